@@ -1,0 +1,3 @@
+//! Chores of the workspace, run as `cargo xtask`.
+
+fn main() {}
