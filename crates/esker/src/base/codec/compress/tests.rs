@@ -1,0 +1,38 @@
+use super::*;
+
+#[test]
+fn every_way_gives_back_the_plain_bytes() {
+    // Empty, repetitive and incompressible bytes, behind something that is already there.
+    let mut noise = crate::env::random::Random::new(7);
+    for plain in [vec![], b"abcabcabc".repeat(500), noise.bytes(5000)] {
+        for (name, kind) in Compression::NAMES {
+            let mut out = b"before".to_vec();
+            kind.pack(&plain, 1, &mut out).unwrap();
+            assert_eq!(
+                kind.unpack(&out[6..], plain.len()).unwrap(),
+                plain,
+                "{name}"
+            );
+            assert_eq!(Compression::from_byte(kind as u8), Some(kind));
+            assert_eq!(kind.name(), name);
+        }
+    }
+}
+
+#[test]
+fn damage_is_an_error_or_other_bytes_but_never_a_panic() {
+    // Unpackers see bytes whose checksum held; still, every flipped byte must be survived.
+    let plain = b"the quick brown fox jumps over the lazy dog ".repeat(20);
+    for (_, kind) in Compression::NAMES {
+        let mut packed = vec![];
+        kind.pack(&plain, 1, &mut packed).unwrap();
+        for index in 0..packed.len() {
+            packed[index] ^= 0x55;
+            if let Ok(bytes) = kind.unpack(&packed, plain.len()) {
+                assert_eq!(bytes.len(), plain.len());
+            }
+            packed[index] ^= 0x55;
+        }
+        assert!(kind.unpack(&packed, plain.len() + 1).is_err());
+    }
+}

@@ -1,0 +1,6 @@
+//! What a user may plug in.
+//!
+//! Law: hooks speak only the words of `base/types`, so that every floor may call them.
+
+pub mod merge;
+pub mod merge_builtin;

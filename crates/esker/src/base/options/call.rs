@@ -1,0 +1,35 @@
+//! Settings of one read or one write.
+
+/// What an acknowledged write survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Durability {
+    /// Nothing: the write is in memory only until the next flush.
+    Memory,
+    /// A killed process: the write is in the kernel's page cache.
+    #[default]
+    Buffered,
+    /// A power cut: the write is on the medium.
+    Sync,
+}
+
+/// How one write is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// What the write must survive; `None` takes the database's default.
+    pub durability: Option<Durability>,
+    /// Answer `Busy` instead of waiting where writes are slowed down or stopped.
+    pub no_wait: bool,
+}
+
+/// How one read is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Whether blocks that are read are kept in the block cache.
+    pub fill_cache: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions { fill_cache: true }
+    }
+}

@@ -1,0 +1,48 @@
+//! Settings of a database.
+
+use crate::base::options::call::Durability;
+
+/// How a database behaves. Keyspaces have settings of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DbOptions {
+    /// Whether opening a directory without a database creates one.
+    pub create_if_missing: bool,
+    /// Whether opening an existing database is an error.
+    pub error_if_exists: bool,
+    /// Bytes that memtables, caches, filters, indexes, iterators and compactions share.
+    pub memory_limit: u64,
+    /// Background threads; 0 takes one per core.
+    pub background_threads: usize,
+    /// What a write survives that does not say otherwise.
+    pub durability: Durability,
+    /// Bytes the directory may grow to; 0 is as far as the disk goes.
+    pub disk_limit: u64,
+    /// Bytes of free disk below which the database turns read-only before anything breaks.
+    pub free_disk_min: u64,
+    /// Bytes of one segment of the write-ahead log.
+    pub wal_segment_bytes: u64,
+    /// Bytes of log after which the keyspace that pins the oldest segment is flushed.
+    pub wal_total_bytes: u64,
+    /// Sorted files that are kept open at the same time.
+    pub open_files_max: usize,
+    /// Bytes per second that background work may write; 0 is as fast as it can.
+    pub compaction_rate_bytes: u64,
+}
+
+impl Default for DbOptions {
+    fn default() -> DbOptions {
+        DbOptions {
+            create_if_missing: true,
+            error_if_exists: false,
+            memory_limit: 256 << 20,
+            background_threads: 0,
+            durability: Durability::Buffered,
+            disk_limit: 0,
+            free_disk_min: 64 << 20,
+            wal_segment_bytes: 32 << 20,
+            wal_total_bytes: 512 << 20,
+            open_files_max: 4096,
+            compaction_rate_bytes: 0,
+        }
+    }
+}

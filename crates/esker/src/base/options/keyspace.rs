@@ -1,0 +1,49 @@
+//! Settings of a keyspace.
+
+use crate::base::hooks::merge::MergeRule;
+use crate::base::options::sst::SstOptions;
+use crate::base::types::order::KeyOrder;
+
+/// How one keyspace behaves. Order and merge operator are kept by name in the manifest.
+#[derive(Clone, Debug, Default)]
+pub struct KeyspaceOptions {
+    /// How keys compare.
+    pub order: KeyOrder,
+    /// How merge operands fold; without one, `merge` is refused.
+    pub merge: Option<MergeRule>,
+    /// Seconds that a put lives when it does not say otherwise; 0 is for ever.
+    pub ttl_s: u32,
+    /// Bytes of a memtable after which it is sealed; 0 lets the memory limit decide.
+    pub memtable_bytes: usize,
+    /// How its sorted files are written.
+    pub sst: SstOptions,
+    /// When and how its files are merged.
+    pub compaction: CompactionOptions,
+}
+
+/// When and how the files of a keyspace are merged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompactionOptions {
+    /// Runs in level 0 that call for a compaction.
+    pub l0_trigger: usize,
+    /// Bytes of the first sorted level; deeper ones follow from the bottom level's size.
+    pub base_level_bytes: u64,
+    /// How many times larger each level may be than the one above.
+    pub level_growth: u64,
+    /// Pieces into which one large compaction is split to run in parallel.
+    pub subcompactions_max: usize,
+    /// Whether background compaction runs by itself; `compact` works either way.
+    pub is_automatic: bool,
+}
+
+impl Default for CompactionOptions {
+    fn default() -> CompactionOptions {
+        CompactionOptions {
+            l0_trigger: 4,
+            base_level_bytes: 128 << 20,
+            level_growth: 10,
+            subcompactions_max: 2,
+            is_automatic: true,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The one trait for ordered movement over entries.
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::Result;
+
+/// Ordered movement over entries, in the order of internal keys, both ways.
+///
+/// A new cursor stands nowhere. Every movement says whether the cursor now stands on an entry;
+/// `false` means it ran off an end or found nothing, and it stands nowhere again. After an error
+/// it stands nowhere too. `key` and `value` may be called only while it stands on an entry, and
+/// what they lend stays unchanged until the next movement.
+///
+/// Law for every implementation: moving `next` then `prev`, or the other way round, returns to
+/// the same entry, wherever in the sequence it happens.
+pub trait Cursor: Send {
+    /// Moves to the first entry.
+    fn seek_to_first(&mut self) -> Result<bool>;
+    /// Moves to the last entry.
+    fn seek_to_last(&mut self) -> Result<bool>;
+    /// Moves to the first entry whose internal key is not before `target`.
+    fn seek(&mut self, target: &[u8]) -> Result<bool>;
+    /// Moves to the last entry whose internal key is not after `target`.
+    fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool>;
+    /// Moves to the next entry. Only while standing on an entry.
+    fn next(&mut self) -> Result<bool>;
+    /// Moves to the previous entry. Only while standing on an entry.
+    fn prev(&mut self) -> Result<bool>;
+    /// Whether the cursor stands on an entry.
+    fn is_valid(&self) -> bool;
+    /// The internal key of the entry: user key and trailer.
+    fn key(&self) -> &[u8];
+    /// The raw value of the entry.
+    fn value(&self) -> &[u8];
+    /// The raw value as a handle that outlives the cursor; shares memory where it can.
+    fn value_bytes(&self) -> Bytes {
+        Bytes::copy_of(self.value())
+    }
+}

@@ -1,0 +1,45 @@
+use super::*;
+
+#[test]
+fn newest_entry_of_a_key_comes_first() {
+    // A seek to (key, seqno) must land on the newest entry visible at that seqno.
+    let order = KeyOrder::Bytewise;
+    let old = encode(b"k", Trailer::new(SeqNo::new(5), Kind::Put));
+    let new = encode(b"k", Trailer::new(SeqNo::new(9), Kind::Delete));
+    let seek = encode(b"k", Trailer::seek(SeqNo::new(9)));
+    assert_eq!(compare(&order, &new, &old), Ordering::Less);
+    assert_eq!(compare(&order, &seek, &new), Ordering::Less);
+    assert_eq!(
+        compare(&order, &encode(b"j", Trailer::seek(SeqNo::ZERO)), &new),
+        Ordering::Less
+    );
+}
+
+#[test]
+fn a_key_that_begins_another_sorts_first() {
+    // The trailer must not take part in the comparison of user keys.
+    let order = KeyOrder::Bytewise;
+    let short = encode(b"a", Trailer::new(SeqNo::ZERO, Kind::Delete));
+    let long = encode(b"a\0", Trailer::new(SeqNo::MAX, Kind::LAST));
+    assert_eq!(compare(&order, &short, &long), Ordering::Less);
+}
+
+#[test]
+fn split_gives_back_what_was_encoded() {
+    // Both the trusting and the checking way.
+    let trailer = Trailer::new(SeqNo::MAX, Kind::PutExpiring);
+    let bytes = encode(b"key", trailer);
+    assert_eq!(split(&bytes), (&b"key"[..], trailer));
+    assert_eq!(checked_split(&bytes), Some((&b"key"[..], trailer)));
+    assert_eq!(
+        (trailer.seqno(), trailer.kind()),
+        (SeqNo::MAX, Kind::PutExpiring)
+    );
+}
+
+#[test]
+fn damaged_keys_are_refused() {
+    // Too short, or a kind that no version of the format ever had.
+    assert_eq!(checked_split(b"1234567"), None);
+    assert_eq!(checked_split(b"\xff1234567"), None);
+}

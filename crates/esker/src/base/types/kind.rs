@@ -1,0 +1,51 @@
+//! What an entry does: delete, put, merge, delete a range.
+
+/// What an entry does to its key.
+///
+/// The byte is part of every format; numbers are never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// The key has no value from here on.
+    Delete = 0,
+    /// The key has this value.
+    Put = 1,
+    /// The value is an operand, to be folded into the older entries of the key.
+    Merge = 2,
+    /// All keys from this entry's key up to its value, exclusive, have no value from here on.
+    RangeDelete = 3,
+    /// The key has this value until an expiry: the entry's value is the expiry (unix seconds,
+    /// `u32`, little-endian) and then the user's value.
+    PutExpiring = 4,
+    /// An operand that already holds every older operand of the key that lies in the same
+    /// memtable: readers skip those. Exists only in memtables.
+    MergeFolded = 5,
+}
+
+impl Kind {
+    /// The largest kind: with it, a seek finds the newest entry of a sequence number.
+    pub const LAST: Kind = Kind::MergeFolded;
+
+    /// The kind with that byte, or `None`. For bytes from disk.
+    pub fn from_byte(byte: u8) -> Option<Kind> {
+        Some(match byte {
+            0 => Kind::Delete,
+            1 => Kind::Put,
+            2 => Kind::Merge,
+            3 => Kind::RangeDelete,
+            4 => Kind::PutExpiring,
+            5 => Kind::MergeFolded,
+            _ => return None,
+        })
+    }
+
+    /// The byte that stands for the kind in every format.
+    pub fn byte(self) -> u8 {
+        self as u8
+    }
+
+    /// Whether a reader needs older entries of the key to know its value.
+    pub fn is_merge(self) -> bool {
+        matches!(self, Kind::Merge | Kind::MergeFolded)
+    }
+}

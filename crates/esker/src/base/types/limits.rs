@@ -1,0 +1,27 @@
+//! Every hard limit of the engine, with its unit and its reason.
+
+/// Longest user key, in bytes: a key's length fits two bytes in every format.
+pub const KEY_BYTES_MAX: usize = 65_535;
+
+/// Longest user value, in bytes: 1 GiB keeps every length and every sum of a few in 32 bits.
+pub const VALUE_BYTES_MAX: usize = 1 << 30;
+
+/// Longest batch, in bytes of its encoding: one log segment must hold it, and segments address
+/// their bytes with 32 bits; 2 GiB leaves room for one largest value and its company.
+pub const BATCH_BYTES_MAX: usize = 1 << 31;
+
+/// Levels of a keyspace's tree: with a growth of 8 to 10 per level, six sorted levels below
+/// level 0 cover more than any single machine's disk.
+pub const LEVEL_COUNT: usize = 7;
+
+/// Longest name of a keyspace, in bytes: it stands in the manifest and in messages.
+pub const KEYSPACE_NAME_BYTES_MAX: usize = 255;
+
+/// Most keyspaces of one database: a manifest snapshot of that many stays under 10 MB.
+pub const KEYSPACE_COUNT_MAX: usize = 65_536;
+
+/// Largest sequence number: 56 bits, so that it shares eight bytes with the entry's kind.
+pub const SEQNO_MAX: u64 = (1 << 56) - 1;
+
+const _: () = assert!(KEY_BYTES_MAX + VALUE_BYTES_MAX < BATCH_BYTES_MAX);
+const _: () = assert!(BATCH_BYTES_MAX <= u32::MAX as usize);

@@ -1,0 +1,18 @@
+//! The words every floor speaks.
+//!
+//! Law: plain values and pure functions; nothing here performs I/O, takes a lock or allocates
+//! behind the caller's back.
+//!
+//! Not here: how numbers become bytes (`base/codec`), settings (`base/options`).
+
+pub mod error;
+pub mod limits;
+pub mod ids;
+pub mod bytes;
+pub mod seqno;
+pub mod kind;
+pub mod order;
+pub mod key;
+pub mod entry;
+pub mod range;
+pub mod cursor;

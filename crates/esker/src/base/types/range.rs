@@ -1,0 +1,79 @@
+//! Bounds of a range of user keys, inclusive or exclusive at either end.
+
+use std::cmp::Ordering;
+use std::ops::{Bound, RangeBounds};
+
+use crate::base::types::order::KeyOrder;
+
+/// A range of user keys that owns its bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRange {
+    /// Where the range begins.
+    pub lower: Bound<Vec<u8>>,
+    /// Where the range ends.
+    pub upper: Bound<Vec<u8>>,
+}
+
+impl KeyRange {
+    /// Every key.
+    pub const ALL: KeyRange = KeyRange {
+        lower: Bound::Unbounded,
+        upper: Bound::Unbounded,
+    };
+
+    /// The range with the bounds of a Rust range such as `b"a".as_slice()..b"b"`.
+    pub fn new<K: AsRef<[u8]>>(bounds: impl RangeBounds<K>) -> KeyRange {
+        let owned = |bound: Bound<&K>| bound.map(|key| key.as_ref().to_vec());
+        KeyRange {
+            lower: owned(bounds.start_bound()),
+            upper: owned(bounds.end_bound()),
+        }
+    }
+
+    /// Every key that begins with `prefix`, in the bytewise order.
+    pub fn prefix(prefix: &[u8]) -> KeyRange {
+        let upper = match prefix_end(prefix) {
+            Some(end) => Bound::Excluded(end),
+            None => Bound::Unbounded,
+        };
+        KeyRange {
+            lower: Bound::Included(prefix.to_vec()),
+            upper,
+        }
+    }
+
+    /// Whether `key` lies before the range begins.
+    pub fn is_below(&self, order: &KeyOrder, key: &[u8]) -> bool {
+        match &self.lower {
+            Bound::Unbounded => false,
+            Bound::Included(lower) => order.compare(key, lower) == Ordering::Less,
+            Bound::Excluded(lower) => order.compare(key, lower) != Ordering::Greater,
+        }
+    }
+
+    /// Whether `key` lies after the range ends.
+    pub fn is_above(&self, order: &KeyOrder, key: &[u8]) -> bool {
+        match &self.upper {
+            Bound::Unbounded => false,
+            Bound::Included(upper) => order.compare(key, upper) == Ordering::Greater,
+            Bound::Excluded(upper) => order.compare(key, upper) != Ordering::Less,
+        }
+    }
+
+    /// Whether `key` lies in the range.
+    pub fn contains(&self, order: &KeyOrder, key: &[u8]) -> bool {
+        !self.is_below(order, key) && !self.is_above(order, key)
+    }
+}
+
+/// The first key, bytewise, after all keys that begin with `prefix`; `None` when there is none
+/// because the prefix is empty or all `0xff`.
+pub fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|&byte| byte != 0xff)?;
+    let mut end = prefix[..=last].to_vec();
+    end[last] += 1;
+    Some(end)
+}
+
+#[cfg(test)]
+mod tests;

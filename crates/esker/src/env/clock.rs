@@ -1,0 +1,18 @@
+//! Monotonic and wall time.
+
+use std::fmt;
+use std::time::Duration;
+
+/// The clocks of the world.
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// Time since some fixed moment of this process; never goes back. For durations.
+    fn monotonic(&self) -> Duration;
+
+    /// Time since 1970-01-01 UTC; may jump. For expiries and for people.
+    fn unix_time(&self) -> Duration;
+
+    /// Whole seconds of [`Clock::unix_time`].
+    fn unix_seconds(&self) -> u64 {
+        self.unix_time().as_secs()
+    }
+}

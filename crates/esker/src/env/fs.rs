@@ -1,0 +1,112 @@
+//! The file system as the engine sees it: files, directories, sync.
+//!
+//! What is assumed of the medium, and simulated in tests (`env/sim`): bytes written but not
+//! synced may after a power cut be there, be missing, or be torn at sector boundaries, in any
+//! order; a new or renamed directory entry is durable only after its directory was synced; a
+//! failed sync leaves it unknown which bytes are durable, and a second try proves nothing.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::types::error::Result;
+
+/// Files and directories. Every method may be called from any thread.
+///
+/// Errors: `OutOfSpace` where the disk is full, else `Io` with the path in the message.
+pub trait Fs: Send + Sync + fmt::Debug {
+    /// Creates a directory and its parents; no error if it exists. Makes new directories
+    /// durable by syncing their parents.
+    fn create_dir_all(&self, dir: &Path) -> Result<()>;
+
+    /// Names of the files and directories in `dir`, in no order.
+    fn list(&self, dir: &Path) -> Result<Vec<String>>;
+
+    /// Whether a file or directory is there.
+    fn exists(&self, path: &Path) -> Result<bool>;
+
+    /// Size of a file in bytes.
+    fn file_size(&self, path: &Path) -> Result<u64>;
+
+    /// Creates (or empties) a file that is written from front to back.
+    fn create(&self, path: &Path) -> Result<Box<dyn AppendFile>>;
+
+    /// Creates a file for a log with room for `capacity_bytes`, allocated on the disk, or takes
+    /// over the file that is there (a recycled segment: its old bytes stay readable until
+    /// overwritten; it is grown if smaller). A file that is new reads as zeros.
+    fn open_log(&self, path: &Path, capacity_bytes: u64) -> Result<Box<dyn LogFile>>;
+
+    /// Opens a file for reading.
+    fn open_read(&self, path: &Path) -> Result<Arc<dyn ReadFile>>;
+
+    /// Moves a file, replacing what was at `target`. Durable after [`Fs::sync_dir`].
+    fn rename(&self, source: &Path, target: &Path) -> Result<()>;
+
+    /// Removes a file. Durable after [`Fs::sync_dir`].
+    fn remove_file(&self, path: &Path) -> Result<()>;
+
+    /// Removes an empty directory. Durable after [`Fs::sync_dir`] of its parent.
+    fn remove_dir(&self, path: &Path) -> Result<()>;
+
+    /// Gives a file a second name. Durable after [`Fs::sync_dir`].
+    fn hard_link(&self, source: &Path, target: &Path) -> Result<()>;
+
+    /// Makes the entries of a directory durable.
+    fn sync_dir(&self, dir: &Path) -> Result<()>;
+
+    /// Takes the lock of a directory, by the file at `path`, for as long as the result lives.
+    /// `Locked`, with the holder's process id, when another process or handle has it.
+    fn lock(&self, path: &Path) -> Result<Box<dyn DirLock>>;
+
+    /// Bytes that can still be written below `dir`.
+    fn free_bytes(&self, dir: &Path) -> Result<u64>;
+}
+
+/// A file written from front to back by one owner.
+pub trait AppendFile: Send {
+    /// Appends all of `bytes`. May buffer; an error means that any part may be missing.
+    fn append(&mut self, bytes: &[u8]) -> Result<()>;
+
+    /// Makes everything appended so far durable, and the file's size with it.
+    fn sync(&mut self) -> Result<()>;
+
+    /// Bytes appended so far.
+    fn size_bytes(&self) -> u64;
+}
+
+/// A preallocated file that one owner fills in place.
+///
+/// When `write_at` returns, the bytes are in the kernel's page cache: they survive a killed
+/// process, not a power cut.
+pub trait LogFile: Send {
+    /// Writes all of `bytes` at `offset`; the range must lie within the capacity.
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Bytes the file has room for.
+    fn capacity_bytes(&self) -> u64;
+
+    /// A handle by which any thread can sync the file while its owner goes on writing.
+    fn syncer(&self) -> Arc<dyn LogSync>;
+}
+
+/// Syncs one log file, from any thread.
+pub trait LogSync: Send + Sync {
+    /// Makes durable everything whose `write_at` returned before this call.
+    fn sync(&self) -> Result<()>;
+}
+
+/// A file open for reading, from any thread.
+pub trait ReadFile: Send + Sync {
+    /// Fills `buffer` from `offset`. `Corruption` when the file ends before the buffer is full:
+    /// nobody reads beyond what was once written.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
+
+    /// Size of the file when it was opened, in bytes.
+    fn size_bytes(&self) -> u64;
+
+    /// Says that the range will be read soon. A hint; never fails.
+    fn prefetch(&self, offset: u64, len: u64);
+}
+
+/// The lock of a directory; released when dropped.
+pub trait DirLock: Send + Sync {}

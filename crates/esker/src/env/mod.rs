@@ -1,0 +1,11 @@
+//! The outside world: files, clocks, threads, randomness.
+//!
+//! Law: only `env/real` touches the operating system; everything else, on every floor, asks the
+//! traits here, so that a test can put `env/sim` in its place.
+
+pub mod fs;
+pub mod clock;
+pub mod signal;
+pub mod pool;
+pub mod random;
+pub mod bundle;

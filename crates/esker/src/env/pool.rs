@@ -1,0 +1,32 @@
+//! Background threads with priorities, and waiting for what they do.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::env::signal::Signal;
+
+/// What kind of background work a job is; higher first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    /// Compaction and cleaning: can wait.
+    Low,
+    /// Flush: writers wait for it when memory is full.
+    High,
+}
+
+/// One piece of background work. It must not block on other jobs of the same pool.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// Background threads.
+pub trait Pool: Send + Sync + fmt::Debug {
+    /// Runs `job` some time later on a background thread. `name` is for people and debuggers.
+    fn spawn(&self, priority: Priority, name: &'static str, job: Job);
+
+    /// Waits until `signal` was raised more often than `seen`, or until `timeout` is over; says
+    /// whether it was raised. A simulated pool runs its jobs here instead of sleeping, and moves
+    /// its clock to the end of the timeout when no job is left.
+    fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool;
+
+    /// How many jobs can run at the same time.
+    fn thread_count(&self) -> usize;
+}
