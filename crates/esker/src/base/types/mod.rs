@@ -15,4 +15,5 @@ pub mod order;
 pub mod key;
 pub mod entry;
 pub mod range;
+pub mod range_delete;
 pub mod cursor;
