@@ -1,0 +1,38 @@
+# Everything a person does with this tree, one word each; `make` alone lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help run test lint doc fuzz soak
+# Where rustup puts cargo, for shells that were started before it was installed.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+help: ## list what can be made
+	@sed -n 's/^\([a-z]*\): ## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+run: ## build the tool in release mode and show the engine at work
+	@scripts/setup.sh
+	cargo run --release --locked -p esker-cli -- demo
+
+test: ## prove that the tree is sound: lint, then every test
+	@$(MAKE) --no-print-directory lint
+	cargo test --workspace --locked
+
+lint: ## check format, clippy and the rules of STYLE.md
+	@scripts/setup.sh lint
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo xtask tidy
+
+doc: ## build the documentation of the crates
+	@scripts/setup.sh
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60)
+	@scripts/setup.sh
+	scripts/fuzz.sh
+
+soak: ## run the long tests, then the unsafe rooms under Miri
+	@scripts/setup.sh
+	cargo test --workspace --release --locked -- --ignored soak
+	scripts/miri.sh

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Runs the tests of the unsafe rooms under Miri, which watches every access to memory.
+# The room env/real/fs calls the operating system, which Miri cannot follow.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$HOME/.cargo/bin:$PATH"
+
+if ! cargo +nightly --version >/dev/null 2>&1; then
+    echo "miri: needs a nightly toolchain; install it with: rustup toolchain install nightly" >&2
+    exit 1
+fi
+if ! cargo +nightly miri --version >/dev/null 2>&1; then
+    rustup component add --toolchain nightly miri rust-src ||
+        { echo "miri: this nightly has none; try: rustup update nightly" >&2; exit 1; }
+fi
+cargo +nightly miri test --locked -p esker --lib -- \
+    store::mem::arena store::mem::skiplist base::phrase::bits base::codec::checksum

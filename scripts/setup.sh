@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Makes sure that a Rust toolchain and a C compiler are there; silent if they are.
+#
+#   scripts/setup.sh          what a build needs: cargo and a C compiler (zstd is written in C)
+#   scripts/setup.sh lint     the same, and rustfmt and clippy
+#
+# On Debian and its kin it installs what is missing through apt; elsewhere it says what is missing
+# and the one command that installs it, and exits with 1.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$HOME/.cargo/bin:$PATH"
+
+wanted=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+rustup_command="curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y"
+
+has_cargo() {
+    local have
+    # "cargo 1.95.0 (…)"; nothing at all if there is no default toolchain.
+    have=$(cargo --version 2>/dev/null | cut -d' ' -f2 | cut -d- -f1) || return 1
+    [ -n "$have" ] && [ "$(printf '%s\n' "$wanted" "$have" | sort -V | head -n1)" = "$wanted" ]
+}
+has_compiler() { command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null; }
+has_rustup() { command -v rustup >/dev/null; }
+has_lint() { cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1; }
+
+fail() {
+    printf 'setup: %s\n' "$1" >&2
+    printf 'setup: install it with: %s\n' "$2" >&2
+    exit 1
+}
+
+# The way to become root, or nothing if there is none.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+can_apt() {
+    command -v apt-get >/dev/null && { [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; }
+}
+apt_updated=no
+apt_offers() {
+    if [ "$apt_updated" = no ]; then
+        as_root apt-get update -qq
+        apt_updated=yes
+    fi
+    apt-cache show "$1" >/dev/null 2>&1
+}
+apt_install() { as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$1"; }
+
+if ! has_compiler; then
+    can_apt && apt_offers build-essential ||
+        fail "no C compiler (cc, gcc or clang)" "apt-get install build-essential (elsewhere: the package that holds cc)"
+    echo "setup: installing build-essential" >&2
+    apt_install build-essential
+fi
+
+if ! has_cargo; then
+    if ! has_rustup; then
+        can_apt && apt_offers rustup ||
+            fail "no Rust toolchain of version $wanted or newer" "$rustup_command"
+        echo "setup: installing rustup" >&2
+        apt_install rustup
+    fi
+    echo "setup: installing the stable Rust toolchain" >&2
+    rustup toolchain install stable
+    rustup default stable
+    has_cargo || fail "cargo is older than $wanted, or another cargo comes first in PATH" "rustup update stable && rustup default stable"
+fi
+
+if [ "${1:-}" = lint ] && ! has_lint; then
+    has_rustup || fail "no rustfmt or no clippy beside cargo" "$rustup_command"
+    echo "setup: installing rustfmt and clippy" >&2
+    rustup component add rustfmt clippy
+fi
