@@ -1,3 +1,5 @@
+//! Tests of `checksum`.
+
 use super::*;
 
 #[test]

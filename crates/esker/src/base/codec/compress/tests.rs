@@ -1,3 +1,5 @@
+//! Tests of `compress`.
+
 use super::*;
 
 #[test]

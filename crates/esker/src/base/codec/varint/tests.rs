@@ -1,3 +1,5 @@
+//! Tests of `varint`.
+
 use super::*;
 
 #[test]

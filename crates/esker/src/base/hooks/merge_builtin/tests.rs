@@ -1,3 +1,5 @@
+//! Tests of `merge_builtin`.
+
 use super::*;
 
 fn fold(name: &str, base: Option<&[u8]>, operands: &[&[u8]]) -> Vec<u8> {

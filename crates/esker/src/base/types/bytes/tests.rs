@@ -1,3 +1,5 @@
+//! Tests of `bytes`.
+
 use super::*;
 
 #[test]

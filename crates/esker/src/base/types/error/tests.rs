@@ -1,3 +1,5 @@
+//! Tests of `error`.
+
 use super::*;
 
 #[test]

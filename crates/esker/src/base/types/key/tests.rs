@@ -1,3 +1,5 @@
+//! Tests of `key`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `range`.
+
 use super::*;
 
 #[test]
