@@ -6,4 +6,5 @@
 pub mod types;
 pub mod codec;
 pub mod hooks;
+pub mod stats;
 pub mod options;

@@ -1,0 +1,214 @@
+//! The named set of counters that the engine keeps.
+
+use crate::base::stats::counter::Counters;
+
+/// What one step of a counter means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterUnit {
+    /// Things that happened.
+    Events,
+    /// Bytes.
+    Bytes,
+    /// Nanoseconds; shown in seconds, the base unit of metrics.
+    Nanoseconds,
+}
+
+// Each counter is told here once: variant, exported name, unit, what it counts.
+macro_rules! ticks {
+    ($($tick:ident, $name:literal, $unit:ident, $doc:literal;)+) => {
+        /// A counter of the engine.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Tick {
+            $(#[doc = $doc] $tick,)+
+        }
+
+        impl Tick {
+            /// Every counter, in the order in which reports list them.
+            pub const ALL: &'static [Tick] = &[$(Tick::$tick,)+];
+
+            /// The name under which the counter is exported to Prometheus.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Tick::$tick => $name,)+
+                }
+            }
+
+            /// What one step of the counter means.
+            pub fn unit(self) -> CounterUnit {
+                match self {
+                    $(Tick::$tick => CounterUnit::$unit,)+
+                }
+            }
+
+            /// What the counter counts, in one sentence.
+            pub fn doc(self) -> &'static str {
+                match self {
+                    $(Tick::$tick => $doc,)+
+                }
+            }
+        }
+    };
+}
+
+ticks! {
+    WriteBatches, "esker_write_batches_total", Events,
+        "Batches that were committed.";
+    WriteEntries, "esker_write_entries_total", Events,
+        "Entries in committed batches: puts, deletes, merges and range deletes.";
+    WriteBytes, "esker_write_bytes_total", Bytes,
+        "Bytes of keys and values in committed batches.";
+    WriteGroups, "esker_write_groups_total", Events,
+        "Times a leader committed the batches of several writers at once.";
+    WritesRefused, "esker_writes_refused_total", Events,
+        "Writes that asked not to wait and were answered busy.";
+    WritesStalled, "esker_writes_stalled_total", Events,
+        "Writes that were held back so that compaction could keep up.";
+    StallNanos, "esker_write_stall_seconds_total", Nanoseconds,
+        "Time for which writes were held back.";
+    WalBytes, "esker_wal_bytes_total", Bytes,
+        "Bytes appended to the write-ahead log, its framing included.";
+    WalSyncs, "esker_wal_syncs_total", Events,
+        "Times the write-ahead log was synced to the medium.";
+    WalSyncNanos, "esker_wal_sync_seconds_total", Nanoseconds,
+        "Time spent in syncs of the write-ahead log.";
+    Gets, "esker_gets_total", Events,
+        "Point reads.";
+    GetsFound, "esker_gets_found_total", Events,
+        "Point reads that found a value.";
+    GetsFromMemtables, "esker_gets_from_memtables_total", Events,
+        "Point reads that memtables answered without a look at any file.";
+    Seeks, "esker_seeks_total", Events,
+        "Times an iterator was placed.";
+    Steps, "esker_steps_total", Events,
+        "Times an iterator moved to its next or previous entry.";
+    ReadBytes, "esker_read_bytes_total", Bytes,
+        "Bytes of keys and values handed out by reads.";
+    TombstoneSkips, "esker_tombstones_skipped_total", Events,
+        "Deleted entries that an iterator stepped over.";
+    RangeDeleteSkips, "esker_range_delete_skips_total", Events,
+        "Times a read jumped over what a range delete hides.";
+    ExpiredSkips, "esker_expired_skips_total", Events,
+        "Entries that a read passed over because their time to live had ended.";
+    MergeFolds, "esker_merge_folds_total", Events,
+        "Times merge operands were folded, wherever it happened.";
+    CacheHits, "esker_block_cache_hits_total", Events,
+        "Blocks found in the block cache.";
+    CacheMisses, "esker_block_cache_misses_total", Events,
+        "Blocks that had to be read from a file.";
+    BlockReadBytes, "esker_block_read_bytes_total", Bytes,
+        "Bytes of blocks read from files for reads, as packed on disk.";
+    FilterChecks, "esker_filter_checks_total", Events,
+        "Times a filter was asked whether its file may hold a key.";
+    FilterUseful, "esker_filter_useful_total", Events,
+        "Times a filter said no and saved the look into a file.";
+    FilterFalsePositives, "esker_filter_false_positives_total", Events,
+        "Times a filter said yes and the file did not hold the key.";
+    MemtablesSealed, "esker_memtables_sealed_total", Events,
+        "Memtables that were full and waited to be flushed.";
+    Flushes, "esker_flushes_total", Events,
+        "Flushes of sealed memtables to sorted files.";
+    FlushBytes, "esker_flush_bytes_total", Bytes,
+        "Bytes of sorted files written by flushes.";
+    FlushNanos, "esker_flush_seconds_total", Nanoseconds,
+        "Time spent in flushes.";
+    Compactions, "esker_compactions_total", Events,
+        "Compactions that rewrote files.";
+    TrivialMoves, "esker_trivial_moves_total", Events,
+        "Files that moved down a level without being rewritten.";
+    CompactionReadBytes, "esker_compaction_read_bytes_total", Bytes,
+        "Bytes of sorted files read by compactions.";
+    CompactionWrittenBytes, "esker_compaction_written_bytes_total", Bytes,
+        "Bytes of sorted files written by compactions.";
+    CompactionNanos, "esker_compaction_seconds_total", Nanoseconds,
+        "Time spent in compactions, summed over threads.";
+    CompactionDropped, "esker_compaction_dropped_entries_total", Events,
+        "Entries that compactions did not write again: hidden, deleted or expired.";
+    FilesCreated, "esker_files_created_total", Events,
+        "Sorted files that joined the tree.";
+    FilesRemoved, "esker_files_removed_total", Events,
+        "Files removed because no version and no log replay needs them.";
+    FilesOpened, "esker_files_opened_total", Events,
+        "Times a sorted file was opened because it was not among the open files.";
+    BackgroundErrors, "esker_background_errors_total", Events,
+        "Flushes and compactions that failed.";
+}
+
+/// The counters of one database, raised from any thread at the price of one uncontended
+/// atomic addition.
+#[derive(Default)]
+pub struct Board {
+    counters: Counters<{ Tick::ALL.len() }>,
+}
+
+impl Board {
+    /// All counters at zero.
+    pub fn new() -> Board {
+        Board::default()
+    }
+
+    /// Raises a counter by `amount`, in its unit.
+    pub fn add(&self, tick: Tick, amount: u64) {
+        self.counters.add(tick as usize, amount);
+    }
+
+    /// What a counter stands at.
+    pub fn sum(&self, tick: Tick) -> u64 {
+        self.counters.sum(tick as usize)
+    }
+
+    /// What every counter stands at. Counters are read one after another, not all at one moment.
+    pub fn snapshot(&self) -> BoardSnapshot {
+        BoardSnapshot(Tick::ALL.iter().map(|tick| self.sum(*tick)).collect())
+    }
+}
+
+/// What every counter of a board stood at, or moved by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardSnapshot(Box<[u64]>);
+
+/// One counter of a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// Which counter.
+    pub tick: Tick,
+    /// Its value, in its unit.
+    pub value: u64,
+}
+
+impl Reading {
+    /// The value in the base unit of metrics: events, bytes or seconds.
+    pub fn base_value(&self) -> f64 {
+        // Above 2^53 the last digits are rounded, as metrics do anyway.
+        let value = self.value as f64;
+        match self.tick.unit() {
+            CounterUnit::Events | CounterUnit::Bytes => value,
+            CounterUnit::Nanoseconds => value / 1e9,
+        }
+    }
+}
+
+impl BoardSnapshot {
+    /// The value of one counter.
+    pub fn get(&self, tick: Tick) -> u64 {
+        self.0[tick as usize]
+    }
+
+    /// Every counter with its value, in the order of [`Tick::ALL`].
+    pub fn readings(&self) -> impl Iterator<Item = Reading> {
+        let values = Tick::ALL.iter().zip(self.0.iter());
+        values.map(|(tick, value)| Reading {
+            tick: *tick,
+            value: *value,
+        })
+    }
+
+    /// How far each counter moved from `earlier` to this snapshot. A counter never falls;
+    /// snapshots given in the wrong order say 0.
+    pub fn since(&self, earlier: &BoardSnapshot) -> BoardSnapshot {
+        let pairs = self.0.iter().zip(earlier.0.iter());
+        BoardSnapshot(pairs.map(|(now, then)| now.saturating_sub(*then)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

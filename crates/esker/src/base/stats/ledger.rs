@@ -1,0 +1,185 @@
+//! Who holds how many bytes of the memory limit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The block cache is never told to shrink below this part of the limit: with an empty cache
+/// every read of a hot block goes to the file. A sixteenth is 6 percent, which keeps the whole
+/// within the promised limit + 10 percent when everyone else has already taken it all.
+const CACHE_FLOOR_DIVISOR: u64 = 16;
+
+/// Who may hold memory of the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemoryOwner {
+    /// Live and sealed memtables.
+    Memtables,
+    /// Blocks of sorted files that may be dropped at any time.
+    BlockCache,
+    /// Filters and indexes of open sorted files.
+    FiltersAndIndexes,
+    /// Blocks that iterators and returned values keep from being dropped.
+    Iterators,
+    /// Buffers of running flushes and compactions.
+    Compaction,
+    /// Buffers and mapped segments of the write-ahead log.
+    Log,
+}
+
+impl MemoryOwner {
+    /// Every owner, in the order in which reports list them.
+    pub const ALL: [MemoryOwner; 6] = [
+        MemoryOwner::Memtables,
+        MemoryOwner::BlockCache,
+        MemoryOwner::FiltersAndIndexes,
+        MemoryOwner::Iterators,
+        MemoryOwner::Compaction,
+        MemoryOwner::Log,
+    ];
+
+    /// The word for the owner in reports and as a label of metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryOwner::Memtables => "memtables",
+            MemoryOwner::BlockCache => "block_cache",
+            MemoryOwner::FiltersAndIndexes => "filters_and_indexes",
+            MemoryOwner::Iterators => "iterators",
+            MemoryOwner::Compaction => "compaction",
+            MemoryOwner::Log => "log",
+        }
+    }
+}
+
+/// The account of the memory limit: bytes held, by owner.
+///
+/// It only counts. Those who hold memory charge it here and ask what they may take; nobody is
+/// stopped here. Any thread may call anything at any time. Charge in pieces of some size (a
+/// chunk of an arena, a block), not per entry.
+#[derive(Debug)]
+pub struct MemoryLedger {
+    limit: AtomicU64,
+    held: [Held; MemoryOwner::ALL.len()],
+}
+
+// Owners charge from different threads; a line each keeps them apart.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Held(AtomicU64);
+
+impl MemoryLedger {
+    /// An empty account under a limit of `limit_bytes`.
+    pub fn new(limit_bytes: u64) -> MemoryLedger {
+        MemoryLedger {
+            limit: AtomicU64::new(limit_bytes),
+            held: Default::default(),
+        }
+    }
+
+    /// The limit in bytes.
+    pub fn limit_bytes(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Changes the limit; takes effect with the next question asked.
+    pub fn set_limit_bytes(&self, limit_bytes: u64) {
+        self.limit.store(limit_bytes, Ordering::Relaxed);
+    }
+
+    /// Notes that `owner` holds `bytes` more. Prefer [`MemoryLedger::hold`], which cannot forget
+    /// to give back.
+    pub fn charge(&self, owner: MemoryOwner, bytes: u64) {
+        // Relaxed, here and below: the account guards no memory, it only counts it.
+        self.held[owner as usize]
+            .0
+            .fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Notes that `owner` holds `bytes` less.
+    ///
+    /// Panics when more is given back than was charged.
+    pub fn release(&self, owner: MemoryOwner, bytes: u64) {
+        let before = self.held[owner as usize]
+            .0
+            .fetch_sub(bytes, Ordering::Relaxed);
+        assert!(
+            bytes <= before,
+            "{} gives back {bytes} bytes of memory and held {before}",
+            owner.name()
+        );
+    }
+
+    /// Charges `bytes` to `owner` until the returned guard is dropped.
+    pub fn hold(self: &Arc<Self>, owner: MemoryOwner, bytes: u64) -> Charge {
+        self.charge(owner, bytes);
+        Charge {
+            ledger: Arc::clone(self),
+            owner,
+            bytes,
+        }
+    }
+
+    /// Bytes that `owner` holds now.
+    pub fn held_bytes(&self, owner: MemoryOwner) -> u64 {
+        self.held[owner as usize].0.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that all owners hold now.
+    pub fn total_bytes(&self) -> u64 {
+        MemoryOwner::ALL
+            .iter()
+            .map(|owner| self.held_bytes(*owner))
+            .sum()
+    }
+
+    /// Every owner with the bytes it holds, in the order of [`MemoryOwner::ALL`].
+    pub fn by_owner(&self) -> [(MemoryOwner, u64); MemoryOwner::ALL.len()] {
+        MemoryOwner::ALL.map(|owner| (owner, self.held_bytes(owner)))
+    }
+
+    /// Bytes the block cache may hold now: the limit less what everyone else holds, and at least
+    /// a sixteenth of the limit.
+    pub fn cache_allowance(&self) -> u64 {
+        let limit = self.limit_bytes();
+        let others: u64 = MemoryOwner::ALL
+            .iter()
+            .filter(|owner| **owner != MemoryOwner::BlockCache)
+            .map(|owner| self.held_bytes(*owner))
+            .sum();
+        limit
+            .saturating_sub(others)
+            .max(limit / CACHE_FLOOR_DIVISOR)
+    }
+}
+
+/// Bytes charged to an owner for as long as this lives.
+#[derive(Debug)]
+pub struct Charge {
+    ledger: Arc<MemoryLedger>,
+    owner: MemoryOwner,
+    bytes: u64,
+}
+
+impl Charge {
+    /// Bytes charged now.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Changes the charge to `bytes` in all.
+    pub fn resize(&mut self, bytes: u64) {
+        if self.bytes < bytes {
+            self.ledger.charge(self.owner, bytes - self.bytes);
+        } else {
+            self.ledger.release(self.owner, self.bytes - bytes);
+        }
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.ledger.release(self.owner, self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests;
