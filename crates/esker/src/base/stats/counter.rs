@@ -1,44 +1,16 @@
 //! Counters that many threads raise without waiting for one another.
 
-use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Shards of every set of counters: enough that the threads of a 16-core machine rarely share
-/// one, few enough that a sum stays a short loop. A power of two, so that picking is a mask.
-const SHARD_COUNT: usize = 16;
-
-const _: () = assert!(SHARD_COUNT.is_power_of_two());
-
-/// A thread that has not counted yet.
-const UNASSIGNED: usize = usize::MAX;
-
-static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
-
-thread_local! {
-    static THREAD: Cell<usize> = const { Cell::new(UNASSIGNED) };
-}
-
-/// A small number of the calling thread, given out in turn at its first count.
-///
-/// Take it modulo the number of shards: neighbours in time then never share a shard until all
-/// shards are taken.
-pub(crate) fn thread_ordinal() -> usize {
-    THREAD.with(|thread| {
-        if thread.get() == UNASSIGNED {
-            // Relaxed: only the uniqueness of the number matters, which the addition itself gives.
-            thread.set(NEXT_THREAD.fetch_add(1, Ordering::Relaxed) % UNASSIGNED);
-        }
-        thread.get()
-    })
-}
+use crate::base::stats::seat::{SEAT_COUNT, raise, seat_of_thread};
 
 /// A set of `N` counters, named by their index.
 ///
-/// Shape: each shard holds all `N` counters side by side on cache lines of its own, so that a
-/// thread which raises several counters of one operation touches few lines and shares none.
+/// Shape: a shard for each seat, which holds all `N` counters side by side on cache lines of its
+/// own; a thread that raises several counters of one operation touches few lines and shares none.
 /// Any thread may add and sum at any time.
 pub struct Counters<const N: usize> {
-    shards: [Shard<N>; SHARD_COUNT],
+    shards: [Shard<N>; SEAT_COUNT],
 }
 
 // 128 bytes: processors fetch cache lines of 64 bytes in pairs.
@@ -49,7 +21,7 @@ impl<const N: usize> Counters<N> {
     /// All counters at zero.
     pub const fn new() -> Counters<N> {
         Counters {
-            shards: [const { Shard([const { AtomicU64::new(0) }; N]) }; SHARD_COUNT],
+            shards: [const { Shard([const { AtomicU64::new(0) }; N]) }; SEAT_COUNT],
         }
     }
 
@@ -57,9 +29,8 @@ impl<const N: usize> Counters<N> {
     ///
     /// Panics when `index` is not below `N`.
     pub fn add(&self, index: usize, amount: u64) {
-        let shard = &self.shards[thread_ordinal() % SHARD_COUNT];
-        // Relaxed: a counter orders nothing but itself.
-        shard.0[index].fetch_add(amount, Ordering::Relaxed);
+        let seat = seat_of_thread();
+        raise(&self.shards[seat].0[index], seat, amount);
     }
 
     /// What was added to the counter at `index` so far. Additions that run at the same time may

@@ -5,6 +5,7 @@
 //!
 //! Not here: what is known without counting, such as the size of a level (`store/version`).
 
+pub(crate) mod seat;
 pub mod counter;
 pub mod histogram;
 pub mod ledger;
