@@ -12,6 +12,24 @@ pub enum Durability {
     Sync,
 }
 
+impl Durability {
+    /// Every level, as settings spell it.
+    pub const NAMES: [(&str, Durability); 3] = [
+        ("memory", Durability::Memory),
+        ("buffered", Durability::Buffered),
+        ("sync", Durability::Sync),
+    ];
+
+    /// The level as settings spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Durability::Memory => "memory",
+            Durability::Buffered => "buffered",
+            Durability::Sync => "sync",
+        }
+    }
+}
+
 /// How one write is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
