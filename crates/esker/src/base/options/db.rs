@@ -29,6 +29,11 @@ pub struct DbOptions {
     pub compaction_rate_bytes: u64,
 }
 
+impl DbOptions {
+    /// Smallest memory limit: below 1 MiB three memtables and a cache are too small to be useful.
+    pub const MEMORY_LIMIT_MIN: u64 = 1 << 20;
+}
+
 impl Default for DbOptions {
     fn default() -> DbOptions {
         DbOptions {

@@ -2,6 +2,9 @@
 //!
 //! Law: plain data and pure functions; nothing here acts. Each setting is told once, in the
 //! catalogue; parsing, help, reports and the manifest all follow from there.
+//!
+//! Settings filled in code or read from the manifest are completed by `automatic`, which fills
+//! in what was left to the engine; `check` refuses what cannot work.
 
 pub mod sst;
 pub mod keyspace;
@@ -10,3 +13,10 @@ pub mod db;
 pub mod profile;
 mod quantity;
 pub mod codec;
+pub mod setting;
+mod catalog_db;
+mod catalog_keyspace;
+pub mod catalog;
+pub mod pairs;
+pub mod automatic;
+pub mod check;

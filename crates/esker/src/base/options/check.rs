@@ -1,0 +1,123 @@
+//! Settings that cannot work, or not together, are refused by name, with the remedy.
+
+use crate::base::options::catalog::{db_values, keyspace_values};
+use crate::base::options::db::DbOptions;
+use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::quantity::show_size;
+use crate::base::types::error::{Error, Result};
+
+/// A size that must not exceed a part of another.
+struct Bound {
+    lower: (&'static str, u64),
+    upper: (&'static str, u64),
+    /// The lower size must fit this many times into the upper.
+    times: u64,
+    why: &'static str,
+}
+
+/// `Invalid` when the settings of a database are out of range or contradict each other.
+pub fn check_db(db: &DbOptions) -> Result<()> {
+    for (setting, value) in db_values(db) {
+        setting.check(&value)?;
+    }
+    if db.error_if_exists && !db.create_if_missing {
+        return Err(Error::invalid(
+            "`error_if_exists` is true and `create_if_missing` is false, so that nothing can ever \
+             be opened: change one of them",
+        ));
+    }
+    let wal_total = ("wal.total_size", db.wal_total_bytes);
+    hold(&Bound {
+        lower: ("wal.segment_size", db.wal_segment_bytes),
+        upper: wal_total,
+        times: 1,
+        why: "a log is at least one segment long",
+    })?;
+    if db.disk_limit > 0 {
+        hold(&Bound {
+            lower: wal_total,
+            upper: ("disk_limit", db.disk_limit),
+            times: 2,
+            why: "the log would leave too little room for sorted files",
+        })?;
+    }
+    Ok(())
+}
+
+/// `Invalid` when the settings of a keyspace are out of range, or contradict each other or those
+/// of the database. A memtable size that is left to the engine is right by itself.
+pub fn check_keyspace(db: &DbOptions, keyspace: &KeyspaceOptions) -> Result<()> {
+    for (setting, value) in keyspace_values(keyspace) {
+        setting.check(&value)?;
+    }
+    let memory = ("memory_limit", db.memory_limit);
+    let memtable = ("memtable.size", bytes(keyspace.memtable_bytes));
+    let block = ("sst.block_size", bytes(keyspace.sst.block_size_bytes));
+    let file = ("sst.file_size", keyspace.sst.file_size_bytes);
+    let bounds = [
+        Bound {
+            lower: memtable,
+            upper: memory,
+            times: 4,
+            why: "one live and two sealed memtables must leave room for reads",
+        },
+        Bound {
+            lower: memtable,
+            upper: ("wal.total_size", db.wal_total_bytes),
+            times: 1,
+            why: "the log would be full before the memtable is",
+        },
+        Bound {
+            lower: block,
+            upper: memory,
+            times: 16,
+            why: "the block cache must hold more than a handful of blocks",
+        },
+        Bound {
+            lower: block,
+            upper: file,
+            times: 1,
+            why: "a file is at least one block long",
+        },
+        Bound {
+            lower: file,
+            upper: (
+                "compaction.base_level",
+                keyspace.compaction.base_level_bytes,
+            ),
+            times: 1,
+            why: "a level that cannot hold one file is always too full",
+        },
+    ];
+    bounds.iter().try_for_each(hold)
+}
+
+fn bytes(size: usize) -> u64 {
+    u64::try_from(size).expect("the ranges checked before end far below")
+}
+
+#[track_caller]
+fn hold(bound: &Bound) -> Result<()> {
+    let ((lower, lower_bytes), (upper, upper_bytes)) = (bound.lower, bound.upper);
+    if lower_bytes.saturating_mul(bound.times) <= upper_bytes {
+        return Ok(());
+    }
+    let part = match bound.times {
+        1 => String::new(),
+        2 => "half of ".into(),
+        4 => "a quarter of ".into(),
+        times => format!("1/{times} of "),
+    };
+    Err(Error::invalid(format!(
+        "`{lower}` ({}) must not exceed {part}`{upper}` ({}): {}; lower `{lower}` to {} or raise \
+         `{upper}` to {}",
+        show_size(lower_bytes),
+        show_size(upper_bytes),
+        bound.why,
+        show_size(upper_bytes / bound.times),
+        show_size(lower_bytes.saturating_mul(bound.times)),
+    )))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+use super::*;
+use crate::base::hooks::merge_builtin::builtin;
+use crate::base::options::setting::Scope;
+
+fn reread(pairs: &[(String, String)]) -> Result<KeyspaceOptions> {
+    from_pairs(
+        pairs
+            .iter()
+            .map(|(name, text)| (name.as_str(), text.as_str())),
+    )
+}
+
+#[test]
+fn defaults_need_no_pairs() {
+    // Thousands of plain keyspaces must not weigh on the manifest.
+    let options = KeyspaceOptions {
+        merge: builtin("uint64add"),
+        ..KeyspaceOptions::default()
+    };
+    assert_eq!(to_pairs(&options), []);
+}
+
+#[test]
+fn every_setting_survives_reopening() {
+    // Each setting is changed to its example, written down and read back.
+    let mut options = KeyspaceOptions::default();
+    let kept: Vec<_> = catalog::settings()
+        .filter(|setting| setting.scope() == Scope::Keyspace)
+        .filter(|setting| setting.shape != Shape::Operator)
+        .collect();
+    for setting in &kept {
+        catalog::set_keyspace(&mut options, setting.name, setting.example).unwrap();
+    }
+    let pairs = to_pairs(&options);
+    assert_eq!(pairs.len(), kept.len());
+    assert!(pairs.contains(&("ttl".into(), "7d".into())));
+    let read = reread(&pairs).unwrap();
+    assert_eq!(to_pairs(&read), pairs);
+    assert_eq!(
+        (read.ttl_s, read.sst, read.compaction),
+        (604_800, options.sst, options.compaction)
+    );
+}
+
+#[test]
+fn what_a_newer_version_wrote_is_refused_by_name() {
+    // Guessing at a setting that is not understood could lose what it was set for.
+    for pair in [("sst.quantum", "on"), ("compression", "searchable")] {
+        let error = from_pairs([pair]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(
+            error
+                .message()
+                .contains(&format!("`{}` = `{}`", pair.0, pair.1))
+        );
+    }
+}
