@@ -3,8 +3,8 @@
 //! Law: plain data and pure functions; nothing here acts. Each setting is told once, in the
 //! catalogue; parsing, help, reports and the manifest all follow from there.
 //!
-//! Settings filled in code or read from the manifest are completed by `automatic`, which fills
-//! in what was left to the engine; `check` refuses what cannot work.
+//! Settings enter as text (`resolve`) or as structs filled in code; either way `automatic` fills
+//! in what was left to the engine and `check` refuses what cannot work.
 
 pub mod sst;
 pub mod keyspace;
@@ -18,5 +18,7 @@ mod catalog_db;
 mod catalog_keyspace;
 pub mod catalog;
 pub mod pairs;
+mod alias;
 pub mod automatic;
 pub mod check;
+pub mod resolve;

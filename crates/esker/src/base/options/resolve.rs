@@ -1,0 +1,198 @@
+//! Settings given as text to options, with the origin of each value.
+
+use std::collections::BTreeMap;
+
+use crate::base::options::alias::{Given, translate};
+use crate::base::options::automatic::{self, fill_db, fill_keyspace};
+use crate::base::options::catalog::{self, set_db, set_keyspace};
+use crate::base::options::check::{check_db, check_keyspace};
+use crate::base::options::db::DbOptions;
+use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::profile::Profile;
+use crate::base::options::setting::{Access, Setting, named};
+use crate::base::types::error::{Error, Result};
+
+/// Where the value of a setting comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody said anything.
+    Default,
+    /// The profile wants it.
+    Profile,
+    /// The user gave it.
+    User,
+    /// It was left to the engine, which derived it.
+    Automatic,
+}
+
+impl Origin {
+    /// The word for the origin in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::Default => "default",
+            Origin::Profile => "profile",
+            Origin::User => "user",
+            Origin::Automatic => "automatic",
+        }
+    }
+}
+
+/// The value that a setting has in effect.
+pub struct Effective {
+    /// The setting.
+    pub setting: &'static Setting,
+    /// Its value as text.
+    pub text: String,
+    /// Where the value comes from.
+    pub origin: Origin,
+    /// Why it is so, where a profile or the engine chose it.
+    pub reason: Option<&'static str>,
+}
+
+/// Options made from text: complete and checked.
+pub struct Resolved {
+    /// The profile in effect.
+    pub profile: Profile,
+    /// The settings of the database, nothing left open.
+    pub db: DbOptions,
+    /// The settings of the keyspace, nothing left open.
+    pub keyspace: KeyspaceOptions,
+    /// The settings of the keyspace as they were asked for, for the manifest: what was left to
+    /// the engine is still left to it.
+    pub keyspace_asked: KeyspaceOptions,
+    /// Every setting with its value and origin, in the order of the catalogue.
+    pub effective: Vec<Effective>,
+}
+
+// Options on their way, and what has been said about them so far.
+struct Draft {
+    db: DbOptions,
+    keyspace: KeyspaceOptions,
+    origins: BTreeMap<&'static str, (Origin, Option<&'static str>)>,
+}
+
+/// Why the memory limit is what it is when foreign spellings asked for it.
+const MEMORY_REASON: &str = "the cache and three write buffers of the given sizes fit into it";
+
+/// Makes options from `profile`, then `pairs` of name and text, then what suits a machine of
+/// `cores`; a `profile` among the pairs wins over the argument. RocksDB's and LevelDB's
+/// spellings of benchmark flags are understood.
+///
+/// `Invalid` for an unknown name (with the nearest known one), a value out of range, a setting
+/// given twice, and settings that contradict each other.
+pub fn resolve(profile: Profile, pairs: &[(&str, &str)], cores: usize) -> Result<Resolved> {
+    let translation = translate(pairs)?;
+    let given = &translation.given;
+    let mut draft = Draft {
+        db: DbOptions::default(),
+        keyspace: KeyspaceOptions::default(),
+        origins: BTreeMap::new(),
+    };
+    let profile = draft.take_profile(profile, given)?;
+    for one in given {
+        draft.take_given(one)?;
+    }
+    if let Some(bytes) = translation.memory_limit {
+        let least = DbOptions::MEMORY_LIMIT_MIN;
+        set_db(&mut draft.db, "memory_limit", &bytes.max(least).to_string())?;
+        draft.note_automatic("memory_limit", MEMORY_REASON);
+    }
+    draft.follow_compression();
+    let keyspace_asked = draft.keyspace.clone();
+    draft.fill(cores);
+    check_db(&draft.db)?;
+    check_keyspace(&draft.db, &draft.keyspace)?;
+    Ok(Resolved {
+        effective: draft.effective(profile),
+        profile,
+        db: draft.db,
+        keyspace: draft.keyspace,
+        keyspace_asked,
+    })
+}
+
+impl Draft {
+    // The profile comes first, whatever its place among the pairs: the user's own values win.
+    fn take_profile(&mut self, argument: Profile, given: &[Given]) -> Result<Profile> {
+        let mut profile = argument;
+        for one in given {
+            if matches!(one.setting.access, Access::Profile) {
+                one.setting.parse(&one.text)?;
+                let word = one.text.trim().to_ascii_lowercase();
+                profile = named(&Profile::NAMES, &word).expect("the catalogue lists them all");
+                self.origins.insert(one.setting.name, (Origin::User, None));
+            }
+        }
+        for line in profile.lines() {
+            let setting = catalog::find(line.setting)?;
+            self.set(setting, line.value)?;
+            let origin = (Origin::Profile, Some(line.reason));
+            self.origins.insert(setting.name, origin);
+        }
+        Ok(profile)
+    }
+
+    fn take_given(&mut self, one: &Given) -> Result<()> {
+        let name = one.setting.name;
+        self.set(one.setting, &one.text).map_err(|error| {
+            let spelled = &one.spelled;
+            if spelled == name {
+                return error;
+            }
+            let message = error.message();
+            Error::invalid(format!("`{spelled}` stands for `{name}`: {message}"))
+        })?;
+        self.origins.insert(name, (Origin::User, None));
+        Ok(())
+    }
+
+    fn set(&mut self, setting: &Setting, text: &str) -> Result<()> {
+        match setting.access {
+            Access::Profile => Ok(()),
+            Access::Db { .. } => set_db(&mut self.db, setting.name, text),
+            Access::Keyspace { .. } => set_keyspace(&mut self.keyspace, setting.name, text),
+        }
+    }
+
+    // Who chose `compression` and nothing else does not want lz4 in the upper levels by surprise.
+    fn follow_compression(&mut self) {
+        let is_chosen = self.origins.contains_key("compression");
+        if is_chosen && !self.origins.contains_key("sst.compression_upper") {
+            let sst = &mut self.keyspace.sst;
+            sst.compression_upper = automatic::upper_packing(sst.compression);
+            self.note_automatic("sst.compression_upper", automatic::PACKING_REASON);
+        }
+    }
+
+    fn fill(&mut self, cores: usize) {
+        if self.db.background_threads == 0 {
+            fill_db(&mut self.db, cores);
+            self.note_automatic("background_threads", automatic::THREADS_REASON);
+        }
+        if self.keyspace.memtable_bytes == 0 {
+            fill_keyspace(&self.db, &mut self.keyspace);
+            self.note_automatic("memtable.size", automatic::MEMTABLE_REASON);
+        }
+    }
+
+    fn note_automatic(&mut self, name: &'static str, reason: &'static str) {
+        self.origins.insert(name, (Origin::Automatic, Some(reason)));
+    }
+
+    fn effective(&self, profile: Profile) -> Vec<Effective> {
+        let tell = |setting: &'static Setting| {
+            let silent = (Origin::Default, None);
+            let (origin, reason) = *self.origins.get(setting.name).unwrap_or(&silent);
+            Effective {
+                setting,
+                text: setting.text_in(profile, &self.db, &self.keyspace),
+                origin,
+                reason,
+            }
+        };
+        catalog::settings().map(tell).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

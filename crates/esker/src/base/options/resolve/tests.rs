@@ -1,0 +1,158 @@
+use super::*;
+use crate::base::codec::compress::Compression;
+use crate::base::options::pairs::to_pairs;
+
+fn effective<'a>(resolved: &'a Resolved, name: &str) -> &'a Effective {
+    let found = resolved.effective.iter().find(|it| it.setting.name == name);
+    found.unwrap()
+}
+
+fn told(resolved: &Resolved, name: &str) -> (String, Origin) {
+    let one = effective(resolved, name);
+    (one.text.clone(), one.origin)
+}
+
+fn refused(pairs: &[(&str, &str)]) -> String {
+    let error = resolve(Profile::Balanced, pairs, 2).err().unwrap();
+    error.message().into()
+}
+
+#[test]
+fn every_profile_resolves_and_passes_the_checks() {
+    // With nothing but a profile each of its lines is in effect, with its reason.
+    for (name, profile) in Profile::NAMES {
+        let resolved = resolve(profile, &[], 8).unwrap();
+        for line in profile.lines() {
+            let one = effective(&resolved, line.setting);
+            let value = one.setting.parse(line.value).unwrap();
+            assert_eq!(one.text, one.setting.shape.show(&value), "{name}");
+            assert_eq!(
+                (one.origin, one.reason),
+                (Origin::Profile, Some(line.reason))
+            );
+            assert_ne!(
+                one.text,
+                one.setting.default_text(),
+                "{name}: {}",
+                line.setting
+            );
+        }
+        assert_eq!(told(&resolved, "profile").0, name);
+    }
+}
+
+#[test]
+fn every_value_has_its_origin() {
+    // One setting of each origin, told apart.
+    let pairs = [
+        ("profile", "Read_Heavy"),
+        ("sst.filter_bits", "12"),
+        ("ttl", "2h"),
+    ];
+    let resolved = resolve(Profile::BulkLoad, &pairs, 6).unwrap();
+    assert_eq!(resolved.profile, Profile::ReadHeavy);
+    assert_eq!(
+        told(&resolved, "profile"),
+        ("read_heavy".into(), Origin::User)
+    );
+    assert_eq!(
+        told(&resolved, "sst.filter_bits"),
+        ("12".into(), Origin::User)
+    );
+    assert_eq!(
+        told(&resolved, "compaction.l0_trigger"),
+        ("2".into(), Origin::Profile)
+    );
+    assert_eq!(
+        told(&resolved, "background_threads"),
+        ("6".into(), Origin::Automatic)
+    );
+    assert_eq!(
+        told(&resolved, "durability"),
+        ("buffered".into(), Origin::Default)
+    );
+    assert_eq!(resolved.keyspace.ttl_s, 7200);
+    assert_eq!(resolved.effective.len(), catalog::settings().count());
+    assert!(effective(&resolved, "memtable.size").reason.is_some());
+}
+
+#[test]
+fn what_is_left_to_the_engine_stays_so_in_the_manifest() {
+    // The memtable follows the memory limit of the next opening, not of this one.
+    let resolved = resolve(Profile::Balanced, &[("memory_limit", "1.5GiB")], 2).unwrap();
+    assert_eq!(resolved.keyspace.memtable_bytes, 128 << 20);
+    assert_eq!(resolved.keyspace_asked.memtable_bytes, 0);
+    assert_eq!(to_pairs(&resolved.keyspace_asked), []);
+    let auto = resolve(Profile::Balanced, &[("background_threads", "auto")], 3).unwrap();
+    assert_eq!(
+        told(&auto, "background_threads"),
+        ("3".into(), Origin::Automatic)
+    );
+}
+
+#[test]
+fn upper_levels_follow_the_chosen_compression() {
+    // `compression=none` means none everywhere, unless somebody says otherwise.
+    let upper = |pairs: &[(&str, &str)]| {
+        let resolved = resolve(Profile::Balanced, pairs, 2).unwrap();
+        let packing = resolved.keyspace.sst.compression_upper;
+        (packing, told(&resolved, "sst.compression_upper").1)
+    };
+    assert_eq!(upper(&[]), (Compression::Lz4, Origin::Default));
+    assert_eq!(
+        upper(&[("compression_type", "none")]),
+        (Compression::None, Origin::Automatic)
+    );
+    assert_eq!(
+        upper(&[("compression", "zstd")]),
+        (Compression::Lz4, Origin::Automatic)
+    );
+    let both = [("compression", "none"), ("sst.compression_upper", "zstd")];
+    assert_eq!(upper(&both), (Compression::Zstd, Origin::User));
+}
+
+#[test]
+fn a_published_command_line_resolves() {
+    // The sizes of a well-known RocksDB benchmark, which no limit of ours was made for.
+    let pairs = [
+        ("write_buffer_size", "134217728"),
+        ("cache_size", "1073741824"),
+        ("block_size", "4096"),
+        ("bloom_bits", "10"),
+        ("compression_type", "none"),
+        ("max_background_compactions", "20"),
+        ("level0_file_num_compaction_trigger", "4"),
+        ("max_bytes_for_level_base", "10485760"),
+        ("target_file_size_base", "2097152"),
+        ("open_files", "500000"),
+        ("disable_auto_compactions", "0"),
+        ("merge_operator", "uint64add"),
+    ];
+    let resolved = resolve(Profile::Balanced, &pairs, 2).unwrap();
+    assert_eq!(resolved.db.memory_limit, (1024 + 3 * 128) << 20);
+    assert_eq!(told(&resolved, "memory_limit").1, Origin::Automatic);
+    assert_eq!(resolved.db.background_threads, 20);
+    assert_eq!(resolved.keyspace.merge.unwrap().0.name(), "uint64add");
+    let tiny = resolve(Profile::Balanced, &[("cache_size", "0")], 2).unwrap();
+    assert_eq!(tiny.db.memory_limit, 1 << 20);
+}
+
+#[test]
+fn refusals_name_what_the_user_wrote() {
+    // The user sees the spelling that was given, and what it stands for.
+    assert_eq!(
+        refused(&[("block_size", "tiny")]),
+        "`block_size` stands for `sst.block_size`: `sst.block_size` cannot be `tiny`: give a size \
+         from 512B to 16MiB, as in `16KiB`"
+    );
+    assert_eq!(
+        refused(&[("profile", "fast")]),
+        "`profile` cannot be `fast`: give one of `balanced`, `read_heavy`, `write_heavy`, \
+         `small_space`, `bulk_load`, as in `read_heavy`"
+    );
+    assert_eq!(
+        refused(&[("durabilty", "sync")]),
+        "there is no setting `durabilty`; `durability` exists"
+    );
+    assert!(refused(&[("wal.total_size", "1MiB")]).contains("raise `wal.total_size` to 32MiB"));
+}
