@@ -6,3 +6,4 @@
 //! Not here: how data moves from one store to the next (`flow`).
 
 pub mod names;
+pub mod batch;
