@@ -7,3 +7,4 @@
 
 pub mod names;
 pub mod batch;
+pub mod wal;
