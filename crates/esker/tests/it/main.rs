@@ -4,3 +4,4 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod floors;
+mod scripts;
