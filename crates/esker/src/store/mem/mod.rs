@@ -7,3 +7,4 @@
 //! of older levels (`flow/read`).
 
 pub mod arena;
+pub mod fragment;
