@@ -8,3 +8,5 @@
 
 pub mod arena;
 pub mod fragment;
+pub mod node;
+pub mod skiplist;
