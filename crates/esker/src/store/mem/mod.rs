@@ -10,3 +10,4 @@ pub mod arena;
 pub mod fragment;
 pub mod node;
 pub mod skiplist;
+pub mod memtable;

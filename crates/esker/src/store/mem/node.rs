@@ -10,6 +10,8 @@
 //! | … | n | bytes | user key, then the trailer: together the encoded internal key |
 //! | … | n | bytes | value |
 //! | … | 8 | address | only for `MergeFolded`, at the next multiple of 8: the chain's base |
+//! | … | 4 | u32 | likewise: bytes of the operand before it was folded |
+//! | … | n | bytes | likewise: that operand |
 //!
 //! Native byte order, memory only. Everything but `back` and the links is written once, before
 //! the node can be found.
@@ -66,6 +68,42 @@ pub struct NodeRef<'a> {
     arena: PhantomData<&'a Arena>,
 }
 
+/// What a node of kind [`Kind::MergeFolded`] keeps beside its folded value.
+pub struct BeforeFold<'a> {
+    /// The newest older entry of the key that is no merge, or null.
+    pub base: *mut Node,
+    /// The operand before it was folded: a flush needs it where it must keep, for a snapshot,
+    /// the older entries that the folded value holds too.
+    pub operand: &'a [u8],
+}
+
+impl BeforeFold<'_> {
+    fn size(&self) -> usize {
+        size_of::<*mut Node>() + size_of::<u32>() + self.operand.len()
+    }
+
+    /// # Safety
+    /// `place` is aligned for addresses and has room for `size` bytes that nobody else has.
+    unsafe fn write(self, place: NonNull<u8>) {
+        let len = u32::try_from(self.operand.len()).expect("an operand is at most 1 GiB");
+        // SAFETY: the parts lie one behind the other in the room that the caller vouches for.
+        unsafe {
+            place.cast::<*mut Node>().write(self.base);
+            let len_place = place.add(size_of::<*mut Node>());
+            len_place.cast::<u32>().write(len);
+            copy_to(len_place.add(size_of::<u32>()), self.operand);
+        }
+    }
+}
+
+/// # Safety
+/// `place` has room for the bytes, and nobody else has it.
+#[inline]
+unsafe fn copy_to(place: NonNull<u8>, bytes: &[u8]) {
+    // SAFETY: by the contract above; what is borrowed cannot lie in what nobody else has.
+    unsafe { place.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()) };
+}
+
 impl Link {
     /// A link that leads nowhere.
     pub fn end() -> Link {
@@ -109,39 +147,37 @@ impl<'a> NodeRef<'a> {
 
     /// Writes a node into the arena; nobody can find it yet, its links lead nowhere.
     ///
-    /// `base` is kept only for [`Kind::MergeFolded`], and must be a node of the same arena.
+    /// `folded` is for [`Kind::MergeFolded`] and only for it.
     ///
     /// # Panics
     /// When key or value are beyond their limits.
-    pub fn write(
+    ///
+    /// # Safety
+    /// The base in `folded` is null or a node of the same arena.
+    pub unsafe fn write(
         arena: &mut ArenaWriter,
         height: usize,
         entry: Entry<'_>,
-        base: *mut Node,
+        folded: Option<BeforeFold<'_>>,
     ) -> *mut Node {
-        let Entry {
-            key,
-            trailer,
-            value,
-        } = entry;
+        let (key, value) = (entry.key, entry.value);
         assert!(height > 0);
         assert!(key.len() <= KEY_BYTES_MAX);
         assert!(value.len() <= VALUE_BYTES_MAX + EXPIRY_BYTES);
+        assert!(folded.is_some() == (entry.kind() == Kind::MergeFolded));
         let head = Node {
             back: AtomicPtr::new(ptr::null_mut()),
-            value_bytes: u32::try_from(value.len()).expect("a value is at most 1 GiB"),
-            key_bytes: u16::try_from(key.len()).expect("a key is at most 65535 bytes"),
+            value_bytes: u32::try_from(value.len()).expect("checked above"),
+            key_bytes: u16::try_from(key.len()).expect("checked above"),
             height: u8::try_from(height).expect("towers are low"),
         };
         let key_at = key_offset(height);
         let value_at = key_at + key.len() + TRAILER_BYTES;
-        let base_at = (value_at + value.len()).next_multiple_of(arena::ALIGN);
-        let has_base = trailer.kind() == Kind::MergeFolded;
-        let size = if has_base {
-            base_at + size_of::<*mut Node>()
-        } else {
-            base_at
-        };
+        let end = value_at + value.len();
+        let base_at = end.next_multiple_of(arena::ALIGN);
+        let size = folded
+            .as_ref()
+            .map_or(end, |folded| base_at + folded.size());
         let place = arena.allocate(size);
         // SAFETY: the arena gave `size` bytes that nobody else has, aligned for heads, links and
         // addresses; every part lies inside them, by the offsets above.
@@ -151,16 +187,14 @@ impl<'a> NodeRef<'a> {
             for level in 0..height {
                 links.add(level).write(Link::end());
             }
-            place
-                .add(key_at)
-                .copy_from_nonoverlapping(NonNull::from(key).cast(), key.len());
-            let trailer_place = place.add(key_at + key.len()).cast::<[u8; TRAILER_BYTES]>();
-            trailer_place.write(trailer.raw().to_le_bytes());
-            place
-                .add(value_at)
-                .copy_from_nonoverlapping(NonNull::from(value).cast(), value.len());
-            if has_base {
-                place.add(base_at).cast::<*mut Node>().write(base);
+            copy_to(place.add(key_at), key);
+            copy_to(
+                place.add(key_at + key.len()),
+                &entry.trailer.raw().to_le_bytes(),
+            );
+            copy_to(place.add(value_at), value);
+            if let Some(folded) = folded {
+                folded.write(place.add(base_at));
             }
         }
         place.cast::<Node>().as_ptr()
@@ -235,15 +269,33 @@ impl<'a> NodeRef<'a> {
         if self.entry().kind() != Kind::MergeFolded {
             return self.older();
         }
-        let end = self.value_offset() + self.head().value_bytes as usize;
-        // SAFETY: nodes of this kind have an address there, written before they could be found:
-        // null or a node of the same arena.
+        // SAFETY: nodes of this kind have an address there: null or a node of the same arena.
+        unsafe { NodeRef::new(self.before_fold().cast::<*mut Node>().read()) }
+    }
+
+    /// The value as it was before folding: for [`Kind::MergeFolded`] the operand alone, for any
+    /// other entry its value.
+    pub fn own_value(self) -> &'a [u8] {
+        if self.entry().kind() != Kind::MergeFolded {
+            return self.value();
+        }
+        // SAFETY: nodes of this kind have the operand's length and then the operand behind the
+        // address, inside their own allocation, never changed.
         unsafe {
-            let place = self
-                .as_ptr()
+            let len_place = self.before_fold().add(size_of::<*mut Node>());
+            let len = len_place.cast::<u32>().read() as usize;
+            std::slice::from_raw_parts(len_place.add(size_of::<u32>()), len)
+        }
+    }
+
+    /// Where a node of kind [`Kind::MergeFolded`] keeps its [`BeforeFold`].
+    fn before_fold(self) -> *const u8 {
+        let end = self.value_offset() + self.head().value_bytes as usize;
+        // SAFETY: for that kind the allocation goes on behind the value, with this alignment.
+        unsafe {
+            self.as_ptr()
                 .cast::<u8>()
-                .add(end.next_multiple_of(arena::ALIGN));
-            NodeRef::new(place.cast::<*mut Node>().read())
+                .add(end.next_multiple_of(arena::ALIGN))
         }
     }
 

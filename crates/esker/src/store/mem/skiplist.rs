@@ -19,7 +19,7 @@ use crate::base::types::order::KeyOrder;
 use crate::env::random::Random;
 use crate::store::mem::arena::{Arena, ArenaWriter};
 use crate::store::mem::fragment::fragment;
-use crate::store::mem::node::{FRAGMENT_OF_END, Link, Node, NodeRef};
+use crate::store::mem::node::{BeforeFold, FRAGMENT_OF_END, Link, Node, NodeRef};
 
 /// A node reaches the next level once in 2 to this many times.
 const BRANCHING_BITS: u32 = 2;
@@ -309,27 +309,30 @@ impl SkipListWriter {
         let older = after.filter(|after| key::user_key(after.internal_key()) == entry.key);
         assert!(older.is_none_or(|older| older.entry().seqno() < entry.seqno()));
         match older.and_then(fold) {
-            None => self.place(entry, ptr::null_mut()),
+            None => self.place(entry, None),
             Some(folded) => {
+                let operand = entry.value;
                 let entry = Entry {
                     key: entry.key,
                     trailer: Trailer::new(entry.seqno(), folded.kind),
                     value: &folded.value,
                 };
                 let base = folded.base.map_or(ptr::null_mut(), NodeRef::as_ptr);
-                self.place(entry, base);
+                let before = BeforeFold { base, operand };
+                self.place(entry, (folded.kind == Kind::MergeFolded).then_some(before));
             }
         }
     }
 
     /// Links a new node in between the two sides of the finger.
     #[inline]
-    fn place(&mut self, entry: Entry<'_>, base: *mut Node) {
+    fn place(&mut self, entry: Entry<'_>, folded: Option<BeforeFold<'_>>) {
         let (list, finger) = (&*self.list, &mut self.finger);
         let bits = self.random.next_u64();
         let height = 1 + (bits.trailing_zeros() / BRANCHING_BITS) as usize;
         let height = height.min(HEIGHT_MAX);
-        let node = NodeRef::write(&mut self.arena, height, entry, base);
+        // SAFETY: the base, if any, was found by `insert` in this list.
+        let node = unsafe { NodeRef::write(&mut self.arena, height, entry, folded) };
         if list.count() == 0 {
             // Release: the key was written before; it is there before any link is.
             list.reference.store(node, Ordering::Release);
