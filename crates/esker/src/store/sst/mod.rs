@@ -6,6 +6,8 @@
 pub mod format;
 pub mod props;
 pub mod contract;
+pub mod prefix;
 pub mod filter;
 pub mod range_deletes;
 pub mod index;
+pub mod block;

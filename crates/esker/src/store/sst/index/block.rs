@@ -27,10 +27,10 @@ use std::cmp::Ordering;
 
 use crate::base::codec::reader::ByteReader;
 use crate::base::types::error::{Error, Result};
-use crate::base::types::key;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::order::KeyOrder;
 use crate::store::sst::format::BlockHandle;
+use crate::store::sst::prefix::{common_len, prefix_number};
 
 /// A checked index block.
 ///
@@ -187,20 +187,6 @@ impl IndexBlock {
         };
         &self.keys[start..self.key_ends[index] as usize]
     }
-}
-
-/// How many bytes two keys begin with alike.
-pub fn common_len(left: &[u8], right: &[u8]) -> usize {
-    left.iter().zip(right).take_while(|(l, r)| l == r).count()
-}
-
-// The first eight bytes as a number that compares like them; short keys are filled with zeros,
-// so that a key and the same key with zeros behind are alike here and must be looked at.
-fn prefix_number(key: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    let len = key.len().min(8);
-    bytes[..len].copy_from_slice(&key[..len]);
-    u64::from_be_bytes(bytes)
 }
 
 // As `slice::partition_point`, over numbers.
