@@ -8,3 +8,5 @@ pub mod builder;
 pub mod checked;
 pub mod cursor;
 pub mod point;
+pub mod readahead;
+pub mod fetch;

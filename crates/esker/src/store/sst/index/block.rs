@@ -21,7 +21,8 @@
 //! A separator is not before the last entry of its block, and before the first of the next
 //! block. Blocks lie one behind the other, so their offsets follow from their lengths.
 //!
-//! Valid if and only if every entry is whole, there is at least one, and no offset passes 2^64.
+//! Valid if and only if every entry is whole and no offset passes 2^64. Only a file without data
+//! blocks, which holds nothing but range deletes, has an index block without entries.
 
 use std::cmp::Ordering;
 
@@ -63,7 +64,7 @@ impl IndexBlock {
             handles: Vec::new(),
         };
         let first = reader.varint();
-        let mut offset = first.ok_or_else(|| Error::corruption("index block is empty"))?;
+        let mut offset = first.ok_or_else(|| Error::corruption("an index block is empty"))?;
         let mut last_start = 0;
         while !reader.is_empty() {
             let start = block.keys.len();
@@ -71,9 +72,6 @@ impl IndexBlock {
                 .read_entry(&mut reader, last_start, offset)
                 .ok_or_else(|| Error::corruption("an index entry is damaged"))?;
             last_start = start;
-        }
-        if block.handles.is_empty() {
-            return Err(Error::corruption("index block is empty"));
         }
         if block.trailers.iter().all(|trailer| *trailer == 0) {
             block.trailers = Vec::new();
@@ -111,6 +109,9 @@ impl IndexBlock {
     }
 
     fn lay_out_prefixes(&mut self) {
+        if self.is_empty() {
+            return;
+        }
         let first = self.key(0);
         let mut shared_len = first.len();
         for index in 1..self.len() {
@@ -122,12 +123,12 @@ impl IndexBlock {
             .collect();
     }
 
-    /// How many blocks it points to; at least one.
+    /// How many blocks it points to.
     pub fn len(&self) -> usize {
         self.handles.len()
     }
 
-    /// Always `false`: an empty index block is not valid.
+    /// Whether it points to none.
     pub fn is_empty(&self) -> bool {
         self.handles.is_empty()
     }
@@ -167,6 +168,9 @@ impl IndexBlock {
     // The range of separators that the eight-byte prefixes cannot tell from `user_key`: those
     // below are before it, those behind are not.
     fn narrow(&self, user_key: &[u8]) -> (usize, usize) {
+        if self.is_empty() {
+            return (0, 0);
+        }
         let shared = &self.key(0)[..self.shared_len];
         let head = &user_key[..self.shared_len.min(user_key.len())];
         match head.cmp(shared) {

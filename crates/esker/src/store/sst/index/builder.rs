@@ -62,9 +62,9 @@ impl IndexBuilder {
 
     /// The plain bytes of an index block over a part of the blocks.
     pub fn encode(&self, part: Range<usize>) -> Vec<u8> {
-        assert!(!part.is_empty());
         let mut out = Vec::new();
-        put_varint(&mut out, self.handles[part.start].offset);
+        let first = self.handles.get(part.start);
+        put_varint(&mut out, first.map_or(0, |handle| handle.offset));
         let mut last: &[u8] = &[];
         for index in part {
             let (key, trailer) = self.separator(index);
