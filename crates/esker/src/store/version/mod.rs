@@ -13,3 +13,7 @@
 pub mod file;
 pub mod run;
 pub mod levels;
+pub mod edit;
+pub mod format;
+pub mod encode;
+pub mod decode;
