@@ -50,6 +50,7 @@
 use crate::base::codec::checksum::crc32c;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
+use crate::store::names::FileName;
 
 /// The format that this program writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -124,29 +125,9 @@ pub fn check_format(version: u32) -> Result<()> {
     }
 }
 
-/// The name of the file by which the current manifest is found.
-pub const CURRENT_NAME: &str = "CURRENT";
-
-/// The name under which the next CURRENT is written before it replaces the last.
-pub const CURRENT_DRAFT_NAME: &str = "CURRENT.draft";
-
-/// What follows the number in the name of a manifest: `000003.manifest`.
-const MANIFEST_SUFFIX: &str = ".manifest";
-
-/// The name of the manifest with that number.
-pub fn manifest_name(number: FileNumber) -> String {
-    format!("{number}{MANIFEST_SUFFIX}")
-}
-
-/// The number of the manifest with that name, or `None` when it is no manifest's name.
-pub fn manifest_number(name: &str) -> Option<FileNumber> {
-    let number = FileNumber(name.strip_suffix(MANIFEST_SUFFIX)?.parse().ok()?);
-    (manifest_name(number) == name).then_some(number)
-}
-
 /// The contents of CURRENT.
 pub fn encode_current(number: FileNumber) -> String {
-    let name = manifest_name(number);
+    let name = FileName::Manifest(number).to_string();
     let sum = crc32c(name.as_bytes());
     format!("{name} {sum:08x}\n")
 }
@@ -155,8 +136,10 @@ pub fn encode_current(number: FileNumber) -> String {
 pub fn decode_current(contents: &[u8]) -> Option<FileNumber> {
     let text = std::str::from_utf8(contents).ok()?;
     let (name, _) = text.split_once(' ')?;
-    let number = manifest_number(name)?;
-    (encode_current(number) == text).then_some(number)
+    match FileName::parse(name)? {
+        FileName::Manifest(number) if encode_current(number) == text => Some(number),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
