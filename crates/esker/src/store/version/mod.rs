@@ -17,3 +17,6 @@ pub mod edit;
 pub mod format;
 pub mod encode;
 pub mod decode;
+pub mod state;
+pub mod apply;
+pub mod history;
