@@ -7,4 +7,5 @@
 
 pub mod names;
 pub mod batch;
+pub mod wal;
 pub mod version;
