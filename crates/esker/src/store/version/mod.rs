@@ -20,3 +20,8 @@ pub mod decode;
 pub mod state;
 pub mod apply;
 pub mod history;
+pub mod current;
+pub mod recovery;
+pub mod manifest;
+#[cfg(test)]
+mod memory_fs;

@@ -211,11 +211,12 @@ pub(in crate::store::version) fn empty() -> Version {
 #[test]
 fn random_edits_do_what_the_model_does() {
     // Creates, drops, flushes, compactions and moves; and after each, the version made anew
-    // from its snapshot says the same.
+    // from its snapshot says the same; so does one replay of all edits.
     for seed in 0..20 {
         let mut random = Random::new(seed);
         let mut model = Model::default();
         let mut version = empty();
+        let mut replay = Replay::new(empty());
         for _ in 0..80 {
             let edit = model.random_edit(&mut random);
             let before = version.to_edit();
@@ -224,8 +225,10 @@ fn random_edits_do_what_the_model_does() {
             assert_eq!(version.to_edit(), before);
             let again = apply(&empty(), &next.to_edit()).unwrap();
             assert_eq!(again.to_edit(), next.to_edit());
+            replay.apply(&edit).unwrap();
             version = next;
         }
+        model.check(&replay.finish().unwrap());
     }
 }
 
