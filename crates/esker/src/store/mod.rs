@@ -11,3 +11,4 @@ pub mod batch;
 pub mod wal;
 pub mod mem;
 pub mod sst;
+pub mod version;
