@@ -12,6 +12,8 @@
 //! Not here: snapshots and the public iterator (`db`), how one source is searched (`store`).
 
 pub mod shadow;
+pub mod fold;
+pub mod merging;
 
 #[cfg(test)]
 mod model;
