@@ -14,6 +14,8 @@
 pub mod shadow;
 pub mod fold;
 pub mod merging;
+pub mod shade;
+pub mod visible;
 
 #[cfg(test)]
 mod model;
