@@ -4,4 +4,5 @@
 
 pub mod base;
 pub mod env;
+pub mod store;
 pub mod flow;

@@ -1,0 +1,195 @@
+//! Builds a batch.
+
+use crate::base::codec::varint::{put_varint, varint_len};
+use crate::base::types::entry::EXPIRY_BYTES;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::KeyspaceId;
+use crate::base::types::kind::Kind;
+use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::base::types::seqno::SeqNo;
+use crate::store::batch::format::{COUNT_OFFSET, HEADER_BYTES};
+
+/// Writes that happen together: all of them or none.
+///
+/// Shape: one string of bytes as in `batch/format`, always whole, so [`Batch::bytes`] costs
+/// nothing. A call that fails with `TooLarge` leaves the batch as it was.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    count: u32,
+}
+
+impl Batch {
+    /// An empty batch with the first sequence number 0.
+    pub fn new() -> Batch {
+        Batch::with_capacity(0)
+    }
+
+    /// An empty batch with room for `capacity_bytes` of entries.
+    pub fn with_capacity(capacity_bytes: usize) -> Batch {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + capacity_bytes);
+        bytes.resize(HEADER_BYTES, 0);
+        Batch { bytes, count: 0 }
+    }
+
+    /// Gives `key` the value.
+    pub fn put(&mut self, keyspace: KeyspaceId, key: &[u8], value: &[u8]) -> Result<()> {
+        self.add(Kind::Put, keyspace, key, Some(&[value]))
+    }
+
+    /// Gives `key` the value until `expiry_unix_s`, in unix seconds.
+    pub fn put_expiring(
+        &mut self,
+        keyspace: KeyspaceId,
+        key: &[u8],
+        expiry_unix_s: u32,
+        value: &[u8],
+    ) -> Result<()> {
+        // The value's own limit is checked here, because `add` sees the expiry in front of it.
+        check_len("value", value.len(), VALUE_BYTES_MAX)?;
+        let expiry: [u8; EXPIRY_BYTES] = expiry_unix_s.to_le_bytes();
+        self.add(Kind::PutExpiring, keyspace, key, Some(&[&expiry, value]))
+    }
+
+    /// Takes the value of `key` away.
+    pub fn delete(&mut self, keyspace: KeyspaceId, key: &[u8]) -> Result<()> {
+        self.add(Kind::Delete, keyspace, key, None)
+    }
+
+    /// Takes the values of all keys from `start` up to `end`, exclusive, away.
+    pub fn delete_range(&mut self, keyspace: KeyspaceId, start: &[u8], end: &[u8]) -> Result<()> {
+        check_len("key", end.len(), KEY_BYTES_MAX)?;
+        self.add(Kind::RangeDelete, keyspace, start, Some(&[end]))
+    }
+
+    /// Folds `operand` into the value of `key`.
+    pub fn merge(&mut self, keyspace: KeyspaceId, key: &[u8], operand: &[u8]) -> Result<()> {
+        self.add(Kind::Merge, keyspace, key, Some(&[operand]))
+    }
+
+    /// Adds all entries of `other` behind those that are here.
+    pub fn append(&mut self, other: &Batch) -> Result<()> {
+        let body = other.body();
+        check_batch_len(self.bytes.len(), body.len())?;
+        self.bytes.extend_from_slice(body);
+        // Cannot overflow: see the proof in `batch/format`.
+        self.set_count(self.count + other.count);
+        Ok(())
+    }
+
+    /// Entries in the batch.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether the batch does nothing.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Takes all entries out; keeps the memory for the next ones.
+    pub fn clear(&mut self) {
+        self.bytes.truncate(HEADER_BYTES);
+        self.bytes.fill(0);
+        self.count = 0;
+    }
+
+    /// Bytes of the encoding.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Says which sequence number the first entry has; the others count on from there.
+    ///
+    /// # Panics
+    /// When the last entry's number would need more than 56 bits.
+    pub fn set_first_seqno(&mut self, first: SeqNo) {
+        let _last = first.plus(u64::from(self.count.saturating_sub(1)));
+        self.bytes[..COUNT_OFFSET].copy_from_slice(&first.get().to_le_bytes());
+    }
+
+    /// The encoding: what goes into the log and into the memtable.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    // The value comes in pieces, so that an expiry needs no copy of the value behind it.
+    #[inline]
+    fn add(
+        &mut self,
+        kind: Kind,
+        keyspace: KeyspaceId,
+        key: &[u8],
+        value: Option<&[&[u8]]>,
+    ) -> Result<()> {
+        let keyspace_id = u64::from(keyspace.0);
+        let key_len = key.len() as u64;
+        check_len("key", key.len(), KEY_BYTES_MAX)?;
+        let mut added = 1 + varint_len(keyspace_id) + varint_len(key_len) + key.len();
+        let mut value_len = 0;
+        if let Some(pieces) = value {
+            value_len = pieces.iter().map(|piece| piece.len()).sum::<usize>();
+            let spare = if kind == Kind::PutExpiring {
+                EXPIRY_BYTES
+            } else {
+                0
+            };
+            check_len("value", value_len, VALUE_BYTES_MAX + spare)?;
+            added += varint_len(value_len as u64) + value_len;
+        }
+        check_batch_len(self.bytes.len(), added)?;
+
+        let end = self.bytes.len() + added;
+        self.bytes.reserve(added);
+        self.bytes.push(kind.byte());
+        put_varint(&mut self.bytes, keyspace_id);
+        put_varint(&mut self.bytes, key_len);
+        self.bytes.extend_from_slice(key);
+        if let Some(pieces) = value {
+            put_varint(&mut self.bytes, value_len as u64);
+            for piece in pieces {
+                self.bytes.extend_from_slice(piece);
+            }
+        }
+        assert!(self.bytes.len() == end);
+        self.set_count(self.count + 1);
+        Ok(())
+    }
+
+    fn set_count(&mut self, count: u32) {
+        self.count = count;
+        self.bytes[COUNT_OFFSET..HEADER_BYTES].copy_from_slice(&count.to_le_bytes());
+    }
+
+    fn body(&self) -> &[u8] {
+        &self.bytes[HEADER_BYTES..]
+    }
+}
+
+impl Default for Batch {
+    fn default() -> Batch {
+        Batch::new()
+    }
+}
+
+fn check_len(what: &str, len: usize, max: usize) -> Result<()> {
+    if len <= max {
+        return Ok(());
+    }
+    let message = format!("a {what} of {len} bytes; the limit is {max}");
+    Err(Error::new(ErrorKind::TooLarge, message))
+}
+
+fn check_batch_len(len: usize, added: usize) -> Result<()> {
+    if added <= BATCH_BYTES_MAX - len {
+        return Ok(());
+    }
+    let message = format!(
+        "a batch of {len} bytes cannot take {added} more; the limit is {BATCH_BYTES_MAX}: \
+         write it in parts"
+    );
+    Err(Error::new(ErrorKind::TooLarge, message))
+}
+
+#[cfg(test)]
+mod tests;

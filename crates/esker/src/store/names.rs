@@ -1,0 +1,107 @@
+//! The grammar of file names in a database directory.
+//!
+//! | name | what it is |
+//! |---|---|
+//! | `000123.sst` | a sorted file |
+//! | `000123.wal` | a segment of the write-ahead log |
+//! | `000123.tmp` | a file that is not finished; removed at open |
+//! | `MANIFEST-000005` | a log of edits |
+//! | `CURRENT` | which manifest counts |
+//! | `CURRENT.tmp` | the next `CURRENT`, before its rename |
+//! | `LOCK` | who has the directory |
+//!
+//! Numbers have at least six digits, padded with zeros, so that names sort as numbers do for the
+//! first million files. Every file has exactly one name: `parse` refuses what `Display` would
+//! not write, so that a stranger's file is never taken for ours.
+
+use std::fmt;
+
+use crate::base::types::ids::FileNumber;
+
+/// Digits that every number has at least; shorter ones are padded with zeros.
+const DIGITS_MIN: usize = 6;
+
+/// Name of a file in the database directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileName {
+    /// A sorted file.
+    Sst(FileNumber),
+    /// A segment of the write-ahead log.
+    Wal(FileNumber),
+    /// A numbered file that is not finished: whoever opens the directory removes it.
+    Temporary(FileNumber),
+    /// A log of edits to the set of files.
+    Manifest(FileNumber),
+    /// The file that says which manifest counts.
+    Current,
+    /// The next `CURRENT`, before it is renamed.
+    CurrentTemporary,
+    /// The file that says which process has the directory.
+    Lock,
+}
+
+impl FileName {
+    /// The file with that name, or `None` when the name is not one of ours.
+    pub fn parse(name: &str) -> Option<FileName> {
+        match name {
+            "CURRENT" => return Some(FileName::Current),
+            "CURRENT.tmp" => return Some(FileName::CurrentTemporary),
+            "LOCK" => return Some(FileName::Lock),
+            _ => {}
+        }
+        if let Some(digits) = name.strip_prefix("MANIFEST-") {
+            return parse_number(digits).map(FileName::Manifest);
+        }
+        let (digits, ending) = name.split_once('.')?;
+        let number = parse_number(digits)?;
+        match ending {
+            "sst" => Some(FileName::Sst(number)),
+            "wal" => Some(FileName::Wal(number)),
+            "tmp" => Some(FileName::Temporary(number)),
+            _ => None,
+        }
+    }
+
+    /// The number in the name, if it has one.
+    pub fn number(self) -> Option<FileNumber> {
+        match self {
+            FileName::Sst(number)
+            | FileName::Wal(number)
+            | FileName::Temporary(number)
+            | FileName::Manifest(number) => Some(number),
+            FileName::Current | FileName::CurrentTemporary | FileName::Lock => None,
+        }
+    }
+
+    /// Whether the file was never finished and nothing refers to it.
+    pub fn is_temporary(self) -> bool {
+        matches!(self, FileName::Temporary(_) | FileName::CurrentTemporary)
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileName::Sst(number) => write!(f, "{number}.sst"),
+            FileName::Wal(number) => write!(f, "{number}.wal"),
+            FileName::Temporary(number) => write!(f, "{number}.tmp"),
+            FileName::Manifest(number) => write!(f, "MANIFEST-{number}"),
+            FileName::Current => f.write_str("CURRENT"),
+            FileName::CurrentTemporary => f.write_str("CURRENT.tmp"),
+            FileName::Lock => f.write_str("LOCK"),
+        }
+    }
+}
+
+fn parse_number(digits: &str) -> Option<FileNumber> {
+    let is_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_padded_right =
+        digits.len() == DIGITS_MIN || (digits.len() > DIGITS_MIN && !digits.starts_with('0'));
+    if !is_digits || !is_padded_right {
+        return None;
+    }
+    digits.parse().ok().map(FileNumber)
+}
+
+#[cfg(test)]
+mod tests;

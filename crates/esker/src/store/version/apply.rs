@@ -1,0 +1,228 @@
+//! The version that an edit makes of another; a pure function.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
+use crate::base::types::limits::{KEYSPACE_COUNT_MAX, KEYSPACE_NAME_BYTES_MAX};
+use crate::store::version::edit::{Change, SettingsText};
+use crate::store::version::file::FileRecord;
+use crate::store::version::format::check_format;
+use crate::store::version::levels::{Levels, LevelsEdit};
+use crate::store::version::run::RunId;
+use crate::store::version::state::{KeyspaceState, Version};
+
+/// The version that `edit` makes of `base`. Cost: one pass over each level that the edit names,
+/// and a shared pointer for each keyspace and each other level.
+///
+/// Errors: `Corruption` when the edit contradicts the version: a file removed that is not there
+/// or added that is, files that overlap where they must not, an unknown keyspace, a number or a
+/// name used twice, a format that goes back. `Unsupported` for a format or an order of keys that
+/// this program does not have. `base` is as it was in any case.
+pub fn apply(base: &Version, edit: &[Change]) -> Result<Version> {
+    let mut draft = Draft {
+        next: base.clone(),
+        files: BTreeMap::new(),
+    };
+    for change in edit {
+        draft.make(change)?;
+    }
+    draft.finish()
+}
+
+// A version under construction: everything but the files is already as it will be.
+struct Draft {
+    next: Version,
+    files: BTreeMap<KeyspaceId, LevelsEdit>,
+}
+
+impl Draft {
+    fn make(&mut self, change: &Change) -> Result<()> {
+        match change {
+            Change::AddFile {
+                keyspace,
+                level,
+                run,
+                record,
+            } => self.add_file(*keyspace, *level, *run, record),
+            Change::RemoveFile {
+                keyspace,
+                level,
+                number,
+            } => {
+                let files = self.files_of(*keyspace)?;
+                files.removed.push((*level, *number));
+                Ok(())
+            }
+            Change::CreateKeyspace {
+                id,
+                name,
+                order_name,
+                merge_name,
+                settings,
+            } => self.create(*id, name, order_name, merge_name.as_deref(), settings),
+            Change::DropKeyspace { id } => self.drop_keyspace(*id),
+            Change::ChangeSettings {
+                id,
+                settings,
+                merge_name,
+            } => {
+                let state = self.keyspace(*id)?;
+                state.settings = Arc::new(settings.clone());
+                state.merge_name = merge_name.as_deref().map(Arc::from);
+                Ok(())
+            }
+            Change::SetFirstLog { keyspace, number } => {
+                let state = self.keyspace(*keyspace)?;
+                state.first_log = state.first_log.max(*number);
+                Ok(())
+            }
+            Change::SetCompactCursor {
+                keyspace,
+                level,
+                key,
+            } => {
+                self.keyspace(*keyspace)?.compact_cursors[level.index()] = key.clone();
+                Ok(())
+            }
+            Change::SetNextFile { number } => {
+                self.next.next_file = self.next.next_file.max(*number);
+                Ok(())
+            }
+            Change::SetLastSeqno { seqno } => {
+                self.next.last_seqno = self.next.last_seqno.max(*seqno);
+                Ok(())
+            }
+            Change::SetNextKeyspace { id } => {
+                self.next.next_keyspace = self.next.next_keyspace.max(*id);
+                Ok(())
+            }
+            Change::SetFormat { version } => self.set_format(*version),
+        }
+    }
+
+    fn add_file(
+        &mut self,
+        keyspace: KeyspaceId,
+        level: Level,
+        run: RunId,
+        record: &Arc<FileRecord>,
+    ) -> Result<()> {
+        let number = record.number;
+        if level != Level::ZERO && run != 0 {
+            return Err(Error::corruption(format!(
+                "file {number} names run {run} at {level}, which is one run"
+            )));
+        }
+        let files = self.files_of(keyspace)?;
+        files.added.push((level, run, Arc::clone(record)));
+        let following = number
+            .0
+            .checked_add(1)
+            .ok_or_else(|| Error::corruption(format!("file {number} has the largest number")))?;
+        self.next.next_file = self.next.next_file.max(FileNumber(following));
+        self.next.last_seqno = self.next.last_seqno.max(record.largest_seqno);
+        Ok(())
+    }
+
+    fn create(
+        &mut self,
+        id: KeyspaceId,
+        name: &str,
+        order_name: &str,
+        merge_name: Option<&str>,
+        settings: &SettingsText,
+    ) -> Result<()> {
+        let is_name_fit = !name.is_empty() && name.len() <= KEYSPACE_NAME_BYTES_MAX;
+        if !is_name_fit || self.next.names.contains_key(name) {
+            let what = "is empty, too long or taken";
+            return Err(Error::corruption(format!("keyspace name {name:?} {what}")));
+        }
+        if id < self.next.next_keyspace {
+            return Err(Error::corruption(format!("keyspace {id} was there before")));
+        }
+        if self.next.keyspaces.len() >= KEYSPACE_COUNT_MAX {
+            return Err(Error::invalid(format!(
+                "a database has at most {KEYSPACE_COUNT_MAX} keyspaces; drop one first"
+            )));
+        }
+        let following = id
+            .0
+            .checked_add(1)
+            .ok_or_else(|| Error::corruption(format!("keyspace {id} has the largest number")))?;
+        let order = self.next.orders.find(order_name);
+        let order = order.map_err(|error| {
+            Error::new(error.kind(), format!("keyspace {name:?}")).caused_by(error)
+        })?;
+        let name: Arc<str> = Arc::from(name);
+        let state = KeyspaceState {
+            id,
+            name: Arc::clone(&name),
+            order,
+            merge_name: merge_name.map(Arc::from),
+            settings: Arc::new(settings.clone()),
+            first_log: FileNumber(0),
+            levels: Arc::new(Levels::default()),
+            compact_cursors: std::array::from_fn(|_| Bytes::EMPTY),
+        };
+        self.next.next_keyspace = KeyspaceId(following);
+        self.next.keyspaces.insert(id, Arc::new(state));
+        Arc::make_mut(&mut self.next.names).insert(name, id);
+        Ok(())
+    }
+
+    fn drop_keyspace(&mut self, id: KeyspaceId) -> Result<()> {
+        let state = self.next.keyspaces.remove(&id);
+        let state = state.ok_or_else(|| unknown_keyspace(id))?;
+        Arc::make_mut(&mut self.next.names).remove(&state.name);
+        self.files.remove(&id);
+        Ok(())
+    }
+
+    fn set_format(&mut self, version: u32) -> Result<()> {
+        check_format(version)?;
+        if version < self.next.format_version {
+            let current = self.next.format_version;
+            return Err(Error::corruption(format!(
+                "format version goes back from {current} to {version}"
+            )));
+        }
+        self.next.format_version = version;
+        Ok(())
+    }
+
+    fn keyspace(&mut self, id: KeyspaceId) -> Result<&mut KeyspaceState> {
+        let state = self.next.keyspaces.get_mut(&id);
+        Ok(Arc::make_mut(state.ok_or_else(|| unknown_keyspace(id))?))
+    }
+
+    fn files_of(&mut self, id: KeyspaceId) -> Result<&mut LevelsEdit> {
+        if !self.next.keyspaces.contains_key(&id) {
+            return Err(unknown_keyspace(id));
+        }
+        Ok(self.files.entry(id).or_default())
+    }
+
+    // The files come last, all at once: so each level is rebuilt once, and a file may move
+    // between levels whichever of its two changes is listed first.
+    fn finish(mut self) -> Result<Version> {
+        for (id, edit) in std::mem::take(&mut self.files) {
+            let state = self.keyspace(id)?;
+            let edited = state.levels.edited(&state.order, edit);
+            let edited = edited.map_err(|error| {
+                Error::corruption(format!("keyspace {:?}", state.name)).caused_by(error)
+            })?;
+            state.levels = Arc::new(edited);
+        }
+        Ok(self.next)
+    }
+}
+
+fn unknown_keyspace(id: KeyspaceId) -> Error {
+    Error::corruption(format!("keyspace {id} is not there"))
+}
+
+#[cfg(test)]
+pub(in crate::store::version) mod tests;

@@ -1,0 +1,118 @@
+use super::*;
+
+fn record(smallest: &[u8], largest: &[u8], is_largest_exclusive: bool) -> FileRecord {
+    FileRecord {
+        number: FileNumber(1),
+        size_bytes: 100,
+        smallest: Bytes::copy_of(smallest),
+        largest: Bytes::copy_of(largest),
+        is_largest_exclusive,
+        smallest_seqno: SeqNo::new(1),
+        largest_seqno: SeqNo::new(9),
+        entry_count: 5,
+        delete_count: 1,
+        range_delete_count: 0,
+        newest_expiry_s: None,
+    }
+}
+
+#[test]
+fn an_exclusive_end_is_not_covered() {
+    // A range delete up to `m` says nothing about `m`; a put of `m` does.
+    let order = KeyOrder::Bytewise;
+    let open = record(b"a", b"m", true);
+    let closed = record(b"a", b"m", false);
+    assert!(!open.covers(&order, b"m"));
+    assert!(closed.covers(&order, b"m"));
+    assert!(open.covers(&order, b"l\xff"));
+    assert!(open.ends_before(&order, b"m") && !closed.ends_before(&order, b"m"));
+}
+
+#[test]
+fn overlap_agrees_with_every_key_tried() {
+    // The bounds of file and range are tried in all combinations against single keys.
+    let order = KeyOrder::Bytewise;
+    let keys: Vec<[u8; 1]> = (b'a'..=b'k').map(|byte| [byte]).collect();
+    let bounds = |key: u8| {
+        [
+            Bound::Unbounded,
+            Bound::Included(vec![key]),
+            Bound::Excluded(vec![key]),
+        ]
+    };
+    for file in [record(b"d", b"g", false), record(b"d", b"g", true)] {
+        for (low, high) in (b'a'..=b'k').flat_map(|low| (low..=b'k').map(move |high| (low, high))) {
+            for lower in bounds(low) {
+                for upper in bounds(high) {
+                    check_overlap(&order, &file, &keys, lower.clone(), upper);
+                }
+            }
+        }
+    }
+}
+
+fn check_overlap(
+    order: &KeyOrder,
+    file: &FileRecord,
+    keys: &[[u8; 1]],
+    lower: Bound<Vec<u8>>,
+    upper: Bound<Vec<u8>>,
+) {
+    let range = KeyRange { lower, upper };
+    let lower = range.lower.as_ref().map(Vec::as_slice);
+    let upper = range.upper.as_ref().map(Vec::as_slice);
+    let shares_key = keys
+        .iter()
+        .any(|key| range.contains(order, key) && file.covers(order, key));
+    if shares_key {
+        assert!(file.overlaps(order, lower, upper), "{range:?} {file:?}");
+    }
+    assert_eq!(
+        file.key_range().contains(order, b"g"),
+        file.covers(order, b"g")
+    );
+}
+
+#[test]
+fn neighbours_do_not_overlap() {
+    // A range that ends where the file begins, or begins where it ends, shares no key with it.
+    let order = KeyOrder::Bytewise;
+    let [d, g] = [b"d".as_slice(), b"g"];
+    let open = record(d, g, true);
+    let closed = record(d, g, false);
+    assert!(!open.overlaps(&order, Bound::Unbounded, Bound::Excluded(d)));
+    assert!(open.overlaps(&order, Bound::Unbounded, Bound::Included(d)));
+    assert!(!open.overlaps(&order, Bound::Included(g), Bound::Unbounded));
+    assert!(closed.overlaps(&order, Bound::Included(g), Bound::Unbounded));
+    assert!(!closed.overlaps(&order, Bound::Excluded(g), Bound::Unbounded));
+}
+
+#[test]
+fn a_range_delete_outlives_expired_entries() {
+    // Dropping the file would bring back what its range delete hides.
+    let mut file = record(b"a", b"m", true);
+    file.newest_expiry_s = Some(100);
+    assert!(!file.is_expired(99));
+    assert!(file.is_expired(100));
+    file.range_delete_count = 1;
+    assert!(!file.is_expired(100));
+}
+
+#[test]
+fn contradictions_are_refused() {
+    // Each of these would make a search go wrong silently.
+    let order = KeyOrder::Bytewise;
+    let mut seqnos = record(b"a", b"b", false);
+    seqnos.smallest_seqno = SeqNo::new(10);
+    let mut deletes = record(b"a", b"b", false);
+    deletes.delete_count = 6;
+    for bad in [
+        record(b"b", b"a", false),
+        record(b"a", b"a", true),
+        seqnos,
+        deletes,
+    ] {
+        assert!(bad.check(&order).is_err(), "{bad:?}");
+    }
+    assert!(record(b"a", b"a", false).check(&order).is_ok());
+}

@@ -1,0 +1,146 @@
+//! Byte layout of the manifest's records and of CURRENT.
+//!
+//! A manifest is a log (`store/wal`) whose first record is a snapshot and whose other records
+//! are edits. Integers are little-endian, or varints where it says so; `bytes` and `text` (which
+//! is UTF-8) have their length in front as a varint.
+//!
+//! Snapshot record:
+//!
+//! | offset | size | type | meaning |
+//! |---|---|---|---|
+//! | 0 | 8 | bytes | `eskermf\n`: this is a manifest of Esker |
+//! | 8 | 4 | u32 | format version of the database, at least 1 |
+//! | 12 | 8 | u64 | number of this manifest's file |
+//! | 20 | 16 | bytes | database id |
+//! | 36 | 8 | u64 | when the database was created, unix seconds |
+//! | 44 | – | changes | those that make the version out of nothing |
+//!
+//! Edit record: changes, one behind the other. A change is a tag (u8), the length of its body
+//! (varint), and the body:
+//!
+//! | tag | change | body |
+//! |---|---|---|
+//! | 0x01 | add file | keyspace varint, level u8, run varint, file |
+//! | 0x02 | remove file | keyspace varint, level u8, number varint |
+//! | 0x03 | create keyspace | id varint, name text, order text, merge, settings |
+//! | 0x04 | drop keyspace | id varint |
+//! | 0x05 | change settings | id varint, merge, settings |
+//! | 0x06 | set first log | keyspace varint, number varint |
+//! | 0x07 | set next file | number varint |
+//! | 0x08 | set last seqno | seqno varint |
+//! | 0x09 | set next keyspace | id varint |
+//! | 0x0a | set format | version varint |
+//! | 0x81 | set compact cursor | keyspace varint, level u8, key bytes |
+//!
+//! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1:
+//!   an expiry follows), smallest bytes, largest bytes, smallest seqno varint, largest seqno
+//!   varint, entries varint, deletes varint, range deletes varint, with bit 1 newest expiry u32.
+//! - merge: u8 0, or u8 1 and the operator's name as text.
+//! - settings: count varint, then name text and value text of each, names ascending.
+//!
+//! Tags from 0x80 on are optional: a program that does not know one skips it. Others it must
+//! know: the record was written by a newer Esker otherwise.
+//!
+//! Valid if and only if every body ends where its length says, every flag and level is one named
+//! here, keys, names and seqnos are within `base/types/limits.rs`, and a run is 0 below level 0.
+//!
+//! CURRENT is one line of text: the name of the manifest, a space, the CRC32C of that name as
+//! eight hexadecimal digits, a line feed. Valid if and only if it is exactly that.
+
+use crate::base::codec::checksum::crc32c;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::FileNumber;
+use crate::store::names::FileName;
+
+/// The format that this program writes, and the newest it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What a snapshot record begins with. The line feed shows a copy that was treated as text.
+pub const SNAPSHOT_MAGIC: [u8; 8] = *b"eskermf\n";
+
+/// Bytes of a snapshot record before its changes.
+pub const SNAPSHOT_HEAD_BYTES: usize = 44;
+
+/// Bytes of a database id.
+pub const DATABASE_ID_BYTES: usize = 16;
+
+const _: () = assert!(SNAPSHOT_HEAD_BYTES == 8 + 4 + 8 + DATABASE_ID_BYTES + 8);
+
+/// Tags from here on may be skipped by a program that does not know them.
+pub const OPTIONAL_TAG: u8 = 0x80;
+
+/// See the table of changes above.
+pub const TAG_ADD_FILE: u8 = 0x01;
+/// See the table of changes above.
+pub const TAG_REMOVE_FILE: u8 = 0x02;
+/// See the table of changes above.
+pub const TAG_CREATE_KEYSPACE: u8 = 0x03;
+/// See the table of changes above.
+pub const TAG_DROP_KEYSPACE: u8 = 0x04;
+/// See the table of changes above.
+pub const TAG_CHANGE_SETTINGS: u8 = 0x05;
+/// See the table of changes above.
+pub const TAG_SET_FIRST_LOG: u8 = 0x06;
+/// See the table of changes above.
+pub const TAG_SET_NEXT_FILE: u8 = 0x07;
+/// See the table of changes above.
+pub const TAG_SET_LAST_SEQNO: u8 = 0x08;
+/// See the table of changes above.
+pub const TAG_SET_NEXT_KEYSPACE: u8 = 0x09;
+/// See the table of changes above.
+pub const TAG_SET_FORMAT: u8 = 0x0a;
+/// See the table of changes above.
+pub const TAG_SET_COMPACT_CURSOR: u8 = 0x81;
+
+/// The largest key is the end of a range delete.
+pub const FLAG_LARGEST_EXCLUSIVE: u8 = 1;
+/// Every entry of the file expires.
+pub const FLAG_EXPIRES: u8 = 2;
+
+/// What a snapshot record says before its changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SnapshotHead {
+    /// Format version of the database.
+    pub format_version: u32,
+    /// The manifest's own number.
+    pub manifest: FileNumber,
+    /// Random bytes by which the database is known, for ever.
+    pub database_id: [u8; DATABASE_ID_BYTES],
+    /// When the database was created, in unix seconds.
+    pub created_unix_s: u64,
+}
+
+/// Refuses formats that no Esker wrote (`Corruption`) or only a newer one does (`Unsupported`).
+pub fn check_format(version: u32) -> Result<()> {
+    match version {
+        0 => Err(Error::corruption("format version 0 was never written")),
+        1..=FORMAT_VERSION => Ok(()),
+        _ => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "written by a newer Esker: format version {version}, and this program knows \
+                 up to {FORMAT_VERSION}; open the database with a newer program"
+            ),
+        )),
+    }
+}
+
+/// The contents of CURRENT.
+pub fn encode_current(number: FileNumber) -> String {
+    let name = FileName::Manifest(number).to_string();
+    let sum = crc32c(name.as_bytes());
+    format!("{name} {sum:08x}\n")
+}
+
+/// Reads the contents of CURRENT; `None` when they are not valid.
+pub fn decode_current(contents: &[u8]) -> Option<FileNumber> {
+    let text = std::str::from_utf8(contents).ok()?;
+    let (name, _) = text.split_once(' ')?;
+    match FileName::parse(name)? {
+        FileName::Manifest(number) if encode_current(number) == text => Some(number),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,22 @@
+//! Which files make up the tree, now and before.
+//!
+//! A version is an immutable value: for each keyspace its settings and, level by level, the runs
+//! of sorted files that hold its data. A change is data too, an edit: it is logged in the
+//! manifest first, then applied to the current version, which gives the next one. Readers keep
+//! the version they began with for as long as they need its files.
+//!
+//! Law: no file is created or removed here, the manifest's own and CURRENT excepted.
+//!
+//! Not here: who makes edits (`flow`), who installs them (`db/install`), who removes the files
+//! that no version needs (`db/janitor`).
+
+pub mod file;
+pub mod run;
+pub mod levels;
+pub mod edit;
+pub mod format;
+pub mod encode;
+pub mod decode;
+pub mod state;
+pub mod apply;
+pub mod history;

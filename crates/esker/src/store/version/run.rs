@@ -1,0 +1,275 @@
+//! Files that do not overlap, in order.
+//!
+//! A search in a run must not touch the records of the files it passes over: beside the files
+//! lie eight bytes of each largest key in one array, taken behind the bytes that all keys of the
+//! run share. A search compares those, and full keys only where the eight bytes are equal: for
+//! 10 000 files that is one or two records fetched from memory instead of fourteen.
+
+use std::cmp::Ordering;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::FileNumber;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range::KeyRange;
+use crate::base::types::seqno::SeqNo;
+use crate::store::version::file::FileRecord;
+
+/// Identity of a run of level 0. Any number not used by another run of the level will do; the
+/// number of the run's first file is one. Runs of deeper levels have the identity 0.
+pub type RunId = u64;
+
+/// Files that do not overlap, in order of their keys. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Run {
+    id: RunId,
+    files: Arc<[Arc<FileRecord>]>,
+    heads: Arc<Heads>,
+    size_bytes: u64,
+}
+
+impl Run {
+    /// The run of those files, in whatever order they come.
+    ///
+    /// Errors: `Corruption` naming the files when two overlap, or one contradicts itself.
+    pub fn new(id: RunId, order: &KeyOrder, mut files: Vec<Arc<FileRecord>>) -> Result<Run> {
+        for file in &files {
+            file.check(order)?;
+        }
+        // Stable, and nearly free on files that are sorted already.
+        files.sort_by(|left, right| order.compare(&left.smallest, &right.smallest));
+        Run::check_order(order, &files)?;
+        Ok(Run {
+            id,
+            heads: Arc::new(Heads::new(order, &files)),
+            size_bytes: files.iter().map(|file| file.size_bytes).sum(),
+            files: files.into(),
+        })
+    }
+
+    /// The run without files.
+    pub fn empty(id: RunId) -> Run {
+        Run {
+            id,
+            files: Arc::new([]),
+            heads: Arc::new(Heads::default()),
+            size_bytes: 0,
+        }
+    }
+
+    /// Identity within level 0.
+    pub fn id(&self) -> RunId {
+        self.id
+    }
+
+    /// The files, in order of their keys.
+    pub fn files(&self) -> &[Arc<FileRecord>] {
+        &self.files
+    }
+
+    /// Whether the run has no files.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Size of all files, in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Smallest sequence number in the run, if it has files.
+    pub fn smallest_seqno(&self) -> Option<SeqNo> {
+        self.files.iter().map(|file| file.smallest_seqno).min()
+    }
+
+    /// Largest sequence number in the run, if it has files.
+    pub fn largest_seqno(&self) -> Option<SeqNo> {
+        self.files.iter().map(|file| file.largest_seqno).max()
+    }
+
+    /// The one file that may hold `key`.
+    #[inline]
+    pub fn find(&self, order: &KeyOrder, key: &[u8]) -> Option<&Arc<FileRecord>> {
+        let file = self.files.get(self.first_not_before(order, key))?;
+        (!file.starts_after(order, key)).then_some(file)
+    }
+
+    /// Index of the first file that does not lie wholly before `key`; the count of files when
+    /// all do.
+    #[inline]
+    pub fn first_not_before(&self, order: &KeyOrder, key: &[u8]) -> usize {
+        let (start, end) = self.heads.undecided(key, self.files.len());
+        let undecided = self.files.get(start..end).unwrap_or_default();
+        start + undecided.partition_point(|file| file.ends_before(order, key))
+    }
+
+    /// The files that may hold keys of `range`.
+    pub fn overlapping(&self, order: &KeyOrder, range: &KeyRange) -> &[Arc<FileRecord>] {
+        let lower = range.lower.as_ref().map(Vec::as_slice);
+        let upper = range.upper.as_ref().map(Vec::as_slice);
+        self.overlapping_bounds(order, lower, upper)
+    }
+
+    /// The files that may hold keys from `lower` to `upper`.
+    pub fn overlapping_bounds(
+        &self,
+        order: &KeyOrder,
+        lower: Bound<&[u8]>,
+        upper: Bound<&[u8]>,
+    ) -> &[Arc<FileRecord>] {
+        let start = match lower {
+            Bound::Unbounded => 0,
+            Bound::Included(key) => self.first_not_before(order, key),
+            Bound::Excluded(_) => self
+                .files
+                .partition_point(|file| file.ends_before_bound(order, lower)),
+        };
+        let rest = self.files.get(start..).unwrap_or_default();
+        let count = rest.partition_point(|file| !file.starts_after_bound(order, upper));
+        rest.get(..count).unwrap_or_default()
+    }
+
+    /// Whether a file of one run may hold a key that a file of the other may hold.
+    pub fn overlaps(&self, order: &KeyOrder, other: &Run) -> bool {
+        self.files
+            .iter()
+            .any(|file| !other.overlapping(order, &file.key_range()).is_empty())
+    }
+
+    /// The file with that number.
+    pub fn file(&self, number: FileNumber) -> Option<&Arc<FileRecord>> {
+        self.files.iter().find(|file| file.number == number)
+    }
+
+    /// The run with one more file. Errors as in [`Run::new`].
+    pub fn with(&self, order: &KeyOrder, file: Arc<FileRecord>) -> Result<Run> {
+        self.edited(order, &[], vec![file])
+    }
+
+    /// The run without the file of that number; `Corruption` when it has none.
+    pub fn without(&self, order: &KeyOrder, number: FileNumber) -> Result<Run> {
+        self.edited(order, &[number], Vec::new())
+    }
+
+    /// The run after all of `removed` went and all of `added` came. Cost: one pass over the
+    /// files, however many are removed and added.
+    ///
+    /// Errors: `Corruption` when a removed file is not there, and as in [`Run::new`].
+    pub fn edited(
+        &self,
+        order: &KeyOrder,
+        removed: &[FileNumber],
+        added: Vec<Arc<FileRecord>>,
+    ) -> Result<Run> {
+        let mut gone = removed.to_vec();
+        gone.sort_unstable();
+        let mut files = Vec::with_capacity(self.files.len() + added.len());
+        let mut found_count = 0;
+        for file in self.files.iter() {
+            if !gone.is_empty() && gone.binary_search(&file.number).is_ok() {
+                found_count += 1;
+            } else {
+                files.push(Arc::clone(file));
+            }
+        }
+        if found_count != gone.len() {
+            return Err(self.missing(&gone));
+        }
+        files.extend(added);
+        Run::new(self.id, order, files)
+    }
+
+    fn missing(&self, gone: &[FileNumber]) -> Error {
+        let twice = gone
+            .array_windows()
+            .find(|[left, right]| left == right)
+            .map(|[left, _]| format!("file {left} is removed twice"));
+        let absent = || {
+            let number = gone.iter().find(|number| self.file(**number).is_none());
+            let number = number.map(FileNumber::to_string).unwrap_or_default();
+            format!("file {number} is removed but not there")
+        };
+        Error::corruption(twice.unwrap_or_else(absent))
+    }
+
+    fn check_order(order: &KeyOrder, files: &[Arc<FileRecord>]) -> Result<()> {
+        for pair in files.windows(2) {
+            let [left, right] = pair else { continue };
+            if left.number == right.number {
+                let number = left.number;
+                return Err(Error::corruption(format!("file {number} is there twice")));
+            }
+            if !left.ends_before(order, &right.smallest) {
+                return Err(Error::corruption(format!(
+                    "files {} and {} of one sorted run overlap at key \"{}\"",
+                    left.number,
+                    right.number,
+                    right.smallest.escape_ascii(),
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first bytes of each file's largest key behind the bytes that all keys of the run share.
+#[derive(Debug, Default)]
+struct Heads {
+    shared: Bytes,
+    /// One for each file, ascending; none when the order is not bytewise.
+    heads: Vec<u64>,
+}
+
+impl Heads {
+    fn new(order: &KeyOrder, files: &[Arc<FileRecord>]) -> Heads {
+        let (Some(first), Some(last), true) = (files.first(), files.last(), order.is_bytewise())
+        else {
+            return Heads::default();
+        };
+        // Every key of the run lies between these two, so shares what they share.
+        let equal = first.smallest.iter().zip(last.largest.iter());
+        let shared_len = equal.take_while(|(left, right)| left == right).count();
+        let tail = |file: &Arc<FileRecord>| head(file.largest.get(shared_len..).unwrap_or(&[]));
+        Heads {
+            shared: first.smallest.slice(0..shared_len),
+            heads: files.iter().map(tail).collect(),
+        }
+    }
+
+    /// The files that the heads cannot place before or after `key`, as start and end index.
+    #[inline]
+    fn undecided(&self, key: &[u8], file_count: usize) -> (usize, usize) {
+        if self.heads.len() != file_count {
+            return (0, file_count);
+        }
+        let (front, rest) = match key.split_at_checked(self.shared.len()) {
+            Some(split) => split,
+            None => (key, &[][..]),
+        };
+        // A key shorter than the shared bytes that begins them sorts before every file.
+        match front.cmp(&self.shared) {
+            Ordering::Less => return (0, 0),
+            Ordering::Greater => return (file_count, file_count),
+            Ordering::Equal => {}
+        }
+        let wanted = head(rest);
+        let start = self.heads.partition_point(|head| *head < wanted);
+        let equal = self.heads.get(start..).unwrap_or_default();
+        (start, start + equal.partition_point(|head| *head == wanted))
+    }
+}
+
+// Big-endian, so that numbers compare as the bytes do; short keys are filled up with zeros, and
+// may therefore be equal to longer ones but never on the wrong side of them.
+fn head(key: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    for (target, source) in bytes.iter_mut().zip(key) {
+        *target = *source;
+    }
+    u64::from_be_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+use super::*;
+use crate::base::types::error::ErrorKind;
+use crate::base::types::order::Order;
+use crate::env::random::Random;
+
+fn file(number: u64, smallest: &[u8], largest: &[u8], is_exclusive: bool) -> Arc<FileRecord> {
+    Arc::new(FileRecord {
+        number: FileNumber(number),
+        size_bytes: 10,
+        smallest: Bytes::copy_of(smallest),
+        largest: Bytes::copy_of(largest),
+        is_largest_exclusive: is_exclusive,
+        smallest_seqno: SeqNo::new(number),
+        largest_seqno: SeqNo::new(number + 1),
+        entry_count: 1,
+        delete_count: 0,
+        range_delete_count: 0,
+        newest_expiry_s: None,
+    })
+}
+
+struct Backwards;
+
+impl Order for Backwards {
+    fn name(&self) -> &str {
+        "backwards"
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        right.cmp(left)
+    }
+}
+
+// Cuts a sorted set of random keys into files; some end exclusively at the next one's start.
+fn random_run(random: &mut Random, order: &KeyOrder, prefix: &[u8]) -> Run {
+    let mut keys: Vec<Vec<u8>> = (0..random.below(40) + 2)
+        .map(|_| {
+            let len = usize::try_from(random.below(12)).unwrap();
+            let tail = (0..len).map(|_| b"ab\0\xff"[usize::try_from(random.below(4)).unwrap()]);
+            prefix.iter().copied().chain(tail).collect()
+        })
+        .collect();
+    keys.sort_by(|left, right| order.compare(left, right));
+    keys.dedup();
+    let mut files = Vec::new();
+    let mut index = 0;
+    while index + 1 < keys.len() {
+        let is_exclusive = random.one_in(2);
+        let number = index as u64 + 1;
+        files.push(file(number, &keys[index], &keys[index + 1], is_exclusive));
+        index += if is_exclusive && random.one_in(2) {
+            1
+        } else {
+            2
+        };
+    }
+    files.reverse();
+    Run::new(0, order, files).unwrap()
+}
+
+#[test]
+fn searches_agree_with_looking_at_every_file() {
+    // Shared prefixes, keys that begin one another, zeros and 0xff: what the heads could get
+    // wrong; and another order, which does without them.
+    let mut random = Random::new(7);
+    let orders = [KeyOrder::Bytewise, KeyOrder::Custom(Arc::new(Backwards))];
+    for round in 0..400 {
+        let order = &orders[round % 2];
+        let prefix = [&b""[..], b"user", b"\xff\xff", b"a"][round / 2 % 4];
+        let run = random_run(&mut random, order, prefix);
+        for _ in 0..30 {
+            let len = usize::try_from(random.below(8)).unwrap();
+            let tail = (0..len).map(|_| b"ab\0\xff"[usize::try_from(random.below(4)).unwrap()]);
+            let tail: Vec<u8> = tail.collect();
+            let key: Vec<u8> = match random.below(3) {
+                0 => tail,
+                _ => prefix.iter().copied().chain(tail).collect(),
+            };
+            check_search(order, &run, &key);
+            for upper in [b"a".as_slice(), b"usf", b"userb"] {
+                check_overlapping(order, &run, &key, upper);
+            }
+        }
+    }
+}
+
+fn check_search(order: &KeyOrder, run: &Run, key: &[u8]) {
+    let wanted = run.files().iter().find(|file| file.covers(order, key));
+    assert_eq!(run.find(order, key), wanted, "{key:?} in {run:?}");
+    let wanted = run
+        .files()
+        .iter()
+        .position(|file| !file.ends_before(order, key));
+    let wanted = wanted.unwrap_or(run.files().len());
+    assert_eq!(run.first_not_before(order, key), wanted, "{key:?}");
+}
+
+fn check_overlapping(order: &KeyOrder, run: &Run, key: &[u8], end: &[u8]) {
+    for lower in [Bound::Unbounded, Bound::Included(key), Bound::Excluded(key)] {
+        for upper in [Bound::Unbounded, Bound::Included(end), Bound::Excluded(end)] {
+            let found = run.overlapping_bounds(order, lower, upper);
+            if order.compare(key, end) != Ordering::Less {
+                continue;
+            }
+            let wanted: Vec<_> = run
+                .files()
+                .iter()
+                .filter(|file| file.overlaps(order, lower, upper))
+                .cloned()
+                .collect();
+            assert_eq!(found, wanted, "{lower:?} {upper:?}");
+        }
+    }
+}
+
+#[test]
+fn overlapping_files_are_refused_by_name() {
+    // The message must name both, so that a person can look at them.
+    let order = KeyOrder::Bytewise;
+    let files = vec![file(7, b"a", b"k", false), file(9, b"k", b"z", false)];
+    let error = Run::new(0, &order, files).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corruption);
+    let text = error.to_string();
+    assert!(text.contains("000007") && text.contains("000009"), "{text}");
+    // A range delete up to the first key of the next file is fine.
+    let files = vec![file(7, b"a", b"k", true), file(9, b"k", b"z", false)];
+    assert!(Run::new(0, &order, files).is_ok());
+}
+
+#[test]
+fn an_edit_leaves_the_old_run_as_it_was() {
+    // Readers still hold it.
+    let order = KeyOrder::Bytewise;
+    let run = Run::new(3, &order, vec![file(1, b"a", b"b", false)]).unwrap();
+    let more = run.with(&order, file(2, b"c", b"d", false)).unwrap();
+    let less = more.without(&order, FileNumber(1)).unwrap();
+    assert_eq!((run.files().len(), more.files().len()), (1, 2));
+    assert_eq!(less.files()[0].number, FileNumber(2));
+    assert_eq!((more.size_bytes(), less.id()), (20, 3));
+    assert!(run.without(&order, FileNumber(2)).is_err());
+    let twice = more.edited(&order, &[FileNumber(1), FileNumber(1)], Vec::new());
+    assert!(twice.unwrap_err().to_string().contains("twice"));
+}

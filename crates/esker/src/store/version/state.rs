@@ -1,0 +1,231 @@
+//! One version: every keyspace, its settings and its files, at one moment.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
+use crate::base::types::limits::LEVEL_COUNT;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::seqno::SeqNo;
+use crate::store::version::edit::{Change, Edit, SettingsText};
+use crate::store::version::format::{DATABASE_ID_BYTES, FORMAT_VERSION};
+use crate::store::version::levels::Levels;
+
+/// By what a database is known, whatever becomes of its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Random bytes.
+    pub database_id: [u8; DATABASE_ID_BYTES],
+    /// When the database was created, in unix seconds.
+    pub created_unix_s: u64,
+}
+
+/// The orders of keys that this program has, by name; bytewise always among them.
+#[derive(Clone, Debug, Default)]
+pub struct Orders(Arc<Vec<KeyOrder>>);
+
+impl Orders {
+    /// The bytewise order and these.
+    pub fn new(custom: Vec<KeyOrder>) -> Orders {
+        Orders(Arc::new(custom))
+    }
+
+    /// The order with that name. `Unsupported` when this program does not have it.
+    pub fn find(&self, name: &str) -> Result<KeyOrder> {
+        if KeyOrder::Bytewise.name() == name {
+            return Ok(KeyOrder::Bytewise);
+        }
+        let found = self.0.iter().find(|order| order.name() == name);
+        found.cloned().ok_or_else(|| {
+            Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "its keys are in the order \"{name}\", which this program does not have; \
+                     give the order when opening the database"
+                ),
+            )
+        })
+    }
+}
+
+/// What a version says of one keyspace. Shared by all versions that do not differ in it.
+#[derive(Clone, Debug)]
+pub struct KeyspaceState {
+    /// Its number.
+    pub id: KeyspaceId,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The order of its keys; its name stands in the manifest.
+    pub order: KeyOrder,
+    /// Name of its merge operator, if it has one.
+    pub merge_name: Option<Arc<str>>,
+    /// Its settings, as text.
+    pub settings: Arc<SettingsText>,
+    /// Logs with smaller numbers hold nothing of it that is not in its files.
+    pub first_log: FileNumber,
+    /// Its files.
+    pub levels: Arc<Levels>,
+    /// Where the next compaction of each level should begin; the empty key is the front.
+    pub compact_cursors: [Bytes; LEVEL_COUNT],
+}
+
+impl KeyspaceState {
+    /// Name of the order of its keys.
+    pub fn order_name(&self) -> &str {
+        self.order.name()
+    }
+
+    /// Where the next compaction of `level` should begin; the empty key is the front.
+    pub fn compact_cursor(&self, level: Level) -> &Bytes {
+        &self.compact_cursors[level.index()]
+    }
+
+    // The changes that make this state out of nothing.
+    fn to_changes(&self, changes: &mut Edit) {
+        let keyspace = self.id;
+        changes.push(Change::CreateKeyspace {
+            id: keyspace,
+            name: self.name.to_string(),
+            order_name: self.order.name().to_string(),
+            merge_name: self.merge_name.as_deref().map(str::to_string),
+            settings: SettingsText::clone(&self.settings),
+        });
+        if self.first_log != FileNumber(0) {
+            let number = self.first_log;
+            changes.push(Change::SetFirstLog { keyspace, number });
+        }
+        for (level, run) in self.levels.all_runs() {
+            changes.extend(run.files().iter().map(|record| Change::AddFile {
+                keyspace,
+                level,
+                run: run.id(),
+                record: Arc::clone(record),
+            }));
+        }
+        for level in Level::all() {
+            let key = self.compact_cursor(level).clone();
+            if !key.is_empty() {
+                changes.push(Change::SetCompactCursor {
+                    keyspace,
+                    level,
+                    key,
+                });
+            }
+        }
+    }
+}
+
+/// Every keyspace, its settings and its files, at one moment. Immutable; a change gives a new
+/// version that shares with this one whatever did not change.
+#[derive(Clone)]
+pub struct Version {
+    /// By what the database is known.
+    pub identity: Identity,
+    /// The format in which the database is written.
+    pub format_version: u32,
+    /// The next file number to give out.
+    pub next_file: FileNumber,
+    /// The next keyspace number to give out.
+    pub next_keyspace: KeyspaceId,
+    /// The largest sequence number known to be used; logs may hold larger ones.
+    pub last_seqno: SeqNo,
+    /// The keyspaces by number.
+    pub keyspaces: BTreeMap<KeyspaceId, Arc<KeyspaceState>>,
+    /// The orders that new keyspaces may name.
+    pub orders: Orders,
+    /// The keyspaces by name.
+    pub(in crate::store::version) names: Arc<BTreeMap<Arc<str>, KeyspaceId>>,
+}
+
+impl Version {
+    /// The version without keyspaces, with which every database begins. File number 0 is never
+    /// given out.
+    pub fn empty(identity: Identity, orders: Orders) -> Version {
+        Version {
+            identity,
+            format_version: FORMAT_VERSION,
+            next_file: FileNumber(1),
+            next_keyspace: KeyspaceId(0),
+            last_seqno: SeqNo::ZERO,
+            keyspaces: BTreeMap::new(),
+            orders,
+            names: Arc::default(),
+        }
+    }
+
+    /// The keyspace with that number.
+    pub fn keyspace(&self, id: KeyspaceId) -> Option<&Arc<KeyspaceState>> {
+        self.keyspaces.get(&id)
+    }
+
+    /// The keyspace with that name.
+    pub fn keyspace_named(&self, name: &str) -> Option<&Arc<KeyspaceState>> {
+        self.keyspace(*self.names.get(name)?)
+    }
+
+    /// The first log that any keyspace may still need; `None` without keyspaces.
+    pub fn first_log(&self) -> Option<FileNumber> {
+        self.keyspaces.values().map(|state| state.first_log).min()
+    }
+
+    /// How many files there are.
+    pub fn file_count(&self) -> usize {
+        let levels = self.keyspaces.values().map(|state| &state.levels);
+        levels.map(|levels| levels.file_count()).sum()
+    }
+
+    /// The edit that makes this version out of the empty one with the same identity and format.
+    pub fn to_edit(&self) -> Edit {
+        let mut changes = vec![
+            Change::SetNextFile {
+                number: self.next_file,
+            },
+            Change::SetLastSeqno {
+                seqno: self.last_seqno,
+            },
+        ];
+        for state in self.keyspaces.values() {
+            state.to_changes(&mut changes);
+        }
+        changes.push(Change::SetNextKeyspace {
+            id: self.next_keyspace,
+        });
+        changes
+    }
+
+    /// Refuses a version that breaks a law: those of [`Levels::check`], and that no file belongs
+    /// to two keyspaces.
+    pub fn check(&self) -> Result<()> {
+        let mut owners = BTreeMap::new();
+        for (id, state) in &self.keyspaces {
+            let name = &state.name;
+            let wrong = |error| Error::corruption(format!("keyspace {name:?}")).caused_by(error);
+            state.levels.check(&state.order).map_err(wrong)?;
+            for (_, file) in state.levels.files() {
+                if let Some(other) = owners.insert(file.number, *id) {
+                    return Err(Error::corruption(format!(
+                        "file {} belongs to keyspaces {other} and {id}",
+                        file.number
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Version({} keyspaces, {} files, next file {}, last seqno {})",
+            self.keyspaces.len(),
+            self.file_count(),
+            self.next_file,
+            self.last_seqno
+        )
+    }
+}
