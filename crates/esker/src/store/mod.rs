@@ -7,7 +7,9 @@
 //! Not here: how data moves from one store to the next (`flow`).
 
 pub mod names;
+pub mod cache;
 pub mod batch;
 pub mod wal;
 pub mod mem;
+pub mod sst;
 pub mod version;

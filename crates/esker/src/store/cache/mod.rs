@@ -1,0 +1,2 @@
+//! Temporary.
+pub mod sharded;

@@ -1,0 +1,67 @@
+//! Every kind of builder of sorted files behind one enum.
+
+use crate::base::types::error::Result;
+use crate::base::types::range_delete::RangeDelete;
+use crate::env::fs::AppendFile;
+use crate::store::sst::block_based::builder::BlockBasedBuilder;
+use crate::store::sst::contract::{BuildSettings, FinishedSst};
+
+/// Writes one sorted file, front to back.
+pub enum AnyBuilder {
+    /// A file made of blocks. Boxed: it is some hundred bytes, and lives as long as a file takes.
+    BlockBased(Box<BlockBasedBuilder>),
+}
+
+impl AnyBuilder {
+    /// A builder of a block-based file, on an empty `file`.
+    pub fn block_based(file: Box<dyn AppendFile>, settings: BuildSettings) -> AnyBuilder {
+        AnyBuilder::BlockBased(Box::new(BlockBasedBuilder::new(file, settings)))
+    }
+
+    /// Adds a point entry, which must be behind the one added last.
+    ///
+    /// Errors: those of the file, which is then useless; `Invalid` for a `PutExpiring` without
+    /// an expiry.
+    ///
+    /// # Panics
+    /// When entries come out of order, or are of a kind that lies only elsewhere.
+    #[inline]
+    pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
+        match self {
+            AnyBuilder::BlockBased(builder) => builder.add(internal_key, value),
+        }
+    }
+
+    /// Adds a range delete; in any order, before or after any point entry.
+    ///
+    /// # Panics
+    /// When its start is not before its end.
+    pub fn add_range_delete(&mut self, range: &RangeDelete) -> Result<()> {
+        match self {
+            AnyBuilder::BlockBased(builder) => builder.add_range_delete(range),
+        }
+    }
+
+    /// Bytes of the file if it were finished now, roughly.
+    pub fn size_estimate(&self) -> u64 {
+        match self {
+            AnyBuilder::BlockBased(builder) => builder.size_estimate(),
+        }
+    }
+
+    /// Point entries added so far.
+    pub fn entry_count(&self) -> u64 {
+        match self {
+            AnyBuilder::BlockBased(builder) => builder.entry_count(),
+        }
+    }
+
+    /// Writes what is left and makes the file durable; its directory entry is the caller's.
+    ///
+    /// Errors: those of the file, which is then useless; `Invalid` when nothing was added.
+    pub fn finish(self) -> Result<FinishedSst> {
+        match self {
+            AnyBuilder::BlockBased(builder) => builder.finish(),
+        }
+    }
+}

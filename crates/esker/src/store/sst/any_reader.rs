@@ -1,0 +1,199 @@
+//! Every kind of open sorted file behind one enum.
+
+use std::sync::Arc;
+
+use crate::base::options::call::ReadOptions;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::Cursor;
+use crate::base::types::error::Result;
+use crate::base::types::ids::FileNumber;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range_delete::RangeDelete;
+use crate::base::types::seqno::SeqNo;
+use crate::env::fs::ReadFile;
+use crate::store::sst::block::fetch::BlockCache;
+use crate::store::sst::block_based::cursor::BlockBasedCursor;
+use crate::store::sst::block_based::reader::BlockBasedReader;
+use crate::store::sst::block_based::verify;
+use crate::store::sst::contract::Found;
+use crate::store::sst::props::Props;
+
+/// An open sorted file. Any thread may call anything.
+#[derive(Debug)]
+pub enum AnyReader {
+    /// A file made of blocks.
+    BlockBased(Arc<BlockBasedReader>),
+}
+
+impl AnyReader {
+    /// Opens the file with that number.
+    ///
+    /// Errors: `Unsupported` for a newer format, `Invalid` for another order of keys than the
+    /// file was written with, `Corruption` with file and offset for everything that is damaged.
+    pub fn open(
+        file: Arc<dyn ReadFile>,
+        number: FileNumber,
+        order: KeyOrder,
+        cache: Arc<BlockCache>,
+    ) -> Result<AnyReader> {
+        let reader = BlockBasedReader::open(file, number, order, cache)?;
+        Ok(AnyReader::BlockBased(Arc::new(reader)))
+    }
+
+    /// The newest entry of the key that is visible at `at`, if the file has one. Range deletes
+    /// are not looked at.
+    ///
+    /// Errors: `Corruption` with file and offset of the block; other keys stay readable.
+    pub fn get(&self, user_key: &[u8], at: SeqNo, options: &ReadOptions) -> Result<Option<Found>> {
+        match self {
+            AnyReader::BlockBased(reader) => reader.get(user_key, at, options),
+        }
+    }
+
+    /// As [`AnyReader::get`], for a caller who asks several files and has the key's `hash64`
+    /// already.
+    #[inline]
+    pub fn get_hashed(
+        &self,
+        user_key: &[u8],
+        hash: u64,
+        at: SeqNo,
+        options: &ReadOptions,
+    ) -> Result<Option<Found>> {
+        match self {
+            AnyReader::BlockBased(reader) => reader.get_hashed(user_key, hash, at, options),
+        }
+    }
+
+    /// Whether the file may have entries of the key with that `hash64`; `false` is certain.
+    #[inline]
+    pub fn may_contain(&self, hash: u64) -> bool {
+        match self {
+            AnyReader::BlockBased(reader) => reader.may_contain(hash),
+        }
+    }
+
+    /// A cursor over the point entries, standing nowhere.
+    pub fn cursor(self: &Arc<Self>, options: ReadOptions) -> AnyCursor {
+        match &**self {
+            AnyReader::BlockBased(reader) => {
+                let cursor = BlockBasedCursor::new(Arc::clone(reader), options);
+                AnyCursor::BlockBased(Box::new(cursor))
+            }
+        }
+    }
+
+    /// The file's range deletes, by ascending start.
+    pub fn range_deletes(&self) -> &Arc<[RangeDelete]> {
+        match self {
+            AnyReader::BlockBased(reader) => reader.range_deletes(),
+        }
+    }
+
+    /// What the file says about itself.
+    pub fn props(&self) -> &Props {
+        match self {
+            AnyReader::BlockBased(reader) => reader.props(),
+        }
+    }
+
+    /// Number of the file.
+    pub fn number(&self) -> FileNumber {
+        match self {
+            AnyReader::BlockBased(reader) => reader.number(),
+        }
+    }
+
+    /// Bytes of memory that are kept as long as the file is open.
+    pub fn pinned_bytes(&self) -> usize {
+        match self {
+            AnyReader::BlockBased(reader) => reader.pinned_bytes(),
+        }
+    }
+
+    /// Reads every byte of the file, past the cache, and holds it against what the file says.
+    ///
+    /// Errors: `Corruption` with file and offset of the first thing that is wrong.
+    pub fn verify(&self) -> Result<()> {
+        match self {
+            AnyReader::BlockBased(reader) => verify::verify(reader),
+        }
+    }
+}
+
+/// Ordered movement over the point entries of one sorted file.
+#[derive(Debug)]
+pub enum AnyCursor {
+    /// In a file made of blocks. Boxed: a merge moves cursors about, and this one is large.
+    BlockBased(Box<BlockBasedCursor>),
+}
+
+impl Cursor for AnyCursor {
+    fn seek_to_first(&mut self) -> Result<bool> {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.seek_to_first(),
+        }
+    }
+
+    fn seek_to_last(&mut self) -> Result<bool> {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.seek_to_last(),
+        }
+    }
+
+    fn seek(&mut self, target: &[u8]) -> Result<bool> {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.seek(target),
+        }
+    }
+
+    fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.seek_for_prev(target),
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<bool> {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.next(),
+        }
+    }
+
+    #[inline]
+    fn prev(&mut self) -> Result<bool> {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.prev(),
+        }
+    }
+
+    #[inline]
+    fn is_valid(&self) -> bool {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.is_valid(),
+        }
+    }
+
+    #[inline]
+    fn key(&self) -> &[u8] {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.key(),
+        }
+    }
+
+    #[inline]
+    fn value(&self) -> &[u8] {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.value(),
+        }
+    }
+
+    fn value_bytes(&self) -> Bytes {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.value_bytes(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,465 @@
+use std::cmp::Ordering;
+
+use super::*;
+use crate::base::codec::compress::Compression;
+use crate::base::options::sst::SstOptions;
+use crate::base::types::error::ErrorKind;
+use crate::base::types::ids::KeyspaceId;
+use crate::base::types::key::{self, Trailer};
+use crate::base::types::kind::Kind;
+use crate::base::types::order::Order;
+use crate::env::random::Random;
+use crate::store::sst::any_builder::AnyBuilder;
+use crate::store::sst::contract::{BuildSettings, FinishedSst};
+use crate::store::sst::memory_file::{MemoryBytes, MemoryFile};
+
+/// Internal keys and values in order: the model of a file.
+type Rows = Vec<(Vec<u8>, Vec<u8>)>;
+
+const NUMBER: FileNumber = FileNumber(42);
+
+// By length first, then backwards: nothing that a shortcut for bytes would get right.
+struct Backwards;
+
+impl Order for Backwards {
+    fn name(&self) -> &str {
+        "backwards"
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        left.len().cmp(&right.len()).then_with(|| right.cmp(left))
+    }
+}
+
+fn settings(order: &KeyOrder, sst: SstOptions) -> BuildSettings {
+    BuildSettings {
+        number: NUMBER,
+        order: order.clone(),
+        compression: sst.compression,
+        sst,
+        keyspace: KeyspaceId(3),
+        created_unix_s: 1_790_000_000,
+    }
+}
+
+fn random_settings(random: &mut Random) -> SstOptions {
+    let pick = |random: &mut Random, count: usize| random.below(count as u64) as usize;
+    SstOptions {
+        block_size_bytes: [64, 200, 1000, 4096, 65_536][pick(random, 5)],
+        restart_interval: [1, 2, 7, 16, 32][pick(random, 5)],
+        filter_bits_per_key: [0.0, 4.5, 10.0][pick(random, 3)],
+        compression: Compression::NAMES[pick(random, 4)].1,
+        block_hash_index: random.one_in(2),
+        index_partition_bytes: [1, 100, 1 << 20][pick(random, 3)],
+        ..SstOptions::default()
+    }
+}
+
+fn random_key(random: &mut Random) -> Vec<u8> {
+    let len = match random.below(12) {
+        0 => 0,
+        1 => random.below(300) as usize,
+        2..6 => random.below(6) as usize,
+        _ => 8 + random.below(8) as usize,
+    };
+    let letter = |random: &mut Random| [0, b'a', b'b', b'c', 0xff][random.below(5) as usize];
+    (0..len).map(|_| letter(random)).collect()
+}
+
+fn random_value(random: &mut Random) -> Vec<u8> {
+    let len = match random.below(30) {
+        0..10 => 0,
+        10..29 => random.below(40) as usize,
+        _ => random.below(3000) as usize,
+    };
+    match random.one_in(2) {
+        true => random.bytes(len),
+        false => vec![b'v'; len],
+    }
+}
+
+fn random_rows(random: &mut Random, order: &KeyOrder) -> Rows {
+    let mut rows = Rows::new();
+    for _ in 0..1 + random.below(150) {
+        let user_key = random_key(random);
+        let versions = match random.below(20) {
+            0 => random.below(60),
+            1..6 => random.below(4),
+            _ => 1,
+        };
+        for _ in 0..versions.max(1) {
+            let kind = [Kind::Put, Kind::Put, Kind::Delete, Kind::Merge][random.below(4) as usize];
+            let trailer = Trailer::new(SeqNo::new(random.below(1000)), kind);
+            rows.push((key::encode(&user_key, trailer), random_value(random)));
+        }
+    }
+    rows.sort_by(|l, r| key::compare(order, &l.0, &r.0));
+    rows.dedup_by(|l, r| l.0 == r.0);
+    rows
+}
+
+fn build(rows: &Rows, settings: BuildSettings) -> (Vec<u8>, FinishedSst) {
+    let file = MemoryFile::default();
+    let mut builder = AnyBuilder::block_based(Box::new(file.clone()), settings);
+    for (internal, value) in rows {
+        builder.add(internal, value).unwrap();
+    }
+    assert_eq!(builder.entry_count(), rows.len() as u64);
+    let finished = builder.finish().unwrap();
+    let bytes = file.bytes();
+    assert_eq!(finished.size_bytes, bytes.len() as u64);
+    (bytes, finished)
+}
+
+fn open(bytes: Vec<u8>, number: FileNumber, order: &KeyOrder) -> Result<Arc<AnyReader>> {
+    let cache = Arc::new(BlockCache::new(1 << 20));
+    AnyReader::open(Arc::new(MemoryBytes(bytes)), number, order.clone(), cache).map(Arc::new)
+}
+
+fn walk_forward(reader: &Arc<AnyReader>) -> Result<Rows> {
+    let mut cursor = reader.cursor(ReadOptions::default());
+    let mut rows = Rows::new();
+    let mut is_on = cursor.seek_to_first()?;
+    while is_on {
+        rows.push((cursor.key().to_vec(), cursor.value().to_vec()));
+        is_on = cursor.next()?;
+    }
+    Ok(rows)
+}
+
+fn check_walks(reader: &Arc<AnyReader>, rows: &Rows, order: &KeyOrder, random: &mut Random) {
+    let options = ReadOptions {
+        fill_cache: random.one_in(2),
+    };
+    let mut cursor = reader.cursor(options);
+    let mut place: Option<usize> = None;
+    for _ in 0..300 {
+        let is_on = match (random.below(12), place) {
+            (0, _) => {
+                place = Some(0);
+                cursor.seek_to_first().unwrap()
+            }
+            (1, _) => {
+                place = Some(rows.len() - 1);
+                cursor.seek_to_last().unwrap()
+            }
+            (2..7, Some(at)) => {
+                place = (at + 1 < rows.len()).then_some(at + 1);
+                cursor.next().unwrap()
+            }
+            (7..10, Some(at)) => {
+                place = at.checked_sub(1);
+                cursor.prev().unwrap()
+            }
+            (action, _) => {
+                let user_key = match random.one_in(3) {
+                    true => random_key(random),
+                    false => {
+                        key::user_key(&rows[random.below(rows.len() as u64) as usize].0).to_vec()
+                    }
+                };
+                let trailer = Trailer::new(SeqNo::new(random.below(1000)), Kind::Put);
+                let target = key::encode(&user_key, trailer);
+                if action % 2 == 0 {
+                    let at = rows.partition_point(|row| {
+                        key::compare(order, &row.0, &target) == Ordering::Less
+                    });
+                    place = (at < rows.len()).then_some(at);
+                    cursor.seek(&target).unwrap()
+                } else {
+                    let behind = rows.partition_point(|row| {
+                        key::compare(order, &row.0, &target) != Ordering::Greater
+                    });
+                    place = behind.checked_sub(1);
+                    cursor.seek_for_prev(&target).unwrap()
+                }
+            }
+        };
+        assert_eq!(is_on, place.is_some());
+        assert_eq!(cursor.is_valid(), place.is_some());
+        if let Some(at) = place {
+            assert_eq!(cursor.key(), rows[at].0);
+            assert_eq!(cursor.value(), rows[at].1);
+            assert_eq!(cursor.value_bytes(), rows[at].1);
+        }
+    }
+}
+
+fn check_gets(reader: &Arc<AnyReader>, rows: &Rows, random: &mut Random) {
+    for _ in 0..200 {
+        let user_key = match random.one_in(3) {
+            true => random_key(random),
+            false => key::user_key(&rows[random.below(rows.len() as u64) as usize].0).to_vec(),
+        };
+        let at = SeqNo::new(random.below(1100));
+        let walked = rows.iter().find(|(internal, _)| {
+            let (own_key, trailer) = key::split(internal);
+            own_key == user_key && trailer.seqno().is_visible_at(at)
+        });
+        let found = reader.get(&user_key, at, &ReadOptions::default()).unwrap();
+        let found =
+            found.map(|found| (key::encode(&user_key, found.trailer), found.value.to_vec()));
+        assert_eq!(found.as_ref(), walked);
+    }
+}
+
+#[test]
+fn a_file_reads_as_the_model_does() {
+    // Random entries under random settings, read in every way, in two orders of keys.
+    let mut random = Random::new(20_261_121);
+    for round in 0..250 {
+        let order = match round % 4 {
+            0 => KeyOrder::Custom(Arc::new(Backwards)),
+            _ => KeyOrder::Bytewise,
+        };
+        let rows = random_rows(&mut random, &order);
+        let sst = random_settings(&mut random);
+        let (bytes, finished) = build(&rows, settings(&order, sst));
+        let reader = open(bytes, NUMBER, &order).unwrap();
+        assert_eq!(reader.props(), &finished.props);
+        assert_eq!(walk_forward(&reader).unwrap(), rows);
+        check_walks(&reader, &rows, &order, &mut random);
+        check_gets(&reader, &rows, &mut random);
+        reader.verify().unwrap();
+        assert!(reader.pinned_bytes() > 0);
+    }
+}
+
+#[test]
+fn long_scans_read_ahead() {
+    // A file of some megabytes, larger than several windows, scanned past the cache, both ways.
+    let mut random = Random::new(9);
+    let rows: Rows = (0..20_000u32)
+        .map(|number| {
+            let trailer = Trailer::new(SeqNo::new(1), Kind::Put);
+            (
+                key::encode(&number.to_be_bytes(), trailer),
+                random.bytes(100),
+            )
+        })
+        .collect();
+    let order = KeyOrder::Bytewise;
+    let (bytes, _) = build(&rows, settings(&order, SstOptions::default()));
+    let reader = open(bytes, NUMBER, &order).unwrap();
+    assert_eq!(walk_forward(&reader).unwrap(), rows);
+    let mut cursor = reader.cursor(ReadOptions { fill_cache: false });
+    let mut is_on = cursor.seek_to_last().unwrap();
+    for (internal, value) in rows.iter().rev() {
+        assert!(is_on && cursor.key() == internal && cursor.value() == value);
+        is_on = cursor.prev().unwrap();
+    }
+    assert!(!is_on);
+}
+
+#[test]
+fn props_tell_what_is_inside() {
+    // One entry of each kind, each with something of its own to count.
+    let order = KeyOrder::Bytewise;
+    let entry = |key: &[u8], seqno, kind, value: &[u8]| {
+        let trailer = Trailer::new(SeqNo::new(seqno), kind);
+        (key::encode(key, trailer), value.to_vec())
+    };
+    let rows = vec![
+        entry(b"a", 9, Kind::Put, b"1"),
+        entry(b"a", 4, Kind::Delete, b""),
+        entry(b"b", 5, Kind::Merge, b"22"),
+        entry(b"c", 6, Kind::PutExpiring, &[7, 0, 0, 0, b'v']),
+    ];
+    let (_, finished) = build(&rows, settings(&order, SstOptions::default()));
+    let props = finished.props;
+    assert_eq!((props.entry_count, props.key_count), (4, 3));
+    assert_eq!((props.delete_count, props.merge_count), (1, 1));
+    assert_eq!((props.raw_key_bytes, props.raw_value_bytes), (36, 8));
+    assert_eq!(
+        (&props.smallest[..], &props.largest[..]),
+        (&b"a"[..], &b"c"[..])
+    );
+    assert_eq!(props.smallest_seqno, SeqNo::new(4));
+    assert_eq!(props.largest_seqno, SeqNo::new(9));
+    assert_eq!(props.newest_expiry_s, None);
+    let expiring = rows[3..].to_vec();
+    let (_, finished) = build(&expiring, settings(&order, SstOptions::default()));
+    assert_eq!(finished.props.newest_expiry_s, Some(7));
+}
+
+fn range(start: &[u8], end: &[u8], seqno: u64) -> RangeDelete {
+    RangeDelete {
+        start: Bytes::copy_of(start),
+        end: Bytes::copy_of(end),
+        seqno: SeqNo::new(seqno),
+    }
+}
+
+#[test]
+fn a_file_may_hold_range_deletes_only() {
+    // A flush of a memtable in which nothing happened but one delete_range.
+    let file = MemoryFile::default();
+    let order = KeyOrder::Bytewise;
+    let settings = settings(&order, SstOptions::default());
+    let mut builder = AnyBuilder::block_based(Box::new(file.clone()), settings);
+    builder.add_range_delete(&range(b"m", b"z", 8)).unwrap();
+    builder.add_range_delete(&range(b"a", b"c", 9)).unwrap();
+    let finished = builder.finish().unwrap();
+    assert_eq!(finished.props.largest_seqno, SeqNo::new(9));
+    let reader = open(file.bytes(), NUMBER, &order).unwrap();
+    assert_eq!(
+        reader.range_deletes()[..],
+        [range(b"a", b"c", 9), range(b"m", b"z", 8)]
+    );
+    assert_eq!(walk_forward(&reader).unwrap(), Rows::new());
+    let options = ReadOptions::default();
+    assert_eq!(reader.get(b"b", SeqNo::MAX, &options).unwrap(), None);
+    let mut cursor = reader.cursor(options);
+    assert!(!cursor.seek_to_last().unwrap());
+    let target = key::encode(b"b", Trailer::seek(SeqNo::MAX));
+    assert!(!cursor.seek(&target).unwrap() && !cursor.seek_for_prev(&target).unwrap());
+    reader.verify().unwrap();
+}
+
+#[test]
+fn an_empty_file_is_refused() {
+    // It would have no place in a level: no smallest key, no largest.
+    let settings = settings(&KeyOrder::Bytewise, SstOptions::default());
+    let builder = AnyBuilder::block_based(Box::new(MemoryFile::default()), settings);
+    assert_eq!(builder.finish().unwrap_err().kind(), ErrorKind::Invalid);
+}
+
+#[test]
+#[should_panic(expected = "order of keys")]
+fn entries_out_of_order_are_our_own_fault() {
+    // A bug above must not become a file that cannot be searched.
+    let trailer = Trailer::new(SeqNo::new(1), Kind::Put);
+    let rows = vec![
+        (key::encode(b"b", trailer), Vec::new()),
+        (key::encode(b"a", trailer), Vec::new()),
+    ];
+    build(&rows, settings(&KeyOrder::Bytewise, SstOptions::default()));
+}
+
+// A file with every kind of block in few bytes, and what it holds.
+fn small_file(compression: Compression) -> (Vec<u8>, Rows) {
+    let rows: Rows = (0..24u64)
+        .map(|number| {
+            let trailer = Trailer::new(SeqNo::new(number), Kind::Put);
+            let internal = key::encode(format!("key{:03}", number / 2 * 2).as_bytes(), trailer);
+            (internal, vec![b'v'; number as usize])
+        })
+        .collect();
+    let order = KeyOrder::Bytewise;
+    let mut rows = rows;
+    rows.sort_by(|l, r| key::compare(&order, &l.0, &r.0));
+    let sst = SstOptions {
+        block_size_bytes: 150,
+        restart_interval: 3,
+        compression,
+        index_partition_bytes: 40,
+        ..SstOptions::default()
+    };
+    let file = MemoryFile::default();
+    let mut builder = AnyBuilder::block_based(Box::new(file.clone()), settings(&order, sst));
+    builder.add_range_delete(&range(b"a", b"c", 9)).unwrap();
+    rows.iter()
+        .for_each(|(key, value)| builder.add(key, value).unwrap());
+    assert!(builder.finish().unwrap().props.data_block_count > 3);
+    (file.bytes(), rows)
+}
+
+// Reads everything there is; the right answers, or an error.
+fn read_all(bytes: Vec<u8>, rows: &Rows) -> Result<()> {
+    let reader = open(bytes, NUMBER, &KeyOrder::Bytewise)?;
+    let mut failed = None;
+    for (internal, value) in rows {
+        let (user_key, trailer) = key::split(internal);
+        match reader.get(user_key, trailer.seqno(), &ReadOptions::default()) {
+            Ok(found) => {
+                let found = found.expect("a key that is there");
+                assert_eq!((found.trailer, &found.value[..]), (trailer, &value[..]));
+            }
+            Err(error) => failed = Some(error),
+        }
+    }
+    match walk_forward(&reader) {
+        Ok(walked) => assert_eq!(&walked, rows),
+        Err(error) => failed = Some(error),
+    }
+    let verified = reader.verify();
+    assert!(failed.is_none() || verified.is_err());
+    assert_eq!(reader.range_deletes()[..], [range(b"a", b"c", 9)]);
+    verified
+}
+
+#[test]
+fn no_flipped_bit_goes_unnoticed() {
+    // Every single bit of a small file is flipped in turn: an error, never a wrong answer.
+    for compression in [Compression::None, Compression::Lz4] {
+        let (good, rows) = small_file(compression);
+        read_all(good.clone(), &rows).unwrap();
+        for bit in 0..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            let error = read_all(bad, &rows).expect_err("a flipped bit");
+            assert!(error.file().is_some(), "{bit}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_cut_file_does_not_open() {
+    // However much of its end is missing.
+    let (good, _) = small_file(Compression::Lz4);
+    for len in 0..good.len() {
+        let error = open(good[..len].to_vec(), NUMBER, &KeyOrder::Bytewise).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corruption, "{len}");
+        assert_eq!(error.file(), Some("000042.sst"), "{len}");
+    }
+}
+
+#[test]
+fn a_file_under_another_number_does_not_open() {
+    // Two files changed places.
+    let (good, _) = small_file(Compression::Lz4);
+    let error = open(good, FileNumber(43), &KeyOrder::Bytewise).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corruption);
+    assert!(error.message().contains("000042"), "{error}");
+}
+
+#[test]
+fn another_order_is_refused_by_name() {
+    // The keyspace was opened with a comparator it was not written with.
+    let (good, _) = small_file(Compression::Lz4);
+    let error = open(good, NUMBER, &KeyOrder::Custom(Arc::new(Backwards))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.message().contains("backwards"), "{error}");
+    assert!(error.message().contains("bytewise"), "{error}");
+}
+
+#[test]
+fn a_misplaced_block_is_noticed() {
+    // Two blocks of the same length change places; each is whole, and its checksum its own.
+    let trailer = Trailer::new(SeqNo::new(1), Kind::Put);
+    let rows: Rows = (0..40u32)
+        .map(|number| (key::encode(&number.to_be_bytes(), trailer), vec![7; 50]))
+        .collect();
+    let sst = SstOptions {
+        block_size_bytes: 500,
+        compression: Compression::None,
+        block_hash_index: false,
+        ..SstOptions::default()
+    };
+    let order = KeyOrder::Bytewise;
+    let (mut bytes, _) = build(&rows, settings(&order, sst));
+    let reader = open(bytes.clone(), NUMBER, &order).unwrap();
+    let AnyReader::BlockBased(blocks) = &*reader;
+    let leaf = blocks.index().leaf(blocks.source(), 0, true).unwrap();
+    let (first, second) = (leaf.handle(0), leaf.handle(1));
+    assert_eq!(first.packed_len, second.packed_len);
+    let len = first.stored_len() as usize;
+    let (left, right) = bytes.split_at_mut(len);
+    left.swap_with_slice(&mut right[..len]);
+    let reader = open(bytes, NUMBER, &order).unwrap();
+    let error = reader.get(&0u32.to_be_bytes(), SeqNo::MAX, &ReadOptions::default());
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Corruption);
+    // The other keys stay readable.
+    let found = reader.get(&39u32.to_be_bytes(), SeqNo::MAX, &ReadOptions::default());
+    assert!(found.unwrap().is_some());
+}

@@ -1,0 +1,201 @@
+//! A checked block in memory.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::base::codec::fixed::{u16_at, u32_at};
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, Result};
+use crate::base::types::key;
+use crate::base::types::order::KeyOrder;
+use crate::store::sst::block::format::{
+    BUCKET_COLLISION, BUCKET_EMPTY, HASH_INDEX_FLAG, bucket_of, head_at,
+};
+
+/// A block whose checksum was right and whose restarts and hash index make sense.
+///
+/// Entries are looked at when somebody comes by, and held against the block's end then: to look
+/// at all of them beforehand would cost as much as reading the block.
+#[derive(Debug)]
+pub struct Checked {
+    bytes: Arc<Vec<u8>>,
+    entries_len: usize,
+    restart_count: usize,
+    buckets: Range<usize>,
+}
+
+/// What the hash index knows of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bucket {
+    /// The block has no entry of the key.
+    Absent,
+    /// All entries of the key, if there are any, lie behind this restart.
+    Restart(usize),
+    /// Only a search can tell.
+    Unknown,
+}
+
+impl Checked {
+    /// Checks the plain bytes of a block.
+    pub fn new(bytes: Vec<u8>) -> Result<Checked> {
+        let block = Checked::parts(bytes).ok_or_else(|| bad("its parts do not fit together"))?;
+        block.check_restarts()?;
+        let names_restart = |bucket: u8| {
+            usize::from(bucket) < block.restart_count
+                || bucket == BUCKET_EMPTY
+                || bucket == BUCKET_COLLISION
+        };
+        let buckets = block.bytes.get(block.buckets.clone()).unwrap_or_default();
+        if !buckets.iter().all(|bucket| names_restart(*bucket)) {
+            return Err(bad("its hash index names a restart that is not there"));
+        }
+        Ok(block)
+    }
+
+    /// A block without entries.
+    pub fn empty() -> Checked {
+        Checked {
+            bytes: Arc::new(Vec::new()),
+            entries_len: 0,
+            restart_count: 0,
+            buckets: 0..0,
+        }
+    }
+
+    fn parts(bytes: Vec<u8>) -> Option<Checked> {
+        let mut end = bytes.len().checked_sub(4)?;
+        let tail = u32_at(&bytes, end)?;
+        let restart_count = (tail & !HASH_INDEX_FLAG) as usize;
+        let mut buckets = end..end;
+        if tail & HASH_INDEX_FLAG != 0 {
+            end = end.checked_sub(2)?;
+            let bucket_count = usize::from(u16_at(&bytes, end)?);
+            buckets = end.checked_sub(bucket_count)?..end;
+            end = buckets.start;
+            if bucket_count == 0 {
+                return None;
+            }
+        }
+        let entries_len = end.checked_sub(restart_count.checked_mul(4)?)?;
+        Some(Checked {
+            bytes: Arc::new(bytes),
+            entries_len,
+            restart_count,
+            buckets,
+        })
+    }
+
+    fn check_restarts(&self) -> Result<()> {
+        if (self.restart_count == 0) != (self.entries_len == 0) {
+            return Err(bad("entries and restarts do not match"));
+        }
+        let mut last = None;
+        for index in 0..self.restart_count {
+            let restart = self.restart(index)?;
+            let is_sound = match last {
+                None => restart == 0,
+                Some(last) => restart > last,
+            };
+            if !is_sound || restart >= self.entries_len {
+                return Err(bad("its restarts are out of order"));
+            }
+            last = Some(restart);
+        }
+        Ok(())
+    }
+
+    /// The entries, one behind the other.
+    #[inline(always)]
+    pub fn entries(&self) -> &[u8] {
+        &self.bytes[..self.entries_len]
+    }
+
+    /// Number of restarts; 0 only when there are no entries.
+    pub fn restart_count(&self) -> usize {
+        self.restart_count
+    }
+
+    /// Offset of restart number `index`.
+    #[inline]
+    pub fn restart(&self, index: usize) -> Result<usize> {
+        let offset = u32_at(&self.bytes, self.entries_len + index * 4);
+        Ok(offset.ok_or_else(|| bad("a restart is missing"))? as usize)
+    }
+
+    /// A part of the block as a handle that keeps the block's bytes alive, without copying.
+    pub fn slice(&self, range: Range<usize>) -> Bytes {
+        Bytes::slice_of(&self.bytes, range)
+    }
+
+    /// Bytes of memory it takes.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.capacity() + std::mem::size_of::<Checked>() + std::mem::size_of::<Vec<u8>>()
+    }
+
+    /// What the hash index knows of the user key with that hash.
+    #[inline]
+    pub fn bucket(&self, hash: u64) -> Bucket {
+        let buckets = self.bytes.get(self.buckets.clone()).unwrap_or_default();
+        match buckets.get(bucket_of(hash, buckets.len())) {
+            Some(&BUCKET_EMPTY) => Bucket::Absent,
+            None | Some(&BUCKET_COLLISION) => Bucket::Unknown,
+            Some(&restart) => Bucket::Restart(usize::from(restart)),
+        }
+    }
+
+    /// Number of the last restart whose entry is before the internal key of `user_key` and the
+    /// raw `trailer`, or 0: where a search of it begins. Only in a block with entries.
+    pub fn search_restart(&self, order: &KeyOrder, user_key: &[u8], trailer: u64) -> Result<usize> {
+        let (mut lower, mut upper) = (0, self.restart_count.saturating_sub(1));
+        while lower < upper {
+            let middle = (lower + upper).div_ceil(2);
+            let key = self.restart_key(middle)?;
+            let (middle_key, middle_trailer) = key::split(key);
+            let by_key = order.compare(middle_key, user_key);
+            // A larger trailer is an earlier entry of the same key.
+            if by_key.then_with(|| trailer.cmp(&middle_trailer.raw())) == Ordering::Less {
+                lower = middle;
+            } else {
+                upper = middle - 1;
+            }
+        }
+        Ok(lower)
+    }
+
+    /// Number of the last restart before the offset `at`; `None` when there is none.
+    pub fn restart_before(&self, at: usize) -> Result<Option<usize>> {
+        let (mut lower, mut upper) = (0, self.restart_count);
+        while lower < upper {
+            let middle = (lower + upper) / 2;
+            if self.restart(middle)? < at {
+                lower = middle + 1;
+            } else {
+                upper = middle;
+            }
+        }
+        Ok(lower.checked_sub(1))
+    }
+
+    // Internal key of the entry at a restart, which stands there whole.
+    fn restart_key(&self, index: usize) -> Result<&[u8]> {
+        let entries = self.entries();
+        match head_at(entries, self.restart(index)?) {
+            Some(head) if head.shared == 0 => Ok(&entries[head.suffix_start..head.value_start]),
+            _ => Err(damaged_entry()),
+        }
+    }
+}
+
+/// The error for an entry that is not whole.
+#[cold]
+pub fn damaged_entry() -> Error {
+    bad("an entry is not whole")
+}
+
+fn bad(why: &str) -> Error {
+    Error::corruption(format!("block is damaged: {why}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,266 @@
+//! Moves inside a block.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::Result;
+use crate::base::types::key::{self, TRAILER_BYTES};
+use crate::base::types::order::KeyOrder;
+use crate::store::sst::block::checked::{Checked, damaged_entry};
+use crate::store::sst::block::format::head_at;
+
+/// Bytes of keys that a walk backwards remembers at most: some thousand usual keys, and a bound
+/// for blocks with few restarts and long keys, where the rest is decoded again when needed.
+const TRAIL_BYTES_MAX: usize = 1 << 18;
+
+/// A place among the entries of one block. Its buffers stay when it enters another block.
+///
+/// Movements say whether it stands on an entry afterwards, as those of `Cursor` do.
+#[derive(Debug)]
+pub struct BlockCursor {
+    block: Arc<Checked>,
+    /// Internal key of the entry; while standing nowhere, what the next entry may share.
+    key: Vec<u8>,
+    value: Range<usize>,
+    /// Offset of the entry.
+    at: usize,
+    /// Offset of the entry behind.
+    next: usize,
+    is_valid: bool,
+    trail: Trail,
+}
+
+/// Entries right before a place, remembered while its restart interval was decoded.
+#[derive(Debug, Default)]
+struct Trail {
+    /// The place: offset of the entry behind the last remembered one.
+    ends_at: usize,
+    keys: Vec<u8>,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+struct Step {
+    at: usize,
+    key_start: usize,
+    value: Range<usize>,
+}
+
+impl Default for BlockCursor {
+    fn default() -> BlockCursor {
+        BlockCursor {
+            block: Arc::new(Checked::empty()),
+            key: Vec::new(),
+            value: 0..0,
+            at: 0,
+            next: 0,
+            is_valid: false,
+            trail: Trail::default(),
+        }
+    }
+}
+
+impl BlockCursor {
+    /// Goes to another block, and stands nowhere in it.
+    pub fn enter(&mut self, block: Arc<Checked>) {
+        self.block = block;
+        self.leave();
+        self.trail.forget();
+    }
+
+    /// Stands nowhere.
+    pub fn leave(&mut self) {
+        self.is_valid = false;
+        self.key.clear();
+        self.value = 0..0;
+    }
+
+    /// Whether it stands on an entry.
+    #[inline]
+    pub fn is_valid(&self) -> bool {
+        self.is_valid
+    }
+
+    /// Internal key of the entry.
+    #[inline]
+    pub fn key(&self) -> &[u8] {
+        assert!(self.is_valid);
+        &self.key
+    }
+
+    /// Raw value of the entry.
+    #[inline]
+    pub fn value(&self) -> &[u8] {
+        assert!(self.is_valid);
+        &self.block.entries()[self.value.clone()]
+    }
+
+    /// Raw value of the entry as a handle onto the block.
+    pub fn value_bytes(&self) -> Bytes {
+        assert!(self.is_valid);
+        self.block.slice(self.value.clone())
+    }
+
+    /// Where the raw value of the entry lies in the block.
+    pub fn value_range(&self) -> Range<usize> {
+        assert!(self.is_valid);
+        self.value.clone()
+    }
+
+    /// Moves to the entry at the offset of a restart.
+    pub fn seek_from(&mut self, restart: usize) -> Result<bool> {
+        self.begin_at(restart);
+        self.step()
+    }
+
+    /// Moves to the first entry.
+    pub fn seek_to_first(&mut self) -> Result<bool> {
+        self.begin_at(0);
+        self.step()
+    }
+
+    /// Moves to the last entry.
+    pub fn seek_to_last(&mut self) -> Result<bool> {
+        let Some(last) = self.block.restart_count().checked_sub(1) else {
+            self.leave();
+            return Ok(false);
+        };
+        self.begin_at(self.block.restart(last)?);
+        while self.step()? && self.next < self.block.entries().len() {}
+        Ok(self.is_valid)
+    }
+
+    /// Moves to the first entry that is not before the internal key `target`.
+    pub fn seek(&mut self, order: &KeyOrder, target: &[u8]) -> Result<bool> {
+        if self.block.restart_count() == 0 {
+            self.leave();
+            return Ok(false);
+        }
+        let (user_key, trailer) = key::split(target);
+        let restart = self.block.search_restart(order, user_key, trailer.raw())?;
+        self.begin_at(self.block.restart(restart)?);
+        while self.step()? {
+            if key::compare(order, &self.key, target) != Ordering::Less {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Moves to the next entry. Only while standing on one.
+    #[inline]
+    pub fn next(&mut self) -> Result<bool> {
+        assert!(self.is_valid);
+        self.step()
+    }
+
+    /// Moves to the previous entry. Only while standing on one.
+    pub fn prev(&mut self) -> Result<bool> {
+        assert!(self.is_valid);
+        if self.trail.ends_at != self.at || self.trail.steps.is_empty() {
+            self.lay_trail()?;
+        }
+        match self.trail.pop(&mut self.key) {
+            None => {
+                self.leave();
+                Ok(false)
+            }
+            Some(step) => {
+                self.at = step.at;
+                self.next = step.value.end;
+                self.value = step.value;
+                self.is_valid = true;
+                Ok(true)
+            }
+        }
+    }
+
+    // Decodes the restart interval in front of the entry once, and remembers every entry of it.
+    fn lay_trail(&mut self) -> Result<()> {
+        let target = self.at;
+        self.trail.forget();
+        self.trail.ends_at = target;
+        let Some(restart) = self.block.restart_before(target)? else {
+            return Ok(());
+        };
+        self.begin_at(self.block.restart(restart)?);
+        while self.next < target {
+            if !self.step()? {
+                break;
+            }
+            self.trail.push(self.at, &self.key, &self.value);
+        }
+        if self.next != target {
+            self.leave();
+            return Err(damaged_entry());
+        }
+        Ok(())
+    }
+
+    // The next step decodes the entry at `offset`, which shares nothing.
+    fn begin_at(&mut self, offset: usize) {
+        self.key.clear();
+        self.next = offset;
+    }
+
+    // Decodes the entry at `next`: the loop inside every scan.
+    #[inline(always)]
+    fn step(&mut self) -> Result<bool> {
+        let entries = self.block.entries();
+        if self.next >= entries.len() {
+            self.is_valid = false;
+            return Ok(false);
+        }
+        let shared_max = self.key.len().saturating_sub(TRAILER_BYTES);
+        match head_at(entries, self.next) {
+            Some(head) if head.shared <= shared_max => {
+                self.key.truncate(head.shared);
+                self.key
+                    .extend_from_slice(&entries[head.suffix_start..head.value_start]);
+                self.at = self.next;
+                self.next = head.value_end;
+                self.value = head.value_start..head.value_end;
+                self.is_valid = true;
+                Ok(true)
+            }
+            _ => {
+                self.is_valid = false;
+                Err(damaged_entry())
+            }
+        }
+    }
+}
+
+impl Trail {
+    fn forget(&mut self) {
+        self.keys.clear();
+        self.steps.clear();
+    }
+
+    // When it grows too long the far end is forgotten, and decoded again when it is needed.
+    fn push(&mut self, at: usize, key: &[u8], value: &Range<usize>) {
+        if self.keys.len() + key.len() > TRAIL_BYTES_MAX {
+            self.forget();
+        }
+        self.steps.push(Step {
+            at,
+            key_start: self.keys.len(),
+            value: value.clone(),
+        });
+        self.keys.extend_from_slice(key);
+    }
+
+    fn pop(&mut self, key: &mut Vec<u8>) -> Option<Step> {
+        let step = self.steps.pop()?;
+        key.clear();
+        key.extend_from_slice(&self.keys[step.key_start..]);
+        self.keys.truncate(step.key_start);
+        self.ends_at = step.at;
+        Some(step)
+    }
+}
+
+#[cfg(test)]
+mod tests;

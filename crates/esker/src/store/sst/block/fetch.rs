@@ -1,0 +1,255 @@
+//! Brings a block: from the cache, else read, checked and unpacked.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::base::codec::compress::Compression;
+use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::FileNumber;
+use crate::base::types::limits::VALUE_BYTES_MAX;
+use crate::env::fs::ReadFile;
+use crate::store::cache::sharded::{BlockKey, ShardedCache};
+use crate::store::names::FileName;
+use crate::store::sst::block::checked::Checked;
+use crate::store::sst::block::readahead::Readahead;
+use crate::store::sst::format::{BlockHandle, TRAILER_BYTES, block_checksum};
+use crate::store::sst::index::block::IndexBlock;
+
+/// A block as the cache keeps it.
+#[derive(Clone, Debug)]
+pub enum Cached {
+    /// Entries.
+    Rows(Arc<Checked>),
+    /// Separators and handles: a partition of a large index.
+    Index(Arc<IndexBlock>),
+}
+
+/// The block cache that all sorted files of a database share.
+pub type BlockCache = ShardedCache<Cached>;
+
+/// Longest plain block: one that holds the largest value, with 64 MiB for its company. Nothing
+/// longer is unpacked, whatever an index says.
+const PLAIN_BYTES_MAX: usize = VALUE_BYTES_MAX + (64 << 20);
+
+/// Bytes of bookkeeping that the cache is charged for each block: reference counts, the key,
+/// the cache's own tables.
+const CACHE_OVERHEAD_BYTES: usize = 96;
+
+/// Where the blocks of one file come from.
+#[derive(Clone)]
+pub struct BlockSource {
+    file: Arc<dyn ReadFile>,
+    number: FileNumber,
+    cache: Arc<BlockCache>,
+}
+
+impl BlockSource {
+    /// The blocks of `file`, which has that number.
+    pub fn new(file: Arc<dyn ReadFile>, number: FileNumber, cache: Arc<BlockCache>) -> BlockSource {
+        BlockSource {
+            file,
+            number,
+            cache,
+        }
+    }
+
+    /// Number of the file.
+    pub fn number(&self) -> FileNumber {
+        self.number
+    }
+
+    /// Size of the file in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.file.size_bytes()
+    }
+
+    /// Says that the range will be read soon.
+    pub fn prefetch(&self, offset: u64, len: u64) {
+        self.file.prefetch(offset, len);
+    }
+
+    /// A block of entries, for a point read.
+    pub fn rows(&self, handle: BlockHandle, fill_cache: bool) -> Result<Arc<Checked>> {
+        if let Some(rows) = self.cached_rows(handle)? {
+            return Ok(rows);
+        }
+        let rows = self.unpack_rows(self.read_plain(handle)?, handle)?;
+        self.keep_rows(handle, &rows, fill_cache);
+        Ok(rows)
+    }
+
+    /// A block of entries, for a scan that goes on behind it.
+    pub fn rows_ahead(
+        &self,
+        handle: BlockHandle,
+        fill_cache: bool,
+        ahead: &mut Readahead,
+    ) -> Result<Arc<Checked>> {
+        if let Some(rows) = self.cached_rows(handle)? {
+            return Ok(rows);
+        }
+        let plain = match ahead.stored(&*self.file, handle) {
+            Some(stored) => self.unpack(stored?, handle),
+            None => self.read_plain(handle),
+        };
+        let rows = self.unpack_rows(plain.map_err(|error| self.at(error, handle))?, handle)?;
+        self.keep_rows(handle, &rows, fill_cache);
+        Ok(rows)
+    }
+
+    /// A block of entries as the file has it, past the cache.
+    pub fn rows_from_file(&self, handle: BlockHandle) -> Result<Arc<Checked>> {
+        self.unpack_rows(self.read_plain(handle)?, handle)
+    }
+
+    /// A partition of the index.
+    pub fn partition(&self, handle: BlockHandle, fill_cache: bool) -> Result<Arc<IndexBlock>> {
+        match self.cache.get(&self.key(handle)) {
+            Some(Cached::Index(index)) => return Ok(index),
+            Some(Cached::Rows(_)) => return Err(self.two_kinds(handle)),
+            None => {}
+        }
+        let index = Arc::new(self.index_from_file(handle)?);
+        if fill_cache {
+            let charge = index.size_bytes() + CACHE_OVERHEAD_BYTES;
+            let cached = Cached::Index(Arc::clone(&index));
+            self.cache.insert(self.key(handle), cached, charge);
+        }
+        Ok(index)
+    }
+
+    /// An index block as the file has it, past the cache.
+    pub fn index_from_file(&self, handle: BlockHandle) -> Result<IndexBlock> {
+        let plain = self.read_plain(handle)?;
+        IndexBlock::read(&plain).map_err(|error| self.at(error, handle))
+    }
+
+    /// The plain bytes of any block: read, checked, unpacked.
+    pub fn read_plain(&self, handle: BlockHandle) -> Result<Vec<u8>> {
+        self.read_stored(handle)
+            .and_then(|stored| self.unpack_owned(stored, handle))
+            .map_err(|error| self.at(error, handle))
+    }
+
+    /// The error, with the file and the block it concerns.
+    pub fn at(&self, error: Error, handle: BlockHandle) -> Error {
+        error
+            .in_file(FileName::Sst(self.number))
+            .at_offset(handle.offset)
+    }
+
+    fn key(&self, handle: BlockHandle) -> BlockKey {
+        BlockKey {
+            file: self.number,
+            offset: handle.offset,
+        }
+    }
+
+    fn cached_rows(&self, handle: BlockHandle) -> Result<Option<Arc<Checked>>> {
+        match self.cache.get(&self.key(handle)) {
+            Some(Cached::Rows(rows)) => Ok(Some(rows)),
+            Some(Cached::Index(_)) => Err(self.two_kinds(handle)),
+            None => Ok(None),
+        }
+    }
+
+    fn keep_rows(&self, handle: BlockHandle, rows: &Arc<Checked>, fill_cache: bool) {
+        if fill_cache {
+            let charge = rows.size_bytes() + CACHE_OVERHEAD_BYTES;
+            let cached = Cached::Rows(Arc::clone(rows));
+            self.cache.insert(self.key(handle), cached, charge);
+        }
+    }
+
+    // Only two damaged handles with right checksums can lead one block into both roles.
+    fn two_kinds(&self, handle: BlockHandle) -> Error {
+        let error = Error::corruption("one block is used as entries and as index");
+        self.at(error, handle)
+    }
+
+    fn unpack_rows(&self, plain: Vec<u8>, handle: BlockHandle) -> Result<Arc<Checked>> {
+        match Checked::new(plain) {
+            Ok(rows) => Ok(Arc::new(rows)),
+            Err(error) => Err(self.at(error, handle)),
+        }
+    }
+
+    fn read_stored(&self, handle: BlockHandle) -> Result<Vec<u8>> {
+        // Held against the file's size first: a damaged length must not become an allocation.
+        let fits = handle.end().is_some_and(|end| end <= self.size_bytes());
+        let len = usize::try_from(handle.stored_len()).ok();
+        match len.filter(|_| fits) {
+            None => Err(Error::corruption("a block handle points behind the file")),
+            Some(len) => {
+                let mut stored = vec![0; len];
+                self.file.read_at(handle.offset, &mut stored)?;
+                Ok(stored)
+            }
+        }
+    }
+
+    // The bytes read become the block where nothing is packed.
+    fn unpack_owned(&self, mut stored: Vec<u8>, handle: BlockHandle) -> Result<Vec<u8>> {
+        match self.check(&stored, handle)? {
+            (Compression::None, packed) => {
+                let len = packed.len();
+                stored.truncate(len);
+                same_len(stored, handle)
+            }
+            (compression, packed) => unpack_as(compression, packed, handle),
+        }
+    }
+
+    fn unpack(&self, stored: &[u8], handle: BlockHandle) -> Result<Vec<u8>> {
+        match self.check(stored, handle)? {
+            (Compression::None, packed) => same_len(packed.to_vec(), handle),
+            (compression, packed) => unpack_as(compression, packed, handle),
+        }
+    }
+
+    // Packed bytes whose checksum is right, and how they are packed.
+    fn check<'a>(&self, stored: &'a [u8], handle: BlockHandle) -> Result<(Compression, &'a [u8])> {
+        let parts = stored
+            .split_last_chunk::<4>()
+            .and_then(|(covered, checksum)| Some((covered, checksum, covered.split_last()?)));
+        let Some((covered, checksum, (packing, packed))) = parts else {
+            return Err(Error::corruption("a block is shorter than its trailer"));
+        };
+        if u32::from_le_bytes(*checksum) != block_checksum(covered, self.number, handle.offset) {
+            return Err(Error::corruption("block checksum differs"));
+        }
+        match Compression::from_byte(*packing) {
+            Some(compression) => Ok((compression, packed)),
+            None => Err(Error::corruption(format!(
+                "block is packed in an unknown way, {packing}"
+            ))),
+        }
+    }
+}
+
+const _: () = assert!(TRAILER_BYTES == 1 + 4);
+
+fn same_len(plain: Vec<u8>, handle: BlockHandle) -> Result<Vec<u8>> {
+    match plain.len() == handle.plain_len as usize {
+        true => Ok(plain),
+        false => Err(Error::corruption(
+            "a block is not as long as its index says",
+        )),
+    }
+}
+
+fn unpack_as(compression: Compression, packed: &[u8], handle: BlockHandle) -> Result<Vec<u8>> {
+    let plain_len = handle.plain_len as usize;
+    if plain_len > PLAIN_BYTES_MAX {
+        return Err(Error::corruption(format!(
+            "a block claims to unpack to {plain_len} bytes"
+        )));
+    }
+    compression.unpack(packed, plain_len)
+}
+
+impl fmt::Debug for BlockSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BlockSource({})", FileName::Sst(self.number))
+    }
+}

@@ -1,0 +1,12 @@
+//! The unit of reading: some thousand bytes of entries, in order.
+//!
+//! Law: what is inside a block is believed only after its checksum was right, and even then
+//! every length is held against the block's end: no bytes make a reader panic or turn in circles.
+
+pub mod format;
+pub mod builder;
+pub mod checked;
+pub mod cursor;
+pub mod point;
+pub mod readahead;
+pub mod fetch;

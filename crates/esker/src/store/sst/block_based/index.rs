@@ -1,0 +1,200 @@
+//! The index of a file: one level, or two where one would be too large to keep in memory.
+
+use std::sync::Arc;
+
+use crate::base::types::error::Result;
+use crate::base::types::order::KeyOrder;
+use crate::store::sst::block::fetch::BlockSource;
+use crate::store::sst::format::BlockHandle;
+use crate::store::sst::index::block::IndexBlock;
+
+/// The index of one open file.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// Kept as long as the file is open.
+    top: Arc<IndexBlock>,
+    /// Whether `top` leads to partitions, which come and go with the block cache.
+    is_partitioned: bool,
+}
+
+/// A place among the data blocks of a file.
+#[derive(Clone, Debug)]
+pub struct IndexPlace {
+    /// Number of the partition; 0 when there is but one level.
+    partition: usize,
+    /// The block that leads to the data block.
+    leaf: Arc<IndexBlock>,
+    /// Number of the data block in `leaf`.
+    slot: usize,
+}
+
+impl IndexPlace {
+    /// Where the data block lies.
+    pub fn handle(&self) -> BlockHandle {
+        self.leaf.handle(self.slot)
+    }
+}
+
+impl Index {
+    /// The index with that top block.
+    pub fn new(top: IndexBlock, is_partitioned: bool) -> Index {
+        Index {
+            top: Arc::new(top),
+            is_partitioned,
+        }
+    }
+
+    /// Bytes of memory that are kept as long as the file is open.
+    pub fn pinned_bytes(&self) -> usize {
+        self.top.size_bytes()
+    }
+
+    /// How many partitions there are; 1 when there is but one level.
+    pub fn partition_count(&self) -> usize {
+        match self.is_partitioned {
+            true => self.top.len(),
+            false => 1,
+        }
+    }
+
+    /// The index block of partition number `partition`.
+    ///
+    /// # Panics
+    /// When there is no such partition.
+    pub fn leaf(
+        &self,
+        source: &BlockSource,
+        partition: usize,
+        fill_cache: bool,
+    ) -> Result<Arc<IndexBlock>> {
+        match self.is_partitioned {
+            true => source.partition(self.top.handle(partition), fill_cache),
+            false => Ok(Arc::clone(&self.top)),
+        }
+    }
+
+    /// The only data block that may hold entries of `user_key` from the raw `trailer` on;
+    /// `None` when they would lie behind the last one.
+    pub fn find(
+        &self,
+        source: &BlockSource,
+        wanted: Target<'_>,
+        fill_cache: bool,
+    ) -> Result<Option<BlockHandle>> {
+        if !self.is_partitioned {
+            let slot = wanted.slot_in(&self.top);
+            return Ok((slot < self.top.len()).then(|| self.top.handle(slot)));
+        }
+        let place = self.seek(source, wanted, fill_cache)?;
+        Ok(place.map(|place| place.handle()))
+    }
+
+    /// As [`Index::find`], as a place from which one can go on.
+    pub fn seek(
+        &self,
+        source: &BlockSource,
+        wanted: Target<'_>,
+        fill_cache: bool,
+    ) -> Result<Option<IndexPlace>> {
+        let partition = match self.is_partitioned {
+            true => wanted.slot_in(&self.top),
+            false => 0,
+        };
+        if partition >= self.partition_count() {
+            return Ok(None);
+        }
+        let leaf = self.leaf(source, partition, fill_cache)?;
+        let slot = wanted.slot_in(&leaf);
+        if slot >= leaf.len() {
+            // The top separator is the partition's last, so only a damaged one ends before it.
+            return self.first_of(source, partition + 1, fill_cache);
+        }
+        Ok(Some(IndexPlace {
+            partition,
+            leaf,
+            slot,
+        }))
+    }
+
+    /// The first data block of a partition, or `None` behind the last partition.
+    pub fn first_of(
+        &self,
+        source: &BlockSource,
+        partition: usize,
+        fill_cache: bool,
+    ) -> Result<Option<IndexPlace>> {
+        if partition >= self.partition_count() {
+            return Ok(None);
+        }
+        let leaf = self.leaf(source, partition, fill_cache)?;
+        Ok((!leaf.is_empty()).then_some(IndexPlace {
+            partition,
+            leaf,
+            slot: 0,
+        }))
+    }
+
+    /// The last data block of a partition, or `None` when it has none.
+    pub fn last_of(
+        &self,
+        source: &BlockSource,
+        partition: usize,
+        fill_cache: bool,
+    ) -> Result<Option<IndexPlace>> {
+        let leaf = self.leaf(source, partition, fill_cache)?;
+        let slot = leaf.len().checked_sub(1);
+        Ok(slot.map(|slot| IndexPlace {
+            partition,
+            leaf,
+            slot,
+        }))
+    }
+
+    /// The data block behind `place`.
+    pub fn after(
+        &self,
+        source: &BlockSource,
+        mut place: IndexPlace,
+        fill_cache: bool,
+    ) -> Result<Option<IndexPlace>> {
+        if place.slot + 1 < place.leaf.len() {
+            place.slot += 1;
+            return Ok(Some(place));
+        }
+        self.first_of(source, place.partition + 1, fill_cache)
+    }
+
+    /// The data block in front of `place`.
+    pub fn before(
+        &self,
+        source: &BlockSource,
+        mut place: IndexPlace,
+        fill_cache: bool,
+    ) -> Result<Option<IndexPlace>> {
+        if place.slot > 0 {
+            place.slot -= 1;
+            return Ok(Some(place));
+        }
+        match place.partition.checked_sub(1) {
+            None => Ok(None),
+            Some(partition) => self.last_of(source, partition, fill_cache),
+        }
+    }
+}
+
+/// What an index is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// How keys compare.
+    pub order: &'a KeyOrder,
+    /// The user key.
+    pub user_key: &'a [u8],
+    /// The raw trailer: entries of the key with larger trailers are not wanted.
+    pub trailer: u64,
+}
+
+impl Target<'_> {
+    fn slot_in(&self, block: &IndexBlock) -> usize {
+        block.first_not_before(self.order, self.user_key, self.trailer)
+    }
+}

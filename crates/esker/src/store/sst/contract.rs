@@ -1,0 +1,44 @@
+//! What goes into building a sorted file, and what comes out of it and of a point read.
+
+use crate::base::codec::compress::Compression;
+use crate::base::options::sst::SstOptions;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::key::Trailer;
+use crate::base::types::order::KeyOrder;
+use crate::store::sst::props::Props;
+
+/// How one sorted file is to be built.
+#[derive(Clone, Debug)]
+pub struct BuildSettings {
+    /// Number of the file; mixed into every checksum.
+    pub number: FileNumber,
+    /// How its keys compare.
+    pub order: KeyOrder,
+    /// The keyspace's settings of sorted files.
+    pub sst: SstOptions,
+    /// How blocks are packed: the level decides which of the two in `sst`.
+    pub compression: Compression,
+    /// Whose entries these are.
+    pub keyspace: KeyspaceId,
+    /// Wall time, for people; unix seconds.
+    pub created_unix_s: u64,
+}
+
+/// A sorted file that is complete and durable (its directory entry is the caller's matter).
+#[derive(Clone, Debug)]
+pub struct FinishedSst {
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+    /// What the file says about itself.
+    pub props: Props,
+}
+
+/// An entry that a point read found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Sequence number and kind.
+    pub trailer: Trailer,
+    /// The raw value: for `PutExpiring` with the expiry in front.
+    pub value: Bytes,
+}

@@ -1,0 +1,236 @@
+//! The outer bytes of a sorted file: block handles, block trailers, footer.
+//!
+//! A file is a row of blocks without gaps, and a footer at its very end:
+//!
+//! `data block* | filter? | range deletes? | index partition* | index | props | footer`
+//!
+//! Every block is followed by a trailer:
+//!
+//! | offset | size | type | meaning |
+//! |---|---|---|---|
+//! | 0 | n | bytes | the block, packed |
+//! | n | 1 | u8 | how it is packed (`Compression`) |
+//! | n + 1 | 4 | u32 | masked CRC32C of packed bytes, packing byte, file number, offset |
+//!
+//! File number and offset of the block in its file (both u64) are not stored with the block:
+//! mixing them in means that a whole block which lies in the wrong place, or in the wrong file,
+//! does not pass for the right one.
+//!
+//! The footer:
+//!
+//! | offset | size | type | meaning |
+//! |---|---|---|---|
+//! | 0 | 16 | handle | index: the only one, or the top one |
+//! | 16 | 16 | handle | filter; all zero when there is none |
+//! | 32 | 16 | handle | properties |
+//! | 48 | 16 | handle | range deletes; all zero when there are none |
+//! | 64 | 8 | u64 | number of the file |
+//! | 72 | 4 | u32 | levels of the index, 1 or 2 |
+//! | 76 | 4 | u32 | zero |
+//! | 80 | 4 | u32 | format version |
+//! | 84 | 4 | u32 | masked CRC32C of bytes 0 to 83 and of the footer's offset (u64) |
+//! | 88 | 8 | u64 | magic |
+//!
+//! A handle in the footer is offset (u64), packed length without trailer (u32), plain length
+//! (u32). All integers are little-endian. Version and magic stay where they are, counted from
+//! the end, in every future version.
+//!
+//! Valid if and only if the magic is right, the version is known, the checksum is right, the
+//! number is the one under which the file was opened, and every handle lies before the footer.
+
+use crate::base::codec::checksum::{crc32c, crc32c_more, mask};
+use crate::base::codec::fixed::{put_u32, put_u64};
+use crate::base::codec::reader::ByteReader;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::FileNumber;
+
+/// Bytes behind every block: packing byte and checksum.
+pub const TRAILER_BYTES: usize = 5;
+
+/// Bytes of the footer.
+pub const FOOTER_BYTES: usize = 96;
+
+/// The format this program writes, and the newest it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Last eight bytes of every sorted file; reads "eskersst" in a dump.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"eskersst");
+
+/// Bytes of version, checksum and magic: the part that no version moves.
+const FIXED_TAIL_BYTES: usize = 16;
+
+/// Bytes of a handle in the footer.
+const HANDLE_BYTES: usize = 16;
+
+const _: () = assert!(4 * HANDLE_BYTES + 8 + 4 + 4 + FIXED_TAIL_BYTES == FOOTER_BYTES);
+
+/// Where a block lies, and how long it is before and after unpacking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct BlockHandle {
+    /// Offset of its first byte in the file.
+    pub offset: u64,
+    /// Bytes as packed, without the trailer.
+    pub packed_len: u32,
+    /// Bytes when unpacked.
+    pub plain_len: u32,
+}
+
+impl BlockHandle {
+    /// Offset of the first byte behind the block and its trailer; `None` beyond 64 bits.
+    pub fn end(&self) -> Option<u64> {
+        self.offset.checked_add(self.stored_len())
+    }
+
+    /// Bytes that the block and its trailer take in the file.
+    pub fn stored_len(&self) -> u64 {
+        u64::from(self.packed_len) + TRAILER_BYTES as u64
+    }
+
+    fn encode_into(&self, out: &mut Vec<u8>) {
+        put_u64(out, self.offset);
+        put_u32(out, self.packed_len);
+        put_u32(out, self.plain_len);
+    }
+
+    fn decode(reader: &mut ByteReader<'_>) -> Option<BlockHandle> {
+        Some(BlockHandle {
+            offset: reader.u64()?,
+            packed_len: reader.u32()?,
+            plain_len: reader.u32()?,
+        })
+    }
+}
+
+/// The checksum in the trailer of the block at `offset` of file `number`. `packed` is the packed
+/// block and the packing byte.
+pub fn block_checksum(packed: &[u8], number: FileNumber, offset: u64) -> u32 {
+    let crc = crc32c_more(crc32c(packed), &number.0.to_le_bytes());
+    mask(crc32c_more(crc, &offset.to_le_bytes()))
+}
+
+/// What the end of a file says about the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footer {
+    /// The index: the only one, or the top one.
+    pub index: BlockHandle,
+    /// The filter, if there is one.
+    pub filter: Option<BlockHandle>,
+    /// The properties.
+    pub props: BlockHandle,
+    /// The range deletes, if there are any.
+    pub range_deletes: Option<BlockHandle>,
+    /// Number of the file.
+    pub number: FileNumber,
+    /// Whether the index points to partitions of the index instead of data blocks.
+    pub is_index_partitioned: bool,
+}
+
+impl Footer {
+    /// The bytes of the footer that begins at `offset` of its file.
+    pub fn encode(&self, offset: u64) -> Vec<u8> {
+        let mut out = Vec::with_capacity(FOOTER_BYTES);
+        self.index.encode_into(&mut out);
+        self.filter.unwrap_or_default().encode_into(&mut out);
+        self.props.encode_into(&mut out);
+        self.range_deletes.unwrap_or_default().encode_into(&mut out);
+        put_u64(&mut out, self.number.0);
+        put_u32(&mut out, if self.is_index_partitioned { 2 } else { 1 });
+        put_u32(&mut out, 0);
+        put_u32(&mut out, FORMAT_VERSION);
+        let checksum = footer_checksum(&out, offset);
+        put_u32(&mut out, checksum);
+        put_u64(&mut out, MAGIC);
+        assert_eq!(out.len(), FOOTER_BYTES);
+        out
+    }
+
+    /// Reads and checks the footer of the file `number`; it begins at `offset`.
+    ///
+    /// Errors: `Unsupported` for a newer version, else `Corruption`.
+    pub fn decode(bytes: &[u8; FOOTER_BYTES], number: FileNumber, offset: u64) -> Result<Footer> {
+        let (covered, tail) = bytes.split_at(FOOTER_BYTES - FIXED_TAIL_BYTES + 4);
+        let mut fields = ByteReader::new(covered);
+        let mut tail = ByteReader::new(tail);
+        let checksum = tail.u32();
+        if tail.u64() != Some(MAGIC) {
+            return Err(Error::corruption(
+                "does not end like a sorted file: it is cut short, or is something else",
+            ));
+        }
+        let footer = Footer::fields(&mut fields).ok_or_else(not_a_footer);
+        let version = fields.u32().ok_or_else(not_a_footer)?;
+        if version > FORMAT_VERSION {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "sorted file of format {version}, this program reads up to \
+                     {FORMAT_VERSION}: open it with a newer release"
+                ),
+            ));
+        }
+        if version == 0 || checksum != Some(footer_checksum(covered, offset)) {
+            return Err(Error::corruption("footer checksum differs"));
+        }
+        let footer = footer?;
+        if footer.number != number {
+            let found = footer.number;
+            return Err(Error::corruption(format!(
+                "is file {found} under the name of {number}"
+            )));
+        }
+        footer.check_handles(offset)?;
+        Ok(footer)
+    }
+
+    fn fields(reader: &mut ByteReader<'_>) -> Option<Footer> {
+        let index = BlockHandle::decode(reader)?;
+        let filter = BlockHandle::decode(reader)?;
+        let props = BlockHandle::decode(reader)?;
+        let range_deletes = BlockHandle::decode(reader)?;
+        let number = FileNumber(reader.u64()?);
+        let levels = reader.u32()?;
+        let zero = reader.u32()?;
+        Some(Footer {
+            index,
+            filter: present(filter),
+            props,
+            range_deletes: present(range_deletes),
+            number,
+            is_index_partitioned: match (levels, zero) {
+                (1, 0) => false,
+                (2, 0) => true,
+                _ => return None,
+            },
+        })
+    }
+
+    fn check_handles(&self, footer_offset: u64) -> Result<()> {
+        let handles = [
+            Some(self.index),
+            self.filter,
+            Some(self.props),
+            self.range_deletes,
+        ];
+        for handle in handles.into_iter().flatten() {
+            if handle.end().is_none_or(|end| end > footer_offset) {
+                return Err(Error::corruption("footer points behind the blocks"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn present(handle: BlockHandle) -> Option<BlockHandle> {
+    (handle != BlockHandle::default()).then_some(handle)
+}
+
+fn not_a_footer() -> Error {
+    Error::corruption("footer does not make sense")
+}
+
+fn footer_checksum(covered: &[u8], offset: u64) -> u32 {
+    mask(crc32c_more(crc32c(covered), &offset.to_le_bytes()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,19 @@
+//! Sorted files (sorted string tables): written once, front to back, and then only read.
+//!
+//! Law: a file is described by its bytes alone; every block is checked whenever it is read from
+//! the file, and what is damaged is `Corruption`, with file and offset.
+
+#[cfg(test)]
+pub mod memory_file;
+pub mod format;
+pub mod props;
+pub mod contract;
+pub mod prefix;
+pub mod filter;
+pub mod range_deletes;
+pub mod index;
+pub mod block;
+pub mod block_based;
+pub mod any_builder;
+pub mod any_reader;
+pub mod open_files;

@@ -1,0 +1,33 @@
+//! What two keys begin with alike, and the first bytes of a key as a number.
+
+/// How many bytes two keys begin with alike.
+#[inline]
+pub fn common_len(left: &[u8], right: &[u8]) -> usize {
+    let (left_words, _) = left.as_chunks::<8>();
+    let (right_words, _) = right.as_chunks::<8>();
+    let mut len = 0;
+    for (left_word, right_word) in left_words.iter().zip(right_words) {
+        let differing = u64::from_le_bytes(*left_word) ^ u64::from_le_bytes(*right_word);
+        if differing != 0 {
+            return len + differing.trailing_zeros() as usize / 8;
+        }
+        len += 8;
+    }
+    let rest = left[len..].iter().zip(&right[len..]);
+    len + rest.take_while(|(l, r)| l == r).count()
+}
+
+/// The first eight bytes as a number that compares like them; short keys are filled with zeros,
+/// so that a key and the same key with zeros behind give one number.
+#[inline]
+pub fn prefix_number(key: &[u8]) -> u64 {
+    if let Some(bytes) = key.first_chunk::<8>() {
+        return u64::from_be_bytes(*bytes);
+    }
+    let mut bytes = [0; 8];
+    bytes[..key.len()].copy_from_slice(key);
+    u64::from_be_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! What a finished file says about itself.
+//!
+//! The plain bytes of the props block are pairs of a tag and a value, one behind the other:
+//!
+//! | size | type | meaning |
+//! |---|---|---|
+//! | 1 to 10 | varint | tag |
+//! | 1 to 10 | varint | bytes of the value, n |
+//! | n | bytes | the value: a varint for numbers, the bytes themselves for keys and names |
+//!
+//! Valid if and only if the tags ascend, no required tag (1 to 19, but not 13) is missing, and
+//! every value of a known tag is whole. Unknown tags are passed over, so that a later version
+//! may say more without becoming unreadable to this one.
+
+use crate::base::codec::compress::Compression;
+use crate::base::codec::reader::{ByteReader, put_prefixed};
+use crate::base::codec::varint::put_varint;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::KeyspaceId;
+use crate::base::types::seqno::SeqNo;
+
+/// What a finished file says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Props {
+    /// Whose entries these are.
+    pub keyspace: KeyspaceId,
+    /// Point entries.
+    pub entry_count: u64,
+    /// Point entries that are deletes.
+    pub delete_count: u64,
+    /// Point entries that are merge operands.
+    pub merge_count: u64,
+    /// Range deletes.
+    pub range_delete_count: u64,
+    /// User keys among the point entries, each counted once.
+    pub key_count: u64,
+    /// Bytes of all internal keys before packing.
+    pub raw_key_bytes: u64,
+    /// Bytes of all values before packing.
+    pub raw_value_bytes: u64,
+    /// Smallest user key of the point entries; empty when there are none.
+    pub smallest: Bytes,
+    /// Largest user key of the point entries; empty when there are none.
+    pub largest: Bytes,
+    /// Smallest sequence number, range deletes included.
+    pub smallest_seqno: SeqNo,
+    /// Largest sequence number, range deletes included.
+    pub largest_seqno: SeqNo,
+    /// Latest expiry, in unix seconds; only if every entry expires and nothing deletes a range.
+    pub newest_expiry_s: Option<u32>,
+    /// Data blocks.
+    pub data_block_count: u64,
+    /// Bytes of all index blocks in the file.
+    pub index_bytes: u64,
+    /// Bytes of the filter in the file; 0 when there is none.
+    pub filter_bytes: u64,
+    /// Name of the order of keys.
+    pub order_name: Bytes,
+    /// How blocks were packed where that paid.
+    pub compression: Compression,
+    /// Wall time at which the file was begun; unix seconds.
+    pub created_unix_s: u64,
+}
+
+// Numbers of the tags; part of the format, never used again for something else.
+const KEYSPACE: u64 = 1;
+const ENTRY_COUNT: u64 = 2;
+const DELETE_COUNT: u64 = 3;
+const MERGE_COUNT: u64 = 4;
+const RANGE_DELETE_COUNT: u64 = 5;
+const KEY_COUNT: u64 = 6;
+const RAW_KEY_BYTES: u64 = 7;
+const RAW_VALUE_BYTES: u64 = 8;
+const SMALLEST: u64 = 9;
+const LARGEST: u64 = 10;
+const SMALLEST_SEQNO: u64 = 11;
+const LARGEST_SEQNO: u64 = 12;
+const NEWEST_EXPIRY_S: u64 = 13;
+const DATA_BLOCK_COUNT: u64 = 14;
+const INDEX_BYTES: u64 = 15;
+const FILTER_BYTES: u64 = 16;
+const ORDER_NAME: u64 = 17;
+const COMPRESSION: u64 = 18;
+const CREATED_UNIX_S: u64 = 19;
+
+impl Props {
+    /// The plain bytes of the props block.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_number(&mut out, KEYSPACE, u64::from(self.keyspace.0));
+        put_number(&mut out, ENTRY_COUNT, self.entry_count);
+        put_number(&mut out, DELETE_COUNT, self.delete_count);
+        put_number(&mut out, MERGE_COUNT, self.merge_count);
+        put_number(&mut out, RANGE_DELETE_COUNT, self.range_delete_count);
+        put_number(&mut out, KEY_COUNT, self.key_count);
+        put_number(&mut out, RAW_KEY_BYTES, self.raw_key_bytes);
+        put_number(&mut out, RAW_VALUE_BYTES, self.raw_value_bytes);
+        put_text(&mut out, SMALLEST, &self.smallest);
+        put_text(&mut out, LARGEST, &self.largest);
+        put_number(&mut out, SMALLEST_SEQNO, self.smallest_seqno.get());
+        put_number(&mut out, LARGEST_SEQNO, self.largest_seqno.get());
+        if let Some(expiry) = self.newest_expiry_s {
+            put_number(&mut out, NEWEST_EXPIRY_S, u64::from(expiry));
+        }
+        put_number(&mut out, DATA_BLOCK_COUNT, self.data_block_count);
+        put_number(&mut out, INDEX_BYTES, self.index_bytes);
+        put_number(&mut out, FILTER_BYTES, self.filter_bytes);
+        put_text(&mut out, ORDER_NAME, &self.order_name);
+        put_number(&mut out, COMPRESSION, u64::from(self.compression as u8));
+        put_number(&mut out, CREATED_UNIX_S, self.created_unix_s);
+        out
+    }
+
+    /// Reads the plain bytes of a props block. `Corruption` when they are not valid.
+    pub fn decode(bytes: &[u8]) -> Result<Props> {
+        let pairs = Pairs::read(bytes).ok_or_else(|| bad("its pairs are damaged"))?;
+        let compression = u8::try_from(pairs.number(COMPRESSION)?).ok();
+        Ok(Props {
+            keyspace: KeyspaceId(pairs.number_u32(KEYSPACE)?),
+            entry_count: pairs.number(ENTRY_COUNT)?,
+            delete_count: pairs.number(DELETE_COUNT)?,
+            merge_count: pairs.number(MERGE_COUNT)?,
+            range_delete_count: pairs.number(RANGE_DELETE_COUNT)?,
+            key_count: pairs.number(KEY_COUNT)?,
+            raw_key_bytes: pairs.number(RAW_KEY_BYTES)?,
+            raw_value_bytes: pairs.number(RAW_VALUE_BYTES)?,
+            smallest: Bytes::copy_of(pairs.text(SMALLEST)?),
+            largest: Bytes::copy_of(pairs.text(LARGEST)?),
+            smallest_seqno: pairs.seqno(SMALLEST_SEQNO)?,
+            largest_seqno: pairs.seqno(LARGEST_SEQNO)?,
+            newest_expiry_s: match pairs.find(NEWEST_EXPIRY_S) {
+                Some(_) => Some(pairs.number_u32(NEWEST_EXPIRY_S)?),
+                None => None,
+            },
+            data_block_count: pairs.number(DATA_BLOCK_COUNT)?,
+            index_bytes: pairs.number(INDEX_BYTES)?,
+            filter_bytes: pairs.number(FILTER_BYTES)?,
+            order_name: Bytes::copy_of(pairs.text(ORDER_NAME)?),
+            compression: compression
+                .and_then(Compression::from_byte)
+                .ok_or_else(|| bad("its packing is unknown"))?,
+            created_unix_s: pairs.number(CREATED_UNIX_S)?,
+        })
+    }
+}
+
+fn put_number(out: &mut Vec<u8>, tag: u64, number: u64) {
+    let mut value = Vec::new();
+    put_varint(&mut value, number);
+    put_text(out, tag, &value);
+}
+
+fn put_text(out: &mut Vec<u8>, tag: u64, value: &[u8]) {
+    put_varint(out, tag);
+    put_prefixed(out, value);
+}
+
+fn bad(why: &str) -> Error {
+    Error::corruption(format!("properties cannot be read: {why}"))
+}
+
+// The pairs of a block, in the order of their tags.
+struct Pairs<'a>(Vec<(u64, &'a [u8])>);
+
+impl<'a> Pairs<'a> {
+    fn read(bytes: &'a [u8]) -> Option<Pairs<'a>> {
+        let mut reader = ByteReader::new(bytes);
+        let mut pairs: Vec<(u64, &[u8])> = Vec::new();
+        while !reader.is_empty() {
+            let tag = reader.varint()?;
+            if pairs.last().is_some_and(|(last, _)| *last >= tag) {
+                return None;
+            }
+            pairs.push((tag, reader.prefixed()?));
+        }
+        Some(Pairs(pairs))
+    }
+
+    fn find(&self, tag: u64) -> Option<&'a [u8]> {
+        let index = self.0.binary_search_by_key(&tag, |(tag, _)| *tag).ok()?;
+        self.0.get(index).map(|(_, value)| *value)
+    }
+
+    fn text(&self, tag: u64) -> Result<&'a [u8]> {
+        self.find(tag)
+            .ok_or_else(|| bad(&format!("tag {tag} is missing")))
+    }
+
+    fn number(&self, tag: u64) -> Result<u64> {
+        let mut reader = ByteReader::new(self.text(tag)?);
+        match reader.varint() {
+            Some(number) if reader.is_empty() => Ok(number),
+            _ => Err(bad(&format!("tag {tag} is not a number"))),
+        }
+    }
+
+    fn number_u32(&self, tag: u64) -> Result<u32> {
+        u32::try_from(self.number(tag)?).map_err(|_| bad(&format!("tag {tag} is too large")))
+    }
+
+    fn seqno(&self, tag: u64) -> Result<SeqNo> {
+        SeqNo::checked(self.number(tag)?).ok_or_else(|| bad(&format!("tag {tag} is too large")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

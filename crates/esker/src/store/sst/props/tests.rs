@@ -1,0 +1,59 @@
+use super::*;
+
+fn props() -> Props {
+    Props {
+        keyspace: KeyspaceId(3),
+        entry_count: 1000,
+        delete_count: 10,
+        merge_count: 20,
+        range_delete_count: 1,
+        key_count: 900,
+        raw_key_bytes: 24_000,
+        raw_value_bytes: u64::MAX,
+        smallest: Bytes::copy_of(b"a"),
+        largest: Bytes::copy_of(&[0xff; 300]),
+        smallest_seqno: SeqNo::ZERO,
+        largest_seqno: SeqNo::MAX,
+        newest_expiry_s: Some(u32::MAX),
+        data_block_count: 30,
+        index_bytes: 500,
+        filter_bytes: 0,
+        order_name: Bytes::copy_of(b"bytewise"),
+        compression: Compression::Zstd,
+        created_unix_s: 1_790_000_000,
+    }
+}
+
+#[test]
+fn props_come_back() {
+    // With and without the one tag that may be missing.
+    let mut props = props();
+    assert_eq!(Props::decode(&props.encode()).unwrap(), props);
+    props.newest_expiry_s = None;
+    assert_eq!(Props::decode(&props.encode()).unwrap(), props);
+}
+
+#[test]
+fn unknown_tags_are_passed_over() {
+    // A later release says something more, behind what we know.
+    let mut bytes = props().encode();
+    put_text(&mut bytes, 1000, b"from the future");
+    assert_eq!(Props::decode(&bytes).unwrap(), props());
+}
+
+#[test]
+fn every_cut_is_an_error() {
+    // Damage that nevertheless carries a right checksum.
+    let bytes = props().encode();
+    for len in 0..bytes.len() {
+        assert!(Props::decode(&bytes[..len]).is_err(), "{len}");
+    }
+}
+
+#[test]
+fn tags_out_of_order_are_refused() {
+    // One value has one place, so a tag cannot stand there twice.
+    let mut bytes = props().encode();
+    put_number(&mut bytes, CREATED_UNIX_S, 5);
+    assert!(Props::decode(&bytes).is_err());
+}
