@@ -1,0 +1,6 @@
+//! How data moves between the stores.
+//!
+//! Law: nothing here changes the set of files. A flow that makes files returns an edit, and only
+//! `db/install` applies one.
+
+pub mod read;

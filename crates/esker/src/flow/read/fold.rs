@@ -1,0 +1,81 @@
+//! Fold merge operands into a value.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::base::hooks::merge::MergeRule;
+use crate::base::types::error::{Error, ErrorKind, Result};
+
+/// Bytes of a key shown in a message: enough to find it, short enough for one line of a log.
+const SHOWN_KEY_BYTES_MAX: usize = 64;
+
+/// Folds the operands of one keyspace, and knows the names that its errors need.
+///
+/// Shape: two shared pointers and a rule; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// Name of the keyspace.
+    pub keyspace: Arc<str>,
+    /// Name of the operator that wrote the operands, as the manifest has it; empty if unknown.
+    pub operator: Arc<str>,
+    /// The operator, if the database was opened with one.
+    pub rule: Option<MergeRule>,
+}
+
+impl Folder {
+    /// A folder for `keyspace` with its own `rule`, whose name is the operator's.
+    pub fn new(keyspace: &str, rule: Option<MergeRule>) -> Folder {
+        Folder {
+            keyspace: keyspace.into(),
+            operator: rule.as_ref().map_or("", |rule| rule.0.name()).into(),
+            rule,
+        }
+    }
+
+    /// The value of `key` after folding `newest_first` into `base`.
+    ///
+    /// # Errors
+    /// `Unsupported` when there is no operator; `Invalid` with the operator's reason when it
+    /// refuses. The entries stay as they are: the read succeeds once the cause is gone.
+    pub fn fold(
+        &self,
+        key: &[u8],
+        base: Option<&[u8]>,
+        newest_first: &[impl AsRef<[u8]>],
+    ) -> Result<Vec<u8>> {
+        let Some(rule) = &self.rule else {
+            return Err(self.no_rule());
+        };
+        let oldest_first: Vec<&[u8]> = newest_first.iter().rev().map(AsRef::as_ref).collect();
+        rule.0
+            .fold(key, base, &oldest_first)
+            .map_err(|reason| self.refused(rule, key, newest_first.len(), &reason))
+    }
+
+    fn no_rule(&self) -> Error {
+        let mut message = format!(
+            "keyspace `{}` holds merge operands; open it with its merge operator",
+            self.keyspace
+        );
+        if !self.operator.is_empty() {
+            write!(message, " `{}`", self.operator).expect("a string takes every text");
+        }
+        Error::new(ErrorKind::Unsupported, message)
+    }
+
+    fn refused(&self, rule: &MergeRule, key: &[u8], operand_count: usize, reason: &str) -> Error {
+        let shown = &key[..key.len().min(SHOWN_KEY_BYTES_MAX)];
+        let dots = if shown.len() < key.len() { "…" } else { "" };
+        Error::invalid(format!(
+            "merge operator `{}` of keyspace `{}` refused to fold {operand_count} operands of \
+             key b\"{}\"{dots}: {reason}; put or delete the key, or open the database with an \
+             operator that accepts them",
+            rule.0.name(),
+            self.keyspace,
+            shown.escape_ascii(),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,329 @@
+//! Cursor over many cursors.
+//!
+//! A loser tree (Knuth, volume 3, 5.4.1) holds the sources as its leaves; every inner node
+//! remembers the source that lost there, and the winner of all is the current entry. Moving the
+//! winner replays one path: `log2(n)` comparisons, half of what a binary heap needs. While one
+//! source wins again and again, it is compared with the second best only. Most comparisons are
+//! decided by the first eight bytes of the keys, kept side by side as numbers.
+//!
+//! One source costs no comparison at all.
+
+use std::cmp::Ordering;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::Cursor;
+use crate::base::types::error::Result;
+use crate::base::types::key;
+use crate::base::types::order::KeyOrder;
+
+/// Which way the sources were last placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    /// Each source but the current one stands on its first entry behind the current one.
+    Forward,
+    /// Each source but the current one stands on its last entry before the current one.
+    Backward,
+}
+
+/// What the tree knows of a source without touching it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Head {
+    is_valid: bool,
+    /// First eight bytes of the user key as a number, 0 where the order is not bytewise.
+    prefix: u64,
+}
+
+/// The entries of all sources in one order.
+///
+/// Generic over the kind of source, because this is the innermost loop of scans and compactions
+/// and a call through a table costs as much there as a comparison. Equal internal keys, which
+/// sources of one keyspace never hold, come in the sequence of the sources.
+pub struct MergingCursor<C> {
+    order: KeyOrder,
+    sources: Vec<C>,
+    heads: Vec<Head>,
+    /// Node `n` has the children `2n` and `2n + 1`; source `i` is node `i + sources.len()`.
+    losers: Vec<usize>,
+    winner: usize,
+    /// The second best, known once the winner has won twice in a row.
+    runner_up: Option<usize>,
+    direction: Direction,
+    is_valid: bool,
+    /// Whether a source was sent ahead of the place that `direction` says.
+    has_skipped: bool,
+}
+
+impl<C: Cursor> MergingCursor<C> {
+    /// A cursor over `sources`, whose entries are all in that order. It stands nowhere.
+    pub fn new(order: KeyOrder, sources: Vec<C>) -> MergingCursor<C> {
+        MergingCursor {
+            order,
+            heads: vec![Head::default(); sources.len()],
+            losers: vec![0; sources.len()],
+            sources,
+            winner: 0,
+            runner_up: None,
+            direction: Direction::Forward,
+            is_valid: false,
+            has_skipped: false,
+        }
+    }
+
+    /// The place, among the sources given to [`MergingCursor::new`], of the current entry's.
+    #[inline]
+    pub fn source_index(&self) -> usize {
+        self.winner
+    }
+
+    /// Moves ahead in the direction of the last movement, leaving out what lies in the current
+    /// entry's source before the internal key `target`; other sources leave out nothing.
+    ///
+    /// For readers who know that the one source holds nothing of interest up to there.
+    ///
+    /// # Panics
+    /// When `target` is not ahead.
+    pub fn skip_to(&mut self, target: &[u8]) -> Result<bool> {
+        let ahead = key::compare(&self.order, target, self.key());
+        let is_forward = self.direction == Direction::Forward;
+        assert!(if is_forward {
+            ahead.is_gt()
+        } else {
+            ahead.is_lt()
+        });
+        self.has_skipped = true;
+        self.is_valid = false;
+        let winner = self.winner;
+        if is_forward {
+            self.sources[winner].seek(target)?;
+        } else {
+            self.sources[winner].seek_for_prev(target)?;
+        }
+        Ok(self.replay())
+    }
+
+    /// Places every source and lets them play from scratch.
+    fn place_all(
+        &mut self,
+        direction: Direction,
+        mut place: impl FnMut(&mut C) -> Result<bool>,
+    ) -> Result<bool> {
+        self.is_valid = false;
+        for source in &mut self.sources {
+            place(source)?;
+        }
+        self.direction = direction;
+        self.has_skipped = false;
+        Ok(self.play())
+    }
+
+    /// Places all sources but the current one for the other direction, then moves that one.
+    #[cold]
+    fn turn(&mut self, direction: Direction) -> Result<bool> {
+        self.is_valid = false;
+        let winner = self.winner;
+        let current = self
+            .has_skipped
+            .then(|| self.sources[winner].key().to_vec());
+        for index in (0..self.sources.len()).filter(|&index| index != winner) {
+            let source = &mut self.sources[index];
+            match (&current, direction) {
+                (Some(key), Direction::Forward) => {
+                    if source.seek(key)? && source.key() == key && index < winner {
+                        source.next()?;
+                    }
+                }
+                (Some(key), Direction::Backward) => {
+                    if source.seek_for_prev(key)? && source.key() == key && index > winner {
+                        source.prev()?;
+                    }
+                }
+                (None, Direction::Forward) if source.is_valid() => drop(source.next()?),
+                (None, Direction::Forward) => drop(source.seek_to_first()?),
+                (None, Direction::Backward) if source.is_valid() => drop(source.prev()?),
+                (None, Direction::Backward) => drop(source.seek_to_last()?),
+            }
+        }
+        match direction {
+            Direction::Forward => self.sources[winner].next()?,
+            Direction::Backward => self.sources[winner].prev()?,
+        };
+        self.direction = direction;
+        self.has_skipped = false;
+        Ok(self.play())
+    }
+
+    /// The whole tournament, from the leaves up.
+    fn play(&mut self) -> bool {
+        let count = self.sources.len();
+        self.runner_up = None;
+        (0..count).for_each(|index| self.look_at(index));
+        let mut winners: Vec<usize> = vec![0; count];
+        winners.extend(0..count);
+        for node in (1..count).rev() {
+            let (mut best, mut other) = (winners[2 * node], winners[2 * node + 1]);
+            if self.beats(other, best) {
+                std::mem::swap(&mut best, &mut other);
+            }
+            winners[node] = best;
+            self.losers[node] = other;
+        }
+        self.winner = winners.get(1).copied().unwrap_or(0);
+        self.is_valid = self
+            .heads
+            .get(self.winner)
+            .is_some_and(|head| head.is_valid);
+        self.is_valid
+    }
+
+    /// The winner's source has moved: finds the new winner.
+    #[inline]
+    fn replay(&mut self) -> bool {
+        self.look_at(self.winner);
+        let is_first = match self.runner_up {
+            Some(runner_up) => self.beats(self.winner, runner_up),
+            None => self.sources.len() == 1,
+        };
+        if !is_first {
+            self.replay_path();
+        }
+        self.is_valid = self.heads[self.winner].is_valid;
+        self.is_valid
+    }
+
+    fn replay_path(&mut self) {
+        let mut best = self.winner;
+        let mut node = (best + self.sources.len()) / 2;
+        while node > 0 {
+            let other = self.losers[node];
+            if self.beats(other, best) {
+                self.losers[node] = best;
+                best = other;
+            }
+            node /= 2;
+        }
+        let has_won_again = best == self.winner;
+        self.winner = best;
+        self.runner_up = has_won_again.then(|| self.second_best());
+    }
+
+    /// The best of those that lost to the winner itself: they lie on its path.
+    fn second_best(&self) -> usize {
+        let mut node = (self.winner + self.sources.len()) / 2;
+        let mut best = self.losers[node];
+        while node > 1 {
+            node /= 2;
+            if self.beats(self.losers[node], best) {
+                best = self.losers[node];
+            }
+        }
+        best
+    }
+
+    #[inline]
+    fn look_at(&mut self, index: usize) {
+        let source = &self.sources[index];
+        let is_valid = source.is_valid();
+        let prefix = if is_valid && self.heads.len() > 1 && self.order.is_bytewise() {
+            prefix_of(key::user_key(source.key()))
+        } else {
+            0
+        };
+        self.heads[index] = Head { is_valid, prefix };
+    }
+
+    /// Whether the entry of one source comes before that of the other in the direction of
+    /// movement. Sources without an entry come last.
+    #[inline]
+    fn beats(&self, left: usize, right: usize) -> bool {
+        let (left_head, right_head) = (self.heads[left], self.heads[right]);
+        if !left_head.is_valid || !right_head.is_valid {
+            return left_head.is_valid;
+        }
+        let ordering = left_head.prefix.cmp(&right_head.prefix).then_with(|| {
+            let (left_key, right_key) = (self.sources[left].key(), self.sources[right].key());
+            key::compare(&self.order, left_key, right_key).then(left.cmp(&right))
+        });
+        match self.direction {
+            Direction::Forward => ordering == Ordering::Less,
+            Direction::Backward => ordering == Ordering::Greater,
+        }
+    }
+}
+
+impl<C: Cursor> Cursor for MergingCursor<C> {
+    fn seek_to_first(&mut self) -> Result<bool> {
+        self.place_all(Direction::Forward, C::seek_to_first)
+    }
+
+    fn seek_to_last(&mut self) -> Result<bool> {
+        self.place_all(Direction::Backward, C::seek_to_last)
+    }
+
+    fn seek(&mut self, target: &[u8]) -> Result<bool> {
+        self.place_all(Direction::Forward, |source| source.seek(target))
+    }
+
+    fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
+        self.place_all(Direction::Backward, |source| source.seek_for_prev(target))
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<bool> {
+        assert!(self.is_valid);
+        if self.direction != Direction::Forward {
+            return self.turn(Direction::Forward);
+        }
+        self.is_valid = false;
+        self.sources[self.winner].next()?;
+        Ok(self.replay())
+    }
+
+    #[inline]
+    fn prev(&mut self) -> Result<bool> {
+        assert!(self.is_valid);
+        if self.direction != Direction::Backward {
+            return self.turn(Direction::Backward);
+        }
+        self.is_valid = false;
+        self.sources[self.winner].prev()?;
+        Ok(self.replay())
+    }
+
+    #[inline]
+    fn is_valid(&self) -> bool {
+        self.is_valid
+    }
+
+    #[inline]
+    fn key(&self) -> &[u8] {
+        assert!(self.is_valid);
+        self.sources[self.winner].key()
+    }
+
+    #[inline]
+    fn value(&self) -> &[u8] {
+        assert!(self.is_valid);
+        self.sources[self.winner].value()
+    }
+
+    fn value_bytes(&self) -> Bytes {
+        assert!(self.is_valid);
+        self.sources[self.winner].value_bytes()
+    }
+}
+
+/// The first eight bytes as a number that compares as they do, short keys filled with zeros.
+#[inline]
+fn prefix_of(user_key: &[u8]) -> u64 {
+    match user_key.first_chunk::<8>() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => {
+            let mut first = [0; 8];
+            first[..user_key.len()].copy_from_slice(user_key);
+            u64::from_be_bytes(first)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+use super::*;
+use crate::base::types::key::Trailer;
+use crate::base::types::seqno::SeqNo;
+use crate::env::random::Random;
+use crate::flow::read::model::{History, Shape, VectorCursor, for_seeds, order_of, random_key};
+
+fn shape(seed: u64) -> Shape {
+    Shape {
+        write_count: seed % 50,
+        key_count: 2 + seed % 20,
+        range_delete_one_in: 0,
+    }
+}
+
+/// A random movement of both; they must agree after it.
+fn step(random: &mut Random, merged: &mut impl Cursor, oracle: &mut VectorCursor) {
+    let target = crate::base::types::key::encode(
+        &random_key(random, 25),
+        Trailer::seek(SeqNo::new(random.below(60))),
+    );
+    let movement = random.below(16);
+    let (found, expected) = match movement {
+        0 => (merged.seek_to_first(), oracle.seek_to_first()),
+        1 => (merged.seek_to_last(), oracle.seek_to_last()),
+        2 => (merged.seek(&target), oracle.seek(&target)),
+        3 => (merged.seek_for_prev(&target), oracle.seek_for_prev(&target)),
+        _ if !oracle.is_valid() => return,
+        4..=9 => (merged.next(), oracle.next()),
+        _ => (merged.prev(), oracle.prev()),
+    };
+    assert_eq!(found.unwrap(), expected.unwrap());
+    assert_eq!(merged.is_valid(), oracle.is_valid());
+    if oracle.is_valid() {
+        assert_eq!(merged.key(), oracle.key());
+        assert_eq!(merged.value(), oracle.value());
+        assert_eq!(merged.value_bytes(), oracle.value());
+    }
+}
+
+#[test]
+fn many_sources_move_as_one() {
+    // Writes dealt out to up to nine sources, some empty; random movements, turns anywhere.
+    for_seeds(400, |seed, random| {
+        let history = History::random(random, &order_of(seed), shape(seed));
+        let mut sources = vec![Vec::new(); usize::try_from(seed % 10).unwrap()];
+        let entries = if sources.is_empty() {
+            Vec::new()
+        } else {
+            history.entries()
+        };
+        for entry in &entries {
+            let source = random.below(sources.len() as u64);
+            sources[usize::try_from(source).unwrap()].push(entry.clone());
+        }
+        let order = &history.order;
+        let cursors = sources
+            .into_iter()
+            .map(|entries| VectorCursor::new(order, entries));
+        let mut merged = MergingCursor::new(order.clone(), cursors.collect());
+        let mut oracle = VectorCursor::new(order, entries);
+        for _ in 0..120 {
+            step(random, &mut merged, &mut oracle);
+        }
+    });
+}
+
+#[test]
+fn a_source_that_skipped_turns_round_rightly() {
+    // One source is sent ahead in either direction; what follows, both ways, leaves out only
+    // that source's entries between the two places, and nothing at all after a turn.
+    for_seeds(300, |seed, random| {
+        let history = History::random(random, &order_of(seed), shape(20 + seed % 30));
+        let order = &history.order;
+        let cut = history.cut(random, 3);
+        let cursors = cut.iter().map(History::cursor).collect();
+        let mut merged = MergingCursor::new(order.clone(), cursors);
+        let mut oracle = VectorCursor::new(order, history.entries());
+        let start = history.entries()
+            [usize::try_from(random.below(15)).unwrap() % history.writes.len()]
+        .0
+        .clone();
+        merged.seek(&start).unwrap();
+        let is_forward = random.one_in(2);
+        if !is_forward {
+            merged.seek_for_prev(&start).unwrap();
+        }
+        let source = cut[merged.source_index()].entries();
+        let target = history.entries()
+            [usize::try_from(random.below(history.writes.len() as u64)).unwrap()]
+        .0
+        .clone();
+        let is_ahead = |left: &[u8], right: &[u8]| {
+            let ordering = key::compare(order, left, right);
+            if is_forward {
+                ordering.is_gt()
+            } else {
+                ordering.is_lt()
+            }
+        };
+        if !is_ahead(&target, &start) {
+            return;
+        }
+        let mut is_valid = merged.skip_to(&target).unwrap();
+        oracle.seek(&start).unwrap();
+        let mut turn_after = random.below(6);
+        loop {
+            // The oracle steps over what the skipped source left out.
+            let mut is_expected;
+            loop {
+                is_expected = if is_forward {
+                    oracle.next()
+                } else {
+                    oracle.prev()
+                }
+                .unwrap();
+                let is_left_out = is_expected
+                    && is_ahead(&target, oracle.key())
+                    && source.iter().any(|(entry, _)| entry == oracle.key());
+                if !is_left_out {
+                    break;
+                }
+            }
+            assert_eq!(is_valid, is_expected);
+            if !is_valid {
+                return;
+            }
+            assert_eq!(merged.key(), oracle.key());
+            if turn_after == 0 {
+                break;
+            }
+            turn_after -= 1;
+            is_valid = if is_forward {
+                merged.next()
+            } else {
+                merged.prev()
+            }
+            .unwrap();
+        }
+        while oracle.is_valid() {
+            let moved = if is_forward {
+                merged.prev()
+            } else {
+                merged.next()
+            };
+            let expected = if is_forward {
+                oracle.prev()
+            } else {
+                oracle.next()
+            };
+            assert_eq!(moved.unwrap(), expected.unwrap());
+            if oracle.is_valid() {
+                assert_eq!(merged.key(), oracle.key());
+            }
+        }
+    });
+}
+
+#[test]
+fn equal_keys_keep_the_sequence_of_sources() {
+    // Three sources with the same entries but different values, there and back.
+    let order = KeyOrder::Bytewise;
+    let entry = |key: &str| key::encode(key.as_bytes(), Trailer::seek(SeqNo::new(1)));
+    let source = |value: u8| {
+        let entries = ["a", "b"].map(|key| (entry(key), vec![value]));
+        VectorCursor::new(&order, entries.to_vec())
+    };
+    let mut merged = MergingCursor::new(order.clone(), vec![source(0), source(1), source(2)]);
+    assert!(merged.seek_to_first().unwrap());
+    let mut forward = Vec::new();
+    while merged.is_valid() {
+        forward.push(merged.value()[0]);
+        merged.next().unwrap();
+    }
+    assert_eq!(forward, [0, 1, 2, 0, 1, 2]);
+    merged.seek(&entry("b")).unwrap();
+    merged.next().unwrap();
+    merged.prev().unwrap();
+    assert_eq!(merged.value(), [0]);
+    merged.prev().unwrap();
+    assert_eq!((merged.key(), merged.value()), (&entry("a")[..], &[2][..]));
+}
+
+#[test]
+fn after_a_failure_the_cursor_stands_nowhere() {
+    // One of three sources fails after each number of movements in turn.
+    for_seeds(60, |seed, random| {
+        let history = History::random(random, &KeyOrder::Bytewise, shape(40));
+        let mut cursors: Vec<VectorCursor> =
+            history.cut(random, 3).iter().map(History::cursor).collect();
+        cursors[1].moves_before_failure = Some(seed % 10);
+        let mut merged = MergingCursor::new(KeyOrder::Bytewise, cursors);
+        let mut outcome = merged.seek_to_first();
+        while let Ok(true) = outcome {
+            outcome = if random.below(3) == 0 {
+                merged.prev()
+            } else {
+                merged.next()
+            };
+        }
+        assert!(!merged.is_valid());
+    });
+}
+
+#[test]
+fn a_source_that_stays_first_is_compared_with_one_other() {
+    // Eight sources, one after the other: the order is asked about once for each entry.
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+    struct Counting(AtomicU64);
+    impl crate::base::types::order::Order for Counting {
+        fn name(&self) -> &str {
+            "counting"
+        }
+        fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+            self.0.fetch_add(1, Atomic::Relaxed);
+            left.cmp(right)
+        }
+    }
+    let counting = Arc::new(Counting(AtomicU64::new(0)));
+    let order = KeyOrder::Custom(counting.clone());
+    let source = |number: u64| {
+        let entry = |at: u64| {
+            let user_key = format!("{:04}", number * 100 + at);
+            (
+                key::encode(user_key.as_bytes(), Trailer::seek(SeqNo::ZERO)),
+                Vec::new(),
+            )
+        };
+        VectorCursor::new(&order, (0..100).map(entry).collect())
+    };
+    let mut merged = MergingCursor::new(order.clone(), (0..8).map(source).collect());
+    let mut count = 0;
+    let mut is_valid = merged.seek_to_first().unwrap();
+    while is_valid {
+        count += 1;
+        is_valid = merged.next().unwrap();
+    }
+    assert_eq!(count, 800);
+    let compared = counting.0.load(Atomic::Relaxed);
+    assert!(compared < 900, "{compared} comparisons");
+}

@@ -1,0 +1,21 @@
+//! The read path: from memtables and sorted files to what one reader sees.
+//!
+//! Sources are always listed by age, newest first: the live memtable, sealed memtables, the runs
+//! of level 0, then each deeper level.
+//!
+//! Law of age: for any one key, all entries and range deletions in a newer source have larger
+//! sequence numbers than those in an older one. Everything here may stop at the first source
+//! that settles a key, and may seek an older source over what a newer one deleted.
+//!
+//! Law: nothing here writes, schedules work or keeps statistics; a read returns what it saw.
+//!
+//! Not here: snapshots and the public iterator (`db`), how one source is searched (`store`).
+
+pub mod shadow;
+pub mod fold;
+pub mod merging;
+pub mod shade;
+pub mod visible;
+
+#[cfg(test)]
+mod model;

@@ -1,0 +1,132 @@
+//! What range deletions hide from one moving reader.
+
+use std::sync::Arc;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::read::shadow::Shadow;
+
+/// The shadows of all sources as one reader at one sequence number meets them, key by key.
+///
+/// Remembers the stretch of keys around the last one asked for in which the answer stays the
+/// same, so that a scan searches once for each stretch and compares twice for each key.
+#[derive(Debug)]
+pub struct Shade {
+    order: KeyOrder,
+    at: SeqNo,
+    /// Newest source first: its place among the sources of the read, and its shadow.
+    shadows: Vec<(usize, Arc<Shadow>)>,
+    /// Whether the four fields below hold an answer.
+    is_known: bool,
+    lower: Option<Bytes>,
+    upper: Option<Bytes>,
+    cover: Option<SeqNo>,
+    /// The newest source of those whose deletions cover the stretch.
+    cover_source: usize,
+}
+
+impl Shade {
+    /// The shade for a reader at `at`. `shadows` come newest source first, each with its
+    /// source's place among all sources of the read; a source may cast several.
+    pub fn new(order: KeyOrder, at: SeqNo, shadows: Vec<(usize, Arc<Shadow>)>) -> Shade {
+        assert!(shadows.is_sorted_by_key(|(source, _)| *source));
+        Shade {
+            order,
+            at,
+            shadows: shadows
+                .into_iter()
+                .filter(|(_, shadow)| !shadow.is_empty())
+                .collect(),
+            is_known: false,
+            lower: None,
+            upper: None,
+            cover: None,
+            cover_source: 0,
+        }
+    }
+
+    /// Whether nothing is hidden.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.shadows.is_empty()
+    }
+
+    /// Whether an entry of `key` with that number is hidden.
+    #[inline]
+    pub fn hides(&mut self, key: &[u8], seqno: SeqNo) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        if !self.is_known || !self.is_inside(key) {
+            self.look(key);
+        }
+        self.cover > Some(seqno)
+    }
+
+    /// Where source `source` may be sent when `key` is hidden in it: everything of that source
+    /// from `key` up to the answer, exclusive, is hidden. `None` when the deletions lie in no
+    /// newer source, for then some entries of the source may be newer than they.
+    pub fn skip_forward(&self, key: &[u8], source: usize) -> Option<Bytes> {
+        self.shadows_over(source)
+            .filter_map(|shadow| shadow.skip_forward(key, self.at))
+            .max_by(|left, right| self.order.compare(left, right))
+            .cloned()
+    }
+
+    /// As [`Shade::skip_forward`], backward: everything of the source from the answer,
+    /// inclusive, up to `key` is hidden.
+    pub fn skip_backward(&self, key: &[u8], source: usize) -> Option<Bytes> {
+        self.shadows_over(source)
+            .filter_map(|shadow| shadow.skip_backward(key, self.at))
+            .min_by(|left, right| self.order.compare(left, right))
+            .cloned()
+    }
+
+    /// The shadows of sources newer than `source`, if one of them covers the last key.
+    fn shadows_over(&self, source: usize) -> impl Iterator<Item = &Shadow> {
+        let is_covered = self.cover.is_some() && self.cover_source < source;
+        self.shadows
+            .iter()
+            .take_while(move |(newer, _)| is_covered && *newer < source)
+            .map(|(_, shadow)| &**shadow)
+    }
+
+    fn is_inside(&self, key: &[u8]) -> bool {
+        let compare = |bound: &Bytes| self.order.compare(key, bound);
+        self.upper
+            .as_ref()
+            .is_none_or(|upper| compare(upper).is_lt())
+            && self
+                .lower
+                .as_ref()
+                .is_none_or(|lower| compare(lower).is_ge())
+    }
+
+    /// Narrows everything down to the stretch around `key` that no shadow's bounds part.
+    fn look(&mut self, key: &[u8]) {
+        let (mut lower, mut upper): (Option<&Bytes>, Option<&Bytes>) = (None, None);
+        self.cover = None;
+        for (source, shadow) in &self.shadows {
+            let span = shadow.span(key, self.at);
+            if let Some(own) = span.lower {
+                let is_narrower = |lower: &Bytes| self.order.compare(own, lower).is_gt();
+                if lower.is_none_or(is_narrower) {
+                    lower = Some(own);
+                }
+            }
+            if let Some(own) = span.upper {
+                let is_narrower = |upper: &Bytes| self.order.compare(own, upper).is_lt();
+                if upper.is_none_or(is_narrower) {
+                    upper = Some(own);
+                }
+            }
+            if self.cover.is_none() && span.cover.is_some() {
+                self.cover_source = *source;
+            }
+            self.cover = self.cover.max(span.cover);
+        }
+        (self.lower, self.upper) = (lower.cloned(), upper.cloned());
+        self.is_known = true;
+    }
+}

@@ -1,0 +1,537 @@
+//! Internal entries to user entries at a sequence number.
+//!
+//! Each user key appears at most once, with the value that its newest visible entries make:
+//! deletions, range deletions and expiries hide, merge operands are folded. What is passed over
+//! is passed over by seeking where stepping would be slow: the stretches that a range deletion
+//! in a newer source hides, and the piles of versions of one key.
+
+use std::ops::Bound;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::Cursor;
+use crate::base::types::entry::{EXPIRY_BYTES, is_expired, split_expiring};
+use crate::base::types::error::{Error, Result};
+use crate::base::types::key::{self, Trailer};
+use crate::base::types::kind::Kind;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range::KeyRange;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::read::fold::Folder;
+use crate::flow::read::merging::MergingCursor;
+use crate::flow::read::shade::Shade;
+
+/// Entries of no interest that are stepped over before a seek replaces the stepping: a step
+/// inside a block costs 20 to 50 ns, a seek of one source a few hundred to a thousand.
+const STEPS_BEFORE_SEEK: u64 = 16;
+
+/// What a reader is.
+#[derive(Debug)]
+pub struct Reader {
+    /// The order of the keyspace.
+    pub order: KeyOrder,
+    /// The keys that the reader may see.
+    pub range: KeyRange,
+    /// The entries that the reader may see.
+    pub at: SeqNo,
+    /// The wall time that decides about expiries, in unix seconds.
+    pub now_unix_s: u64,
+    /// What range deletions hide from the reader.
+    pub shade: Shade,
+    /// Folds merge operands.
+    pub folder: Folder,
+}
+
+/// What one entry means for its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// The key has the value that begins at that offset of the raw one.
+    Value { start: usize },
+    /// The key has no value.
+    Gone,
+    /// The key's value needs older entries too.
+    Operand,
+}
+
+/// Where the cursor stands, and where the entry's bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Nowhere,
+    /// On the inner cursor's entry, whose value begins at that offset.
+    Here {
+        value_start: usize,
+    },
+    /// On `key` and `value`; the inner cursor is on an older entry of the key, on a later key
+    /// or nowhere.
+    BeforeInner,
+    /// On `key` and `value`; the inner cursor is on the last entry before all of the key's, or
+    /// nowhere when there is none.
+    AfterInner,
+}
+
+/// Movement over the keys and values that one reader sees, both ways.
+///
+/// As with every cursor, it stands nowhere when new, after running off an end and after an
+/// error; `next`, `prev`, `key` and `value` may be called only while it stands on an entry.
+pub struct VisibleCursor<C> {
+    inner: MergingCursor<C>,
+    reader: Reader,
+    place: Place,
+    /// The current key where `place` says so; otherwise the key that is being passed over.
+    key: Vec<u8>,
+    value: Bytes,
+    operands: Vec<Bytes>,
+    target: Vec<u8>,
+    passed_count: u64,
+}
+
+impl<C: Cursor> VisibleCursor<C> {
+    /// A cursor over what `reader` sees of `inner`, whose sources are by age, newest first, and
+    /// whose memtables hide what their folded operands hold.
+    pub fn new(inner: MergingCursor<C>, reader: Reader) -> VisibleCursor<C> {
+        VisibleCursor {
+            inner,
+            reader,
+            place: Place::Nowhere,
+            key: Vec::new(),
+            value: Bytes::EMPTY,
+            operands: Vec::new(),
+            target: Vec::new(),
+            passed_count: 0,
+        }
+    }
+
+    /// Moves to the first key of the range.
+    pub fn seek_to_first(&mut self) -> Result<bool> {
+        self.place = Place::Nowhere;
+        let is_passing = match &self.reader.range.lower {
+            Bound::Unbounded => {
+                self.inner.seek_to_first()?;
+                false
+            }
+            Bound::Included(lower) => {
+                aim(&mut self.target, lower, Trailer::seek(self.reader.at));
+                self.inner.seek(&self.target)?;
+                false
+            }
+            Bound::Excluded(lower) => {
+                set(&mut self.key, lower);
+                aim(&mut self.target, lower, last_trailer());
+                self.inner.seek(&self.target)?;
+                true
+            }
+        };
+        self.find_forward(is_passing)
+    }
+
+    /// Moves to the last key of the range.
+    pub fn seek_to_last(&mut self) -> Result<bool> {
+        self.place = Place::Nowhere;
+        match &self.reader.range.upper {
+            Bound::Unbounded => self.inner.seek_to_last()?,
+            Bound::Included(upper) => {
+                aim(&mut self.target, upper, last_trailer());
+                self.inner.seek_for_prev(&self.target)?
+            }
+            Bound::Excluded(upper) => {
+                aim(&mut self.target, upper, first_trailer());
+                self.inner.seek_for_prev(&self.target)?
+            }
+        };
+        self.find_backward(false)
+    }
+
+    /// Moves to the first key of the range that is not before `target`.
+    pub fn seek(&mut self, target: &[u8]) -> Result<bool> {
+        if self.reader.range.is_below(&self.reader.order, target) {
+            return self.seek_to_first();
+        }
+        self.place = Place::Nowhere;
+        if self.reader.range.is_above(&self.reader.order, target) {
+            return Ok(false);
+        }
+        aim(&mut self.target, target, Trailer::seek(self.reader.at));
+        self.inner.seek(&self.target)?;
+        self.find_forward(false)
+    }
+
+    /// Moves to the last key of the range that is not after `target`.
+    pub fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
+        if self.reader.range.is_above(&self.reader.order, target) {
+            return self.seek_to_last();
+        }
+        self.place = Place::Nowhere;
+        if self.reader.range.is_below(&self.reader.order, target) {
+            return Ok(false);
+        }
+        aim(&mut self.target, target, last_trailer());
+        self.inner.seek_for_prev(&self.target)?;
+        self.find_backward(false)
+    }
+
+    /// Moves to the next key. Only while standing on one.
+    pub fn next(&mut self) -> Result<bool> {
+        match std::mem::replace(&mut self.place, Place::Nowhere) {
+            Place::Nowhere => panic!("next needs a cursor that stands on an entry"),
+            Place::Here { .. } => {
+                set(&mut self.key, key::user_key(self.inner.key()));
+                self.inner.next()?;
+            }
+            Place::BeforeInner => {}
+            Place::AfterInner => {
+                aim(&mut self.target, &self.key, last_trailer());
+                self.inner.seek(&self.target)?;
+            }
+        }
+        self.find_forward(true)
+    }
+
+    /// Moves to the previous key. Only while standing on one.
+    pub fn prev(&mut self) -> Result<bool> {
+        match std::mem::replace(&mut self.place, Place::Nowhere) {
+            Place::Nowhere => panic!("prev needs a cursor that stands on an entry"),
+            Place::Here { .. } => {
+                set(&mut self.key, key::user_key(self.inner.key()));
+                self.inner.prev()?;
+                return self.find_backward(true);
+            }
+            Place::BeforeInner => {
+                aim(&mut self.target, &self.key, first_trailer());
+                self.inner.seek_for_prev(&self.target)?;
+            }
+            Place::AfterInner => {}
+        }
+        self.find_backward(false)
+    }
+
+    /// Whether the cursor stands on a key.
+    #[inline]
+    pub fn is_valid(&self) -> bool {
+        self.place != Place::Nowhere
+    }
+
+    /// The user's key.
+    #[inline]
+    pub fn key(&self) -> &[u8] {
+        match self.place {
+            Place::Nowhere => panic!("key needs a cursor that stands on an entry"),
+            Place::Here { .. } => key::user_key(self.inner.key()),
+            Place::BeforeInner | Place::AfterInner => &self.key,
+        }
+    }
+
+    /// The user's value.
+    #[inline]
+    pub fn value(&self) -> &[u8] {
+        match self.place {
+            Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
+            Place::Here { value_start } => &self.inner.value()[value_start..],
+            Place::BeforeInner | Place::AfterInner => &self.value,
+        }
+    }
+
+    /// The user's value as a handle that outlives the cursor; shares memory where it can.
+    pub fn value_bytes(&self) -> Bytes {
+        match self.place {
+            Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
+            Place::Here { value_start } => {
+                let raw = self.inner.value_bytes();
+                raw.slice(value_start..raw.len())
+            }
+            Place::BeforeInner | Place::AfterInner => self.value.clone(),
+        }
+    }
+
+    /// Entries so far that were looked at and not handed out: deleted, hidden, expired, too old
+    /// or too new. Many of them for few keys say that a compaction would help.
+    pub fn passed_count(&self) -> u64 {
+        self.passed_count
+    }
+
+    /// From the inner cursor's entry on, finds the first key with a value. With `is_passing`,
+    /// entries of `self.key` are not looked at any more.
+    fn find_forward(&mut self, mut is_passing: bool) -> Result<bool> {
+        let mut steps = 0;
+        let mut hidden_steps = 0;
+        while self.inner.is_valid() {
+            let (user_key, trailer) = key::split(self.inner.key());
+            let seqno = trailer.seqno();
+            if is_passing && user_key == self.key {
+                steps += 1;
+                let is_pile = steps % STEPS_BEFORE_SEEK == 0 && trailer > last_trailer();
+                self.pass(is_pile.then(last_trailer))?;
+                continue;
+            }
+            if self.reader.range.is_above(&self.reader.order, user_key) {
+                return Ok(false);
+            }
+            if !seqno.is_visible_at(self.reader.at) {
+                steps += 1;
+                let is_pile = steps % STEPS_BEFORE_SEEK == 0;
+                self.pass(is_pile.then_some(Trailer::seek(self.reader.at)))?;
+                continue;
+            }
+            if self.reader.shade.hides(user_key, seqno) {
+                set(&mut self.key, user_key);
+                is_passing = true;
+                hidden_steps += 1;
+                let is_stretch = hidden_steps % STEPS_BEFORE_SEEK == 0;
+                self.pass_hidden_forward(is_stretch)?;
+                continue;
+            }
+            match self.fate(trailer.kind())? {
+                Fate::Value { start } => {
+                    self.place = Place::Here { value_start: start };
+                    return Ok(true);
+                }
+                Fate::Operand => {
+                    set(&mut self.key, user_key);
+                    self.value = self.fold_forward()?;
+                    self.place = Place::BeforeInner;
+                    return Ok(true);
+                }
+                Fate::Gone => {
+                    set(&mut self.key, user_key);
+                    is_passing = true;
+                    steps = 0;
+                    self.pass(None)?;
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The value of `self.key`, on whose newest visible entry, an operand, the inner cursor
+    /// stands. Leaves the inner cursor on the entry that ended the chain.
+    fn fold_forward(&mut self) -> Result<Bytes> {
+        self.operands.clear();
+        self.operands.push(self.inner.value_bytes());
+        let mut base = None;
+        while self.inner.next()? {
+            let (user_key, trailer) = key::split(self.inner.key());
+            if user_key != self.key || self.reader.shade.hides(user_key, trailer.seqno()) {
+                break;
+            }
+            match self.fate(trailer.kind())? {
+                Fate::Operand => self.operands.push(self.inner.value_bytes()),
+                Fate::Gone => break,
+                Fate::Value { start } => {
+                    base = Some(&self.inner.value()[start..]);
+                    break;
+                }
+            }
+        }
+        let folded = self.reader.folder.fold(&self.key, base, &self.operands);
+        self.operands.clear();
+        folded.map(Bytes::from)
+    }
+
+    /// From the inner cursor's entry back, finds the first key with a value. With `is_passing`,
+    /// entries of `self.key` are not looked at any more.
+    fn find_backward(&mut self, is_passing: bool) -> Result<bool> {
+        let mut steps = 0;
+        while is_passing && self.inner.is_valid() && user_key_of(&self.inner) == self.key {
+            steps += 1;
+            let is_pile = steps % STEPS_BEFORE_SEEK == 0;
+            self.pass_back(is_pile.then_some(first_trailer()))?;
+        }
+        let mut hidden_steps = 0;
+        while self.inner.is_valid() {
+            let user_key = user_key_of(&self.inner);
+            if self.reader.range.is_below(&self.reader.order, user_key) {
+                return Ok(false);
+            }
+            set(&mut self.key, user_key);
+            if let Some(value) = self.settle_backward(&mut hidden_steps)? {
+                self.value = value;
+                self.place = Place::AfterInner;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The value of `self.key`, if it has one, with the inner cursor on the key's oldest entry.
+    /// Leaves the inner cursor before all entries of the key.
+    fn settle_backward(&mut self, hidden_steps: &mut u64) -> Result<Option<Bytes>> {
+        // Entries come oldest first: each one settles the value so far.
+        let mut base: Option<Bytes> = None;
+        let mut steps = 0;
+        self.operands.clear();
+        while self.inner.is_valid() {
+            let (user_key, trailer) = key::split(self.inner.key());
+            if user_key != self.key {
+                break;
+            }
+            steps += 1;
+            let seqno = trailer.seqno();
+            if !seqno.is_visible_at(self.reader.at) {
+                // The rest of this source's entries are newer still.
+                let is_pile = steps % STEPS_BEFORE_SEEK == 0;
+                self.pass_back(is_pile.then_some(first_trailer()))?;
+                continue;
+            }
+            if self.reader.shade.hides(user_key, seqno) {
+                *hidden_steps += 1;
+                base = None;
+                self.operands.clear();
+                let is_stretch = *hidden_steps % STEPS_BEFORE_SEEK == 0;
+                self.pass_hidden_backward(is_stretch)?;
+                continue;
+            }
+            match self.fate(trailer.kind())? {
+                Fate::Value { start } => {
+                    self.operands.clear();
+                    let raw = self.inner.value_bytes();
+                    base = Some(raw.slice(start..raw.len()));
+                }
+                Fate::Gone => {
+                    base = None;
+                    self.operands.clear();
+                }
+                Fate::Operand => self.operands.push(self.inner.value_bytes()),
+            }
+            if steps >= STEPS_BEFORE_SEEK {
+                return self.settle_from_newest();
+            }
+            self.inner.prev()?;
+        }
+        if self.operands.is_empty() {
+            return Ok(base);
+        }
+        self.operands.reverse();
+        let folded = self
+            .reader
+            .folder
+            .fold(&self.key, base.as_deref(), &self.operands);
+        self.operands.clear();
+        folded.map(|value| Some(Bytes::from(value)))
+    }
+
+    /// As [`Self::settle_backward`] for a key with a pile of versions, of which only the newest
+    /// visible ones matter: goes there, reads forward, and comes back.
+    fn settle_from_newest(&mut self) -> Result<Option<Bytes>> {
+        aim(&mut self.target, &self.key, Trailer::seek(self.reader.at));
+        self.inner.seek(&self.target)?;
+        let (user_key, trailer) = key::split(self.inner.key());
+        assert!(user_key == self.key);
+        let value = if self.reader.shade.hides(user_key, trailer.seqno()) {
+            None
+        } else {
+            match self.fate(trailer.kind())? {
+                Fate::Gone => None,
+                Fate::Operand => Some(self.fold_forward()?),
+                Fate::Value { start } => {
+                    let raw = self.inner.value_bytes();
+                    Some(raw.slice(start..raw.len()))
+                }
+            }
+        };
+        aim(&mut self.target, &self.key, first_trailer());
+        self.inner.seek_for_prev(&self.target)?;
+        Ok(value)
+    }
+
+    /// Leaves the current entry behind: one step, or its source sent to `trailer` of its key.
+    fn pass(&mut self, trailer: Option<Trailer>) -> Result<()> {
+        self.passed_count += 1;
+        match trailer {
+            None => self.inner.next()?,
+            Some(trailer) => {
+                aim(&mut self.target, user_key_of(&self.inner), trailer);
+                self.inner.skip_to(&self.target)?
+            }
+        };
+        Ok(())
+    }
+
+    fn pass_back(&mut self, trailer: Option<Trailer>) -> Result<()> {
+        self.passed_count += 1;
+        match trailer {
+            None => self.inner.prev()?,
+            Some(trailer) => {
+                aim(&mut self.target, user_key_of(&self.inner), trailer);
+                self.inner.skip_to(&self.target)?
+            }
+        };
+        Ok(())
+    }
+
+    /// Leaves a hidden entry behind: one step, or its source sent behind what is hidden.
+    fn pass_hidden_forward(&mut self, is_stretch: bool) -> Result<()> {
+        let (user_key, source) = (user_key_of(&self.inner), self.inner.source_index());
+        let skip = is_stretch.then(|| self.reader.shade.skip_forward(user_key, source));
+        let Some(end) = skip.flatten() else {
+            return self.pass(None);
+        };
+        self.passed_count += 1;
+        aim(&mut self.target, &end, first_trailer());
+        self.inner.skip_to(&self.target).map(drop)
+    }
+
+    fn pass_hidden_backward(&mut self, is_stretch: bool) -> Result<()> {
+        let (user_key, source) = (user_key_of(&self.inner), self.inner.source_index());
+        let skip = is_stretch.then(|| self.reader.shade.skip_backward(user_key, source));
+        let Some(start) = skip.flatten() else {
+            return self.pass_back(None);
+        };
+        self.passed_count += 1;
+        aim(&mut self.target, &start, first_trailer());
+        self.inner.skip_to(&self.target).map(drop)
+    }
+
+    /// What the inner cursor's entry, of that kind, means for its key.
+    fn fate(&self, kind: Kind) -> Result<Fate> {
+        Ok(match kind {
+            Kind::Put => Fate::Value { start: 0 },
+            Kind::Delete => Fate::Gone,
+            Kind::Merge | Kind::MergeFolded => Fate::Operand,
+            Kind::PutExpiring => {
+                let (expiry, _) =
+                    split_expiring(self.inner.value()).ok_or_else(|| self.damaged("no expiry"))?;
+                if is_expired(expiry, self.reader.now_unix_s) {
+                    Fate::Gone
+                } else {
+                    Fate::Value {
+                        start: EXPIRY_BYTES,
+                    }
+                }
+            }
+            Kind::RangeDelete => return Err(self.damaged("the kind of a range deletion")),
+        })
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        Error::corruption(format!(
+            "the entry of key b\"{}\" with sequence number {} has {what}",
+            user_key_of(&self.inner).escape_ascii(),
+            key::split(self.inner.key()).1.seqno(),
+        ))
+    }
+}
+
+/// The trailer that sorts before every entry of a key.
+fn first_trailer() -> Trailer {
+    Trailer::seek(SeqNo::MAX)
+}
+
+/// The trailer that sorts behind every entry of a key but an equal one.
+fn last_trailer() -> Trailer {
+    Trailer::new(SeqNo::ZERO, Kind::Delete)
+}
+
+fn user_key_of<C: Cursor>(cursor: &C) -> &[u8] {
+    key::user_key(cursor.key())
+}
+
+fn set(buffer: &mut Vec<u8>, bytes: &[u8]) {
+    buffer.clear();
+    buffer.extend_from_slice(bytes);
+}
+
+fn aim(target: &mut Vec<u8>, user_key: &[u8], trailer: Trailer) {
+    target.clear();
+    key::encode_into(target, user_key, trailer);
+}
+
+#[cfg(test)]
+mod tests;
