@@ -2,4 +2,5 @@
 //!
 //! Law: starts no thread, and knows nothing of snapshots, compaction or transactions.
 
+pub mod cache;
 pub mod mem;
