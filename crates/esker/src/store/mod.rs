@@ -6,7 +6,6 @@
 //! Not here: how data moves from one store to the next (`flow`).
 
 pub mod names;
-pub mod cache;
 pub mod batch;
 pub mod wal;
 pub mod sst;

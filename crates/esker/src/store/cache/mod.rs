@@ -1,2 +1,0 @@
-//! Temporary.
-pub mod sharded;
