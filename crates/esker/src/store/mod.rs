@@ -1,11 +1,14 @@
 //! Things that hold data, each with the same rooms: format, writer, reader.
 //!
 //! Law: nothing here starts a thread or decides when something is written; a store does what it
-//! is told and checks every byte it reads.
+//! is told and checks every byte it reads. It knows nothing of snapshots, compaction or
+//! transactions.
 //!
 //! Not here: how data moves from one store to the next (`flow`).
 
 pub mod names;
+pub mod cache;
 pub mod batch;
 pub mod wal;
+pub mod mem;
 pub mod sst;

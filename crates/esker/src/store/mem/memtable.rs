@@ -1,0 +1,384 @@
+//! The newest entries of one keyspace.
+//!
+//! Point entries lie in a skip list, range deletes in a list of their own. One [`MemtableWriter`]
+//! inserts, in the order of sequence numbers; any number of readers hold the [`Memtable`].
+//!
+//! **Merges fold as they arrive**, so that a counter that is bumped a million times is read at
+//! the price of one entry. When the next older entry of the key is at hand anyway, at the place
+//! of insertion, and the result is not much longer than what goes in, then
+//!
+//! - a merge onto a `Put` or `Delete` is stored as the `Put` that it results in;
+//! - a merge onto the whole of the key's merges so far is stored as [`Kind::MergeFolded`].
+//!
+//! The older entries stay, for readers at older sequence numbers. What a reader must do:
+//!
+//! > On `MergeFolded` take the operand, then skip the entries of this key in this memtable while
+//! > they are merges; the first that is none, if any, is the base.
+//!
+//! [`Memtable::history`] does so, without walking over the merges; over a [`MemCursor`] the
+//! reader does it. `MergeFolded` never leaves the memtable. A flush writes it as `Merge` where it
+//! drops the older merges of the key; where a snapshot makes it keep them, writing both would
+//! count them twice, and it writes [`MemCursor::own_value`], the operand alone, instead.
+//!
+//! A merge onto what a range delete hides is stored as the `Put` that it results in on its own.
+//! Nothing is folded onto a value that expires: whether that still counts depends on when the
+//! reader looks.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use crate::base::hooks::merge::MergeRule;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::Cursor;
+use crate::base::types::entry::Entry;
+use crate::base::types::error::Result;
+use crate::base::types::key::{self, Trailer};
+use crate::base::types::kind::Kind;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range_delete::RangeDelete;
+use crate::base::types::seqno::SeqNo;
+use crate::store::mem::node::NodeRef;
+use crate::store::mem::skiplist::{Folded, ListCursor, SkipList, SkipListWriter};
+
+/// A folded value may always be this long: room for numbers and small records. A longer one is
+/// kept only if it is no longer than the longer of its two parts, so that an operator that
+/// appends does not store every intermediate result, which would grow with the square.
+const FOLDED_BYTES_ALWAYS: usize = 32;
+
+/// Range deletes that are looked through, newest first, to learn whether one lies between an
+/// operand and what it would be folded into; with more in between nothing is folded.
+const RANGE_DELETES_LOOKED_AT: usize = 16;
+
+/// What a heap block costs beyond its bytes: the allocator's own word and its rounding, which
+/// are 8 and at most 16 bytes in the common allocators, for the bytes and for their counted head.
+const HEAP_BLOCK_BYTES: usize = 2 * 24 + size_of::<Vec<u8>>() + 2 * size_of::<usize>();
+
+/// The shared side: point entries and range deletes. Any number of threads; point reads never
+/// wait, a read of the range deletes may wait for another that found them changed.
+pub struct Memtable {
+    list: Arc<SkipList>,
+    range_deletes: RangeDeletes,
+    fold_count: AtomicUsize,
+}
+
+/// The one writer of a memtable.
+pub struct MemtableWriter {
+    table: Arc<Memtable>,
+    list: SkipListWriter,
+    merge: Option<MergeRule>,
+    /// Of the last insert: entries come in the order of their numbers.
+    newest: Option<SeqNo>,
+}
+
+/// The range deletes in the order of their sequence numbers. A copy is shared with readers and
+/// made anew by the first reader that finds it too short, so that a long row of range deletes
+/// costs no copy each.
+struct RangeDeletes {
+    count: AtomicUsize,
+    bytes: AtomicUsize,
+    all: Mutex<Vec<RangeDelete>>,
+    shared: ArcSwap<Arc<[RangeDelete]>>,
+}
+
+impl Memtable {
+    /// An empty memtable of a keyspace with that order and merge rule, by its writer.
+    pub fn create(order: KeyOrder, merge: Option<MergeRule>) -> MemtableWriter {
+        let list = SkipList::create(order);
+        let table = Memtable {
+            list: Arc::clone(list.list()),
+            range_deletes: RangeDeletes::new(),
+            fold_count: AtomicUsize::new(0),
+        };
+        MemtableWriter {
+            table: Arc::new(table),
+            list,
+            merge,
+            newest: None,
+        }
+    }
+
+    /// The newest point entry of the key that is visible at `at`. Range deletes are not applied.
+    #[inline]
+    pub fn get(&self, user_key: &[u8], at: SeqNo) -> Option<Entry<'_>> {
+        self.find(user_key, at).map(NodeRef::entry)
+    }
+
+    /// The point entries of the key that a reader at `at` needs, newest first: behind a
+    /// [`Kind::MergeFolded`] the merges that it holds are left out. Range deletes are not applied.
+    pub fn history(&self, user_key: &[u8], at: SeqNo) -> impl Iterator<Item = Entry<'_>> {
+        std::iter::successors(self.find(user_key, at), |node| node.older_unfolded())
+            .map(NodeRef::entry)
+    }
+
+    /// A cursor over all point entries, which keeps the memtable alive. Entries inserted while it
+    /// is in use may or may not be met.
+    pub fn cursor(self: &Arc<Self>) -> MemCursor {
+        MemCursor {
+            at: ListCursor::new(Arc::clone(&self.list)),
+            _table: Arc::clone(self),
+        }
+    }
+
+    /// The range deletes so far, by rising sequence number.
+    pub fn range_deletes(&self) -> Arc<[RangeDelete]> {
+        self.range_deletes.shared()
+    }
+
+    /// Whether there are range deletes.
+    #[inline]
+    pub fn has_range_deletes(&self) -> bool {
+        self.range_deletes.count() > 0
+    }
+
+    /// Bytes of memory taken from the system for this memtable, used or not.
+    pub fn used_bytes(&self) -> usize {
+        let fixed = size_of::<Memtable>() + size_of::<MemtableWriter>();
+        // Relaxed: a number for accounting, nothing is reached through it.
+        let range_deletes = self.range_deletes.bytes.load(Ordering::Relaxed);
+        fixed + self.list.used_bytes() + range_deletes
+    }
+
+    /// Point entries and range deletes.
+    pub fn entry_count(&self) -> usize {
+        self.list.count() + self.range_deletes.count()
+    }
+
+    /// Whether nothing was ever inserted.
+    pub fn is_empty(&self) -> bool {
+        self.entry_count() == 0
+    }
+
+    /// Merges that were stored folded.
+    pub fn fold_count(&self) -> usize {
+        // Relaxed: a number for the statistics, nothing is reached through it.
+        self.fold_count.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn find(&self, user_key: &[u8], at: SeqNo) -> Option<NodeRef<'_>> {
+        let node = self.list.seek(user_key, Trailer::seek(at))?;
+        (key::user_key(node.internal_key()) == user_key).then_some(node)
+    }
+}
+
+impl MemtableWriter {
+    /// The memtable.
+    pub fn table(&self) -> &Arc<Memtable> {
+        &self.table
+    }
+
+    /// Inserts one entry. For [`Kind::RangeDelete`] the value is the end of the range.
+    ///
+    /// Readers that began before may meet it at once; that they do not use it is up to the
+    /// sequence number at which they read.
+    ///
+    /// # Panics
+    /// When the sequence number is not larger than that of the insert before, when the kind is
+    /// [`Kind::MergeFolded`], or when key or value are beyond their limits.
+    #[inline]
+    pub fn insert(&mut self, trailer: Trailer, user_key: &[u8], value: &[u8]) {
+        let seqno = trailer.seqno();
+        assert!(self.newest < Some(seqno));
+        self.newest = Some(seqno);
+        let entry = Entry {
+            key: user_key,
+            trailer,
+            value,
+        };
+        match trailer.kind() {
+            Kind::MergeFolded => panic!("only the memtable folds"),
+            Kind::RangeDelete => self.table.range_deletes.add(RangeDelete {
+                start: Bytes::copy_of(user_key),
+                end: Bytes::copy_of(value),
+                seqno,
+            }),
+            Kind::Merge => self.insert_merge(entry),
+            Kind::Delete | Kind::Put | Kind::PutExpiring => self.list.insert(entry, |_| None),
+        }
+    }
+
+    fn insert_merge(&mut self, entry: Entry<'_>) {
+        let (table, merge) = (&self.table, &self.merge);
+        let mut is_folded = false;
+        self.list.insert(entry, |older| {
+            let rule = merge.as_ref()?;
+            let order = table.list.order();
+            let range_deletes = &table.range_deletes;
+            let is_hidden = range_deletes.cover(order, entry.key, older.entry().seqno())?;
+            let folded = fold(rule, entry, (!is_hidden).then_some(older));
+            is_folded = folded.is_some();
+            folded
+        });
+        // Relaxed: a number for the statistics, nothing is reached through it.
+        table
+            .fold_count
+            .fetch_add(usize::from(is_folded), Ordering::Relaxed);
+    }
+}
+
+/// What to store instead of a merge operand that comes upon `older` (`None`: upon nothing, by a
+/// range delete), if folding is right and cheap; see the head of this file.
+fn fold<'a>(rule: &MergeRule, entry: Entry<'_>, older: Option<NodeRef<'a>>) -> Option<Folded<'a>> {
+    let Entry { key, value, .. } = entry;
+    let kind_and_value = older.map(|older| (older.entry().kind(), older.value()));
+    // A fold that fails is left to the reader, who reports it.
+    let onto_base = |base: Option<&[u8]>| rule.0.fold(key, base, &[value]).ok();
+    let (kind, folded, base) = match kind_and_value {
+        None | Some((Kind::Delete, _)) => (Kind::Put, onto_base(None)?, None),
+        Some((Kind::Put, base)) => (Kind::Put, onto_base(Some(base))?, None),
+        Some((Kind::Merge | Kind::MergeFolded, operand)) => {
+            let base = older.and_then(NodeRef::older_unfolded);
+            if base.is_some_and(|base| base.entry().kind().is_merge()) {
+                // An older operand that `older` does not hold: neither would the result.
+                return None;
+            }
+            let folded = rule.0.combine(key, operand, value)?;
+            (Kind::MergeFolded, folded, base)
+        }
+        Some((Kind::PutExpiring | Kind::RangeDelete, _)) => return None,
+    };
+    let onto_bytes = kind_and_value.map_or(0, |(_, value)| value.len());
+    let bytes_max = FOLDED_BYTES_ALWAYS.max(value.len()).max(onto_bytes);
+    let is_short = folded.len() <= bytes_max;
+    is_short.then_some(Folded {
+        kind,
+        value: folded,
+        base,
+    })
+}
+
+impl RangeDeletes {
+    fn new() -> RangeDeletes {
+        RangeDeletes {
+            count: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+            all: Mutex::new(Vec::new()),
+            shared: ArcSwap::from_pointee(Arc::new([])),
+        }
+    }
+
+    #[inline]
+    fn count(&self) -> usize {
+        // Acquire: pairs with the Release in `add`; whoever reads at a sequence number that
+        // covers a range delete also sees it counted.
+        self.count.load(Ordering::Acquire)
+    }
+
+    fn add(&self, range_delete: RangeDelete) {
+        let ends = [&range_delete.start, &range_delete.end];
+        let heap = ends.map(|end| match end.pinned_bytes() {
+            0 => 0,
+            pinned => pinned + HEAP_BLOCK_BYTES,
+        });
+        // Twice its size for the growing list, which doubles, and once for the shared copy.
+        let bytes = 3 * size_of::<RangeDelete>() + heap.iter().sum::<usize>();
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(range_delete);
+        // Relaxed: a number for accounting, nothing is reached through it.
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        // Release: see `count`.
+        self.count.store(all.len(), Ordering::Release);
+    }
+
+    fn shared(&self) -> Arc<[RangeDelete]> {
+        let count = self.count();
+        let shared = self.shared.load();
+        if shared.len() >= count {
+            return Arc::clone(&shared);
+        }
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.shared.load().len() < all.len() {
+            self.shared.store(Arc::new(Arc::from(&all[..])));
+        }
+        Arc::clone(&self.shared.load())
+    }
+
+    /// Whether one that is newer than `seqno` covers the key; `None` when it would take long to
+    /// tell.
+    fn cover(&self, order: &KeyOrder, key: &[u8], seqno: SeqNo) -> Option<bool> {
+        if self.count() == 0 {
+            return Some(false);
+        }
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut newer = all.iter().rev().take_while(|delete| delete.seqno > seqno);
+        let covers = |delete: &RangeDelete| {
+            order.compare(&delete.start, key).is_le() && order.compare(key, &delete.end).is_lt()
+        };
+        if newer.by_ref().take(RANGE_DELETES_LOOKED_AT).any(covers) {
+            return Some(true);
+        }
+        newer.next().is_none().then_some(false)
+    }
+}
+
+/// A cursor over the point entries of a memtable, which it keeps alive.
+pub struct MemCursor {
+    at: ListCursor,
+    _table: Arc<Memtable>,
+}
+
+impl MemCursor {
+    /// The value before folding: for [`Kind::MergeFolded`] the operand that was inserted, for any
+    /// other entry its value. Only while the cursor stands on an entry.
+    pub fn own_value(&self) -> &[u8] {
+        self.node().own_value()
+    }
+
+    fn node(&self) -> NodeRef<'_> {
+        self.at.node().expect("the cursor stands on an entry")
+    }
+}
+
+impl Cursor for MemCursor {
+    fn seek_to_first(&mut self) -> Result<bool> {
+        Ok(self.at.go(|list, _| list.first()))
+    }
+
+    fn seek_to_last(&mut self) -> Result<bool> {
+        Ok(self.at.go(|list, _| list.last()))
+    }
+
+    fn seek(&mut self, target: &[u8]) -> Result<bool> {
+        let (key, trailer) = key::split(target);
+        Ok(self.at.go(|list, _| list.seek(key, trailer)))
+    }
+
+    fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
+        let (key, trailer) = key::split(target);
+        Ok(self.at.go(|list, _| list.seek_for_prev(key, trailer)))
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<bool> {
+        Ok(self
+            .at
+            .go(|list, at| list.next(at.expect("the cursor stands on an entry"))))
+    }
+
+    #[inline]
+    fn prev(&mut self) -> Result<bool> {
+        Ok(self
+            .at
+            .go(|list, at| list.prev(at.expect("the cursor stands on an entry"))))
+    }
+
+    #[inline]
+    fn is_valid(&self) -> bool {
+        self.at.node().is_some()
+    }
+
+    #[inline]
+    fn key(&self) -> &[u8] {
+        self.node().internal_key()
+    }
+
+    #[inline]
+    fn value(&self) -> &[u8] {
+        self.node().value()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

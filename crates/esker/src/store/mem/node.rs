@@ -1,0 +1,330 @@
+//! One entry in the arena: its links, its key and its value in a single allocation.
+//!
+//! | offset | size | type | meaning |
+//! |---|---|---|---|
+//! | 0 | 8 | address | `back`: a node before this one on level 0; null stands for the head |
+//! | 8 | 4 | u32 | bytes of the value |
+//! | 12 | 2 | u16 | bytes of the user key |
+//! | 14 | 1 | u8 | height: how many links follow; one byte behind it is unused |
+//! | 16 | 16 × height | links | fragment and address of the next node, level 0 first |
+//! | … | n | bytes | user key, then the trailer: together the encoded internal key |
+//! | … | n | bytes | value |
+//! | … | 8 | address | only for `MergeFolded`, at the next multiple of 8: the chain's base |
+//! | … | 4 | u32 | likewise: bytes of the operand before it was folded |
+//! | … | n | bytes | likewise: that operand |
+//!
+//! Native byte order, memory only. Everything but `back` and the links is written once, before
+//! the node can be found.
+#![allow(unsafe_code)]
+
+use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
+
+#[cfg(all(loom, test))]
+use loom::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+#[cfg(not(all(loom, test)))]
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use crate::base::types::entry::{EXPIRY_BYTES, Entry};
+use crate::base::types::key::{self, TRAILER_BYTES};
+use crate::base::types::kind::Kind;
+use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::store::mem::arena::{self, Arena, ArenaWriter};
+
+/// The fragment of a link that leads nowhere: no key's fragment is larger.
+pub const FRAGMENT_OF_END: u64 = u64::MAX;
+
+/// The fixed front of a node; see the table above.
+#[repr(C)]
+pub struct Node {
+    back: AtomicPtr<Node>,
+    value_bytes: u32,
+    key_bytes: u16,
+    height: u8,
+}
+
+/// The way to the next node of one level.
+///
+/// The writer stores `next` and then `fragment`, each with Release; a reader loads `fragment` and
+/// then `next`, each with Acquire. So a reader's `next` is never older than its `fragment`, and,
+/// because every new `next` lies before the one it replaces, never behind the key of which the
+/// reader has the fragment.
+#[repr(C)]
+pub struct Link {
+    fragment: AtomicU64,
+    next: AtomicPtr<Node>,
+}
+
+const _: () = assert!(align_of::<Node>() <= arena::ALIGN);
+const _: () = assert!(align_of::<Link>() <= arena::ALIGN);
+const _: () = assert!(size_of::<Node>().is_multiple_of(align_of::<Link>()));
+const _: () = assert!(KEY_BYTES_MAX <= u16::MAX as usize);
+const _: () = assert!(VALUE_BYTES_MAX < (u32::MAX / 2) as usize);
+
+/// A node, borrowed from the arena that holds it.
+#[derive(Clone, Copy)]
+pub struct NodeRef<'a> {
+    node: NonNull<Node>,
+    arena: PhantomData<&'a Arena>,
+}
+
+/// What a node of kind [`Kind::MergeFolded`] keeps beside its folded value.
+pub struct BeforeFold<'a> {
+    /// The newest older entry of the key that is no merge, or null.
+    pub base: *mut Node,
+    /// The operand before it was folded: a flush needs it where it must keep, for a snapshot,
+    /// the older entries that the folded value holds too.
+    pub operand: &'a [u8],
+}
+
+impl BeforeFold<'_> {
+    fn size(&self) -> usize {
+        size_of::<*mut Node>() + size_of::<u32>() + self.operand.len()
+    }
+
+    /// # Safety
+    /// `place` is aligned for addresses and has room for `size` bytes that nobody else has.
+    unsafe fn write(self, place: NonNull<u8>) {
+        let len = u32::try_from(self.operand.len()).expect("an operand is at most 1 GiB");
+        // SAFETY: the parts lie one behind the other in the room that the caller vouches for.
+        unsafe {
+            place.cast::<*mut Node>().write(self.base);
+            let len_place = place.add(size_of::<*mut Node>());
+            len_place.cast::<u32>().write(len);
+            copy_to(len_place.add(size_of::<u32>()), self.operand);
+        }
+    }
+}
+
+/// # Safety
+/// `place` has room for the bytes, and nobody else has it.
+#[inline]
+unsafe fn copy_to(place: NonNull<u8>, bytes: &[u8]) {
+    // SAFETY: by the contract above; what is borrowed cannot lie in what nobody else has.
+    unsafe { place.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()) };
+}
+
+impl Link {
+    /// A link that leads nowhere.
+    pub fn end() -> Link {
+        Link {
+            fragment: AtomicU64::new(FRAGMENT_OF_END),
+            next: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    /// Fragment and next node, which may be newer than the fragment; see [`Link`].
+    #[inline]
+    pub fn load(&self) -> (u64, *mut Node) {
+        // Acquire: `next` is read after it, and so is not older.
+        let fragment = self.fragment.load(Ordering::Acquire);
+        // Acquire: pairs with the Release in `store`, so the node's bytes are there to read.
+        (fragment, self.next.load(Ordering::Acquire))
+    }
+
+    /// Leads to another node from now on; only for the writer.
+    #[inline]
+    pub fn store(&self, fragment: u64, next: *mut Node) {
+        // Release: the node was written in full before.
+        self.next.store(next, Ordering::Release);
+        // Release: whoever sees this fragment also sees the `next` stored before it.
+        self.fragment.store(fragment, Ordering::Release);
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    /// The node at that address, or `None` for null.
+    ///
+    /// # Safety
+    /// `node` is null, or came from [`NodeRef::write`] into an arena that lives for `'a`.
+    #[inline]
+    pub unsafe fn new(node: *mut Node) -> Option<NodeRef<'a>> {
+        Some(NodeRef {
+            node: NonNull::new(node)?,
+            arena: PhantomData,
+        })
+    }
+
+    /// Writes a node into the arena; nobody can find it yet, its links lead nowhere.
+    ///
+    /// `folded` is for [`Kind::MergeFolded`] and only for it.
+    ///
+    /// # Panics
+    /// When key or value are beyond their limits.
+    ///
+    /// # Safety
+    /// The base in `folded` is null or a node of the same arena.
+    pub unsafe fn write(
+        arena: &mut ArenaWriter,
+        height: usize,
+        entry: Entry<'_>,
+        folded: Option<BeforeFold<'_>>,
+    ) -> *mut Node {
+        let (key, value) = (entry.key, entry.value);
+        assert!(height > 0);
+        assert!(key.len() <= KEY_BYTES_MAX);
+        assert!(value.len() <= VALUE_BYTES_MAX + EXPIRY_BYTES);
+        assert!(folded.is_some() == (entry.kind() == Kind::MergeFolded));
+        let head = Node {
+            back: AtomicPtr::new(ptr::null_mut()),
+            value_bytes: u32::try_from(value.len()).expect("checked above"),
+            key_bytes: u16::try_from(key.len()).expect("checked above"),
+            height: u8::try_from(height).expect("towers are low"),
+        };
+        let key_at = key_offset(height);
+        let value_at = key_at + key.len() + TRAILER_BYTES;
+        let end = value_at + value.len();
+        let base_at = end.next_multiple_of(arena::ALIGN);
+        let size = folded
+            .as_ref()
+            .map_or(end, |folded| base_at + folded.size());
+        let place = arena.allocate(size);
+        // SAFETY: the arena gave `size` bytes that nobody else has, aligned for heads, links and
+        // addresses; every part lies inside them, by the offsets above.
+        unsafe {
+            place.cast::<Node>().write(head);
+            let links = place.add(size_of::<Node>()).cast::<Link>();
+            for level in 0..height {
+                links.add(level).write(Link::end());
+            }
+            copy_to(place.add(key_at), key);
+            copy_to(
+                place.add(key_at + key.len()),
+                &entry.trailer.raw().to_le_bytes(),
+            );
+            copy_to(place.add(value_at), value);
+            if let Some(folded) = folded {
+                folded.write(place.add(base_at));
+            }
+        }
+        place.cast::<Node>().as_ptr()
+    }
+
+    /// The address.
+    #[inline]
+    pub fn as_ptr(self) -> *mut Node {
+        self.node.as_ptr()
+    }
+
+    /// The link of that level. (A check against the height would fetch one more cache line.)
+    ///
+    /// # Safety
+    /// `level` is below the height with which the node was written.
+    #[inline]
+    pub unsafe fn link(self, level: usize) -> &'a Link {
+        // SAFETY: the level's link lies behind the head, written before the node could be found.
+        unsafe { &*self.as_ptr().add(1).cast::<Link>().add(level) }
+    }
+
+    /// The node before it on level 0, or one further before; null for the head.
+    #[inline]
+    pub fn back(self) -> *mut Node {
+        // Acquire: pairs with the Release in `set_back`, so the node's bytes are there to read.
+        self.head().back.load(Ordering::Acquire)
+    }
+
+    /// Sets the node before it; only for the writer.
+    #[inline]
+    pub fn set_back(self, back: *mut Node) {
+        // Release: the node was written in full before.
+        self.head().back.store(back, Ordering::Release);
+    }
+
+    /// The user key and the trailer behind it.
+    #[inline]
+    pub fn internal_key(self) -> &'a [u8] {
+        let head = self.head();
+        self.bytes(
+            key_offset(usize::from(head.height)),
+            usize::from(head.key_bytes) + TRAILER_BYTES,
+        )
+    }
+
+    /// The raw value.
+    #[inline]
+    pub fn value(self) -> &'a [u8] {
+        self.bytes(self.value_offset(), self.head().value_bytes as usize)
+    }
+
+    /// The entry.
+    #[inline]
+    pub fn entry(self) -> Entry<'a> {
+        Entry::from_internal(self.internal_key(), self.value())
+    }
+
+    /// The next entry, if it is one of the same user key: the next older one.
+    #[inline]
+    pub fn older(self) -> Option<NodeRef<'a>> {
+        // SAFETY: every node has a link on level 0.
+        let (_, next) = unsafe { self.link(0) }.load();
+        // SAFETY: links lead only to nodes of the same arena.
+        let next = unsafe { NodeRef::new(next) }?;
+        let is_same_key = key::user_key(next.internal_key()) == key::user_key(self.internal_key());
+        is_same_key.then_some(next)
+    }
+
+    /// For a [`Kind::MergeFolded`] entry the newest older entry of the key that is no merge,
+    /// without walking over the merges; for any other entry the next older entry.
+    pub fn older_unfolded(self) -> Option<NodeRef<'a>> {
+        if self.entry().kind() != Kind::MergeFolded {
+            return self.older();
+        }
+        // SAFETY: nodes of this kind have an address there: null or a node of the same arena.
+        unsafe { NodeRef::new(self.before_fold().cast::<*mut Node>().read()) }
+    }
+
+    /// The value as it was before folding: for [`Kind::MergeFolded`] the operand alone, for any
+    /// other entry its value.
+    pub fn own_value(self) -> &'a [u8] {
+        if self.entry().kind() != Kind::MergeFolded {
+            return self.value();
+        }
+        // SAFETY: nodes of this kind have the operand's length and then the operand behind the
+        // address, inside their own allocation, never changed.
+        unsafe {
+            let len_place = self.before_fold().add(size_of::<*mut Node>());
+            let len = len_place.cast::<u32>().read() as usize;
+            std::slice::from_raw_parts(len_place.add(size_of::<u32>()), len)
+        }
+    }
+
+    /// Where a node of kind [`Kind::MergeFolded`] keeps its [`BeforeFold`].
+    fn before_fold(self) -> *const u8 {
+        let end = self.value_offset() + self.head().value_bytes as usize;
+        // SAFETY: for that kind the allocation goes on behind the value, with this alignment.
+        unsafe {
+            self.as_ptr()
+                .cast::<u8>()
+                .add(end.next_multiple_of(arena::ALIGN))
+        }
+    }
+
+    #[inline]
+    fn head(self) -> &'a Node {
+        // SAFETY: written before the node could be found, changed since only in its atomics, and
+        // alive for `'a` by the contract of `new`.
+        unsafe { self.node.as_ref() }
+    }
+
+    #[inline]
+    fn value_offset(self) -> usize {
+        let head = self.head();
+        key_offset(usize::from(head.height)) + usize::from(head.key_bytes) + TRAILER_BYTES
+    }
+
+    #[inline]
+    fn bytes(self, offset: usize, len: usize) -> &'a [u8] {
+        // SAFETY: key and value, at the offsets of `write`: bytes of the node's own allocation
+        // that nobody changes, alive for `'a` by the contract of `new`.
+        unsafe {
+            let start = self.as_ptr().cast::<u8>().add(offset);
+            std::slice::from_raw_parts(start, len)
+        }
+    }
+}
+
+/// Offset of the key in a node of that height.
+#[inline]
+fn key_offset(height: usize) -> usize {
+    size_of::<Node>() + height * size_of::<Link>()
+}
