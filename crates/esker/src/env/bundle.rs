@@ -5,6 +5,9 @@ use std::sync::Arc;
 use crate::env::clock::Clock;
 use crate::env::fs::Fs;
 use crate::env::pool::Pool;
+use crate::env::real::clock::RealClock;
+use crate::env::real::fs::RealFs;
+use crate::env::real::pool::RealPool;
 
 /// Files, clocks and threads: everything the engine can do to the outside world.
 #[derive(Clone, Debug)]
@@ -15,4 +18,18 @@ pub struct Env {
     pub clock: Arc<dyn Clock>,
     /// Background threads.
     pub pool: Arc<dyn Pool>,
+}
+
+impl Env {
+    /// The world as it is, with up to `background_threads` threads, started when needed.
+    ///
+    /// # Panics
+    /// When `background_threads` is 0.
+    pub fn real(background_threads: usize) -> Env {
+        Env {
+            fs: Arc::new(RealFs),
+            clock: Arc::new(RealClock::new()),
+            pool: Arc::new(RealPool::new(background_threads)),
+        }
+    }
 }

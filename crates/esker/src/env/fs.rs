@@ -110,3 +110,6 @@ pub trait ReadFile: Send + Sync {
 
 /// The lock of a directory; released when dropped.
 pub trait DirLock: Send + Sync {}
+
+#[cfg(test)]
+pub(crate) mod contract;

@@ -8,4 +8,6 @@ pub mod clock;
 pub mod signal;
 pub mod pool;
 pub mod random;
+pub mod real;
 pub mod bundle;
+pub mod sim;

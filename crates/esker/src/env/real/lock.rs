@@ -1,0 +1,99 @@
+//! One process per directory: a locked file that names its holder.
+//!
+//! The lock is `flock` on an open file, so it ends with the process, however that ends; what
+//! an earlier holder wrote into the file means nothing once nobody holds the lock. A second
+//! handle of the same process is kept out too, since it opens the file anew.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::{Errno, retry_on_intr};
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::env::fs::DirLock;
+use crate::env::real::os_file::OsFile;
+
+// Each try loses against somebody who replaced the lock file in between; nobody does that
+// again and again.
+const TRIES_MAX: usize = 8;
+
+// Room for any process id in decimal, with its end of line.
+const HOLDER_BYTES_MAX: usize = 32;
+
+/// The lock of a directory; released when dropped. The file stays.
+#[derive(Debug)]
+pub struct RealLock {
+    // Closing the file is what releases the lock.
+    _file: OsFile,
+}
+
+impl DirLock for RealLock {}
+
+impl RealLock {
+    /// Takes the lock file at `path`, creating it if it is missing.
+    ///
+    /// Errors: `Locked`, with the holder's process id and the remedy, when it is taken.
+    pub fn take(path: &Path) -> Result<RealLock> {
+        for _ in 0..TRIES_MAX {
+            let file = OsFile::open_or_create(path)?;
+            let operation = FlockOperation::NonBlockingLockExclusive;
+            match retry_on_intr(|| flock(file.file(), operation)) {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => return Err(held_error(&file)),
+                Err(errno) => return Err(file.error("lock", errno.into())),
+            }
+            if is_still_at(file.file(), path).map_err(|cause| file.error("lock", cause))? {
+                write_holder(&file)?;
+                return Ok(RealLock { _file: file });
+            }
+        }
+        let cause = io::Error::other("the lock file is replaced again and again");
+        Err(Error::io("lock", cause).in_file(path.display()))
+    }
+}
+
+// Whether the locked file is the one that others will find: somebody may have removed or
+// replaced it between our opening and our locking.
+fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
+    let held = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (held.dev(), held.ino())),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(cause),
+    }
+}
+
+fn write_holder(file: &OsFile) -> Result<()> {
+    let holder = format!("{}\n", std::process::id());
+    file.file()
+        .set_len(0)
+        .map_err(|cause| file.error("empty", cause))?;
+    file.write_all_at(0, holder.as_bytes())
+}
+
+fn held_error(file: &OsFile) -> Error {
+    let whom = match read_holder(file) {
+        Some(id) if id == std::process::id() => format!("this process ({id}), by another handle"),
+        Some(id) => format!("process {id}"),
+        None => "another process".to_owned(),
+    };
+    let message = format!(
+        "the database is open in {whom}; close it there, or open it read-only \
+         (open_read_only, or open_follower to see later writes)"
+    );
+    Error::new(ErrorKind::Locked, message).in_file(file.path().display())
+}
+
+// The text may be missing or half written when the holder has only just taken the lock.
+fn read_holder(file: &OsFile) -> Option<u32> {
+    let mut buffer = [0; HOLDER_BYTES_MAX];
+    let len = file.file().read_at(&mut buffer, 0).ok()?;
+    let text = std::str::from_utf8(buffer.get(..len)?).ok()?;
+    text.strip_suffix('\n')?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

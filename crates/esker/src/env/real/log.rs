@@ -1,0 +1,181 @@
+//! A preallocated log file filled by memory copies into a moving window.
+//!
+//! # Why a mapping
+//! A stored byte of a shared mapping is in the page cache, as after `write`: it survives a
+//! killed process, and no system call was made. `fdatasync` of the file writes such pages
+//! too: since "mm: tracking shared dirty pages" (Linux 2.6.19) the first store to a clean page
+//! faults and marks it dirty in the page cache, which is the only thing `fdatasync` looks at.
+//! (POSIX promises this only for `msync`; elsewhere than on Linux it would have to be that.)
+//!
+//! # SIGBUS
+//! A store to a mapped page for which the file system has no room, or no bytes, ends the
+//! process. Against that: all blocks are allocated before the first store; only file systems
+//! are mapped that write allocated blocks in place (see `has_stable_blocks`), so that no store
+//! needs a new block; and the directory is ours alone (mode 0700, lock), so that nobody
+//! shortens the file. What remains: a disk that fails to *read* the old bytes of a recycled
+//! page on its way into the cache, and extents shared behind our back (a reflinked copy on
+//! XFS) on a full disk. Both lose at most what a power cut at that moment would lose.
+//! Everywhere else the file is written by `pwrite`, slower and without this risk.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use rustix::fs::fstatfs;
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::env::fs::{LogFile, LogSync};
+use crate::env::real::map::MappedWindow;
+use crate::env::real::os_file::{Allocated, OsFile};
+
+// Resident memory must not grow with the segment, so only this much is mapped. Moving the
+// window costs two system calls, some microseconds; the 256 page faults inside it cost about
+// a hundred. A larger window would save nothing that can be measured. A multiple of every page
+// size in use (4 to 64 KiB), as mappings must be.
+const WINDOW_BYTES: u64 = 1 << 20;
+
+// Numbers of file systems from linux/magic.h.
+const EXT_MAGIC: i64 = 0xef53;
+const XFS_MAGIC: i64 = 0x5846_5342;
+const TMPFS_MAGIC: i64 = 0x0102_1994;
+
+/// A preallocated file that one owner fills in place.
+///
+/// Shape: the whole file has blocks; at most one window of 1 MiB is mapped.
+/// A write within the window makes no system call.
+pub struct RealLogFile {
+    file: Arc<OsFile>,
+    syncer: Arc<RealLogSync>,
+    capacity_bytes: u64,
+    window: Option<MappedWindow>,
+    is_mappable: bool,
+    is_recycled: bool,
+}
+
+impl RealLogFile {
+    /// Opens or creates the file with room for `capacity_bytes`; old bytes stay.
+    pub fn open(path: &Path, capacity_bytes: u64) -> Result<RealLogFile> {
+        RealLogFile::open_by(path, capacity_bytes, true)
+    }
+
+    fn open_by(path: &Path, capacity_bytes: u64, may_map: bool) -> Result<RealLogFile> {
+        let file = OsFile::open_or_create(path)?;
+        let present_bytes = file.size_bytes()?;
+        let allocated = match file.allocate(capacity_bytes) {
+            Ok(allocated) => allocated,
+            Err(error) => {
+                if present_bytes == 0 {
+                    // A new file with half of its blocks would only take room from others. The
+                    // first error is the one to report, so a second one has no reader.
+                    let _ = fs::remove_file(path);
+                }
+                return Err(error);
+            }
+        };
+        let is_mappable = may_map && allocated == Allocated::Blocks && has_stable_blocks(&file);
+        let file = Arc::new(file);
+        let syncer = Arc::new(RealLogSync {
+            file: Arc::clone(&file),
+            first_failure: OnceLock::new(),
+        });
+        Ok(RealLogFile {
+            file,
+            syncer,
+            capacity_bytes: capacity_bytes.max(present_bytes),
+            window: None,
+            is_mappable,
+            is_recycled: present_bytes > 0,
+        })
+    }
+
+    // Moves the window over `offset`. Where mapping is refused, the file is written by system
+    // calls from then on: slower, never wrong, since both go through the page cache.
+    fn move_window(&mut self, offset: u64) {
+        let start = offset - offset % WINDOW_BYTES;
+        let end = (start + WINDOW_BYTES).min(self.capacity_bytes);
+        let len = usize::try_from(end - start).expect("a window is 1 MiB at most");
+        self.window = None;
+        match MappedWindow::map(self.file.file(), start, len) {
+            Ok(window) => self.window = Some(window),
+            Err(_) => self.is_mappable = false,
+        }
+        if self.is_recycled {
+            // The first store to an old page reads it from the disk: have the next ones ready.
+            self.file.advise_soon(end, WINDOW_BYTES);
+        }
+    }
+}
+
+impl LogFile for RealLogFile {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let end = offset.checked_add(bytes.len() as u64);
+        assert!(end.is_some_and(|end| end <= self.capacity_bytes));
+        let (mut offset, mut rest) = (offset, bytes);
+        while !rest.is_empty() {
+            if !self.is_mappable {
+                return self.file.write_all_at(offset, rest);
+            }
+            match &mut self.window {
+                Some(window) if window.room_from(offset) > 0 => {
+                    let (piece, later) = rest.split_at(window.room_from(offset).min(rest.len()));
+                    window.write(offset, piece);
+                    offset += piece.len() as u64;
+                    rest = later;
+                }
+                _ => self.move_window(offset),
+            }
+        }
+        Ok(())
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn syncer(&self) -> Arc<dyn LogSync> {
+        Arc::clone(&self.syncer) as Arc<dyn LogSync>
+    }
+}
+
+// Whether an allocated block is written in place, so that no store ever needs a new one. Not
+// so where writing copies (btrfs, ZFS, f2fs), or where somebody else decides (network, FUSE,
+// overlay): those are written by system calls.
+fn has_stable_blocks(file: &OsFile) -> bool {
+    match fstatfs(file.file()) {
+        Ok(stat) => {
+            #[allow(clippy::useless_conversion)] // The field's width differs by architecture.
+            let magic = i64::from(stat.f_type);
+            matches!(magic, EXT_MAGIC | XFS_MAGIC | TMPFS_MAGIC)
+        }
+        Err(_) => false,
+    }
+}
+
+/// Syncs one log file, from any thread.
+///
+/// Errors: after a failed sync the kernel may have marked the lost pages clean, so that a
+/// second sync would report success; here every later sync fails as the first did.
+#[derive(Debug)]
+struct RealLogSync {
+    file: Arc<OsFile>,
+    first_failure: OnceLock<Error>,
+}
+
+impl LogSync for RealLogSync {
+    fn sync(&self) -> Result<()> {
+        if let Some(first) = self.first_failure.get() {
+            return Err(Error::new(
+                ErrorKind::Faulted,
+                "an earlier sync of this file failed, so its bytes are not to be trusted",
+            )
+            .in_file(self.file.path().display())
+            .caused_by(first.again()));
+        }
+        self.file.sync_contents().inspect_err(|error| {
+            self.first_failure.get_or_init(|| error.again());
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! A shared, writable mapping of one stretch of a file.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+use std::ptr::{self, NonNull};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// Part of a file in memory: what is copied in is in the page cache at once.
+///
+/// Shape: `len` bytes from `start` of the file. Owned by one writer (`&mut`); the kernel keeps
+/// the file alive while it is mapped. Nothing is ever read through the mapping, so no Rust
+/// reference to its bytes exists, and others may read or write the same file by system calls.
+///
+/// What can still go wrong: a store to a page that the kernel cannot provide ends the process
+/// with SIGBUS instead of an error. See `env/real/log.rs` for how that is prevented, and for
+/// the rest that cannot be.
+#[derive(Debug)]
+pub struct MappedWindow {
+    address: NonNull<u8>,
+    start: u64,
+    len: usize,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread; the address stays valid until
+// the one owner drops it, and storing through it takes `&mut self`.
+unsafe impl Send for MappedWindow {}
+
+impl MappedWindow {
+    /// Maps `len` bytes of `file` from `start`, which must be a multiple of the page size. The
+    /// caller has made sure that the file has all those bytes, and blocks beneath them.
+    pub fn map(file: &File, start: u64, len: usize) -> io::Result<MappedWindow> {
+        assert!(len > 0);
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
+        let address = unsafe {
+            mmap(
+                ptr::null_mut(),
+                len,
+                protection,
+                MapFlags::SHARED,
+                file,
+                start,
+            )?
+        };
+        let address = NonNull::new(address.cast::<u8>())
+            .ok_or_else(|| io::Error::other("the kernel mapped a file at address zero"))?;
+        Ok(MappedWindow {
+            address,
+            start,
+            len,
+        })
+    }
+
+    /// How many of the file's bytes from `offset` lie in the window; 0 if `offset` is outside.
+    pub fn room_from(&self, offset: u64) -> usize {
+        match offset.checked_sub(self.start).map(usize::try_from) {
+            Some(Ok(inner)) => self.len.saturating_sub(inner),
+            _ => 0,
+        }
+    }
+
+    /// Copies `bytes` to `offset` of the file.
+    ///
+    /// # Panics
+    /// When the range is not inside the window.
+    pub fn write(&mut self, offset: u64, bytes: &[u8]) {
+        assert!(bytes.len() <= self.room_from(offset));
+        let inner = usize::try_from(offset - self.start).expect("room_from has checked it");
+        // SAFETY: inner + bytes.len() <= self.len by the assert, so source and target are valid
+        // for bytes.len() bytes; `bytes` is a Rust slice and the mapping is never lent out as
+        // one, so they do not overlap.
+        unsafe {
+            ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                self.address.as_ptr().add(inner),
+                bytes.len(),
+            );
+        }
+    }
+}
+
+impl Drop for MappedWindow {
+    fn drop(&mut self) {
+        // SAFETY: address and len are those of our own mapping, which nobody uses any more.
+        let unmapped = unsafe { munmap(self.address.as_ptr().cast(), self.len) };
+        // Unmapping a whole mapping of our own fails only if the address is wrong: our bug.
+        assert!(unmapped.is_ok(), "munmap of our own mapping: {unmapped:?}");
+    }
+}

@@ -1,0 +1,211 @@
+//! One open file of the operating system, with its path for messages.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
+use rustix::io::{Errno, retry_on_intr};
+
+use crate::base::types::error::{Error, Result};
+use crate::env::fs::ReadFile;
+
+/// Mode of new files: what a database holds is nobody else's to read.
+pub const FILE_MODE: u32 = 0o600;
+
+// Zeros are written in pieces of this size where the disk cannot allocate without writing:
+// large enough that the number of calls does not matter, small enough to be a passing cost.
+const ZERO_PIECE_BYTES: usize = 256 << 10;
+
+/// An error of the operating system about one path.
+#[track_caller]
+pub fn path_error(doing: &str, path: &Path, cause: io::Error) -> Error {
+    Error::io(doing, cause).in_file(path.display())
+}
+
+/// One open file and the path it was opened by.
+///
+/// Shape: a file descriptor, closed on drop and on `exec` (the standard library sets
+/// `O_CLOEXEC`, and repeats calls a signal interrupted). Any thread may call anything.
+#[derive(Debug)]
+pub struct OsFile {
+    file: File,
+    path: PathBuf,
+}
+
+/// Whether [`OsFile::allocate`] got blocks from the file system or had to write zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allocated {
+    /// The file system gave the blocks: no page of the range can fail for lack of room.
+    Blocks,
+    /// The file system cannot allocate ahead; only missing bytes at the end were written.
+    Zeros,
+}
+
+impl OsFile {
+    /// Opens a file for reading.
+    pub fn open(path: &Path) -> Result<OsFile> {
+        let file = File::open(path).map_err(|cause| path_error("open", path, cause))?;
+        Ok(OsFile::new(file, path))
+    }
+
+    /// Creates a file for writing, or empties the one that is there.
+    pub fn create(path: &Path) -> Result<OsFile> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(FILE_MODE)
+            .open(path)
+            .map_err(|cause| path_error("create", path, cause))?;
+        Ok(OsFile::new(file, path))
+    }
+
+    /// Opens a file for reading and writing, creating it if it is missing; bytes stay.
+    pub fn open_or_create(path: &Path) -> Result<OsFile> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(FILE_MODE)
+            .open(path)
+            .map_err(|cause| path_error("open or create", path, cause))?;
+        Ok(OsFile::new(file, path))
+    }
+
+    fn new(file: File, path: &Path) -> OsFile {
+        OsFile {
+            file,
+            path: path.to_owned(),
+        }
+    }
+
+    /// The descriptor, for calls that exist only there.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The path the file was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An error about this file.
+    #[track_caller]
+    pub fn error(&self, doing: &str, cause: io::Error) -> Error {
+        path_error(doing, &self.path, cause)
+    }
+
+    /// Size of the file now, in bytes.
+    pub fn size_bytes(&self) -> Result<u64> {
+        match self.file.metadata() {
+            Ok(metadata) => Ok(metadata.len()),
+            Err(cause) => Err(self.error("read the size", cause)),
+        }
+    }
+
+    /// Fills `buffer` from `offset`; a file that ends before is `Corruption`.
+    pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.file
+            .read_exact_at(buffer, offset)
+            .map_err(|cause| match cause.kind() {
+                io::ErrorKind::UnexpectedEof => Error::corruption(format!(
+                    "the file ends before the {} bytes that should be here",
+                    buffer.len()
+                ))
+                .in_file(self.path.display())
+                .at_offset(offset),
+                _ => self.error("read", cause).at_offset(offset),
+            })
+    }
+
+    /// Writes all of `bytes` at `offset`, which may lie beyond the end.
+    pub fn write_all_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.file
+            .write_all_at(bytes, offset)
+            .map_err(|cause| self.error("write", cause).at_offset(offset))
+    }
+
+    /// Makes contents and size durable; times and modes may lag (`fdatasync`).
+    pub fn sync_contents(&self) -> Result<()> {
+        self.file
+            .sync_data()
+            .map_err(|cause| self.error("sync", cause))
+    }
+
+    /// Gives the file room for `size_bytes` from its start, and at least that size. Bytes that
+    /// are there stay; new ones read as zeros.
+    pub fn allocate(&self, size_bytes: u64) -> Result<Allocated> {
+        let present_bytes = self.size_bytes()?;
+        let whole_bytes = size_bytes.max(present_bytes);
+        if whole_bytes == 0 {
+            return Ok(Allocated::Blocks);
+        }
+        // Over the whole range and not only its new part: a file that came here by way of a
+        // copy may have holes.
+        let flags = FallocateFlags::empty();
+        match retry_on_intr(|| fallocate(&self.file, flags, 0, whole_bytes)) {
+            Ok(()) => Ok(Allocated::Blocks),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+                self.write_zeros(present_bytes, whole_bytes)?;
+                Ok(Allocated::Zeros)
+            }
+            Err(errno) => Err(self.error("allocate blocks", errno.into())),
+        }
+    }
+
+    /// Writes zeros from `start` to `end`, a way to get blocks that every file system has.
+    pub fn write_zeros(&self, start: u64, end: u64) -> Result<()> {
+        let zeros = vec![0; ZERO_PIECE_BYTES];
+        let mut offset = start;
+        while offset < end {
+            let piece_bytes = usize::try_from(end - offset)
+                .unwrap_or(usize::MAX)
+                .min(ZERO_PIECE_BYTES);
+            self.write_all_at(offset, &zeros[..piece_bytes])?;
+            offset += piece_bytes as u64;
+        }
+        Ok(())
+    }
+
+    /// Asks the kernel to read a range ahead. A hint: nothing depends on it.
+    pub fn advise_soon(&self, offset: u64, len: u64) {
+        if let Some(len) = std::num::NonZeroU64::new(len) {
+            // A refused hint changes nothing but speed, so its error has no reader.
+            let _ = fadvise(&self.file, offset, Some(len), Advice::WillNeed);
+        }
+    }
+}
+
+/// A file open for reading.
+#[derive(Debug)]
+pub struct RealReadFile {
+    file: OsFile,
+    size_bytes: u64,
+}
+
+impl RealReadFile {
+    /// Opens a file for reading.
+    pub fn open(path: &Path) -> Result<Arc<dyn ReadFile>> {
+        let file = OsFile::open(path)?;
+        let size_bytes = file.size_bytes()?;
+        Ok(Arc::new(RealReadFile { file, size_bytes }))
+    }
+}
+
+impl ReadFile for RealReadFile {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.file.read_exact_at(offset, buffer)
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn prefetch(&self, offset: u64, len: u64) {
+        self.file.advise_soon(offset, len);
+    }
+}
