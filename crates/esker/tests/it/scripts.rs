@@ -15,6 +15,7 @@ mod memory_file;
 mod text;
 mod batch;
 mod wal;
+mod version;
 
 /// One kind of script: what its commands do.
 trait Stage {

@@ -1,7 +1,7 @@
 //! Byte layout of the manifest's records and of CURRENT.
 //!
 //! A manifest is a log (`store/wal`) whose first record is a snapshot and whose other records
-//! are edits. Integers are little-endian, or varints where it says so; `bytes` and `text` (which
+//! are edits; empty records are the log's own marks, and say nothing. Integers are little-endian, or varints where it says so; `bytes` and `text` (which
 //! is UTF-8) have their length in front as a varint.
 //!
 //! Snapshot record:

@@ -223,11 +223,13 @@ fn prepare(fs: &dyn Fs, dir: &Path, number: FileNumber, version: &Version) -> Re
     Ok(log)
 }
 
+// Behind the synced record goes a mark that says so: without it, damage to the last edit would
+// pass for a torn tail, and an acknowledged edit be dropped. The mark itself needs no sync.
 fn write_synced(log: &mut WalWriter, record: &[u8]) -> Result<()> {
     let end = log.append(record)?;
     log.syncer().sync()?;
     log.set_synced(end);
-    Ok(())
+    log.append_mark()
 }
 
 #[cfg(test)]

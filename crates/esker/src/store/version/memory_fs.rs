@@ -30,6 +30,8 @@ struct Disk {
 struct File {
     bytes: Vec<u8>,
     durable: Vec<u8>,
+    /// What was written since the last sync: start and end.
+    dirty: Vec<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +99,7 @@ impl MemoryFs {
             disk.settle_sectors(id);
             let file = disk.files.get_mut(&id).unwrap();
             file.bytes.clone_from(&file.durable);
+            file.dirty.clear();
         }
         disk.names = disk.durable_names.clone();
     }
@@ -113,7 +116,13 @@ impl MemoryFs {
         let mut disk = self.disk();
         let id = disk.new_file();
         let durable = bytes.clone();
-        disk.files.insert(id, File { bytes, durable });
+        let dirty = Vec::new();
+        let file = File {
+            bytes,
+            durable,
+            dirty,
+        };
+        disk.files.insert(id, file);
         disk.names.insert(name.to_string(), id);
         disk.durable_names.insert(name.to_string(), id);
     }
@@ -172,6 +181,7 @@ impl Disk {
             file.bytes.resize(offset + len, 0);
         }
         file.bytes[offset..offset + len].copy_from_slice(&bytes[..len]);
+        file.dirty.push((offset, offset + len));
         match is_failing {
             true => Err(self.error("write")),
             false => Ok(()),
@@ -184,27 +194,28 @@ impl Disk {
             return Err(self.error("sync"));
         }
         let file = self.files.get_mut(&id).unwrap();
-        file.durable.clone_from(&file.bytes);
+        file.durable.resize(file.bytes.len(), 0);
+        for (start, end) in file.dirty.drain(..) {
+            file.durable[start..end].copy_from_slice(&file.bytes[start..end]);
+        }
         Ok(())
     }
 
     // Each sector that is not durable becomes so, or not.
     fn settle_sectors(&mut self, id: u64) {
         let file = self.files.get_mut(&id).unwrap();
-        if file.bytes == file.durable {
-            return;
-        }
         if file.durable.len() < file.bytes.len() && self.random.one_in(2) {
             file.durable.resize(file.bytes.len(), 0);
         }
-        let pairs = file
-            .durable
-            .chunks_mut(SECTOR_BYTES)
-            .zip(file.bytes.chunks(SECTOR_BYTES));
-        for (durable, bytes) in pairs {
-            let len = durable.len().min(bytes.len());
-            if self.random.one_in(2) {
-                durable[..len].copy_from_slice(&bytes[..len]);
+        for (start, end) in &file.dirty {
+            let mut at = *start;
+            while at < *end {
+                let sector_end = (at / SECTOR_BYTES + 1) * SECTOR_BYTES;
+                let end = sector_end.min(*end).min(file.durable.len());
+                if at < end && self.random.one_in(2) {
+                    file.durable[at..end].copy_from_slice(&file.bytes[at..end]);
+                }
+                at = sector_end;
             }
         }
     }

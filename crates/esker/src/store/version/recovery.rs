@@ -73,6 +73,10 @@ pub fn read_numbered(
     let mut edit_count = 0;
     let mut replay: Option<Replay> = None;
     while let Some(record) = reader.next()? {
+        if record.is_empty() {
+            // A mark of the log: it says how far the log is durable, and nothing else.
+            continue;
+        }
         let taken = match &mut replay {
             Some(replay) => take_edit(replay, record),
             None => take_snapshot(number, record, orders).map(|(begun, skipped)| {

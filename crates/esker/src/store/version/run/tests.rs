@@ -64,7 +64,7 @@ fn searches_agree_with_looking_at_every_file() {
     // wrong; and another order, which does without them.
     let mut random = Random::new(7);
     let orders = [KeyOrder::Bytewise, KeyOrder::Custom(Arc::new(Backwards))];
-    for round in 0..400 {
+    for round in 0..160 {
         let order = &orders[round % 2];
         let prefix = [&b""[..], b"user", b"\xff\xff", b"a"][round / 2 % 4];
         let run = random_run(&mut random, order, prefix);
