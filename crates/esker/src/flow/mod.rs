@@ -4,3 +4,6 @@
 //! `db/install` applies one.
 
 pub mod read;
+pub mod own_operands;
+pub mod survive;
+pub mod output;

@@ -10,6 +10,7 @@
 //! Not here: who makes edits (`flow`), who installs them (`db/install`), who removes the files
 //! that no version needs (`db/janitor`).
 
+pub mod numbers;
 pub mod file;
 pub mod run;
 pub mod levels;

@@ -14,6 +14,7 @@ pub mod format;
 pub mod writer;
 pub mod segment;
 pub mod salvage;
+pub mod head;
 pub mod reader;
 #[cfg(test)]
 mod memory_file;

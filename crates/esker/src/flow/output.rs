@@ -1,0 +1,188 @@
+//! Cuts a sorted stream into sorted files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::codec::compress::Compression;
+use crate::base::options::sst::SstOptions;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::Result;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::key;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range_delete::RangeDelete;
+use crate::env::bundle::Env;
+use crate::store::names::FileName;
+use crate::store::sst::any_builder::AnyBuilder;
+use crate::store::sst::contract::{BuildSettings, FinishedSst};
+use crate::store::version::file::FileRecord;
+use crate::store::version::numbers::FileNumbers;
+
+/// Where and how new sorted files are written.
+#[derive(Clone)]
+pub struct OutputSettings {
+    /// The outside world.
+    pub env: Env,
+    /// The directory of the database.
+    pub dir: PathBuf,
+    /// Where new file numbers come from.
+    pub numbers: Arc<FileNumbers>,
+    /// The keyspace whose entries they are.
+    pub keyspace: KeyspaceId,
+    /// How its keys compare.
+    pub order: KeyOrder,
+    /// How its files are written.
+    pub sst: SstOptions,
+    /// How blocks of these files are packed.
+    pub compression: Compression,
+}
+
+/// Writes a run of sorted files: entries in order, cut only between different user keys.
+pub struct Output {
+    settings: OutputSettings,
+    /// Range deletes not yet written, in order of their start; clipped as files are cut.
+    range_deletes: Vec<RangeDelete>,
+    builder: Option<(FileNumber, AnyBuilder)>,
+    last_key: Vec<u8>,
+    /// Where the file being written begins; `None` for the first.
+    lower: Option<Bytes>,
+    files: Vec<FileRecord>,
+}
+
+impl Output {
+    /// A run that also holds `range_deletes`, which are in order of their start.
+    pub fn new(settings: OutputSettings, range_deletes: Vec<RangeDelete>) -> Output {
+        Output {
+            settings,
+            range_deletes,
+            builder: None,
+            last_key: Vec::new(),
+            lower: None,
+            files: Vec::new(),
+        }
+    }
+
+    /// Appends an entry; internal keys must ascend.
+    pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
+        let user_key = key::user_key(internal_key);
+        if self.is_full() && user_key != self.last_key {
+            self.cut(Some(Bytes::copy_of(user_key)))?;
+        }
+        self.builder()?.add(internal_key, value)?;
+        self.last_key.clear();
+        self.last_key.extend_from_slice(user_key);
+        Ok(())
+    }
+
+    /// Finishes the last file and makes all of them, and their names, durable.
+    pub fn finish(mut self) -> Result<Vec<FileRecord>> {
+        self.cut(None)?;
+        if !self.files.is_empty() {
+            self.settings.env.fs.sync_dir(&self.settings.dir)?;
+        }
+        Ok(self.files)
+    }
+
+    fn is_full(&self) -> bool {
+        let limit = self.settings.sst.file_size_bytes;
+        self.builder
+            .as_ref()
+            .is_some_and(|(_, builder)| builder.size_estimate() >= limit)
+    }
+
+    fn builder(&mut self) -> Result<&mut AnyBuilder> {
+        if self.builder.is_none() {
+            let settings = &self.settings;
+            let number = settings.numbers.take();
+            let path = settings.dir.join(FileName::Sst(number).to_string());
+            let file = settings.env.fs.create(&path)?;
+            let build = BuildSettings {
+                number,
+                order: settings.order.clone(),
+                sst: settings.sst.clone(),
+                compression: settings.compression,
+                keyspace: settings.keyspace,
+                created_unix_s: settings.env.clock.unix_seconds(),
+            };
+            self.builder = Some((number, AnyBuilder::block_based(file, build)));
+        }
+        Ok(&mut self.builder.as_mut().expect("made just now").1)
+    }
+
+    /// Ends the current file before `upper`, where the next one begins.
+    fn cut(&mut self, upper: Option<Bytes>) -> Result<()> {
+        let clipped = self.clip(upper.as_ref());
+        if self.builder.is_none() && clipped.is_empty() {
+            return Ok(());
+        }
+        let builder = self.builder()?;
+        for range_delete in &clipped {
+            builder.add_range_delete(range_delete)?;
+        }
+        let (number, builder) = self.builder.take().expect("made just now");
+        let finished = builder.finish()?;
+        self.files
+            .push(record_of(number, finished, &clipped, &self.settings.order));
+        self.lower = upper;
+        Ok(())
+    }
+
+    /// The parts of the range deletes between the current file's beginning and `upper`.
+    fn clip(&self, upper: Option<&Bytes>) -> Vec<RangeDelete> {
+        let order = &self.settings.order;
+        let mut clipped = Vec::new();
+        for whole in &self.range_deletes {
+            let mut part = whole.clone();
+            if let Some(lower) = &self.lower
+                && order.compare(&part.start, lower).is_lt()
+            {
+                part.start = lower.clone();
+            }
+            if let Some(upper) = upper
+                && order.compare(&part.end, upper).is_gt()
+            {
+                part.end = upper.clone();
+            }
+            if order.compare(&part.start, &part.end).is_lt() {
+                clipped.push(part);
+            }
+        }
+        clipped
+    }
+}
+
+/// What the tree keeps of a finished file: its range covers points and range deletes.
+fn record_of(
+    number: FileNumber,
+    finished: FinishedSst,
+    range_deletes: &[RangeDelete],
+    order: &KeyOrder,
+) -> FileRecord {
+    let props = finished.props;
+    let has_points = props.entry_count > 0;
+    let mut record = FileRecord {
+        number,
+        size_bytes: finished.size_bytes,
+        smallest: props.smallest,
+        largest: props.largest,
+        is_largest_exclusive: false,
+        smallest_seqno: props.smallest_seqno,
+        largest_seqno: props.largest_seqno,
+        entry_count: props.entry_count,
+        delete_count: props.delete_count,
+        range_delete_count: props.range_delete_count,
+        newest_expiry_s: props.newest_expiry_s,
+    };
+    let mut is_empty = !has_points;
+    for range_delete in range_deletes {
+        if is_empty || order.compare(&range_delete.start, &record.smallest).is_lt() {
+            record.smallest = range_delete.start.clone();
+        }
+        if is_empty || order.compare(&range_delete.end, &record.largest).is_gt() {
+            record.largest = range_delete.end.clone();
+            record.is_largest_exclusive = true;
+        }
+        is_empty = false;
+    }
+    record
+}
