@@ -13,6 +13,7 @@
 
 pub mod shadow;
 pub mod fold;
+pub mod folded;
 pub mod merging;
 pub mod shade;
 pub mod visible;
