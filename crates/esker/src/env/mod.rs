@@ -10,3 +10,4 @@ pub mod pool;
 pub mod random;
 pub mod real;
 pub mod bundle;
+pub mod sim;

@@ -5,9 +5,11 @@ use std::path::Path;
 use crate::base::types::error::ErrorKind;
 use crate::env::fs::{Fs, ReadFile};
 
+type Check = fn(&dyn Fs, &Path);
+
 /// Runs every check, each in an empty directory of its own below `dir`.
 pub(crate) fn check_all(fs: &dyn Fs, dir: &Path) {
-    let checks: [(&str, fn(&dyn Fs, &Path)); 12] = [
+    let checks: [(&str, Check); 12] = [
         ("append", appended_bytes_are_read_back),
         ("short", reading_beyond_the_end_is_corruption),
         ("empty", create_empties_what_was_there),

@@ -2,10 +2,13 @@
 //!
 //! # Why a mapping
 //! A stored byte of a shared mapping is in the page cache, as after `write`: it survives a
-//! killed process, and no system call was made. `fdatasync` of the file writes such pages
-//! too: since "mm: tracking shared dirty pages" (Linux 2.6.19) the first store to a clean page
-//! faults and marks it dirty in the page cache, which is the only thing `fdatasync` looks at.
-//! (POSIX promises this only for `msync`; elsewhere than on Linux it would have to be that.)
+//! killed process, and no system call was made. Measured with records of 128 bytes on a busy
+//! virtual machine (2 cores, ext4): 0.6 us each, against 10 us by `pwrite`.
+//!
+//! `fdatasync` of the file writes such pages too: since "mm: tracking shared dirty pages"
+//! (Linux 2.6.19) the first store to a clean page faults and marks it dirty in the page cache,
+//! which is the only thing `fdatasync` looks at. (POSIX promises this only for `msync`;
+//! elsewhere than on Linux it would have to be that.)
 //!
 //! # SIGBUS
 //! A store to a mapped page for which the file system has no room, or no bytes, ends the
@@ -14,7 +17,7 @@
 //! needs a new block; and the directory is ours alone (mode 0700, lock), so that nobody
 //! shortens the file. What remains: a disk that fails to *read* the old bytes of a recycled
 //! page on its way into the cache, and extents shared behind our back (a reflinked copy on
-//! XFS) on a full disk. Both lose at most what a power cut at that moment would lose.
+//! XFS) on a full disk. Both are then a killed process: every earlier write is in the page cache.
 //! Everywhere else the file is written by `pwrite`, slower and without this risk.
 
 use std::fs;
@@ -31,7 +34,9 @@ use crate::env::real::os_file::{Allocated, OsFile};
 // Resident memory must not grow with the segment, so only this much is mapped. Moving the
 // window costs two system calls, some microseconds; the 256 page faults inside it cost about
 // a hundred. A larger window would save nothing that can be measured. A multiple of every page
-// size in use (4 to 64 KiB), as mappings must be.
+// size in use (4 to 64 KiB), as mappings must be. Faulting pages in ahead of the writer
+// (MADV_POPULATE_WRITE, by 16 KiB to 1 MiB) was measured and gains nothing: the cost is the file
+// system's own work for each page it lets become dirty.
 const WINDOW_BYTES: u64 = 1 << 20;
 
 // Numbers of file systems from linux/magic.h.

@@ -1,0 +1,154 @@
+//! Background work run step by step, in an order that a seed decides.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::env::pool::{Job, Pool, Priority};
+use crate::env::random::Random;
+use crate::env::signal::Signal;
+use crate::env::sim::clock::SimClock;
+
+/// Which of the waiting jobs may run next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobOrder {
+    /// Any of the highest priority that waits, as with real threads that are all busy.
+    ByPriority,
+    /// Any: as with real threads of different luck.
+    AnyPriority,
+}
+
+/// Background work without threads.
+///
+/// Shape: a list of waiting jobs; each runs on the thread of whoever calls `run_one`,
+/// `run_all` or `wait`, with no lock of the pool held, so a job may spawn jobs and wait. A
+/// panic in a job goes through to that caller.
+pub struct SimPool {
+    clock: Arc<SimClock>,
+    order: JobOrder,
+    thread_count: usize,
+    waiting: Mutex<Waiting>,
+}
+
+struct Waiting {
+    jobs: Vec<WaitingJob>,
+    random: Random,
+    run_count: u64,
+}
+
+struct WaitingJob {
+    priority: Priority,
+    name: &'static str,
+    job: Job,
+}
+
+impl SimPool {
+    /// A pool that claims to have `thread_count` threads.
+    pub fn new(clock: Arc<SimClock>, seed: u64, order: JobOrder, thread_count: usize) -> SimPool {
+        assert!(thread_count > 0);
+        SimPool {
+            clock,
+            order,
+            thread_count,
+            waiting: Mutex::new(Waiting {
+                jobs: Vec::new(),
+                random: Random::new(seed),
+                run_count: 0,
+            }),
+        }
+    }
+
+    /// How many jobs wait.
+    pub fn pending_count(&self) -> usize {
+        self.waiting().jobs.len()
+    }
+
+    /// The names of the waiting jobs, in no order that matters.
+    pub fn pending_names(&self) -> Vec<&'static str> {
+        self.waiting().jobs.iter().map(|job| job.name).collect()
+    }
+
+    /// How many jobs were started so far.
+    pub fn run_count(&self) -> u64 {
+        self.waiting().run_count
+    }
+
+    /// Runs one job to its end; `false` if none waits.
+    pub fn run_one(&self) -> bool {
+        let next = self.take_next();
+        match next {
+            Some(WaitingJob { job, .. }) => {
+                job();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Runs jobs until none waits, those included that jobs spawn.
+    pub fn run_all(&self) {
+        while self.run_one() {}
+    }
+
+    /// Forgets the waiting jobs, as a killed process does; says how many there were.
+    pub fn drop_all(&self) -> usize {
+        let dropped = std::mem::take(&mut self.waiting().jobs);
+        dropped.len()
+    }
+
+    fn take_next(&self) -> Option<WaitingJob> {
+        let mut waiting = self.waiting();
+        let highest = waiting.jobs.iter().map(|job| job.priority).max()?;
+        let may_run: Vec<usize> = (0..waiting.jobs.len())
+            .filter(|index| {
+                self.order == JobOrder::AnyPriority || waiting.jobs[*index].priority == highest
+            })
+            .collect();
+        let choice = waiting.random.below(may_run.len() as u64);
+        let index = may_run[usize::try_from(choice).expect("the choice is below a usize")];
+        waiting.run_count += 1;
+        Some(waiting.jobs.remove(index))
+    }
+
+    // Never held while a job runs, so what it guards is whole even after a panic.
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pool for SimPool {
+    fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
+        self.waiting().jobs.push(WaitingJob {
+            priority,
+            name,
+            job,
+        });
+    }
+
+    fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {
+        while signal.raised_count() <= seen {
+            if !self.run_one() {
+                self.clock.advance(timeout);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn thread_count(&self) -> usize {
+        self.thread_count
+    }
+}
+
+impl fmt::Debug for SimPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SimPool")
+            .field("order", &self.order)
+            .field("pending", &self.pending_names())
+            .field("run_count", &self.run_count())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
