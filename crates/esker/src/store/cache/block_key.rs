@@ -1,0 +1,29 @@
+//! Which block: a file and a place in it.
+
+use crate::base::types::ids::FileNumber;
+
+/// Two odd numbers with half their bits set, so that a product depends on all bits of both
+/// sides: the fractions of π and of e, as in Blowfish and its kin.
+const MIX_FILE: u64 = 0x243f_6a88_85a3_08d3;
+const MIX_OFFSET: u64 = 0xb7e1_5162_8aed_2a6b;
+
+/// A block's file and its offset there, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BlockKey {
+    /// The file.
+    pub file: FileNumber,
+    /// Where in the file the block begins.
+    pub offset: u64,
+}
+
+impl BlockKey {
+    /// 64 bits that look random; file numbers and offsets come from us, not from an enemy.
+    #[inline]
+    pub fn hash(&self) -> u64 {
+        let product = u128::from(self.file.0 ^ MIX_FILE) * u128::from(self.offset ^ MIX_OFFSET);
+        let folded = (product >> 64) as u64 ^ product as u64;
+        // Offsets are multiples of large powers of two; one more round spreads what they leave.
+        let product = u128::from(folded) * u128::from(MIX_OFFSET);
+        (product >> 64) as u64 ^ product as u64
+    }
+}

@@ -1,0 +1,68 @@
+//! The names of what was evicted lately, without the things themselves.
+//!
+//! One word for each place: a key's tag and the time it was evicted, counted in evictions. A
+//! newer key with the same place pushes an older one out, and a key that is older than the table
+//! has places is forgotten; both only make the memory a little shorter.
+
+use crate::store::cache::table::Table;
+
+/// Spreads the tag's bits: 2^32 divided by the golden ratio (Knuth 6.4).
+const SPREAD: u32 = 0x9e37_79b1;
+
+/// The most places, whatever the cache holds: 512 KiB a shard.
+const PLACE_COUNT_MAX: usize = 1 << 16;
+
+/// What was evicted lately.
+#[derive(Default)]
+pub struct Ghost {
+    places: Vec<(u32, u32)>,
+    now: u32,
+}
+
+impl Ghost {
+    /// The most bytes for each key in the cache: half as many places as the table has words.
+    pub const BYTES_PER_KEY_MAX: usize = Table::BYTES_PER_KEY_MAX / 2;
+
+    /// Makes room for about as many names as a table of that many words has keys. Forgets all
+    /// when the size changes: it happens only while the cache fills for the first time.
+    pub fn fit(&mut self, table_word_count: usize) {
+        let place_count = (table_word_count / 2).min(PLACE_COUNT_MAX);
+        if self.places.len() != place_count {
+            self.places = vec![(0, 0); place_count];
+            self.now = 0;
+        }
+    }
+
+    /// Notes that a key was evicted.
+    pub fn note(&mut self, tag: u32) {
+        // 0 marks a place never used; after 2^32 evictions time begins again, and for a moment
+        // old names look new or new ones old.
+        self.now = self.now.wrapping_add(1).max(1);
+        let now = self.now;
+        if let Some(place) = self.place(tag) {
+            *place = (tag, now);
+        }
+    }
+
+    /// Whether a key was evicted lately; if so it is forgotten here.
+    pub fn take(&mut self, tag: u32) -> bool {
+        let (now, age_max) = (self.now, self.places.len());
+        let Some(place) = self.place(tag) else {
+            return false;
+        };
+        let (noted, time) = *place;
+        let is_young = (now.wrapping_sub(time) as usize) < age_max;
+        let is_there = noted == tag && time != 0 && is_young;
+        if is_there {
+            *place = (0, 0);
+        }
+        is_there
+    }
+
+    fn place(&mut self, tag: u32) -> Option<&mut (u32, u32)> {
+        let mask = self.places.len().checked_sub(1)?;
+        // The table's home is the low bits; the product makes the places differ from it.
+        let mixed = tag.wrapping_mul(SPREAD) >> 8;
+        self.places.get_mut(mixed as usize & mask)
+    }
+}
