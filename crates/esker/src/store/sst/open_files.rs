@@ -41,7 +41,9 @@ struct Shard {
 
 struct OpenFile {
     reader: Arc<AnyReader>,
-    /// Count of openings in its shard when it was used last.
+    /// Twice the count of openings in its shard when it was used last, and one more when that
+    /// use was not its own opening: so a file that was found counts as used after one that was
+    /// merely opened.
     used_at: AtomicU64,
 }
 
@@ -73,7 +75,7 @@ impl OpenFiles {
         let shard = self.shard(number);
         if let Some(open) = shard.read().get(&number) {
             // Relaxed: stamps order evictions, and are right enough whoever sees them when.
-            let now = shard.openings.load(Ordering::Relaxed);
+            let now = shard.openings.load(Ordering::Relaxed) * 2 + 1;
             if open.used_at.load(Ordering::Relaxed) != now {
                 open.used_at.store(now, Ordering::Relaxed);
             }
@@ -135,7 +137,7 @@ impl OpenFiles {
             .fetch_add(reader.pinned_bytes(), Ordering::Relaxed);
         let open = OpenFile {
             reader: Arc::clone(&reader),
-            used_at: AtomicU64::new(now),
+            used_at: AtomicU64::new(now * 2),
         };
         files.insert(number, open);
         // Closing a file may take a system call, which is not made under the lock.

@@ -128,9 +128,11 @@ impl Checked {
         Bytes::slice_of(&self.bytes, range)
     }
 
-    /// Bytes of memory it takes.
+    /// Bytes of memory it takes, with the reference counts of itself and of its bytes.
     pub fn size_bytes(&self) -> usize {
-        self.bytes.capacity() + std::mem::size_of::<Checked>() + std::mem::size_of::<Vec<u8>>()
+        let counts = 4 * std::mem::size_of::<usize>();
+        let fixed = std::mem::size_of::<Checked>() + std::mem::size_of::<Vec<u8>>();
+        self.bytes.capacity() + fixed + counts
     }
 
     /// What the hash index knows of the user key with that hash.

@@ -149,7 +149,9 @@ impl BlockCursor {
         Ok(false)
     }
 
-    /// Moves to the next entry. Only while standing on one.
+    /// Moves to the next entry. Only while standing on one. Named as in `Cursor`: an iterator
+    /// could not lend what it stands on.
+    #[allow(clippy::should_implement_trait)]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
         assert!(self.is_valid);

@@ -8,7 +8,8 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::limits::VALUE_BYTES_MAX;
 use crate::env::fs::ReadFile;
-use crate::store::cache::sharded::{BlockKey, ShardedCache};
+use crate::store::cache::block_key::BlockKey;
+use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::readahead::Readahead;
@@ -30,10 +31,6 @@ pub type BlockCache = ShardedCache<Cached>;
 /// Longest plain block: one that holds the largest value, with 64 MiB for its company. Nothing
 /// longer is unpacked, whatever an index says.
 const PLAIN_BYTES_MAX: usize = VALUE_BYTES_MAX + (64 << 20);
-
-/// Bytes of bookkeeping that the cache is charged for each block: reference counts, the key,
-/// the cache's own tables.
-const CACHE_OVERHEAD_BYTES: usize = 96;
 
 /// Where the blocks of one file come from.
 #[derive(Clone)]
@@ -111,7 +108,7 @@ impl BlockSource {
         }
         let index = Arc::new(self.index_from_file(handle)?);
         if fill_cache {
-            let charge = index.size_bytes() + CACHE_OVERHEAD_BYTES;
+            let charge = index.size_bytes();
             let cached = Cached::Index(Arc::clone(&index));
             self.cache.insert(self.key(handle), cached, charge);
         }
@@ -155,7 +152,7 @@ impl BlockSource {
 
     fn keep_rows(&self, handle: BlockHandle, rows: &Arc<Checked>, fill_cache: bool) {
         if fill_cache {
-            let charge = rows.size_bytes() + CACHE_OVERHEAD_BYTES;
+            let charge = rows.size_bytes();
             let cached = Cached::Rows(Arc::clone(rows));
             self.cache.insert(self.key(handle), cached, charge);
         }

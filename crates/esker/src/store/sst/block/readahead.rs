@@ -49,10 +49,10 @@ impl Readahead {
         if self.streak < BLOCKS_BEFORE || handle.stored_len() > WINDOW_BYTES_MAX {
             return None;
         }
-        if !self.holds(handle.offset, end) {
-            if let Err(error) = self.move_to(file, handle.offset, end) {
-                return Some(Err(error));
-            }
+        if !self.holds(handle.offset, end)
+            && let Err(error) = self.move_to(file, handle.offset, end)
+        {
+            return Some(Err(error));
         }
         let start = usize::try_from(handle.offset - self.window_start).ok()?;
         let len = usize::try_from(handle.stored_len()).ok()?;

@@ -1,1 +1,137 @@
+use super::*;
+use crate::base::codec::compress::Compression;
+use crate::base::options::call::ReadOptions;
+use crate::base::options::sst::SstOptions;
+use crate::base::types::error::ErrorKind;
+use crate::base::types::ids::KeyspaceId;
+use crate::base::types::key::{self, Trailer};
+use crate::base::types::kind::Kind;
+use crate::base::types::seqno::SeqNo;
+use crate::env::real::fs::RealFs;
+use crate::store::sst::any_builder::AnyBuilder;
+use crate::store::sst::contract::BuildSettings;
 
+fn write(dir: &std::path::Path, number: FileNumber) {
+    let settings = BuildSettings {
+        number,
+        order: KeyOrder::Bytewise,
+        sst: SstOptions::default(),
+        compression: Compression::Lz4,
+        keyspace: KeyspaceId::DEFAULT,
+        created_unix_s: 0,
+    };
+    let file = RealFs.create(&dir.join(FileName::Sst(number).to_string()));
+    let mut builder = AnyBuilder::block_based(file.unwrap(), settings);
+    let trailer = Trailer::new(SeqNo::new(number.0), Kind::Put);
+    builder
+        .add(&key::encode(b"key", trailer), b"value")
+        .unwrap();
+    builder.finish().unwrap();
+}
+
+fn open_files(dir: &std::path::Path, max_open: usize) -> OpenFiles {
+    let cache = Arc::new(BlockCache::new(1 << 20));
+    OpenFiles::new(Arc::new(RealFs), dir, max_open, cache)
+}
+
+fn seqno_in(reader: &AnyReader) -> SeqNo {
+    let found = reader.get(b"key", SeqNo::MAX, &ReadOptions::default());
+    found.unwrap().unwrap().trailer.seqno()
+}
+
+#[test]
+fn an_open_file_is_opened_once() {
+    // The second call gets the very same reader; after `forget` a new one.
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), FileNumber(7));
+    let files = open_files(dir.path(), 10);
+    let first = files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap();
+    let second = files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap();
+    assert!(Arc::ptr_eq(&first, &second));
+    assert_eq!(files.pinned_bytes(), first.pinned_bytes());
+    files.forget(FileNumber(7));
+    assert_eq!((files.open_count(), files.pinned_bytes()), (0, 0));
+    assert_eq!(seqno_in(&first), SeqNo::new(7));
+    let third = files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap();
+    assert!(!Arc::ptr_eq(&first, &third));
+}
+
+#[test]
+fn the_longest_unused_file_is_closed() {
+    // Two may be open; the one in use stays, whatever else comes by.
+    let dir = tempfile::tempdir().unwrap();
+    let numbers: Vec<FileNumber> = (1..=9).map(FileNumber).collect();
+    numbers.iter().for_each(|number| write(dir.path(), *number));
+    let files = open_files(dir.path(), 1);
+    let order = KeyOrder::Bytewise;
+    for number in &numbers {
+        assert_eq!(
+            seqno_in(&files.get(*number, &order).unwrap()).get(),
+            number.0
+        );
+        assert_eq!(files.open_count(), 1);
+    }
+    // One shard of two files, so that the order of eviction can be seen.
+    let files = OpenFiles {
+        files_per_shard: 2,
+        ..open_files(dir.path(), 1)
+    };
+    let used = files.get(FileNumber(1), &order).unwrap();
+    for number in &numbers[1..] {
+        files.get(*number, &order).unwrap();
+        let again = files.get(FileNumber(1), &order).unwrap();
+        assert!(Arc::ptr_eq(&used, &again));
+        assert_eq!(files.open_count(), 2);
+    }
+}
+
+#[test]
+fn the_bound_holds_over_all_shards() {
+    // More files than may be open, of every number.
+    let dir = tempfile::tempdir().unwrap();
+    let files = open_files(dir.path(), 20);
+    for number in (1..=60).map(FileNumber) {
+        write(dir.path(), number);
+        files.get(number, &KeyOrder::Bytewise).unwrap();
+        assert!(files.open_count() <= 20);
+    }
+    assert!(files.pinned_bytes() > 0);
+}
+
+#[test]
+fn a_missing_file_is_corruption_and_says_so() {
+    // Somebody removed a file of the database by hand.
+    let dir = tempfile::tempdir().unwrap();
+    let error = open_files(dir.path(), 10)
+        .get(FileNumber(5), &KeyOrder::Bytewise)
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corruption);
+    assert!(error.message().contains("missing"), "{error}");
+    assert_eq!(error.file(), Some("000005.sst"));
+}
+
+#[test]
+fn many_threads_share_few_files() {
+    // Threads ask for more files than may be open; each gets the one it asked for.
+    let dir = tempfile::tempdir().unwrap();
+    (1..=8).for_each(|number| write(dir.path(), FileNumber(number)));
+    let files = open_files(dir.path(), 3);
+    std::thread::scope(|scope| {
+        for start in 0..4u64 {
+            let files = &files;
+            scope.spawn(move || {
+                for step in 0..200 {
+                    let number = FileNumber(1 + (start + step * 3) % 8);
+                    let reader = files.get(number, &KeyOrder::Bytewise).unwrap();
+                    assert_eq!(seqno_in(&reader).get(), number.0);
+                    if step % 50 == 0 {
+                        files.forget(number);
+                    }
+                }
+            });
+        }
+    });
+    assert!(files.open_count() <= 3);
+    (1..=8).for_each(|number| files.forget(FileNumber(number)));
+    assert_eq!(files.pinned_bytes(), 0);
+}
