@@ -13,9 +13,17 @@
 
 pub mod shadow;
 pub mod fold;
+pub mod view;
+pub mod get;
+pub mod multi_get;
+pub mod folded;
+pub mod run_cursor;
 pub mod merging;
 pub mod shade;
 pub mod visible;
+pub mod scan;
 
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod model_view;

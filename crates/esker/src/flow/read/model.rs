@@ -15,6 +15,7 @@ use crate::base::types::order::{KeyOrder, Order};
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
+use crate::store::mem::memtable::Memtable;
 
 /// The wall time of every test, in unix seconds; half of the expiries lie before it.
 pub const NOW_UNIX_S: u64 = 1_000;
@@ -112,6 +113,16 @@ impl History {
         history
     }
 
+    /// Makes most writes merges, so that long chains of operands come about.
+    pub fn turn_into_merges(&mut self, random: &mut Random) {
+        for write in &mut self.writes {
+            if random.below(8) > 0 {
+                write.trailer = Trailer::new(write.trailer.seqno(), Kind::Merge);
+                write.value = random.below(100).to_string().into_bytes();
+            }
+        }
+    }
+
     /// The largest number given out so far.
     pub fn newest(&self) -> SeqNo {
         let points = self.writes.iter().map(|write| write.trailer.seqno());
@@ -204,6 +215,22 @@ impl History {
         let row = |key: &Vec<u8>| Some((key.clone(), self.get(key, at)?));
         keys.into_iter().filter_map(row).collect()
     }
+}
+
+/// A memtable with everything of `history` in it, merges folded as it likes.
+pub fn memtable_of(history: &History) -> Arc<Memtable> {
+    let mut writer = Memtable::create(history.order.clone(), Some(rule()));
+    let mut writes = history.writes.clone();
+    writes.extend(history.deletes.iter().map(|delete| Write {
+        key: delete.start.to_vec(),
+        trailer: Trailer::new(delete.seqno, Kind::RangeDelete),
+        value: delete.end.to_vec(),
+    }));
+    writes.sort_by_key(|write| write.trailer);
+    for write in &writes {
+        writer.insert(write.trailer, &write.key, &write.value);
+    }
+    Arc::clone(writer.table())
 }
 
 /// Short keys, keys that begin others, and keys that share their first eight bytes.

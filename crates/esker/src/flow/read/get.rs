@@ -1,0 +1,266 @@
+//! Newest visible value of one key.
+
+use crate::base::codec::checksum::hash64;
+use crate::base::options::call::ReadOptions;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::entry::{EXPIRY_BYTES, is_expired, split_expiring};
+use crate::base::types::error::{Error, Result};
+use crate::base::types::key::Trailer;
+use crate::base::types::kind::Kind;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::read::fold::Folder;
+use crate::flow::read::shadow::Shadow;
+use crate::flow::read::view::View;
+use crate::store::sst::any_reader::AnyReader;
+use crate::store::version::file::FileRecord;
+
+/// When and how a reader reads.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadAt {
+    /// Entries with larger numbers are not seen.
+    pub seqno: SeqNo,
+    /// The wall time that decides about expiries, in unix seconds.
+    pub now_unix_s: u64,
+    /// How files are read.
+    pub options: ReadOptions,
+}
+
+/// A value and when it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Valued {
+    /// The user's value.
+    pub value: Bytes,
+    /// The unix second from which it is gone; `None` when it stays. A value with merge operands
+    /// folded in stays: from its base's expiry on they are folded into nothing instead.
+    pub expiry_unix_s: Option<u32>,
+}
+
+/// The value of `key`, if it has one.
+///
+/// # Errors
+/// Those of the files that had to be read; `Unsupported` and `Invalid` as [`Folder::fold`].
+pub fn get(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Bytes>> {
+    Ok(get_valued(view, key, at)?.map(|valued| valued.value))
+}
+
+/// The value of `key` with its expiry, if it has one. Errors as [`get`].
+pub fn get_valued(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Valued>> {
+    let mut lookup = Lookup::new(key, at, Wish::Value);
+    search(view, &mut lookup)?;
+    lookup.finish(&view.parts().folder)
+}
+
+/// Whether `key` has a value. Copies nothing and folds nothing: a key with merge operands has a
+/// value, even one whose operator would refuse to fold them.
+///
+/// # Errors
+/// Those of the files that had to be read.
+pub fn contains(view: &View, key: &[u8], at: &ReadAt) -> Result<bool> {
+    let mut lookup = Lookup::new(key, at, Wish::Presence);
+    search(view, &mut lookup)?;
+    Ok(lookup.is_present())
+}
+
+/// Asks one source after the other, newest first, until the key is settled.
+fn search(view: &View, lookup: &mut Lookup<'_>) -> Result<()> {
+    for index in 0..view.parts().memtables.len() {
+        lookup.ask_memtable(view, index)?;
+        if lookup.is_settled {
+            return Ok(());
+        }
+    }
+    for (_, run) in view.parts().levels.all_runs() {
+        let file = run.find(view.order(), lookup.key);
+        if let Some(file) = file.filter(|file| lookup.may_see(file)) {
+            let reader = view.open(file)?;
+            lookup.ask_file(view, file, &reader)?;
+            if lookup.is_settled {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a lookup is to find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// The value.
+    Value,
+    /// Whether there is a value.
+    Presence,
+}
+
+/// What is known so far of one key, while source after source is asked, newest first.
+#[derive(Debug)]
+pub struct Lookup<'k> {
+    key: &'k [u8],
+    hash: u64,
+    at: ReadAt,
+    wish: Wish,
+    /// Merge operands that must be folded into what is found below them, newest first.
+    operands: Vec<Bytes>,
+    base: Option<Valued>,
+    is_settled: bool,
+}
+
+/// A raw value where it lies.
+enum Raw<'a> {
+    Lent(&'a [u8]),
+    Shared(&'a Bytes),
+}
+
+impl<'k> Lookup<'k> {
+    /// A lookup of `key` that has asked nobody yet.
+    pub fn new(key: &'k [u8], at: &ReadAt, wish: Wish) -> Lookup<'k> {
+        Lookup {
+            key,
+            hash: hash64(key),
+            at: *at,
+            wish,
+            operands: Vec::new(),
+            base: None,
+            is_settled: false,
+        }
+    }
+
+    /// The key.
+    pub fn key(&self) -> &'k [u8] {
+        self.key
+    }
+
+    /// Whether older sources need not be asked any more.
+    pub fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
+    /// Whether a file may hold something that the reader sees.
+    pub fn may_see(&self, file: &FileRecord) -> bool {
+        file.smallest_seqno.is_visible_at(self.at.seqno)
+    }
+
+    /// Asks the memtable in that place.
+    pub fn ask_memtable(&mut self, view: &View, index: usize) -> Result<()> {
+        let shadows = view.memtable_shadows(index);
+        let shadows = shadows.iter().map(|shadow| &**shadow);
+        let cover = self.cover(shadows);
+        let table = &view.parts().memtables[index];
+        for entry in table.history(self.key, self.at.seqno) {
+            self.take(entry.trailer, &Raw::Lent(entry.value), cover)?;
+            if self.is_settled {
+                return Ok(());
+            }
+        }
+        self.is_settled = cover.is_some();
+        Ok(())
+    }
+
+    /// Asks an open file.
+    pub fn ask_file(&mut self, view: &View, file: &FileRecord, reader: &AnyReader) -> Result<()> {
+        let shadow = view.file_shadow(file, reader);
+        let cover = self.cover(shadow.as_deref());
+        let mut at = Some(self.at.seqno);
+        while let Some(seqno) = at {
+            let found = reader.get_hashed(self.key, self.hash, seqno, &self.at.options)?;
+            let Some(found) = found else { break };
+            self.take(found.trailer, &Raw::Shared(&found.value), cover)?;
+            if self.is_settled {
+                return Ok(());
+            }
+            at = found.trailer.seqno().before();
+        }
+        self.is_settled = cover.is_some();
+        Ok(())
+    }
+
+    /// Whether the key has a value, for a lookup of presence.
+    pub fn is_present(&self) -> bool {
+        self.base.is_some() || !self.operands.is_empty()
+    }
+
+    /// The value of the key, all sources asked.
+    pub fn finish(self, folder: &Folder) -> Result<Option<Valued>> {
+        if self.operands.is_empty() {
+            return Ok(self.base);
+        }
+        let base = self.base.as_ref().map(|base| &base.value[..]);
+        let folded = folder.fold(self.key, base, &self.operands)?;
+        Ok(Some(Valued {
+            value: Bytes::from(folded),
+            expiry_unix_s: None,
+        }))
+    }
+
+    fn cover<'a>(&self, shadows: impl IntoIterator<Item = &'a Shadow>) -> Option<SeqNo> {
+        let covers = shadows.into_iter();
+        covers
+            .filter_map(|shadow| shadow.newest_cover(self.key, self.at.seqno))
+            .max()
+    }
+
+    /// Takes the next older entry of the key.
+    fn take(&mut self, trailer: Trailer, raw: &Raw<'_>, cover: Option<SeqNo>) -> Result<()> {
+        if cover > Some(trailer.seqno()) {
+            self.is_settled = true;
+            return Ok(());
+        }
+        match trailer.kind() {
+            Kind::Merge | Kind::MergeFolded => {
+                // An operand is a value, whatever lies below it.
+                self.is_settled = self.wish == Wish::Presence;
+                self.operands.push(self.part(raw, 0));
+            }
+            Kind::Delete => self.is_settled = true,
+            Kind::Put => self.settle(self.part(raw, 0), None),
+            Kind::PutExpiring => {
+                let expiring = split_expiring(raw.bytes());
+                let (expiry, _) = expiring.ok_or_else(|| self.damaged(trailer, "no expiry"))?;
+                self.is_settled = true;
+                if !is_expired(expiry, self.at.now_unix_s) {
+                    self.settle(self.part(raw, EXPIRY_BYTES), Some(expiry));
+                }
+            }
+            Kind::RangeDelete => {
+                return Err(self.damaged(trailer, "the kind of a range deletion"));
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, value: Bytes, expiry_unix_s: Option<u32>) {
+        self.is_settled = true;
+        self.base = Some(Valued {
+            value,
+            expiry_unix_s,
+        });
+    }
+
+    /// The value from `start` on, unless nobody wishes to have it.
+    fn part(&self, raw: &Raw<'_>, start: usize) -> Bytes {
+        match (self.wish, raw) {
+            (Wish::Presence, _) => Bytes::EMPTY,
+            (Wish::Value, Raw::Lent(bytes)) => Bytes::copy_of(&bytes[start..]),
+            (Wish::Value, Raw::Shared(bytes)) => bytes.slice(start..bytes.len()),
+        }
+    }
+
+    fn damaged(&self, trailer: Trailer, what: &str) -> Error {
+        Error::corruption(format!(
+            "the entry of key b\"{}\" with sequence number {} has {what}",
+            self.key.escape_ascii(),
+            trailer.seqno(),
+        ))
+    }
+}
+
+impl Raw<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Raw::Lent(bytes) => bytes,
+            Raw::Shared(bytes) => bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Newest visible values of many keys, each file and block visited once.
+
+use std::sync::Arc;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::FileNumber;
+use crate::flow::read::get::{Lookup, ReadAt, Wish};
+use crate::flow::read::view::View;
+use crate::store::sst::any_reader::AnyReader;
+use crate::store::version::run::Run;
+
+/// One of the keys that were asked for.
+struct Question<'k> {
+    /// Place among the keys as they were given.
+    place: usize,
+    lookup: Lookup<'k>,
+    failure: Option<Error>,
+}
+
+/// The values of `keys`, in their sequence. A key that cannot be read fails alone.
+///
+/// Every source is asked for all keys that are still open, in the order of the keys, before the
+/// next one is: keys that share a file or a block find it at hand.
+pub fn multi_get(view: &View, keys: &[&[u8]], at: &ReadAt) -> Vec<Result<Option<Bytes>>> {
+    let mut questions: Vec<Question<'_>> = keys
+        .iter()
+        .enumerate()
+        .map(|(place, key)| Question {
+            place,
+            lookup: Lookup::new(key, at, Wish::Value),
+            failure: None,
+        })
+        .collect();
+    questions.sort_by(|left, right| view.order().compare(left.lookup.key(), right.lookup.key()));
+    for index in 0..view.parts().memtables.len() {
+        for question in questions.iter_mut().filter(|question| question.is_open()) {
+            let asked = question.lookup.ask_memtable(view, index);
+            question.failure = asked.err();
+        }
+    }
+    for (_, run) in view.parts().levels.all_runs() {
+        ask_run(view, run, &mut questions);
+    }
+    questions.sort_by_key(|question| question.place);
+    let answer = |question: Question<'_>| match question.failure {
+        Some(failure) => Err(failure),
+        None => {
+            let found = question.lookup.finish(&view.parts().folder)?;
+            Ok(found.map(|valued| valued.value))
+        }
+    };
+    questions.into_iter().map(answer).collect()
+}
+
+fn ask_run(view: &View, run: &Run, questions: &mut [Question<'_>]) {
+    let mut last: Option<(FileNumber, Arc<AnyReader>)> = None;
+    for question in questions.iter_mut().filter(|question| question.is_open()) {
+        let file = run.find(view.order(), question.lookup.key());
+        let Some(file) = file.filter(|file| question.lookup.may_see(file)) else {
+            continue;
+        };
+        let reader = match &last {
+            Some((number, reader)) if *number == file.number => Ok(Arc::clone(reader)),
+            _ => view.open(file),
+        };
+        let asked = reader.and_then(|reader| {
+            let asked = question.lookup.ask_file(view, file, &reader);
+            last = Some((file.number, reader));
+            asked
+        });
+        question.failure = asked.err();
+    }
+}
+
+impl Question<'_> {
+    fn is_open(&self) -> bool {
+        self.failure.is_none() && !self.lookup.is_settled()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! Cursor over one run of files.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::base::options::call::ReadOptions;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::Cursor;
+use crate::base::types::error::Result;
+use crate::base::types::key;
+use crate::base::types::range::KeyRange;
+use crate::flow::read::view::View;
+use crate::store::sst::any_reader::AnyCursor;
+use crate::store::version::file::FileRecord;
+use crate::store::version::run::Run;
+
+/// The point entries of the files of a run that may hold keys of a range, one behind the other.
+///
+/// Files are opened when the cursor comes to them; at most one is held. Entries outside the range
+/// appear if their files reach beyond it.
+pub struct RunCursor {
+    view: Arc<View>,
+    run: Run,
+    /// The files of the run that the cursor moves over.
+    files: Range<usize>,
+    options: ReadOptions,
+    /// The file last used, by its place in the run, and a cursor in it.
+    open: Option<(usize, AnyCursor)>,
+    is_valid: bool,
+}
+
+impl RunCursor {
+    /// A cursor over the part of `run`, which belongs to `view`, that overlaps `range`.
+    pub fn new(view: &Arc<View>, run: &Run, range: &KeyRange, options: ReadOptions) -> RunCursor {
+        let files = run.overlapping(view.order(), range);
+        let start = files.first().map_or(0, |first| {
+            run.first_not_before(view.order(), &first.smallest)
+        });
+        RunCursor {
+            files: start..start + files.len(),
+            view: Arc::clone(view),
+            run: run.clone(),
+            options,
+            open: None,
+            is_valid: false,
+        }
+    }
+
+    fn file(&self, index: usize) -> &FileRecord {
+        &self.run.files()[index]
+    }
+
+    /// The cursor in the file at that place of the run.
+    fn enter(&mut self, index: usize) -> Result<&mut AnyCursor> {
+        if !matches!(&self.open, Some((open, _)) if *open == index) {
+            self.open = None;
+            let reader = self.view.open(self.file(index))?;
+            self.open = Some((index, reader.cursor(self.options)));
+        }
+        Ok(self.current())
+    }
+
+    fn current(&mut self) -> &mut AnyCursor {
+        let (_, cursor) = self.open.as_mut().expect("a file was entered");
+        cursor
+    }
+
+    fn place(&self) -> usize {
+        let (index, _) = self.open.as_ref().expect("a file was entered");
+        *index
+    }
+
+    /// The first entry of the files from `index` on; files may hold range deletions only.
+    fn first_from(&mut self, index: usize) -> Result<bool> {
+        for index in index..self.files.end {
+            if self.enter(index)?.seek_to_first()? {
+                self.is_valid = true;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The last entry of the files before `end`.
+    fn last_before(&mut self, end: usize) -> Result<bool> {
+        for index in (self.files.start..end).rev() {
+            if self.enter(index)?.seek_to_last()? {
+                self.is_valid = true;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The first of the files that does not lie wholly before the user key of `target`.
+    fn first_not_before(&self, target: &[u8]) -> usize {
+        let index = self
+            .run
+            .first_not_before(self.view.order(), key::user_key(target));
+        index.clamp(self.files.start, self.files.end)
+    }
+}
+
+impl Cursor for RunCursor {
+    fn seek_to_first(&mut self) -> Result<bool> {
+        self.is_valid = false;
+        self.first_from(self.files.start)
+    }
+
+    fn seek_to_last(&mut self) -> Result<bool> {
+        self.is_valid = false;
+        self.last_before(self.files.end)
+    }
+
+    fn seek(&mut self, target: &[u8]) -> Result<bool> {
+        self.is_valid = false;
+        let index = self.first_not_before(target);
+        if index == self.files.end {
+            return Ok(false);
+        }
+        if self.enter(index)?.seek(target)? {
+            self.is_valid = true;
+            return Ok(true);
+        }
+        self.first_from(index + 1)
+    }
+
+    fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
+        self.is_valid = false;
+        let index = self.first_not_before(target);
+        let order = self.view.order();
+        if index == self.files.end || self.file(index).starts_after(order, key::user_key(target)) {
+            return self.last_before(index);
+        }
+        if self.enter(index)?.seek_for_prev(target)? {
+            self.is_valid = true;
+            return Ok(true);
+        }
+        self.last_before(index)
+    }
+
+    fn next(&mut self) -> Result<bool> {
+        assert!(self.is_valid);
+        self.is_valid = false;
+        if self.current().next()? {
+            self.is_valid = true;
+            return Ok(true);
+        }
+        self.first_from(self.place() + 1)
+    }
+
+    fn prev(&mut self) -> Result<bool> {
+        assert!(self.is_valid);
+        self.is_valid = false;
+        if self.current().prev()? {
+            self.is_valid = true;
+            return Ok(true);
+        }
+        self.last_before(self.place())
+    }
+
+    #[inline]
+    fn is_valid(&self) -> bool {
+        self.is_valid
+    }
+
+    #[inline]
+    fn key(&self) -> &[u8] {
+        self.standing().key()
+    }
+
+    #[inline]
+    fn value(&self) -> &[u8] {
+        self.standing().value()
+    }
+
+    fn value_bytes(&self) -> Bytes {
+        self.standing().value_bytes()
+    }
+}
+
+impl RunCursor {
+    #[inline]
+    fn standing(&self) -> &AnyCursor {
+        assert!(self.is_valid);
+        let (_, cursor) = self.open.as_ref().expect("a valid cursor is in a file");
+        cursor
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! Stack the cursors of a view.
+
+use std::sync::Arc;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::Cursor;
+use crate::base::types::error::Result;
+use crate::base::types::range::KeyRange;
+use crate::flow::read::folded::FoldedCursor;
+use crate::flow::read::get::ReadAt;
+use crate::flow::read::merging::MergingCursor;
+use crate::flow::read::run_cursor::RunCursor;
+use crate::flow::read::shade::Shade;
+use crate::flow::read::shadow::Shadow;
+use crate::flow::read::view::View;
+use crate::flow::read::visible::{Reader, VisibleCursor};
+use crate::store::mem::memtable::MemCursor;
+use crate::store::sst::any_reader::AnyCursor;
+use crate::store::version::run::Run;
+
+/// Movement over the keys and values of a range that one reader sees.
+pub type Scan = VisibleCursor<SourceCursor>;
+
+/// A cursor over the keys of `range` as a reader `at` sees them; stands nowhere. Only sources
+/// that may hold keys of the range take part. Holds on to what it reads, the view included where
+/// files are still to be opened.
+///
+/// # Errors
+/// Those of opening files: single files of a run, and files with range deletes.
+pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
+    let mut sources = Sources::default();
+    for index in 0..view.parts().memtables.len() {
+        sources.add_memtable(view, index, at);
+    }
+    for (_, run) in view.parts().levels.all_runs() {
+        sources.add_run(view, run, &range, at)?;
+    }
+    let order = view.order().clone();
+    let merged = MergingCursor::new(order.clone(), sources.cursors);
+    Ok(VisibleCursor::new(
+        merged,
+        Reader {
+            shade: Shade::new(order.clone(), at.seqno, sources.shadows),
+            order,
+            range,
+            at: at.seqno,
+            now_unix_s: at.now_unix_s,
+            folder: view.parts().folder.clone(),
+        },
+    ))
+}
+
+/// The sources of a scan so far, newest first.
+#[derive(Default)]
+struct Sources {
+    cursors: Vec<SourceCursor>,
+    /// Each with its source's place in `cursors`.
+    shadows: Vec<(usize, Arc<Shadow>)>,
+}
+
+impl Sources {
+    fn add_memtable(&mut self, view: &View, index: usize, at: &ReadAt) {
+        let table = &view.parts().memtables[index];
+        if table.is_empty() {
+            return;
+        }
+        let source = self.cursors.len();
+        let shadows = view.memtable_shadows(index);
+        self.shadows
+            .extend(shadows.into_iter().map(|shadow| (source, shadow)));
+        // Merges that are folded from now on are too new for this reader.
+        self.cursors.push(match table.fold_count() {
+            0 => SourceCursor::Memtable(table.cursor()),
+            _ => SourceCursor::Folded(FoldedCursor::new(table, at.seqno)),
+        });
+    }
+
+    fn add_run(
+        &mut self,
+        view: &Arc<View>,
+        run: &Run,
+        range: &KeyRange,
+        at: &ReadAt,
+    ) -> Result<()> {
+        let files = run.overlapping(view.order(), range);
+        let source = self.cursors.len();
+        for file in files {
+            if file.range_delete_count > 0 {
+                let shadow = view.file_shadow(file, &*view.open(file)?);
+                self.shadows.extend(shadow.map(|shadow| (source, shadow)));
+            }
+        }
+        match files {
+            [] => {}
+            [file] => {
+                let cursor = view.open(file)?.cursor(at.options);
+                self.cursors.push(SourceCursor::File(cursor));
+            }
+            _ => {
+                let cursor = RunCursor::new(view, run, range, at.options);
+                self.cursors.push(SourceCursor::Run(cursor));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every kind of source behind one enum: in the inner loop of a scan a jump that the processor
+/// predicts is cheaper than a call through a table.
+pub enum SourceCursor {
+    /// A memtable without folded merges.
+    Memtable(MemCursor),
+    /// A memtable with folded merges.
+    Folded(FoldedCursor),
+    /// One file.
+    File(AnyCursor),
+    /// Several files of a run.
+    Run(RunCursor),
+}
+
+macro_rules! each {
+    ($self:ident, $cursor:ident => $call:expr) => {
+        match $self {
+            SourceCursor::Memtable($cursor) => $call,
+            SourceCursor::Folded($cursor) => $call,
+            SourceCursor::File($cursor) => $call,
+            SourceCursor::Run($cursor) => $call,
+        }
+    };
+}
+
+impl Cursor for SourceCursor {
+    fn seek_to_first(&mut self) -> Result<bool> {
+        each!(self, cursor => cursor.seek_to_first())
+    }
+
+    fn seek_to_last(&mut self) -> Result<bool> {
+        each!(self, cursor => cursor.seek_to_last())
+    }
+
+    fn seek(&mut self, target: &[u8]) -> Result<bool> {
+        each!(self, cursor => cursor.seek(target))
+    }
+
+    fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
+        each!(self, cursor => cursor.seek_for_prev(target))
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<bool> {
+        each!(self, cursor => cursor.next())
+    }
+
+    #[inline]
+    fn prev(&mut self) -> Result<bool> {
+        each!(self, cursor => cursor.prev())
+    }
+
+    #[inline]
+    fn is_valid(&self) -> bool {
+        each!(self, cursor => cursor.is_valid())
+    }
+
+    #[inline]
+    fn key(&self) -> &[u8] {
+        each!(self, cursor => cursor.key())
+    }
+
+    #[inline]
+    fn value(&self) -> &[u8] {
+        each!(self, cursor => cursor.value())
+    }
+
+    fn value_bytes(&self) -> Bytes {
+        each!(self, cursor => cursor.value_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! What one read may see of a keyspace: memtables, levels, and what range deletions hide.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use arc_swap::ArcSwapOption;
+
+use crate::base::types::error::Result;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range_delete::RangeDelete;
+use crate::flow::read::fold::Folder;
+use crate::flow::read::shadow::Shadow;
+use crate::store::mem::memtable::Memtable;
+use crate::store::sst::any_reader::AnyReader;
+use crate::store::sst::open_files::OpenFiles;
+use crate::store::version::file::FileRecord;
+use crate::store::version::levels::Levels;
+
+/// Range deletes of a live memtable that may come before they are worked into its large shadow:
+/// until then a small one of them is built anew. Small enough to build in some ten microseconds.
+const FRESH_DELETES_MIN: usize = 64;
+
+/// The same as a part of those in the large shadow, so that each is worked in a few times only.
+const FRESH_DELETES_PART: usize = 8;
+
+/// Of what a view is made.
+#[derive(Clone)]
+pub struct ViewParts {
+    /// The keyspace.
+    pub keyspace: KeyspaceId,
+    /// The order of its keys.
+    pub order: KeyOrder,
+    /// Folds its merge operands.
+    pub folder: Folder,
+    /// The live memtable, then the sealed ones, newest first.
+    pub memtables: Vec<Arc<Memtable>>,
+    /// Its files, level by level. Whoever removes files must not touch them while this lives.
+    pub levels: Arc<Levels>,
+    /// Where files are opened.
+    pub open_files: Arc<OpenFiles>,
+}
+
+/// What one read may see of a keyspace.
+///
+/// Immutable but for the entries that its live memtable still takes, which no reader who began
+/// before sees. Shared by all reads between two changes of the set of memtables and files. Any
+/// thread may call anything; shadows are built by the first read that meets range deletions.
+pub struct View {
+    parts: ViewParts,
+    memtable_shadows: Vec<Arc<MemtableShadows>>,
+    file_shadows: Arc<FileShadows>,
+}
+
+/// The shadows of the files that have range deletes, each built when first asked for.
+type FileShadows = HashMap<FileNumber, Arc<OnceLock<Arc<Shadow>>>>;
+
+/// What the range deletes of one memtable hide, as far as they were known when last asked for.
+#[derive(Debug, Default)]
+struct MemtableShadows(ArcSwapOption<Shadows>);
+
+#[derive(Debug)]
+struct Shadows {
+    count: usize,
+    settled_count: usize,
+    list: Vec<Arc<Shadow>>,
+}
+
+impl View {
+    /// The view of those parts. What `previous`, the view before of the same keyspace, has
+    /// learned of the memtables and files that both have is taken over.
+    pub fn new(parts: ViewParts, previous: Option<&View>) -> View {
+        let memtable_shadows = parts
+            .memtables
+            .iter()
+            .map(|table| {
+                let known = previous.and_then(|previous| previous.shadows_of(table));
+                known.unwrap_or_default()
+            })
+            .collect();
+        let file_shadows = match previous {
+            Some(previous) if Arc::ptr_eq(&previous.parts.levels, &parts.levels) => {
+                Arc::clone(&previous.file_shadows)
+            }
+            _ => Arc::new(file_shadows(&parts.levels, previous)),
+        };
+        View {
+            parts,
+            memtable_shadows,
+            file_shadows,
+        }
+    }
+
+    /// Of what the view is made.
+    pub fn parts(&self) -> &ViewParts {
+        &self.parts
+    }
+
+    /// The order of the keyspace's keys.
+    #[inline]
+    pub fn order(&self) -> &KeyOrder {
+        &self.parts.order
+    }
+
+    /// The open file of that record.
+    pub fn open(&self, file: &FileRecord) -> Result<Arc<AnyReader>> {
+        self.parts.open_files.get(file.number, &self.parts.order)
+    }
+
+    /// What the range deletes of the memtable in that place hide, from readers who began before
+    /// this call; none, one or two shadows.
+    pub fn memtable_shadows(&self, index: usize) -> Vec<Arc<Shadow>> {
+        let table = &self.parts.memtables[index];
+        if !table.has_range_deletes() {
+            return Vec::new();
+        }
+        let known = &self.memtable_shadows[index].0;
+        let deletes = table.range_deletes();
+        let last = known.load();
+        if let Some(last) = &*last
+            && last.count >= deletes.len()
+        {
+            return last.list.clone();
+        }
+        let next = Shadows::new(&self.parts.order, &deletes, last.as_deref());
+        let list = next.list.clone();
+        // Two threads may store their answers in either sequence: the shorter one is then only
+        // found too short by the next reader.
+        known.store(Some(Arc::new(next)));
+        list
+    }
+
+    /// What the range deletes of a file hide.
+    pub fn file_shadow(&self, file: &FileRecord, reader: &AnyReader) -> Option<Arc<Shadow>> {
+        if file.range_delete_count == 0 {
+            return None;
+        }
+        let build = || {
+            Arc::new(Shadow::new(
+                &self.parts.order,
+                reader.range_deletes().iter(),
+            ))
+        };
+        let known = self.file_shadows.get(&file.number);
+        Some(known.map_or_else(build, |known| Arc::clone(known.get_or_init(build))))
+    }
+
+    fn shadows_of(&self, table: &Arc<Memtable>) -> Option<Arc<MemtableShadows>> {
+        let mut tables = self.parts.memtables.iter();
+        let index = tables.position(|known| Arc::ptr_eq(known, table))?;
+        self.memtable_shadows.get(index).cloned()
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ViewParts {
+            keyspace,
+            memtables,
+            levels,
+            ..
+        } = &self.parts;
+        write!(
+            f,
+            "View(keyspace {keyspace}, {} memtables, {} files)",
+            memtables.len(),
+            levels.file_count()
+        )
+    }
+}
+
+impl Shadows {
+    /// The shadows of `deletes`, of which those in `last` are a beginning. Most are in one large
+    /// shadow that lasts; the few that came since are in a small one.
+    fn new(order: &KeyOrder, deletes: &[RangeDelete], last: Option<&Shadows>) -> Shadows {
+        let count = deletes.len();
+        let lasting = last.and_then(|last| Some((last.settled_count, last.list.first()?)));
+        if let Some((settled_count, settled)) = lasting {
+            let fresh = deletes.get(settled_count..).unwrap_or_default();
+            let fresh_max = FRESH_DELETES_MIN.max(settled_count / FRESH_DELETES_PART);
+            if fresh.len() <= fresh_max {
+                return Shadows {
+                    count,
+                    settled_count,
+                    list: vec![Arc::clone(settled), Arc::new(Shadow::new(order, fresh))],
+                };
+            }
+        }
+        Shadows {
+            count,
+            settled_count: count,
+            list: vec![Arc::new(Shadow::new(order, deletes))],
+        }
+    }
+}
+
+fn file_shadows(levels: &Levels, previous: Option<&View>) -> FileShadows {
+    let files = levels.files().map(|(_, file)| file);
+    files
+        .filter(|file| file.range_delete_count > 0)
+        .map(|file| {
+            let known = previous.and_then(|view| view.file_shadows.get(&file.number));
+            (file.number, known.cloned().unwrap_or_default())
+        })
+        .collect()
+}
