@@ -2,8 +2,6 @@
 
 #![no_main]
 
-use std::sync::Arc;
-
 use esker::base::codec::checksum::hash64;
 use esker::base::types::key::{self, Trailer};
 use esker::base::types::order::KeyOrder;
@@ -17,9 +15,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(block) = Checked::new(bytes.to_vec()) else {
         return;
     };
-    let block = Arc::new(block);
     let mut cursor = BlockCursor::default();
-    cursor.enter(Arc::clone(&block));
+    cursor.enter(block.clone());
     // What goes forward goes back, as long as nothing is damaged on the way.
     let mut keys = Vec::new();
     let mut moved = cursor.seek_to_first();

@@ -1,7 +1,6 @@
 //! Scripts of blocks: `add` entries, `dump` bytes and meaning, `seek`, `get`, `damage` a byte.
 
 use std::fmt::Write;
-use std::sync::Arc;
 
 use esker::base::codec::checksum::hash64;
 use esker::base::types::error::Result as EskerResult;
@@ -79,7 +78,7 @@ impl BlockStage {
 
     fn cursor(&self) -> EskerResult<BlockCursor> {
         let mut cursor = BlockCursor::default();
-        cursor.enter(Arc::new(Checked::new(self.bytes.clone())?));
+        cursor.enter(Checked::new(self.bytes.clone())?);
         Ok(cursor)
     }
 
@@ -104,7 +103,7 @@ impl BlockStage {
     }
 
     fn get(&self, key: &str, at: SeqNo, out: &mut String) -> EskerResult<()> {
-        let block = Arc::new(Checked::new(self.bytes.clone())?);
+        let block = Checked::new(self.bytes.clone())?;
         let hash = hash64(key.as_bytes());
         let wanted = Wanted {
             key: key.as_bytes(),
