@@ -24,4 +24,4 @@ pub mod current;
 pub mod recovery;
 pub mod manifest;
 #[cfg(test)]
-mod memory_fs;
+mod crash_disk;
