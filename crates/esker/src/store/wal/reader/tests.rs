@@ -331,6 +331,30 @@ fn proof_is_found_in_the_middle_of_a_damaged_block() {
 }
 
 #[test]
+fn a_mark_guards_the_last_record() {
+    // A log is synced and closed. Without the mark a flip in its last record looks like a torn
+    // tail; with it the flip is damage, and a flip in the mark itself loses nothing.
+    let mut log = Log::new(1000);
+    [50, 60].iter().for_each(|&len| log.append(len));
+    log.sync();
+    let flipped = |log: &Log, offset: usize| {
+        let mut bytes = log.file.bytes();
+        bytes[offset] ^= 1;
+        read(bytes)
+    };
+    let last = log.starts[1] + 20;
+    assert!(matches!(flipped(&log, last).1, Ok(Tail::Torn { .. })));
+    let end = log.end();
+    log.writer.append_mark().unwrap();
+    assert_eq!(
+        flipped(&log, last).1.unwrap_err().kind(),
+        ErrorKind::Corruption
+    );
+    assert!(flipped(&log, end).0 == log.records);
+    assert_eq!(read(log.file.bytes()).0.last(), Some(&Vec::new()));
+}
+
+#[test]
 fn a_recycled_segment_shows_only_its_new_life() {
     // Old records of the same sizes, of others, and long ones lie behind each new end.
     for old_lens in [

@@ -94,3 +94,17 @@ fn old_bytes_behind_the_end_are_zeroed() {
         [0, 0, 0, 0, 0xee]
     );
 }
+
+#[test]
+fn a_mark_needs_no_room() {
+    // A full segment is closed without one; a failed one says so.
+    let file = MemoryFile::zeros(100);
+    let mut writer = writer_over(&file);
+    let end = writer.append(&[1; 71]).unwrap();
+    writer.append_mark().unwrap();
+    assert_eq!(writer.end_offset(), end);
+    let mut writer = writer_over(&file);
+    file.fail_after(0);
+    assert_eq!(writer.append_mark().unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(writer.append_mark().unwrap_err().kind(), ErrorKind::Faulted);
+}

@@ -1,0 +1,6 @@
+//! The integration tests of the engine, in one program so that they link once.
+
+#![allow(clippy::disallowed_methods, reason = "a test stands in the real world")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod scripts;
