@@ -3,7 +3,7 @@
 //! A version is an immutable value: for each keyspace its settings and, level by level, the runs
 //! of sorted files that hold its data. A change is data too, an edit: it is logged in the
 //! manifest first, then applied to the current version, which gives the next one. Readers keep
-//! the version they began with for as long as they need its files.
+//! the levels of their keyspace that they began with for as long as they need its files.
 //!
 //! Law: no file is created or removed here, the manifest's own and CURRENT excepted.
 //!
