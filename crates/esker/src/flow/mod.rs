@@ -4,6 +4,10 @@
 //! `db/install` applies one.
 
 pub mod read;
+pub mod current;
 pub mod own_operands;
 pub mod survive;
 pub mod output;
+pub mod write;
+pub mod flush;
+pub mod compact;
