@@ -101,13 +101,6 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
     }
 }
 
-/// Bytes of memtables that are sealed and not flushed, over all keyspaces.
-pub fn sealed_bytes(core: &Core) -> usize {
-    let all = core.keyspaces.all();
-    let tables = all.iter().flat_map(|parts| parts.current.sealed());
-    tables.map(|sealed| sealed.table.used_bytes()).sum()
-}
-
 /// Bytes of the memtables of a view.
 pub fn memtable_bytes(view: &View) -> u64 {
     view.parts()

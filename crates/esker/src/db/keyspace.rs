@@ -56,6 +56,13 @@ impl Keyspaces {
             .cloned()
     }
 
+    /// Bytes of memtables that are sealed and not flushed, over all keyspaces.
+    pub fn sealed_bytes(&self) -> usize {
+        let map = self.by_name.load();
+        let tables = map.values().flat_map(|parts| parts.current.sealed());
+        tables.map(|sealed| sealed.table.used_bytes()).sum()
+    }
+
     /// Adds one. Only while `changing` is held.
     pub fn add(&self, parts: Arc<KeyspaceParts>) {
         let mut map = BTreeMap::clone(&self.by_name.load());

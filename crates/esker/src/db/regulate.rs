@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::base::stats::ledger::MemoryOwner;
 use crate::db::core::Core;
-use crate::db::flushing;
 use crate::flow::compact::score::{debt_bytes, targets};
 use crate::flow::write::throttle::{Debt, rate_for};
 
@@ -39,7 +38,7 @@ pub fn set_rates(core: &Core) {
 
 /// Tells the write path and the cache how much memory memtables and open files take now.
 pub fn set_memory(core: &Core) {
-    let sealed = flushing::sealed_bytes(core);
+    let sealed = core.keyspaces.sealed_bytes();
     core.room.set_sealed_bytes(sealed);
     let live = core.committer.paused(|active| active.live_bytes());
     core.ledger
