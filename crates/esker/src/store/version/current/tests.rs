@@ -1,3 +1,5 @@
+//! Tests of `current`.
+
 use super::*;
 use crate::store::version::memory_fs::MemoryFs;
 
