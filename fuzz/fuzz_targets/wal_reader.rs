@@ -12,7 +12,8 @@ use esker::base::types::error::{Error, ErrorKind, Result};
 use esker::base::types::ids::FileNumber;
 use esker::env::fs::{LogFile, LogSync, ReadFile};
 use esker::store::names::FileName;
-use esker::store::wal::{Salvaged, WalReader, WalWriter};
+use esker::store::wal::writer::WalWriter;
+use esker::store::wal::{Salvaged, WalReader};
 use libfuzzer_sys::fuzz_target;
 
 const NUMBER: FileNumber = FileNumber(9);

@@ -2,6 +2,10 @@
 //!
 //! `cargo bench -p esker --bench sst`. A million entries with keys of 16 bytes and values of 100
 //! that pack to half; medians of five rounds, in nanoseconds for each operation.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a benchmark stands in the real world"
+)]
 
 use std::hint::black_box;
 use std::path::Path;

@@ -1,4 +1,8 @@
 //! The clocks of the operating system.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the door to the operating system's clocks"
+)]
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

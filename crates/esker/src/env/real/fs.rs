@@ -1,4 +1,8 @@
 //! Files and directories of the operating system.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the door to the files of the operating system"
+)]
 
 use std::ffi::OsString;
 use std::fs;

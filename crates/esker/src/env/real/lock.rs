@@ -3,6 +3,10 @@
 //! The lock is `flock` on an open file, so it ends with the process, however that ends; what
 //! an earlier holder wrote into the file means nothing once nobody holds the lock. A second
 //! handle of the same process is kept out too, since it opens the file anew.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the door to the files of the operating system"
+)]
 
 use std::fs::{self, File};
 use std::io;

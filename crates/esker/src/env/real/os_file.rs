@@ -1,4 +1,8 @@
 //! One open file of the operating system, with its path for messages.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the door to the files of the operating system"
+)]
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -1,4 +1,8 @@
 //! Real background threads.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the door to real threads"
+)]
 
 use std::any::Any;
 use std::collections::VecDeque;

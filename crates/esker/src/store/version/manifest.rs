@@ -28,7 +28,7 @@ use crate::store::version::encode::{encode_edit, encode_snapshot};
 use crate::store::version::format::SnapshotHead;
 use crate::store::version::recovery::{ManifestReport, read_manifest};
 use crate::store::version::state::{Orders, Version};
-use crate::store::wal::WalWriter;
+use crate::store::wal::writer::WalWriter;
 
 /// Room that a new manifest has for edits, in bytes, beside that for a second snapshot: at 100
 /// bytes a file, about 10 000 flushes between one snapshot and the next.
@@ -165,11 +165,12 @@ impl Manifest {
         error
     }
 
-    // Gives back the space of a manifest that could not be finished. Where even that fails the
-    // file is only a nuisance: nothing names it, and the next attempt removes it.
+    // Gives back the space of a manifest that could not be finished.
     fn discard(&self, number: FileNumber) {
         let names = [FileName::Manifest(number), FileName::CurrentTemporary];
         for name in names {
+            // Where even that fails the file is only a nuisance: nothing names it, and the next
+            // attempt removes it.
             let _ = self.fs.remove_file(&self.dir.join(name.to_string()));
         }
     }

@@ -21,4 +21,3 @@ mod memory_file;
 
 pub use reader::{Tail, WalReader};
 pub use salvage::{Gap, Salvaged, WalSalvage};
-pub use writer::WalWriter;

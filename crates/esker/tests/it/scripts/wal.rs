@@ -6,7 +6,8 @@ use std::sync::Arc;
 use esker::base::types::ids::FileNumber;
 use esker::store::names::FileName;
 use esker::store::wal::format::{HEADER_BYTES, Header, next_header};
-use esker::store::wal::{Salvaged, WalReader, WalWriter};
+use esker::store::wal::writer::WalWriter;
+use esker::store::wal::{Salvaged, WalReader};
 
 use crate::scripts::memory_file::MemoryFile;
 use crate::scripts::text::{hex, number, quoted};

@@ -1,3 +1,5 @@
+//! Tests of `alias`.
+
 use super::*;
 
 fn message(pairs: &[(&str, &str)]) -> String {

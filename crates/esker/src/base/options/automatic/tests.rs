@@ -1,3 +1,5 @@
+//! Tests of `automatic`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `catalog`.
+
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::call::Durability;

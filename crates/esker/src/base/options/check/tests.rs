@@ -1,3 +1,5 @@
+//! Tests of `check`.
+
 use super::*;
 use crate::base::options::catalog::{set_db, set_keyspace};
 use crate::base::options::setting::Scope;

@@ -1,3 +1,5 @@
+//! Tests of `codec`.
+
 use super::*;
 
 const SIZE: Shape = Shape::Whole {

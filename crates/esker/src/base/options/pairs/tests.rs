@@ -1,3 +1,5 @@
+//! Tests of `pairs`.
+
 use super::*;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::options::setting::Scope;

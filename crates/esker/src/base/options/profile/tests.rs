@@ -1,3 +1,5 @@
+//! Tests of `profile`.
+
 use super::*;
 
 #[test]

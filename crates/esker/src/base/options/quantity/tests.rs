@@ -1,3 +1,5 @@
+//! Tests of `quantity`.
+
 use super::*;
 
 #[test]

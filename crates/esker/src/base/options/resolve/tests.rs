@@ -1,3 +1,5 @@
+//! Tests of `resolve`.
+
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::pairs::to_pairs;

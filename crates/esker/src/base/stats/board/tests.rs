@@ -1,3 +1,5 @@
+//! Tests of `board`.
+
 use super::*;
 
 #[test]

@@ -1,7 +1,9 @@
+//! Tests of `counter`.
+#![allow(clippy::disallowed_methods, reason = "only real threads race")]
+
 use super::*;
 
 #[test]
-#[allow(clippy::disallowed_methods)]
 fn nothing_is_lost_between_threads() {
     // More threads than seats count at once; every addition must be in the sum.
     let counters = Counters::<3>::new();

@@ -1,3 +1,6 @@
+//! Tests of `histogram`.
+#![allow(clippy::disallowed_methods, reason = "only real threads race")]
+
 use super::*;
 
 // A fixed sequence of well-mixed numbers (splitmix64), so that the test never varies.
@@ -76,7 +79,6 @@ fn endless_latencies_land_in_the_last_bucket() {
 }
 
 #[test]
-#[allow(clippy::disallowed_methods)]
 fn threads_and_merges_lose_nothing() {
     // Eight threads record into two histograms; merged, they hold every latency.
     let (left, right) = (Histogram::new(), Histogram::new());

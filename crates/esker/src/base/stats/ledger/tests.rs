@@ -1,3 +1,5 @@
+//! Tests of `ledger`.
+
 use super::*;
 
 #[test]

@@ -1,4 +1,5 @@
-#![allow(clippy::disallowed_methods)]
+//! Tests of `seat`.
+#![allow(clippy::disallowed_methods, reason = "only real threads race")]
 
 use std::sync::Barrier;
 

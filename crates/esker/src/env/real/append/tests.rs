@@ -1,3 +1,5 @@
+//! Tests of `append`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `clock`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `fs`.
+
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 

@@ -1,3 +1,5 @@
+//! Tests of `lock`.
+
 use super::*;
 
 #[test]

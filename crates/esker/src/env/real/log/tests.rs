@@ -1,3 +1,5 @@
+//! Tests of `log`.
+
 use std::path::PathBuf;
 
 use super::*;

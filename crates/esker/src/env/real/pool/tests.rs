@@ -1,3 +1,5 @@
+//! Tests of `pool`.
+
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

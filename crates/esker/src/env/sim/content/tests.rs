@@ -1,3 +1,5 @@
+//! Tests of `content`.
+
 use std::collections::BTreeSet;
 
 use super::*;

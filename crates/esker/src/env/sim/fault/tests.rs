@@ -1,3 +1,5 @@
+//! Tests of `fault`.
+
 use super::*;
 use crate::base::types::error::ErrorKind;
 use crate::env::fs::contract::{check_all, names, read_file, write_file};

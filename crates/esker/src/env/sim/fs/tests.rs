@@ -1,3 +1,5 @@
+//! Tests of `fs`.
+
 use std::collections::BTreeSet;
 
 use super::*;

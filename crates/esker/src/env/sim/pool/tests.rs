@@ -1,3 +1,5 @@
+//! Tests of `pool`.
+
 use std::collections::BTreeSet;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of `sparse`.
+
 use super::*;
 use crate::env::random::Random;
 

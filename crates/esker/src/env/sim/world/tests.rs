@@ -1,3 +1,5 @@
+//! Tests of `world`.
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,3 +1,6 @@
+//! Tests of `sharded`.
+#![allow(clippy::disallowed_methods, reason = "only real threads race")]
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Tests of `table`.
+
 use std::collections::BTreeSet;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of `arena`.
+
 use super::*;
 
 #[test]

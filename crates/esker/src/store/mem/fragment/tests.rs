@@ -1,3 +1,5 @@
+//! Tests of `fragment`.
+
 use super::*;
 use crate::env::random::Random;
 

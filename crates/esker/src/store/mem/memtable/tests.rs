@@ -1,3 +1,5 @@
+//! Tests of `memtable`.
+
 use super::*;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::types::entry::join_expiring;

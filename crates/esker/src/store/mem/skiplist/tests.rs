@@ -1,3 +1,6 @@
+//! Tests of `skiplist`.
+#![allow(clippy::disallowed_methods, reason = "only real threads race")]
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

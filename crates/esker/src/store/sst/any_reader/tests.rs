@@ -1,3 +1,5 @@
+//! Tests of `any_reader`.
+
 use std::cmp::Ordering;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of `format`.
+
 use super::*;
 
 fn footer() -> Footer {

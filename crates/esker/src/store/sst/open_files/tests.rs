@@ -1,3 +1,6 @@
+//! Tests of `open_files`.
+#![allow(clippy::disallowed_methods, reason = "only real threads race")]
+
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::call::ReadOptions;

@@ -1,3 +1,5 @@
+//! Tests of `prefix`.
+
 use super::*;
 use crate::env::random::Random;
 

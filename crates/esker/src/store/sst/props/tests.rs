@@ -1,3 +1,5 @@
+//! Tests of `props`.
+
 use super::*;
 
 fn props() -> Props {

@@ -1,3 +1,5 @@
+//! Tests of `range_deletes`.
+
 use super::*;
 
 fn range(start: &[u8], end: &[u8], seqno: u64) -> RangeDelete {

@@ -1,3 +1,5 @@
+//! Tests of `apply`.
+
 use std::collections::BTreeSet;
 
 use super::*;

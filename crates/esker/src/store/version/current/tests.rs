@@ -1,3 +1,5 @@
+//! Tests of `current`.
+
 use super::*;
 use crate::store::version::crash_disk::CrashDisk;
 

@@ -1,3 +1,5 @@
+//! Tests of `file`.
+
 use super::*;
 
 fn record(smallest: &[u8], largest: &[u8], is_largest_exclusive: bool) -> FileRecord {

@@ -1,3 +1,5 @@
+//! Tests of `format`.
+
 use std::sync::Arc;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of `levels`.
+
 use super::*;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::seqno::SeqNo;

@@ -1,3 +1,5 @@
+//! Tests of `manifest`.
+
 use super::*;
 use crate::base::types::ids::KeyspaceId;
 use crate::env::random::Random;

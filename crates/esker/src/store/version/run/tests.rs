@@ -1,3 +1,5 @@
+//! Tests of `run`.
+
 use super::*;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::order::Order;

@@ -1,3 +1,5 @@
+//! Tests of `checked`.
+
 use super::*;
 use crate::base::codec::checksum::hash64;
 use crate::base::types::key::Trailer;
@@ -29,6 +31,7 @@ fn exercise(bytes: Vec<u8>) {
     for key in [b"".as_slice(), b"apply", b"bandit", b"zzz"] {
         let newest = Trailer::seek(SeqNo::MAX);
         let hash = hash64(key);
+        // Any answer will do: bytes may be damaged, and must not make it panic.
         let _ = find(&block, &order, Wanted { key, hash, newest });
         let mut cursor = BlockCursor::default();
         cursor.enter(block.clone());

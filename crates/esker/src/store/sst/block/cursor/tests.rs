@@ -1,3 +1,5 @@
+//! Tests of `cursor`.
+
 use super::*;
 use crate::base::codec::checksum::hash64;
 use crate::base::types::key::Trailer;

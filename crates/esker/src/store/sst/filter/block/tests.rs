@@ -1,3 +1,5 @@
+//! Tests of `block`.
+
 use super::*;
 
 #[test]

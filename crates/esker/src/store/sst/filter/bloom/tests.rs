@@ -1,3 +1,5 @@
+//! Tests of `bloom`.
+
 use super::*;
 use crate::base::codec::checksum::hash64;
 

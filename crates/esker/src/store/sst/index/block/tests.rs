@@ -1,3 +1,5 @@
+//! Tests of `block`.
+
 use super::*;
 use crate::env::random::Random;
 use crate::store::sst::index::builder::IndexBuilder;

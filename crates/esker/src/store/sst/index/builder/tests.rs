@@ -1,3 +1,5 @@
+//! Tests of `builder`.
+
 use super::*;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
