@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use esker::base::types::error::ErrorKind;
 use esker::base::types::ids::{FileNumber, KeyspaceId};
+use esker::base::types::seqno::SeqNo;
 use esker::env::fs::Fs;
 use esker::env::sim::SimFs;
 use esker::store::version::apply::apply;
@@ -87,14 +88,17 @@ fn edits() -> Vec<Edit> {
         merge_name: None,
         settings: SettingsText::new(),
     };
-    let first_log = |id: u32, number: u64| Change::SetFirstLog {
+    let flushed = |id: u32, seqno: u64| Change::SetFlushed {
         keyspace: KeyspaceId(id),
+        seqno: SeqNo::new(seqno),
+    };
+    let first_log = |number: u64| Change::SetFirstLog {
         number: FileNumber(number),
     };
     vec![
         vec![create(0)],
-        vec![first_log(0, 5)],
-        vec![create(1), first_log(1, 6)],
+        vec![flushed(0, 9), first_log(5)],
+        vec![create(1), flushed(1, 12)],
         vec![Change::DropKeyspace { id: KeyspaceId(0) }],
     ]
 }

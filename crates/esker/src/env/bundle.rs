@@ -32,4 +32,9 @@ impl Env {
             pool: Arc::new(RealPool::new(background_threads)),
         }
     }
+
+    /// How many threads the machine runs at the same time.
+    pub fn core_count() -> usize {
+        RealPool::core_count()
+    }
 }

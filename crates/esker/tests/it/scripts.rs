@@ -15,6 +15,8 @@ mod memory_file;
 mod text;
 mod batch;
 mod wal;
+mod block;
+mod sst;
 mod version;
 
 /// One kind of script: what its commands do.

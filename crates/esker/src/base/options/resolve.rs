@@ -65,6 +65,18 @@ pub struct Resolved {
 }
 
 // Options on their way, and what has been said about them so far.
+/// Memtables of one keyspace at the same time: one is filled while two wait for their flush.
+const MEMTABLES_AT_ONCE: usize = 3;
+
+impl Resolved {
+    /// Bytes that all memtables may take together: three of the keyspace's size (one is filled
+    /// while two wait for their flush), or a quarter of the memory limit where that is more.
+    pub fn memtable_budget_bytes(&self) -> usize {
+        let quarter = usize::try_from(self.db.memory_limit / 4).unwrap_or(usize::MAX);
+        quarter.max(self.keyspace.memtable_bytes.saturating_mul(MEMTABLES_AT_ONCE))
+    }
+}
+
 struct Draft {
     db: DbOptions,
     keyspace: KeyspaceOptions,

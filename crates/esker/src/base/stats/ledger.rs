@@ -107,6 +107,12 @@ impl MemoryLedger {
         );
     }
 
+    /// Notes that `owner` holds `bytes` now, whatever it held before. For owners that count for
+    /// themselves.
+    pub fn set_held(&self, owner: MemoryOwner, bytes: u64) {
+        self.held[owner as usize].0.store(bytes, Ordering::Relaxed);
+    }
+
     /// Charges `bytes` to `owner` until the returned guard is dropped.
     pub fn hold(self: &Arc<Self>, owner: MemoryOwner, bytes: u64) -> Charge {
         self.charge(owner, bytes);

@@ -8,7 +8,7 @@ use crate::base::types::limits::SEQNO_MAX;
 ///
 /// Every entry of a batch has its own number, counted up from the batch's first. An entry is
 /// visible at `s` when its number is not larger than `s`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeqNo(u64);
 
 impl SeqNo {

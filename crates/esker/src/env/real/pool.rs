@@ -50,6 +50,11 @@ struct NamedJob {
 }
 
 impl RealPool {
+    /// How many threads the machine runs at the same time; 1 where it does not say.
+    pub fn core_count() -> usize {
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    }
+
     /// A pool of at most `thread_count` threads; none is started yet.
     ///
     /// # Panics

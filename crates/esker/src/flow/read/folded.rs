@@ -13,6 +13,7 @@ use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
+use crate::flow::read::aim::{aim, first_trailer, last_trailer};
 use crate::store::mem::memtable::{MemCursor, Memtable};
 
 /// Held merges, or entries too new, of one key that are stepped over before a seek replaces the
@@ -52,14 +53,14 @@ impl FoldedCursor {
 
     /// Goes on to the first visible entry from the current one on, over entries too new.
     fn settle_forward(&mut self) -> Result<bool> {
-        let mut steps = 0;
+        let mut steps = 0_usize;
         while self.inner.is_valid() {
             let (user_key, trailer) = key::split(self.inner.key());
             if trailer.seqno().is_visible_at(self.at) {
                 return Ok(true);
             }
             steps += 1;
-            if steps % STEPS_BEFORE_SEEK == 0 {
+            if steps.is_multiple_of(STEPS_BEFORE_SEEK) {
                 aim(&mut self.target, user_key, Trailer::seek(self.at));
                 self.inner.seek(&self.target)?;
             } else {
@@ -71,14 +72,14 @@ impl FoldedCursor {
 
     /// Goes back to the first entry, from the current one back, that the reader needs.
     fn settle_backward(&mut self) -> Result<bool> {
-        let mut steps = 0;
+        let mut steps = 0_usize;
         while self.inner.is_valid() {
             let (user_key, trailer) = key::split(self.inner.key());
             if !trailer.seqno().is_visible_at(self.at) {
                 // What comes before it is newer still, up to the key before.
                 steps += 1;
-                if steps % STEPS_BEFORE_SEEK == 0 {
-                    aim(&mut self.target, user_key, Trailer::seek(SeqNo::MAX));
+                if steps.is_multiple_of(STEPS_BEFORE_SEEK) {
+                    aim(&mut self.target, user_key, first_trailer());
                     self.inner.seek_for_prev(&self.target)?;
                 } else {
                     self.inner.prev()?;
@@ -114,7 +115,7 @@ impl FoldedCursor {
             Closest::Newer => self.needed.get(newer - 1).copied(),
             Closest::Older => self.needed.get(newer).copied(),
         };
-        let wanted = wanted.unwrap_or_else(|| Trailer::new(SeqNo::ZERO, Kind::Delete));
+        let wanted = wanted.unwrap_or_else(last_trailer);
         aim(&mut self.target, &self.key, wanted);
         self.inner.seek(&self.target).map(drop)
     }
@@ -206,11 +207,6 @@ impl Cursor for FoldedCursor {
     fn value_bytes(&self) -> Bytes {
         self.inner.value_bytes()
     }
-}
-
-fn aim(target: &mut Vec<u8>, user_key: &[u8], trailer: Trailer) {
-    target.clear();
-    key::encode_into(target, user_key, trailer);
 }
 
 #[cfg(test)]

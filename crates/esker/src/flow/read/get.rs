@@ -3,13 +3,11 @@
 use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::entry::{EXPIRY_BYTES, is_expired, split_expiring};
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::Result;
 use crate::base::types::key::Trailer;
-use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
+use crate::flow::read::fate::{Fate, fate};
 use crate::flow::read::fold::Folder;
-use crate::flow::read::shadow::Shadow;
 use crate::flow::read::view::View;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::version::file::FileRecord;
@@ -141,9 +139,7 @@ impl<'k> Lookup<'k> {
 
     /// Asks the memtable in that place.
     pub fn ask_memtable(&mut self, view: &View, index: usize) -> Result<()> {
-        let shadows = view.memtable_shadows(index);
-        let shadows = shadows.iter().map(|shadow| &**shadow);
-        let cover = self.cover(shadows);
+        let cover = view.memtable_cover(index, self.key, self.at.seqno);
         let table = &view.parts().memtables[index];
         for entry in table.history(self.key, self.at.seqno) {
             self.take(entry.trailer, &Raw::Lent(entry.value), cover)?;
@@ -158,7 +154,7 @@ impl<'k> Lookup<'k> {
     /// Asks an open file.
     pub fn ask_file(&mut self, view: &View, file: &FileRecord, reader: &AnyReader) -> Result<()> {
         let shadow = view.file_shadow(file, reader);
-        let cover = self.cover(shadow.as_deref());
+        let cover = shadow.and_then(|shadow| shadow.newest_cover(self.key, self.at.seqno));
         let mut at = Some(self.at.seqno);
         while let Some(seqno) = at {
             let found = reader.get_hashed(self.key, self.hash, seqno, &self.at.options)?;
@@ -191,48 +187,31 @@ impl<'k> Lookup<'k> {
         }))
     }
 
-    fn cover<'a>(&self, shadows: impl IntoIterator<Item = &'a Shadow>) -> Option<SeqNo> {
-        let covers = shadows.into_iter();
-        covers
-            .filter_map(|shadow| shadow.newest_cover(self.key, self.at.seqno))
-            .max()
-    }
-
     /// Takes the next older entry of the key.
     fn take(&mut self, trailer: Trailer, raw: &Raw<'_>, cover: Option<SeqNo>) -> Result<()> {
         if cover > Some(trailer.seqno()) {
             self.is_settled = true;
             return Ok(());
         }
-        match trailer.kind() {
-            Kind::Merge | Kind::MergeFolded => {
+        match fate(self.key, trailer, raw.bytes(), self.at.now_unix_s)? {
+            Fate::Operand => {
                 // An operand is a value, whatever lies below it.
                 self.is_settled = self.wish == Wish::Presence;
                 self.operands.push(self.part(raw, 0));
             }
-            Kind::Delete => self.is_settled = true,
-            Kind::Put => self.settle(self.part(raw, 0), None),
-            Kind::PutExpiring => {
-                let expiring = split_expiring(raw.bytes());
-                let (expiry, _) = expiring.ok_or_else(|| self.damaged(trailer, "no expiry"))?;
+            Fate::Gone => self.is_settled = true,
+            Fate::Value {
+                start,
+                expiry_unix_s,
+            } => {
                 self.is_settled = true;
-                if !is_expired(expiry, self.at.now_unix_s) {
-                    self.settle(self.part(raw, EXPIRY_BYTES), Some(expiry));
-                }
-            }
-            Kind::RangeDelete => {
-                return Err(self.damaged(trailer, "the kind of a range deletion"));
+                self.base = Some(Valued {
+                    value: self.part(raw, start),
+                    expiry_unix_s,
+                });
             }
         }
         Ok(())
-    }
-
-    fn settle(&mut self, value: Bytes, expiry_unix_s: Option<u32>) {
-        self.is_settled = true;
-        self.base = Some(Valued {
-            value,
-            expiry_unix_s,
-        });
     }
 
     /// The value from `start` on, unless nobody wishes to have it.
@@ -242,14 +221,6 @@ impl<'k> Lookup<'k> {
             (Wish::Value, Raw::Lent(bytes)) => Bytes::copy_of(&bytes[start..]),
             (Wish::Value, Raw::Shared(bytes)) => bytes.slice(start..bytes.len()),
         }
-    }
-
-    fn damaged(&self, trailer: Trailer, what: &str) -> Error {
-        Error::corruption(format!(
-            "the entry of key b\"{}\" with sequence number {} has {what}",
-            self.key.escape_ascii(),
-            trailer.seqno(),
-        ))
     }
 }
 

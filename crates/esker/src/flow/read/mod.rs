@@ -13,6 +13,8 @@
 
 pub mod shadow;
 pub mod fold;
+pub mod fate;
+pub mod aim;
 pub mod view;
 pub mod get;
 pub mod multi_get;

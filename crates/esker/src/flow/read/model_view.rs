@@ -89,6 +89,11 @@ impl Layout {
         Arc::new(View::new(parts, None))
     }
 
+    /// Where the files are.
+    pub fn fs(&self) -> SimFs {
+        self.fs.clone()
+    }
+
     /// Adds a run with the entries and range deletes of `part`, cut into files at `cuts`.
     pub fn add_run(&mut self, level: Level, part: &History, mut cuts: Vec<Vec<u8>>) {
         cuts.sort_by(|left, right| self.order.compare(left, right));

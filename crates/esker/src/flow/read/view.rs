@@ -10,6 +10,7 @@ use crate::base::types::error::Result;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
+use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::shadow::Shadow;
 use crate::store::mem::memtable::Memtable;
@@ -111,24 +112,18 @@ impl View {
     /// What the range deletes of the memtable in that place hide, from readers who began before
     /// this call; none, one or two shadows.
     pub fn memtable_shadows(&self, index: usize) -> Vec<Arc<Shadow>> {
-        let table = &self.parts.memtables[index];
-        if !table.has_range_deletes() {
-            return Vec::new();
-        }
-        let known = &self.memtable_shadows[index].0;
-        let deletes = table.range_deletes();
-        let last = known.load();
-        if let Some(last) = &*last
-            && last.count >= deletes.len()
-        {
-            return last.list.clone();
-        }
-        let next = Shadows::new(&self.parts.order, &deletes, last.as_deref());
-        let list = next.list.clone();
-        // Two threads may store their answers in either sequence: the shorter one is then only
-        // found too short by the next reader.
-        known.store(Some(Arc::new(next)));
-        list
+        let shadows = self.shadows_now(index);
+        shadows.map_or_else(Vec::new, |shadows| shadows.list.clone())
+    }
+
+    /// The newest range delete of the memtable in that place that is visible at `at` and covers
+    /// `key`.
+    pub fn memtable_cover(&self, index: usize, key: &[u8], at: SeqNo) -> Option<SeqNo> {
+        let shadows = self.shadows_now(index)?;
+        let covers = shadows.list.iter();
+        covers
+            .filter_map(|shadow| shadow.newest_cover(key, at))
+            .max()
     }
 
     /// What the range deletes of a file hide.
@@ -144,6 +139,27 @@ impl View {
         };
         let known = self.file_shadows.get(&file.number);
         Some(known.map_or_else(build, |known| Arc::clone(known.get_or_init(build))))
+    }
+
+    fn shadows_now(&self, index: usize) -> Option<Arc<Shadows>> {
+        let table = &self.parts.memtables[index];
+        if !table.has_range_deletes() {
+            return None;
+        }
+        let known = &self.memtable_shadows[index].0;
+        let deletes = table.range_deletes();
+        let last = known.load_full();
+        if last
+            .as_ref()
+            .is_some_and(|last| last.count >= deletes.len())
+        {
+            return last;
+        }
+        let next = Arc::new(Shadows::new(&self.parts.order, &deletes, last.as_deref()));
+        // Two threads may store their answers in either sequence: the shorter one is then only
+        // found too short by the next reader.
+        known.store(Some(Arc::clone(&next)));
+        Some(next)
     }
 
     fn shadows_of(&self, table: &Arc<Memtable>) -> Option<Arc<MemtableShadows>> {
@@ -205,3 +221,6 @@ fn file_shadows(levels: &Levels, previous: Option<&View>) -> FileShadows {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

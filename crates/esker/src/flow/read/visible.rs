@@ -9,13 +9,13 @@ use std::ops::Bound;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Cursor;
-use crate::base::types::entry::{EXPIRY_BYTES, is_expired, split_expiring};
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
-use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
+use crate::flow::read::aim::{aim, first_trailer, last_trailer};
+use crate::flow::read::fate::{Fate, fate};
 use crate::flow::read::fold::Folder;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::shade::Shade;
@@ -39,17 +39,6 @@ pub struct Reader {
     pub shade: Shade,
     /// Folds merge operands.
     pub folder: Folder,
-}
-
-/// What one entry means for its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// The key has the value that begins at that offset of the raw one.
-    Value { start: usize },
-    /// The key has no value.
-    Gone,
-    /// The key's value needs older entries too.
-    Operand,
 }
 
 /// Where the cursor stands, and where the entry's bytes are.
@@ -169,6 +158,10 @@ impl<C: Cursor> VisibleCursor<C> {
     }
 
     /// Moves to the next key. Only while standing on one.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a cursor lends; an iterator cannot"
+    )]
     pub fn next(&mut self) -> Result<bool> {
         match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Nowhere => panic!("next needs a cursor that stands on an entry"),
@@ -250,14 +243,14 @@ impl<C: Cursor> VisibleCursor<C> {
     /// From the inner cursor's entry on, finds the first key with a value. With `is_passing`,
     /// entries of `self.key` are not looked at any more.
     fn find_forward(&mut self, mut is_passing: bool) -> Result<bool> {
-        let mut steps = 0;
-        let mut hidden_steps = 0;
+        let mut steps = 0_u64;
+        let mut hidden_steps = 0_u64;
         while self.inner.is_valid() {
             let (user_key, trailer) = key::split(self.inner.key());
             let seqno = trailer.seqno();
             if is_passing && user_key == self.key {
                 steps += 1;
-                let is_pile = steps % STEPS_BEFORE_SEEK == 0 && trailer > last_trailer();
+                let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK) && trailer > last_trailer();
                 self.pass(is_pile.then(last_trailer))?;
                 continue;
             }
@@ -266,7 +259,7 @@ impl<C: Cursor> VisibleCursor<C> {
             }
             if !seqno.is_visible_at(self.reader.at) {
                 steps += 1;
-                let is_pile = steps % STEPS_BEFORE_SEEK == 0;
+                let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
                 self.pass(is_pile.then_some(Trailer::seek(self.reader.at)))?;
                 continue;
             }
@@ -274,12 +267,12 @@ impl<C: Cursor> VisibleCursor<C> {
                 set(&mut self.key, user_key);
                 is_passing = true;
                 hidden_steps += 1;
-                let is_stretch = hidden_steps % STEPS_BEFORE_SEEK == 0;
+                let is_stretch = hidden_steps.is_multiple_of(STEPS_BEFORE_SEEK);
                 self.pass_hidden_forward(is_stretch)?;
                 continue;
             }
-            match self.fate(trailer.kind())? {
-                Fate::Value { start } => {
+            match self.fate()? {
+                Fate::Value { start, .. } => {
                     self.place = Place::Here { value_start: start };
                     return Ok(true);
                 }
@@ -311,10 +304,10 @@ impl<C: Cursor> VisibleCursor<C> {
             if user_key != self.key || self.reader.shade.hides(user_key, trailer.seqno()) {
                 break;
             }
-            match self.fate(trailer.kind())? {
+            match self.fate()? {
                 Fate::Operand => self.operands.push(self.inner.value_bytes()),
                 Fate::Gone => break,
-                Fate::Value { start } => {
+                Fate::Value { start, .. } => {
                     base = Some(&self.inner.value()[start..]);
                     break;
                 }
@@ -328,13 +321,13 @@ impl<C: Cursor> VisibleCursor<C> {
     /// From the inner cursor's entry back, finds the first key with a value. With `is_passing`,
     /// entries of `self.key` are not looked at any more.
     fn find_backward(&mut self, is_passing: bool) -> Result<bool> {
-        let mut steps = 0;
+        let mut steps = 0_u64;
         while is_passing && self.inner.is_valid() && user_key_of(&self.inner) == self.key {
             steps += 1;
-            let is_pile = steps % STEPS_BEFORE_SEEK == 0;
+            let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
             self.pass_back(is_pile.then_some(first_trailer()))?;
         }
-        let mut hidden_steps = 0;
+        let mut hidden_steps = 0_u64;
         while self.inner.is_valid() {
             let user_key = user_key_of(&self.inner);
             if self.reader.range.is_below(&self.reader.order, user_key) {
@@ -355,7 +348,7 @@ impl<C: Cursor> VisibleCursor<C> {
     fn settle_backward(&mut self, hidden_steps: &mut u64) -> Result<Option<Bytes>> {
         // Entries come oldest first: each one settles the value so far.
         let mut base: Option<Bytes> = None;
-        let mut steps = 0;
+        let mut steps = 0_u64;
         self.operands.clear();
         while self.inner.is_valid() {
             let (user_key, trailer) = key::split(self.inner.key());
@@ -366,7 +359,7 @@ impl<C: Cursor> VisibleCursor<C> {
             let seqno = trailer.seqno();
             if !seqno.is_visible_at(self.reader.at) {
                 // The rest of this source's entries are newer still.
-                let is_pile = steps % STEPS_BEFORE_SEEK == 0;
+                let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
                 self.pass_back(is_pile.then_some(first_trailer()))?;
                 continue;
             }
@@ -374,12 +367,12 @@ impl<C: Cursor> VisibleCursor<C> {
                 *hidden_steps += 1;
                 base = None;
                 self.operands.clear();
-                let is_stretch = *hidden_steps % STEPS_BEFORE_SEEK == 0;
+                let is_stretch = hidden_steps.is_multiple_of(STEPS_BEFORE_SEEK);
                 self.pass_hidden_backward(is_stretch)?;
                 continue;
             }
-            match self.fate(trailer.kind())? {
-                Fate::Value { start } => {
+            match self.fate()? {
+                Fate::Value { start, .. } => {
                     self.operands.clear();
                     let raw = self.inner.value_bytes();
                     base = Some(raw.slice(start..raw.len()));
@@ -417,10 +410,10 @@ impl<C: Cursor> VisibleCursor<C> {
         let value = if self.reader.shade.hides(user_key, trailer.seqno()) {
             None
         } else {
-            match self.fate(trailer.kind())? {
+            match self.fate()? {
                 Fate::Gone => None,
                 Fate::Operand => Some(self.fold_forward()?),
-                Fate::Value { start } => {
+                Fate::Value { start, .. } => {
                     let raw = self.inner.value_bytes();
                     Some(raw.slice(start..raw.len()))
                 }
@@ -479,44 +472,15 @@ impl<C: Cursor> VisibleCursor<C> {
         self.inner.skip_to(&self.target).map(drop)
     }
 
-    /// What the inner cursor's entry, of that kind, means for its key.
-    fn fate(&self, kind: Kind) -> Result<Fate> {
-        Ok(match kind {
-            Kind::Put => Fate::Value { start: 0 },
-            Kind::Delete => Fate::Gone,
-            Kind::Merge | Kind::MergeFolded => Fate::Operand,
-            Kind::PutExpiring => {
-                let (expiry, _) =
-                    split_expiring(self.inner.value()).ok_or_else(|| self.damaged("no expiry"))?;
-                if is_expired(expiry, self.reader.now_unix_s) {
-                    Fate::Gone
-                } else {
-                    Fate::Value {
-                        start: EXPIRY_BYTES,
-                    }
-                }
-            }
-            Kind::RangeDelete => return Err(self.damaged("the kind of a range deletion")),
-        })
+    fn fate(&self) -> Result<Fate> {
+        let (user_key, trailer) = key::split(self.inner.key());
+        fate(
+            user_key,
+            trailer,
+            self.inner.value(),
+            self.reader.now_unix_s,
+        )
     }
-
-    fn damaged(&self, what: &str) -> Error {
-        Error::corruption(format!(
-            "the entry of key b\"{}\" with sequence number {} has {what}",
-            user_key_of(&self.inner).escape_ascii(),
-            key::split(self.inner.key()).1.seqno(),
-        ))
-    }
-}
-
-/// The trailer that sorts before every entry of a key.
-fn first_trailer() -> Trailer {
-    Trailer::seek(SeqNo::MAX)
-}
-
-/// The trailer that sorts behind every entry of a key but an equal one.
-fn last_trailer() -> Trailer {
-    Trailer::new(SeqNo::ZERO, Kind::Delete)
 }
 
 fn user_key_of<C: Cursor>(cursor: &C) -> &[u8] {
@@ -526,11 +490,6 @@ fn user_key_of<C: Cursor>(cursor: &C) -> &[u8] {
 fn set(buffer: &mut Vec<u8>, bytes: &[u8]) {
     buffer.clear();
     buffer.extend_from_slice(bytes);
-}
-
-fn aim(target: &mut Vec<u8>, user_key: &[u8], trailer: Trailer) {
-    target.clear();
-    key::encode_into(target, user_key, trailer);
 }
 
 #[cfg(test)]

@@ -17,6 +17,41 @@ use crate::store::batch::format::{COUNT_OFFSET, HEADER_BYTES};
 pub struct Batch {
     bytes: Vec<u8>,
     count: u32,
+    keyspaces: Touched,
+}
+
+/// The keyspaces that a batch writes to, each once. Nearly always it is one, which needs no
+/// memory of its own.
+#[derive(Clone, Debug, Default)]
+enum Touched {
+    #[default]
+    None,
+    One(KeyspaceId),
+    Many(Vec<KeyspaceId>),
+}
+
+impl Touched {
+    #[inline]
+    fn add(&mut self, keyspace: KeyspaceId) {
+        match self {
+            Touched::None => *self = Touched::One(keyspace),
+            Touched::One(one) if *one == keyspace => {}
+            Touched::One(one) => *self = Touched::Many(vec![*one, keyspace]),
+            Touched::Many(many) => {
+                if !many.contains(&keyspace) {
+                    many.push(keyspace);
+                }
+            }
+        }
+    }
+
+    fn list(&self) -> &[KeyspaceId] {
+        match self {
+            Touched::None => &[],
+            Touched::One(one) => std::slice::from_ref(one),
+            Touched::Many(many) => many,
+        }
+    }
 }
 
 impl Batch {
@@ -29,7 +64,7 @@ impl Batch {
     pub fn with_capacity(capacity_bytes: usize) -> Batch {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + capacity_bytes);
         bytes.resize(HEADER_BYTES, 0);
-        Batch { bytes, count: 0 }
+        Batch { bytes, count: 0, keyspaces: Touched::None }
     }
 
     /// Gives `key` the value.
@@ -72,6 +107,7 @@ impl Batch {
         let body = other.body();
         check_batch_len(self.bytes.len(), body.len())?;
         self.bytes.extend_from_slice(body);
+        other.keyspaces().iter().for_each(|keyspace| self.keyspaces.add(*keyspace));
         // Cannot overflow: see the proof in `batch/format`.
         self.set_count(self.count + other.count);
         Ok(())
@@ -80,6 +116,11 @@ impl Batch {
     /// Entries in the batch.
     pub fn count(&self) -> u32 {
         self.count
+    }
+
+    /// The keyspaces that the batch writes to, each once.
+    pub fn keyspaces(&self) -> &[KeyspaceId] {
+        self.keyspaces.list()
     }
 
     /// Whether the batch does nothing.
@@ -92,6 +133,7 @@ impl Batch {
         self.bytes.truncate(HEADER_BYTES);
         self.bytes.fill(0);
         self.count = 0;
+        self.keyspaces = Touched::None;
     }
 
     /// Bytes of the encoding.
@@ -152,6 +194,7 @@ impl Batch {
             }
         }
         assert!(self.bytes.len() == end);
+        self.keyspaces.add(keyspace);
         self.set_count(self.count + 1);
         Ok(())
     }

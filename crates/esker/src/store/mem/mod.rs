@@ -11,3 +11,5 @@ pub mod fragment;
 pub mod node;
 pub mod skiplist;
 pub mod memtable;
+#[cfg(all(test, loom))]
+mod loom_models;

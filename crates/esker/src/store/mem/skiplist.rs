@@ -1,6 +1,42 @@
 //! Ordered set of entries; one writer, many readers, no locks.
 //!
-//! PLACEHOLDER-ESSAY
+//! A skip list (Pugh 1990) in the manner of LevelDB's: one writer links nodes from the bottom up,
+//! readers walk without locks, nothing is ever unlinked. What is added to it:
+//!
+//! - **Fragments in the links.** A link carries eight bytes that stand for the next node's key
+//!   (`fragment.rs`), so a search fetches only the nodes it steps onto, not those that turn out
+//!   to lie too far. That is also why a node reaches the next level once in two, and not once in
+//!   four as elsewhere: nodes stepped onto per level are then one instead of three, and the
+//!   comparisons, of which there are more, are nearly free.
+//! - **A finger.** The writer remembers where its last insert was, and looks from there, upwards
+//!   only as far as needed. Rising keys cost two comparisons.
+//! - **Links back** on level 0, so that a step back costs what a step forward costs, and not a
+//!   search. A link back may be behind the times; the way forward from it is always right.
+//!
+//! Measured (`cargo bench -p esker --bench parts`; 1 M keys of 16 decimal digits, values of 100
+//! bytes; two cores of a busy 2.5 GHz Xeon in a virtual machine, where fetching one far entry
+//! costs about 200 ns; processor time in ns/op, and bytes beyond key and value):
+//!
+//! | variant | sequential insert | random insert | random get | bytes |
+//! |---|---|---|---|---|
+//! | branching 2, fragments (this) | 164 | 1970 to 2850 | 2470 to 3170 | 61 |
+//! | branching 4, fragments | 152 | 2660 to 3200 | 3290 to 4180 | 50 |
+//! | branching 2, no fragment ever decides | 137 | 3490 | 3720 | 61 |
+//! | this, in huge pages | 162 | 1750 to 1980 | 1530 to 1850 | 61 |
+//! | `std` `BTreeMap` of vectors | | 1690 to 1850 | 1160 to 1610 | |
+//!
+//! The last but one line was taken with an allocator that asks for huge pages: half of what a
+//! fetch costs here is finding its page. The last cannot be read while it is written. Its nodes
+//! hold eleven keys, and wide nodes are what this list still lacks. Many versions of one key
+//! defeat fragments, which then tie: merges onto a thousand counters cost 1000 to 1400.
+//!
+//! Laws, from which the proofs beside the atomics follow. The links of a level only ever change to
+//! lead to a node that lies before the one they led to. A node is linked on level 0 first. A
+//! reader that has the fragment of a link finds a node behind it that is no farther.
+//!
+//! A reader finds everything that was inserted before it began, in the sense of "happens before"
+//! (a sequence number published with Release and read with Acquire); of what is inserted
+//! meanwhile it may find some.
 #![allow(unsafe_code)]
 
 use std::cmp::Ordering::{Equal, Greater, Less};
@@ -21,11 +57,12 @@ use crate::store::mem::arena::{Arena, ArenaWriter};
 use crate::store::mem::fragment::fragment;
 use crate::store::mem::node::{BeforeFold, FRAGMENT_OF_END, Link, Node, NodeRef};
 
-/// A node reaches the next level once in 2 to this many times.
-const BRANCHING_BITS: u32 = 2;
+/// A node reaches the next level once in 2 to this many times: see above for why not once in 4.
+const BRANCHING_BITS: u32 = 1;
 
-/// Levels of the tallest node: 4^12 entries, 16 M, is more than a memtable ever holds.
-const HEIGHT_MAX: usize = 12;
+/// Levels of the tallest node: 2^20 entries, with the smallest of them 100 MB. Beyond that a
+/// search walks a few steps more on the top level.
+const HEIGHT_MAX: usize = 20;
 
 /// Seed of the tower heights. Fixed, so that the same inserts build the same list; heights do
 /// not depend on keys, so nobody can choose keys that make it slow.

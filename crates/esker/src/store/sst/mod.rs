@@ -17,3 +17,10 @@ pub mod block_based;
 pub mod any_builder;
 pub mod any_reader;
 pub mod open_files;
+
+pub use any_builder::AnyBuilder;
+pub use any_reader::{AnyCursor, AnyReader};
+pub use block::fetch::BlockCache;
+pub use contract::{BuildSettings, FinishedSst, Found};
+pub use open_files::OpenFiles;
+pub use props::Props;

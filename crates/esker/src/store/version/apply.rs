@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::limits::{KEYSPACE_COUNT_MAX, KEYSPACE_NAME_BYTES_MAX};
+use crate::base::types::seqno::SeqNo;
 use crate::store::version::edit::{Change, SettingsText};
 use crate::store::version::file::FileRecord;
 use crate::store::version::format::check_format;
@@ -118,17 +118,17 @@ impl Replay {
                 state.merge_name = merge_name.as_deref().map(Arc::from);
                 Ok(())
             }
-            Change::SetFirstLog { keyspace, number } => {
+            Change::SetFlushed { keyspace, seqno } => {
                 let state = self.keyspace(*keyspace)?;
-                state.first_log = state.first_log.max(*number);
+                state.flushed = state.flushed.max(*seqno);
+                // A write numbered up to here would be taken for flushed, and lost by a replay.
+                self.next.last_seqno = self.next.last_seqno.max(*seqno);
                 Ok(())
             }
-            Change::SetCompactCursor {
-                keyspace,
-                level,
-                key,
-            } => {
-                self.keyspace(*keyspace)?.compact_cursors[level.index()] = key.clone();
+            Change::SetFirstLog { number } => {
+                self.next.first_log = self.next.first_log.max(*number);
+                // A log with a smaller number would not be replayed.
+                self.next.next_file = self.next.next_file.max(*number);
                 Ok(())
             }
             Change::SetNextFile { number } => {
@@ -207,9 +207,8 @@ impl Replay {
             order,
             merge_name: merge_name.map(Arc::from),
             settings: Arc::new(settings.clone()),
-            first_log: FileNumber(0),
+            flushed: SeqNo::ZERO,
             levels: Arc::new(Levels::default()),
-            compact_cursors: std::array::from_fn(|_| Bytes::EMPTY),
         };
         self.next.next_keyspace = KeyspaceId(following);
         self.next.keyspaces.insert(id, Arc::new(state));

@@ -94,8 +94,8 @@ fn take_change(tag: u8, body: &mut ByteReader<'_>) -> Taken {
         TAG_CREATE_KEYSPACE => take_create_keyspace(body),
         TAG_DROP_KEYSPACE => take_keyspace(body).map(|id| Change::DropKeyspace { id }),
         TAG_CHANGE_SETTINGS => take_change_settings(body),
-        TAG_SET_FIRST_LOG => take_first_log(body),
-        TAG_SET_COMPACT_CURSOR => take_compact_cursor(body),
+        TAG_SET_FLUSHED => take_flushed(body),
+        TAG_SET_FIRST_LOG => take_file_number(body).map(|number| Change::SetFirstLog { number }),
         TAG_SET_NEXT_FILE => take_file_number(body).map(|number| Change::SetNextFile { number }),
         TAG_SET_LAST_SEQNO => take_seqno(body).map(|seqno| Change::SetLastSeqno { seqno }),
         TAG_SET_NEXT_KEYSPACE => take_keyspace(body).map(|id| Change::SetNextKeyspace { id }),
@@ -154,18 +154,10 @@ fn take_change_settings(body: &mut ByteReader<'_>) -> Option<Change> {
     })
 }
 
-fn take_first_log(body: &mut ByteReader<'_>) -> Option<Change> {
-    Some(Change::SetFirstLog {
+fn take_flushed(body: &mut ByteReader<'_>) -> Option<Change> {
+    Some(Change::SetFlushed {
         keyspace: take_keyspace(body)?,
-        number: take_file_number(body)?,
-    })
-}
-
-fn take_compact_cursor(body: &mut ByteReader<'_>) -> Option<Change> {
-    Some(Change::SetCompactCursor {
-        keyspace: take_keyspace(body)?,
-        level: take_level(body)?,
-        key: take_key(body)?,
+        seqno: take_seqno(body)?,
     })
 }
 

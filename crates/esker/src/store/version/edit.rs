@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::seqno::SeqNo;
 use crate::store::version::file::FileRecord;
@@ -69,22 +68,20 @@ pub enum Change {
         /// Name of its merge operator, if it has one.
         merge_name: Option<String>,
     },
-    /// Logs with smaller numbers hold nothing of the keyspace that is not in its files. Never
-    /// goes back: a smaller number changes nothing.
-    SetFirstLog {
+    /// No entry of the keyspace up to this number lies outside sorted files: a log is replayed
+    /// without them, so that nothing is applied twice. The number counts as used. Never goes
+    /// back: a smaller number changes nothing.
+    SetFlushed {
         /// Whose entries.
         keyspace: KeyspaceId,
-        /// The first log that may hold some.
-        number: FileNumber,
+        /// The number.
+        seqno: SeqNo,
     },
-    /// Where the next compaction of a level should begin; the empty key is the front.
-    SetCompactCursor {
-        /// Whose level.
-        keyspace: KeyspaceId,
-        /// Which level.
-        level: Level,
-        /// The key to begin with.
-        key: Bytes,
+    /// Logs with smaller numbers hold nothing that is not in sorted files, of any keyspace, and
+    /// smaller file numbers count as given out. Never goes back.
+    SetFirstLog {
+        /// The first log that may hold something.
+        number: FileNumber,
     },
     /// The next file number to give out. Never goes back: a smaller number changes nothing.
     SetNextFile {
@@ -148,17 +145,10 @@ impl fmt::Display for Change {
                 write!(f, "change settings keyspace {id}")?;
                 write_settings(f, merge_name.as_deref(), settings)
             }
-            Change::SetFirstLog { keyspace, number } => {
-                write!(f, "first log {number} keyspace {keyspace}")
+            Change::SetFlushed { keyspace, seqno } => {
+                write!(f, "flushed {seqno} keyspace {keyspace}")
             }
-            Change::SetCompactCursor {
-                keyspace,
-                level,
-                key,
-            } => {
-                let key = key.escape_ascii();
-                write!(f, "compact cursor keyspace {keyspace} {level} \"{key}\"")
-            }
+            Change::SetFirstLog { number } => write!(f, "first log {number}"),
             Change::SetNextFile { number } => write!(f, "next file {number}"),
             Change::SetLastSeqno { seqno } => write!(f, "last seqno {seqno}"),
             Change::SetNextKeyspace { id } => write!(f, "next keyspace {id}"),

@@ -87,20 +87,12 @@ fn put_body(out: &mut Vec<u8>, change: &Change) -> u8 {
             put_settings(out, settings);
             TAG_CHANGE_SETTINGS
         }
-        Change::SetFirstLog { keyspace, number } => {
+        Change::SetFlushed { keyspace, seqno } => {
             put_varint(out, u64::from(keyspace.0));
-            put_varint(out, number.0);
-            TAG_SET_FIRST_LOG
+            put_varint(out, seqno.get());
+            TAG_SET_FLUSHED
         }
-        Change::SetCompactCursor {
-            keyspace,
-            level,
-            key,
-        } => {
-            put_place(out, *keyspace, *level);
-            put_prefixed(out, key);
-            TAG_SET_COMPACT_CURSOR
-        }
+        Change::SetFirstLog { number } => put_number(out, number.0, TAG_SET_FIRST_LOG),
         Change::SetNextFile { number } => put_number(out, number.0, TAG_SET_NEXT_FILE),
         Change::SetLastSeqno { seqno } => put_number(out, seqno.get(), TAG_SET_LAST_SEQNO),
         Change::SetNextKeyspace { id } => put_number(out, u64::from(id.0), TAG_SET_NEXT_KEYSPACE),

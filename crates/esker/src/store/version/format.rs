@@ -1,8 +1,9 @@
 //! Byte layout of the manifest's records and of CURRENT.
 //!
 //! A manifest is a log (`store/wal`) whose first record is a snapshot and whose other records
-//! are edits; empty records are the log's own marks, and say nothing. Integers are little-endian, or varints where it says so; `bytes` and `text` (which
-//! is UTF-8) have their length in front as a varint.
+//! are edits; empty records are the log's own marks, and say nothing. Integers are
+//! little-endian, or varints where it says so; `bytes` and `text` (which is UTF-8) have their
+//! length in front as a varint.
 //!
 //! Snapshot record:
 //!
@@ -25,12 +26,12 @@
 //! | 0x03 | create keyspace | id varint, name text, order text, merge, settings |
 //! | 0x04 | drop keyspace | id varint |
 //! | 0x05 | change settings | id varint, merge, settings |
-//! | 0x06 | set first log | keyspace varint, number varint |
+//! | 0x06 | set first log | number varint |
 //! | 0x07 | set next file | number varint |
 //! | 0x08 | set last seqno | seqno varint |
 //! | 0x09 | set next keyspace | id varint |
 //! | 0x0a | set format | version varint |
-//! | 0x81 | set compact cursor | keyspace varint, level u8, key bytes |
+//! | 0x0b | set flushed | keyspace varint, seqno varint |
 //!
 //! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1:
 //!   an expiry follows), smallest bytes, largest bytes, smallest seqno varint, largest seqno
@@ -38,8 +39,8 @@
 //! - merge: u8 0, or u8 1 and the operator's name as text.
 //! - settings: count varint, then name text and value text of each, names ascending.
 //!
-//! Tags from 0x80 on are optional: a program that does not know one skips it. Others it must
-//! know: the record was written by a newer Esker otherwise.
+//! Tags from 0x80 on are optional (none is in use yet): a program that does not know one skips
+//! it. Others it must know: the record was written by a newer Esker otherwise.
 //!
 //! Valid if and only if every body ends where its length says, every flag and level is one named
 //! here, keys, names and seqnos are within `base/types/limits.rs`, and a run is 0 below level 0.
@@ -90,7 +91,7 @@ pub const TAG_SET_NEXT_KEYSPACE: u8 = 0x09;
 /// See the table of changes above.
 pub const TAG_SET_FORMAT: u8 = 0x0a;
 /// See the table of changes above.
-pub const TAG_SET_COMPACT_CURSOR: u8 = 0x81;
+pub const TAG_SET_FLUSHED: u8 = 0x0b;
 
 /// The largest key is the end of a range delete.
 pub const FLAG_LARGEST_EXCLUSIVE: u8 = 1;

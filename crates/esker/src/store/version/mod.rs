@@ -3,7 +3,7 @@
 //! A version is an immutable value: for each keyspace its settings and, level by level, the runs
 //! of sorted files that hold its data. A change is data too, an edit: it is logged in the
 //! manifest first, then applied to the current version, which gives the next one. Readers keep
-//! the version they began with for as long as they need its files.
+//! the levels of their keyspace that they began with for as long as they need its files.
 //!
 //! Law: no file is created or removed here, the manifest's own and CURRENT excepted.
 //!
@@ -25,4 +25,15 @@ pub mod current;
 pub mod recovery;
 pub mod manifest;
 #[cfg(test)]
-mod memory_fs;
+mod crash_disk;
+
+pub use crate::store::version::apply::apply;
+pub use crate::store::version::edit::{Change, Edit, SettingsText};
+pub use crate::store::version::file::FileRecord;
+pub use crate::store::version::format::FORMAT_VERSION;
+pub use crate::store::version::history::History;
+pub use crate::store::version::levels::{Levels, LevelsEdit};
+pub use crate::store::version::manifest::Manifest;
+pub use crate::store::version::recovery::{ManifestReport, read_manifest};
+pub use crate::store::version::run::{Run, RunId};
+pub use crate::store::version::state::{Identity, KeyspaceState, Orders, Version};

@@ -29,8 +29,8 @@ impl FileNumbers {
         FileNumber(self.next.load(Ordering::Relaxed))
     }
 
-    /// Makes sure that `number` is not handed out any more.
-    pub fn skip(&self, number: FileNumber) {
-        self.next.fetch_max(number.0 + 1, Ordering::Relaxed);
+    /// Hands out only numbers from `next` on.
+    pub fn skip(&self, next: FileNumber) {
+        self.next.fetch_max(next.0, Ordering::Relaxed);
     }
 }

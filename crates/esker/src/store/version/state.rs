@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
-use crate::base::types::limits::LEVEL_COUNT;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::store::version::edit::{Change, Edit, SettingsText};
@@ -64,23 +62,16 @@ pub struct KeyspaceState {
     pub merge_name: Option<Arc<str>>,
     /// Its settings, as text.
     pub settings: Arc<SettingsText>,
-    /// Logs with smaller numbers hold nothing of it that is not in its files.
-    pub first_log: FileNumber,
+    /// No entry of it up to this number lies outside its files.
+    pub flushed: SeqNo,
     /// Its files.
     pub levels: Arc<Levels>,
-    /// Where the next compaction of each level should begin; the empty key is the front.
-    pub compact_cursors: [Bytes; LEVEL_COUNT],
 }
 
 impl KeyspaceState {
     /// Name of the order of its keys.
     pub fn order_name(&self) -> &str {
         self.order.name()
-    }
-
-    /// Where the next compaction of `level` should begin; the empty key is the front.
-    pub fn compact_cursor(&self, level: Level) -> &Bytes {
-        &self.compact_cursors[level.index()]
     }
 
     // The changes that make this state out of nothing.
@@ -93,9 +84,9 @@ impl KeyspaceState {
             merge_name: self.merge_name.as_deref().map(str::to_string),
             settings: SettingsText::clone(&self.settings),
         });
-        if self.first_log != FileNumber(0) {
-            let number = self.first_log;
-            changes.push(Change::SetFirstLog { keyspace, number });
+        if self.flushed != SeqNo::ZERO {
+            let seqno = self.flushed;
+            changes.push(Change::SetFlushed { keyspace, seqno });
         }
         for (level, run) in self.levels.all_runs() {
             changes.extend(run.files().iter().map(|record| Change::AddFile {
@@ -104,16 +95,6 @@ impl KeyspaceState {
                 run: run.id(),
                 record: Arc::clone(record),
             }));
-        }
-        for level in Level::all() {
-            let key = self.compact_cursor(level).clone();
-            if !key.is_empty() {
-                changes.push(Change::SetCompactCursor {
-                    keyspace,
-                    level,
-                    key,
-                });
-            }
         }
     }
 }
@@ -132,6 +113,8 @@ pub struct Version {
     pub next_keyspace: KeyspaceId,
     /// The largest sequence number known to be used; logs may hold larger ones.
     pub last_seqno: SeqNo,
+    /// Logs with smaller numbers hold nothing that is not in sorted files, of any keyspace.
+    pub first_log: FileNumber,
     /// The keyspaces by number.
     pub keyspaces: BTreeMap<KeyspaceId, Arc<KeyspaceState>>,
     /// The orders that new keyspaces may name.
@@ -150,6 +133,7 @@ impl Version {
             next_file: FileNumber(1),
             next_keyspace: KeyspaceId(0),
             last_seqno: SeqNo::ZERO,
+            first_log: FileNumber(0),
             keyspaces: BTreeMap::new(),
             orders,
             names: Arc::default(),
@@ -164,11 +148,6 @@ impl Version {
     /// The keyspace with that name.
     pub fn keyspace_named(&self, name: &str) -> Option<&Arc<KeyspaceState>> {
         self.keyspace(*self.names.get(name)?)
-    }
-
-    /// The first log that any keyspace may still need; `None` without keyspaces.
-    pub fn first_log(&self) -> Option<FileNumber> {
-        self.keyspaces.values().map(|state| state.first_log).min()
     }
 
     /// How many files there are.
@@ -187,6 +166,10 @@ impl Version {
                 seqno: self.last_seqno,
             },
         ];
+        if self.first_log != FileNumber(0) {
+            let number = self.first_log;
+            changes.push(Change::SetFirstLog { number });
+        }
         for state in self.keyspaces.values() {
             state.to_changes(&mut changes);
         }

@@ -29,6 +29,7 @@ pub enum Tail {
 /// later intact record was written: see "A torn tail, or damage?" in `wal/format`.
 pub struct WalReader {
     walk: WalSalvage,
+    record_end: u64,
     ended: Option<Ended>,
 }
 
@@ -50,6 +51,7 @@ impl WalReader {
     pub fn named(file: Arc<dyn ReadFile>, name: FileName) -> WalReader {
         WalReader {
             walk: WalSalvage::new(file, name),
+            record_end: 0,
             ended: None,
         }
     }
@@ -71,7 +73,10 @@ impl WalReader {
     pub fn next(&mut self) -> Result<Option<&[u8]>> {
         if self.ended.is_none() {
             match self.walk.step()? {
-                Step::Record => return Ok(Some(self.walk.payload())),
+                Step::Record => {
+                    self.record_end = self.walk.end_offset();
+                    return Ok(Some(self.walk.payload()));
+                }
                 Step::End => self.ended = Some(Ended::Tail(Tail::Clean)),
                 Step::Gap(gap) => self.ended = Some(judge(&mut self.walk, gap)),
             }
@@ -96,6 +101,11 @@ impl WalReader {
     /// Where the record starts that was read last.
     pub fn record_offset(&self) -> u64 {
         self.walk.record_offset()
+    }
+
+    /// The offset behind the record that was read last.
+    pub fn record_end(&self) -> u64 {
+        self.record_end
     }
 
     /// The largest durable mark seen so far. Above 0 it proves that a sync of this segment

@@ -98,13 +98,13 @@ impl VersionStage {
 fn show(version: &Version, out: &mut String) {
     writeln!(
         out,
-        "next file {}, next keyspace {}, last seqno {}",
-        version.next_file, version.next_keyspace, version.last_seqno
+        "next file {}, next keyspace {}, last seqno {}, first log {}",
+        version.next_file, version.next_keyspace, version.last_seqno, version.first_log
     )
     .unwrap();
     for (id, state) in &version.keyspaces {
-        let (name, first_log) = (&state.name, state.first_log);
-        writeln!(out, "keyspace {id} {name:?} first log {first_log}").unwrap();
+        let (name, flushed) = (&state.name, state.flushed);
+        writeln!(out, "keyspace {id} {name:?} flushed {flushed}").unwrap();
         for (level, run) in state.levels.all_runs() {
             let files: Vec<String> = run
                 .files()
@@ -160,14 +160,12 @@ fn change(words: &[&str]) -> Result<Change, String> {
             level: level(at)?,
             number: file(word)?,
         },
-        ["first_log", id, word] => Change::SetFirstLog {
+        ["flushed", id, word] => Change::SetFlushed {
             keyspace: keyspace(id)?,
-            number: file(word)?,
+            seqno: SeqNo::new(number(word)?),
         },
-        ["cursor", id, at, key] => Change::SetCompactCursor {
-            keyspace: keyspace(id)?,
-            level: level(at)?,
-            key: Bytes::copy_of(key.as_bytes()),
+        ["first_log", word] => Change::SetFirstLog {
+            number: file(word)?,
         },
         ["next_file", word] => Change::SetNextFile {
             number: file(word)?,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::base::types::entry::is_expired;
 use crate::env::random::Random;
 use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};
 use crate::flow::read::model_view::{Layout, read_at};

@@ -1,10 +1,13 @@
 use super::*;
-use crate::base::types::ids::Level;
+use crate::base::types::error::ErrorKind;
+use crate::base::types::ids::{FileNumber, Level};
 use crate::base::types::key::Trailer;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
+use crate::env::fs::Fs;
 use crate::flow::read::model::{History, Shape, VectorCursor, for_seeds, order_of, random_key};
 use crate::flow::read::model_view::Layout;
+use crate::store::names::FileName;
 
 #[test]
 fn files_of_a_run_move_as_one() {
@@ -50,9 +53,8 @@ fn files_of_a_run_move_as_one() {
     });
 }
 
-#[test]
-fn files_outside_the_range_are_not_opened() {
-    // Ten files, a range inside two of them, a scan over the whole range and off both ends.
+/// Ten files with ten keys each, 00 to 99, at level 1.
+fn ten_files() -> (Layout, Level) {
     let mut history = History::default();
     for number in 0..100_u64 {
         history.writes.push(crate::flow::read::model::Write {
@@ -65,6 +67,13 @@ fn files_outside_the_range_are_not_opened() {
     let cuts = (1..10).map(|ten| format!("{ten}0").into_bytes()).collect();
     let level = Level::new(1).unwrap();
     layout.add_run(level, &history, cuts);
+    (layout, level)
+}
+
+#[test]
+fn files_outside_the_range_are_not_opened() {
+    // Ten files, a range inside two of them, a scan over the whole range and off both ends.
+    let (layout, level) = ten_files();
     let view = layout.view(&[]);
     let run = view.parts().levels.run(level);
     assert_eq!(run.files().len(), 10);
@@ -75,4 +84,25 @@ fn files_outside_the_range_are_not_opened() {
     assert!(cursor.seek_to_last().unwrap());
     while cursor.prev().unwrap() {}
     assert_eq!(view.parts().open_files.open_count(), 2);
+}
+
+#[test]
+fn a_missing_file_is_an_error_and_the_others_stay_readable() {
+    // The fourth file is gone: moving into it from either side fails, moving elsewhere does not.
+    let (layout, level) = ten_files();
+    let path = std::path::Path::new("/db").join(FileName::Sst(FileNumber(4)).to_string());
+    layout.fs().remove_file(&path).unwrap();
+    let view = layout.view(&[]);
+    let run = view.parts().levels.run(level);
+    let mut cursor = RunCursor::new(&view, run, &KeyRange::ALL, ReadOptions::default());
+    let target = |key: &str| key::encode(key.as_bytes(), Trailer::seek(SeqNo::MAX));
+    assert!(cursor.seek(&target("29")).unwrap());
+    assert_eq!(cursor.next().unwrap_err().kind(), ErrorKind::Corruption);
+    assert!(!cursor.is_valid());
+    assert!(cursor.seek(&target("40")).unwrap());
+    assert_eq!(cursor.prev().unwrap_err().kind(), ErrorKind::Corruption);
+    assert!(!cursor.is_valid());
+    assert!(cursor.seek(&target("35")).is_err());
+    assert!(cursor.seek_to_first().unwrap());
+    assert!(cursor.seek_to_last().unwrap());
 }

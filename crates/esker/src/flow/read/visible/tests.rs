@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::base::types::kind::Kind;
 use crate::env::random::Random;
 use crate::flow::read::model::{
     History, NOW_UNIX_S, Shape, VectorCursor, for_seeds, order_of, random_key, rule,

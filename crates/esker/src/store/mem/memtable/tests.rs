@@ -4,7 +4,7 @@ use crate::base::types::entry::join_expiring;
 use crate::env::random::Random;
 
 /// Writes of one round of the model test.
-const WRITES: u64 = if cfg!(miri) { 60 } else { 600 };
+const WRITES: u64 = if cfg!(miri) { 40 } else { 600 };
 
 /// One write, as it was asked for.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ fn every_reader_sees_what_was_written_before_it() {
         }
         let table = writer.table();
         assert!(table.fold_count() > 0);
-        for _ in 0..2 * WRITES {
+        for _ in 0..if cfg!(miri) { 20 } else { 2 * WRITES } {
             let at = random.below(WRITES + 1);
             let (key, at_seqno) = ([b'a' + random.below(6) as u8], SeqNo::new(at));
             let deletes = table.range_deletes();

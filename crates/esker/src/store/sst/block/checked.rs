@@ -17,7 +17,10 @@ use crate::store::sst::block::format::{
 ///
 /// Entries are looked at when somebody comes by, and held against the block's end then: to look
 /// at all of them beforehand would cost as much as reading the block.
-#[derive(Debug)]
+///
+/// Shape: a handle of seven words onto shared bytes. Cloning it copies no bytes; it is kept by
+/// value, because one more pointer on the way is one more cache miss for a point read.
+#[derive(Clone, Debug)]
 pub struct Checked {
     bytes: Arc<Vec<u8>>,
     entries_len: usize,
@@ -128,9 +131,9 @@ impl Checked {
         Bytes::slice_of(&self.bytes, range)
     }
 
-    /// Bytes of memory it takes, with the reference counts of itself and of its bytes.
+    /// Bytes of memory it takes, with its bytes and their reference counts.
     pub fn size_bytes(&self) -> usize {
-        let counts = 4 * std::mem::size_of::<usize>();
+        let counts = 2 * std::mem::size_of::<usize>();
         let fixed = std::mem::size_of::<Checked>() + std::mem::size_of::<Vec<u8>>();
         self.bytes.capacity() + fixed + counts
     }

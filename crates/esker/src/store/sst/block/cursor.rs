@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
@@ -20,7 +19,7 @@ const TRAIL_BYTES_MAX: usize = 1 << 18;
 /// Movements say whether it stands on an entry afterwards, as those of `Cursor` do.
 #[derive(Debug)]
 pub struct BlockCursor {
-    block: Arc<Checked>,
+    block: Checked,
     /// Internal key of the entry; while standing nowhere, what the next entry may share.
     key: Vec<u8>,
     value: Range<usize>,
@@ -51,7 +50,7 @@ struct Step {
 impl Default for BlockCursor {
     fn default() -> BlockCursor {
         BlockCursor {
-            block: Arc::new(Checked::empty()),
+            block: Checked::empty(),
             key: Vec::new(),
             value: 0..0,
             at: 0,
@@ -64,7 +63,7 @@ impl Default for BlockCursor {
 
 impl BlockCursor {
     /// Goes to another block, and stands nowhere in it.
-    pub fn enter(&mut self, block: Arc<Checked>) {
+    pub fn enter(&mut self, block: Checked) {
         self.block = block;
         self.leave();
         self.trail.forget();

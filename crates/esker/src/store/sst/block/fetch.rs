@@ -20,7 +20,7 @@ use crate::store::sst::index::block::IndexBlock;
 #[derive(Clone, Debug)]
 pub enum Cached {
     /// Entries.
-    Rows(Arc<Checked>),
+    Rows(Checked),
     /// Separators and handles: a partition of a large index.
     Index(Arc<IndexBlock>),
 }
@@ -66,7 +66,7 @@ impl BlockSource {
     }
 
     /// A block of entries, for a point read.
-    pub fn rows(&self, handle: BlockHandle, fill_cache: bool) -> Result<Arc<Checked>> {
+    pub fn rows(&self, handle: BlockHandle, fill_cache: bool) -> Result<Checked> {
         if let Some(rows) = self.cached_rows(handle)? {
             return Ok(rows);
         }
@@ -81,7 +81,7 @@ impl BlockSource {
         handle: BlockHandle,
         fill_cache: bool,
         ahead: &mut Readahead,
-    ) -> Result<Arc<Checked>> {
+    ) -> Result<Checked> {
         if let Some(rows) = self.cached_rows(handle)? {
             return Ok(rows);
         }
@@ -95,7 +95,7 @@ impl BlockSource {
     }
 
     /// A block of entries as the file has it, past the cache.
-    pub fn rows_from_file(&self, handle: BlockHandle) -> Result<Arc<Checked>> {
+    pub fn rows_from_file(&self, handle: BlockHandle) -> Result<Checked> {
         self.unpack_rows(self.read_plain(handle)?, handle)
     }
 
@@ -142,7 +142,7 @@ impl BlockSource {
         }
     }
 
-    fn cached_rows(&self, handle: BlockHandle) -> Result<Option<Arc<Checked>>> {
+    fn cached_rows(&self, handle: BlockHandle) -> Result<Option<Checked>> {
         match self.cache.get(&self.key(handle)) {
             Some(Cached::Rows(rows)) => Ok(Some(rows)),
             Some(Cached::Index(_)) => Err(self.two_kinds(handle)),
@@ -150,10 +150,10 @@ impl BlockSource {
         }
     }
 
-    fn keep_rows(&self, handle: BlockHandle, rows: &Arc<Checked>, fill_cache: bool) {
+    fn keep_rows(&self, handle: BlockHandle, rows: &Checked, fill_cache: bool) {
         if fill_cache {
             let charge = rows.size_bytes();
-            let cached = Cached::Rows(Arc::clone(rows));
+            let cached = Cached::Rows(rows.clone());
             self.cache.insert(self.key(handle), cached, charge);
         }
     }
@@ -164,11 +164,8 @@ impl BlockSource {
         self.at(error, handle)
     }
 
-    fn unpack_rows(&self, plain: Vec<u8>, handle: BlockHandle) -> Result<Arc<Checked>> {
-        match Checked::new(plain) {
-            Ok(rows) => Ok(Arc::new(rows)),
-            Err(error) => Err(self.at(error, handle)),
-        }
+    fn unpack_rows(&self, plain: Vec<u8>, handle: BlockHandle) -> Result<Checked> {
+        Checked::new(plain).map_err(|error| self.at(error, handle))
     }
 
     fn read_stored(&self, handle: BlockHandle) -> Result<Vec<u8>> {

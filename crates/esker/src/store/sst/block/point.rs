@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::base::codec::fixed::u64_at;
 use crate::base::types::error::Result;
@@ -27,7 +26,7 @@ pub struct Wanted<'a> {
 /// The first entry of the key that is not newer than wanted: its trailer, and where its value
 /// lies in the block.
 pub fn find(
-    block: &Arc<Checked>,
+    block: &Checked,
     order: &KeyOrder,
     wanted: Wanted<'_>,
 ) -> Result<Option<(Trailer, Range<usize>)>> {
@@ -93,13 +92,13 @@ fn scan_bytewise(
 
 // Another order says nothing about prefixes, so every key is put together and compared.
 fn scan_custom(
-    block: &Arc<Checked>,
+    block: &Checked,
     order: &KeyOrder,
     start: usize,
     wanted: Wanted<'_>,
 ) -> Result<Option<(Trailer, Range<usize>)>> {
     let mut cursor = BlockCursor::default();
-    cursor.enter(Arc::clone(block));
+    cursor.enter(block.clone());
     let mut is_on = cursor.seek_from(start)?;
     while is_on {
         let (user_key, trailer) = key::split(cursor.key());

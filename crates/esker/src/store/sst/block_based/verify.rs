@@ -1,7 +1,6 @@
 //! Reads every byte of a block-based sorted file and holds it against what the file says.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use crate::base::codec::checksum::hash64;
 use crate::base::types::error::{Error, Result};
@@ -53,7 +52,7 @@ impl Walk<'_> {
         let handle: BlockHandle = leaf.handle(slot);
         let block = self.reader.source().rows_from_file(handle)?;
         let mut cursor = BlockCursor::default();
-        cursor.enter(Arc::clone(&block));
+        cursor.enter(block);
         let mut is_on = cursor.seek_to_first()?;
         if !is_on {
             return Err(Error::corruption("a data block has no entries"));

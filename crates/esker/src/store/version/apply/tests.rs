@@ -1,10 +1,9 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::base::types::bytes::Bytes;
 use crate::base::types::error::ErrorKind;
-use crate::base::types::limits::LEVEL_COUNT;
 use crate::base::types::order::KeyOrder;
-use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
 use crate::store::version::edit::Edit;
 use crate::store::version::format::FORMAT_VERSION;
@@ -21,6 +20,7 @@ pub(in crate::store::version) struct Model {
     next_file: u64,
     seqno: u64,
     next_keyspace: u32,
+    first_log: u64,
     keyspaces: BTreeMap<u32, ModelKeyspace>,
 }
 
@@ -29,9 +29,8 @@ struct ModelKeyspace {
     name: String,
     merge_name: Option<String>,
     settings: SettingsText,
-    first_log: u64,
+    flushed: u64,
     files: BTreeMap<u64, (Level, RunId, Arc<FileRecord>)>,
-    cursors: [Bytes; LEVEL_COUNT],
 }
 
 fn number(random: &mut Random, below: u64) -> usize {
@@ -122,12 +121,16 @@ impl Model {
             self.add(id, Level::ZERO, run, record, edit);
             start = end + 1;
         }
-        let first_log = self.next_file;
-        self.keyspaces.get_mut(&id).unwrap().first_log = first_log;
-        edit.push(Change::SetFirstLog {
+        self.keyspaces.get_mut(&id).unwrap().flushed = self.seqno;
+        edit.push(Change::SetFlushed {
             keyspace: KeyspaceId(id),
-            number: FileNumber(first_log),
+            seqno: SeqNo::new(self.seqno),
         });
+        if random.one_in(2) {
+            self.first_log = self.next_file;
+            let number = FileNumber(self.first_log);
+            edit.push(Change::SetFirstLog { number });
+        }
     }
 
     // All of level 0 and 1 become one file of level 1 or 2, or one file of level 1 moves down.
@@ -162,16 +165,9 @@ impl Model {
     }
 
     fn tune(&mut self, random: &mut Random, id: u32, edit: &mut Edit) {
-        let level = Level::new(number(random, LEVEL_COUNT as u64)).unwrap();
         let keyspace = self.keyspaces.get_mut(&id).unwrap();
-        keyspace.cursors[level.index()] = key(random.below(100));
         keyspace.settings = SettingsText::from([("ttl".into(), random.below(9).to_string())]);
         keyspace.merge_name = None;
-        edit.push(Change::SetCompactCursor {
-            keyspace: KeyspaceId(id),
-            level,
-            key: keyspace.cursors[level.index()].clone(),
-        });
         edit.push(Change::ChangeSettings {
             id: KeyspaceId(id),
             settings: keyspace.settings.clone(),
@@ -185,14 +181,14 @@ impl Model {
         assert_eq!(version.next_file, FileNumber(self.next_file + 1));
         assert_eq!(version.last_seqno, SeqNo::new(self.seqno));
         assert_eq!(version.next_keyspace, KeyspaceId(self.next_keyspace));
+        assert_eq!(version.first_log, FileNumber(self.first_log));
         assert_eq!(version.keyspaces.len(), self.keyspaces.len());
         for (id, wanted) in &self.keyspaces {
             let state = version.keyspace_named(&wanted.name).unwrap();
             assert_eq!(state.id, KeyspaceId(*id));
             assert_eq!(state.merge_name.as_deref(), wanted.merge_name.as_deref());
             assert_eq!(*state.settings, wanted.settings);
-            assert_eq!(state.first_log, FileNumber(wanted.first_log));
-            assert_eq!(state.compact_cursors, wanted.cursors);
+            assert_eq!(state.flushed, SeqNo::new(wanted.flushed));
             let mut files = BTreeMap::new();
             for (level, run) in state.levels.all_runs() {
                 for file in run.files() {
@@ -288,6 +284,13 @@ fn contradictions_are_refused_by_kind() {
         (create(5, ""), ErrorKind::Corruption),
         (wrong_order, ErrorKind::Unsupported),
         (Change::DropKeyspace { id }, ErrorKind::Corruption),
+        (
+            Change::SetFlushed {
+                keyspace: id,
+                seqno: SeqNo::MAX,
+            },
+            ErrorKind::Corruption,
+        ),
         (Change::SetFormat { version: 0 }, ErrorKind::Corruption),
         (
             Change::SetFormat {
@@ -316,8 +319,18 @@ fn contradictions_are_refused_by_kind() {
 
 #[test]
 fn counters_never_go_back() {
-    // Two jobs that finish in the other order must not undo one another's numbers.
+    // Two jobs that finish in the other order must not undo one another's numbers; and no write
+    // gets a number, nor any log, that a replay would pass over.
+    let keyspace = KeyspaceId(0);
+    let first_log = |number| Change::SetFirstLog {
+        number: FileNumber(number),
+    };
+    let flushed = |seqno| Change::SetFlushed {
+        keyspace,
+        seqno: SeqNo::new(seqno),
+    };
     let edit = [
+        create(0, "a"),
         Change::SetNextFile {
             number: FileNumber(50),
         },
@@ -334,6 +347,12 @@ fn counters_never_go_back() {
     let version = apply(&empty(), &edit).unwrap();
     assert_eq!(version.next_file, FileNumber(50));
     assert_eq!(version.last_seqno, SeqNo::new(60));
+    let edit = [first_log(70), first_log(65), flushed(90), flushed(80)];
+    let version = apply(&version, &edit).unwrap();
+    assert_eq!(version.first_log, FileNumber(70));
+    assert_eq!(version.next_file, FileNumber(70));
+    assert_eq!(version.keyspaces[&keyspace].flushed, SeqNo::new(90));
+    assert_eq!(version.last_seqno, SeqNo::new(90));
 }
 
 #[test]

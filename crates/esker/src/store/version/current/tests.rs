@@ -1,20 +1,20 @@
 use super::*;
-use crate::store::version::memory_fs::MemoryFs;
+use crate::store::version::crash_disk::CrashDisk;
 
-fn kind_and_text(fs: &MemoryFs) -> (ErrorKind, String) {
-    let error = read_current(fs, Path::new("db")).unwrap_err();
+fn kind_and_text(fs: &CrashDisk) -> (ErrorKind, String) {
+    let error = read_current(&*fs.fs(), CrashDisk::dir()).unwrap_err();
     (error.kind(), error.to_string())
 }
 
 #[test]
 fn every_wrong_current_has_its_own_message() {
     // Nothing there, a lost CURRENT, another engine's, an empty one, and garbage.
-    let fs = MemoryFs::new(1);
+    let fs = CrashDisk::new(1);
     let (kind, text) = kind_and_text(&fs);
     assert_eq!(kind, ErrorKind::Invalid);
     assert!(text.contains("no database"), "{text}");
 
-    fs.put("000007.sst", Vec::new());
+    fs.put("000007.sst", b"");
     let (kind, text) = kind_and_text(&fs);
     assert_eq!(kind, ErrorKind::Corruption);
     assert!(
@@ -22,7 +22,7 @@ fn every_wrong_current_has_its_own_message() {
         "{text}"
     );
 
-    fs.put("CURRENT", b"MANIFEST-000004\n".to_vec());
+    fs.put("CURRENT", b"MANIFEST-000004\n");
     let (kind, text) = kind_and_text(&fs);
     assert_eq!(kind, ErrorKind::Unsupported);
     assert!(text.contains("LevelDB"), "{text}");
@@ -33,7 +33,7 @@ fn every_wrong_current_has_its_own_message() {
         vec![b'x'; 100_000],
         b"MANIFEST-1 00\n".to_vec(),
     ] {
-        fs.put("CURRENT", contents);
+        fs.put("CURRENT", &contents);
         let (kind, text) = kind_and_text(&fs);
         assert_eq!(kind, ErrorKind::Corruption);
         assert!(
@@ -46,19 +46,21 @@ fn every_wrong_current_has_its_own_message() {
 #[test]
 fn an_unfinished_creation_is_no_database() {
     // A crash before the first CURRENT leaves a manifest and nothing that would be lost.
-    let fs = MemoryFs::new(1);
-    fs.put("MANIFEST-000001", vec![1; 100]);
+    let fs = CrashDisk::new(1);
+    fs.put("MANIFEST-000001", &[1; 100]);
     assert_eq!(kind_and_text(&fs).0, ErrorKind::Invalid);
 }
 
 #[test]
 fn what_was_swapped_in_is_read_back() {
     // The draft counts only after the swap.
-    let fs = MemoryFs::new(1);
-    let dir = Path::new("db");
-    draft_current(&fs, dir, FileNumber(5)).unwrap();
-    assert!(read_current(&fs, dir).is_err());
-    swap_current(&fs, dir).unwrap();
-    assert_eq!(read_current(&fs, dir).unwrap(), FileNumber(5));
-    assert_eq!(fs.get("CURRENT.tmp"), None);
+    let fs = CrashDisk::new(1);
+    let disk = fs;
+    let fs = disk.fs();
+    let dir = CrashDisk::dir();
+    draft_current(&*fs, dir, FileNumber(5)).unwrap();
+    assert!(read_current(&*fs, dir).is_err());
+    swap_current(&*fs, dir).unwrap();
+    assert_eq!(read_current(&*fs, dir).unwrap(), FileNumber(5));
+    assert_eq!(disk.get("CURRENT.tmp"), None);
 }

@@ -75,12 +75,11 @@ fn every_change() -> Edit {
             level: bottom,
             number,
         },
-        Change::SetFirstLog { keyspace, number },
-        Change::SetCompactCursor {
+        Change::SetFlushed {
             keyspace,
-            level: bottom,
-            key: Bytes::copy_of(b"k"),
+            seqno: SeqNo::MAX,
         },
+        Change::SetFirstLog { number },
         Change::SetNextFile { number },
         Change::SetLastSeqno { seqno: SeqNo::MAX },
         Change::SetNextKeyspace { id: keyspace },

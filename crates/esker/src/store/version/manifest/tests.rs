@@ -1,22 +1,23 @@
 use super::*;
 use crate::base::types::ids::KeyspaceId;
 use crate::env::random::Random;
+use crate::env::sim::fault_plan::Fault;
 use crate::store::version::apply::tests::{Model, empty};
+use crate::store::version::crash_disk::CrashDisk;
 use crate::store::version::current::read_current;
 use crate::store::version::edit::{Edit, SettingsText};
-use crate::store::version::memory_fs::MemoryFs;
 use crate::store::wal::Tail;
 
 fn dir() -> &'static Path {
-    Path::new("db")
+    CrashDisk::dir()
 }
 
-fn begin(fs: &MemoryFs) -> Manifest {
-    Manifest::create(fs.shared(), dir(), empty()).unwrap()
+fn begin(fs: &CrashDisk) -> Manifest {
+    Manifest::create(fs.fs(), dir(), empty()).unwrap()
 }
 
-fn reopen(fs: &MemoryFs) -> Result<(Manifest, Arc<Version>, ManifestReport)> {
-    Manifest::recover(fs.shared(), dir(), &Orders::default())
+fn reopen(fs: &CrashDisk) -> Result<(Manifest, Arc<Version>, ManifestReport)> {
+    Manifest::recover(fs.fs(), dir(), &Orders::default())
 }
 
 // What a version says, the numbers that manifests themselves use up aside.
@@ -61,7 +62,7 @@ fn plain_edits(count: usize) -> Vec<Edit> {
 #[test]
 fn a_manifest_gives_back_what_was_appended() {
     // Over many lives: each begins a new manifest with its first edit.
-    let fs = MemoryFs::new(1);
+    let fs = CrashDisk::new(1);
     let mut random = Random::new(1);
     let mut model = Model::default();
     let mut manifest = begin(&fs);
@@ -83,7 +84,7 @@ fn a_manifest_gives_back_what_was_appended() {
 #[test]
 fn a_full_manifest_is_followed_by_another() {
     // The third large edit finds no room; the new manifest's snapshot holds it.
-    let fs = MemoryFs::new(1);
+    let fs = CrashDisk::new(1);
     let mut manifest = begin(&fs);
     manifest.append(&plain_edits(1)[0]).unwrap();
     let first = manifest.number();
@@ -99,9 +100,9 @@ fn a_full_manifest_is_followed_by_another() {
 }
 
 // One life after another, until something fails; says what was acknowledged, and what was tried.
-fn live(fs: &MemoryFs, edits: &[Edit]) -> (Option<Edit>, Option<Edit>) {
+fn live(fs: &CrashDisk, edits: &[Edit]) -> (Option<Edit>, Option<Edit>) {
     let mut version = empty();
-    let Ok(mut manifest) = Manifest::create(fs.shared(), dir(), version.clone()) else {
+    let Ok(mut manifest) = Manifest::create(fs.fs(), dir(), version.clone()) else {
         return (None, Some(said(&version)));
     };
     for (index, edit) in edits.iter().enumerate() {
@@ -125,28 +126,30 @@ fn a_crash_at_any_step_loses_nothing_acknowledged() {
     // Creation, appends, a reopening and two new manifests, stopped at every single step, by a
     // killed process and by power cuts that take any part of what was not synced. What is found
     // is what was acknowledged, or that and the one edit under way; and it can be written on.
-    let mut edits = plain_edits(5);
-    edits.extend([large_edit("a"), large_edit("b")]);
-    let whole = MemoryFs::new(0);
-    assert!(live(&whole, &edits).1.is_none());
-    let step_count = whole.step_count();
-    assert!(step_count > 40);
-    for step in 0..step_count {
-        for seed in 0..2 {
-            let fs = MemoryFs::new(seed * 1_000 + step);
-            fs.stop_at(step);
-            let (acked, tried) = live(&fs, &edits);
-            if seed == 0 {
-                fs.kill()
-            } else {
-                fs.cut_power()
+    let small = plain_edits(5);
+    let mut large = small.clone();
+    large.extend([large_edit("a"), large_edit("b")]);
+    for (edits, seed_count) in [(small, 12), (large, 1)] {
+        let whole = CrashDisk::new(0);
+        assert!(live(&whole, &edits).1.is_none());
+        for step in 0..whole.step_count() {
+            crash_once(&edits, step, 0, CrashDisk::kill);
+            for seed in 0..seed_count {
+                crash_once(&edits, step, seed, CrashDisk::cut_power);
             }
-            check_after_crash(&fs, acked, tried, &format!("step {step} seed {seed}"));
         }
     }
 }
 
-fn check_after_crash(fs: &MemoryFs, acked: Option<Edit>, tried: Option<Edit>, place: &str) {
+fn crash_once(edits: &[Edit], step: u64, seed: u64, crash: impl Fn(&CrashDisk)) {
+    let fs = CrashDisk::new(seed * 1_000 + step);
+    fs.stop_at(step);
+    let (acked, tried) = live(&fs, edits);
+    crash(&fs);
+    check_after_crash(&fs, acked, tried, &format!("step {step} seed {seed}"));
+}
+
+fn check_after_crash(fs: &CrashDisk, acked: Option<Edit>, tried: Option<Edit>, place: &str) {
     let (mut manifest, version, _) = match reopen(fs) {
         Ok(found) => found,
         Err(error) => {
@@ -174,7 +177,7 @@ fn what_recovery_found_is_durable() {
     // A killed process left an edit in the page cache only. Once a recovery has shown it, files
     // may be removed on its word; so a power cut must not take it back.
     for seed in 0..8 {
-        let fs = MemoryFs::new(seed);
+        let fs = CrashDisk::new(seed);
         let mut manifest = begin(&fs);
         let edits = plain_edits(2);
         manifest.append(&edits[0]).unwrap();
@@ -190,11 +193,11 @@ fn what_recovery_found_is_durable() {
 #[test]
 fn after_a_failed_write_appends_are_refused() {
     // The disk may hold the edit or not; only reading it again tells.
-    let fs = MemoryFs::new(1);
+    let fs = CrashDisk::new(1);
     let mut manifest = begin(&fs);
     let edits = plain_edits(3);
     manifest.append(&edits[0]).unwrap();
-    fs.fail_at(fs.step_count() + 1, std::io::ErrorKind::Other);
+    fs.fault_at(fs.step_count() + 1, Fault::Io);
     let first = manifest.append(&edits[1]).unwrap_err();
     assert_eq!(first.kind(), ErrorKind::Io);
     let later = manifest.append(&edits[1]).unwrap_err();
@@ -211,10 +214,10 @@ fn a_full_disk_spares_the_old_manifest() {
     let edits = plain_edits(3);
     let mut spared_count = 0;
     for step in 0.. {
-        let fs = MemoryFs::new(step);
+        let fs = CrashDisk::new(step);
         begin(&fs).append(&edits[0]).unwrap();
         let (mut manifest, before, _) = reopen(&fs).unwrap();
-        fs.fail_at(fs.step_count() + step, std::io::ErrorKind::StorageFull);
+        fs.fault_at(fs.step_count() + step, Fault::NoSpace);
         let Err(error) = manifest.append(&edits[1]) else {
             break;
         };
@@ -239,7 +242,7 @@ fn a_full_disk_spares_the_old_manifest() {
 #[test]
 fn a_contradicting_edit_is_refused_before_it_is_logged() {
     // The manifest stays usable, and nothing of the edit is in it.
-    let fs = MemoryFs::new(1);
+    let fs = CrashDisk::new(1);
     let mut manifest = begin(&fs);
     let edits = plain_edits(2);
     manifest.append(&edits[0]).unwrap();
@@ -254,15 +257,15 @@ fn a_contradicting_edit_is_refused_before_it_is_logged() {
 #[test]
 fn a_database_is_created_once() {
     // Creating over another would lose it.
-    let fs = MemoryFs::new(1);
+    let fs = CrashDisk::new(1);
     begin(&fs);
-    let error = Manifest::create(fs.shared(), dir(), empty()).unwrap_err();
+    let error = Manifest::create(fs.fs(), dir(), empty()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }
 
 // A small manifest with every version that a prefix of it says, and where its bytes end.
-fn small() -> (MemoryFs, String, Vec<u8>, Vec<Edit>) {
-    let fs = MemoryFs::new(1);
+fn small() -> (CrashDisk, String, Vec<u8>, Vec<Edit>) {
+    let fs = CrashDisk::new(1);
     let mut random = Random::new(5);
     let mut model = Model::default();
     let mut manifest = begin(&fs);
@@ -283,7 +286,7 @@ fn a_cut_manifest_is_a_prefix_or_an_error() {
     // At every length. Nothing is invented, and a missing snapshot is said to be missing.
     let (fs, name, bytes, prefixes) = small();
     for len in 0..bytes.len() {
-        fs.put(&name, bytes[..len].to_vec());
+        fs.put(&name, &bytes[..len]);
         match reopen(&fs) {
             Ok((_, version, _)) => assert!(prefixes.contains(&said(&version)), "{len}"),
             Err(error) => {
@@ -304,7 +307,7 @@ fn a_flipped_byte_is_found() {
     for index in (0..bytes.len()).step_by(2) {
         let mut damaged = bytes.clone();
         damaged[index] ^= 1 << (index % 8);
-        fs.put(&name, damaged);
+        fs.put(&name, &damaged);
         match reopen(&fs) {
             Ok((_, version, _)) => assert_eq!(said(&version), prefixes[12]),
             Err(error) => {
@@ -330,16 +333,16 @@ fn what_is_no_manifest_says_what_it_is() {
     };
     fs.take(&name);
     assert_eq!(kind_of("is not there"), ErrorKind::Corruption);
-    fs.put(&name, b"#!/bin/sh\nexit 0\n".to_vec());
+    fs.put(&name, b"#!/bin/sh\nexit 0\n");
     assert_eq!(
         kind_of("does not begin with a snapshot"),
         ErrorKind::Corruption
     );
 
-    let number = read_current(&fs, dir()).unwrap();
+    let number = read_current(&*fs.fs(), dir()).unwrap();
     let log_of = |record: &[u8]| {
         fs.take(&name);
-        let file = fs.open_log(&dir().join(&name), 1 << 16).unwrap();
+        let file = fs.fs().open_log(&dir().join(&name), 1 << 16).unwrap();
         WalWriter::new(file, number).append(record).unwrap();
     };
     log_of(b"a batch, perhaps");
@@ -367,14 +370,14 @@ fn what_is_no_manifest_says_what_it_is() {
     record.extend([0x33, 0]);
     log_of(&record);
     assert_eq!(kind_of("newer Esker"), ErrorKind::Unsupported);
-    fs.put(&name, bytes);
+    fs.put(&name, &bytes);
     assert!(reopen(&fs).is_ok());
 }
 
 #[test]
 fn a_long_manifest_says_what_its_writer_said() {
     // Recovery replays all edits at once; the writer applied them one by one.
-    let fs = MemoryFs::new(1);
+    let fs = CrashDisk::new(1);
     let mut random = Random::new(9);
     let mut model = Model::default();
     let mut manifest = begin(&fs);

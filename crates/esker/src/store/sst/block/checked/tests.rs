@@ -25,14 +25,13 @@ fn exercise(bytes: Vec<u8>) {
     let Ok(block) = Checked::new(bytes) else {
         return;
     };
-    let block = Arc::new(block);
     let order = KeyOrder::Bytewise;
     for key in [b"".as_slice(), b"apply", b"bandit", b"zzz"] {
         let newest = Trailer::seek(SeqNo::MAX);
         let hash = hash64(key);
         let _ = find(&block, &order, Wanted { key, hash, newest });
         let mut cursor = BlockCursor::default();
-        cursor.enter(Arc::clone(&block));
+        cursor.enter(block.clone());
         let mut forward = cursor.seek(&order, &key::encode(key, newest));
         while matches!(forward, Ok(true)) {
             forward = cursor.next();
@@ -118,7 +117,7 @@ fn an_empty_block_is_empty() {
     // A block that was finished before anything was added.
     let block = Checked::new(BlockBuilder::new(16, true).finish().to_vec()).unwrap();
     let mut cursor = BlockCursor::default();
-    cursor.enter(Arc::new(block));
+    cursor.enter(block);
     assert!(!cursor.seek_to_first().unwrap());
     assert!(!cursor.seek_to_last().unwrap());
     let target = key::encode(b"k", Trailer::seek(SeqNo::MAX));

@@ -38,7 +38,7 @@ fn random_rows(random: &mut Random) -> Rows {
     rows
 }
 
-fn block_of(rows: &Rows, interval: usize, has_hash_index: bool) -> Arc<Checked> {
+fn block_of(rows: &Rows, interval: usize, has_hash_index: bool) -> Checked {
     let mut builder = BlockBuilder::new(interval, has_hash_index);
     for (internal, value) in rows {
         builder.add(internal, hash64(key::user_key(internal)), value);
@@ -46,7 +46,7 @@ fn block_of(rows: &Rows, interval: usize, has_hash_index: bool) -> Arc<Checked> 
     let estimate = builder.size_estimate();
     let bytes = builder.finish().to_vec();
     assert!(bytes.len() <= estimate);
-    Arc::new(Checked::new(bytes).unwrap())
+    Checked::new(bytes).unwrap()
 }
 
 #[test]

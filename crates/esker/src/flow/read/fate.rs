@@ -1,0 +1,58 @@
+//! What one entry means for its key.
+
+use crate::base::types::entry::{EXPIRY_BYTES, is_expired, split_expiring};
+use crate::base::types::error::{Error, Result};
+use crate::base::types::key::Trailer;
+use crate::base::types::kind::Kind;
+
+/// What one visible entry that no range deletion hides means for its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The key has a value.
+    Value {
+        /// Where in the raw value the user's begins.
+        start: usize,
+        /// The unix second from which it is gone.
+        expiry_unix_s: Option<u32>,
+    },
+    /// The key has no value.
+    Gone,
+    /// The entry is an operand: the key's value needs older entries too.
+    Operand,
+}
+
+/// What an entry means at `now_unix_s`.
+///
+/// # Errors
+/// `Corruption` for an entry that cannot be among point entries, or that is cut short.
+#[inline]
+pub fn fate(user_key: &[u8], trailer: Trailer, raw: &[u8], now_unix_s: u64) -> Result<Fate> {
+    Ok(match trailer.kind() {
+        Kind::Put => Fate::Value {
+            start: 0,
+            expiry_unix_s: None,
+        },
+        Kind::Delete => Fate::Gone,
+        Kind::Merge | Kind::MergeFolded => Fate::Operand,
+        Kind::PutExpiring => match split_expiring(raw) {
+            None => return Err(damaged(user_key, trailer, "no expiry")),
+            Some((expiry, _)) if is_expired(expiry, now_unix_s) => Fate::Gone,
+            Some((expiry, _)) => Fate::Value {
+                start: EXPIRY_BYTES,
+                expiry_unix_s: Some(expiry),
+            },
+        },
+        Kind::RangeDelete => {
+            return Err(damaged(user_key, trailer, "the kind of a range deletion"));
+        }
+    })
+}
+
+#[cold]
+fn damaged(user_key: &[u8], trailer: Trailer, what: &str) -> Error {
+    Error::corruption(format!(
+        "the entry of key b\"{}\" with sequence number {} has {what}",
+        user_key.escape_ascii(),
+        trailer.seqno(),
+    ))
+}

@@ -1,0 +1,101 @@
+//! Every interleaving of one insert with one reader, as the memory model allows them.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p esker --lib --release loom_models`. The code that runs
+//! is the skip list itself, with the checker's atomics in place of the machine's; the lists are
+//! tiny, because the number of interleavings is not.
+
+use std::sync::Arc;
+
+use crate::base::types::entry::Entry;
+use crate::base::types::key::Trailer;
+use crate::base::types::kind::Kind;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::seqno::SeqNo;
+use crate::store::mem::skiplist::{SkipList, SkipListWriter};
+
+fn put(writer: &mut SkipListWriter, key: &[u8], seqno: u64) {
+    let trailer = Trailer::new(SeqNo::new(seqno), Kind::Put);
+    let value = key;
+    let entry = Entry {
+        key,
+        trailer,
+        value,
+    };
+    writer.insert(entry, |_| None);
+}
+
+/// A list with the keys `b` and `f`, into which one thread inserts `news` while another reads.
+fn race(news: &'static [&'static [u8]], read: fn(&SkipList)) {
+    loom::model(move || {
+        let mut writer = SkipList::create(KeyOrder::Bytewise);
+        put(&mut writer, b"b", 1);
+        put(&mut writer, b"f", 2);
+        let list = Arc::clone(writer.list());
+        let reader = loom::thread::spawn(move || read(&list));
+        for (seqno, new) in (3..).zip(news) {
+            put(&mut writer, new, seqno);
+        }
+        reader.join().expect("the reader's claims hold");
+    });
+}
+
+fn newest() -> Trailer {
+    Trailer::seek(SeqNo::MAX)
+}
+
+#[test]
+fn a_seek_lands_on_what_was_there_or_on_what_comes() {
+    // The reader looks for `e`: it may find only what lies behind, whole, and never `c` or `d`.
+    race(&[b"d", b"c"], |list| {
+        let found = list.seek(b"e", newest()).expect("f is there").entry();
+        assert_eq!((found.key, found.value), (&b"f"[..], &b"f"[..]));
+    });
+}
+
+#[test]
+fn a_seek_backwards_never_misses_what_was_there() {
+    // The reader looks for the last up to `g`: `f`, however many come in front of it.
+    race(&[b"d", b"c"], |list| {
+        let found = list
+            .seek_for_prev(b"g", newest())
+            .expect("f is there")
+            .entry();
+        assert_eq!((found.key, found.value), (&b"f"[..], &b"f"[..]));
+    });
+}
+
+#[test]
+fn next_and_prev_are_each_others_inverse() {
+    // Whatever the reader meets on its way, the way back leads through the same entry.
+    race(&[b"d"], |list| {
+        let first = list.first().expect("b is there");
+        let second = list.next(first).expect("f is there");
+        assert!(second.entry().value == b"d" || second.entry().value == b"f");
+        if second.entry().key == b"d" {
+            let back = list.prev(second).expect("b is there");
+            assert_eq!(back.entry().key, b"b");
+        }
+        let last = list.last().expect("f is there");
+        let before = list.prev(last).expect("b is there");
+        let next = list.next(before).expect("f is there").entry().key;
+        // What came between only after the step back is met on the step forward.
+        assert!(next == b"f" || before.entry().key == b"b" && next == b"d");
+    });
+}
+
+#[test]
+fn the_first_entry_is_found_whole_or_not_at_all() {
+    // An empty list has no reference yet; a reader may come at any moment.
+    loom::model(|| {
+        let mut writer = SkipList::create(KeyOrder::Bytewise);
+        let list = Arc::clone(writer.list());
+        let reader = loom::thread::spawn(move || {
+            if let Some(found) = list.seek(b"a", newest()) {
+                assert_eq!(found.entry().value, b"k");
+            }
+            list.last().is_none_or(|last| last.entry().value == b"k")
+        });
+        put(&mut writer, b"k", 1);
+        assert!(reader.join().expect("the reader's claims hold"));
+    });
+}
