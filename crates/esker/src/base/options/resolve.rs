@@ -73,7 +73,11 @@ impl Resolved {
     /// while two wait for their flush), or a quarter of the memory limit where that is more.
     pub fn memtable_budget_bytes(&self) -> usize {
         let quarter = usize::try_from(self.db.memory_limit / 4).unwrap_or(usize::MAX);
-        quarter.max(self.keyspace.memtable_bytes.saturating_mul(MEMTABLES_AT_ONCE))
+        quarter.max(
+            self.keyspace
+                .memtable_bytes
+                .saturating_mul(MEMTABLES_AT_ONCE),
+        )
     }
 }
 

@@ -64,7 +64,11 @@ impl Batch {
     pub fn with_capacity(capacity_bytes: usize) -> Batch {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + capacity_bytes);
         bytes.resize(HEADER_BYTES, 0);
-        Batch { bytes, count: 0, keyspaces: Touched::None }
+        Batch {
+            bytes,
+            count: 0,
+            keyspaces: Touched::None,
+        }
     }
 
     /// Gives `key` the value.
@@ -107,7 +111,10 @@ impl Batch {
         let body = other.body();
         check_batch_len(self.bytes.len(), body.len())?;
         self.bytes.extend_from_slice(body);
-        other.keyspaces().iter().for_each(|keyspace| self.keyspaces.add(*keyspace));
+        other
+            .keyspaces()
+            .iter()
+            .for_each(|keyspace| self.keyspaces.add(*keyspace));
         // Cannot overflow: see the proof in `batch/format`.
         self.set_count(self.count + other.count);
         Ok(())
