@@ -6,6 +6,10 @@
 #[cfg(test)]
 mod model;
 pub mod read;
+pub mod current;
 pub mod own_operands;
 pub mod survive;
 pub mod output;
+pub mod write;
+pub mod flush;
+pub mod compact;

@@ -9,18 +9,27 @@ fn what_is_put_is_there_after_a_reopen() {
     let path = dir.path().join("db");
     let db = Db::open(&path).unwrap();
     for number in 0..1000 {
-        db.put(format!("key{number:04}"), format!("value{number}")).unwrap();
+        db.put(format!("key{number:04}"), format!("value{number}"))
+            .unwrap();
     }
     db.delete("key0500").unwrap();
     db.put("key0501", "other").unwrap();
     for round in 0..2 {
-        let db = if round == 0 { db.clone() } else { db.close().unwrap(); Db::open(&path).unwrap() };
+        let db = if round == 0 {
+            db.clone()
+        } else {
+            db.close().unwrap();
+            Db::open(&path).unwrap()
+        };
         assert_eq!(db.get("key0000").unwrap().unwrap(), "value0");
         assert_eq!(db.get("key0501").unwrap().unwrap(), "other");
         assert!(db.get("key0500").unwrap().is_none());
         assert_eq!(db.iter().unwrap().count(), 999);
         assert_eq!(db.iter().unwrap().rev().count(), 999);
-        let first = db.range("key0499".."key0502").unwrap().map(|entry| entry.unwrap().0);
+        let first = db
+            .range("key0499".."key0502")
+            .unwrap()
+            .map(|entry| entry.unwrap().0);
         let keys: Vec<_> = first.collect();
         assert_eq!(keys.len(), 2);
     }
@@ -32,10 +41,20 @@ fn a_large_fill_is_flushed_and_compacted() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
     let builder = Db::builder(&path).set("memory_limit", "8MiB").unwrap();
-    let db = builder.set("compaction.base_level", "2MiB").unwrap().set("sst.file_size", "512KiB").unwrap().open().unwrap();
+    let db = builder
+        .set("compaction.base_level", "2MiB")
+        .unwrap()
+        .set("sst.file_size", "512KiB")
+        .unwrap()
+        .open()
+        .unwrap();
     for number in 0u64..100_000 {
-        let key = format!("{:016}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 50_000);
-        db.put(&key, format!("value {number} {}", "x".repeat(80))).unwrap();
+        let key = format!(
+            "{:016}",
+            number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 50_000
+        );
+        db.put(&key, format!("value {number} {}", "x".repeat(80)))
+            .unwrap();
     }
     println!("{}", db.stats());
     db.compact::<&[u8]>(..).unwrap();

@@ -5,3 +5,4 @@
 
 mod floors;
 mod scripts;
+mod basics;

@@ -16,6 +16,7 @@ pub mod fold;
 pub mod fate;
 pub mod aim;
 pub mod view;
+pub mod newest;
 pub mod get;
 pub mod multi_get;
 pub mod folded;

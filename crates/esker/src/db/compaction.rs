@@ -1,0 +1,244 @@
+//! One compaction: picked, run in parts, installed.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::base::stats::board::Tick;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::range::KeyRange;
+use crate::db::core::Core;
+use crate::db::flushing::output_settings;
+use crate::db::install::install;
+use crate::db::janitor;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::space;
+use crate::db::work::WorkState;
+use crate::flow::compact::job::{JobContext, Part, PartResult, edit_of, run_part, split};
+use crate::flow::compact::leveled::Situation;
+use crate::flow::compact::plan::{Deed, Plan};
+use crate::flow::read::view::View;
+
+/// A compaction under way.
+pub struct Running {
+    plan: Plan,
+    parts: Vec<Part>,
+    context: JobContext,
+    results: Mutex<Vec<Option<Result<PartResult>>>>,
+    left: AtomicUsize,
+    began: Duration,
+    ended: Mutex<Option<Result<()>>>,
+}
+
+/// Picks the next compaction that is due, and books it. `None` when none is, or when every
+/// thread has one already.
+pub fn begin(core: &Arc<Core>) -> Option<Running> {
+    let mut state = core.work.state();
+    if core.gate.is_closed() || core.gate.fault().is_some() || state.manual_count > 0 {
+        return None;
+    }
+    let free_threads = core
+        .env
+        .pool
+        .thread_count()
+        .saturating_sub(state.compaction_count);
+    if free_threads == 0 {
+        return None;
+    }
+    for parts in core.keyspaces.all() {
+        if !parts.options.compaction.is_automatic {
+            continue;
+        }
+        let view = parts.current.view();
+        let plan = situation(core, &parts, &view, &state).pick();
+        let Some(plan) = plan.filter(|plan| space::has_room_for(core, plan.size_bytes())) else {
+            continue;
+        };
+        return Some(book(core, &mut state, &parts, &view, plan, free_threads));
+    }
+    None
+}
+
+/// Picks and books the merge of everything in `range`. `Busy` when a running compaction must
+/// end first; `None` when there is nothing to do.
+pub fn begin_range(
+    core: &Arc<Core>,
+    parts: &KeyspaceParts,
+    range: &KeyRange,
+) -> Result<Option<Running>> {
+    let mut state = core.work.state();
+    let view = parts.current.view();
+    let situation = situation(core, parts, &view, &state);
+    match situation.pick_range(range) {
+        Some(plan) => {
+            let threads = core.env.pool.thread_count();
+            Ok(Some(book(core, &mut state, parts, &view, plan, threads)))
+        }
+        None if situation.is_busy(range) => Err(Error::new(
+            ErrorKind::Busy,
+            "a running compaction reads files of the range",
+        )),
+        None => Ok(None),
+    }
+}
+
+/// Takes a compaction off the books. The files of one that failed stay busy until the database
+/// is reopened: trying them again would fail again. Lack of space is no such failure.
+pub fn end(core: &Core, running: &Running, result: &Result<()>) {
+    let mut state = core.work.state();
+    state.compaction_count -= running.parts.len();
+    let may_try_again = match result {
+        Ok(()) => true,
+        Err(error) => matches!(error.kind(), ErrorKind::OutOfSpace | ErrorKind::Closed),
+    };
+    if may_try_again {
+        for number in running.plan.numbers() {
+            state.busy.remove(&number);
+        }
+    }
+}
+
+fn situation<'a>(
+    core: &Core,
+    parts: &'a KeyspaceParts,
+    view: &'a View,
+    state: &'a WorkState,
+) -> Situation<'a> {
+    let visible = core.committer.visible();
+    Situation {
+        keyspace: parts.id,
+        levels: &view.parts().levels,
+        order: &parts.options.order,
+        options: &parts.options.compaction,
+        busy: &state.busy,
+        oldest_snapshot: core.snapshots.seqnos().first().copied().unwrap_or(visible),
+        now_unix_s: core.env.clock.unix_seconds(),
+    }
+}
+
+fn book(
+    core: &Arc<Core>,
+    state: &mut WorkState,
+    parts: &KeyspaceParts,
+    view: &Arc<View>,
+    plan: Plan,
+    threads: usize,
+) -> Running {
+    let is_large = plan.size_bytes() >= 2 * parts.options.sst.file_size_bytes;
+    let parts_max = if is_large {
+        parts.options.compaction.subcompactions_max
+    } else {
+        1
+    };
+    let pieces = split(&plan, &parts.options.order, parts_max.min(threads));
+    state.busy.extend(plan.numbers());
+    state.compaction_count += pieces.len();
+    state.job_count += pieces.len();
+    let gate = Arc::clone(&core.gate);
+    let context = JobContext {
+        settings: output_settings(core, parts, plan.output),
+        merge: parts.options.merge.clone(),
+        snapshots: core.snapshots.seqnos(),
+        view: Arc::clone(view),
+        is_stopped: Arc::new(move || gate.is_closed()),
+    };
+    Running {
+        results: Mutex::new(pieces.iter().map(|_| None).collect()),
+        left: AtomicUsize::new(pieces.len()),
+        began: core.env.clock.monotonic(),
+        ended: Mutex::new(None),
+        plan,
+        parts: pieces,
+        context,
+    }
+}
+
+impl Running {
+    /// In how many parts it runs.
+    pub fn part_count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Runs one part; says whether it was the last one to end, whose thread then finishes.
+    pub fn run_part(&self, index: usize) -> bool {
+        let result = match self.plan.deed {
+            Deed::Merge => run_part(&self.plan, &self.parts[index], &self.context),
+            Deed::Move | Deed::Drop => Ok(PartResult::default()),
+        };
+        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        results[index] = Some(result);
+        // AcqRel: the last part sees what the others stored, and they theirs before counting.
+        self.left.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Tells how it ended, for whoever waits.
+    pub fn set_result(&self, result: Result<()>) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    }
+
+    /// How it ended, once; `None` while it runs.
+    pub fn take_result(&self) -> Option<Result<()>> {
+        self.ended
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    /// Installs the results of all parts.
+    pub fn finish(&self, core: &Core) -> Result<()> {
+        let results = {
+            let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *results)
+        };
+        let mut made = Vec::new();
+        let mut failed = None;
+        for result in results.into_iter().flatten() {
+            match result {
+                Ok(part) => made.push(part),
+                Err(error) => failed = Some(error),
+            }
+        }
+        let numbers: Vec<_> = made
+            .iter()
+            .flat_map(|part| part.files.iter().map(|file| file.number))
+            .collect();
+        if let Some(error) = failed {
+            janitor::remove_orphans(core, numbers);
+            return Err(error);
+        }
+        self.count(core, &made);
+        let installed = install(core, edit_of(&self.plan, made), None);
+        match &installed {
+            Ok(true) => {}
+            Ok(false) => janitor::remove_orphans(core, numbers),
+            Err(error) if error.kind() == ErrorKind::OutOfSpace => {
+                janitor::remove_orphans(core, numbers);
+            }
+            // The edit may be on the disk or not: the next open finds out, and cleans up.
+            Err(_) => {}
+        }
+        installed.map(drop)
+    }
+
+    fn count(&self, core: &Core, made: &[PartResult]) {
+        let board = &core.board;
+        board.add(Tick::Compactions, 1);
+        if self.plan.deed != Deed::Merge {
+            return;
+        }
+        let read_bytes = self.plan.size_bytes();
+        let files = || made.iter().flat_map(|part| &part.files);
+        board.add(Tick::CompactionReadBytes, read_bytes);
+        board.add(
+            Tick::CompactionWrittenBytes,
+            files().map(|file| file.size_bytes).sum(),
+        );
+        board.add(Tick::FilesCreated, files().count() as u64);
+        board.add(
+            Tick::MergeFolds,
+            made.iter().map(|part| part.tally.folded_count).sum(),
+        );
+        core.work
+            .note_digested(read_bytes, core.env.clock.monotonic() - self.began);
+    }
+}

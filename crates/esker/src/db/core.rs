@@ -1,0 +1,74 @@
+//! The parts an open database owns; no logic.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use crate::base::hooks::merge::MergeRule;
+use crate::base::options::db::DbOptions;
+use crate::base::options::resolve::Resolved;
+use crate::base::stats::board::Board;
+use crate::base::stats::ledger::MemoryLedger;
+use crate::db::doomed::Doomed;
+use crate::db::keyspace::Keyspaces;
+use crate::db::snapshots::Snapshots;
+use crate::db::work::Work;
+use crate::env::bundle::Env;
+use crate::env::fs::DirLock;
+use crate::flow::write::commit::Committer;
+use crate::flow::write::gate::Gate;
+use crate::flow::write::replay::ReplayReport;
+use crate::flow::write::room::WriteRoom;
+use crate::flow::write::segments::Segments;
+use crate::store::sst::block::fetch::BlockCache;
+use crate::store::sst::open_files::OpenFiles;
+use crate::store::version::history::History;
+use crate::store::version::manifest::Manifest;
+use crate::store::version::numbers::FileNumbers;
+
+/// Everything an open database owns. Shared by its handles and its background jobs.
+pub struct Core {
+    /// The outside world.
+    pub env: Env,
+    /// The directory.
+    pub dir: PathBuf,
+    /// Settings of the database.
+    pub options: DbOptions,
+    /// Every effective setting with its origin, as it was resolved at open.
+    pub resolved: Resolved,
+    /// Merge operators that keyspaces may name.
+    pub merge_rules: Vec<MergeRule>,
+    /// Whether operations may pass.
+    pub gate: Arc<Gate>,
+    /// Memory and rates of the write path.
+    pub room: Arc<WriteRoom>,
+    /// The write path.
+    pub committer: Committer,
+    /// Files of the log.
+    pub segments: Arc<Segments>,
+    /// Free file numbers.
+    pub numbers: Arc<FileNumbers>,
+    /// The current version, and older ones in use.
+    pub history: History,
+    /// The log of edits; `None` when opened read-only.
+    pub manifest: Mutex<Option<Manifest>>,
+    /// Open sorted files.
+    pub files: Arc<OpenFiles>,
+    /// Blocks in memory.
+    pub cache: Arc<BlockCache>,
+    /// Who holds how much memory.
+    pub ledger: Arc<MemoryLedger>,
+    /// What the engine counts.
+    pub board: Arc<Board>,
+    /// Live snapshots.
+    pub snapshots: Snapshots,
+    /// Open keyspaces.
+    pub keyspaces: Keyspaces,
+    /// What runs in the background.
+    pub work: Work,
+    /// Files that wait to be removed.
+    pub doomed: Doomed,
+    /// What recovery found in the log.
+    pub replayed: ReplayReport,
+    /// The lock of the directory; `None` when opened read-only.
+    pub lock: Mutex<Option<Box<dyn DirLock>>>,
+}

@@ -1,0 +1,118 @@
+//! One flush: the sealed memtables of a keyspace become a run of level 0.
+
+use std::sync::Arc;
+
+use crate::base::stats::board::Tick;
+use crate::base::types::error::Result;
+use crate::base::types::ids::Level;
+use crate::db::core::Core;
+use crate::db::install::{FlushedTables, install};
+use crate::db::janitor;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::regulate;
+use crate::flow::flush::flush;
+use crate::flow::output::OutputSettings;
+use crate::flow::read::view::View;
+use crate::store::version::edit::{Change, Edit};
+
+/// Flushes all memtables of a keyspace that are sealed now, and gives their log back.
+pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts) -> Result<()> {
+    let sealed = parts.current.sealed();
+    if sealed.is_empty() {
+        return Ok(());
+    }
+    if core.keyspaces.all().len() > 1 {
+        // What a flush makes durable must not overtake older writes to other keyspaces, which
+        // are still in the log alone: after a power cut the writes that survive are a prefix.
+        core.committer.sync_log()?;
+    }
+    let settings = output_settings(core, parts, Level::ZERO);
+    let merge = parts.options.merge.as_ref();
+    let flushed = flush(&sealed, merge, core.snapshots.seqnos(), settings)?;
+    let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
+    let numbers: Vec<_> = flushed.files.iter().map(|file| file.number).collect();
+    let run = numbers.first().map_or(0, |number| number.0);
+    let mut edit: Edit = Vec::new();
+    for record in flushed.files {
+        let record = Arc::new(record);
+        edit.push(Change::AddFile {
+            keyspace: parts.id,
+            level: Level::ZERO,
+            run,
+            record,
+        });
+    }
+    edit.push(Change::SetFlushed {
+        keyspace: parts.id,
+        seqno: flushed.last_seqno,
+    });
+    let tables = FlushedTables {
+        keyspace: parts.id,
+        count: sealed.len(),
+    };
+    let first_log = core
+        .committer
+        .paused(|active| active.oldest_needed_log(Some((tables.keyspace, tables.count))));
+    if let Some(number) = first_log {
+        edit.push(Change::SetFirstLog { number });
+    }
+    if !install(core, edit, Some(tables))? {
+        janitor::remove_orphans(core, numbers);
+        return Ok(());
+    }
+    core.board.add(Tick::Flushes, 1);
+    core.board.add(Tick::FlushBytes, bytes);
+    core.board.add(Tick::FilesCreated, numbers.len() as u64);
+    core.board.add(Tick::MergeFolds, flushed.tally.folded_count);
+    retire_logs(core)?;
+    regulate::set_memory(core);
+    regulate::set_rates(core);
+    Ok(())
+}
+
+/// Gives back every segment whose entries are all in sorted files.
+pub fn retire_logs(core: &Core) -> Result<()> {
+    let first_log = core.history.peek().first_log;
+    let obsolete = core
+        .committer
+        .paused(|active| active.take_segments_before(first_log));
+    obsolete
+        .into_iter()
+        .try_for_each(|number| core.segments.retire(number))
+}
+
+/// How files of `level` are written.
+pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> OutputSettings {
+    let sst = parts.options.sst.clone();
+    let is_upper = level.index() <= 1;
+    let compression = if is_upper {
+        sst.compression_upper
+    } else {
+        sst.compression
+    };
+    OutputSettings {
+        env: core.env.clone(),
+        dir: core.dir.clone(),
+        numbers: Arc::clone(&core.numbers),
+        keyspace: parts.id,
+        order: parts.options.order.clone(),
+        sst,
+        compression,
+    }
+}
+
+/// Bytes of memtables that are sealed and not flushed, over all keyspaces.
+pub fn sealed_bytes(core: &Core) -> usize {
+    let all = core.keyspaces.all();
+    let tables = all.iter().flat_map(|parts| parts.current.sealed());
+    tables.map(|sealed| sealed.table.used_bytes()).sum()
+}
+
+/// Bytes of the memtables of a view.
+pub fn memtable_bytes(view: &View) -> u64 {
+    view.parts()
+        .memtables
+        .iter()
+        .map(|table| table.used_bytes() as u64)
+        .sum()
+}

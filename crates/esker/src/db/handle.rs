@@ -1,0 +1,149 @@
+//! The public handle of a database: each method a few lines that name the flow below.
+
+use std::ops::{Deref, RangeBounds};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::types::error::Result;
+use crate::db::keyspace_handle::Keyspace;
+use crate::db::lease::Lease;
+use crate::db::open::Builder;
+use crate::db::open_keyspace::{self, DEFAULT_KEYSPACE};
+use crate::db::properties;
+use crate::db::snapshot::Snapshot;
+use crate::db::statistics::{self, Stats};
+use crate::db::write_batch::WriteBatch;
+
+/// An open database: a directory of keyspaces. Cheap to clone; any thread may call anything.
+///
+/// Acts on the keyspace `default` as that keyspace's handle would: every method of [`Keyspace`]
+/// is there. When the last handle, iterator and snapshot is gone, the database is closed.
+#[derive(Clone)]
+pub struct Db {
+    lease: Lease,
+    default: Keyspace,
+}
+
+impl Builder {
+    /// Opens the database.
+    ///
+    /// Errors: `Locked` with the holder's process id; `Invalid` for contradicting settings, for
+    /// a directory without a database that shall not be created, or for another merge operator
+    /// than the database was written with; `Unsupported` for a newer format or an operator or
+    /// order that is not known; `Corruption` with file and offset; `Io`.
+    pub fn open(self) -> Result<Db> {
+        Db::new(self.open_lease()?)
+    }
+}
+
+impl Db {
+    /// Opens the database in directory `path` with default settings; creates it if it is not
+    /// there. Errors as [`Builder::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Db> {
+        Builder::new(path).open()
+    }
+
+    /// Opens the database in directory `path` for reading only, even while another process
+    /// writes to it: as it is at this moment. Errors as [`Builder::open`].
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Db> {
+        Builder::new(path).read_only(true).open()
+    }
+
+    /// A builder for the database in directory `path`.
+    pub fn builder(path: impl AsRef<Path>) -> Builder {
+        Builder::new(path)
+    }
+
+    pub(crate) fn new(lease: Lease) -> Result<Db> {
+        let parts = lease.core().keyspaces.get(DEFAULT_KEYSPACE)?;
+        let default = Keyspace::new(lease.clone(), parts);
+        Ok(Db { lease, default })
+    }
+
+    /// The keyspace of that name; created, with the settings given at open, if it is not there.
+    pub fn keyspace(&self, name: &str) -> Result<Keyspace> {
+        let parts = open_keyspace::find_or_create(self.lease.core(), name, None)?;
+        Ok(Keyspace::new(self.lease.clone(), parts))
+    }
+
+    /// The keyspace of that name; created with `options` if it is not there.
+    pub fn keyspace_with(&self, name: &str, options: KeyspaceOptions) -> Result<Keyspace> {
+        let parts = open_keyspace::find_or_create(self.lease.core(), name, Some(options))?;
+        Ok(Keyspace::new(self.lease.clone(), parts))
+    }
+
+    /// The keyspace of that name if it is there.
+    pub fn existing_keyspace(&self, name: &str) -> Option<Keyspace> {
+        let parts = self.lease.core().keyspaces.find(name)?;
+        Some(Keyspace::new(self.lease.clone(), parts))
+    }
+
+    /// The keyspace `default`.
+    pub fn default_keyspace(&self) -> &Keyspace {
+        &self.default
+    }
+
+    /// Names of all keyspaces, in order.
+    pub fn keyspaces(&self) -> Vec<String> {
+        let all = self.lease.core().keyspaces.all();
+        all.iter().map(|parts| parts.name.clone()).collect()
+    }
+
+    /// Drops a keyspace with everything in it. The name may be used again at once. `Invalid`
+    /// when there is none of that name, or for `default`.
+    pub fn drop_keyspace(&self, name: &str) -> Result<()> {
+        open_keyspace::drop_keyspace(self.lease.core(), name)
+    }
+
+    /// An empty batch of writes.
+    pub fn batch(&self) -> WriteBatch {
+        WriteBatch::new(self.lease.clone())
+    }
+
+    /// Every keyspace as it is now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::take(self.lease.clone(), Arc::clone(self.default.parts()))
+    }
+
+    /// Returns when everything written so far, to any keyspace, lies in sorted files.
+    pub fn flush_all(&self) -> Result<()> {
+        let all = self.lease.core().keyspaces.all();
+        all.into_iter()
+            .try_for_each(|parts| Keyspace::new(self.lease.clone(), parts).flush())
+    }
+
+    /// Returns when everything written so far is on the medium.
+    pub fn sync(&self) -> Result<()> {
+        self.lease.core().committer.sync()
+    }
+
+    /// Merges everything in `bounds` of the keyspace `default` into one run.
+    pub fn compact<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
+        self.default.compact(bounds)
+    }
+
+    /// What the database knows about itself now.
+    pub fn stats(&self) -> Stats {
+        statistics::gather(self.lease.core())
+    }
+
+    /// The text of a property such as `leveldb.stats`; `None` for an unknown one.
+    pub fn property(&self, name: &str) -> Option<String> {
+        properties::property(self.lease.core(), name)
+    }
+
+    /// Closes the database: puts all memtables into sorted files and gives up the directory.
+    /// Every later use of any handle is `Closed`. Closing twice does nothing.
+    pub fn close(&self) -> Result<()> {
+        self.lease.close()
+    }
+}
+
+impl Deref for Db {
+    type Target = Keyspace;
+
+    fn deref(&self) -> &Keyspace {
+        &self.default
+    }
+}

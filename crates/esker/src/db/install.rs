@@ -1,0 +1,92 @@
+//! Logs an edit, then swaps the version and the views; the only place that changes the files.
+
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::KeyspaceId;
+use crate::db::core::Core;
+use crate::store::version::edit::{Change, Edit};
+use crate::store::version::manifest::Manifest;
+use crate::store::version::state::Version;
+
+/// The oldest sealed memtables of a keyspace that an edit puts into files.
+#[derive(Clone, Copy, Debug)]
+pub struct FlushedTables {
+    /// The keyspace.
+    pub keyspace: KeyspaceId,
+    /// How many memtables.
+    pub count: usize,
+}
+
+/// Makes an edit durable, then current.
+///
+/// `false` when the edit is for a keyspace that was dropped meanwhile: nothing was done, and the
+/// files it would have added are the caller's to remove. After an error the manifest is unusable
+/// and writes are refused until the database is reopened.
+pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> Result<bool> {
+    let mut manifest = lock_manifest(core);
+    let before = core.history.current();
+    if edit.iter().any(|change| is_for_dropped(change, &before)) {
+        return Ok(false);
+    }
+    edit.push(Change::SetNextFile {
+        number: core.numbers.peek(),
+    });
+    edit.push(Change::SetLastSeqno {
+        seqno: core.committer.visible(),
+    });
+    let log = manifest
+        .as_mut()
+        .ok_or_else(|| Error::invalid("the database was opened read-only"))?;
+    let next = log.append(&edit);
+    let next = next.inspect_err(|error| {
+        // Without space the old manifest still counts, and the same edit may be logged later.
+        if error.kind() != ErrorKind::OutOfSpace {
+            core.gate.fail(error);
+        }
+    })?;
+    // A manifest takes its own number where the version left off.
+    core.numbers.skip(next.next_file);
+    core.history.install(Arc::clone(&next));
+    for parts in core.keyspaces.all() {
+        let Some(state) = next.keyspace(parts.id) else {
+            continue;
+        };
+        let count = flushed
+            .filter(|flushed| flushed.keyspace == parts.id)
+            .map_or(0, |f| f.count);
+        let is_same = before
+            .keyspace(parts.id)
+            .is_some_and(|earlier| Arc::ptr_eq(&earlier.levels, &state.levels));
+        if count > 0 || !is_same {
+            parts.current.install(Arc::clone(&state.levels), count);
+        }
+    }
+    for change in &edit {
+        if let Change::RemoveFile { number, .. } = change {
+            core.doomed.add(*number);
+        }
+    }
+    Ok(true)
+}
+
+fn is_for_dropped(change: &Change, version: &Version) -> bool {
+    match change {
+        Change::AddFile { keyspace, .. } | Change::RemoveFile { keyspace, .. } => {
+            version.keyspace(*keyspace).is_none()
+        }
+        _ => false,
+    }
+}
+
+// A panic while appending may have left half a record: nothing may be appended after it.
+fn lock_manifest(core: &Core) -> MutexGuard<'_, Option<Manifest>> {
+    core.manifest
+        .lock()
+        .unwrap_or_else(|poisoned: PoisonError<_>| {
+            core.gate.fail(&Error::corruption(
+                "a thread panicked while it logged an edit",
+            ));
+            poisoned.into_inner()
+        })
+}

@@ -1,0 +1,240 @@
+//! The public cursor and iterator.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use crate::base::options::call::ReadOptions;
+use crate::base::stats::board::Tick;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::Result;
+use crate::base::types::range::KeyRange;
+use crate::base::types::seqno::SeqNo;
+use crate::db::janitor;
+use crate::db::lease::Lease;
+use crate::flow::read::get::ReadAt;
+use crate::flow::read::scan::{Scan, scan};
+use crate::flow::read::view::View;
+
+/// What a cursor reads.
+#[derive(Clone)]
+pub struct Source {
+    /// Keeps the database open.
+    pub lease: Lease,
+    /// The memtables and files.
+    pub view: Arc<View>,
+    /// The moment.
+    pub at: SeqNo,
+    /// The keys.
+    pub range: KeyRange,
+    /// How to read.
+    pub options: ReadOptions,
+}
+
+/// Ordered movement over the entries of a keyspace as they were when the cursor was made.
+///
+/// Keeps the database open, and the files it reads on the disk. Every movement says whether the
+/// cursor stands on an entry now; key and value are there only then.
+pub struct DbCursor {
+    // `None` only while being dropped.
+    scan: Option<Scan>,
+    lease: Lease,
+}
+
+impl DbCursor {
+    /// A cursor that stands nowhere yet.
+    pub fn open(source: &Source) -> Result<DbCursor> {
+        let at = ReadAt {
+            seqno: source.at,
+            now_unix_s: source.lease.core().env.clock.unix_seconds(),
+            options: source.options,
+        };
+        let scan = scan(&source.view, source.range.clone(), &at)?;
+        Ok(DbCursor {
+            scan: Some(scan),
+            lease: source.lease.clone(),
+        })
+    }
+
+    /// Moves to the first entry.
+    pub fn seek_to_first(&mut self) -> Result<bool> {
+        self.moving(Tick::Seeks)?.seek_to_first()
+    }
+
+    /// Moves to the last entry.
+    pub fn seek_to_last(&mut self) -> Result<bool> {
+        self.moving(Tick::Seeks)?.seek_to_last()
+    }
+
+    /// Moves to the first entry with a key not before `key`.
+    pub fn seek(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.moving(Tick::Seeks)?.seek(key.as_ref())
+    }
+
+    /// Moves to the last entry with a key not after `key`.
+    pub fn seek_for_prev(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.moving(Tick::Seeks)?.seek_for_prev(key.as_ref())
+    }
+
+    /// Moves to the next entry; from nowhere it stays nowhere.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "the word of the field, and fallible"
+    )]
+    pub fn next(&mut self) -> Result<bool> {
+        let scan = self.moving(Tick::Steps)?;
+        if scan.is_valid() {
+            scan.next()
+        } else {
+            Ok(false)
+        }
+    }
+
+    /// Moves to the previous entry; from nowhere it stays nowhere.
+    pub fn prev(&mut self) -> Result<bool> {
+        let scan = self.moving(Tick::Steps)?;
+        if scan.is_valid() {
+            scan.prev()
+        } else {
+            Ok(false)
+        }
+    }
+
+    /// Whether the cursor stands on an entry.
+    pub fn is_valid(&self) -> bool {
+        self.scan().is_valid()
+    }
+
+    /// The key, if the cursor stands on an entry.
+    pub fn key(&self) -> Option<&[u8]> {
+        self.is_valid().then(|| self.scan().key())
+    }
+
+    /// The value, if the cursor stands on an entry.
+    pub fn value(&self) -> Option<&[u8]> {
+        self.is_valid().then(|| self.scan().value())
+    }
+
+    /// The value as a handle that may be kept, if the cursor stands on an entry.
+    pub fn value_bytes(&self) -> Option<Bytes> {
+        self.is_valid().then(|| self.scan().value_bytes())
+    }
+
+    fn scan(&self) -> &Scan {
+        self.scan.as_ref().expect("there until dropped")
+    }
+
+    fn moving(&mut self, tick: Tick) -> Result<&mut Scan> {
+        let core = self.lease.core();
+        core.gate.check_read()?;
+        core.board.add(tick, 1);
+        Ok(self.scan.as_mut().expect("there until dropped"))
+    }
+}
+
+impl Drop for DbCursor {
+    fn drop(&mut self) {
+        self.scan = None;
+        // Files that only this cursor kept can go now; in an idle database nobody else would
+        // ever come to remove them.
+        janitor::remove_doomed(self.lease.core());
+    }
+}
+
+/// Entries in order, from both ends: `(key, value)`, or the error that ended the iteration.
+/// After an error, and after the ends have met, it yields nothing more.
+pub struct Iter {
+    source: Source,
+    front: Option<DbCursor>,
+    back: Option<DbCursor>,
+    is_over: bool,
+}
+
+impl Iter {
+    /// An iterator over all that `source` holds.
+    pub fn new(source: Source) -> Iter {
+        Iter {
+            source,
+            front: None,
+            back: None,
+            is_over: false,
+        }
+    }
+
+    fn step_front(&mut self) -> Result<bool> {
+        match &mut self.front {
+            Some(front) => front.next(),
+            None => {
+                let mut front = DbCursor::open(&self.source)?;
+                let is_valid = front.seek_to_first()?;
+                self.front = Some(front);
+                Ok(is_valid)
+            }
+        }
+    }
+
+    fn step_back(&mut self) -> Result<bool> {
+        match &mut self.back {
+            Some(back) => back.prev(),
+            None => {
+                let mut back = DbCursor::open(&self.source)?;
+                let is_valid = back.seek_to_last()?;
+                self.back = Some(back);
+                Ok(is_valid)
+            }
+        }
+    }
+
+    /// Whether the two ends have not passed each other.
+    fn is_apart(&self) -> bool {
+        let front = self.front.as_ref().and_then(DbCursor::key);
+        let back = self.back.as_ref().and_then(DbCursor::key);
+        match (front, back) {
+            (Some(front), Some(back)) => {
+                self.source.view.order().compare(front, back) == Ordering::Less
+            }
+            _ => true,
+        }
+    }
+
+    fn taken(&mut self, moved: Result<bool>, is_front: bool) -> Option<Result<(Bytes, Bytes)>> {
+        match moved {
+            Ok(true) if self.is_apart() => {
+                let end = if is_front { &self.front } else { &self.back };
+                let end = end.as_ref()?;
+                Some(Ok((Bytes::copy_of(end.key()?), end.value_bytes()?)))
+            }
+            Ok(_) => {
+                self.is_over = true;
+                None
+            }
+            Err(error) => {
+                self.is_over = true;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl Iterator for Iter {
+    type Item = Result<(Bytes, Bytes)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let moved = self.step_front();
+        self.taken(moved, true)
+    }
+}
+
+impl DoubleEndedIterator for Iter {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let moved = self.step_back();
+        self.taken(moved, false)
+    }
+}
+
+impl std::iter::FusedIterator for Iter {}

@@ -1,0 +1,52 @@
+//! Removes files that no version needs.
+
+use crate::base::stats::board::Tick;
+use crate::base::types::error::Result;
+use crate::base::types::ids::FileNumber;
+use crate::db::core::Core;
+use crate::store::names::FileName;
+
+/// Removes doomed files that nobody reads any more. A file that cannot be removed now is found
+/// again at the next open, so a failure here harms nothing and is only counted.
+pub fn remove_doomed(core: &Core) {
+    for number in core.doomed.take_free(|| core.history.files_in_use()) {
+        core.files.forget(number);
+        core.cache.remove_file(number);
+        let path = core.dir.join(FileName::Sst(number).to_string());
+        if core.env.fs.remove_file(&path).is_ok() {
+            core.board.add(Tick::FilesRemoved, 1);
+        }
+    }
+}
+
+/// Removes finished outputs of work that came to nothing.
+pub fn remove_orphans(core: &Core, numbers: impl IntoIterator<Item = FileNumber>) {
+    numbers
+        .into_iter()
+        .for_each(|number| core.doomed.add(number));
+    remove_doomed(core);
+}
+
+/// Removes everything in the directory that belongs to no part of the database: outputs of work
+/// that a crash cut short, older manifests, temporary files, segments that hold nothing.
+pub fn clean_directory(
+    core: &Core,
+    live_segments: &[FileNumber],
+    manifest: FileNumber,
+) -> Result<()> {
+    let in_use = core.history.files_in_use();
+    for name in core.env.fs.list(&core.dir)? {
+        let is_dead = match FileName::parse(&name) {
+            Some(FileName::Sst(number)) => !in_use.contains(&number),
+            Some(FileName::Wal(number)) => !live_segments.contains(&number),
+            Some(FileName::Manifest(number)) => number != manifest,
+            Some(FileName::Temporary(_) | FileName::CurrentTemporary) => true,
+            // Not ours, or the two files that are always needed.
+            Some(FileName::Current | FileName::Lock) | None => false,
+        };
+        if is_dead {
+            core.env.fs.remove_file(&core.dir.join(&name))?;
+        }
+    }
+    Ok(())
+}

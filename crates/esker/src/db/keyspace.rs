@@ -1,0 +1,77 @@
+//! One keyspace: its name, settings, memtables, levels.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::KeyspaceId;
+use crate::flow::current::Current;
+
+/// The parts of one open keyspace.
+pub struct KeyspaceParts {
+    /// Its number.
+    pub id: KeyspaceId,
+    /// Its name.
+    pub name: String,
+    /// Its settings; order and merge operator never change while it is open.
+    pub options: KeyspaceOptions,
+    /// Where reads begin.
+    pub current: Arc<Current>,
+}
+
+/// The open keyspaces of a database, by name. Any thread may call anything.
+#[derive(Default)]
+pub struct Keyspaces {
+    by_name: ArcSwap<BTreeMap<String, Arc<KeyspaceParts>>>,
+    /// Held while one is created or dropped, so that changes come one after the other.
+    changing: Mutex<()>,
+}
+
+impl Keyspaces {
+    /// The keyspace of that name, if it is there.
+    pub fn find(&self, name: &str) -> Option<Arc<KeyspaceParts>> {
+        self.by_name.load().get(name).cloned()
+    }
+
+    /// The keyspace of that name; `Invalid` when it is not there.
+    pub fn get(&self, name: &str) -> Result<Arc<KeyspaceParts>> {
+        self.find(name)
+            .ok_or_else(|| Error::invalid(format!("there is no keyspace {name:?}")))
+    }
+
+    /// Every keyspace, by name.
+    pub fn all(&self) -> Vec<Arc<KeyspaceParts>> {
+        self.by_name.load().values().cloned().collect()
+    }
+
+    /// The keyspace with that number, if it is there.
+    pub fn by_id(&self, id: KeyspaceId) -> Option<Arc<KeyspaceParts>> {
+        self.by_name
+            .load()
+            .values()
+            .find(|parts| parts.id == id)
+            .cloned()
+    }
+
+    /// Adds one. Only while `changing` is held.
+    pub fn add(&self, parts: Arc<KeyspaceParts>) {
+        let mut map = BTreeMap::clone(&self.by_name.load());
+        map.insert(parts.name.clone(), parts);
+        self.by_name.store(Arc::new(map));
+    }
+
+    /// Removes one. Only while `changing` is held.
+    pub fn remove(&self, name: &str) {
+        let mut map = BTreeMap::clone(&self.by_name.load());
+        map.remove(name);
+        self.by_name.store(Arc::new(map));
+    }
+
+    /// Waits for a running creation or drop, and keeps others away while the guard lives.
+    pub fn change(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

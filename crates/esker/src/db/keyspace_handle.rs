@@ -1,0 +1,237 @@
+//! The public handle of a keyspace: each method a few lines that name the flow below.
+
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::options::call::{ReadOptions, WriteOptions};
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::Result;
+use crate::base::types::range::KeyRange;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::lease::Lease;
+use crate::db::manual;
+use crate::db::reading::{Moment, Readable};
+use crate::db::writing;
+use crate::flow::write::commit::Unchanged;
+use crate::store::batch::writer::Batch;
+
+/// A named ordered map in a database. Cheap to clone; any thread may call anything.
+#[derive(Clone)]
+pub struct Keyspace {
+    lease: Lease,
+    parts: Arc<KeyspaceParts>,
+    write: WriteOptions,
+    read: ReadOptions,
+}
+
+impl Keyspace {
+    pub(crate) fn new(lease: Lease, parts: Arc<KeyspaceParts>) -> Keyspace {
+        let (write, read) = (WriteOptions::default(), ReadOptions::default());
+        Keyspace {
+            lease,
+            parts,
+            write,
+            read,
+        }
+    }
+
+    pub(crate) fn parts(&self) -> &Arc<KeyspaceParts> {
+        &self.parts
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.parts.name
+    }
+
+    /// The same keyspace; writes through the returned handle are done as told.
+    pub fn with_write(&self, write: WriteOptions) -> Keyspace {
+        Keyspace {
+            write,
+            ..self.clone()
+        }
+    }
+
+    /// The same keyspace; reads through the returned handle are done as told.
+    pub fn with_read(&self, read: ReadOptions) -> Keyspace {
+        Keyspace {
+            read,
+            ..self.clone()
+        }
+    }
+
+    /// Sets the value of a key. When this returns, the durability asked for holds.
+    ///
+    /// Errors: `TooLarge`; `Busy` when asked not to wait; `OutOfSpace`, retryable; `Faulted`
+    /// after a failed write; `Closed`. Nothing was written then, unless it is `Faulted`.
+    pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
+        let core = self.lease.core();
+        self.write(|batch| writing::put(core, batch, &self.parts, key.as_ref(), value.as_ref()))
+    }
+
+    /// Sets the value of a key for a time, after which it is as if deleted.
+    pub fn put_with_ttl(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        ttl: Duration,
+    ) -> Result<()> {
+        let expiry = writing::expiry(self.lease.core(), ttl);
+        self.write(|batch| batch.put_expiring(self.parts.id, key.as_ref(), expiry, value.as_ref()))
+    }
+
+    /// Removes a key; no error if it is not there.
+    pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.write(|batch| batch.delete(self.parts.id, key.as_ref()))
+    }
+
+    /// Removes all keys in `bounds`, at the price of one write however many there are.
+    pub fn delete_range<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
+        let range = KeyRange::new(bounds);
+        let start = match range.lower {
+            Bound::Unbounded => Vec::new(),
+            Bound::Included(key) => key,
+            Bound::Excluded(key) => after(key),
+        };
+        let end = match range.upper {
+            Bound::Unbounded => return self.delete_from(&start),
+            Bound::Included(key) => after(key),
+            Bound::Excluded(key) => key,
+        };
+        self.write(|batch| writing::delete_range(batch, &self.parts, &start, &end))
+    }
+
+    /// Folds an operand into the value of a key, by the keyspace's merge operator, at the price
+    /// of a put. `Invalid` without a merge operator.
+    pub fn merge(&self, key: impl AsRef<[u8]>, operand: impl AsRef<[u8]>) -> Result<()> {
+        self.write(|batch| writing::merge(batch, &self.parts, key.as_ref(), operand.as_ref()))
+    }
+
+    /// Sets the value of a key to `new` (removes it with `None`) if it is `expected` now; says
+    /// whether it was.
+    pub fn compare_and_swap(
+        &self,
+        key: impl AsRef<[u8]>,
+        expected: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<bool> {
+        let mut is_swapped = false;
+        self.update(key, |current| {
+            is_swapped = current == expected;
+            if is_swapped {
+                Update::to(new)
+            } else {
+                Update::Keep
+            }
+        })?;
+        Ok(is_swapped)
+    }
+
+    /// Changes the value of a key by what `change` says of the present one, atomically; returns
+    /// the value afterwards. `change` runs again when another write came between.
+    pub fn update(
+        &self,
+        key: impl AsRef<[u8]>,
+        mut change: impl FnMut(Option<&[u8]>) -> Update,
+    ) -> Result<Option<Bytes>> {
+        let key = key.as_ref();
+        let core = self.lease.core();
+        loop {
+            let seen = core.committer.visible();
+            let moment = Moment {
+                at: Some(seen),
+                ..self.moment()
+            };
+            let current = moment.get(key)?;
+            let mut batch = Batch::new();
+            let after = match change(current.as_deref()) {
+                Update::Keep => return Ok(current),
+                Update::Remove => {
+                    batch.delete(self.parts.id, key)?;
+                    None
+                }
+                Update::Set(value) => {
+                    writing::put(core, &mut batch, &self.parts, key, &value)?;
+                    Some(Bytes::from(value))
+                }
+            };
+            let unchanged = Unchanged {
+                keyspace: self.parts.id,
+                key: key.to_vec(),
+                seen,
+            };
+            if writing::write(core, &mut batch, self.write, &[unchanged])? {
+                return Ok(after);
+            }
+        }
+    }
+
+    /// Returns when everything written to the keyspace so far lies in sorted files.
+    pub fn flush(&self) -> Result<()> {
+        manual::flush(self.lease.core(), &self.parts)
+    }
+
+    /// Merges everything in `bounds` into one run, without anything obsolete. Takes long on
+    /// much data; reads and writes go on meanwhile.
+    pub fn compact<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
+        manual::compact(self.lease.core(), &self.parts, &KeyRange::new(bounds))
+    }
+
+    fn write(&self, fill: impl FnOnce(&mut Batch) -> Result<()>) -> Result<()> {
+        let mut batch = Batch::new();
+        fill(&mut batch)?;
+        writing::write(self.lease.core(), &mut batch, self.write, &[]).map(drop)
+    }
+
+    /// A range delete has an exclusive end, and no key is behind all keys: so the last key there
+    /// is now is deleted by itself, in the same batch.
+    fn delete_from(&self, start: &[u8]) -> Result<()> {
+        let mut cursor = self.cursor()?;
+        if !cursor.seek_to_last()? {
+            return Ok(());
+        }
+        let last = cursor.key().unwrap_or_default().to_vec();
+        self.write(|batch| {
+            writing::delete_range(batch, &self.parts, start, &last)?;
+            if self.parts.options.order.compare(&last, start).is_lt() {
+                return Ok(());
+            }
+            batch.delete(self.parts.id, &last)
+        })
+    }
+}
+
+impl Readable for Keyspace {
+    fn moment(&self) -> Moment<'_> {
+        Moment {
+            lease: &self.lease,
+            parts: &self.parts,
+            at: None,
+            options: self.read,
+        }
+    }
+}
+
+/// What [`Keyspace::update`] does with a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// Leaves it.
+    Keep,
+    /// Sets it.
+    Set(Vec<u8>),
+    /// Removes the key.
+    Remove,
+}
+
+impl Update {
+    fn to(new: Option<&[u8]>) -> Update {
+        new.map_or(Update::Remove, |value| Update::Set(value.to_vec()))
+    }
+}
+
+/// The next key, bytewise.
+fn after(mut key: Vec<u8>) -> Vec<u8> {
+    key.push(0);
+    key
+}

@@ -1,0 +1,41 @@
+//! Keeps a database open; when the last lease goes, the database is closed.
+
+use std::sync::Arc;
+
+use crate::base::types::error::Result;
+use crate::db::core::Core;
+use crate::db::manual;
+
+/// A share in an open database. Handles, iterators and snapshots hold one each, background jobs
+/// do not: so work that runs never keeps a database open that nobody uses.
+#[derive(Clone)]
+pub struct Lease(Arc<Owner>);
+
+struct Owner {
+    core: Arc<Core>,
+}
+
+impl Lease {
+    /// The first lease of a database that was opened just now.
+    pub fn new(core: Arc<Core>) -> Lease {
+        Lease(Arc::new(Owner { core }))
+    }
+
+    /// The parts of the database.
+    #[inline]
+    pub fn core(&self) -> &Arc<Core> {
+        &self.0.core
+    }
+
+    /// Closes the database now, whoever else holds a lease.
+    pub fn close(&self) -> Result<()> {
+        manual::close(&self.0.core)
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // Whoever wants to know how closing went calls `close`; here nobody is left to tell.
+        let _unheard = manual::close(&self.core);
+    }
+}

@@ -1,0 +1,119 @@
+//! What a user asks the background for, and waits for: flush, compact, close.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::range::KeyRange;
+use crate::db::compaction::{self, Running};
+use crate::db::core::Core;
+use crate::db::flushing;
+use crate::db::janitor;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::regulate;
+use crate::db::space;
+use crate::db::worker;
+
+/// How long a waiter sleeps before it looks again by itself; the signal wakes it.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Seals the memtable of a keyspace and returns when everything written to it before lies in
+/// sorted files.
+pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
+    core.gate.check_write()?;
+    core.committer.paused(|active| active.seal(parts.id));
+    let until = core.committer.visible();
+    loop {
+        let seen = core.work.ended.raised_count();
+        worker::wake(core);
+        let sealed = parts.current.sealed();
+        if sealed.iter().all(|sealed| sealed.last_seqno > until) {
+            return Ok(());
+        }
+        core.gate.check_write()?;
+        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+    }
+}
+
+/// Flushes, then merges everything in `range` into one run without anything obsolete.
+pub fn compact(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) -> Result<()> {
+    flush(core, parts)?;
+    space::look(core)?;
+    core.gate.check_write()?;
+    core.work.state().manual_count += 1;
+    let result = compact_when_free(core, parts, range);
+    core.work.state().manual_count -= 1;
+    worker::wake(core);
+    result
+}
+
+fn compact_when_free(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) -> Result<()> {
+    loop {
+        let seen = core.work.ended.raised_count();
+        core.gate.check_write()?;
+        match compaction::begin_range(core, parts, range) {
+            Ok(None) => return Ok(()),
+            Ok(Some(running)) => return run_here(core, running),
+            // Automatic compactions are held back, so the one in the way ends soon.
+            Err(busy) if busy.kind() == ErrorKind::Busy => {
+                if core.work.state().compaction_count == 0 {
+                    return Err(Error::corruption(
+                        "files of the range could not be read by an earlier compaction; \
+                         `stats` tells why",
+                    ));
+                }
+                core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+// The parts run on background threads; the caller only waits.
+fn run_here(core: &Arc<Core>, running: Running) -> Result<()> {
+    let ticket = worker::spawn_parts(core, running);
+    loop {
+        let seen = core.work.ended.raised_count();
+        if let Some(result) = ticket.take_result() {
+            return result;
+        }
+        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+    }
+}
+
+/// Closes: refuses everything from now on, ends what runs in the background, puts all memtables
+/// into sorted files so that the next open has no log to read, and gives up the directory.
+/// Closing twice does nothing.
+pub fn close(core: &Arc<Core>) -> Result<()> {
+    if !core.gate.close() {
+        return Ok(());
+    }
+    core.room.changed.raise();
+    loop {
+        let seen = core.work.ended.raised_count();
+        if core.work.state().job_count == 0 {
+            break;
+        }
+        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+    }
+    let is_writer = core.lock.lock().is_ok_and(|lock| lock.is_some());
+    let flushed = if is_writer && core.gate.fault().is_none() {
+        flush_all(core)
+    } else {
+        Ok(())
+    };
+    janitor::remove_doomed(core);
+    if let Ok(mut lock) = core.lock.lock() {
+        *lock = None;
+    }
+    flushed
+}
+
+fn flush_all(core: &Arc<Core>) -> Result<()> {
+    for parts in core.keyspaces.all() {
+        core.committer.paused(|active| active.seal(parts.id));
+        flushing::flush_keyspace(core, &parts)?;
+    }
+    regulate::set_memory(core);
+    Ok(())
+}

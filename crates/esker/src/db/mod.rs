@@ -1,0 +1,32 @@
+//! The house: parts put together, and the public API.
+//!
+//! Law: `core` owns the parts and has no verbs; each verb is a file of functions that take what
+//! they need. Only `install` changes the set of files, only `janitor` removes any, and the
+//! handles hold no logic.
+
+pub mod snapshots;
+pub mod keyspace;
+pub mod doomed;
+pub mod work;
+pub mod core;
+pub mod install;
+pub mod janitor;
+pub mod space;
+pub mod regulate;
+pub mod flushing;
+pub mod compaction;
+pub mod worker;
+pub mod open_keyspace;
+pub mod recover;
+pub mod manual;
+pub mod lease;
+pub mod iterator;
+pub mod writing;
+pub mod reading;
+pub mod keyspace_handle;
+pub mod snapshot;
+pub mod write_batch;
+pub mod open;
+pub mod statistics;
+pub mod properties;
+pub mod handle;

@@ -1,0 +1,143 @@
+//! Builder of a database: settings and parts, then create or recover.
+
+use std::path::{Path, PathBuf};
+
+use crate::base::hooks::merge::MergeRule;
+use crate::base::options::catalog;
+use crate::base::options::profile::Profile;
+use crate::base::options::resolve::{Resolved, resolve};
+use crate::base::types::error::{Error, Result};
+use crate::base::types::order::KeyOrder;
+use crate::db::lease::Lease;
+use crate::db::recover::{self, Parts};
+use crate::env::bundle::Env;
+
+/// Collects settings and parts, then opens a database.
+///
+/// Settings are plain text by their name in the catalogue, so that a program, a configuration
+/// file and a command line say them the same way; a wrong one is refused at once, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    path: PathBuf,
+    pairs: Vec<(String, String)>,
+    create_if_missing: Option<bool>,
+    error_if_exists: bool,
+    is_read_only: bool,
+    merge_rules: Vec<MergeRule>,
+    merge: Option<MergeRule>,
+    orders: Vec<KeyOrder>,
+    order: Option<KeyOrder>,
+    env: Option<Env>,
+}
+
+impl Builder {
+    /// A builder for the database in directory `path`, with default settings.
+    pub fn new(path: impl AsRef<Path>) -> Builder {
+        Builder {
+            path: path.as_ref().to_path_buf(),
+            ..Builder::default()
+        }
+    }
+
+    /// Sets a setting of the catalogue by its name, such as `memory_limit` to `512MiB`, or
+    /// `profile` to `write_heavy`. `Invalid` for an unknown name or an impossible value.
+    pub fn set(mut self, name: &str, text: &str) -> Result<Builder> {
+        catalog::find(name)?.parse(text)?;
+        self.pairs.push((name.into(), text.into()));
+        Ok(self)
+    }
+
+    /// Whether a directory without a database gets one (yes, unless told).
+    pub fn create_if_missing(mut self, create: bool) -> Builder {
+        self.create_if_missing = Some(create);
+        self
+    }
+
+    /// Whether an existing database is an error (no, unless told).
+    pub fn error_if_exists(mut self, refuse: bool) -> Builder {
+        self.error_if_exists = refuse;
+        self
+    }
+
+    /// Opens for reading only: nothing is written, not even the lock file, so a database that
+    /// another process has open can be read as it was at this moment.
+    pub fn read_only(mut self, is_read_only: bool) -> Builder {
+        self.is_read_only = is_read_only;
+        self
+    }
+
+    /// The merge operator of the keyspace `default`, and one that other keyspaces may name.
+    pub fn merge_operator(mut self, rule: MergeRule) -> Builder {
+        self.merge_rules.push(rule.clone());
+        self.merge = Some(rule);
+        self
+    }
+
+    /// A merge operator that existing keyspaces may name.
+    pub fn known_merge_operator(mut self, rule: MergeRule) -> Builder {
+        self.merge_rules.push(rule);
+        self
+    }
+
+    /// The order of the keyspace `default`, and one that other keyspaces may name.
+    pub fn order(mut self, order: KeyOrder) -> Builder {
+        self.orders.push(order.clone());
+        self.order = Some(order);
+        self
+    }
+
+    /// An order that existing keyspaces may name.
+    pub fn known_order(mut self, order: KeyOrder) -> Builder {
+        self.orders.push(order);
+        self
+    }
+
+    /// Another world than the operating system: for tests and simulations.
+    pub fn env(mut self, env: Env) -> Builder {
+        self.env = Some(env);
+        self
+    }
+
+    pub(crate) fn open_lease(self) -> Result<Lease> {
+        let resolved = self.resolve(Env::core_count())?;
+        let threads = resolved.db.background_threads;
+        let env = self.env.unwrap_or_else(|| Env::real(threads));
+        let parts = Parts {
+            env,
+            dir: self.path,
+            resolved,
+            is_read_only: self.is_read_only,
+            merge_rules: self.merge_rules,
+            orders: self.orders,
+        };
+        recover::open(parts).map(Lease::new)
+    }
+
+    fn resolve(&self, cores: usize) -> Result<Resolved> {
+        let pairs: Vec<(&str, &str)> = self
+            .pairs
+            .iter()
+            .map(|(name, text)| (&name[..], &text[..]))
+            .collect();
+        let mut resolved = resolve(Profile::default(), &pairs, cores)?;
+        if let Some(create) = self.create_if_missing {
+            resolved.db.create_if_missing = create && !self.is_read_only;
+        }
+        resolved.db.create_if_missing &= !self.is_read_only;
+        resolved.db.error_if_exists = self.error_if_exists;
+        if self.is_read_only && self.error_if_exists {
+            return Err(Error::invalid(
+                "`read_only` and `error_if_exists` contradict each other; drop one of them",
+            ));
+        }
+        for options in [&mut resolved.keyspace, &mut resolved.keyspace_asked] {
+            if let Some(merge) = &self.merge {
+                options.merge = Some(merge.clone());
+            }
+            if let Some(order) = &self.order {
+                options.order = order.clone();
+            }
+        }
+        Ok(resolved)
+    }
+}

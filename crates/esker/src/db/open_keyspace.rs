@@ -1,0 +1,261 @@
+//! Keyspaces: opened from a version, created, dropped, given new settings.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::hooks::merge::MergeRule;
+use crate::base::hooks::merge_builtin::builtin;
+use crate::base::options::automatic::fill_keyspace;
+use crate::base::options::catalog::set_keyspace;
+use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::pairs::{from_pairs, to_pairs};
+use crate::base::options::resolve::{Origin, Resolved};
+use crate::base::options::setting::Scope;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::limits::{KEYSPACE_COUNT_MAX, KEYSPACE_NAME_BYTES_MAX};
+use crate::db::core::Core;
+use crate::db::install::install;
+use crate::db::janitor;
+use crate::db::keyspace::KeyspaceParts;
+use crate::flow::current::{Current, Sealed};
+use crate::flow::read::fold::Folder;
+use crate::flow::read::view::ViewParts;
+use crate::flow::write::active::LiveTable;
+use crate::flow::write::replay::ReplayTarget;
+use crate::store::mem::memtable::Memtable;
+use crate::store::version::apply::apply;
+use crate::store::version::edit::{Change, SettingsText};
+use crate::store::version::state::{Identity, KeyspaceState, Orders, Version};
+
+/// The keyspace on which `Db` itself acts.
+pub const DEFAULT_KEYSPACE: &str = "default";
+
+/// The version of a new database: one empty keyspace.
+pub fn first_version(identity: Identity, orders: Orders, resolved: &Resolved) -> Result<Version> {
+    let empty = Version::empty(identity, orders);
+    apply(
+        &empty,
+        &[create_change(
+            KeyspaceId::DEFAULT,
+            DEFAULT_KEYSPACE,
+            &resolved.keyspace_asked,
+        )],
+    )
+}
+
+/// The settings of an existing keyspace: what it was created with; for the keyspace `default`
+/// overlaid with what was asked for at this open.
+pub fn options_of(
+    state: &KeyspaceState,
+    resolved: &Resolved,
+    rules: &[MergeRule],
+) -> Result<KeyspaceOptions> {
+    let pairs = state
+        .settings
+        .iter()
+        .map(|(name, text)| (&name[..], &text[..]));
+    let mut options = from_pairs(pairs)?;
+    options.order = state.order.clone();
+    options.merge = known_rule(state, rules)?;
+    if state.id == KeyspaceId::DEFAULT {
+        overlay(&mut options, state, resolved)?;
+    }
+    fill_keyspace(&resolved.db, &mut options);
+    Ok(options)
+}
+
+fn overlay(options: &mut KeyspaceOptions, state: &KeyspaceState, asked: &Resolved) -> Result<()> {
+    let order = &asked.keyspace.order;
+    if !order.is_bytewise() && order.name() != state.order_name() {
+        return Err(Error::invalid(format!(
+            "keyspace {:?} has its keys in the order {:?}, not {:?}; an order cannot be changed",
+            state.name,
+            state.order_name(),
+            order.name()
+        )));
+    }
+    if let Some(rule) = &asked.keyspace.merge {
+        let name = rule.0.name();
+        if let Some(stored) = state.merge_name.as_deref().filter(|stored| *stored != name) {
+            return Err(Error::invalid(format!(
+                "keyspace {:?} was written with merge operator {stored:?}; {name:?} would read its \
+                 operands as something else; open it with {stored:?}",
+                state.name
+            )));
+        }
+        options.merge = Some(rule.clone());
+    }
+    for effective in &asked.effective {
+        let is_asked = matches!(effective.origin, Origin::User | Origin::Profile);
+        let setting = effective.setting;
+        if is_asked && setting.scope() == Scope::Keyspace && setting.name != "merge_operator" {
+            set_keyspace(options, setting.name, &effective.text)?;
+        }
+    }
+    Ok(())
+}
+
+fn known_rule(state: &KeyspaceState, rules: &[MergeRule]) -> Result<Option<MergeRule>> {
+    let Some(name) = state.merge_name.as_deref() else {
+        return Ok(None);
+    };
+    let given = rules.iter().find(|rule| rule.0.name() == name).cloned();
+    given.or_else(|| builtin(name)).map(Some).ok_or_else(|| {
+        let message = format!(
+            "keyspace {:?} was written with merge operator {name:?}, which this program does not \
+             have; give it when opening the database",
+            state.name
+        );
+        Error::new(ErrorKind::Unsupported, message)
+    })
+}
+
+/// Opens every keyspace of the current version, with the memtables that replay filled.
+pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) -> Result<()> {
+    let _changing = core.keyspaces.change();
+    let version = core.history.current();
+    for state in version.keyspaces.values() {
+        let options = options_of(state, &core.resolved, &core.merge_rules)?;
+        let filled = targets
+            .remove(&state.id)
+            .map_or_else(Vec::new, |target| target.filled);
+        let sealed = filled.into_iter().map(|replayed| Sealed {
+            table: Arc::clone(replayed.table()),
+            first_log: replayed.first_log,
+            last_seqno: replayed.last_seqno,
+        });
+        add(core, state, options, sealed.collect());
+    }
+    Ok(())
+}
+
+/// Opens one keyspace over its part of the current version. While creations are kept away.
+fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec<Sealed>) {
+    let writer = Memtable::create(options.order.clone(), options.merge.clone());
+    let older = sealed.iter().rev().map(|sealed| Arc::clone(&sealed.table));
+    let view = ViewParts {
+        keyspace: state.id,
+        order: options.order.clone(),
+        folder: Folder::new(&state.name, options.merge.clone()),
+        memtables: std::iter::once(Arc::clone(writer.table()))
+            .chain(older)
+            .collect(),
+        levels: Arc::clone(&state.levels),
+        open_files: Arc::clone(&core.files),
+    };
+    let current = Arc::new(Current::new(view, sealed));
+    let live = LiveTable {
+        current: Arc::clone(&current),
+        writer,
+        first_log: FileNumber(0),
+        limit_bytes: options.memtable_bytes,
+        order: options.order.clone(),
+        merge: options.merge.clone(),
+    };
+    core.committer
+        .paused(|active| active.add_keyspace(state.id, live));
+    let name = state.name.to_string();
+    core.keyspaces.add(Arc::new(KeyspaceParts {
+        id: state.id,
+        name,
+        options,
+        current,
+    }));
+}
+
+/// Writes down what was asked of the keyspace `default` at this open, where it is new.
+pub fn apply_asked_settings(core: &Core) -> Result<()> {
+    let parts = core.keyspaces.get(DEFAULT_KEYSPACE)?;
+    let version = core.history.current();
+    let Some(state) = version.keyspace(parts.id) else {
+        return Ok(());
+    };
+    let mut asked = parts.options.clone();
+    if core.resolved.keyspace_asked.memtable_bytes == 0
+        && !state.settings.contains_key("memtable.size")
+    {
+        // Derived from the memory limit; written down it would no longer follow it.
+        asked.memtable_bytes = 0;
+    }
+    let settings: SettingsText = to_pairs(&asked).into_iter().collect();
+    let merge_name = asked.merge.as_ref().map(|rule| rule.0.name().to_string());
+    if settings == *state.settings && merge_name.as_deref() == state.merge_name.as_deref() {
+        return Ok(());
+    }
+    let change = Change::ChangeSettings {
+        id: parts.id,
+        settings,
+        merge_name,
+    };
+    install(core, vec![change], None).map(drop)
+}
+
+/// The keyspace of that name, created with `options` (those given at open where `None`) if it
+/// is not there.
+pub fn find_or_create(
+    core: &Core,
+    name: &str,
+    options: Option<KeyspaceOptions>,
+) -> Result<Arc<KeyspaceParts>> {
+    if let Some(parts) = core.keyspaces.find(name) {
+        return Ok(parts);
+    }
+    core.gate.check_write()?;
+    if name.is_empty() || name.len() > KEYSPACE_NAME_BYTES_MAX {
+        let message = format!("a keyspace's name has 1 to {KEYSPACE_NAME_BYTES_MAX} bytes");
+        return Err(Error::invalid(message));
+    }
+    let _changing = core.keyspaces.change();
+    if let Some(parts) = core.keyspaces.find(name) {
+        return Ok(parts);
+    }
+    let version = core.history.current();
+    if version.keyspaces.len() >= KEYSPACE_COUNT_MAX {
+        let message = format!("a database has at most {KEYSPACE_COUNT_MAX} keyspaces");
+        return Err(Error::invalid(message));
+    }
+    let asked = options.unwrap_or_else(|| core.resolved.keyspace_asked.clone());
+    let id = version.next_keyspace;
+    install(core, vec![create_change(id, name, &asked)], None)?;
+    let version = core.history.current();
+    let state = version.keyspace(id).expect("it was created just now");
+    let mut options = asked;
+    fill_keyspace(&core.options, &mut options);
+    add(core, state, options, Vec::new());
+    core.keyspaces.get(name)
+}
+
+/// Drops a keyspace with everything in it. Readers that have it open go on reading what it was.
+pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
+    core.gate.check_write()?;
+    if name == DEFAULT_KEYSPACE {
+        return Err(Error::invalid("the keyspace `default` cannot be dropped"));
+    }
+    let _changing = core.keyspaces.change();
+    let parts = core.keyspaces.get(name)?;
+    let files: Vec<FileNumber> = parts
+        .current
+        .view()
+        .parts()
+        .levels
+        .files()
+        .map(|(_, file)| file.number)
+        .collect();
+    install(core, vec![Change::DropKeyspace { id: parts.id }], None)?;
+    core.committer
+        .paused(|active| active.remove_keyspace(parts.id));
+    core.keyspaces.remove(name);
+    janitor::remove_orphans(core, files);
+    Ok(())
+}
+
+fn create_change(id: KeyspaceId, name: &str, options: &KeyspaceOptions) -> Change {
+    Change::CreateKeyspace {
+        id,
+        name: name.into(),
+        order_name: options.order.name().into(),
+        merge_name: options.merge.as_ref().map(|rule| rule.0.name().to_string()),
+        settings: to_pairs(options).into_iter().collect(),
+    }
+}

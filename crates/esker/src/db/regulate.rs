@@ -1,0 +1,55 @@
+//! Sets the write path's rates and the cache's share from what the background knows.
+
+use std::sync::Arc;
+
+use crate::base::stats::ledger::MemoryOwner;
+use crate::db::core::Core;
+use crate::db::flushing;
+use crate::flow::compact::score::{debt_bytes, targets};
+use crate::flow::write::throttle::{Debt, rate_for};
+
+/// Debt that is free, in units of the first sorted level's size: half of it is what a healthy
+/// tree owes between two compactions.
+const SOFT_SHARE: f64 = 1.0;
+
+/// Debt at which writes come no faster than compaction digests, in the same unit.
+const HARD_SHARE: f64 = 4.0;
+
+/// Sets how fast each keyspace may write, from its compaction debt.
+pub fn set_rates(core: &Core) {
+    let digest_bytes_s = core.work.state().digest_bytes_s as u64;
+    for parts in core.keyspaces.all() {
+        let options = &parts.options.compaction;
+        if !options.is_automatic {
+            continue;
+        }
+        let levels = Arc::clone(&parts.current.view().parts().levels);
+        let base = options.base_level_bytes as f64;
+        let rate = rate_for(Debt {
+            owed_bytes: debt_bytes(&levels, &targets(&levels, options), options),
+            soft_bytes: (base * SOFT_SHARE) as u64,
+            hard_bytes: (base * HARD_SHARE) as u64,
+            digest_bytes_s,
+        });
+        if rate != core.room.rate(parts.id) {
+            core.room.set_rate(parts.id, rate);
+        }
+    }
+}
+
+/// Tells the write path and the cache how much memory memtables and open files take now.
+pub fn set_memory(core: &Core) {
+    let sealed = flushing::sealed_bytes(core);
+    core.room.set_sealed_bytes(sealed);
+    let live = core.committer.paused(|active| active.live_bytes());
+    core.ledger
+        .set_held(MemoryOwner::Memtables, (live + sealed) as u64);
+    core.ledger.set_held(
+        MemoryOwner::FiltersAndIndexes,
+        core.files.pinned_bytes() as u64,
+    );
+    let allowance = usize::try_from(core.ledger.cache_allowance()).unwrap_or(usize::MAX);
+    core.cache.set_capacity_bytes(allowance);
+    core.ledger
+        .set_held(MemoryOwner::BlockCache, core.cache.used_bytes() as u64);
+}

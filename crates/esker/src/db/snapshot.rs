@@ -1,0 +1,98 @@
+//! A snapshot: every keyspace as it was at one moment.
+
+use std::sync::Arc;
+
+use crate::base::options::call::ReadOptions;
+use crate::base::types::seqno::SeqNo;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::keyspace_handle::Keyspace;
+use crate::db::lease::Lease;
+use crate::db::reading::{Moment, Readable};
+use crate::db::snapshots::Ticket;
+use crate::db::worker;
+
+/// Every keyspace as it was when this was taken, for as long as it is held.
+///
+/// Cheap to clone. While one lives, entries that it sees are kept by compaction; `stats` lists
+/// live snapshots with their age.
+#[derive(Clone)]
+pub struct Snapshot(Arc<Held>);
+
+struct Held {
+    lease: Lease,
+    ticket: Ticket,
+    default: Arc<KeyspaceParts>,
+}
+
+impl Snapshot {
+    /// The database as it is now. `default` is the keyspace that the snapshot itself reads.
+    pub(crate) fn take(lease: Lease, default: Arc<KeyspaceParts>) -> Snapshot {
+        let core = lease.core();
+        let now = core.env.clock.monotonic();
+        // Between reading the number and registering it no write and no compaction that began
+        // after such a write may come.
+        let ticket = core
+            .committer
+            .paused(|_| core.snapshots.take(core.committer.visible(), now));
+        Snapshot(Arc::new(Held {
+            lease,
+            ticket,
+            default,
+        }))
+    }
+
+    /// Another keyspace than `default`, at the same moment.
+    pub fn of(&self, keyspace: &Keyspace) -> KeyspaceSnapshot {
+        KeyspaceSnapshot {
+            snapshot: self.clone(),
+            parts: Arc::clone(keyspace.parts()),
+        }
+    }
+
+    /// The sequence number at which this reads.
+    pub fn seqno(&self) -> SeqNo {
+        self.0.ticket.seqno
+    }
+}
+
+impl Readable for Snapshot {
+    fn moment(&self) -> Moment<'_> {
+        let at = Some(self.seqno());
+        let options = ReadOptions::default();
+        Moment {
+            lease: &self.0.lease,
+            parts: &self.0.default,
+            at,
+            options,
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let core = self.lease.core();
+        core.snapshots.release(self.ticket);
+        // Deletes that were kept for this snapshot alone may be worth a compaction now.
+        worker::wake(core);
+    }
+}
+
+/// One keyspace at the moment of a snapshot.
+#[derive(Clone)]
+pub struct KeyspaceSnapshot {
+    snapshot: Snapshot,
+    parts: Arc<KeyspaceParts>,
+}
+
+impl Readable for KeyspaceSnapshot {
+    fn moment(&self) -> Moment<'_> {
+        let at = Some(self.snapshot.seqno());
+        let options = ReadOptions::default();
+        Moment {
+            lease: &self.snapshot.0.lease,
+            parts: &self.parts,
+            at,
+            options,
+        }
+    }
+}

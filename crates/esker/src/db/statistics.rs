@@ -1,0 +1,244 @@
+//! What a database knows about itself, as plain data and as a page for people.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::base::types::ids::Level;
+use crate::db::core::Core;
+use crate::db::flushing;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::regulate;
+use crate::db::space;
+use crate::flow::compact::score::{debt_bytes, scores, targets};
+use crate::flow::write::throttle::RATE_UNLIMITED;
+
+/// What a database knows about itself at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stats {
+    /// `open`, `read-only`, `out of space`, `faulted` or `closed`.
+    pub state: String,
+    /// Every keyspace, by name.
+    pub keyspaces: Vec<KeyspaceStats>,
+    /// The memory limit in bytes.
+    pub memory_limit: u64,
+    /// Who holds how many bytes of it.
+    pub memory: Vec<(&'static str, u64)>,
+    /// Segments of the log that hold entries in no sorted file.
+    pub wal_segment_count: usize,
+    /// Bytes of the files of the current version and of the log.
+    pub disk_bytes: u64,
+    /// Sorted files that are open.
+    pub open_file_count: usize,
+    /// Sorted files that only a reader keeps on the disk.
+    pub pinned_file_count: usize,
+    /// Live snapshots, oldest first: sequence number and age.
+    pub snapshots: Vec<(u64, Duration)>,
+    /// Time that writers were held back since the database was opened.
+    pub stalled: Duration,
+    /// Jobs under way in the background.
+    pub job_count: usize,
+    /// The latest failures of background work, oldest first.
+    pub failures: Vec<String>,
+    /// Bytes that were torn off the log when the database was opened.
+    pub torn_bytes: u64,
+    /// Everything the engine counts: name, what it means, value.
+    pub counters: Vec<(&'static str, &'static str, u64)>,
+    /// Every effective setting: name, value, origin.
+    pub settings: Vec<(&'static str, String, &'static str)>,
+}
+
+/// What is known of one keyspace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyspaceStats {
+    /// Its name.
+    pub name: String,
+    /// Bytes of its live and sealed memtables.
+    pub memtable_bytes: u64,
+    /// Memtables that wait for their flush.
+    pub sealed_count: usize,
+    /// Every level with files in it, from the newest.
+    pub levels: Vec<LevelStats>,
+    /// Bytes that compaction should already have merged.
+    pub debt_bytes: u64,
+    /// Bytes per second that writers may write; `None` when nothing holds them back.
+    pub write_rate: Option<u64>,
+}
+
+/// What is known of one level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LevelStats {
+    /// Its depth.
+    pub depth: usize,
+    /// Its runs: any number in level 0, one below.
+    pub run_count: usize,
+    /// Its files.
+    pub file_count: usize,
+    /// Their bytes.
+    pub size_bytes: u64,
+    /// Their entries, deletes included.
+    pub entry_count: u64,
+    /// Their deletes, range deletes included.
+    pub delete_count: u64,
+    /// Bytes it may hold before it is compacted; 0 for level 0, which goes by runs.
+    pub target_bytes: u64,
+    /// How near that is: from 1.0 on it should be compacted.
+    pub score: f64,
+}
+
+/// Gathers what is known now.
+pub fn gather(core: &Core) -> Stats {
+    regulate::set_memory(core);
+    let now = core.env.clock.monotonic();
+    let work = core.work.state();
+    let (job_count, failures) = (work.job_count, work.failures.iter().cloned().collect());
+    drop(work);
+    let snapshots = core.snapshots.list();
+    Stats {
+        state: state_word(core),
+        keyspaces: core
+            .keyspaces
+            .all()
+            .iter()
+            .map(|parts| keyspace(core, parts))
+            .collect(),
+        memory_limit: core.ledger.limit_bytes(),
+        memory: core
+            .ledger
+            .by_owner()
+            .map(|(owner, bytes)| (owner.name(), bytes))
+            .to_vec(),
+        wal_segment_count: core.committer.paused(|active| active.segment_count()),
+        disk_bytes: space::used_bytes(core),
+        open_file_count: core.files.open_count(),
+        pinned_file_count: core.doomed.count(),
+        snapshots: snapshots
+            .iter()
+            .map(|live| (live.seqno.get(), now.saturating_sub(live.taken_at)))
+            .collect(),
+        stalled: core.room.stalled(),
+        job_count,
+        failures,
+        torn_bytes: core.replayed.torn_bytes,
+        counters: core
+            .board
+            .snapshot()
+            .readings()
+            .map(|reading| (reading.tick.name(), reading.tick.doc(), reading.value))
+            .collect(),
+        settings: core
+            .resolved
+            .effective
+            .iter()
+            .map(|one| (one.setting.name, one.text.clone(), one.origin.name()))
+            .collect(),
+    }
+}
+
+fn state_word(core: &Core) -> String {
+    let word = if core.gate.is_closed() {
+        "closed"
+    } else if core.gate.fault().is_some() {
+        "faulted"
+    } else if core.gate.full().is_some() {
+        "out of space"
+    } else if core.gate.check_write().is_err() {
+        "read-only"
+    } else {
+        "open"
+    };
+    word.to_string()
+}
+
+fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
+    let view = parts.current.view();
+    let levels = &view.parts().levels;
+    let options = &parts.options.compaction;
+    let targets = targets(levels, options);
+    let scores = scores(levels, &targets, options);
+    let filled = Level::all().filter(|level| levels.size_bytes(*level) > 0);
+    let rate = core.room.rate(parts.id);
+    KeyspaceStats {
+        name: parts.name.clone(),
+        memtable_bytes: flushing::memtable_bytes(&view),
+        sealed_count: parts.current.sealed_count(),
+        levels: filled
+            .map(|level| {
+                let files = || levels.runs(level).iter().flat_map(|run| run.files());
+                LevelStats {
+                    depth: level.index(),
+                    run_count: levels.runs(level).len(),
+                    file_count: files().count(),
+                    size_bytes: levels.size_bytes(level),
+                    entry_count: files().map(|file| file.entry_count).sum(),
+                    delete_count: files()
+                        .map(|file| file.delete_count + file.range_delete_count)
+                        .sum(),
+                    target_bytes: targets.bytes[level.index()],
+                    score: scores[level.index()],
+                }
+            })
+            .collect(),
+        debt_bytes: debt_bytes(levels, &targets, options),
+        write_rate: (rate != RATE_UNLIMITED).then_some(rate),
+    }
+}
+
+/// A page for people.
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "state        {}", self.state)?;
+        writeln!(f, "disk         {}", mebibytes(self.disk_bytes))?;
+        writeln!(f, "log          {} segments", self.wal_segment_count)?;
+        let held: u64 = self.memory.iter().map(|(_, bytes)| bytes).sum();
+        let limit = mebibytes(self.memory_limit);
+        writeln!(f, "memory       {} of {limit}", mebibytes(held))?;
+        for (owner, bytes) in &self.memory {
+            writeln!(f, "  {owner:<20} {:>12}", mebibytes(*bytes))?;
+        }
+        writeln!(f, "stalled      {:.3} s", self.stalled.as_secs_f64())?;
+        for (seqno, age) in &self.snapshots {
+            writeln!(f, "snapshot     at {seqno}, {:.1} s old", age.as_secs_f64())?;
+        }
+        for failure in &self.failures {
+            writeln!(f, "failure      {failure}")?;
+        }
+        for keyspace in &self.keyspaces {
+            write!(f, "{keyspace}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for KeyspaceStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "keyspace {:?}", self.name)?;
+        let (bytes, sealed) = (mebibytes(self.memtable_bytes), self.sealed_count);
+        writeln!(
+            f,
+            "  memtables {bytes}, {sealed} sealed; debt {}",
+            mebibytes(self.debt_bytes)
+        )?;
+        writeln!(
+            f,
+            "  level  runs  files         size      entries      deletes  score"
+        )?;
+        for level in &self.levels {
+            writeln!(
+                f,
+                "  L{:<5} {:>4} {:>6} {:>12} {:>12} {:>12} {:>6.2}",
+                level.depth,
+                level.run_count,
+                level.file_count,
+                mebibytes(level.size_bytes),
+                level.entry_count,
+                level.delete_count,
+                level.score
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}

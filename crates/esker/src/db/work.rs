@@ -1,0 +1,94 @@
+//! What runs in the background now: which files are busy, how many jobs, what failed.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::base::types::error::Error;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::env::signal::Signal;
+
+/// Failures that are remembered for `stats`.
+const FAILURES_MAX: usize = 16;
+
+/// Weight of the newest measurement in the running mean of compaction speed: about the last
+/// five jobs count.
+const DIGEST_WEIGHT: f64 = 0.2;
+
+/// Speed assumed until the first compaction was measured, in bytes per second.
+const DIGEST_FIRST: f64 = 64e6;
+
+/// The books of background work. Any thread may call anything.
+#[derive(Debug)]
+pub struct Work {
+    state: Mutex<WorkState>,
+    /// Raised whenever a job ended.
+    pub ended: Signal,
+}
+
+/// What the lock guards.
+#[derive(Debug)]
+pub struct WorkState {
+    /// Keyspaces with a flush under way.
+    pub flushing: HashSet<KeyspaceId>,
+    /// Files that a running compaction reads, or that a failed one could not read.
+    pub busy: HashSet<FileNumber>,
+    /// Jobs spawned and not ended, of every kind.
+    pub job_count: usize,
+    /// Those of them that compact.
+    pub compaction_count: usize,
+    /// Manual compactions that want the background for themselves.
+    pub manual_count: usize,
+    /// Whether the next segment is being prepared.
+    pub is_preparing: bool,
+    /// The latest failures, oldest first.
+    pub failures: VecDeque<String>,
+    /// Bytes per second that compaction digests.
+    pub digest_bytes_s: f64,
+}
+
+impl Default for Work {
+    fn default() -> Work {
+        let state = WorkState {
+            flushing: HashSet::new(),
+            busy: HashSet::new(),
+            job_count: 0,
+            compaction_count: 0,
+            manual_count: 0,
+            is_preparing: false,
+            failures: VecDeque::new(),
+            digest_bytes_s: DIGEST_FIRST,
+        };
+        Work {
+            state: Mutex::new(state),
+            ended: Signal::default(),
+        }
+    }
+}
+
+impl Work {
+    /// The books. Never held over I/O.
+    pub fn state(&self) -> MutexGuard<'_, WorkState> {
+        // Each job changes its own entries only, so a panic of one leaves the others' whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers a failure for `stats`.
+    pub fn note_failure(&self, doing: &str, error: &Error) {
+        let mut state = self.state();
+        if state.failures.len() == FAILURES_MAX {
+            state.failures.pop_front();
+        }
+        state.failures.push_back(format!("{doing}: {error}"));
+    }
+
+    /// Counts a finished compaction into the speed.
+    pub fn note_digested(&self, bytes: u64, took: Duration) {
+        if took.is_zero() {
+            return;
+        }
+        let speed = bytes as f64 / took.as_secs_f64();
+        let mut state = self.state();
+        state.digest_bytes_s += (speed - state.digest_bytes_s) * DIGEST_WEIGHT;
+    }
+}

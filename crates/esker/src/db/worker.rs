@@ -1,0 +1,152 @@
+//! The background: looks for work, spawns it, and looks again whenever some of it ended.
+//!
+//! There is no loop and no timer: whoever makes work (a sealed memtable, a new version, a freed
+//! snapshot) wakes the background, and each job that ends wakes it again. An idle database runs
+//! nothing.
+
+use std::sync::Arc;
+
+use crate::base::types::error::{Error, ErrorKind};
+use crate::db::compaction::{self, Running};
+use crate::db::core::Core;
+use crate::db::flushing;
+use crate::db::janitor;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::regulate;
+use crate::env::pool::Priority;
+
+/// Spawns every piece of work that is due and not under way.
+pub fn wake(core: &Arc<Core>) {
+    if core.gate.is_closed() {
+        return;
+    }
+    for parts in core.keyspaces.all() {
+        if parts.current.sealed_count() > 0 {
+            spawn_flush(core, parts);
+        }
+    }
+    while spawn_compaction(core) {}
+}
+
+/// A memtable was sealed: has it flushed.
+pub fn memtable_sealed(core: &Arc<Core>) {
+    regulate::set_memory(core);
+    wake(core);
+}
+
+/// Has the next segment of the log prepared.
+pub fn prepare_segment(core: &Arc<Core>) {
+    {
+        let mut state = core.work.state();
+        if state.is_preparing || core.gate.is_closed() {
+            return;
+        }
+        state.is_preparing = true;
+        state.job_count += 1;
+    }
+    let core = Arc::clone(core);
+    let pool = Arc::clone(&core.env.pool);
+    let job = move || {
+        let made = core.segments.prepare();
+        if let Err(error) = made {
+            // The write path makes its segment itself when there is no spare, and reports then.
+            core.work.note_failure("prepare a log segment", &error);
+        }
+        // Segments before the live one are complete: syncing them now makes a later sync short
+        // and lets replay tell damage from a torn end.
+        if let Err(error) = core.committer.sync_finished_segments() {
+            core.work
+                .note_failure("sync a finished log segment", &error);
+            core.gate.fail(&error);
+        }
+        core.work.state().is_preparing = false;
+        job_ended(&core);
+    };
+    pool.spawn(Priority::High, "esker-segment", Box::new(job));
+}
+
+fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
+    {
+        let mut state = core.work.state();
+        if core.gate.fault().is_some() || !state.flushing.insert(parts.id) {
+            return;
+        }
+        state.job_count += 1;
+    }
+    let core = Arc::clone(core);
+    let pool = Arc::clone(&core.env.pool);
+    let job = move || {
+        let flushed = flushing::flush_keyspace(&core, &parts);
+        core.work.state().flushing.remove(&parts.id);
+        let is_done = flushed.is_ok();
+        if let Err(error) = flushed {
+            failed_flush(&core, &error);
+        }
+        janitor::remove_doomed(&core);
+        if is_done {
+            wake(&core);
+        }
+        job_ended(&core);
+    };
+    pool.spawn(Priority::High, "esker-flush", Box::new(job));
+}
+
+// A flush that cannot go on holds memory and log; what to do depends on why.
+fn failed_flush(core: &Core, error: &Error) {
+    core.work.note_failure("flush", error);
+    if error.kind() == ErrorKind::OutOfSpace {
+        core.gate.set_full(Some(error.again()));
+    } else {
+        core.gate.fail(error);
+    }
+    core.room.changed.raise();
+}
+
+/// Spawns one compaction if one is due and there is a free thread; says whether it did.
+fn spawn_compaction(core: &Arc<Core>) -> bool {
+    let Some(running) = compaction::begin(core) else {
+        return false;
+    };
+    spawn_parts(core, running);
+    true
+}
+
+/// Runs the parts of a compaction on background threads; the last one installs the result.
+pub fn spawn_parts(core: &Arc<Core>, running: Running) -> Arc<Running> {
+    let running = Arc::new(running);
+    for index in 0..running.part_count() {
+        let core = Arc::clone(core);
+        let pool = Arc::clone(&core.env.pool);
+        let running = Arc::clone(&running);
+        let job = move || {
+            if running.run_part(index) {
+                end_compaction(&core, &running);
+            }
+            job_ended(&core);
+        };
+        pool.spawn(Priority::Low, "esker-compact", Box::new(job));
+    }
+    running
+}
+
+fn end_compaction(core: &Arc<Core>, running: &Running) {
+    let finished = running.finish(core);
+    compaction::end(core, running, &finished);
+    if let Err(error) = &finished {
+        if error.kind() != ErrorKind::Closed {
+            core.work.note_failure("compact", error);
+        }
+        if error.kind() == ErrorKind::OutOfSpace {
+            core.gate.set_full(Some(error.again()));
+        }
+    }
+    running.set_result(finished);
+    janitor::remove_doomed(core);
+    regulate::set_rates(core);
+    wake(core);
+}
+
+fn job_ended(core: &Core) {
+    core.work.state().job_count -= 1;
+    core.work.ended.raise();
+}

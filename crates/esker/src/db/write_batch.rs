@@ -1,0 +1,127 @@
+//! A batch: writes to any keyspaces that happen together or not at all.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::options::call::WriteOptions;
+use crate::base::types::error::Result;
+use crate::db::keyspace_handle::Keyspace;
+use crate::db::lease::Lease;
+use crate::db::writing;
+use crate::store::batch::writer::Batch;
+
+/// Writes that happen together: after a crash all of them are there or none.
+///
+/// `TooLarge` from a method leaves the batch as it was.
+pub struct WriteBatch {
+    lease: Lease,
+    batch: Batch,
+}
+
+impl WriteBatch {
+    pub(crate) fn new(lease: Lease) -> WriteBatch {
+        WriteBatch {
+            lease,
+            batch: Batch::new(),
+        }
+    }
+
+    /// Sets the value of a key.
+    pub fn put(
+        &mut self,
+        keyspace: &Keyspace,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+    ) -> Result<()> {
+        let core = self.lease.core();
+        writing::put(
+            core,
+            &mut self.batch,
+            keyspace.parts(),
+            key.as_ref(),
+            value.as_ref(),
+        )
+    }
+
+    /// Sets the value of a key for a time.
+    pub fn put_with_ttl(
+        &mut self,
+        keyspace: &Keyspace,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        ttl: Duration,
+    ) -> Result<()> {
+        let expiry = writing::expiry(self.lease.core(), ttl);
+        self.batch
+            .put_expiring(keyspace.parts().id, key.as_ref(), expiry, value.as_ref())
+    }
+
+    /// Removes a key.
+    pub fn delete(&mut self, keyspace: &Keyspace, key: impl AsRef<[u8]>) -> Result<()> {
+        self.batch.delete(keyspace.parts().id, key.as_ref())
+    }
+
+    /// Removes all keys from `start` up to `end`, exclusive.
+    pub fn delete_range(
+        &mut self,
+        keyspace: &Keyspace,
+        start: impl AsRef<[u8]>,
+        end: impl AsRef<[u8]>,
+    ) -> Result<()> {
+        writing::delete_range(
+            &mut self.batch,
+            keyspace.parts(),
+            start.as_ref(),
+            end.as_ref(),
+        )
+    }
+
+    /// Folds an operand into the value of a key, by the keyspace's merge operator.
+    pub fn merge(
+        &mut self,
+        keyspace: &Keyspace,
+        key: impl AsRef<[u8]>,
+        operand: impl AsRef<[u8]>,
+    ) -> Result<()> {
+        writing::merge(
+            &mut self.batch,
+            keyspace.parts(),
+            key.as_ref(),
+            operand.as_ref(),
+        )
+    }
+
+    /// How many writes are in the batch.
+    pub fn len(&self) -> usize {
+        self.batch.count() as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.batch.is_empty()
+    }
+
+    /// Bytes of the batch as it will stand in the log.
+    pub fn size_bytes(&self) -> usize {
+        self.batch.size_bytes()
+    }
+
+    /// Forgets all writes, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.batch.clear();
+    }
+
+    /// Writes the batch and empties it.
+    pub fn commit(&mut self) -> Result<()> {
+        self.commit_with(WriteOptions::default())
+    }
+
+    /// Writes the batch as told and empties it. After an error other than `Faulted` nothing was
+    /// written, and the batch is as it was.
+    pub fn commit_with(&mut self, options: WriteOptions) -> Result<()> {
+        let core = Arc::clone(self.lease.core());
+        writing::write(&core, &mut self.batch, options, &[])?;
+        self.batch.clear();
+        Ok(())
+    }
+}

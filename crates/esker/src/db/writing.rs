@@ -1,0 +1,105 @@
+//! Writes as the handles make them: into a batch, and down the one write path.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::options::call::WriteOptions;
+use crate::base::stats::board::Tick;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::db::core::Core;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::space;
+use crate::db::worker;
+use crate::flow::write::active::Applied;
+use crate::flow::write::commit::{CommitOptions, Outcome, Unchanged};
+use crate::store::batch::writer::Batch;
+
+/// Adds a put; with the keyspace's time to live, if it has one.
+pub fn put(
+    core: &Core,
+    batch: &mut Batch,
+    parts: &KeyspaceParts,
+    key: &[u8],
+    value: &[u8],
+) -> Result<()> {
+    if parts.options.ttl_s == 0 {
+        return batch.put(parts.id, key, value);
+    }
+    let ttl = Duration::from_secs(u64::from(parts.options.ttl_s));
+    batch.put_expiring(parts.id, key, expiry(core, ttl), value)
+}
+
+/// Adds a merge; `Invalid` without a merge operator.
+pub fn merge(batch: &mut Batch, parts: &KeyspaceParts, key: &[u8], operand: &[u8]) -> Result<()> {
+    if parts.options.merge.is_none() {
+        return Err(Error::invalid(format!(
+            "keyspace {:?} has no merge operator; give it one when opening the database, such as \
+             merge_operator=uint64add",
+            parts.name
+        )));
+    }
+    batch.merge(parts.id, key, operand)
+}
+
+/// Adds a range delete, unless the range is empty.
+pub fn delete_range(
+    batch: &mut Batch,
+    parts: &KeyspaceParts,
+    start: &[u8],
+    end: &[u8],
+) -> Result<()> {
+    if parts.options.order.compare(start, end).is_ge() {
+        return Ok(());
+    }
+    batch.delete_range(parts.id, start, end)
+}
+
+/// The moment at which something written now expires, in unix seconds; a part of a second
+/// counts as a whole one, and what is beyond the year 2106 lives until then.
+pub fn expiry(core: &Core, ttl: Duration) -> u32 {
+    let whole = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
+    let expiry = core.env.clock.unix_seconds().saturating_add(whole);
+    u32::try_from(expiry).unwrap_or(u32::MAX)
+}
+
+/// Writes a batch, if `unchanged` holds; says whether it did. Wakes the background if the write
+/// gave it something to do.
+pub fn write(
+    core: &Arc<Core>,
+    batch: &mut Batch,
+    options: WriteOptions,
+    unchanged: &[Unchanged],
+) -> Result<bool> {
+    let commit = CommitOptions {
+        durability: options.durability.unwrap_or(core.options.durability),
+        no_wait: options.no_wait,
+        unchanged,
+    };
+    let outcome = match core.committer.commit(batch, &commit) {
+        Err(error) if error.kind() == ErrorKind::OutOfSpace => {
+            // The disk may have drained since: look, and try once more.
+            space::look(core)?;
+            core.committer.commit(batch, &commit)?
+        }
+        other => other?,
+    };
+    match outcome {
+        Outcome::Conflict => Ok(false),
+        Outcome::Committed(applied) => {
+            core.board.add(Tick::WriteBatches, 1);
+            core.board.add(Tick::WriteEntries, u64::from(batch.count()));
+            core.board.add(Tick::WriteBytes, batch.size_bytes() as u64);
+            follow_up(core, applied);
+            Ok(true)
+        }
+    }
+}
+
+fn follow_up(core: &Arc<Core>, applied: Applied) {
+    if applied.has_rotated {
+        worker::prepare_segment(core);
+    }
+    if applied.has_sealed {
+        worker::memtable_sealed(core);
+    }
+}

@@ -1,0 +1,256 @@
+//! Runs a plan: reads its inputs, writes its outputs, returns an edit; installs nothing.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::base::hooks::merge::MergeRule;
+use crate::base::options::call::ReadOptions;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::Level;
+use crate::base::types::key;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range::KeyRange;
+use crate::base::types::range_delete::RangeDelete;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::compact::plan::{Deed, Plan};
+use crate::flow::output::{Output, OutputSettings};
+use crate::flow::read::merging::MergingCursor;
+use crate::flow::read::run_cursor::RunCursor;
+use crate::flow::read::shadow::Shadow;
+use crate::flow::read::view::View;
+use crate::flow::survive::{Rules, Stripes, Survivors, Tally, surviving_range_deletes};
+use crate::store::version::edit::{Change, Edit};
+use crate::store::version::file::FileRecord;
+use crate::store::version::levels::Levels;
+use crate::store::version::run::Run;
+
+/// Entries between two looks at whether the job should stop.
+const STOP_LOOK_INTERVAL: u64 = 4096;
+
+/// Everything a compaction needs besides its plan.
+#[derive(Clone)]
+pub struct JobContext {
+    /// Where outputs go.
+    pub settings: OutputSettings,
+    /// How operands fold.
+    pub merge: Option<MergeRule>,
+    /// Live snapshots, ascending, and the last visible number when the job began.
+    pub snapshots: Vec<SeqNo>,
+    /// The view that the plan was made from; keeps the inputs on the disk.
+    pub view: Arc<View>,
+    /// Says that the database is closing and the work may be thrown away.
+    pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
+}
+
+/// One key range of a plan; `None` at an end is unbounded. Lower inclusive, upper exclusive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Where the part begins.
+    pub lower: Option<Bytes>,
+    /// Where it ends.
+    pub upper: Option<Bytes>,
+}
+
+/// What one part made.
+#[derive(Clone, Debug, Default)]
+pub struct PartResult {
+    /// Files for the output level.
+    pub files: Vec<Arc<FileRecord>>,
+    /// What the rules did.
+    pub tally: Tally,
+}
+
+/// Splits a merge into at most `count_max` parts of about equal size, at the borders of its
+/// input files.
+pub fn split(plan: &Plan, order: &KeyOrder, count_max: usize) -> Vec<Part> {
+    if plan.deed != Deed::Merge || count_max < 2 {
+        return vec![Part::default()];
+    }
+    let mut files: Vec<_> = plan.files().map(|(_, file)| file).collect();
+    files.sort_by(|left, right| order.compare(&left.smallest, &right.smallest));
+    let total = plan.size_bytes();
+    let share = total / count_max as u64 + 1;
+    let mut borders: Vec<Bytes> = Vec::new();
+    let mut passed = 0;
+    for file in files {
+        let is_due = passed >= share * (borders.len() as u64 + 1);
+        let is_new = borders.last().is_none_or(|last| *last != file.smallest);
+        if is_due && is_new && passed > 0 && borders.len() + 1 < count_max {
+            borders.push(file.smallest.clone());
+        }
+        passed += file.size_bytes;
+    }
+    let lowers = std::iter::once(None).chain(borders.iter().cloned().map(Some));
+    let uppers = borders
+        .iter()
+        .cloned()
+        .map(Some)
+        .chain(std::iter::once(None));
+    lowers
+        .zip(uppers)
+        .map(|(lower, upper)| Part { lower, upper })
+        .collect()
+}
+
+/// Merges one part of a plan.
+pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartResult> {
+    let order = &context.settings.order;
+    let range_deletes = range_deletes_of(plan, part, context)?;
+    let shadow = Shadow::new(order, range_deletes.iter());
+    let stripes = Stripes::new(context.snapshots.clone());
+    let mut below = Below::new(plan.output, &context.view.parts().levels);
+    let is_all_bottom = below.is_empty();
+    let mut is_bottom = |user_key: &[u8]| below.has_nothing(order, user_key);
+    let rules = Rules {
+        stripes: &stripes,
+        shadow: &shadow,
+        merge: context.merge.as_ref(),
+        now_unix_s: context.settings.env.clock.unix_seconds(),
+        is_bottom: &mut is_bottom,
+    };
+    let kept = surviving_range_deletes(&shadow, &stripes, is_all_bottom);
+    let mut output = Output::new(context.settings.clone(), kept);
+    let input = Box::new(MergingCursor::new(
+        order.clone(),
+        cursors_of(plan, part, context)?,
+    ));
+    let mut survivors = Survivors::new(input, part.lower.as_deref(), rules)?;
+    let mut count = 0;
+    while let Some((internal_key, value)) = survivors.advance()? {
+        if is_beyond(order, part, key::user_key(internal_key)) {
+            break;
+        }
+        output.add(internal_key, value)?;
+        count += 1;
+        if count % STOP_LOOK_INTERVAL == 0 && (context.is_stopped)() {
+            return Err(Error::new(ErrorKind::Closed, "the database is closing"));
+        }
+    }
+    let tally = survivors.tally();
+    Ok(PartResult {
+        files: output.finish()?.into_iter().map(Arc::new).collect(),
+        tally,
+    })
+}
+
+/// The edit that puts the results of all parts, in key order, in the place of the inputs.
+pub fn edit_of(plan: &Plan, parts: Vec<PartResult>) -> Edit {
+    let keyspace = plan.keyspace;
+    let mut edit: Edit = plan
+        .files()
+        .map(|(level, file)| Change::RemoveFile {
+            keyspace,
+            level,
+            number: file.number,
+        })
+        .collect();
+    let made = parts.into_iter().flat_map(|part| part.files);
+    let moved = plan.files().map(|(_, file)| Arc::clone(file));
+    let added: Vec<Arc<FileRecord>> = match plan.deed {
+        Deed::Merge => made.collect(),
+        Deed::Move => moved.collect(),
+        Deed::Drop => Vec::new(),
+    };
+    edit.extend(added.into_iter().map(|record| Change::AddFile {
+        keyspace,
+        level: plan.output,
+        run: 0,
+        record,
+    }));
+    edit
+}
+
+fn is_beyond(order: &KeyOrder, part: &Part, user_key: &[u8]) -> bool {
+    part.upper
+        .as_ref()
+        .is_some_and(|upper| order.compare(user_key, upper).is_ge())
+}
+
+fn range_of(part: &Part) -> KeyRange {
+    let lower = part
+        .lower
+        .as_ref()
+        .map_or(Bound::Unbounded, |key| Bound::Included(key.to_vec()));
+    let upper = part
+        .upper
+        .as_ref()
+        .map_or(Bound::Unbounded, |key| Bound::Excluded(key.to_vec()));
+    KeyRange { lower, upper }
+}
+
+fn cursors_of(plan: &Plan, part: &Part, context: &JobContext) -> Result<Vec<RunCursor>> {
+    let range = range_of(part);
+    // One pass over cold data must not push hot blocks out of the cache.
+    let read = ReadOptions { fill_cache: false };
+    let runs = plan.inputs.iter().flat_map(|input| &input.runs);
+    runs.map(|files| {
+        let run = Run::new(0, &context.settings.order, files.clone())?;
+        Ok(RunCursor::new(&context.view, &run, &range, read))
+    })
+    .collect()
+}
+
+/// The range deletes of all inputs, clipped to the part.
+fn range_deletes_of(plan: &Plan, part: &Part, context: &JobContext) -> Result<Vec<RangeDelete>> {
+    let order = &context.settings.order;
+    let mut clipped = Vec::new();
+    for (_, file) in plan.files().filter(|(_, file)| file.range_delete_count > 0) {
+        let reader = context.view.open(file)?;
+        for whole in reader.range_deletes().iter() {
+            let mut piece = whole.clone();
+            if let Some(lower) = &part.lower
+                && order.compare(&piece.start, lower).is_lt()
+            {
+                piece.start = lower.clone();
+            }
+            if let Some(upper) = &part.upper
+                && order.compare(&piece.end, upper).is_gt()
+            {
+                piece.end = upper.clone();
+            }
+            if order.compare(&piece.start, &piece.end).is_lt() {
+                clipped.push(piece);
+            }
+        }
+    }
+    Ok(clipped)
+}
+
+/// The files below the output level: where none can hold a key, nothing older of it exists.
+struct Below<'a> {
+    runs: Vec<(&'a [Arc<FileRecord>], usize)>,
+}
+
+impl<'a> Below<'a> {
+    fn new(output: Level, levels: &'a Levels) -> Below<'a> {
+        let deeper = Level::all()
+            .skip(output.index() + 1)
+            .map(|level| levels.run(level).files());
+        Below {
+            runs: deeper
+                .filter(|files| !files.is_empty())
+                .map(|files| (files, 0))
+                .collect(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    // Keys are asked in order, so each run is walked once.
+    fn has_nothing(&mut self, order: &KeyOrder, user_key: &[u8]) -> bool {
+        self.runs.iter_mut().all(|(files, next)| {
+            while files
+                .get(*next)
+                .is_some_and(|file| file.ends_before(order, user_key))
+            {
+                *next += 1;
+            }
+            files
+                .get(*next)
+                .is_none_or(|file| file.starts_after(order, user_key))
+        })
+    }
+}

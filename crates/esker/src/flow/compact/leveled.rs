@@ -1,0 +1,321 @@
+//! The leveled strategy: one sorted run per level, each level a fixed factor below the next.
+
+use std::collections::HashSet;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::base::options::keyspace::CompactionOptions;
+use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range::KeyRange;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
+use crate::flow::compact::score::{Targets, scores, targets};
+use crate::store::version::file::FileRecord;
+use crate::store::version::levels::Levels;
+
+/// Share of deletes from which a file is compacted although its level is not too large: below
+/// it a scan still meets more entries than tombstones.
+const DELETE_SHARE: f64 = 0.5;
+
+/// Fewest deletes for which that is worth a rewrite.
+const DELETE_COUNT_MIN: u64 = 128;
+
+/// What the strategy looks at.
+pub struct Situation<'a> {
+    /// The keyspace.
+    pub keyspace: KeyspaceId,
+    /// Its files.
+    pub levels: &'a Levels,
+    /// How its keys compare.
+    pub order: &'a KeyOrder,
+    /// When and how to compact.
+    pub options: &'a CompactionOptions,
+    /// Files that a running compaction reads.
+    pub busy: &'a HashSet<FileNumber>,
+    /// The oldest number at which anybody may read: deletes below it hide nothing from anybody.
+    pub oldest_snapshot: SeqNo,
+    /// Now, in unix seconds.
+    pub now_unix_s: u64,
+}
+
+impl Situation<'_> {
+    /// The most useful step, if any is worth taking.
+    pub fn pick(&self) -> Option<Plan> {
+        self.pick_expired()
+            .or_else(|| self.pick_by_size())
+            .or_else(|| self.pick_deletes())
+    }
+
+    /// Everything that overlaps `range`, merged into the deepest level that holds any of it.
+    ///
+    /// `None` when nothing overlaps, when all of it is one run without deletes already, or when
+    /// a running compaction reads some of it.
+    pub fn pick_range(&self, range: &KeyRange) -> Option<Plan> {
+        let mut inputs = self.overlapping(range);
+        // Keys just outside the range move down with their files, so whatever lies between must
+        // come too: the range grows until no file reaches over its border.
+        loop {
+            let grown = self.overlapping(&hull(self.order, &inputs)?);
+            let is_stable = count(&grown) == count(&inputs);
+            inputs = grown;
+            if is_stable {
+                break;
+            }
+        }
+        let base = targets(self.levels, self.options).base;
+        let deepest = inputs.last()?.level;
+        let output = deepest.max(base);
+        let is_one_run = inputs.iter().map(|input| input.runs.len()).sum::<usize>() == 1;
+        let mut files = inputs.iter().flat_map(|input| input.runs.iter().flatten());
+        let has_deletes = files.any(|file| file.delete_count + file.range_delete_count > 0);
+        if is_one_run && deepest == output && !has_deletes {
+            return None;
+        }
+        let deed = if is_one_run && !has_deletes {
+            Deed::Move
+        } else {
+            Deed::Merge
+        };
+        self.if_idle(inputs, output, deed, Reason::Manual)
+    }
+
+    /// Whether a running compaction reads or writes anything in `range`.
+    pub fn is_busy(&self, range: &KeyRange) -> bool {
+        let inputs = self.overlapping(range);
+        let mut files = inputs.iter().flat_map(|input| input.runs.iter().flatten());
+        files.any(|file| self.busy.contains(&file.number))
+    }
+
+    fn pick_by_size(&self) -> Option<Plan> {
+        let targets = targets(self.levels, self.options);
+        let scores = scores(self.levels, &targets, self.options);
+        let mut ranked: Vec<(f64, Level)> = Level::all()
+            .map(|level| (scores[level.index()], level))
+            .collect();
+        ranked.sort_by(|left, right| right.0.total_cmp(&left.0));
+        ranked.into_iter().find_map(|(score, level)| {
+            if level == Level::ZERO {
+                if score >= 1.0 {
+                    self.pick_l0(&targets)
+                } else {
+                    None
+                }
+            } else if score > 1.0 {
+                self.pick_level(level)
+            } else {
+                None
+            }
+        })
+    }
+
+    fn pick_l0(&self, targets: &Targets) -> Option<Plan> {
+        let (oldest, newer) = self.levels.l0().split_last()?;
+        let alone = vec![Input {
+            level: Level::ZERO,
+            runs: vec![oldest.files().to_vec()],
+        }];
+        let reach = hull(self.order, &alone)?;
+        let is_apart = newer
+            .iter()
+            .all(|run| run.overlapping(self.order, &reach).is_empty())
+            && self
+                .levels
+                .run(targets.base)
+                .overlapping(self.order, &reach)
+                .is_empty();
+        if is_apart {
+            return self.if_idle(alone, targets.base, Deed::Move, Reason::Runs);
+        }
+        let runs = self
+            .levels
+            .l0()
+            .iter()
+            .map(|run| run.files().to_vec())
+            .collect();
+        let mut inputs = vec![Input {
+            level: Level::ZERO,
+            runs,
+        }];
+        let below = self.in_run(targets.base, &hull(self.order, &inputs)?);
+        inputs.extend(below);
+        self.if_idle(inputs, targets.base, Deed::Merge, Reason::Runs)
+    }
+
+    /// The file of `level` whose move down rewrites the fewest bytes below per byte moved.
+    fn pick_level(&self, level: Level) -> Option<Plan> {
+        let mut best: Option<(f64, Plan)> = None;
+        for file in self.levels.run(level).files() {
+            let Some(plan) = self.push_down(level, file, Reason::Size) else {
+                continue;
+            };
+            let below_bytes = plan.size_bytes() - file.size_bytes;
+            // Deletes that move down free what they hide, so they go first among equals.
+            let cost = below_bytes as f64 / file.size_bytes.max(1) as f64 - delete_share(file);
+            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, plan));
+            }
+        }
+        best.map(|(_, plan)| plan)
+    }
+
+    fn pick_deletes(&self) -> Option<Plan> {
+        let targets = targets(self.levels, self.options);
+        for level in Level::all().skip(1) {
+            let is_deepest = targets.bytes[level.index() + 1..]
+                .iter()
+                .all(|bytes| *bytes == 0);
+            for file in self.levels.run(level).files() {
+                let is_heavy = file.delete_count + file.range_delete_count >= DELETE_COUNT_MIN
+                    && delete_share(file) >= DELETE_SHARE;
+                if !is_heavy || file.largest_seqno > self.oldest_snapshot {
+                    continue;
+                }
+                let plan = if is_deepest {
+                    let input = Input {
+                        level,
+                        runs: vec![vec![Arc::clone(file)]],
+                    };
+                    self.if_idle(vec![input], level, Deed::Merge, Reason::Deletes)
+                } else {
+                    self.push_down(level, file, Reason::Deletes)
+                };
+                if plan.is_some() {
+                    return plan;
+                }
+            }
+        }
+        None
+    }
+
+    fn pick_expired(&self) -> Option<Plan> {
+        for level in Level::all() {
+            let runs: Vec<_> = match level {
+                Level::ZERO => self.levels.l0().iter().collect(),
+                _ => vec![self.levels.run(level)],
+            };
+            for (index, run) in runs.iter().enumerate() {
+                let expired = run
+                    .files()
+                    .iter()
+                    .filter(|file| file.is_expired(self.now_unix_s));
+                for file in expired {
+                    let reach = file.key_range();
+                    let older = runs[index + 1..].iter().copied();
+                    let below = Level::all()
+                        .skip(level.index() + 1)
+                        .map(|l| self.levels.run(l));
+                    // An expired entry still hides older entries of its key.
+                    let hides_nothing = older
+                        .chain(below)
+                        .all(|run| run.overlapping(self.order, &reach).is_empty());
+                    if !hides_nothing {
+                        continue;
+                    }
+                    let input = Input {
+                        level,
+                        runs: vec![vec![Arc::clone(file)]],
+                    };
+                    let plan = self.if_idle(vec![input], level, Deed::Drop, Reason::Expiry);
+                    if plan.is_some() {
+                        return plan;
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn push_down(&self, level: Level, file: &Arc<FileRecord>, reason: Reason) -> Option<Plan> {
+        let below = level.below()?;
+        let mut inputs = vec![Input {
+            level,
+            runs: vec![vec![Arc::clone(file)]],
+        }];
+        let under = self.in_run(below, &file.key_range());
+        let deed = if under.is_some() {
+            Deed::Merge
+        } else {
+            Deed::Move
+        };
+        inputs.extend(under);
+        self.if_idle(inputs, below, deed, reason)
+    }
+
+    fn in_run(&self, level: Level, range: &KeyRange) -> Option<Input> {
+        let files = self
+            .levels
+            .run(level)
+            .overlapping(self.order, range)
+            .to_vec();
+        (!files.is_empty()).then(|| Input {
+            level,
+            runs: vec![files],
+        })
+    }
+
+    fn overlapping(&self, range: &KeyRange) -> Vec<Input> {
+        let runs: Vec<_> = self
+            .levels
+            .l0()
+            .iter()
+            .map(|run| run.overlapping(self.order, range).to_vec())
+            .filter(|files| !files.is_empty())
+            .collect();
+        let l0 = (!runs.is_empty()).then_some(Input {
+            level: Level::ZERO,
+            runs,
+        });
+        let deeper = Level::all()
+            .skip(1)
+            .filter_map(|level| self.in_run(level, range));
+        l0.into_iter().chain(deeper).collect()
+    }
+
+    fn if_idle(
+        &self,
+        inputs: Vec<Input>,
+        output: Level,
+        deed: Deed,
+        reason: Reason,
+    ) -> Option<Plan> {
+        let plan = Plan {
+            keyspace: self.keyspace,
+            inputs,
+            output,
+            deed,
+            reason,
+        };
+        let is_idle = plan.numbers().all(|number| !self.busy.contains(&number));
+        is_idle.then_some(plan)
+    }
+}
+
+fn delete_share(file: &FileRecord) -> f64 {
+    let deletes = file.delete_count + file.range_delete_count;
+    deletes as f64 / (file.entry_count + file.range_delete_count).max(1) as f64
+}
+
+fn count(inputs: &[Input]) -> usize {
+    inputs
+        .iter()
+        .flat_map(|input| &input.runs)
+        .map(Vec::len)
+        .sum()
+}
+
+/// The range from the smallest to the largest key of all inputs; `None` without any.
+fn hull(order: &KeyOrder, inputs: &[Input]) -> Option<KeyRange> {
+    let files = || inputs.iter().flat_map(|input| input.runs.iter().flatten());
+    let first = files().min_by(|left, right| order.compare(&left.smallest, &right.smallest))?;
+    let last = files().max_by(|left, right| {
+        // Of two equal ends the inclusive one reaches further.
+        let ends = order.compare(&left.largest, &right.largest);
+        ends.then_with(|| right.is_largest_exclusive.cmp(&left.is_largest_exclusive))
+    })?;
+    let upper = last.key_range().upper;
+    Some(KeyRange {
+        lower: Bound::Included(first.smallest.to_vec()),
+        upper,
+    })
+}

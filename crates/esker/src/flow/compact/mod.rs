@@ -1,0 +1,8 @@
+//! Merging files: pure decisions (`score`, `leveled`) give a plan, `job` carries it out.
+//!
+//! Law: nothing here changes the set of files; a job returns an edit, and `db/install` applies it.
+
+pub mod plan;
+pub mod score;
+pub mod leveled;
+pub mod job;

@@ -1,0 +1,75 @@
+//! Which files to merge, and into what: a decision as data.
+
+use std::sync::Arc;
+
+use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
+use crate::store::version::file::FileRecord;
+
+/// Files of one level that take part.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The level they lie in.
+    pub level: Level,
+    /// Files that do not overlap, in order; for level 0 one such list per run, newest first.
+    pub runs: Vec<Vec<Arc<FileRecord>>>,
+}
+
+/// What is done with the inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Rewritten together into the output level.
+    Merge,
+    /// Put into the output level as they are: nothing there overlaps them.
+    Move,
+    /// Removed: every entry has expired, and nothing older lies below.
+    Drop,
+}
+
+/// Why a plan was made; for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Too many runs in level 0.
+    Runs,
+    /// A level is larger than its target.
+    Size,
+    /// A file holds mostly deletes.
+    Deletes,
+    /// A file holds only expired entries.
+    Expiry,
+    /// The user asked.
+    Manual,
+}
+
+/// One step of compaction.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The keyspace.
+    pub keyspace: KeyspaceId,
+    /// What takes part, upper levels first.
+    pub inputs: Vec<Input>,
+    /// Where the result goes.
+    pub output: Level,
+    /// What is done.
+    pub deed: Deed,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl Plan {
+    /// Every file that takes part, with its level.
+    pub fn files(&self) -> impl Iterator<Item = (Level, &Arc<FileRecord>)> {
+        self.inputs
+            .iter()
+            .flat_map(|input| input.runs.iter().flatten().map(|file| (input.level, file)))
+    }
+
+    /// Numbers of the files that take part.
+    pub fn numbers(&self) -> impl Iterator<Item = FileNumber> {
+        self.files().map(|(_, file)| file.number)
+    }
+
+    /// Bytes of the files that take part.
+    pub fn size_bytes(&self) -> u64 {
+        self.files().map(|(_, file)| file.size_bytes).sum()
+    }
+}

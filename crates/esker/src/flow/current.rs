@@ -1,0 +1,96 @@
+//! The view that new reads of a keyspace take, and its two changes: seal and install.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use crate::base::types::ids::FileNumber;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::read::view::{View, ViewParts};
+use crate::store::mem::memtable::Memtable;
+use crate::store::version::levels::Levels;
+
+/// A memtable that takes no more writes and waits to be flushed.
+#[derive(Clone)]
+pub struct Sealed {
+    /// Its entries.
+    pub table: Arc<Memtable>,
+    /// Oldest log segment that holds any of them.
+    pub first_log: FileNumber,
+    /// No entry of the keyspace up to this number lies in a newer memtable.
+    pub last_seqno: SeqNo,
+}
+
+/// The current view of one keyspace.
+///
+/// Readers load it without waiting for anybody. The write path seals and the install path
+/// installs; each change is one swap of the whole view, so a reader sees every entry in exactly
+/// one place.
+pub struct Current {
+    view: ArcSwap<View>,
+    // Guards the swap as well: both changes read the view they replace.
+    sealed: Mutex<VecDeque<Sealed>>,
+}
+
+impl Current {
+    /// A keyspace that starts with a view of these parts, and with `sealed` tables, oldest
+    /// first, which are among the view's memtables already.
+    pub fn new(parts: ViewParts, sealed: Vec<Sealed>) -> Current {
+        assert!(parts.memtables.len() == sealed.len() + 1);
+        let view = ArcSwap::from_pointee(View::new(parts, None));
+        Current {
+            view,
+            sealed: Mutex::new(sealed.into()),
+        }
+    }
+
+    /// The view for a new read.
+    #[inline]
+    pub fn load(&self) -> arc_swap::Guard<Arc<View>> {
+        self.view.load()
+    }
+
+    /// The view for a read that keeps it.
+    pub fn view(&self) -> Arc<View> {
+        self.view.load_full()
+    }
+
+    /// Puts `live` in the place of the live memtable, which is sealed.
+    pub fn seal(&self, live: Arc<Memtable>, sealed: Sealed) {
+        let mut waiting = self.waiting();
+        let before = self.view.load();
+        let mut parts = before.parts().clone();
+        assert!(Arc::ptr_eq(&parts.memtables[0], &sealed.table));
+        parts.memtables.insert(0, live);
+        waiting.push_back(sealed);
+        self.view.store(Arc::new(View::new(parts, Some(&before))));
+    }
+
+    /// Swaps in the levels of a new version. The `flushed_count` oldest sealed memtables lie in
+    /// its files now.
+    pub fn install(&self, levels: Arc<Levels>, flushed_count: usize) {
+        let mut waiting = self.waiting();
+        let before = self.view.load();
+        let mut parts = before.parts().clone();
+        waiting.drain(..flushed_count);
+        parts.memtables.truncate(1 + waiting.len());
+        parts.levels = levels;
+        self.view.store(Arc::new(View::new(parts, Some(&before))));
+    }
+
+    /// The sealed memtables that wait to be flushed, oldest first.
+    pub fn sealed(&self) -> Vec<Sealed> {
+        self.waiting().iter().cloned().collect()
+    }
+
+    /// How many sealed memtables wait to be flushed.
+    pub fn sealed_count(&self) -> usize {
+        self.waiting().len()
+    }
+
+    // Both changes assign whole values, so a poisoned lock guards a whole list.
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Sealed>> {
+        self.sealed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

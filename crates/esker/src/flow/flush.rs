@@ -1,0 +1,68 @@
+//! Sealed memtables to sorted files; returns the files, installs nothing.
+
+use crate::base::hooks::merge::MergeRule;
+use crate::base::types::error::Result;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::current::Sealed;
+use crate::flow::output::{Output, OutputSettings};
+use crate::flow::own_operands::OwnOperands;
+use crate::flow::read::merging::MergingCursor;
+use crate::flow::read::shadow::Shadow;
+use crate::flow::survive::{Rules, Stripes, Survivors, Tally, surviving_range_deletes};
+use crate::store::version::file::FileRecord;
+
+/// What a flush made.
+pub struct Flushed {
+    /// The files of one new run of level 0; none when nothing lived on.
+    pub files: Vec<FileRecord>,
+    /// No entry of the keyspace up to this number is outside sorted files any more.
+    pub last_seqno: SeqNo,
+    /// What the rules did.
+    pub tally: Tally,
+}
+
+/// Writes `tables`, the oldest sealed memtables of a keyspace, oldest first, as one run.
+pub fn flush(
+    tables: &[Sealed],
+    merge: Option<&MergeRule>,
+    snapshots: Vec<SeqNo>,
+    settings: OutputSettings,
+) -> Result<Flushed> {
+    assert!(!tables.is_empty());
+    let stripes = Stripes::new(snapshots);
+    let order = settings.order.clone();
+    let lists: Vec<_> = tables
+        .iter()
+        .map(|sealed| sealed.table.range_deletes())
+        .collect();
+    let shadow = Shadow::new(&order, lists.iter().flat_map(|list| list.iter()));
+    let now_unix_s = settings.env.clock.unix_seconds();
+    let cursors = tables
+        .iter()
+        .rev()
+        .map(|sealed| OwnOperands::new(sealed.table.cursor()));
+    let merged = MergingCursor::new(order, cursors.collect());
+    // Older data of the same keys may lie in files, so nothing is at the bottom here.
+    let mut is_bottom = |_: &[u8]| false;
+    let rules = Rules {
+        stripes: &stripes,
+        shadow: &shadow,
+        merge,
+        now_unix_s,
+        is_bottom: &mut is_bottom,
+    };
+    let mut output = Output::new(settings, surviving_range_deletes(&shadow, &stripes, false));
+    let mut survivors = Survivors::new(Box::new(merged), None, rules)?;
+    while let Some((internal_key, value)) = survivors.advance()? {
+        output.add(internal_key, value)?;
+    }
+    let tally = survivors.tally();
+    let last_seqno = tables
+        .last()
+        .map_or(SeqNo::ZERO, |sealed| sealed.last_seqno);
+    Ok(Flushed {
+        files: output.finish()?,
+        last_seqno,
+        tally,
+    })
+}

@@ -1,0 +1,55 @@
+//! Whether a key was written since it was read.
+
+use crate::base::codec::checksum::hash64;
+use crate::base::options::call::ReadOptions;
+use crate::base::types::error::Result;
+use crate::base::types::ids::Level;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::read::view::View;
+
+/// Whether any entry or range delete newer than `seen` touches `key`.
+///
+/// Looks at memtables first, and into a file only if it holds anything newer than `seen` at all:
+/// for a key that was read a moment ago that is next to never.
+///
+/// Errors: those of the files that had to be read.
+pub fn is_written_since(view: &View, key: &[u8], seen: SeqNo) -> Result<bool> {
+    for (index, table) in view.parts().memtables.iter().enumerate() {
+        if table
+            .get(key, SeqNo::MAX)
+            .is_some_and(|entry| entry.seqno() > seen)
+        {
+            return Ok(true);
+        }
+        let shadows = view.memtable_shadows(index);
+        let covers = shadows
+            .iter()
+            .filter_map(|shadow| shadow.newest_cover(key, SeqNo::MAX));
+        if covers.max().is_some_and(|cover| cover > seen) {
+            return Ok(true);
+        }
+    }
+    for level in Level::all() {
+        for run in view.parts().levels.runs(level) {
+            let Some(file) = run.find(view.order(), key) else {
+                continue;
+            };
+            if file.largest_seqno <= seen {
+                continue;
+            }
+            let reader = view.open(file)?;
+            let read = ReadOptions::default();
+            let found = reader.get_hashed(key, hash64(key), SeqNo::MAX, &read)?;
+            if found.is_some_and(|found| found.trailer.seqno() > seen) {
+                return Ok(true);
+            }
+            let cover = view
+                .file_shadow(file, &reader)
+                .and_then(|shadow| shadow.newest_cover(key, SeqNo::MAX));
+            if cover.is_some_and(|cover| cover > seen) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}

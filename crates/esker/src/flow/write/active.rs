@@ -1,0 +1,290 @@
+//! The live log and the live memtables; seals full ones.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::base::hooks::merge::MergeRule;
+use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::order::KeyOrder;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::current::{Current, Sealed};
+use crate::flow::write::segments::Segments;
+use crate::flow::write::sync::{LogPosition, SyncGroup};
+use crate::store::batch::reader::BatchReader;
+use crate::store::mem::memtable::{Memtable, MemtableWriter};
+use crate::store::wal::head::{SEGMENT_HEAD_BYTES, SegmentHead};
+use crate::store::wal::writer::WalWriter;
+
+/// The live memtable of one keyspace, and what is needed to replace it.
+pub struct LiveTable {
+    /// Where readers find the memtable.
+    pub current: Arc<Current>,
+    /// The only way to add entries to it.
+    pub writer: MemtableWriter,
+    /// Oldest segment that holds entries of this memtable.
+    pub first_log: FileNumber,
+    /// Bytes after which it is sealed.
+    pub limit_bytes: usize,
+    /// How keys compare.
+    pub order: KeyOrder,
+    /// How operands fold.
+    pub merge: Option<MergeRule>,
+}
+
+/// The live end of the log and the live memtable of every keyspace.
+///
+/// One thread at a time, under the lock of `commit`.
+pub struct Active {
+    log: Option<WalWriter>,
+    segments: Arc<Segments>,
+    tables: HashMap<KeyspaceId, LiveTable>,
+    live_bytes: usize,
+    last_seqno: SeqNo,
+    /// Where the log ended when the database was opened.
+    recovered_end: Option<(FileNumber, u64)>,
+    /// Segments that may hold needed entries, oldest first.
+    segments_used: Vec<FileNumber>,
+}
+
+/// What one write did to the live pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Whether a memtable was sealed, so that a flush should come.
+    pub has_sealed: bool,
+    /// Whether a new segment was begun, so that the next one should be prepared.
+    pub has_rotated: bool,
+}
+
+impl Active {
+    /// No keyspace, no log yet; the last write had `last_seqno`, and the log that recovery read
+    /// ended at `recovered_end` and is made of `segments_used`.
+    pub fn new(
+        segments: Arc<Segments>,
+        last_seqno: SeqNo,
+        recovered_end: Option<(FileNumber, u64)>,
+        segments_used: Vec<FileNumber>,
+    ) -> Active {
+        let tables = HashMap::new();
+        let live_bytes = 0;
+        let log = None;
+        Active {
+            log,
+            segments,
+            tables,
+            live_bytes,
+            last_seqno,
+            recovered_end,
+            segments_used,
+        }
+    }
+
+    /// Adds a keyspace with its live memtable.
+    pub fn add_keyspace(&mut self, id: KeyspaceId, table: LiveTable) {
+        self.live_bytes += table.writer.table().used_bytes();
+        self.tables.insert(id, table);
+    }
+
+    /// Forgets a keyspace; later writes to it are refused.
+    pub fn remove_keyspace(&mut self, id: KeyspaceId) {
+        if let Some(table) = self.tables.remove(&id) {
+            self.live_bytes -= table.writer.table().used_bytes();
+        }
+    }
+
+    /// The live memtable of a keyspace; `Invalid` when it was dropped.
+    pub fn table(&self, id: KeyspaceId) -> Result<&LiveTable> {
+        self.tables
+            .get(&id)
+            .ok_or_else(|| Error::invalid("the keyspace was dropped"))
+    }
+
+    /// Sets the size after which the memtable of a keyspace is sealed.
+    pub fn set_limit(&mut self, id: KeyspaceId, limit_bytes: usize) {
+        if let Some(table) = self.tables.get_mut(&id) {
+            table.limit_bytes = limit_bytes;
+        }
+    }
+
+    /// Bytes of all live memtables.
+    pub fn live_bytes(&self) -> usize {
+        self.live_bytes
+    }
+
+    /// The sequence number of the last write.
+    pub fn last_seqno(&self) -> SeqNo {
+        self.last_seqno
+    }
+
+    /// Where the log ends now, if there is one.
+    pub fn log_position(&self) -> Option<LogPosition> {
+        let log = self.log.as_ref()?;
+        Some(LogPosition {
+            segment: log.number(),
+            offset: log.end_offset(),
+        })
+    }
+
+    /// Oldest segment that holds entries which are in no sorted file, when the `flushed` oldest
+    /// sealed memtables of one keyspace no longer count. `None` before the first segment.
+    pub fn oldest_needed_log(&self, flushed: Option<(KeyspaceId, usize)>) -> Option<FileNumber> {
+        let live = self
+            .tables
+            .values()
+            .filter(|table| !table.writer.table().is_empty());
+        let sealed = self.tables.iter().flat_map(|(id, table)| {
+            let gone = flushed
+                .filter(|(keyspace, _)| keyspace == id)
+                .map_or(0, |(_, count)| count);
+            table.current.sealed().into_iter().skip(gone)
+        });
+        live.map(|table| table.first_log)
+            .chain(sealed.map(|sealed| sealed.first_log))
+            .chain(self.log.as_ref().map(WalWriter::number))
+            .min()
+    }
+
+    /// Takes out the segments before `first_needed`: nothing in them is needed any more.
+    pub fn take_segments_before(&mut self, first_needed: FileNumber) -> Vec<FileNumber> {
+        let (gone, kept) = self
+            .segments_used
+            .drain(..)
+            .partition(|number| *number < first_needed);
+        self.segments_used = kept;
+        gone
+    }
+
+    /// How many segments hold entries.
+    pub fn segment_count(&self) -> usize {
+        self.segments_used.len()
+    }
+
+    /// Appends a batch to the log, beginning a new segment when it does not fit.
+    pub fn log(&mut self, batch: &[u8], sync: &SyncGroup, applied: &mut Applied) -> Result<()> {
+        let fits = self.log.as_ref().is_some_and(|log| log.fits(batch.len()));
+        if !fits {
+            self.rotate(batch.len(), sync)?;
+            applied.has_rotated = true;
+        }
+        let log = self.log.as_mut().expect("a rotation leaves a live log");
+        if let Some(synced) = sync.synced()
+            && synced.segment == log.number()
+        {
+            log.set_synced(synced.offset);
+        } else if sync.is_all_durable_before(log.number()) {
+            // A watermark of one byte says that every earlier segment is durable.
+            log.set_synced(1);
+        }
+        let offset = log.append(batch)?;
+        sync.wrote(LogPosition {
+            segment: log.number(),
+            offset,
+        });
+        Ok(())
+    }
+
+    fn rotate(&mut self, payload_bytes: usize, sync: &SyncGroup) -> Result<()> {
+        let bytes =
+            WalWriter::framed_len(SEGMENT_HEAD_BYTES) + WalWriter::framed_len(payload_bytes);
+        let ended = self
+            .log
+            .as_ref()
+            .map(|log| (log.number(), log.end_offset()));
+        let head = SegmentHead {
+            previous: ended.or(self.recovered_end),
+        };
+        let mut log = self.segments.take(bytes)?;
+        log.append(&head.encode())?;
+        sync.add_segment(log.number(), log.syncer());
+        self.segments_used.push(log.number());
+        self.log = Some(log);
+        Ok(())
+    }
+
+    /// Puts every entry of a batch into its memtable. The batch is whole, and every keyspace of
+    /// it is here: `commit` has looked.
+    pub fn apply(&mut self, batch: &BatchReader<'_>) -> Result<()> {
+        for entry in batch.entries() {
+            let entry = entry?;
+            let first_log = self.log.as_ref().map(WalWriter::number);
+            let table = self
+                .tables
+                .get_mut(&entry.keyspace)
+                .expect("checked before logging");
+            let memtable = &mut table.writer;
+            if memtable.table().is_empty()
+                && let Some(first_log) = first_log
+            {
+                table.first_log = first_log;
+            }
+            let before = memtable.table().used_bytes();
+            memtable.insert(entry.trailer, entry.key, entry.value);
+            self.live_bytes += memtable.table().used_bytes() - before;
+            self.last_seqno = entry.trailer.seqno();
+        }
+        Ok(())
+    }
+
+    /// Seals those of `keyspaces` whose live memtable is full.
+    pub fn seal_full(&mut self, keyspaces: &[KeyspaceId], applied: &mut Applied) {
+        for &id in keyspaces {
+            let is_full = self
+                .tables
+                .get(&id)
+                .is_some_and(|table| table.writer.table().used_bytes() >= table.limit_bytes);
+            if is_full {
+                applied.has_sealed |= self.seal(id);
+            }
+        }
+    }
+
+    /// Seals the live memtable that pins the oldest segment, or the largest one where none pins
+    /// any; says whether there was one.
+    pub fn seal_oldest(&mut self) -> bool {
+        let filled = self
+            .tables
+            .iter()
+            .filter(|(_, table)| !table.writer.table().is_empty());
+        let oldest = filled
+            .min_by_key(|(_, table)| table.first_log)
+            .map(|(id, _)| *id);
+        oldest.is_some_and(|id| self.seal(id))
+    }
+
+    /// Seals the largest live memtable; says whether there was one.
+    pub fn seal_largest(&mut self) -> bool {
+        let filled = self
+            .tables
+            .iter()
+            .filter(|(_, table)| !table.writer.table().is_empty());
+        let largest = filled.max_by_key(|(_, table)| table.writer.table().used_bytes());
+        largest.map(|(id, _)| *id).is_some_and(|id| self.seal(id))
+    }
+
+    /// Seals the live memtable of a keyspace unless it is empty; says whether it did.
+    pub fn seal(&mut self, id: KeyspaceId) -> bool {
+        let Some(table) = self.tables.get_mut(&id) else {
+            return false;
+        };
+        if table.writer.table().is_empty() {
+            return false;
+        }
+        let fresh = Memtable::create(table.order.clone(), table.merge.clone());
+        let live = Arc::clone(fresh.table());
+        let full = std::mem::replace(&mut table.writer, fresh);
+        let sealed = Sealed {
+            table: Arc::clone(full.table()),
+            first_log: table.first_log,
+            last_seqno: self.last_seqno,
+        };
+        self.live_bytes -= full.table().used_bytes();
+        self.live_bytes += live.used_bytes();
+        table.current.seal(live, sealed);
+        true
+    }
+
+    /// Ids of all keyspaces.
+    pub fn keyspaces(&self) -> Vec<KeyspaceId> {
+        self.tables.keys().copied().collect()
+    }
+}

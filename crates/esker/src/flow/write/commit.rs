@@ -1,0 +1,205 @@
+//! The one write path: every put, delete, merge and transaction becomes a batch and comes here.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::base::options::call::Durability;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::seqno::SeqNo;
+use crate::env::bundle::Env;
+use crate::env::fs::LogSync;
+use crate::flow::read::newest::is_written_since;
+use crate::flow::write::active::{Active, Applied};
+use crate::flow::write::gate::Gate;
+use crate::flow::write::room::WriteRoom;
+use crate::flow::write::sync::{LogPosition, SyncGroup};
+use crate::store::batch::reader::BatchReader;
+use crate::store::batch::writer::Batch;
+
+/// A condition under which a batch may be written: nothing newer than `seen` was written to
+/// `key`. Checked at the moment of the write, so that read-check-write is atomic.
+#[derive(Clone, Debug)]
+pub struct Unchanged {
+    /// The keyspace of the key.
+    pub keyspace: KeyspaceId,
+    /// The key that was read.
+    pub key: Vec<u8>,
+    /// The sequence number at which it was read.
+    pub seen: SeqNo,
+}
+
+/// How one batch is written.
+#[derive(Clone, Copy, Debug)]
+pub struct CommitOptions<'a> {
+    /// What the write must survive.
+    pub durability: Durability,
+    /// Answer `Busy` instead of waiting.
+    pub no_wait: bool,
+    /// Conditions that must hold.
+    pub unchanged: &'a [Unchanged],
+}
+
+/// How a commit ended, failures apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Written, and what the background has to do because of it.
+    Committed(Applied),
+    /// A condition did not hold; nothing was written.
+    Conflict,
+}
+
+/// The write path of one database. Any thread may call anything.
+///
+/// A plain lock, not a queue with a leader: with the log in mapped memory the critical section
+/// is two memory copies, shorter than waking a thread (decision record 0003). Syncs are outside
+/// the lock and shared.
+pub struct Committer {
+    active: Mutex<Active>,
+    /// The last write that readers may see.
+    visible: AtomicU64,
+    sync: SyncGroup,
+    gate: Arc<Gate>,
+    room: Arc<WriteRoom>,
+    env: Env,
+}
+
+impl Committer {
+    /// The write path over `active`.
+    pub fn new(active: Active, gate: Arc<Gate>, room: Arc<WriteRoom>, env: Env) -> Committer {
+        Committer {
+            visible: AtomicU64::new(active.last_seqno().get()),
+            active: Mutex::new(active),
+            sync: SyncGroup::default(),
+            gate,
+            room,
+            env,
+        }
+    }
+
+    /// The last write that readers may see.
+    #[inline]
+    pub fn visible(&self) -> SeqNo {
+        // Acquire pairs with the Release in `write`: who sees the number sees its entries.
+        SeqNo::new(self.visible.load(Ordering::Acquire))
+    }
+
+    /// Writes a batch.
+    ///
+    /// When this returns `Committed`, the durability holds, and every later read sees the batch.
+    /// Other readers may see it a moment before it is durable. An error other than `Faulted`
+    /// means that nothing was written.
+    pub fn commit(&self, batch: &mut Batch, options: &CommitOptions<'_>) -> Result<Outcome> {
+        self.gate.check_write()?;
+        if batch.is_empty() {
+            return Ok(Outcome::Committed(Applied::default()));
+        }
+        self.room
+            .wait_for_room(batch, options.no_wait, &self.gate, &self.env)?;
+        let (outcome, position) = self.write(batch, options)?;
+        if let (Durability::Sync, Some(position)) = (options.durability, position) {
+            self.sync_through(position)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Makes everything durable that was written so far.
+    pub fn sync(&self) -> Result<()> {
+        self.gate.check_write()?;
+        self.sync_log()
+    }
+
+    /// Makes the log durable as far as it is written. For the background, at any time.
+    pub fn sync_log(&self) -> Result<()> {
+        self.sync
+            .sync_all(&*self.env.pool)
+            .map_err(|error| self.sync_failed(error))
+    }
+
+    /// Takes over a segment that recovery read: the next sync makes it durable too, because a
+    /// killed process may have left it in the page cache only.
+    pub fn adopt_segment(&self, number: FileNumber, syncer: Arc<dyn LogSync>) {
+        self.sync.add_segment(number, syncer);
+    }
+
+    /// Makes every segment before the live one durable.
+    pub fn sync_finished_segments(&self) -> Result<()> {
+        self.sync.sync_finished()
+    }
+
+    /// Runs `change` while no write is going on.
+    pub fn paused<T>(&self, change: impl FnOnce(&mut Active) -> T) -> T {
+        change(&mut self.active())
+    }
+
+    fn write(
+        &self,
+        batch: &mut Batch,
+        options: &CommitOptions<'_>,
+    ) -> Result<(Outcome, Option<LogPosition>)> {
+        let mut active = self.active();
+        // A failure between the first look and the lock must not be overtaken.
+        self.gate.check_write()?;
+        for &keyspace in batch.keyspaces() {
+            active.table(keyspace)?;
+        }
+        for condition in options.unchanged {
+            let view = active.table(condition.keyspace)?.current.view();
+            if is_written_since(&view, &condition.key, condition.seen)? {
+                return Ok((Outcome::Conflict, None));
+            }
+        }
+        batch.set_first_seqno(active.last_seqno().plus(1));
+        let mut applied = Applied::default();
+        if options.durability != Durability::Memory {
+            self.log(&mut active, batch, &mut applied)?;
+        }
+        let entries = BatchReader::new(batch.bytes())?;
+        active
+            .apply(&entries)
+            .inspect_err(|error| self.gate.fail(error))?;
+        self.visible
+            .store(active.last_seqno().get(), Ordering::Release);
+        active.seal_full(batch.keyspaces(), &mut applied);
+        if active.live_bytes() > self.room.live_bytes_max() {
+            applied.has_sealed |= active.seal_largest();
+        }
+        Ok((Outcome::Committed(applied), active.log_position()))
+    }
+
+    fn log(&self, active: &mut Active, batch: &Batch, applied: &mut Applied) -> Result<()> {
+        let logged = active.log(batch.bytes(), &self.sync, applied);
+        logged.inspect_err(|error| {
+            // A segment that could not be made leaves the live one whole: writes may pass again
+            // when there is space. Anything else leaves the end of the log unknown.
+            if error.kind() == ErrorKind::OutOfSpace {
+                self.gate.set_full(Some(error.again()));
+            } else {
+                self.gate.fail(error);
+            }
+        })
+    }
+
+    fn sync_through(&self, position: LogPosition) -> Result<()> {
+        let synced = self.sync.sync_through(position, &*self.env.pool);
+        synced.map_err(|error| self.sync_failed(error))
+    }
+
+    fn sync_failed(&self, error: Error) -> Error {
+        self.gate.fail(&error);
+        let message = "writes may be lost: a sync of the log failed; reopen the database";
+        Error::new(ErrorKind::Faulted, message).caused_by(error)
+    }
+
+    // A panic under the lock may have left a batch half applied; nothing may pass after it.
+    fn active(&self) -> MutexGuard<'_, Active> {
+        self.active
+            .lock()
+            .unwrap_or_else(|poisoned: PoisonError<_>| {
+                self.gate.fail(&Error::corruption(
+                    "a thread panicked in the middle of a write",
+                ));
+                poisoned.into_inner()
+            })
+    }
+}

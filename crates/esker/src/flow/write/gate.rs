@@ -1,0 +1,130 @@
+//! Whether writes may pass: open, out of space, faulted or closed; set from above, read here.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+
+/// The one cell that says whether writes of a database may pass.
+///
+/// Any thread may call anything. A fault is final: the first one is kept, and only reopening the
+/// database clears it. Lack of space is not: it is set and cleared as the disk fills and drains.
+#[derive(Debug, Default)]
+pub struct Gate {
+    // Read by every write without the lock; set under the lock, and only as a hint to take it.
+    is_barred: AtomicBool,
+    bars: Mutex<Bars>,
+}
+
+#[derive(Debug, Default)]
+struct Bars {
+    is_closed: bool,
+    is_read_only: bool,
+    fault: Option<Error>,
+    full: Option<Error>,
+}
+
+impl Gate {
+    /// `Ok` when writes may pass, else why not: `Closed`, `Invalid` (opened read-only),
+    /// `Faulted` or `OutOfSpace`.
+    pub fn check_write(&self) -> Result<()> {
+        // Acquire pairs with the Release in `changed`: who sees the hint also sees the bars.
+        if !self.is_barred.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let bars = self.bars();
+        if bars.is_closed {
+            return Err(closed());
+        }
+        if bars.is_read_only {
+            return Err(Error::invalid(
+                "the database was opened read-only; open it for writing",
+            ));
+        }
+        if let Some(fault) = &bars.fault {
+            return Err(faulted(fault));
+        }
+        match &bars.full {
+            Some(full) => Err(full.again()),
+            None => Ok(()),
+        }
+    }
+
+    /// `Ok` when reads may pass; they may until the database is closed.
+    pub fn check_read(&self) -> Result<()> {
+        if self.is_barred.load(Ordering::Acquire) && self.bars().is_closed {
+            return Err(closed());
+        }
+        Ok(())
+    }
+
+    /// Refuses every later write with `cause`, until the database is reopened. The first cause
+    /// is kept. After a failed write or sync nobody knows what the page cache still holds, so
+    /// nothing more may be acknowledged.
+    pub fn fail(&self, cause: &Error) {
+        let mut bars = self.bars();
+        bars.fault.get_or_insert_with(|| cause.again());
+        self.changed(&bars);
+    }
+
+    /// Refuses writes for lack of space, or lets them pass again with `None`.
+    pub fn set_full(&self, full: Option<Error>) {
+        let mut bars = self.bars();
+        bars.full = full;
+        self.changed(&bars);
+    }
+
+    /// Refuses every write because the database was opened for reading only.
+    pub fn set_read_only(&self) {
+        let mut bars = self.bars();
+        bars.is_read_only = true;
+        self.changed(&bars);
+    }
+
+    /// Refuses everything from now on. Says whether this call was the one that closed.
+    pub fn close(&self) -> bool {
+        let mut bars = self.bars();
+        let was_open = !bars.is_closed;
+        bars.is_closed = true;
+        self.changed(&bars);
+        was_open
+    }
+
+    /// The fault that refuses writes, if there is one.
+    pub fn fault(&self) -> Option<Error> {
+        self.bars().fault.as_ref().map(Error::again)
+    }
+
+    /// The lack of space that refuses writes, if there is one.
+    pub fn full(&self) -> Option<Error> {
+        self.bars().full.as_ref().map(Error::again)
+    }
+
+    /// Whether the database was closed.
+    pub fn is_closed(&self) -> bool {
+        self.is_barred.load(Ordering::Acquire) && self.bars().is_closed
+    }
+
+    fn changed(&self, bars: &Bars) {
+        let barred =
+            bars.is_closed || bars.is_read_only || bars.fault.is_some() || bars.full.is_some();
+        self.is_barred.store(barred, Ordering::Release);
+    }
+
+    // Every change is one assignment, so a poisoned lock holds a whole value all the same.
+    fn bars(&self) -> MutexGuard<'_, Bars> {
+        self.bars.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn closed() -> Error {
+    Error::new(ErrorKind::Closed, "the database was closed")
+}
+
+fn faulted(cause: &Error) -> Error {
+    let message = "writes are refused since an earlier write failed; reopen the database";
+    Error::new(ErrorKind::Faulted, message).caused_by(cause.again())
+}
+
+#[cfg(test)]
+mod tests;

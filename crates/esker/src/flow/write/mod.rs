@@ -1,0 +1,15 @@
+//! The write path: a batch to the log and into the memtables.
+//!
+//! Law: only `active` holds the log's writer and the live memtables, and only `commit` drives it.
+//! What the rest of the database must do because of a write is returned, never called.
+//!
+//! Not here: flushing and compaction, which run later (`flow/flush`, `flow/compact`).
+
+pub mod gate;
+pub mod throttle;
+pub mod room;
+pub mod sync;
+pub mod segments;
+pub mod active;
+pub mod commit;
+pub mod replay;

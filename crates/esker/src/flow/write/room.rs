@@ -1,0 +1,176 @@
+//! Room for writes: how much memory memtables may take, and how fast keyspaces may write.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::KeyspaceId;
+use crate::env::bundle::Env;
+use crate::env::signal::Signal;
+use crate::flow::write::gate::Gate;
+use crate::flow::write::throttle::{RATE_UNLIMITED, Throttle};
+use crate::store::batch::writer::Batch;
+
+/// How long a writer waits for memory before it looks again by itself; the signal wakes it.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Memory and rates of the write path. Set from above, read by every write.
+#[derive(Debug, Default)]
+pub struct WriteRoom {
+    budget_bytes: AtomicUsize,
+    sealed_bytes: AtomicUsize,
+    /// Raised when a flush freed memory, a rate was raised, or the gate changed.
+    pub changed: Signal,
+    is_any_throttled: AtomicBool,
+    throttles: RwLock<HashMap<KeyspaceId, Arc<Throttle>>>,
+    stalled_ns: AtomicU64,
+}
+
+// All atomics here are advice that writers act on a little earlier or later, so Relaxed will do.
+impl WriteRoom {
+    /// Room for memtables of `budget_bytes` in all.
+    pub fn new(budget_bytes: usize) -> WriteRoom {
+        WriteRoom {
+            budget_bytes: AtomicUsize::new(budget_bytes),
+            ..WriteRoom::default()
+        }
+    }
+
+    /// Most bytes that live memtables may take: a third, so that two thirds can wait for their
+    /// flush while writers go on.
+    pub fn live_bytes_max(&self) -> usize {
+        self.budget_bytes.load(Ordering::Relaxed) / 3
+    }
+
+    /// Tells how many bytes of memtables are sealed and not flushed, and wakes who waits.
+    pub fn set_sealed_bytes(&self, bytes: usize) {
+        self.sealed_bytes.store(bytes, Ordering::Relaxed);
+        self.changed.raise();
+    }
+
+    /// Bytes of memtables that are sealed and not flushed, as last told.
+    pub fn sealed_bytes(&self) -> usize {
+        self.sealed_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Time that writers waited here so far.
+    pub fn stalled(&self) -> Duration {
+        Duration::from_nanos(self.stalled_ns.load(Ordering::Relaxed))
+    }
+
+    /// Sets how fast a keyspace may write, in bytes per second.
+    pub fn set_rate(&self, keyspace: KeyspaceId, bytes_s: u64) {
+        let throttle = {
+            let mut throttles = self
+                .throttles
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(throttles.entry(keyspace).or_default())
+        };
+        throttle.set_rate(bytes_s);
+        let throttles = self
+            .throttles
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let is_any = throttles
+            .values()
+            .any(|throttle| throttle.rate() != RATE_UNLIMITED);
+        self.is_any_throttled.store(is_any, Ordering::Relaxed);
+        self.changed.raise();
+    }
+
+    /// How fast a keyspace may write, in bytes per second.
+    pub fn rate(&self, keyspace: KeyspaceId) -> u64 {
+        let throttles = self
+            .throttles
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        throttles
+            .get(&keyspace)
+            .map_or(RATE_UNLIMITED, |throttle| throttle.rate())
+    }
+
+    /// Waits until there is memory for a batch and its keyspaces' rates allow it.
+    ///
+    /// `Busy` instead of waiting when `no_wait`; else the gate's error when it closes meanwhile.
+    #[inline]
+    pub fn wait_for_room(
+        &self,
+        batch: &Batch,
+        no_wait: bool,
+        gate: &Gate,
+        env: &Env,
+    ) -> Result<()> {
+        if self.is_any_throttled.load(Ordering::Relaxed) {
+            self.wait_for_rate(batch, no_wait, env)?;
+        }
+        if self.has_memory() {
+            return Ok(());
+        }
+        self.wait_for_memory(no_wait, gate, env)
+    }
+
+    fn has_memory(&self) -> bool {
+        let budget = self.budget_bytes.load(Ordering::Relaxed);
+        self.sealed_bytes.load(Ordering::Relaxed) <= budget / 3 * 2
+    }
+
+    fn wait_for_rate(&self, batch: &Batch, no_wait: bool, env: &Env) -> Result<()> {
+        let bytes = batch.size_bytes() as u64;
+        let now = env.clock.monotonic();
+        let mut delay = Duration::ZERO;
+        {
+            let throttles = self
+                .throttles
+                .read()
+                .unwrap_or_else(PoisonError::into_inner);
+            for keyspace in batch.keyspaces() {
+                if let Some(throttle) = throttles.get(keyspace) {
+                    delay = delay.max(throttle.admit(bytes, now));
+                }
+            }
+        }
+        if delay.is_zero() {
+            return Ok(());
+        }
+        if no_wait {
+            return Err(busy("compaction is behind and slows writes down"));
+        }
+        let seen = self.changed.raised_count();
+        env.pool.wait(&self.changed, seen, delay);
+        self.count_stall(now, env);
+        Ok(())
+    }
+
+    fn wait_for_memory(&self, no_wait: bool, gate: &Gate, env: &Env) -> Result<()> {
+        if no_wait {
+            return Err(busy("memtables wait to be flushed and memory is full"));
+        }
+        let since = env.clock.monotonic();
+        loop {
+            let seen = self.changed.raised_count();
+            gate.check_write()?;
+            if self.has_memory() {
+                break;
+            }
+            env.pool.wait(&self.changed, seen, LOOK_AGAIN);
+        }
+        self.count_stall(since, env);
+        Ok(())
+    }
+
+    fn count_stall(&self, since: Duration, env: &Env) {
+        let waited = env.clock.monotonic().saturating_sub(since);
+        let waited_ns = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
+        self.stalled_ns.fetch_add(waited_ns, Ordering::Relaxed);
+    }
+}
+
+fn busy(reason: &str) -> Error {
+    Error::new(
+        ErrorKind::Busy,
+        format!("{reason}; try again, or write without no_wait"),
+    )
+}

@@ -1,0 +1,130 @@
+//! The files of the log: one is prepared ahead, used ones are recycled.
+//!
+//! A recycled segment has its blocks on the disk already, so filling it and syncing it change no
+//! metadata; a segment prepared ahead makes a rotation cost no file operation on the write path.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::base::types::error::Result;
+use crate::base::types::ids::FileNumber;
+use crate::env::fs::{Fs, LogFile};
+use crate::store::names::FileName;
+use crate::store::version::numbers::FileNumbers;
+use crate::store::wal::writer::WalWriter;
+
+/// Used segments kept for recycling: one to prepare from, one more for a burst.
+const RETIRED_MAX: usize = 2;
+
+/// Creates, recycles and removes segments of the log. Any thread may call anything.
+pub struct Segments {
+    fs: Arc<dyn Fs>,
+    dir: PathBuf,
+    numbers: Arc<FileNumbers>,
+    capacity_bytes: u64,
+    shelf: Mutex<Shelf>,
+}
+
+#[derive(Default)]
+struct Shelf {
+    spare: Option<(FileNumber, Box<dyn LogFile>)>,
+    retired: Vec<FileNumber>,
+    is_preparing: bool,
+}
+
+impl Segments {
+    /// Segments of `capacity_bytes` in `dir`.
+    pub fn new(
+        fs: Arc<dyn Fs>,
+        dir: &Path,
+        numbers: Arc<FileNumbers>,
+        capacity_bytes: u64,
+    ) -> Segments {
+        let shelf = Mutex::new(Shelf::default());
+        Segments {
+            fs,
+            dir: dir.to_path_buf(),
+            numbers,
+            capacity_bytes,
+            shelf,
+        }
+    }
+
+    /// A fresh segment with room for at least `bytes`: the spare one, else made on the spot.
+    /// Its directory entry is durable.
+    pub fn take(&self, bytes: u64) -> Result<WalWriter> {
+        let spare = self.shelf().spare.take();
+        let (number, file) = match spare {
+            Some((number, file)) if file.capacity_bytes() >= bytes => (number, file),
+            other => {
+                // A spare that is too small for one giant batch stays for the next rotation,
+                // which must have a larger number than this one: so it is given back as used.
+                if let Some((number, _)) = other {
+                    self.retire(number)?;
+                }
+                self.make(bytes.max(self.capacity_bytes))?
+            }
+        };
+        Ok(WalWriter::new(file, number))
+    }
+
+    /// Makes the spare segment, unless there is one. For a background thread.
+    pub fn prepare(&self) -> Result<()> {
+        {
+            let mut shelf = self.shelf();
+            if shelf.spare.is_some() || shelf.is_preparing {
+                return Ok(());
+            }
+            shelf.is_preparing = true;
+        }
+        let made = self.make(self.capacity_bytes);
+        let mut shelf = self.shelf();
+        shelf.is_preparing = false;
+        shelf.spare = Some(made?);
+        Ok(())
+    }
+
+    /// Takes back a segment whose entries are all in sorted files: for recycling, or removed.
+    pub fn retire(&self, number: FileNumber) -> Result<()> {
+        {
+            let mut shelf = self.shelf();
+            if shelf.retired.len() < RETIRED_MAX {
+                shelf.retired.push(number);
+                return Ok(());
+            }
+        }
+        self.fs.remove_file(&self.path(number))
+    }
+
+    /// Segments that exist but hold nothing: the spare one and those kept for recycling.
+    pub fn idle(&self) -> Vec<FileNumber> {
+        let shelf = self.shelf();
+        shelf
+            .spare
+            .iter()
+            .map(|(number, _)| *number)
+            .chain(shelf.retired.clone())
+            .collect()
+    }
+
+    fn make(&self, capacity_bytes: u64) -> Result<(FileNumber, Box<dyn LogFile>)> {
+        let number = self.numbers.take();
+        let path = self.path(number);
+        let old = self.shelf().retired.pop();
+        if let Some(old) = old {
+            self.fs.rename(&self.path(old), &path)?;
+        }
+        let file = self.fs.open_log(&path, capacity_bytes)?;
+        self.fs.sync_dir(&self.dir)?;
+        Ok((number, file))
+    }
+
+    fn path(&self, number: FileNumber) -> PathBuf {
+        self.dir.join(FileName::Wal(number).to_string())
+    }
+
+    // A spare or a retired number that is lost to a panic is only a file the janitor removes.
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,97 @@
+//! Tests of `sync`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::*;
+use crate::base::types::error::ErrorKind;
+use crate::env::sim::SimWorld;
+
+/// Counts its syncs, and fails from a given one on.
+struct Probe {
+    sync_count: AtomicU64,
+    fails_from: u64,
+}
+
+impl Probe {
+    fn new(fails_from: u64) -> Arc<Probe> {
+        Arc::new(Probe {
+            sync_count: AtomicU64::new(0),
+            fails_from,
+        })
+    }
+
+    fn count(&self) -> u64 {
+        self.sync_count.load(Ordering::SeqCst)
+    }
+}
+
+impl LogSync for Probe {
+    fn sync(&self) -> Result<()> {
+        let count = self.sync_count.fetch_add(1, Ordering::SeqCst);
+        if count < self.fails_from {
+            Ok(())
+        } else {
+            Err(Error::invalid("the disk is gone"))
+        }
+    }
+}
+
+fn at(segment: u64, offset: u64) -> LogPosition {
+    LogPosition {
+        segment: FileNumber(segment),
+        offset,
+    }
+}
+
+#[test]
+fn a_sync_covers_all_that_was_written_before_it() {
+    // Two writers wrote; the first to sync pays, the second finds its position covered.
+    let world = SimWorld::new(1);
+    let env = world.env();
+    let (group, probe) = (SyncGroup::default(), Probe::new(u64::MAX));
+    group.add_segment(FileNumber(1), probe.clone());
+    group.wrote(at(1, 10));
+    group.wrote(at(1, 20));
+    group.sync_through(at(1, 10), &*env.pool).unwrap();
+    group.sync_through(at(1, 20), &*env.pool).unwrap();
+    assert_eq!(probe.count(), 1);
+    group.wrote(at(1, 30));
+    group.sync_through(at(1, 30), &*env.pool).unwrap();
+    assert_eq!((probe.count(), group.synced()), (2, Some(at(1, 30))));
+}
+
+#[test]
+fn earlier_segments_are_synced_first_and_once() {
+    // A write in the second segment makes the first durable too, and then forgets it.
+    let world = SimWorld::new(1);
+    let env = world.env();
+    let (group, first, second) = (
+        SyncGroup::default(),
+        Probe::new(u64::MAX),
+        Probe::new(u64::MAX),
+    );
+    group.add_segment(FileNumber(1), first.clone());
+    group.wrote(at(1, 10));
+    group.add_segment(FileNumber(2), second.clone());
+    group.wrote(at(2, 10));
+    assert!(!group.is_all_durable_before(FileNumber(2)));
+    group.sync_through(at(2, 10), &*env.pool).unwrap();
+    assert!(group.is_all_durable_before(FileNumber(2)));
+    group.wrote(at(2, 20));
+    group.sync_all(&*env.pool).unwrap();
+    assert_eq!((first.count(), second.count()), (1, 2));
+}
+
+#[test]
+fn after_a_failed_sync_nothing_is_tried_again() {
+    // A second try could succeed although the data is gone.
+    let world = SimWorld::new(1);
+    let env = world.env();
+    let (group, probe) = (SyncGroup::default(), Probe::new(0));
+    group.add_segment(FileNumber(1), probe.clone());
+    group.wrote(at(1, 10));
+    let error = group.sync_through(at(1, 10), &*env.pool).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(group.sync_all(&*env.pool).is_err());
+    assert_eq!(probe.count(), 1);
+}
