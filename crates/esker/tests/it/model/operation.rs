@@ -71,6 +71,8 @@ pub enum Operation {
     /// Puts many keys in order: from, count, tag.
     Fill(Place, u16, u16, u32),
     Drop(Place),
+    /// Uses a handle of a keyspace that was dropped, if there is one.
+    Ghost(Place, u16),
     Advance(u32),
     /// Runs so many background jobs.
     Work(u8),
@@ -103,7 +105,7 @@ pub fn value(tag: u32) -> Vec<u8> {
         _ => 4000,
     };
     let mut random = Random::new(u64::from(tag));
-    if tag % 2 == 0 {
+    if tag.is_multiple_of(2) {
         // Half of them pack well.
         vec![random.bytes(1)[0]; len]
     } else {
