@@ -140,10 +140,15 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
             core.gate.set_full(Some(error.again()));
         }
     }
+    // Without space the same work would fail again at once: the next flush, or a writer that
+    // finds space, wakes the background instead.
+    let may_go_on = finished.as_ref().err().map(Error::kind) != Some(ErrorKind::OutOfSpace);
     running.set_result(finished);
     janitor::remove_doomed(core);
     regulate::set_rates(core);
-    wake(core);
+    if may_go_on {
+        wake(core);
+    }
 }
 
 fn job_ended(core: &Core) {

@@ -11,7 +11,6 @@ use crate::base::types::ids::FileNumber;
 use crate::env::fs::{Fs, LogFile};
 use crate::store::names::FileName;
 use crate::store::version::numbers::FileNumbers;
-use crate::store::wal::writer::WalWriter;
 
 /// Used segments kept for recycling: one to prepare from, one more for a burst.
 const RETIRED_MAX: usize = 2;
@@ -54,7 +53,7 @@ impl Segments {
 
     /// A fresh segment with room for at least `bytes`: the spare one, else made on the spot.
     /// Its directory entry is durable.
-    pub fn take(&self, bytes: u64) -> Result<WalWriter> {
+    pub fn take(&self, bytes: u64) -> Result<(FileNumber, Box<dyn LogFile>)> {
         let spare = self.shelf().spare.take();
         let newest = self.shelf().newest_taken;
         // Segments are read back in the order of their numbers. One whose preparation was
@@ -74,7 +73,7 @@ impl Segments {
             }
         };
         self.shelf().newest_taken = Some(number);
-        Ok(WalWriter::new(file, number))
+        Ok((number, file))
     }
 
     /// Makes the spare segment, unless there is one. For a background thread.

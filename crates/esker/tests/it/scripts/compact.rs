@@ -232,6 +232,7 @@ impl Stage for CompactStage {
                 }
             }
             ["flush"] => self.flush(),
+            ["file_size", bytes] => self.settings.sst.file_size_bytes = number(bytes)?,
             ["clock", at] => {
                 let at = Duration::from_secs(number(at)?);
                 self.world.clock.set_unix_time(at);

@@ -33,8 +33,8 @@ fn a_prepared_segment_is_the_next_one_taken() {
     segments.prepare().unwrap();
     segments.prepare().unwrap();
     assert_eq!(segments.idle(), [FileNumber(1)]);
-    assert_eq!(segments.take(100).unwrap().number(), FileNumber(1));
-    assert_eq!(segments.take(100).unwrap().number(), FileNumber(2));
+    assert_eq!(segments.take(100).unwrap().0, FileNumber(1));
+    assert_eq!(segments.take(100).unwrap().0, FileNumber(2));
     assert_eq!(names(&*fs), [wal(1), wal(2)]);
 }
 
@@ -44,10 +44,10 @@ fn a_spare_that_was_overtaken_is_not_taken() {
     // larger number. The spare must not come after it: replay goes by numbers.
     let segments = segments(Arc::new(SimFs::new(0)));
     let late = segments.make(CAPACITY_BYTES).unwrap();
-    let first = segments.take(100).unwrap().number();
+    let first = segments.take(100).unwrap().0;
     assert!(late.0 < first);
     segments.shelf().spare = Some(late);
-    assert!(segments.take(100).unwrap().number() > first);
+    assert!(segments.take(100).unwrap().0 > first);
 }
 
 #[test]
@@ -55,16 +55,14 @@ fn used_segments_are_recycled_and_few_are_kept() {
     // Four segments are used up: two wait to be used again under new numbers, two go.
     let fs = Arc::new(SimFs::new(0));
     let segments = segments(fs.clone());
-    let taken: Vec<FileNumber> = (0..4)
-        .map(|_| segments.take(100).unwrap().number())
-        .collect();
+    let taken: Vec<FileNumber> = (0..4).map(|_| segments.take(100).unwrap().0).collect();
     for number in taken {
         segments.retire(number).unwrap();
     }
     assert_eq!(names(&*fs), [wal(1), wal(2)]);
     segments.prepare().unwrap();
     assert_eq!(names(&*fs), [wal(1), wal(5)]);
-    assert_eq!(segments.take(100).unwrap().number(), FileNumber(5));
+    assert_eq!(segments.take(100).unwrap().0, FileNumber(5));
 }
 
 #[test]
@@ -72,10 +70,10 @@ fn a_giant_batch_gets_a_segment_of_its_own_size() {
     // The spare is too small: it is kept for recycling, and the next segment has a larger number.
     let segments = segments(Arc::new(SimFs::new(0)));
     segments.prepare().unwrap();
-    let giant = segments.take(10 * CAPACITY_BYTES).unwrap();
+    let (number, giant) = segments.take(10 * CAPACITY_BYTES).unwrap();
     assert!(giant.capacity_bytes() >= 10 * CAPACITY_BYTES);
-    assert_eq!(giant.number(), FileNumber(2));
-    assert_eq!(segments.take(100).unwrap().number(), FileNumber(3));
+    assert_eq!(number, FileNumber(2));
+    assert_eq!(segments.take(100).unwrap().0, FileNumber(3));
 }
 
 #[test]
@@ -88,7 +86,7 @@ fn a_segment_that_cannot_be_made_leaves_nothing_behind() {
             let fs = FaultFs::over_sim(&disk, 0);
             let segments = segments(Arc::new(fs.clone()));
             if has_retired {
-                let used = segments.take(100).unwrap().number();
+                let used = segments.take(100).unwrap().0;
                 segments.retire(used).unwrap();
             }
             fs.set_plans(vec![Plan::once(Fault::NoSpace, Calls::Mutating, skip)]);
