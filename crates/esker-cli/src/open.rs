@@ -1,0 +1,156 @@
+//! From the command line to an open database.
+
+use std::ops::Bound;
+use std::path::Path;
+
+use esker::{Builder, Db, ErrorKind, Keyspace};
+
+use crate::fail::{Failure, Outcome};
+use crate::flags::Shared;
+
+/// A database and the keyspace that the command line names.
+pub struct Opened {
+    /// The database.
+    pub db: Db,
+    /// The keyspace.
+    pub keyspace: Keyspace,
+}
+
+impl Opened {
+    /// Closes the database and says what went wrong with that.
+    pub fn close(self) -> Outcome {
+        Ok(self.db.close()?)
+    }
+}
+
+/// Where a range of keys begins and ends.
+pub type Bounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+
+/// The directory that the command line names.
+pub fn directory(shared: &Shared) -> Outcome<&Path> {
+    shared.db.as_deref().ok_or_else(|| {
+        Failure::usage("no database was named; give --db DIR or set ESKER_DB to its directory")
+    })
+}
+
+/// Opens for reading. The directory is held while reading, so that its files stay; if another
+/// process holds it, or nothing may be written there, it is read without holding it.
+pub fn for_reading(shared: &Shared) -> Outcome<Opened> {
+    with_keyspace(shared, database_for_reading(shared)?)
+}
+
+/// As [`for_reading`], for commands that look at the whole database.
+pub fn database_for_reading(shared: &Shared) -> Outcome<Db> {
+    refuse_nothing(shared)?;
+    let builder = builder(shared)?.create_if_missing(false);
+    if shared.read_only {
+        return Ok(builder.read_only(true).open()?);
+    }
+    match builder.clone().open() {
+        Ok(db) => Ok(db),
+        Err(error) if is_only_writing_refused(&error) => {
+            let db = builder.read_only(true).open()?;
+            let why = error.message().split(';').next().unwrap_or_default();
+            eprintln!("esker: {why}; reading the database as it is at this moment");
+            Ok(db)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens an existing database for changes.
+pub fn for_changing(shared: &Shared) -> Outcome<Opened> {
+    refuse_read_only(shared)?;
+    refuse_nothing(shared)?;
+    let db = builder(shared)?.create_if_missing(false).open()?;
+    with_keyspace(shared, db)
+}
+
+/// Opens for new data: database and keyspace are created if they are not there.
+pub fn for_filling(shared: &Shared) -> Outcome<Opened> {
+    refuse_read_only(shared)?;
+    let db = builder(shared)?.create_if_missing(true).open()?;
+    let keyspace = db.keyspace(&shared.keyspace)?;
+    Ok(Opened { db, keyspace })
+}
+
+/// A builder with what the command line sets.
+pub fn builder(shared: &Shared) -> Outcome<Builder> {
+    let mut builder = Db::builder(directory(shared)?);
+    for pair in &shared.settings {
+        let Some((name, text)) = pair.split_once('=') else {
+            return Err(Failure::usage(format!(
+                "--set {pair} has no value; write --set name=value"
+            )));
+        };
+        let set = builder.set(name.trim(), text.trim());
+        builder = set.map_err(|error| Failure::usage(error.message()))?;
+    }
+    Ok(builder)
+}
+
+/// Bounds of keys from what the command line says.
+pub fn bounds(shared: &Shared, from: Option<&str>, to: Option<&str>) -> Outcome<Bounds> {
+    let bound = |word: Option<&str>| word.map(|word| key(shared, word)).transpose();
+    let lower = bound(from)?.map_or(Bound::Unbounded, Bound::Included);
+    let upper = bound(to)?.map_or(Bound::Unbounded, Bound::Excluded);
+    if let (Bound::Included(lower), Bound::Excluded(upper)) = (&lower, &upper)
+        && lower > upper
+    {
+        return Err(Failure::usage("--from lies behind --to; exchange them"));
+    }
+    Ok((lower, upper))
+}
+
+/// A key from a word of the command line.
+pub fn key(shared: &Shared, word: &str) -> Outcome<Vec<u8>> {
+    let parsed = shared.key_format().parse(word);
+    parsed.map_err(|reason| Failure::usage(format!("cannot read the key {word:?}: {reason}")))
+}
+
+fn with_keyspace(shared: &Shared, db: Db) -> Outcome<Opened> {
+    let name = &shared.keyspace;
+    let Some(keyspace) = db.existing_keyspace(name) else {
+        let names = db.keyspaces().join(", ");
+        return Err(Failure::not_found(format!(
+            "there is no keyspace {name:?}; the database has: {names}"
+        )));
+    };
+    Ok(Opened { db, keyspace })
+}
+
+fn refuse_read_only(shared: &Shared) -> Outcome {
+    if shared.read_only {
+        return Err(Failure::usage(
+            "this command changes the database; leave out --read-only",
+        ));
+    }
+    Ok(())
+}
+
+/// A typing error in the name of a database is the commonest of all, so it is told in the words
+/// of the command line. Whatever else may be wrong with a directory, the engine tells.
+fn refuse_nothing(shared: &Shared) -> Outcome {
+    let dir = directory(shared)?;
+    let is_nothing = match std::fs::read_dir(dir) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if is_nothing {
+        return Err(Failure::failed(format!(
+            "there is no database in {}; `esker put` and `esker load` create one",
+            dir.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Whether reading may still work where opening for writing did not.
+fn is_only_writing_refused(error: &esker::Error) -> bool {
+    use std::io::ErrorKind as System;
+    error.kind() == ErrorKind::Locked
+        || matches!(
+            error.io_kind(),
+            Some(System::PermissionDenied | System::ReadOnlyFilesystem)
+        )
+}
