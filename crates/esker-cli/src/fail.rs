@@ -96,7 +96,11 @@ impl From<io::Error> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        let told = error.to_string().replace('\n', " ");
+        let mut told = error.to_string().replace('\n', " ");
+        if error.kind() == ErrorKind::Locked {
+            // The engine goes on with calls of its API, which mean nothing in a shell.
+            told.truncate(told.find(';').unwrap_or(told.len()));
+        }
         // The engine's own advice, where it gives any, knows more than the class of the error.
         let advice = if told.contains(';') {
             None
@@ -121,7 +125,7 @@ fn advice(kind: ErrorKind) -> Option<&'static str> {
             Some("nothing is lost: free some space on that disk and run the command again")
         }
         ErrorKind::Locked => {
-            Some("wait until that process ends, or add --read-only to commands that only read")
+            Some("wait until that process ends; commands that only read work meanwhile")
         }
         ErrorKind::Busy => Some("run the command again"),
         ErrorKind::Faulted => Some("look after the disk, then run the command again"),

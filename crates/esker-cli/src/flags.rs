@@ -18,6 +18,7 @@ Examples:
   esker levels --html tree.html      see where the files of the tree lie
   esker stats                        see what it knows about itself
 
+Commands that only read change nothing, and work while another process has the database open.
 Exit codes: 0 done, 1 something failed, 2 the command line makes no sense, 3 the key is not there
 or damage was found. Values go to standard output, everything else to standard error.";
 
@@ -73,9 +74,6 @@ pub struct Shared {
     /// Set a setting, as in --set memory_limit=1GiB; `esker settings` lists them
     #[arg(long = "set", value_name = "NAME=VALUE", global = true)]
     pub settings: Vec<String>,
-    /// Change nothing at all, and open a database that another process is writing
-    #[arg(long, global = true)]
-    pub read_only: bool,
 }
 
 impl Shared {

@@ -3,10 +3,14 @@
 use std::ops::Bound;
 use std::path::Path;
 
-use esker::{Builder, Db, ErrorKind, Keyspace};
+use esker::{Builder, Db, Keyspace};
 
 use crate::fail::{Failure, Outcome};
 use crate::flags::Shared;
+
+/// How often opening for reading is tried while another process writes: files go away seldom, so
+/// twice in a row is bad luck and four times is no luck at all.
+const OPEN_TRIES: usize = 4;
 
 /// A database and the keyspace that the command line names.
 pub struct Opened {
@@ -33,8 +37,8 @@ pub fn directory(shared: &Shared) -> Outcome<&Path> {
     })
 }
 
-/// Opens for reading. The directory is held while reading, so that its files stay; if another
-/// process holds it, or nothing may be written there, it is read without holding it.
+/// Opens for reading. Nothing is written, and the directory is not held: a look into a database
+/// neither changes it nor keeps the program that owns it from starting.
 pub fn for_reading(shared: &Shared) -> Outcome<Opened> {
     with_keyspace(shared, database_for_reading(shared)?)
 }
@@ -42,25 +46,19 @@ pub fn for_reading(shared: &Shared) -> Outcome<Opened> {
 /// As [`for_reading`], for commands that look at the whole database.
 pub fn database_for_reading(shared: &Shared) -> Outcome<Db> {
     refuse_nothing(shared)?;
-    let builder = builder(shared)?.create_if_missing(false);
-    if shared.read_only {
-        return Ok(builder.read_only(true).open()?);
-    }
-    match builder.clone().open() {
-        Ok(db) => Ok(db),
-        Err(error) if is_only_writing_refused(&error) => {
-            let db = builder.read_only(true).open()?;
-            let why = error.message().split(';').next().unwrap_or_default();
-            eprintln!("esker: {why}; reading the database as it is at this moment");
-            Ok(db)
+    let builder = builder(shared)?.read_only(true);
+    for _ in 1..OPEN_TRIES {
+        match builder.clone().open() {
+            // Another process that has it open removed a file between two looks.
+            Err(error) if error.is_missing_file() => {}
+            opened => return Ok(opened?),
         }
-        Err(error) => Err(error.into()),
     }
+    Ok(builder.open()?)
 }
 
 /// Opens an existing database for changes.
 pub fn for_changing(shared: &Shared) -> Outcome<Opened> {
-    refuse_read_only(shared)?;
     refuse_nothing(shared)?;
     let db = builder(shared)?.create_if_missing(false).open()?;
     with_keyspace(shared, db)
@@ -68,7 +66,6 @@ pub fn for_changing(shared: &Shared) -> Outcome<Opened> {
 
 /// Opens for new data: database and keyspace are created if they are not there.
 pub fn for_filling(shared: &Shared) -> Outcome<Opened> {
-    refuse_read_only(shared)?;
     let db = builder(shared)?.create_if_missing(true).open()?;
     let keyspace = db.keyspace(&shared.keyspace)?;
     Ok(Opened { db, keyspace })
@@ -119,15 +116,6 @@ fn with_keyspace(shared: &Shared, db: Db) -> Outcome<Opened> {
     Ok(Opened { db, keyspace })
 }
 
-fn refuse_read_only(shared: &Shared) -> Outcome {
-    if shared.read_only {
-        return Err(Failure::usage(
-            "this command changes the database; leave out --read-only",
-        ));
-    }
-    Ok(())
-}
-
 /// A typing error in the name of a database is the commonest of all, so it is told in the words
 /// of the command line. Whatever else may be wrong with a directory, the engine tells.
 fn refuse_nothing(shared: &Shared) -> Outcome {
@@ -143,14 +131,4 @@ fn refuse_nothing(shared: &Shared) -> Outcome {
         )));
     }
     Ok(())
-}
-
-/// Whether reading may still work where opening for writing did not.
-fn is_only_writing_refused(error: &esker::Error) -> bool {
-    use std::io::ErrorKind as System;
-    error.kind() == ErrorKind::Locked
-        || matches!(
-            error.io_kind(),
-            Some(System::PermissionDenied | System::ReadOnlyFilesystem)
-        )
 }

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::demo::random::Random;
 use crate::fail::{Failure, Outcome};
 
 /// Bytes after which a record ends at the next end of a line.
@@ -97,25 +98,20 @@ fn packages(lock: &str) -> Vec<String> {
     names
 }
 
-/// Where cargo unpacked these packages.
+/// Where cargo unpacked these packages; every package it has when none are named.
 fn registry_folders(names: &[String]) -> Vec<Folder> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-    let Some(home) = home else {
-        return Vec::new();
-    };
-    let mut folders = Vec::new();
-    for registry in entries(&home.join("registry/src")) {
-        for name in names {
-            let path = registry.join(name);
-            if path.is_dir() {
-                folders.push(Folder {
-                    name: name.clone(),
-                    path,
-                });
-            }
-        }
-    }
+    let registries = home.map(|home| entries(&home.join("registry/src")));
+    let unpacked = registries.unwrap_or_default().into_iter();
+    let named = unpacked
+        .flat_map(|registry| entries(&registry))
+        .filter_map(|path| {
+            let name = path.file_name()?.to_str()?.to_owned();
+            let is_wanted = path.is_dir() && (names.is_empty() || names.contains(&name));
+            is_wanted.then_some(Folder { name, path })
+        });
+    let mut folders: Vec<Folder> = named.collect();
     folders.sort_by(|left, right| left.name.cmp(&right.name));
     folders
 }
@@ -154,36 +150,54 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Hands every record of the folders to `sink`, with the key `folder/path/offset`.
+/// Hands every record of the folders to `sink`, with the key `folder/path/offset`: whole files, in
+/// an order that has nothing to do with their names, since real keys seldom come sorted.
 pub fn for_each_record(
     folders: &[Folder],
     sink: &mut dyn FnMut(&[u8], &[u8]) -> Outcome,
 ) -> Outcome {
+    let mut files: Vec<(String, PathBuf)> = folders.iter().flat_map(files_in).collect();
+    shuffle(&mut files);
     let mut left = TEXT_BYTES_MAX;
-    for folder in folders {
-        let mut waiting = vec![folder.path.clone()];
-        while let Some(path) = waiting.pop() {
-            // Links could lead in circles.
-            let Ok(facts) = fs::symlink_metadata(&path) else {
-                continue;
-            };
-            if facts.is_dir() {
-                waiting.extend(entries(&path).into_iter().rev());
-            } else if facts.is_file() && (1..=FILE_BYTES_MAX).contains(&facts.len()) {
-                let Some(text) = text_of(&path) else { continue };
-                if (text.len() as u64) > left {
-                    return Ok(());
-                }
-                left -= text.len() as u64;
-                let inside = path.strip_prefix(&folder.path).unwrap_or(&path);
-                let name = format!("{}/{}", folder.name, inside.display());
-                for (offset, record) in Records::new(&text) {
-                    sink(format!("{name}/{offset:07}").as_bytes(), record)?;
-                }
-            }
+    for (name, path) in &files {
+        let Some(text) = text_of(path) else { continue };
+        let Some(less) = left.checked_sub(text.len() as u64) else {
+            return Ok(());
+        };
+        left = less;
+        for (offset, record) in Records::new(&text) {
+            sink(format!("{name}/{offset:07}").as_bytes(), record)?;
         }
     }
     Ok(())
+}
+
+/// The files of a folder with their names in keys, in order.
+fn files_in(folder: &Folder) -> Vec<(String, PathBuf)> {
+    let mut files = Vec::new();
+    let mut waiting = vec![folder.path.clone()];
+    while let Some(path) = waiting.pop() {
+        // Links could lead in circles.
+        let Ok(facts) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        if facts.is_dir() {
+            waiting.extend(entries(&path).into_iter().rev());
+        } else if facts.is_file() && (1..=FILE_BYTES_MAX).contains(&facts.len()) {
+            let inside = path.strip_prefix(&folder.path).unwrap_or(&path);
+            files.push((format!("{}/{}", folder.name, inside.display()), path));
+        }
+    }
+    files
+}
+
+/// Fisher and Yates, from a fixed seed: everyone with the same files gets the same order.
+fn shuffle<T>(list: &mut [T]) {
+    let mut random = Random::new(list.len() as u64);
+    for last in (1..list.len()).rev() {
+        let other = usize::try_from(random.below(last as u64 + 1)).expect("an index of the list");
+        list.swap(last, other);
+    }
 }
 
 /// The file's bytes if they are text.

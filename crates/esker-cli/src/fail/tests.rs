@@ -23,12 +23,17 @@ fn error_without_advice_gets_some() {
 
 #[test]
 fn advice_of_the_engine_stands_alone() {
-    // The engine knows the process that holds the lock; the tool adds nothing to that.
-    let error = Error::new(ErrorKind::Locked, "process 7 holds it; open read-only");
+    // The engine knows what to do about a setting; the tool adds nothing to that. About a lock it
+    // speaks of its API, where a shell needs other words.
+    let error = Error::corruption("the log is torn; `esker repair` saves the rest");
     assert_eq!(
         message(&Failure::from(error)),
-        "locked: process 7 holds it; open read-only"
+        "corruption: the log is torn; `esker repair` saves the rest"
     );
+    let error = Error::new(ErrorKind::Locked, "open in process 7; call open_read_only");
+    let failure = Failure::from(error);
+    assert!(message(&failure).starts_with("locked: open in process 7; wait until"));
+    assert!(!message(&failure).contains("open_read_only"));
 }
 
 #[test]

@@ -12,8 +12,10 @@ const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 44.0;
 /// Right of the files: nothing but air.
 const RIGHT: f64 = 8.0;
-/// Height that all rows share. Area is bytes on one scale for the whole drawing.
-const HEIGHT: f64 = 300.0;
+/// Height that all rows share: so much for each, and a bound. Area is bytes on one scale for the
+/// whole drawing.
+const ROW_SHARE: f64 = 70.0;
+const HEIGHT_MAX: f64 = 320.0;
 /// Lowest row: a line of text beside it can be read.
 const ROW_MIN: f64 = 14.0;
 /// Between rows.
@@ -101,7 +103,8 @@ impl Rows {
             heights.fold(0.0, f64::max)
         });
         let highest: Vec<f64> = highest.collect();
-        let scale = HEIGHT / highest.iter().sum::<f64>().max(1.0);
+        let height = (ROW_SHARE * highest.len() as f64).min(HEIGHT_MAX);
+        let scale = height / highest.iter().sum::<f64>().max(1.0);
         let mut top = GAP;
         let rows = highest.into_iter().map(|bytes| {
             let row = Row {

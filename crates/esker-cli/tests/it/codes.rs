@@ -38,7 +38,6 @@ fn nonsense_is_two() {
         .run(&["put", "--set", "memory_limti=1GiB", "a", "b"])
         .exits(2);
     assert!(ran.err.contains("memory_limit"), "{}", ran.err);
-    bench.run(&["put", "--read-only", "a", "b"]).exits(2);
     bench.run(&["scan", "--from", "b", "--to", "a"]).exits(2);
     let mut nowhere = bench.command(&["get", "a"]);
     let ran = crate::tool::Ran::from(nowhere.env_remove("ESKER_DB").output().unwrap()).exits(2);

@@ -76,3 +76,53 @@ fn interrupted_load_says_how_far_it_came() {
     let count = bench.ok(&["count"]);
     assert_eq!(count.text().trim(), loaded.replace(' ', ""));
 }
+
+#[test]
+fn reading_and_writing_do_not_hinder_each_other() {
+    // While one process loads, others read what is there and write nothing; a second writer is
+    // told who holds the database.
+    let bench = Bench::new();
+    bench.ok(&["put", "a", "1"]);
+    let before = listing(&bench);
+    bench.ok(&["scan"]);
+    bench.ok(&["stats"]);
+    assert_eq!(listing(&bench), before);
+    let mut command = bench.command(&["load", "--format", "tsv", "--batch-bytes", "1", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let mut number = 0;
+    loop {
+        number += 1;
+        writeln!(pipe, "b{number}\t2").unwrap();
+        assert_eq!(bench.ok(&["get", "a"]).text(), "1\n");
+        if bench.run(&["get", "b1"]).code == 0 {
+            break;
+        }
+    }
+    let ran = bench.run(&["put", "c", "3"]).exits(1);
+    assert!(
+        ran.err.contains(&format!("process {}", child.id())),
+        "{}",
+        ran.err
+    );
+    assert_eq!(ran.err.lines().count(), 1);
+    drop(pipe);
+    assert!(child.wait_with_output().unwrap().status.success());
+}
+
+/// Names and sizes of the files of a database.
+fn listing(bench: &Bench) -> Vec<(String, u64)> {
+    let files = std::fs::read_dir(bench.path("db"))
+        .unwrap()
+        .map(|file| file.unwrap());
+    let fact = |file: std::fs::DirEntry| {
+        (
+            file.file_name().into_string().unwrap(),
+            file.metadata().unwrap().len(),
+        )
+    };
+    let mut facts: Vec<_> = files.map(fact).collect();
+    facts.sort();
+    facts
+}

@@ -58,6 +58,7 @@ fn folders_become_records() {
         Ok(())
     })
     .unwrap();
+    keys.sort();
     assert_eq!(
         keys,
         [
