@@ -120,15 +120,12 @@ fn with_keyspace(shared: &Shared, db: Db) -> Outcome<Opened> {
 /// of the command line. Whatever else may be wrong with a directory, the engine tells.
 fn refuse_nothing(shared: &Shared) -> Outcome {
     let dir = directory(shared)?;
-    let is_nothing = match std::fs::read_dir(dir) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-    };
-    if is_nothing {
-        return Err(Failure::failed(format!(
-            "there is no database in {}; `esker put` and `esker load` create one",
-            dir.display()
-        )));
+    // The file that names the manifest; the last that is made and the first that is read.
+    if dir.join("CURRENT").exists() {
+        return Ok(());
     }
-    Ok(())
+    Err(Failure::failed(format!(
+        "there is no database in {}; `esker put` and `esker load` create one",
+        dir.display()
+    )))
 }

@@ -47,7 +47,11 @@ pub fn stats(shared: &Shared, args: &Stats) -> Outcome {
             ("what it counts", Side::Left),
         ]);
         for (name, doc, value) in &stats.counters {
-            table.row([(*name).into(), quantity::count(*value), (*doc).into()]);
+            let value = match seconds(name, *value) {
+                Some(seconds) => format!("{seconds:.3}"),
+                None => quantity::count(*value),
+            };
+            table.row([(*name).into(), value, (*doc).into()]);
         }
         out.line("")?;
         for line in table.lines() {
@@ -55,6 +59,12 @@ pub fn stats(shared: &Shared, args: &Stats) -> Outcome {
         }
     }
     Ok(out.finish()?)
+}
+
+/// The value of a counter of time: named after seconds, as metrics are, and kept in nanoseconds.
+fn seconds(name: &str, value: u64) -> Option<f64> {
+    name.ends_with("_seconds_total")
+        .then_some(value as f64 / 1e9)
 }
 
 fn stats_to_json(stats: &esker::Stats) -> Value {

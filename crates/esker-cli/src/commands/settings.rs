@@ -51,7 +51,10 @@ pub fn settings(shared: &Shared, args: &Settings) -> Outcome {
     };
     let mut out = Out::lock();
     if let Some(name) = &args.name {
-        let setting = catalog::find(name).map_err(|error| Failure::usage(error.message()))?;
+        let setting = catalog::find(name).map_err(|error| {
+            let message = error.message();
+            Failure::usage(format!("{message}; `esker settings --all` lists them"))
+        })?;
         lines.retain(|line| line.setting.name == setting.name);
         if !shared.json && !args.markdown {
             for line in &lines {
