@@ -44,7 +44,7 @@ pub struct Shared {
     /// Name of the keyspace
     #[arg(long, value_name = "NAME", default_value = "default", global = true)]
     pub keyspace: String,
-    /// How keys are spelled
+    /// How keys are spelled: text, hex or base64
     #[arg(
         long,
         value_name = "FORMAT",

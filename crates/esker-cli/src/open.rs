@@ -45,16 +45,22 @@ pub fn for_reading(shared: &Shared) -> Outcome<Opened> {
 
 /// As [`for_reading`], for commands that look at the whole database.
 pub fn database_for_reading(shared: &Shared) -> Outcome<Db> {
+    Ok(try_for_reading(shared)??)
+}
+
+/// As [`database_for_reading`], for commands to which a database that does not open is a finding:
+/// the outer error is the command line's, the inner one the engine's.
+pub fn try_for_reading(shared: &Shared) -> Outcome<esker::Result<Db>> {
     refuse_nothing(shared)?;
     let builder = builder(shared)?.read_only(true);
     for _ in 1..OPEN_TRIES {
         match builder.clone().open() {
             // Another process that has it open removed a file between two looks.
             Err(error) if error.is_missing_file() => {}
-            opened => return Ok(opened?),
+            opened => return Ok(opened),
         }
     }
-    Ok(builder.open()?)
+    Ok(builder.open())
 }
 
 /// Opens an existing database for changes.

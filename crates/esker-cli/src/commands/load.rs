@@ -40,7 +40,7 @@ pub struct Load {
     /// Files to read; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The format of the files
+    /// The format of the files: auto, snap, tsv or jsonl
     #[arg(long, value_enum, default_value = "auto", hide_possible_values = true)]
     format: InputFormat,
     /// The field of JSON objects that is the key
@@ -50,13 +50,19 @@ pub struct Load {
     #[arg(long)]
     literal: bool,
     /// What to do with malformed records: skip or stop
-    #[arg(long, value_enum, default_value = "skip", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value = "skip",
+        hide_possible_values = true
+    )]
     on_error: OnError,
     /// Size of a batch, which is committed as a whole
     #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = batch_bytes)]
     batch_bytes: usize,
-    /// What a batch must survive
-    #[arg(long, value_name = "WHAT", value_enum)]
+    /// What a batch must survive: memory (nothing), buffered (a kill) or sync (loss of power)
+    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
     durability: Option<Survives>,
 }
 

@@ -59,8 +59,8 @@ pub struct Put {
     /// Seconds after which the key is as if deleted
     #[arg(long, value_name = "SECONDS")]
     ttl: Option<u32>,
-    /// What the write must survive
-    #[arg(long, value_name = "WHAT", value_enum)]
+    /// What the write must survive: memory (nothing), buffered (a kill) or sync (loss of power)
+    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
     durability: Option<Survives>,
 }
 
@@ -128,8 +128,8 @@ pub struct Delete {
     /// Up to this key, exclusive
     #[arg(long, value_name = "KEY", conflicts_with_all = ["key", "prefix"])]
     to: Option<String>,
-    /// What the write must survive
-    #[arg(long, value_name = "WHAT", value_enum)]
+    /// What the write must survive: memory (nothing), buffered (a kill) or sync (loss of power)
+    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
     durability: Option<Survives>,
 }
 
