@@ -193,7 +193,8 @@ impl Active {
         let head = SegmentHead {
             previous: ended.or(self.recovered_end),
         };
-        let mut log = self.segments.take(bytes)?;
+        let (number, file) = self.segments.take(bytes)?;
+        let mut log = WalWriter::new(file, number);
         log.append(&head.encode())?;
         sync.add_segment(log.number(), log.syncer());
         self.segments_used.push(log.number());

@@ -11,7 +11,6 @@ use crate::base::types::ids::FileNumber;
 use crate::env::fs::{Fs, LogFile};
 use crate::store::names::FileName;
 use crate::store::version::numbers::FileNumbers;
-use crate::store::wal::writer::WalWriter;
 
 /// Used segments kept for recycling: one to prepare from, one more for a burst.
 const RETIRED_MAX: usize = 2;
@@ -52,20 +51,19 @@ impl Segments {
 
     /// A fresh segment with room for at least `bytes`: the spare one, else made on the spot.
     /// Its directory entry is durable.
-    pub fn take(&self, bytes: u64) -> Result<WalWriter> {
+    pub fn take(&self, bytes: u64) -> Result<(FileNumber, Box<dyn LogFile>)> {
         let spare = self.shelf().spare.take();
-        let (number, file) = match spare {
-            Some((number, file)) if file.capacity_bytes() >= bytes => (number, file),
+        match spare {
+            Some((number, file)) if file.capacity_bytes() >= bytes => Ok((number, file)),
             other => {
-                // A spare that is too small for one giant batch stays for the next rotation,
-                // which must have a larger number than this one: so it is given back as used.
+                // A spare that is too small for one giant batch has a smaller number than the
+                // segment made now, so it cannot follow it: it is given back as used.
                 if let Some((number, _)) = other {
                     self.retire(number)?;
                 }
-                self.make(bytes.max(self.capacity_bytes))?
+                self.make(bytes.max(self.capacity_bytes))
             }
-        };
-        Ok(WalWriter::new(file, number))
+        }
     }
 
     /// Makes the spare segment, unless there is one. For a background thread.
