@@ -103,7 +103,7 @@ pub fn value(tag: u32) -> Vec<u8> {
         _ => 4000,
     };
     let mut random = Random::new(u64::from(tag));
-    if tag % 2 == 0 {
+    if tag.is_multiple_of(2) {
         // Half of them pack well.
         vec![random.bytes(1)[0]; len]
     } else {

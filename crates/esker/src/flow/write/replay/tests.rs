@@ -26,6 +26,9 @@ const CAPACITY_BYTES: u64 = 4096;
 const DIR: &str = "/db";
 const KEYSPACE: KeyspaceId = KeyspaceId(2);
 
+/// One entry that replay put back: number, key and value.
+type Found = (SeqNo, Vec<u8>, Vec<u8>);
+
 /// One logged batch: its numbers and its puts.
 #[derive(Clone, Debug, PartialEq)]
 struct Logged {
@@ -197,7 +200,7 @@ impl Log {
         found
     }
 
-    fn replay(&self, world: &SimWorld) -> Result<(ReplayReport, Vec<(SeqNo, Vec<u8>, Vec<u8>)>)> {
+    fn replay(&self, world: &SimWorld) -> Result<(ReplayReport, Vec<Found>)> {
         let target = ReplayTarget {
             flushed: self.flushed,
             limit_bytes: 2_000,
