@@ -69,6 +69,8 @@ pub fn begin_range(
     range: &KeyRange,
 ) -> Result<Option<Running>> {
     let mut state = core.work.state();
+    // Looked at under the lock: `close` waits for what is on the books when the gate shuts.
+    core.gate.check_write()?;
     let view = parts.current.view();
     let situation = situation(core, parts, &view, &state);
     match situation.pick_range(range) {

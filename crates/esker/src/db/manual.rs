@@ -31,6 +31,9 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
             return Ok(());
         }
         core.gate.check_write()?;
+        if core.keyspaces.by_id(parts.id).is_none() {
+            return Err(Error::invalid("the keyspace was dropped"));
+        }
         core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
     }
 }
@@ -89,6 +92,8 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
         return Ok(());
     }
     core.room.changed.raise();
+    // Waits for a keyspace that is being created or dropped, and keeps later ones away.
+    let _changing = core.keyspaces.change();
     loop {
         let seen = core.work.ended.raised_count();
         if core.work.state().job_count == 0 {

@@ -18,6 +18,7 @@ use crate::db::core::Core;
 use crate::db::install::install;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::regulate;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::read::fold::Folder;
 use crate::flow::read::view::ViewParts;
@@ -201,12 +202,12 @@ pub fn find_or_create(
     if let Some(parts) = core.keyspaces.find(name) {
         return Ok(parts);
     }
-    core.gate.check_write()?;
     if name.is_empty() || name.len() > KEYSPACE_NAME_BYTES_MAX {
         let message = format!("a keyspace's name has 1 to {KEYSPACE_NAME_BYTES_MAX} bytes");
         return Err(Error::invalid(message));
     }
     let _changing = core.keyspaces.change();
+    core.gate.check_write()?;
     if let Some(parts) = core.keyspaces.find(name) {
         return Ok(parts);
     }
@@ -228,25 +229,21 @@ pub fn find_or_create(
 
 /// Drops a keyspace with everything in it. Readers that have it open go on reading what it was.
 pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
-    core.gate.check_write()?;
     if name == DEFAULT_KEYSPACE {
         return Err(Error::invalid("the keyspace `default` cannot be dropped"));
     }
     let _changing = core.keyspaces.change();
+    core.gate.check_write()?;
     let parts = core.keyspaces.get(name)?;
-    let files: Vec<FileNumber> = parts
-        .current
-        .view()
-        .parts()
-        .levels
-        .files()
-        .map(|(_, file)| file.number)
-        .collect();
     install(core, vec![Change::DropKeyspace { id: parts.id }], None)?;
     core.committer
         .paused(|active| active.remove_keyspace(parts.id));
     core.keyspaces.remove(name);
-    janitor::remove_orphans(core, files);
+    // Its sealed memtables will never be flushed: writers who wait for memory go on now.
+    regulate::set_memory(core);
+    janitor::remove_doomed(core);
+    // Whoever waits for its flush learns that there is nothing to wait for.
+    core.work.ended.raise();
     Ok(())
 }
 

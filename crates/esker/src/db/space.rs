@@ -23,7 +23,9 @@ pub fn look(core: &Core) -> Result<()> {
 pub fn room_for_compaction(core: &Core) -> u64 {
     let free = core.env.fs.free_bytes(&core.dir);
     // If the disk does not answer, the compaction's own writes will tell.
-    free.map_or(u64::MAX, |free| free.saturating_sub(core.options.free_disk_min / 2))
+    free.map_or(u64::MAX, |free| {
+        free.saturating_sub(core.options.free_disk_min / 2)
+    })
 }
 
 fn shortage(core: &Core) -> Result<Option<Error>> {

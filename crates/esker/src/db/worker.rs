@@ -68,7 +68,9 @@ pub fn prepare_segment(core: &Arc<Core>) {
 fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     {
         let mut state = core.work.state();
-        if core.gate.fault().is_some() || !state.flushing.insert(parts.id) {
+        // Looked at under the lock: `close` waits for what is on the books when the gate shuts.
+        let is_barred = core.gate.is_closed() || core.gate.fault().is_some();
+        if is_barred || !state.flushing.insert(parts.id) {
             return;
         }
         state.job_count += 1;

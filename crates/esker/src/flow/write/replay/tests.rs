@@ -26,8 +26,8 @@ const CAPACITY_BYTES: u64 = 4096;
 const DIR: &str = "/db";
 const KEYSPACE: KeyspaceId = KeyspaceId(2);
 
-/// One put as it came back: number, key and value.
-type Put = (SeqNo, Vec<u8>, Vec<u8>);
+/// One entry that replay put back: number, key and value.
+type Found = (SeqNo, Vec<u8>, Vec<u8>);
 
 /// One logged batch: its numbers and its puts.
 #[derive(Clone, Debug, PartialEq)]
@@ -200,7 +200,7 @@ impl Log {
         found
     }
 
-    fn replay(&self, world: &SimWorld) -> Result<(ReplayReport, Vec<Put>)> {
+    fn replay(&self, world: &SimWorld) -> Result<(ReplayReport, Vec<Found>)> {
         let target = ReplayTarget {
             flushed: self.flushed,
             limit_bytes: 2_000,

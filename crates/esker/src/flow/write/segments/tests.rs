@@ -70,9 +70,9 @@ fn a_giant_batch_gets_a_segment_of_its_own_size() {
     // The spare is too small: it is kept for recycling, and the next segment has a larger number.
     let segments = segments(Arc::new(SimFs::new(0)));
     segments.prepare().unwrap();
-    let (number, giant) = segments.take(10 * CAPACITY_BYTES).unwrap();
-    assert!(giant.capacity_bytes() >= 10 * CAPACITY_BYTES);
-    assert_eq!(number, FileNumber(2));
+    let giant = segments.take(10 * CAPACITY_BYTES).unwrap();
+    assert!(giant.1.capacity_bytes() >= 10 * CAPACITY_BYTES);
+    assert_eq!(giant.0, FileNumber(2));
     assert_eq!(segments.take(100).unwrap().0, FileNumber(3));
 }
 
