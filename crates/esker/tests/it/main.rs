@@ -6,3 +6,11 @@
 mod floors;
 mod scripts;
 mod basics;
+mod seeds;
+mod watched_fs;
+mod journal;
+mod workload;
+mod crash;
+mod faults;
+mod flips;
+mod kill;
