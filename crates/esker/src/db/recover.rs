@@ -40,6 +40,9 @@ use crate::store::version::numbers::FileNumbers;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{Identity, Orders, Version};
 
+/// The manifest of every new database: number 0 is never given out.
+const FIRST_MANIFEST: FileNumber = FileNumber(1);
+
 /// What a database is opened with.
 pub struct Parts {
     /// The outside world.
@@ -120,16 +123,19 @@ fn prepare_directory(parts: &Parts) -> Result<Option<Box<dyn DirLock>>> {
 }
 
 // A directory with sorted files or logs but no CURRENT is a damaged database, not an empty one:
-// creating a new one over it would remove what can still be saved.
+// creating a new one over it would remove what can still be saved. The first manifest alone is
+// neither: a creation that a crash cut short leaves it, before anybody was told of a database.
 fn refuse_lost_current(parts: &Parts) -> Result<()> {
     if !parts.env.fs.exists(&parts.dir)? {
         return Ok(());
     }
     for name in parts.env.fs.list(&parts.dir)? {
-        if matches!(
-            FileName::parse(&name),
-            Some(FileName::Sst(_) | FileName::Manifest(_))
-        ) {
+        let is_proof = match FileName::parse(&name) {
+            Some(FileName::Sst(_) | FileName::Wal(_)) => true,
+            Some(FileName::Manifest(number)) => number != FIRST_MANIFEST,
+            _ => false,
+        };
+        if is_proof {
             let message = format!(
                 "CURRENT is missing but {name} is there; `esker repair --dry-run` tells what can \
                  be saved"
