@@ -158,9 +158,11 @@ impl Keyspace {
         let key = key.as_ref();
         let core = self.lease.core();
         loop {
-            // Taken before the read, which may see more: a write between the two is then found
-            // below. Reading at `seen` itself would not do, since without a snapshot nobody
-            // keeps what was visible then.
+            // While this lives, compaction keeps the trace of every later write to the key: a
+            // delete that reached the bottom would else be gone, and not be found below.
+            let now = core.env.clock.monotonic();
+            let _traces = core.snapshots.pin(core.committer.visible(), now);
+            // Taken before the read, which may see more: a write between the two is found then.
             let seen = core.committer.visible();
             let current = self.get(key)?;
             let mut batch = Batch::new();
@@ -254,3 +256,6 @@ fn after(mut key: Vec<u8>) -> Vec<u8> {
     key.push(0);
     key
 }
+
+#[cfg(test)]
+mod tests;

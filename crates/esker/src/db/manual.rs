@@ -25,15 +25,15 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
     let until = core.committer.visible();
     loop {
         let seen = core.work.ended.raised_count();
+        if core.keyspaces.by_id(parts.id).is_none() {
+            return Err(Error::invalid("the keyspace was dropped"));
+        }
         worker::wake(core);
         let sealed = parts.current.sealed();
         if sealed.iter().all(|sealed| sealed.last_seqno > until) {
             return Ok(());
         }
         core.gate.check_write()?;
-        if core.keyspaces.by_id(parts.id).is_none() {
-            return Err(Error::invalid("the keyspace was dropped"));
-        }
         core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
     }
 }

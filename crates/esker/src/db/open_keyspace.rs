@@ -7,6 +7,7 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::options::automatic::fill_keyspace;
 use crate::base::options::catalog::set_keyspace;
+use crate::base::options::check::check_keyspace;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::pairs::{from_pairs, to_pairs};
 use crate::base::options::resolve::{Origin, Resolved};
@@ -200,6 +201,7 @@ pub fn find_or_create(
     options: Option<KeyspaceOptions>,
 ) -> Result<Arc<KeyspaceParts>> {
     if let Some(parts) = core.keyspaces.find(name) {
+        refuse_other(&parts, options.as_ref())?;
         return Ok(parts);
     }
     if name.is_empty() || name.len() > KEYSPACE_NAME_BYTES_MAX {
@@ -209,6 +211,7 @@ pub fn find_or_create(
     let _changing = core.keyspaces.change();
     core.gate.check_write()?;
     if let Some(parts) = core.keyspaces.find(name) {
+        refuse_other(&parts, options.as_ref())?;
         return Ok(parts);
     }
     let version = core.history.current();
@@ -217,14 +220,44 @@ pub fn find_or_create(
         return Err(Error::invalid(message));
     }
     let asked = options.unwrap_or_else(|| core.resolved.keyspace_asked.clone());
+    let mut options = asked.clone();
+    fill_keyspace(&core.options, &mut options);
+    // Refused here, because what the manifest refuses ends all writing.
+    check_keyspace(&core.options, &options)?;
+    version.orders.find(options.order.name())?;
     let id = version.next_keyspace;
     install(core, vec![create_change(id, name, &asked)], None)?;
     let version = core.history.current();
     let state = version.keyspace(id).expect("it was created just now");
-    let mut options = asked;
-    fill_keyspace(&core.options, &mut options);
     add(core, state, options, Vec::new());
     core.keyspaces.get(name)
+}
+
+/// `Invalid` when a keyspace that is there has its keys in another order, or its operands meant
+/// for another operator, than who opens it believes.
+fn refuse_other(parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) -> Result<()> {
+    let Some(asked) = asked else {
+        return Ok(());
+    };
+    let name = &parts.name;
+    let (there, wanted) = (parts.options.order.name(), asked.order.name());
+    if there != wanted {
+        return Err(Error::invalid(format!(
+            "keyspace {name:?} has its keys in the order {there:?}, not {wanted:?}; an order \
+             cannot be changed"
+        )));
+    }
+    let operator = |options: &KeyspaceOptions| {
+        let rule = options.merge.as_ref();
+        rule.map_or_else(|| "none".to_string(), |rule| rule.0.name().to_string())
+    };
+    let (there, wanted) = (operator(&parts.options), operator(asked));
+    if asked.merge.is_some() && there != wanted {
+        return Err(Error::invalid(format!(
+            "keyspace {name:?} has merge operator {there:?}, not {wanted:?}; open it with {there:?}"
+        )));
+    }
+    Ok(())
 }
 
 /// Drops a keyspace with everything in it. Readers that have it open go on reading what it was.

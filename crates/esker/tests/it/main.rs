@@ -15,3 +15,4 @@ mod crash;
 mod faults;
 mod flips;
 mod kill;
+mod threads;
