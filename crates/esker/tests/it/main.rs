@@ -6,3 +6,4 @@
 mod floors;
 mod scripts;
 mod basics;
+mod checkpoint;
