@@ -16,3 +16,4 @@ mod faults;
 mod flips;
 mod kill;
 mod threads;
+mod checkpoint;
