@@ -21,7 +21,7 @@ pub fn wake(core: &Arc<Core>) {
         return;
     }
     for parts in core.keyspaces.all() {
-        if parts.current.sealed_count() > 0 {
+        if !flushing::due(core, &parts).is_empty() {
             spawn_flush(core, parts);
         }
     }
@@ -78,7 +78,7 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     let core = Arc::clone(core);
     let pool = Arc::clone(&core.env.pool);
     let job = move || {
-        let flushed = flushing::flush_keyspace(&core, &parts);
+        let flushed = flushing::flush_keyspace(&core, &parts, &flushing::due(&core, &parts));
         core.work.state().flushing.remove(&parts.id);
         let is_done = flushed.is_ok();
         if let Err(error) = flushed {

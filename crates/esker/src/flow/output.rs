@@ -160,7 +160,7 @@ impl Output {
 }
 
 /// What the tree keeps of a finished file: its range covers points and range deletes.
-fn record_of(
+pub fn record_of(
     number: FileNumber,
     finished: FinishedSst,
     range_deletes: &[RangeDelete],

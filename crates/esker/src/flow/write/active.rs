@@ -154,6 +154,11 @@ impl Active {
         gone
     }
 
+    /// Segments that may hold needed entries, oldest first.
+    pub fn segments_used(&self) -> &[FileNumber] {
+        &self.segments_used
+    }
+
     /// How many segments hold entries.
     pub fn segment_count(&self) -> usize {
         self.segments_used.len()
