@@ -16,7 +16,7 @@ Examples:
   esker scan ship:                   print the entries whose keys begin so
   esker load reviews.txt.gz          read many records; --help tells the formats
   esker levels --html tree.html      see where the files of the tree lie
-  esker stats                        see what it knows about itself
+  esker verify                       read every byte and check it
 
 Commands that only read change nothing, and work while another process has the database open.
 Exit codes: 0 done, 1 something failed, 2 the command line makes no sense, 3 the key is not there
@@ -119,6 +119,10 @@ pub enum Command {
     Levels(look::Levels),
     /// Merge files so that nothing obsolete is left
     Compact(care::Compact),
+    /// Make a second database from this one, by linking its files
+    Checkpoint(care::Checkpoint),
+    /// Read every byte and check it
+    Verify(care::Verify),
     /// List the settings: value, origin, range, meaning
     Settings(settings::Settings),
     /// Load real text, measure, kill itself, and prove that nothing was lost

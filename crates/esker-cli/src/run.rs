@@ -32,6 +32,8 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::Stats(args) => look::stats(shared, args),
         Command::Levels(args) => look::levels(shared, args),
         Command::Compact(args) => care::compact(shared, args),
+        Command::Checkpoint(args) => care::checkpoint(shared, args),
+        Command::Verify(_) => care::verify(shared),
         Command::Settings(args) => settings::settings(shared, args),
         Command::Demo(args) => demo::demo(shared, args),
         Command::Completions(args) => setup::completions(args),

@@ -117,6 +117,7 @@ pub fn next(dir: &Path, key: &[u8], word: &str) -> Vec<String> {
         format!("  {tool} dump {prefix} | {tool} load --db {copy} --format tsv -"),
         format!("  {tool} stats"),
         format!("  {tool} compact && {tool} levels"),
+        format!("  {tool} verify"),
         format!("  {tool} help"),
     ]
 }

@@ -2,7 +2,7 @@
 
 use crate::tool::Bench;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "get",
     "put",
     "delete",
@@ -13,6 +13,8 @@ const COMMANDS: [&str; 14] = [
     "stats",
     "levels",
     "compact",
+    "checkpoint",
+    "verify",
     "settings",
     "demo",
     "completions",

@@ -52,6 +52,7 @@ fn demo_loads_measures_and_survives_its_kill() {
             .text()
             .contains("some words")
     );
+    bench.ok(&["verify", "--db", &db]);
     // A directory of somebody else's is left alone.
     bench.file("play/own.txt", "");
     std::fs::remove_file(bench.path("play/made-by-esker-demo")).unwrap();
