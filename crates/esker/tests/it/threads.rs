@@ -150,7 +150,7 @@ fn transfers_sum_to_zero_at_every_moment() {
         }
     });
     let reader = db.clone();
-    let by_iterator = until(&is_over, 8, move |_| assert_eq!(total(&**&reader), 0));
+    let by_iterator = until(&is_over, 8, move |_| assert_eq!(total(&*reader), 0));
     let stirrer = stir(&db, &is_over);
     writers
         .into_iter()
