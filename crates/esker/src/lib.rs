@@ -33,6 +33,8 @@ pub use base::options::keyspace::KeyspaceOptions;
 pub use base::types::bytes::Bytes;
 pub use base::types::error::{Error, ErrorKind, Result};
 pub use base::types::order::{KeyOrder, Order};
+pub use db::backup::verify::{Damage, VerifyReport};
+pub use db::file_list::FileStats;
 pub use db::handle::Db;
 pub use db::iterator::{DbCursor, Iter};
 pub use db::keyspace_handle::{Keyspace, Update};

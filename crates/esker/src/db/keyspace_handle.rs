@@ -9,6 +9,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
+use crate::db::file_list::{self, FileStats};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
 use crate::db::manual;
@@ -185,6 +186,12 @@ impl Keyspace {
                 return Ok(after);
             }
         }
+    }
+
+    /// Every sorted file of the keyspace now: from the newest run to the oldest, each in the
+    /// order of its keys.
+    pub fn files(&self) -> Vec<FileStats> {
+        file_list::files(&self.parts)
     }
 
     /// Returns when everything written to the keyspace so far lies in sorted files.

@@ -117,7 +117,7 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
 fn flush_all(core: &Arc<Core>) -> Result<()> {
     for parts in core.keyspaces.all() {
         core.committer.paused(|active| active.seal(parts.id));
-        flushing::flush_keyspace(core, &parts)?;
+        flushing::flush_keyspace(core, &parts, &parts.current.sealed())?;
     }
     regulate::set_memory(core);
     Ok(())

@@ -13,6 +13,7 @@ use crate::db::flushing;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
+use crate::db::space;
 use crate::env::pool::Priority;
 
 /// Spawns every piece of work that is due and not under way.
@@ -21,7 +22,7 @@ pub fn wake(core: &Arc<Core>) {
         return;
     }
     for parts in core.keyspaces.all() {
-        if parts.current.sealed_count() > 0 {
+        if !flushing::due(core, &parts).is_empty() {
             spawn_flush(core, parts);
         }
     }
@@ -47,6 +48,7 @@ pub fn prepare_segment(core: &Arc<Core>) {
     let core = Arc::clone(core);
     let pool = Arc::clone(&core.env.pool);
     let job = move || {
+        look_at_space(&core);
         let made = core.segments.prepare();
         if let Err(error) = made {
             // The write path makes its segment itself when there is no spare, and reports then.
@@ -78,7 +80,8 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     let core = Arc::clone(core);
     let pool = Arc::clone(&core.env.pool);
     let job = move || {
-        let flushed = flushing::flush_keyspace(&core, &parts);
+        look_at_space(&core);
+        let flushed = flushing::flush_keyspace(&core, &parts, &flushing::due(&core, &parts));
         core.work.state().flushing.remove(&parts.id);
         let is_done = flushed.is_ok();
         if let Err(error) = flushed {
@@ -91,6 +94,14 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
         job_ended(&core);
     };
     pool.spawn(Priority::High, "esker-flush", Box::new(job));
+}
+
+// Every new segment and every flush comes here first, so that writers are refused when the disk
+// drains into the reserve, and not only when something has broken for lack of space.
+fn look_at_space(core: &Core) {
+    if let Err(error) = space::look(core) {
+        core.work.note_failure("look at the free space", &error);
+    }
 }
 
 // A flush that cannot go on holds memory and log; what to do depends on why.
