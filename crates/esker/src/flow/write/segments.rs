@@ -30,6 +30,9 @@ struct Shelf {
     spare: Option<(FileNumber, Box<dyn LogFile>)>,
     retired: Vec<FileNumber>,
     is_preparing: bool,
+    /// The number of the segment that was given out last. The log is read in the order of
+    /// numbers, so every later one must be larger.
+    last_taken: Option<FileNumber>,
 }
 
 impl Segments {
@@ -65,10 +68,15 @@ impl Segments {
                 self.make(bytes.max(self.capacity_bytes))?
             }
         };
+        let before = self.shelf().last_taken.replace(number);
+        assert!(before.is_none_or(|before| before < number));
         Ok(WalWriter::new(file, number))
     }
 
     /// Makes the spare segment, unless there is one. For a background thread.
+    ///
+    /// A writer that could not wait may have made and taken a segment meanwhile, with a larger
+    /// number: then what was made here comes too late for the log and is only good for recycling.
     pub fn prepare(&self) -> Result<()> {
         {
             let mut shelf = self.shelf();
@@ -80,8 +88,13 @@ impl Segments {
         let made = self.make(self.capacity_bytes);
         let mut shelf = self.shelf();
         shelf.is_preparing = false;
-        shelf.spare = Some(made?);
-        Ok(())
+        let (number, file) = made?;
+        if shelf.last_taken.is_none_or(|last| last < number) {
+            shelf.spare = Some((number, file));
+            return Ok(());
+        }
+        drop(shelf);
+        self.retire(number)
     }
 
     /// Takes back a segment whose entries are all in sorted files: for recycling, or removed.
