@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test lint doc fuzz soak
+.PHONY: help run test lint doc fuzz soak bench compare
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -36,3 +36,11 @@ soak: ## run the long tests, then the unsafe rooms under Miri
 	@scripts/setup.sh
 	cargo test --workspace --release --locked -- --ignored soak
 	scripts/miri.sh
+
+bench: ## time the engine's parts and its operations in process
+	@scripts/setup.sh
+	cargo bench --locked -p esker --bench db
+
+compare: ## measure Esker and LevelDB in turns; COMPARE holds further arguments
+	@scripts/setup.sh leveldb
+	cargo run --release --locked -p esker-compare --features leveldb -- speed $(COMPARE)

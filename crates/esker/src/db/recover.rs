@@ -14,6 +14,7 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::db::core::Core;
 use crate::db::doomed::Doomed;
+use crate::db::identity;
 use crate::db::janitor;
 use crate::db::keyspace::Keyspaces;
 use crate::db::open_keyspace;
@@ -23,7 +24,6 @@ use crate::db::work::Work;
 use crate::db::worker;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
-use crate::env::random::Random;
 use crate::flow::write::active::Active;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;
@@ -38,7 +38,7 @@ use crate::store::version::history::History;
 use crate::store::version::manifest::Manifest;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::recovery::read_manifest;
-use crate::store::version::state::{Identity, Orders, Version};
+use crate::store::version::state::{Orders, Version};
 
 /// The manifest of every new database: number 0 is never given out.
 const FIRST_MANIFEST: FileNumber = FileNumber(1);
@@ -158,14 +158,7 @@ fn open_manifest(parts: &Parts) -> Result<(Option<Manifest>, Arc<Version>)> {
         let (manifest, version, _) = Manifest::recover(Arc::clone(fs), &parts.dir, &orders)?;
         return Ok((Some(manifest), version));
     }
-    let created = parts.env.clock.unix_time();
-    let seed = created.as_nanos() as u64 ^ u64::from(std::process::id()) << 32;
-    let bytes = Random::new(seed).bytes(16);
-    let database_id = bytes.try_into().expect("sixteen bytes were asked for");
-    let identity = Identity {
-        database_id,
-        created_unix_s: created.as_secs(),
-    };
+    let identity = identity::fresh(&parts.env);
     let first = open_keyspace::first_version(identity, orders, &parts.resolved)?;
     let manifest = Manifest::create(Arc::clone(fs), &parts.dir, first)?;
     let version = Arc::clone(manifest.version());

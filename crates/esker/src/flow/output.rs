@@ -179,7 +179,7 @@ impl Drop for Output {
 }
 
 /// What the tree keeps of a finished file: its range covers points and range deletes.
-fn record_of(
+pub fn record_of(
     number: FileNumber,
     finished: FinishedSst,
     range_deletes: &[RangeDelete],

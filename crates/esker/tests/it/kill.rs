@@ -3,17 +3,9 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, OnceLock};
 
-use esker::base::types::ids::FileNumber;
-use esker::env::fs::Fs;
 use esker::env::random::Random;
-use esker::env::sim::SimFs;
-use esker::flow::write::segments::Segments;
-use esker::store::version::numbers::FileNumbers;
 use esker::{Db, Readable};
-
-use crate::watched_fs::{Eye, Lie, WatchedFs};
 
 /// Names the directory to the child; without it, the child's test does nothing.
 const CHILD_DIR: &str = "ESKER_KILL_DIR";
@@ -165,31 +157,4 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         }
     }
     println!("{KILLS} kills, {next} writes");
-}
-
-#[test]
-fn a_segment_that_was_prepared_too_late_is_not_used() {
-    // While the background makes segment 1, a writer that cannot wait makes and takes segment 2.
-    // Used as the next one, 1 would be read before 2 and pass for the end of the log: a killed
-    // process lost everything from 2 on.
-    let sim = SimFs::new(0);
-    sim.create_dir_all(Path::new("/db")).unwrap();
-    let slot: Arc<OnceLock<Arc<Segments>>> = Arc::default();
-    let taken: Arc<OnceLock<FileNumber>> = Arc::default();
-    let (segments, number) = (Arc::clone(&slot), Arc::clone(&taken));
-    let eye: Eye = Arc::new(move |_, doing| {
-        if doing == "open log 000001.wal" {
-            let writer = segments.get().unwrap().take(0).unwrap();
-            number.set(writer.number()).unwrap();
-        }
-    });
-    let fs = Arc::new(WatchedFs::new(&sim, Some(eye), Lie::None));
-    let numbers = Arc::new(FileNumbers::new(FileNumber(1)));
-    let segments = Arc::new(Segments::new(fs, Path::new("/db"), numbers, 64 << 10));
-    assert!(slot.set(Arc::clone(&segments)).is_ok());
-    segments.prepare().unwrap();
-    let first = *taken.get().unwrap();
-    assert_eq!(first, FileNumber(2));
-    assert!(segments.take(0).unwrap().number() > first);
-    assert_eq!(segments.idle(), []);
 }

@@ -6,6 +6,7 @@
 mod floors;
 mod scripts;
 mod basics;
+mod model;
 mod seeds;
 mod watched_fs;
 mod journal;
@@ -14,3 +15,5 @@ mod crash;
 mod faults;
 mod flips;
 mod kill;
+mod threads;
+mod checkpoint;

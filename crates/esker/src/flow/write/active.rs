@@ -154,6 +154,11 @@ impl Active {
         gone
     }
 
+    /// Segments that may hold needed entries, oldest first.
+    pub fn segments_used(&self) -> &[FileNumber] {
+        &self.segments_used
+    }
+
     /// How many segments hold entries.
     pub fn segment_count(&self) -> usize {
         self.segments_used.len()
@@ -197,7 +202,8 @@ impl Active {
         let head = SegmentHead {
             previous: ended.or(self.recovered_end),
         };
-        let mut log = self.segments.take(bytes)?;
+        let (number, file) = self.segments.take(bytes)?;
+        let mut log = WalWriter::new(file, number);
         log.append(&head.encode()).map_err(torn)?;
         sync.add_segment(log.number(), log.syncer());
         self.segments_used.push(log.number());

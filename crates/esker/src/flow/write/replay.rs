@@ -248,3 +248,6 @@ fn note_torn(reader: &WalReader, number: FileNumber, report: &mut ReplayReport) 
         report.torn_at = Some((number, offset));
     }
 }
+
+#[cfg(test)]
+mod tests;
