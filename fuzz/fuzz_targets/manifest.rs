@@ -72,7 +72,8 @@ fn write_damage_read(damage: &[u8]) {
     let mut log = fs.open_log(&path, 0).expect("the manifest is there");
     for change in damage.chunks_exact(3) {
         let offset = u16::from_le_bytes([change[0], change[1]]) % 1_024;
-        log.write_at(u64::from(offset), &change[2..]).expect("within the file");
+        log.write_at(u64::from(offset), &change[2..])
+            .expect("within the file");
     }
     match read_manifest(&*fs, dir, &Orders::default()) {
         Ok((version, _)) => assert!(prefixes.contains(&version.to_edit())),

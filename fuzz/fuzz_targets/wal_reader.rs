@@ -32,7 +32,10 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn write_damage_read(rest: &[u8]) {
-    let border = rest.iter().position(|&byte| byte == 0xff).unwrap_or(rest.len());
+    let border = rest
+        .iter()
+        .position(|&byte| byte == 0xff)
+        .unwrap_or(rest.len());
     let (plan, damage) = rest.split_at(border);
     let file = MemoryFile(Arc::new(Mutex::new(vec![0; CAPACITY])));
     let mut writer = WalWriter::new(Box::new(file.clone()), NUMBER);
@@ -44,7 +47,9 @@ fn write_damage_read(rest: &[u8]) {
         } else if writer.fits(len) {
             let byte = u8::try_from(records.len() % 251).expect("a remainder fits") + 1;
             records.push(vec![byte; len]);
-            writer.append(&vec![byte; len]).expect("memory does not fail");
+            writer
+                .append(&vec![byte; len])
+                .expect("memory does not fail");
         }
     }
     let mut bytes = file.0.lock().expect("no one panicked").clone();

@@ -33,6 +33,8 @@ pub struct Running {
 /// Picks the next compaction that is due, and books it. `None` when none is, or when every
 /// thread has one already.
 pub fn begin(core: &Arc<Core>) -> Option<Running> {
+    // Asked before the books are taken: they are never held over I/O.
+    let room_bytes = space::room_for_compaction(core);
     let mut state = core.work.state();
     if core.gate.is_closed() || core.gate.fault().is_some() || state.manual_count > 0 {
         return None;
@@ -51,7 +53,7 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         }
         let view = parts.current.view();
         let plan = situation(core, &parts, &view, &state).pick();
-        let Some(plan) = plan.filter(|plan| space::has_room_for(core, plan.size_bytes())) else {
+        let Some(plan) = plan.filter(|plan| plan.size_bytes() <= room_bytes) else {
             continue;
         };
         return Some(book(core, &mut state, &parts, &view, plan, free_threads));
@@ -67,6 +69,8 @@ pub fn begin_range(
     range: &KeyRange,
 ) -> Result<Option<Running>> {
     let mut state = core.work.state();
+    // Looked at under the lock: `close` waits for what is on the books when the gate shuts.
+    core.gate.check_write()?;
     let view = parts.current.view();
     let situation = situation(core, parts, &view, &state);
     match situation.pick_range(range) {

@@ -10,14 +10,22 @@ use crate::db::install::{FlushedTables, install};
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
+use crate::flow::current::Sealed;
 use crate::flow::flush::flush;
 use crate::flow::output::OutputSettings;
 use crate::flow::read::view::View;
 use crate::store::version::edit::{Change, Edit};
 
-/// Flushes all memtables of a keyspace that are sealed now, and gives their log back.
-pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts) -> Result<()> {
-    let sealed = parts.current.sealed();
+/// The sealed memtables of a keyspace that may be flushed now, oldest first.
+pub fn due(core: &Core, parts: &KeyspaceParts) -> Vec<Sealed> {
+    // Looked at before the ceiling: what was sealed behind it is then held back for certain.
+    let mut sealed = parts.current.sealed();
+    sealed.retain(|sealed| core.work.may_flush(sealed.last_seqno));
+    sealed
+}
+
+/// Flushes `sealed`, the oldest sealed memtables of a keyspace, and gives their log back.
+pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> Result<()> {
     if sealed.is_empty() {
         return Ok(());
     }
@@ -28,7 +36,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     }
     let settings = output_settings(core, parts, Level::ZERO);
     let merge = parts.options.merge.as_ref();
-    let flushed = flush(&sealed, merge, core.snapshots.seqnos(), settings)?;
+    let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
     let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
     let numbers: Vec<_> = flushed.files.iter().map(|file| file.number).collect();
     let run = numbers.first().map_or(0, |number| number.0);

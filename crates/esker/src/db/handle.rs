@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::error::Result;
+use crate::db::backup::checkpoint;
+use crate::db::backup::verify::{self, VerifyReport};
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::lease::Lease;
 use crate::db::open::Builder;
@@ -67,7 +69,10 @@ impl Db {
         Ok(Keyspace::new(self.lease.clone(), parts))
     }
 
-    /// The keyspace of that name; created with `options` if it is not there.
+    /// The keyspace of that name; created with `options` if it is not there. `Invalid` for
+    /// settings that contradict each other or those of the database, and when the keyspace is
+    /// there with another order or merge operator; `Unsupported` for an order that was not
+    /// given when the database was opened.
     pub fn keyspace_with(&self, name: &str, options: KeyspaceOptions) -> Result<Keyspace> {
         let parts = open_keyspace::find_or_create(self.lease.core(), name, Some(options))?;
         Ok(Keyspace::new(self.lease.clone(), parts))
@@ -116,6 +121,23 @@ impl Db {
     /// Returns when everything written so far is on the medium.
     pub fn sync(&self) -> Result<()> {
         self.lease.core().committer.sync()
+    }
+
+    /// Makes a second database in the directory `target`, with everything written so far to any
+    /// keyspace: hard links where the file system has them, copies else. Writes go on meanwhile.
+    ///
+    /// Errors: `Invalid` when `target` is there and not empty; those of a flush; `OutOfSpace` and
+    /// `Io`. Nothing that passes for a database is left in `target` then.
+    pub fn checkpoint(&self, target: impl AsRef<Path>) -> Result<()> {
+        checkpoint::checkpoint(self.lease.core(), target.as_ref())
+    }
+
+    /// Reads every byte of every file and holds it against what the database knows of it; goes on
+    /// behind damage and lists all. Reads and writes go on meanwhile.
+    ///
+    /// Errors: `Closed`. Whatever a file's reading gives is in the report.
+    pub fn verify(&self) -> Result<VerifyReport> {
+        verify::verify(self.lease.core())
     }
 
     /// Merges everything in `bounds` of the keyspace `default` into one run.

@@ -7,7 +7,9 @@ use std::time::Duration;
 use crate::base::options::call::{ReadOptions, WriteOptions};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
+use crate::db::file_list::{self, FileStats};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
 use crate::db::manual;
@@ -87,19 +89,37 @@ impl Keyspace {
     }
 
     /// Removes all keys in `bounds`, at the price of one write however many there are.
+    ///
+    /// Where a bound cannot be written down for all keys that may ever come (no end, or an order
+    /// of the user's own), it ends at the last key that is there when this is called.
     pub fn delete_range<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
+        // A range delete has an inclusive start and an exclusive end. Only in the bytewise order
+        // is it known which key comes next, and which is the first of all.
+        let order = &self.parts.options.order;
+        let has_next = |key: &[u8]| order.is_bytewise() && key.len() < KEY_BYTES_MAX;
         let range = KeyRange::new(bounds);
         let start = match range.lower {
-            Bound::Unbounded => Vec::new(),
-            Bound::Included(key) => key,
-            Bound::Excluded(key) => after(key),
+            Bound::Included(key) => Some(key),
+            Bound::Unbounded if order.is_bytewise() => Some(Vec::new()),
+            Bound::Excluded(key) if has_next(&key) => Some(after(key)),
+            lower => self.first_key(lower)?,
         };
-        let end = match range.upper {
-            Bound::Unbounded => return self.delete_from(&start),
-            Bound::Included(key) => after(key),
-            Bound::Excluded(key) => key,
+        let (end, is_end_inside) = match range.upper {
+            Bound::Excluded(key) => (Some(key), false),
+            Bound::Included(key) if has_next(&key) => (Some(after(key)), false),
+            Bound::Included(key) => (Some(key), true),
+            Bound::Unbounded => (self.last_key()?, true),
         };
-        self.write(|batch| writing::delete_range(batch, &self.parts, &start, &end))
+        let (Some(start), Some(end)) = (start, end) else {
+            return Ok(());
+        };
+        self.write(|batch| {
+            writing::delete_range(batch, &self.parts, &start, &end)?;
+            if is_end_inside && order.compare(&start, &end).is_le() {
+                batch.delete(self.parts.id, &end)?;
+            }
+            Ok(())
+        })
     }
 
     /// Folds an operand into the value of a key, by the keyspace's merge operator, at the price
@@ -138,12 +158,13 @@ impl Keyspace {
         let key = key.as_ref();
         let core = self.lease.core();
         loop {
+            // While this lives, compaction keeps the trace of every later write to the key: a
+            // delete that reached the bottom would else be gone, and not be found below.
+            let now = core.env.clock.monotonic();
+            let _traces = core.snapshots.pin(core.committer.visible(), now);
+            // Taken before the read, which may see more: a write between the two is found then.
             let seen = core.committer.visible();
-            let moment = Moment {
-                at: Some(seen),
-                ..self.moment()
-            };
-            let current = moment.get(key)?;
+            let current = self.get(key)?;
             let mut batch = Batch::new();
             let after = match change(current.as_deref()) {
                 Update::Keep => return Ok(current),
@@ -167,6 +188,12 @@ impl Keyspace {
         }
     }
 
+    /// Every sorted file of the keyspace now: from the newest run to the oldest, each in the
+    /// order of its keys.
+    pub fn files(&self) -> Vec<FileStats> {
+        file_list::files(&self.parts)
+    }
+
     /// Returns when everything written to the keyspace so far lies in sorted files.
     pub fn flush(&self) -> Result<()> {
         manual::flush(self.lease.core(), &self.parts)
@@ -184,21 +211,15 @@ impl Keyspace {
         writing::write(self.lease.core(), &mut batch, self.write, &[]).map(drop)
     }
 
-    /// A range delete has an exclusive end, and no key is behind all keys: so the last key there
-    /// is now is deleted by itself, in the same batch.
-    fn delete_from(&self, start: &[u8]) -> Result<()> {
+    fn first_key(&self, lower: Bound<Vec<u8>>) -> Result<Option<Vec<u8>>> {
+        let first = self.range((lower, Bound::Unbounded))?.next();
+        Ok(first.transpose()?.map(|(key, _)| key.to_vec()))
+    }
+
+    fn last_key(&self) -> Result<Option<Vec<u8>>> {
         let mut cursor = self.cursor()?;
-        if !cursor.seek_to_last()? {
-            return Ok(());
-        }
-        let last = cursor.key().unwrap_or_default().to_vec();
-        self.write(|batch| {
-            writing::delete_range(batch, &self.parts, start, &last)?;
-            if self.parts.options.order.compare(&last, start).is_lt() {
-                return Ok(());
-            }
-            batch.delete(self.parts.id, &last)
-        })
+        cursor.seek_to_last()?;
+        Ok(cursor.key().map(<[u8]>::to_vec))
     }
 }
 
@@ -235,3 +256,6 @@ fn after(mut key: Vec<u8>) -> Vec<u8> {
     key.push(0);
     key
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,6 +25,9 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
     let until = core.committer.visible();
     loop {
         let seen = core.work.ended.raised_count();
+        if core.keyspaces.by_id(parts.id).is_none() {
+            return Err(Error::invalid("the keyspace was dropped"));
+        }
         worker::wake(core);
         let sealed = parts.current.sealed();
         if sealed.iter().all(|sealed| sealed.last_seqno > until) {
@@ -89,6 +92,8 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
         return Ok(());
     }
     core.room.changed.raise();
+    // Waits for a keyspace that is being created or dropped, and keeps later ones away.
+    let _changing = core.keyspaces.change();
     loop {
         let seen = core.work.ended.raised_count();
         if core.work.state().job_count == 0 {
@@ -112,7 +117,7 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
 fn flush_all(core: &Arc<Core>) -> Result<()> {
     for parts in core.keyspaces.all() {
         core.committer.paused(|active| active.seal(parts.id));
-        flushing::flush_keyspace(core, &parts)?;
+        flushing::flush_keyspace(core, &parts, &parts.current.sealed())?;
     }
     regulate::set_memory(core);
     Ok(())

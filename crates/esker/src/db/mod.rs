@@ -4,8 +4,10 @@
 //! they need. Only `install` changes the set of files, only `janitor` removes any, and the
 //! handles hold no logic.
 
+pub mod identity;
 pub mod snapshots;
 pub mod keyspace;
+pub mod file_list;
 pub mod doomed;
 pub mod work;
 pub mod core;
@@ -16,9 +18,11 @@ pub mod regulate;
 pub mod flushing;
 pub mod compaction;
 pub mod worker;
+pub mod freeze;
 pub mod open_keyspace;
 pub mod recover;
 pub mod manual;
+pub mod backup;
 pub mod lease;
 pub mod iterator;
 pub mod writing;

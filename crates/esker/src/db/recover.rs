@@ -14,6 +14,7 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::db::core::Core;
 use crate::db::doomed::Doomed;
+use crate::db::identity;
 use crate::db::janitor;
 use crate::db::keyspace::Keyspaces;
 use crate::db::open_keyspace;
@@ -23,7 +24,6 @@ use crate::db::work::Work;
 use crate::db::worker;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
-use crate::env::random::Random;
 use crate::flow::write::active::Active;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;
@@ -38,7 +38,10 @@ use crate::store::version::history::History;
 use crate::store::version::manifest::Manifest;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::recovery::read_manifest;
-use crate::store::version::state::{Identity, Orders, Version};
+use crate::store::version::state::{Orders, Version};
+
+/// The manifest of every new database: number 0 is never given out.
+const FIRST_MANIFEST: FileNumber = FileNumber(1);
 
 /// What a database is opened with.
 pub struct Parts {
@@ -120,16 +123,19 @@ fn prepare_directory(parts: &Parts) -> Result<Option<Box<dyn DirLock>>> {
 }
 
 // A directory with sorted files or logs but no CURRENT is a damaged database, not an empty one:
-// creating a new one over it would remove what can still be saved.
+// creating a new one over it would remove what can still be saved. The first manifest alone is
+// neither: a creation that a crash cut short leaves it, before anybody was told of a database.
 fn refuse_lost_current(parts: &Parts) -> Result<()> {
     if !parts.env.fs.exists(&parts.dir)? {
         return Ok(());
     }
     for name in parts.env.fs.list(&parts.dir)? {
-        if matches!(
-            FileName::parse(&name),
-            Some(FileName::Sst(_) | FileName::Manifest(_))
-        ) {
+        let is_proof = match FileName::parse(&name) {
+            Some(FileName::Sst(_) | FileName::Wal(_)) => true,
+            Some(FileName::Manifest(number)) => number != FIRST_MANIFEST,
+            _ => false,
+        };
+        if is_proof {
             let message = format!(
                 "CURRENT is missing but {name} is there; `esker repair --dry-run` tells what can \
                  be saved"
@@ -152,14 +158,7 @@ fn open_manifest(parts: &Parts) -> Result<(Option<Manifest>, Arc<Version>)> {
         let (manifest, version, _) = Manifest::recover(Arc::clone(fs), &parts.dir, &orders)?;
         return Ok((Some(manifest), version));
     }
-    let created = parts.env.clock.unix_time();
-    let seed = created.as_nanos() as u64 ^ u64::from(std::process::id()) << 32;
-    let bytes = Random::new(seed).bytes(16);
-    let database_id = bytes.try_into().expect("sixteen bytes were asked for");
-    let identity = Identity {
-        database_id,
-        created_unix_s: created.as_secs(),
-    };
+    let identity = identity::fresh(&parts.env);
     let first = open_keyspace::first_version(identity, orders, &parts.resolved)?;
     let manifest = Manifest::create(Arc::clone(fs), &parts.dir, first)?;
     let version = Arc::clone(manifest.version());

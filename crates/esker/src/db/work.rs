@@ -1,11 +1,13 @@
 //! What runs in the background now: which files are busy, how many jobs, what failed.
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::base::types::error::Error;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::seqno::SeqNo;
 use crate::env::signal::Signal;
 
 /// Failures that are remembered for `stats`.
@@ -22,6 +24,8 @@ const DIGEST_FIRST: f64 = 64e6;
 #[derive(Debug)]
 pub struct Work {
     state: Mutex<WorkState>,
+    /// Memtables with writes behind this number are not flushed for now; `u64::MAX` is none.
+    flush_ceiling: AtomicU64,
     /// Raised whenever a job ended.
     pub ended: Signal,
 }
@@ -41,6 +45,8 @@ pub struct WorkState {
     pub manual_count: usize,
     /// Whether the next segment is being prepared.
     pub is_preparing: bool,
+    /// Whether somebody gathers the whole database as of one moment.
+    pub is_freezing: bool,
     /// The latest failures, oldest first.
     pub failures: VecDeque<String>,
     /// Bytes per second that compaction digests.
@@ -56,11 +62,13 @@ impl Default for Work {
             compaction_count: 0,
             manual_count: 0,
             is_preparing: false,
+            is_freezing: false,
             failures: VecDeque::new(),
             digest_bytes_s: DIGEST_FIRST,
         };
         Work {
             state: Mutex::new(state),
+            flush_ceiling: AtomicU64::new(u64::MAX),
             ended: Signal::default(),
         }
     }
@@ -71,6 +79,20 @@ impl Work {
     pub fn state(&self) -> MutexGuard<'_, WorkState> {
         // Each job changes its own entries only, so a panic of one leaves the others' whole.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds memtables back from being flushed that have writes behind `last`; `None` lets all
+    /// of them go again.
+    pub fn set_flush_ceiling(&self, last: Option<SeqNo>) {
+        let ceiling = last.map_or(u64::MAX, SeqNo::get);
+        // Release pairs with the Acquire below: who sees a memtable that was sealed after this
+        // call sees the ceiling too, if it looks at the memtable first.
+        self.flush_ceiling.store(ceiling, Ordering::Release);
+    }
+
+    /// Whether a memtable whose last write is `last` may be flushed now.
+    pub fn may_flush(&self, last: SeqNo) -> bool {
+        last.get() <= self.flush_ceiling.load(Ordering::Acquire)
     }
 
     /// Remembers a failure for `stats`.

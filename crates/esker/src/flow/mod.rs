@@ -3,6 +3,8 @@
 //! Law: nothing here changes the set of files. A flow that makes files returns an edit, and only
 //! `db/install` applies one.
 
+#[cfg(test)]
+mod model;
 pub mod read;
 pub mod current;
 pub mod own_operands;

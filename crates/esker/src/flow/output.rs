@@ -1,5 +1,6 @@
 //! Cuts a sorted stream into sorted files.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -38,26 +39,35 @@ pub struct OutputSettings {
 }
 
 /// Writes a run of sorted files: entries in order, cut only between different user keys.
+///
+/// One that is dropped before [`Output::finish`] takes its files away again: nobody will name
+/// them, and where it failed for lack of space they would stand in the way of the next try.
 pub struct Output {
     settings: OutputSettings,
-    /// Range deletes not yet written, in order of their start; clipped as files are cut.
-    range_deletes: Vec<RangeDelete>,
+    /// Range deletes not yet written, in order of their start; none starts before the file that
+    /// is being written.
+    range_deletes: VecDeque<RangeDelete>,
     builder: Option<(FileNumber, AnyBuilder)>,
     last_key: Vec<u8>,
-    /// Where the file being written begins; `None` for the first.
-    lower: Option<Bytes>,
+    /// Every file that was created, until they are handed over.
+    begun: Vec<FileNumber>,
     files: Vec<FileRecord>,
 }
 
 impl Output {
     /// A run that also holds `range_deletes`, which are in order of their start.
     pub fn new(settings: OutputSettings, range_deletes: Vec<RangeDelete>) -> Output {
+        let order = &settings.order;
+        assert!(
+            range_deletes
+                .is_sorted_by(|left, right| { order.compare(&left.start, &right.start).is_le() })
+        );
         Output {
             settings,
-            range_deletes,
+            range_deletes: range_deletes.into(),
             builder: None,
             last_key: Vec::new(),
-            lower: None,
+            begun: Vec::new(),
             files: Vec::new(),
         }
     }
@@ -80,7 +90,8 @@ impl Output {
         if !self.files.is_empty() {
             self.settings.env.fs.sync_dir(&self.settings.dir)?;
         }
-        Ok(self.files)
+        self.begun.clear();
+        Ok(std::mem::take(&mut self.files))
     }
 
     fn is_full(&self) -> bool {
@@ -96,6 +107,7 @@ impl Output {
             let number = settings.numbers.take();
             let path = settings.dir.join(FileName::Sst(number).to_string());
             let file = settings.env.fs.create(&path)?;
+            self.begun.push(number);
             let build = BuildSettings {
                 number,
                 order: settings.order.clone(),
@@ -123,36 +135,51 @@ impl Output {
         let finished = builder.finish()?;
         self.files
             .push(record_of(number, finished, &clipped, &self.settings.order));
-        self.lower = upper;
         Ok(())
     }
 
-    /// The parts of the range deletes between the current file's beginning and `upper`.
-    fn clip(&self, upper: Option<&Bytes>) -> Vec<RangeDelete> {
+    /// Takes the parts of the range deletes that lie before `upper`.
+    fn clip(&mut self, upper: Option<&Bytes>) -> Vec<RangeDelete> {
+        let Some(upper) = upper else {
+            return std::mem::take(&mut self.range_deletes).into();
+        };
         let order = &self.settings.order;
         let mut clipped = Vec::new();
-        for whole in &self.range_deletes {
-            let mut part = whole.clone();
-            if let Some(lower) = &self.lower
-                && order.compare(&part.start, lower).is_lt()
-            {
-                part.start = lower.clone();
+        let mut beyond = Vec::new();
+        while let Some(mut whole) = self
+            .range_deletes
+            .pop_front_if(|next| order.compare(&next.start, upper).is_lt())
+        {
+            if order.compare(&whole.end, upper).is_gt() {
+                let end = std::mem::replace(&mut whole.end, upper.clone());
+                beyond.push(RangeDelete {
+                    start: upper.clone(),
+                    end,
+                    seqno: whole.seqno,
+                });
             }
-            if let Some(upper) = upper
-                && order.compare(&part.end, upper).is_gt()
-            {
-                part.end = upper.clone();
-            }
-            if order.compare(&part.start, &part.end).is_lt() {
-                clipped.push(part);
-            }
+            clipped.push(whole);
+        }
+        for rest in beyond.into_iter().rev() {
+            self.range_deletes.push_front(rest);
         }
         clipped
     }
 }
 
+impl Drop for Output {
+    fn drop(&mut self) {
+        for number in &self.begun {
+            let number = *number;
+            let path = self.settings.dir.join(FileName::Sst(number).to_string());
+            // One that cannot be removed is found again at the next open.
+            let _left = self.settings.env.fs.remove_file(&path);
+        }
+    }
+}
+
 /// What the tree keeps of a finished file: its range covers points and range deletes.
-fn record_of(
+pub fn record_of(
     number: FileNumber,
     finished: FinishedSst,
     range_deletes: &[RangeDelete],
@@ -186,3 +213,6 @@ fn record_of(
     }
     record
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,8 @@
 //! older readers. A flush writes entries for all readers at once, so it takes each operand as it
 //! was written, and folds anew within the stripes of the live snapshots.
 
+use std::cmp::Ordering;
+
 use crate::base::types::cursor::Cursor;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
@@ -41,6 +43,13 @@ impl OwnOperands {
         }
         Ok(is_valid)
     }
+
+    /// How the trailer that is shown compares with the target's, where the user key is the same.
+    fn compare_trailer(&self, target: &[u8]) -> Option<Ordering> {
+        let (wanted_key, wanted) = key::split(target);
+        let (user_key, trailer) = key::split(self.key());
+        (user_key == wanted_key).then(|| trailer.cmp(&wanted))
+    }
 }
 
 impl Cursor for OwnOperands {
@@ -55,13 +64,23 @@ impl Cursor for OwnOperands {
     }
 
     fn seek(&mut self, target: &[u8]) -> Result<bool> {
-        let is_valid = self.inner.seek(target)?;
-        self.moved(is_valid)
+        // An entry that is shown as another kind sorts later than the inner one: look from
+        // before its sequence number on, and pass over it if it is shown before the target.
+        let (user_key, trailer) = key::split(target);
+        let from = key::encode(user_key, Trailer::seek(trailer.seqno()));
+        let is_valid = self.inner.seek(&from)?;
+        if self.moved(is_valid)? && self.compare_trailer(target) == Some(Ordering::Greater) {
+            return self.next();
+        }
+        Ok(self.is_valid())
     }
 
     fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
         let is_valid = self.inner.seek_for_prev(target)?;
-        self.moved(is_valid)
+        if self.moved(is_valid)? && self.compare_trailer(target) == Some(Ordering::Less) {
+            return self.prev();
+        }
+        Ok(self.is_valid())
     }
 
     fn next(&mut self) -> Result<bool> {
@@ -90,3 +109,6 @@ impl Cursor for OwnOperands {
         self.inner.own_value()
     }
 }
+
+#[cfg(test)]
+mod tests;

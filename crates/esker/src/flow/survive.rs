@@ -7,17 +7,19 @@
 //! - a put, a delete or an expired value covers everything older in its stripe;
 //! - a range delete covers what is older than itself in its stripe;
 //! - merge operands of a stripe fold into their base where it is at hand, into `None` where no
-//!   older entry can exist, and else into one operand;
+//!   older entry can exist, and else into one operand. A base that has yet to expire is not
+//!   folded: once it has, readers fold the operands onto nothing;
 //! - a delete is dropped where nothing older can exist below it, in the oldest stripe.
 
 use std::collections::VecDeque;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::cursor::Cursor;
-use crate::base::types::entry::{Entry, is_expired, join_expiring, split_expiring};
+use crate::base::types::entry::{Entry, is_expired, split_expiring};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
+use crate::base::types::limits::VALUE_BYTES_MAX;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::shadow::{Piece, Shadow};
@@ -181,11 +183,7 @@ impl<'a> Survivors<'a> {
             Kind::Delete => true,
             Kind::PutExpiring => is_expired(expiry_of(&entry)?, self.rules.now_unix_s),
             Kind::Merge => return Ok(Verdict::Fold),
-            Kind::MergeFolded | Kind::RangeDelete => {
-                return Err(Error::corruption(
-                    "an entry of this kind cannot lie in a sorted file",
-                ));
-            }
+            Kind::MergeFolded | Kind::RangeDelete => return Err(misplaced()),
         };
         self.covered = Some(stripe);
         if !is_gone {
@@ -215,7 +213,7 @@ impl<'a> Survivors<'a> {
     fn fold(&mut self) -> Result<()> {
         let newest = key::split(self.input.key()).1.seqno();
         let stripe = self.rules.stripes.of(newest);
-        let mut operands: Vec<(SeqNo, Vec<u8>)> = Vec::new();
+        let mut newest_first: Vec<Operand> = Vec::new();
         let mut base = Base::Unknown;
         while self.is_input_ready {
             let entry = Entry::from_internal(self.input.key(), self.input.value());
@@ -226,13 +224,11 @@ impl<'a> Survivors<'a> {
                 base = Base::Missing;
                 break;
             }
-            match entry.kind() {
-                Kind::Merge => operands.push((entry.seqno(), entry.value.to_vec())),
-                _ => {
-                    base = Base::of(&entry, self.rules.now_unix_s)?;
-                    break;
-                }
+            if entry.kind() != Kind::Merge {
+                base = Base::of(&entry, self.rules.now_unix_s)?;
+                break;
             }
+            newest_first.push((entry.seqno(), entry.value.to_vec()));
             self.step()?;
         }
         let is_last_of_key = !self.is_input_ready || key::user_key(self.input.key()) != self.key;
@@ -243,48 +239,77 @@ impl<'a> Survivors<'a> {
         {
             base = Base::Missing;
         }
-        self.emit_folded(operands, base);
+        let operand_count = newest_first.len();
+        let left_count = match self.fold_onto(&base, &newest_first) {
+            Some(value) => {
+                // What is older in this stripe is folded in, so it goes.
+                self.covered = Some(stripe);
+                self.emit(newest, Kind::Put, value);
+                0
+            }
+            None => {
+                let operands = self.combine(newest_first);
+                let left_count = operands.len();
+                for (seqno, value) in operands {
+                    self.emit(seqno, Kind::Merge, value);
+                }
+                left_count
+            }
+        };
+        self.tally.folded_count += (operand_count - left_count) as u64;
         Ok(())
     }
 
-    fn emit_folded(&mut self, operands: Vec<(SeqNo, Vec<u8>)>, base: Base) {
-        let newest = operands.first().map_or(SeqNo::ZERO, |(seqno, _)| *seqno);
-        let oldest_first: Vec<&[u8]> = operands.iter().rev().map(|(_, value)| &value[..]).collect();
-        let known = match &base {
-            Base::Unknown => None,
-            Base::Missing => Some((None, None)),
-            Base::Value(value, expiry) => Some((Some(&value[..]), *expiry)),
+    /// The value that the operands make of `base`, if that is known and the operator agrees.
+    fn fold_onto(&self, base: &Base, newest_first: &[Operand]) -> Option<Vec<u8>> {
+        let base = match base {
+            Base::Unknown => return None,
+            Base::Missing => None,
+            Base::Value(value) => Some(&value[..]),
         };
-        if let (Some((value, expiry)), Some(merge)) = (known, self.rules.merge)
-            && let Ok(folded) = merge.0.fold(&self.key, value, &oldest_first)
-        {
-            self.tally.folded_count += operands.len() as u64;
-            // What is older in this stripe is folded in; the loop drops it.
-            self.covered = Some(self.rules.stripes.of(newest));
-            match expiry {
-                None => self.emit(newest, Kind::Put, folded),
-                Some(expiry) => {
-                    self.emit(newest, Kind::PutExpiring, join_expiring(expiry, &folded));
-                }
-            }
-            return;
-        }
-        if let Some(one) = self.combine(&oldest_first) {
-            self.tally.folded_count += operands.len() as u64 - 1;
-            self.emit(newest, Kind::Merge, one);
-            return;
-        }
-        for (seqno, value) in operands {
-            self.emit(seqno, Kind::Merge, value);
-        }
+        let oldest_first: Vec<&[u8]> = newest_first
+            .iter()
+            .rev()
+            .map(|(_, value)| &value[..])
+            .collect();
+        let folded = self.rules.merge?.0.fold(&self.key, base, &oldest_first);
+        folded.ok().filter(|value| value.len() <= VALUE_BYTES_MAX)
     }
 
-    fn combine(&self, oldest_first: &[&[u8]]) -> Option<Vec<u8>> {
-        let merge = self.rules.merge?;
-        let (first, rest) = oldest_first.split_first()?;
-        rest.iter().try_fold(first.to_vec(), |older, newer| {
-            merge.0.combine(&self.key, &older, newer)
-        })
+    /// As few operands as do what these do, both newest first. Neighbours are combined two by
+    /// two, round after round, so that an operator that appends copies a byte of `n` operands
+    /// `log2(n)` times and not `n` times.
+    fn combine(&self, mut newest_first: Vec<Operand>) -> Vec<Operand> {
+        let Some(merge) = self.rules.merge else {
+            return newest_first;
+        };
+        loop {
+            let count = newest_first.len();
+            let mut combined: Vec<Operand> = Vec::with_capacity(count);
+            let mut rest = newest_first.into_iter();
+            let mut waiting = rest.next();
+            while let Some(newer) = waiting.take() {
+                let Some(older) = rest.next() else {
+                    combined.push(newer);
+                    break;
+                };
+                let both = merge.0.combine(&self.key, &older.1, &newer.1);
+                match both.filter(|value| value.len() <= VALUE_BYTES_MAX) {
+                    Some(value) => {
+                        combined.push((newer.0, value));
+                        waiting = rest.next();
+                    }
+                    None => {
+                        combined.push(newer);
+                        waiting = Some(older);
+                    }
+                }
+            }
+            newest_first = combined;
+            if newest_first.len() == count {
+                return newest_first;
+            }
+        }
     }
 
     fn emit(&mut self, seqno: SeqNo, kind: Kind, value: Vec<u8>) {
@@ -293,28 +318,28 @@ impl<'a> Survivors<'a> {
     }
 }
 
+/// A merge operand and its number.
+type Operand = (SeqNo, Vec<u8>);
+
 /// What lies below the operands of a stripe.
 enum Base {
-    /// Something may lie in an older stripe or in files that are not part of this.
+    /// Something may lie in an older stripe or in files that are not part of this; or it is a
+    /// value that has yet to expire, and then the operands must stand without it.
     Unknown,
     /// Nothing.
     Missing,
-    /// A value, with its expiry.
-    Value(Vec<u8>, Option<u32>),
+    /// A value that stays.
+    Value(Vec<u8>),
 }
 
 impl Base {
     fn of(entry: &Entry<'_>, now_unix_s: u64) -> Result<Base> {
         match entry.kind() {
-            Kind::Put => Ok(Base::Value(entry.value.to_vec(), None)),
-            Kind::PutExpiring => {
-                let (expiry, value) = split_expiring(entry.value).ok_or_else(short_value)?;
-                if is_expired(expiry, now_unix_s) {
-                    return Ok(Base::Missing);
-                }
-                Ok(Base::Value(value.to_vec(), Some(expiry)))
-            }
-            _ => Ok(Base::Missing),
+            Kind::Put => Ok(Base::Value(entry.value.to_vec())),
+            Kind::Delete => Ok(Base::Missing),
+            Kind::PutExpiring if is_expired(expiry_of(entry)?, now_unix_s) => Ok(Base::Missing),
+            Kind::PutExpiring => Ok(Base::Unknown),
+            Kind::Merge | Kind::MergeFolded | Kind::RangeDelete => Err(misplaced()),
         }
     }
 }
@@ -322,11 +347,11 @@ impl Base {
 fn expiry_of(entry: &Entry<'_>) -> Result<u32> {
     split_expiring(entry.value)
         .map(|(expiry, _)| expiry)
-        .ok_or_else(short_value)
+        .ok_or_else(|| Error::corruption("an expiring value is shorter than its expiry"))
 }
 
-fn short_value() -> Error {
-    Error::corruption("an expiring value is shorter than its expiry")
+fn misplaced() -> Error {
+    Error::corruption("an entry of this kind cannot lie in a sorted file")
 }
 
 /// The range deletes of `shadow` that live on, in order of their start. Where nothing older can

@@ -6,3 +6,14 @@
 mod floors;
 mod scripts;
 mod basics;
+mod model;
+mod seeds;
+mod watched_fs;
+mod journal;
+mod workload;
+mod crash;
+mod faults;
+mod flips;
+mod kill;
+mod threads;
+mod checkpoint;

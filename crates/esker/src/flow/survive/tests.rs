@@ -1,6 +1,11 @@
 //! Tests of `survive`.
 
 use super::*;
+use crate::base::types::order::KeyOrder;
+use crate::env::random::Random;
+use crate::flow::model::{
+    Entries, NOW_UNIX_S, READ_TIMES_UNIX_S, VectorCursor, for_seeds, key_of, rule_of,
+};
 
 #[test]
 fn snapshots_cut_stripes_above_themselves() {
@@ -8,4 +13,397 @@ fn snapshots_cut_stripes_above_themselves() {
     let stripes = Stripes::new(vec![SeqNo::new(5), SeqNo::new(9)]);
     let of = |seqno| stripes.of(SeqNo::new(seqno));
     assert_eq!([of(1), of(5), of(6), of(9), of(10)], [0, 0, 1, 1, 2]);
+}
+
+const KEY_COUNT: u64 = 6;
+
+/// One rewrite: which entries, with which rules.
+struct Rewrite<'a> {
+    inputs: &'a Entries,
+    snapshots: Vec<SeqNo>,
+    rule: Option<MergeRule>,
+    /// Keys below which nothing lies.
+    bottoms: Vec<Vec<u8>>,
+    lower: Option<Vec<u8>>,
+}
+
+impl Rewrite<'_> {
+    /// The survivors, and what the rules counted. Checks order, invention and the tally.
+    fn run(&self) -> Result<(Entries, Tally)> {
+        let shadow = Shadow::new(&KeyOrder::Bytewise, &self.inputs.range_deletes);
+        let stripes = Stripes::new(self.snapshots.clone());
+        let mut asked: Vec<u8> = Vec::new();
+        let mut is_bottom = |key: &[u8]| {
+            assert!(asked[..] <= *key, "asked in the order of keys");
+            asked = key.to_vec();
+            self.bottoms.iter().any(|bottom| bottom == key)
+        };
+        let rules = Rules {
+            stripes: &stripes,
+            shadow: &shadow,
+            merge: self.rule.as_ref(),
+            now_unix_s: NOW_UNIX_S,
+            is_bottom: &mut is_bottom,
+        };
+        let input: VectorCursor = self.inputs.cursor();
+        let mut survivors = Survivors::new(Box::new(input), self.lower.as_deref(), rules)?;
+        let mut out = Entries::default();
+        let mut last: Option<Vec<u8>> = None;
+        while let Some((internal_key, value)) = survivors.advance()? {
+            if let Some(last) = &last {
+                assert!(key::compare(&KeyOrder::Bytewise, last, internal_key).is_lt());
+            }
+            last = Some(internal_key.to_vec());
+            let (user_key, trailer) = key::split(internal_key);
+            let point = (user_key.to_vec(), trailer, value.to_vec());
+            out.points.push(point);
+        }
+        let tally = survivors.tally();
+        let is_all_bottom = (0..KEY_COUNT).all(|key| self.bottoms.contains(&key_of(key)));
+        out.range_deletes = surviving_range_deletes(&shadow, &stripes, is_all_bottom);
+        self.check(&out, tally);
+        Ok((out, tally))
+    }
+
+    fn check(&self, out: &Entries, tally: Tally) {
+        let from = self.lower.as_deref().unwrap_or(&[]);
+        let read = self
+            .inputs
+            .points
+            .iter()
+            .filter(|(key, ..)| &key[..] >= from);
+        assert_eq!(tally.read_count, read.count() as u64);
+        assert_eq!(tally.kept_count, out.points.len() as u64);
+        for (key, trailer, _) in &out.points {
+            let is_same = |(of, old, _): &&(Vec<u8>, Trailer, Vec<u8>)| {
+                of == key && old.seqno() == trailer.seqno()
+            };
+            assert!(self.inputs.points.iter().any(|point| is_same(&point)));
+        }
+        let starts = out.range_deletes.iter().map(|delete| &delete.start);
+        assert!(starts.is_sorted());
+    }
+}
+
+/// Entries by age as a compaction meets them: newer ones above, its inputs, older ones below.
+struct Split {
+    above: Entries,
+    inputs: Entries,
+    below: Entries,
+}
+
+impl Split {
+    /// Cuts `all` by age, at other numbers for each key, range deletes key by key.
+    fn random(random: &mut Random, all: &Entries) -> Split {
+        let newest = all.newest().get();
+        let cuts = |random: &mut Random| match random.below(4) {
+            0 => (0, newest),
+            1 => (0, random.below(newest + 1)),
+            2 => (random.below(newest + 1), newest),
+            _ => {
+                let (left, right) = (random.below(newest + 1), random.below(newest + 1));
+                (left.min(right), left.max(right))
+            }
+        };
+        let same = random.one_in(2).then(|| cuts(random));
+        let mut split = Split {
+            above: Entries::default(),
+            inputs: Entries::default(),
+            below: Entries::default(),
+        };
+        for number in 0..KEY_COUNT {
+            let (lower, upper) = same.unwrap_or_else(|| cuts(random));
+            let key = key_of(number);
+            for point in all.points.iter().filter(|(of, ..)| *of == key) {
+                split
+                    .part(point.1.seqno(), lower, upper)
+                    .points
+                    .push(point.clone());
+            }
+            for delete in &all.range_deletes {
+                if delete.start[..] <= key[..] && key[..] < delete.end[..] {
+                    let piece = RangeDelete {
+                        start: key.clone().into(),
+                        end: key_of(number + 1).into(),
+                        seqno: delete.seqno,
+                    };
+                    split
+                        .part(delete.seqno, lower, upper)
+                        .range_deletes
+                        .push(piece);
+                }
+            }
+        }
+        split
+    }
+
+    fn part(&mut self, seqno: SeqNo, lower: u64, upper: u64) -> &mut Entries {
+        if seqno.get() <= lower {
+            &mut self.below
+        } else if seqno.get() <= upper {
+            &mut self.inputs
+        } else {
+            &mut self.above
+        }
+    }
+
+    /// Some or all keys below which nothing lies.
+    fn bottoms(&self, random: &mut Random) -> Vec<Vec<u8>> {
+        let is_careless = random.one_in(4);
+        let keys = (0..KEY_COUNT).map(key_of).filter(|key| {
+            let is_point = self.below.points.iter().any(|(of, ..)| of == key);
+            let is_deleted =
+                (self.below.range_deletes.iter()).any(|delete| delete.start[..] == key[..]);
+            let is_left_out = is_careless && random.one_in(2);
+            !(is_point || is_deleted || is_left_out)
+        });
+        keys.collect()
+    }
+}
+
+fn random_snapshots(random: &mut Random, newest: u64) -> Vec<SeqNo> {
+    let count = [0, 0, 1, 2, 4][usize::try_from(random.below(5)).unwrap()];
+    let mut snapshots: Vec<SeqNo> = (0..count)
+        .map(|_| SeqNo::new(random.below(newest + 3)))
+        .collect();
+    snapshots.sort_unstable();
+    snapshots
+}
+
+#[test]
+fn no_reader_notices_a_rewrite() {
+    // Random histories cut by age, rewritten under random snapshots: each reader that may still
+    // be there gets the same for every key, now and whenever later it looks.
+    for_seeds(3000, |seed, random| {
+        let rule = rule_of(seed);
+        let write_count = random.below(40);
+        let all = Entries::random(random, write_count, KEY_COUNT);
+        let split = Split::random(random, &all);
+        let newest_input = split.inputs.newest();
+        let snapshots = random_snapshots(random, newest_input.get());
+        let rewrite = Rewrite {
+            inputs: &split.inputs,
+            snapshots: snapshots.clone(),
+            rule: (!random.one_in(8)).then(|| rule.clone()),
+            bottoms: split.bottoms(random),
+            lower: None,
+        };
+        let (survivors, _) = rewrite.run().unwrap();
+        let rest = split.above.and(&split.below);
+        let (before, after) = (rest.and(&split.inputs), rest.and(&survivors));
+        let readers = snapshots.into_iter().chain([newest_input, SeqNo::MAX]);
+        for at in readers {
+            for number in 0..KEY_COUNT {
+                let key = key_of(number);
+                for time in READ_TIMES_UNIX_S {
+                    let expected = before.get(&rule, &key, at, time);
+                    let actual = after.get(&rule, &key, at, time);
+                    assert_eq!(
+                        actual, expected,
+                        "key {number} at {at}, time {time}\nbefore {before:?}\nafter {after:?}"
+                    );
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_quiet_bottom_holds_live_values_only() {
+    // Without snapshots and with nothing below, each key that is read has one entry, a value;
+    // operands stay only above a value that has yet to expire, or when their operator refuses.
+    for_seeds(1000, |seed, random| {
+        let rule = rule_of(seed);
+        let write_count = random.below(40);
+        let inputs = Entries::random(random, write_count, KEY_COUNT);
+        let rewrite = Rewrite {
+            inputs: &inputs,
+            snapshots: Vec::new(),
+            rule: Some(rule.clone()),
+            bottoms: (0..KEY_COUNT).map(key_of).collect(),
+            lower: None,
+        };
+        let (out, _) = rewrite.run().unwrap();
+        assert!(out.range_deletes.is_empty());
+        for number in 0..KEY_COUNT {
+            let key = key_of(number);
+            let kinds: Vec<Kind> = (out.points.iter())
+                .filter(|(of, ..)| *of == key)
+                .map(|(_, trailer, _)| trailer.kind())
+                .collect();
+            let answers = READ_TIMES_UNIX_S.map(|time| inputs.get(&rule, &key, SeqNo::MAX, time));
+            match (kinds.split_last(), &answers[0]) {
+                (None, answer) => assert_eq!(*answer, Ok(None)),
+                (Some((Kind::Put | Kind::PutExpiring, [])), answer) => {
+                    assert!(matches!(answer, Ok(Some(_))));
+                }
+                (Some((Kind::PutExpiring, newer)), _) => {
+                    assert!(newer.iter().all(|kind| *kind == Kind::Merge));
+                }
+                (Some(_), answer) => {
+                    assert_eq!(*answer, Err(()));
+                    assert!(!kinds.contains(&Kind::Delete));
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_rewrite_may_begin_at_any_key() {
+    // What survives from a key on is the same, whether the rewrite began there or before.
+    for_seeds(500, |seed, random| {
+        let write_count = random.below(40);
+        let inputs = Entries::random(random, write_count, KEY_COUNT);
+        let mut rewrite = Rewrite {
+            inputs: &inputs,
+            snapshots: random_snapshots(random, inputs.newest().get()),
+            rule: Some(rule_of(seed)),
+            bottoms: Vec::new(),
+            lower: None,
+        };
+        let lower = key_of(random.below(KEY_COUNT + 1));
+        let (mut whole, _) = rewrite.run().unwrap();
+        whole.points.retain(|(key, ..)| *key >= lower);
+        rewrite.lower = Some(lower);
+        assert_eq!(rewrite.run().unwrap().0.points, whole.points);
+    });
+}
+
+/// Entries of one key, given as number, kind and value.
+fn entries_of(writes: &[(u64, Kind, &[u8])]) -> Entries {
+    let mut entries = Entries::default();
+    for &(seqno, kind, value) in writes {
+        let value = match kind {
+            Kind::RangeDelete => key_of(1),
+            _ => value.to_vec(),
+        };
+        entries.write(SeqNo::new(seqno), (kind, key_of(0), value));
+    }
+    entries
+}
+
+/// What lives on of one key, as text.
+fn survivors_of(
+    writes: &[(u64, Kind, &[u8])],
+    snapshots: &[u64],
+    rule: &str,
+    is_bottom: bool,
+) -> Vec<String> {
+    let inputs = entries_of(writes);
+    let rewrite = Rewrite {
+        inputs: &inputs,
+        snapshots: snapshots.iter().map(|seqno| SeqNo::new(*seqno)).collect(),
+        rule: crate::base::hooks::merge_builtin::builtin(rule),
+        bottoms: (0..if is_bottom { KEY_COUNT } else { 0 })
+            .map(key_of)
+            .collect(),
+        lower: None,
+    };
+    let (out, _) = rewrite.run().unwrap();
+    let points = (out.points.iter())
+        .map(|(_, trailer, value)| format!("{trailer:?} {}", value.escape_ascii()));
+    let range_deletes = (out.range_deletes.iter()).map(|delete| format!("range {}", delete.seqno));
+    points.chain(range_deletes).collect()
+}
+
+#[test]
+fn operands_do_not_inherit_an_expiry() {
+    // A value that has yet to expire and an operand on top: once it has expired, readers see the
+    // operand alone, so the two must not become one expiring value.
+    let expiring = [&[0xe9, 0x03, 0, 0][..], b"old"].concat();
+    let writes = [
+        (1, Kind::PutExpiring, &expiring[..]),
+        (2, Kind::Merge, b"a"),
+        (3, Kind::Merge, b"b"),
+    ];
+    let expected = ["3#Merge a,b", "1#PutExpiring \\xe9\\x03\\x00\\x00old"];
+    assert_eq!(survivors_of(&writes, &[], "append", true), expected);
+}
+
+#[test]
+fn an_expired_base_is_no_base() {
+    // The base expired a second ago; the operands become a value of their own.
+    let expired = [&[0xe7, 0x03, 0, 0][..], b"old"].concat();
+    let writes = [(1, Kind::PutExpiring, &expired[..]), (2, Kind::Merge, b"a")];
+    assert_eq!(survivors_of(&writes, &[], "append", false), ["2#Put a"]);
+}
+
+#[test]
+fn an_expired_value_still_hides_older_files() {
+    // Below may lie an older value of the key: the expired one becomes a delete; at the bottom
+    // it goes.
+    let expired = [&[0xe7, 0x03, 0, 0][..], b"old"].concat();
+    let writes = [
+        (1, Kind::Put, &b"older"[..]),
+        (2, Kind::PutExpiring, &expired),
+    ];
+    assert_eq!(survivors_of(&writes, &[], "append", false), ["2#Delete "]);
+    assert!(survivors_of(&writes, &[], "append", true).is_empty());
+}
+
+#[test]
+fn a_snapshot_keeps_what_it_sees_apart() {
+    // A snapshot at 2 sees the first two operands, which fold; the newer two fold on their own.
+    let writes = [
+        (1, Kind::Put, &b"a"[..]),
+        (2, Kind::Merge, b"b"),
+        (3, Kind::Merge, b"c"),
+        (4, Kind::Merge, b"d"),
+    ];
+    let expected = ["4#Merge c,d", "2#Put a,b"];
+    assert_eq!(survivors_of(&writes, &[2], "append", true), expected);
+}
+
+#[test]
+fn a_range_delete_between_operands_is_their_base() {
+    // Operand, range delete, operand: what is older than the range delete is gone, so the newer
+    // operand becomes a value even where more may lie below.
+    let writes = [
+        (1, Kind::Merge, &b"a"[..]),
+        (2, Kind::RangeDelete, b""),
+        (3, Kind::Merge, b"b"),
+    ];
+    let expected = ["3#Put b", "range 2"];
+    assert_eq!(survivors_of(&writes, &[], "append", false), expected);
+    assert_eq!(survivors_of(&writes, &[], "append", true), ["3#Put b"]);
+    // A snapshot that sees the older operand only keeps both, and the range delete between.
+    let expected = ["3#Merge b", "1#Put a", "range 2"];
+    assert_eq!(survivors_of(&writes, &[1], "append", true), expected);
+}
+
+#[test]
+fn operands_without_operator_stay_as_they_are() {
+    // No operator is known: nothing can be folded, nothing is lost.
+    let writes = [(1, Kind::Merge, &b"a"[..]), (2, Kind::Merge, b"b")];
+    let expected = ["2#Merge b", "1#Merge a"];
+    assert_eq!(survivors_of(&writes, &[], "", true), expected);
+}
+
+#[test]
+fn a_kind_that_lies_only_in_memtables_is_corruption() {
+    // A sorted file never holds folded operands, on their own or below an operand.
+    for newer in [&[][..], &[(2, Kind::Merge, &b"a"[..])]] {
+        let inputs = entries_of(&[&[(1, Kind::MergeFolded, &b"x"[..])], newer].concat());
+        let rewrite = Rewrite {
+            inputs: &inputs,
+            snapshots: Vec::new(),
+            rule: Some(rule_of(1)),
+            bottoms: Vec::new(),
+            lower: None,
+        };
+        assert!(rewrite.run().is_err());
+    }
+}
+
+#[test]
+fn a_long_chain_of_operands_is_combined_in_little_time() {
+    // 20 000 operands of 50 bytes: one by one onto an ever longer operand would copy 10 GB.
+    let value = [b'x'; 50];
+    let writes: Vec<_> = (1..=20_000)
+        .map(|seqno| (seqno, Kind::Merge, &value[..]))
+        .collect();
+    let out = survivors_of(&writes, &[], "append", false);
+    assert_eq!(out.len(), 1);
+    assert_eq!(out[0].len(), "20000#Merge ".len() + 20_000 * 51 - 1);
 }

@@ -106,7 +106,8 @@ impl Manifest {
     ///
     /// Errors: as [`apply`], when the edit contradicts the version: it is not logged. What
     /// writing gives: from then on every append is `Faulted` until the database is reopened,
-    /// because what is on disk is not known. `OutOfSpace` while a new manifest is written is
+    /// because what is on disk is not known; where that was lack of space, this one is `Faulted`
+    /// already. `OutOfSpace` while a new manifest is written is
     /// the exception: the old one is untouched and still counts, and the same append may succeed
     /// later.
     pub fn append(&mut self, edit: &[Change]) -> Result<Arc<Version>> {
@@ -162,7 +163,14 @@ impl Manifest {
 
     fn fail(&mut self, error: Error) -> Error {
         self.log = Log::Failed(error.again());
-        error
+        if error.kind() != ErrorKind::OutOfSpace {
+            return error;
+        }
+        // Whoever hears of lack of space takes the edit's files away and tries again later. But
+        // the edit may be in the manifest, and then it is about those files.
+        let message = "the disk was full in the middle of a write to the manifest; reopen the \
+                       database";
+        Error::new(ErrorKind::Faulted, message).caused_by(error)
     }
 
     // Gives back the space of a manifest that could not be finished.

@@ -33,7 +33,6 @@ pub use crate::store::version::file::FileRecord;
 pub use crate::store::version::format::FORMAT_VERSION;
 pub use crate::store::version::history::History;
 pub use crate::store::version::levels::{Levels, LevelsEdit};
-pub use crate::store::version::manifest::Manifest;
 pub use crate::store::version::recovery::{ManifestReport, read_manifest};
 pub use crate::store::version::run::{Run, RunId};
 pub use crate::store::version::state::{Identity, KeyspaceState, Orders, Version};

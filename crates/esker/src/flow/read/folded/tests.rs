@@ -1,3 +1,5 @@
+//! Tests of `folded`.
+
 use super::*;
 use crate::env::random::Random;
 use crate::flow::read::model::{

@@ -1,3 +1,5 @@
+//! Tests of `get`.
+
 use super::*;
 use crate::base::types::entry::is_expired;
 use crate::env::random::Random;

@@ -1,3 +1,5 @@
+//! Tests of `merging`.
+
 use super::*;
 use crate::base::types::key::Trailer;
 use crate::base::types::seqno::SeqNo;

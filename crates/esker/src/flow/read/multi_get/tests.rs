@@ -1,3 +1,5 @@
+//! Tests of `multi_get`.
+
 use super::*;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};

@@ -1,3 +1,5 @@
+//! Tests of `run_cursor`.
+
 use super::*;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::{FileNumber, Level};

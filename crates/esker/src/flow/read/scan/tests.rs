@@ -1,3 +1,5 @@
+//! Tests of `scan`.
+
 use std::ops::Bound;
 
 use super::*;

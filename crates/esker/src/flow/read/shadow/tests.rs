@@ -1,3 +1,5 @@
+//! Tests of `shadow`.
+
 use super::*;
 use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};
 

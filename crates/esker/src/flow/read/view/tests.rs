@@ -1,3 +1,5 @@
+//! Tests of `view`.
+
 use super::*;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::key::Trailer;

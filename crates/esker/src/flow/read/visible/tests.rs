@@ -1,3 +1,5 @@
+//! Tests of `visible`.
+
 use std::sync::Arc;
 
 use super::*;

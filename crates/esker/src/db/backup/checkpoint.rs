@@ -1,0 +1,167 @@
+//! A second database, made of hard links to a frozen set of files.
+//!
+//! CURRENT is written last, so a checkpoint that a crash cut short is no database, and never
+//! passes for one. The links share their bytes with the source; sorted files never change, so
+//! each database may go on, and remove its own names of them, as if it were alone.
+
+use std::io::ErrorKind as Os;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::FileNumber;
+use crate::db::core::Core;
+use crate::db::freeze::freeze;
+use crate::db::identity;
+use crate::env::fs::{DirLock, Fs};
+use crate::store::names::FileName;
+use crate::store::version::manifest::Manifest;
+use crate::store::version::state::Version;
+
+/// Bytes copied at a time where a file cannot be linked: large enough to keep a disk busy.
+const COPY_BYTES: u64 = 1 << 20;
+
+/// Makes a database in the directory `target`, with everything that was written so far.
+///
+/// Writes go on meanwhile; of those that come after the call, all up to some moment are in it.
+///
+/// Errors: `Invalid` when `target` is there and not empty; those of a flush; `OutOfSpace` and
+/// `Io`. What was made is removed again then, as far as that is possible.
+pub fn checkpoint(core: &Arc<Core>, target: &Path) -> Result<()> {
+    core.gate.check_write()?;
+    let fs = &core.env.fs;
+    let claim = Claim::take(&**fs, target)?;
+    let made = fill(core, target);
+    if made.is_err() {
+        claim.give_up();
+    }
+    made
+}
+
+fn fill(core: &Arc<Core>, target: &Path) -> Result<()> {
+    let fs = &core.env.fs;
+    let version = freeze(core)?;
+    for state in version.keyspaces.values() {
+        for (_, file) in state.levels.files() {
+            let name = FileName::Sst(file.number).to_string();
+            link_or_copy(&**fs, &core.dir.join(&name), &target.join(&name))?;
+        }
+    }
+    let mut first = Version::clone(&version);
+    first.identity = identity::fresh(&core.env);
+    // No log comes along: all that it holds lies in the files.
+    first.first_log = FileNumber(0);
+    Manifest::create(Arc::clone(fs), target, first).map(drop)
+}
+
+/// Gives a file a second name, or copies it where it cannot have one: on another file system, or
+/// one without links.
+pub fn link_or_copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
+    match fs.hard_link(source, target) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::Io => copy(fs, source, target),
+        Err(error) => Err(error),
+    }
+}
+
+/// Copies a file and makes the copy's bytes durable; its name is the caller's to sync.
+fn copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
+    let from = fs.open_read(source)?;
+    let mut to = fs.create(target)?;
+    let mut buffer = Vec::new();
+    let mut offset = 0;
+    while offset < from.size_bytes() {
+        let len = COPY_BYTES.min(from.size_bytes() - offset);
+        from.prefetch(offset + len, COPY_BYTES);
+        buffer.resize(
+            usize::try_from(len).expect("at most the bytes copied at a time"),
+            0,
+        );
+        from.read_at(offset, &mut buffer)?;
+        to.append(&buffer)?;
+        offset += len;
+    }
+    to.sync()
+}
+
+/// An empty directory that nobody else fills meanwhile.
+struct Claim<'a> {
+    fs: &'a dyn Fs,
+    target: &'a Path,
+    /// Whether the directory was not there before.
+    is_new: bool,
+    lock: Box<dyn DirLock>,
+}
+
+impl<'a> Claim<'a> {
+    fn take(fs: &'a dyn Fs, target: &'a Path) -> Result<Claim<'a>> {
+        let is_new = !fs.exists(target)?;
+        if !is_new {
+            // Before the lock, so that a directory of somebody else gets no lock file.
+            refuse_filled(fs, target)?;
+        }
+        fs.create_dir_all(target)?;
+        let lock = fs.lock(&target.join(FileName::Lock.to_string()));
+        let lock = match lock.and_then(|lock| refuse_filled(fs, target).map(|()| lock)) {
+            Ok(lock) => lock,
+            Err(error) => {
+                if is_new {
+                    // Nothing of use is there yet; what cannot be removed does no harm.
+                    let _ = fs.remove_file(&target.join(FileName::Lock.to_string()));
+                    // The same holds for the directory.
+                    let _ = fs.remove_dir(target);
+                }
+                return Err(error);
+            }
+        };
+        Ok(Claim {
+            fs,
+            target,
+            is_new,
+            lock,
+        })
+    }
+
+    // Best effort, for an error is being told already: what stays behind has no CURRENT, so it is
+    // no database, and the next checkpoint to this place says that it is not empty.
+    fn give_up(self) {
+        let current = self.target.join(FileName::Current.to_string());
+        let names = match self.fs.remove_file(&current) {
+            // Without CURRENT for good, before anything that it needs goes.
+            Ok(()) => self
+                .fs
+                .sync_dir(self.target)
+                .and_then(|()| self.fs.list(self.target)),
+            Err(_) => self.fs.list(self.target),
+        };
+        for name in names.unwrap_or_default() {
+            if FileName::parse(&name).is_some() {
+                // As above.
+                let _ = self.fs.remove_file(&self.target.join(name));
+            }
+        }
+        drop(self.lock);
+        if self.is_new {
+            // As above.
+            let _ = self.fs.remove_dir(self.target);
+        }
+    }
+}
+
+fn refuse_filled(fs: &dyn Fs, target: &Path) -> Result<()> {
+    let place = target.display();
+    let names = fs.list(target).map_err(|error| match error.io_kind() {
+        // It is there, so not being found is being something else than a directory.
+        Some(Os::NotADirectory | Os::NotFound) => {
+            Error::invalid(format!("{place} is no directory; name one")).caused_by(error)
+        }
+        _ => error,
+    })?;
+    let lock = FileName::Lock.to_string();
+    match names.into_iter().filter(|name| *name != lock).min() {
+        None => Ok(()),
+        Some(name) => Err(Error::invalid(format!(
+            "{place} is not empty: it has {name}; name a directory that is empty or not there"
+        ))),
+    }
+}

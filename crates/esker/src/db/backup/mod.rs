@@ -1,0 +1,7 @@
+//! Copies of a database, and what is done when one is damaged.
+//!
+//! Law: nothing here changes a database that is open; a copy is made of files that are held, and
+//! repair works on a directory that nobody has.
+
+pub mod checkpoint;
+pub mod verify;

@@ -1,0 +1,82 @@
+//! The whole database in sorted files, as of one moment: what a copy is made of.
+//!
+//! Flushing one keyspace after the other would not do: a batch that is written meanwhile would be
+//! in the files of one of its keyspaces and not of another. So all memtables are sealed at one
+//! moment, and until they lie in files, no memtable that was sealed later is flushed. Writers are
+//! not stopped; with little memory they may wait as long as these flushes take.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::types::error::Result;
+use crate::base::types::seqno::SeqNo;
+use crate::db::core::Core;
+use crate::db::worker;
+use crate::store::version::state::Version;
+
+/// How long a waiter sleeps before it looks again by itself; the signal wakes it.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// A version whose files hold every write up to one moment, and none after it. The moment is not
+/// before this call. Its files stay on the disk as long as the version is held.
+///
+/// Errors: those of writing; nothing was changed then that a flush would not have changed.
+pub fn freeze(core: &Arc<Core>) -> Result<Arc<Version>> {
+    let _turn = Turn::take(core)?;
+    let until = core.committer.paused(|active| {
+        for id in active.keyspaces() {
+            active.seal(id);
+        }
+        core.work.set_flush_ceiling(Some(active.last_seqno()));
+        active.last_seqno()
+    });
+    loop {
+        let seen = core.work.ended.raised_count();
+        worker::wake(core);
+        if is_flushed(core, until) {
+            let version = core.history.current();
+            // Asked after the version was taken: closing flushes what is held back as well.
+            core.gate.check_write()?;
+            return Ok(version);
+        }
+        core.gate.check_write()?;
+        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+    }
+}
+
+fn is_flushed(core: &Core, until: SeqNo) -> bool {
+    let all = core.keyspaces.all();
+    let sealed = all.iter().flat_map(|parts| parts.current.sealed());
+    sealed.into_iter().all(|sealed| sealed.last_seqno > until)
+}
+
+/// One freeze at a time; when it ends, whatever was held back may be flushed again.
+struct Turn<'a> {
+    core: &'a Arc<Core>,
+}
+
+impl<'a> Turn<'a> {
+    fn take(core: &'a Arc<Core>) -> Result<Turn<'a>> {
+        loop {
+            let seen = core.work.ended.raised_count();
+            core.gate.check_write()?;
+            {
+                let mut state = core.work.state();
+                if !state.is_freezing {
+                    state.is_freezing = true;
+                    return Ok(Turn { core });
+                }
+            }
+            core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.core.work.set_flush_ceiling(None);
+        self.core.work.state().is_freezing = false;
+        self.core.work.ended.raise();
+        worker::wake(self.core);
+    }
+}
