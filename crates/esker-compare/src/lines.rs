@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::Fault;
 use crate::engine::{Engine, Kind, Met, Setup};
 use crate::keys::{Random, key};
+use crate::process::thread_ns;
 use crate::values::Values;
 
 /// The lines in the order in which they run.
@@ -27,10 +28,19 @@ pub const LINES: [&str; 13] = [
     "open and close",
 ];
 
+/// Nanoseconds for each operation; of `compact` and `open and close`, in all.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// On the wall's clock.
+    pub wall_ns: f64,
+    /// For which the calling thread had a processor: no waiting, nothing in the background.
+    pub own_ns: f64,
+}
+
 /// What one round gave.
 pub struct Round {
-    /// Nanoseconds for each operation, by line; of `compact` and `open and close`, in all.
-    pub ns: Vec<f64>,
+    /// By line.
+    pub times: Vec<Times>,
     /// Keys found by the last random reads: the same for every engine.
     pub found_count: u64,
     /// Entries met by the last scan: the same for every engine.
@@ -41,7 +51,7 @@ pub struct Round {
 
 /// Runs every line once in the empty directory `dir`, which is removed afterwards.
 pub fn run(kind: Kind, dir: &Path, setup: &Setup, key_count: u64) -> Result<Round, Fault> {
-    let mut clock = Clock { ns: Vec::new() };
+    let mut clock = Clock(Vec::new());
     let count = key_count;
     let open = || (kind.open)(dir, setup);
     fs::create_dir_all(dir)?;
@@ -73,9 +83,9 @@ pub fn run(kind: Kind, dir: &Path, setup: &Setup, key_count: u64) -> Result<Roun
     clock.each(1, || open().map(drop))?;
     let disk_bytes = directory_bytes(dir)?;
     fs::remove_dir_all(dir)?;
-    assert!(clock.ns.len() == LINES.len());
+    assert!(clock.0.len() == LINES.len());
     Ok(Round {
-        ns: clock.ns,
+        times: clock.0,
         found_count,
         met,
         disk_bytes,
@@ -112,25 +122,31 @@ pub fn read(
     Ok(found_count)
 }
 
-struct Clock {
-    ns: Vec<f64>,
-}
+struct Clock(Vec<Times>);
 
 impl Clock {
     fn each<T>(&mut self, count: u64, work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-        let begun = Instant::now();
-        let result = work()?;
-        self.ns
-            .push(begun.elapsed().as_nanos() as f64 / count as f64);
-        Ok(result)
+        self.time(work, |_| count)
     }
 
     fn each_met(&mut self, scan: impl FnOnce() -> Result<Met, Fault>) -> Result<Met, Fault> {
-        let begun = Instant::now();
-        let met = scan()?;
-        self.ns
-            .push(begun.elapsed().as_nanos() as f64 / met.count as f64);
-        Ok(met)
+        self.time(scan, |met| met.count)
+    }
+
+    fn time<T>(
+        &mut self,
+        work: impl FnOnce() -> Result<T, Fault>,
+        count_of: impl FnOnce(&T) -> u64,
+    ) -> Result<T, Fault> {
+        let (begun, begun_ns) = (Instant::now(), thread_ns()?);
+        let result = work()?;
+        let (wall, own_ns) = (begun.elapsed(), thread_ns()? - begun_ns);
+        let count = count_of(&result) as f64;
+        self.0.push(Times {
+            wall_ns: wall.as_nanos() as f64 / count,
+            own_ns: own_ns as f64 / count,
+        });
+        Ok(result)
     }
 }
 

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         "speed" => speed::run(&settings),
         "memory" => memory::run(&settings),
         "opening" => opening::run(&settings),
+        "abandon" => opening::abandon(&settings),
         _ => Err(USAGE.into()),
     });
     match done {

@@ -1,6 +1,6 @@
 //! How long Esker takes to open: after a clean close, and with a log to replay.
 
-use std::fs;
+use std::process::Command;
 use std::time::Instant;
 
 use esker::{Db, Readable};
@@ -11,6 +11,9 @@ use crate::lines::{directory_bytes, random_keys};
 use crate::process::clear;
 use crate::settings::Settings;
 use crate::values::Values;
+
+/// One key in so many is written again before the kill.
+const REWRITTEN_DIVISOR: u64 = 10;
 
 /// Loads, closes, and opens again several times.
 pub fn run(settings: &Settings) -> Result<(), Fault> {
@@ -49,35 +52,35 @@ fn open_again(settings: &Settings) -> Result<(), Fault> {
     replay(settings)
 }
 
-// A copy of the directory of an open database is what a killed process leaves behind.
+// Another process of this program writes and ends without a word, as a killed one does.
 fn replay(settings: &Settings) -> Result<(), Fault> {
-    let copy = settings.dir.with_extension("killed");
-    clear(&copy)?;
-    fs::create_dir_all(&copy)?;
+    let status = Command::new(std::env::current_exe()?)
+        .args([
+            "abandon",
+            "--keys",
+            &settings.key_count.to_string(),
+            "--dir",
+        ])
+        .arg(&settings.dir)
+        .status()?;
+    assert!(!status.success());
+    let begun = Instant::now();
+    let db = open(settings)?;
+    println!(
+        "open after a kill: {:?}; {} segments of log, {} MiB of files",
+        begun.elapsed(),
+        db.stats().wal_segment_count,
+        directory_bytes(&settings.dir)? >> 20,
+    );
+    Ok(db.close()?)
+}
+
+/// Writes into an existing database and ends the process in the middle.
+pub fn abandon(settings: &Settings) -> Result<(), Fault> {
     let db = open(settings)?;
     let mut values = Values::new();
-    for key in random_keys(2, settings.key_count / 10) {
+    for key in random_keys(2, settings.key_count / REWRITTEN_DIVISOR) {
         db.put(key, values.next())?;
     }
-    let segment_count = db.stats().wal_segment_count;
-    for file in fs::read_dir(&settings.dir)? {
-        let file = file?;
-        fs::copy(file.path(), copy.join(file.file_name()))?;
-    }
-    let bytes = directory_bytes(&copy)?;
-    let begun = Instant::now();
-    let opened = open(&Settings {
-        dir: copy.clone(),
-        ..settings.clone()
-    })?;
-    println!(
-        "open after a kill: {:?}; {} segments of log, {} MiB in all",
-        begun.elapsed(),
-        segment_count,
-        bytes >> 20,
-    );
-    opened.close()?;
-    drop(opened);
-    db.close()?;
-    Ok(fs::remove_dir_all(&copy)?)
+    std::process::abort();
 }

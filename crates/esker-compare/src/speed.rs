@@ -3,7 +3,7 @@
 use crate::Fault;
 use crate::engine::{Kind, Setup};
 use crate::esker_engine::ESKER;
-use crate::lines::{self, LINES, Round};
+use crate::lines::{self, LINES, Round, Times};
 use crate::settings::Settings;
 use crate::summary::Summary;
 
@@ -68,38 +68,44 @@ fn engines() -> Vec<Kind> {
 fn print(settings: &Settings, kinds: &[Kind], rounds: &[Vec<Round>]) {
     let names: String = kinds
         .iter()
-        .map(|kind| format!("{:>32}", kind.name))
+        .map(|kind| format!("{:>27}{:>8}", kind.name, "own"))
         .collect();
-    println!("{:<24}{names}{:>10}", "ns for each operation", "ratio");
+    let heads = format!("{:>8}{:>8}", "ratio", "of own");
+    println!("{:<23}{names}{heads}", "ns for each operation");
     for (index, line) in LINES.iter().enumerate() {
         if !settings.lines.is_empty() && !settings.lines.iter().any(|name| name == line) {
             continue;
         }
-        let of = |rounds: &[Round]| -> Vec<f64> { rounds.iter().map(|r| r.ns[index]).collect() };
-        let cells: String = rounds.iter().map(|rounds| cell(of(rounds))).collect();
-        let ratio = match rounds {
-            [rival, ours] => {
-                let pairs = of(rival).into_iter().zip(of(ours));
-                let ratios = pairs.map(|(rival, ours)| rival / ours).collect();
-                format!("{:>10.2}", Summary::of(ratios).median)
-            }
+        let of = |rounds: &[Round]| -> Vec<Times> {
+            rounds.iter().map(|round| round.times[index]).collect()
+        };
+        let cells: String = rounds.iter().map(|rounds| cell(&of(rounds))).collect();
+        let ratios = match rounds {
+            [rival, ours] => ratios(&of(rival), &of(ours)),
             _ => String::new(),
         };
-        println!("{line:<24}{cells}{ratio}");
+        println!("{line:<23}{cells}{ratios}");
     }
     let sizes = rounds.iter().map(|rounds| {
         let sizes = rounds.iter().map(|round| (round.disk_bytes >> 10) as f64);
-        format!("{:>32.0}", Summary::of(sizes.collect()).median)
+        format!("{:>35.0}", Summary::of(sizes.collect()).median)
     });
-    println!(
-        "{:<24}{}\n",
-        "KiB on disk at the end",
-        sizes.collect::<String>()
-    );
+    let sizes: String = sizes.collect();
+    println!("{:<23}{sizes}\n", "KiB on disk at the end");
 }
 
-fn cell(ns: Vec<f64>) -> String {
-    let Summary { median, min, max } = Summary::of(ns);
-    let spread = format!("({min:.0} to {max:.0})");
-    format!("{median:>12.0} {spread:>19}")
+fn ratios(rival: &[Times], ours: &[Times]) -> String {
+    let pairs = || rival.iter().zip(ours);
+    let wall = pairs().map(|(rival, ours)| rival.wall_ns / ours.wall_ns);
+    let own = pairs().map(|(rival, ours)| rival.own_ns / ours.own_ns);
+    let (wall, own) = (Summary::of(wall.collect()), Summary::of(own.collect()));
+    format!("{:>8.2}{:>8.2}", wall.median, own.median)
+}
+
+fn cell(times: &[Times]) -> String {
+    let wall = Summary::of(times.iter().map(|times| times.wall_ns).collect());
+    let own = Summary::of(times.iter().map(|times| times.own_ns).collect());
+    let Summary { median, min, max } = wall;
+    let spread = format!("({min:.0}-{max:.0})");
+    format!("{median:>9.0} {spread:>17}{:>8.0}", own.median)
 }
