@@ -250,7 +250,7 @@ fn assemble(
     );
     let gate = Arc::new(Gate::default());
     let budget = resolved.memtable_budget_bytes();
-    let room = Arc::new(WriteRoom::new(budget));
+    let room = Arc::new(WriteRoom::new(budget, options.wal_total_bytes));
     let last_seqno: SeqNo = replayed.last_seqno;
     let active = Active::new(
         Arc::clone(&segments),

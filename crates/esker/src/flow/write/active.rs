@@ -159,6 +159,11 @@ impl Active {
         &self.segments_used
     }
 
+    /// Bytes of all segments that hold entries, as they lie on the disk.
+    pub fn log_bytes(&self) -> u64 {
+        self.segments_used.len() as u64 * self.segments.capacity_bytes()
+    }
+
     /// How many segments hold entries.
     pub fn segment_count(&self) -> usize {
         self.segments_used.len()
