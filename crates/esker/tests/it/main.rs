@@ -7,3 +7,4 @@ mod floors;
 mod scripts;
 mod basics;
 mod checkpoint;
+mod repair;
