@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::base::options::call::{ReadOptions, WriteOptions};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
@@ -34,6 +35,10 @@ impl Keyspace {
             write,
             read,
         }
+    }
+
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
     }
 
     pub(crate) fn parts(&self) -> &Arc<KeyspaceParts> {
@@ -89,17 +94,20 @@ impl Keyspace {
     /// Removes all keys in `bounds`, at the price of one write however many there are.
     pub fn delete_range<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
         let range = KeyRange::new(bounds);
-        let start = match range.lower {
-            Bound::Unbounded => Vec::new(),
-            Bound::Included(key) => key,
-            Bound::Excluded(key) => after(key),
+        let Some(start) = self.first_from(range.lower)? else {
+            return Ok(());
         };
-        let end = match range.upper {
-            Bound::Unbounded => return self.delete_from(&start),
-            Bound::Included(key) => after(key),
-            Bound::Excluded(key) => key,
-        };
-        self.write(|batch| writing::delete_range(batch, &self.parts, &start, &end))
+        match range.upper {
+            Bound::Excluded(end) => {
+                self.write(|batch| writing::delete_range(batch, &self.parts, &start, &end))
+            }
+            Bound::Included(last) => self.delete_through(&start, &last),
+            // No key is behind all keys: so the last one there is now is the end.
+            Bound::Unbounded => match self.last_key()? {
+                Some(last) => self.delete_through(&start, &last),
+                None => Ok(()),
+            },
+        }
     }
 
     /// Folds an operand into the value of a key, by the keyspace's merge operator, at the price
@@ -184,21 +192,46 @@ impl Keyspace {
         writing::write(self.lease.core(), &mut batch, self.write, &[]).map(drop)
     }
 
-    /// A range delete has an exclusive end, and no key is behind all keys: so the last key there
-    /// is now is deleted by itself, in the same batch.
-    fn delete_from(&self, start: &[u8]) -> Result<()> {
-        let mut cursor = self.cursor()?;
-        if !cursor.seek_to_last()? {
-            return Ok(());
-        }
-        let last = cursor.key().unwrap_or_default().to_vec();
+    /// A range delete has an exclusive end, and which key comes right behind `last` only the
+    /// order knows: so `last` is deleted by itself, in the same batch.
+    fn delete_through(&self, start: &[u8], last: &[u8]) -> Result<()> {
         self.write(|batch| {
-            writing::delete_range(batch, &self.parts, start, &last)?;
-            if self.parts.options.order.compare(&last, start).is_lt() {
+            if self.parts.options.order.compare(start, last).is_gt() {
                 return Ok(());
             }
-            batch.delete(self.parts.id, &last)
+            writing::delete_range(batch, &self.parts, start, last)?;
+            batch.delete(self.parts.id, last)
         })
+    }
+
+    /// The first key of a range. `None` when it begins behind a key whose successor is not known,
+    /// and no key is there.
+    fn first_from(&self, lower: Bound<Vec<u8>>) -> Result<Option<Vec<u8>>> {
+        match lower {
+            Bound::Included(key) => Ok(Some(key)),
+            Bound::Excluded(mut key)
+                if self.parts.options.order.is_bytewise() && key.len() < KEY_BYTES_MAX =>
+            {
+                key.push(0);
+                Ok(Some(key))
+            }
+            Bound::Excluded(key) => {
+                let behind = (Bound::Excluded(key), Bound::<Vec<u8>>::Unbounded);
+                let first = self.range(behind)?.next().transpose()?;
+                Ok(first.map(|(key, _)| key.to_vec()))
+            }
+            // The empty key is the first one bytewise; another order has to be asked.
+            Bound::Unbounded if self.parts.options.order.is_bytewise() => Ok(Some(Vec::new())),
+            Bound::Unbounded => {
+                let first = self.iter()?.next().transpose()?;
+                Ok(first.map(|(key, _)| key.to_vec()))
+            }
+        }
+    }
+
+    fn last_key(&self) -> Result<Option<Vec<u8>>> {
+        let last = self.iter()?.next_back().transpose()?;
+        Ok(last.map(|(key, _)| key.to_vec()))
     }
 }
 
@@ -228,10 +261,4 @@ impl Update {
     fn to(new: Option<&[u8]>) -> Update {
         new.map_or(Update::Remove, |value| Update::Set(value.to_vec()))
     }
-}
-
-/// The next key, bytewise.
-fn after(mut key: Vec<u8>) -> Vec<u8> {
-    key.push(0);
-    key
 }
