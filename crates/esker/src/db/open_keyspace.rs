@@ -7,6 +7,7 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::options::automatic::fill_keyspace;
 use crate::base::options::catalog::set_keyspace;
+use crate::base::options::check::check_keyspace;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::pairs::{from_pairs, to_pairs};
 use crate::base::options::resolve::{Origin, Resolved};
@@ -216,12 +217,13 @@ pub fn find_or_create(
         return Err(Error::invalid(message));
     }
     let asked = options.unwrap_or_else(|| core.resolved.keyspace_asked.clone());
+    let mut options = asked.clone();
+    fill_keyspace(&core.options, &mut options);
+    check_keyspace(&core.options, &options)?;
     let id = version.next_keyspace;
     install(core, vec![create_change(id, name, &asked)], None)?;
     let version = core.history.current();
     let state = version.keyspace(id).expect("it was created just now");
-    let mut options = asked;
-    fill_keyspace(&core.options, &mut options);
     add(core, state, options, Vec::new());
     core.keyspaces.get(name)
 }
