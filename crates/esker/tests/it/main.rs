@@ -5,6 +5,7 @@
 
 mod floors;
 mod scripts;
+mod bad_input;
 mod basics;
 mod checkpoint;
 mod repair;
