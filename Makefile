@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test lint doc fuzz soak
+.PHONY: help run test lint doc fuzz soak bench compare
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -35,4 +35,13 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60)
 soak: ## run the long tests, then the unsafe rooms under Miri
 	@scripts/setup.sh
 	cargo test --workspace --release --locked -- --ignored soak
+	ESKER_SEEDS=20000 ESKER_STRESS=20 cargo test -p esker --release --locked --test it -- model threads
 	scripts/miri.sh
+
+bench: ## time the engine's parts and its operations in process
+	@scripts/setup.sh
+	cargo bench --locked -p esker --bench db
+
+compare: ## measure Esker and LevelDB in turns; COMPARE holds further arguments
+	@scripts/setup.sh leveldb
+	cargo run --release --locked -p esker-compare --features leveldb -- speed $(COMPARE)

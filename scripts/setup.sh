@@ -3,6 +3,7 @@
 #
 #   scripts/setup.sh          what a build needs: cargo and a C compiler (zstd is written in C)
 #   scripts/setup.sh lint     the same, and rustfmt and clippy
+#   scripts/setup.sh leveldb  the same as the first, and LevelDB's library and header
 #
 # On Debian and its kin it installs what is missing through apt; elsewhere it says what is missing
 # and the one command that installs it, and exits with 1.
@@ -21,6 +22,7 @@ has_cargo() {
 }
 has_compiler() { command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null; }
 has_rustup() { command -v rustup >/dev/null; }
+has_leveldb() { echo 'int main(void) { return 0; }' | cc -x c - -lleveldb -o /dev/null 2>/dev/null; }
 has_lint() { cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1; }
 
 fail() {
@@ -70,4 +72,11 @@ if [ "${1:-}" = lint ] && ! has_lint; then
     has_rustup || fail "no rustfmt or no clippy beside cargo" "$rustup_command"
     echo "setup: installing rustfmt and clippy" >&2
     rustup component add rustfmt clippy
+fi
+
+if [ "${1:-}" = leveldb ] && ! has_leveldb; then
+    can_apt && apt_offers libleveldb-dev ||
+        fail "no LevelDB to link against" "apt-get install libleveldb-dev (elsewhere: the package that holds libleveldb.so)"
+    echo "setup: installing libleveldb-dev" >&2
+    apt_install libleveldb-dev
 fi

@@ -1,5 +1,24 @@
 //! Esker: an embedded, ordered key-value engine in the shape of a log-structured merge tree.
 //!
+//! ```
+//! use esker::{Db, Readable};
+//!
+//! # fn main() -> esker::Result<()> {
+//! # let dir = tempfile::tempdir().expect("a temporary directory");
+//! # let path = dir.path().join("db");
+//! let db = Db::open(&path)?;
+//! db.put("b", "2")?;
+//! db.put("a", "1")?;
+//! let keys: Vec<_> = db.iter()?.map(|entry| entry.map(|(key, _)| key)).collect::<Result<_, _>>()?;
+//! assert_eq!(keys, ["a", "b"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A [`Db`] is a directory of [`Keyspace`]s, and acts as the keyspace `default` itself. Reads are
+//! in the trait [`Readable`], which snapshots share. Every failure is an [`Error`] with a kind to
+//! decide by and a message that says what to do.
+//!
 //! The five floors, from the ground up; a file imports only from what is declared above it.
 
 pub mod base;
@@ -19,6 +38,7 @@ pub use db::backup::report::{
     KeptKeyspace, LogGap, LogState, LostFile, ManifestState, RepairReport,
 };
 pub use db::backup::verify::{Damage, VerifyReport};
+pub use db::file_list::FileStats;
 pub use db::handle::Db;
 pub use db::inspect;
 pub use db::iterator::{DbCursor, Iter};
@@ -28,3 +48,8 @@ pub use db::reading::Readable;
 pub use db::snapshot::{KeyspaceSnapshot, Snapshot};
 pub use db::statistics::{KeyspaceStats, LevelStats, Stats};
 pub use db::write_batch::WriteBatch;
+
+/// Keeps the examples of the README true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct ReadmeExamples;

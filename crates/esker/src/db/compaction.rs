@@ -33,8 +33,13 @@ pub struct Running {
 /// Picks the next compaction that is due, and books it. `None` when none is, or when every
 /// thread has one already.
 pub fn begin(core: &Arc<Core>) -> Option<Running> {
+    // Asked before the books are taken: they are never held over I/O.
+    let room_bytes = space::room_for_compaction(core);
     let mut state = core.work.state();
-    if core.gate.is_closed() || core.gate.fault().is_some() || state.manual_count > 0 {
+    if core.gate.is_closed() || core.gate.fault().is_some() {
+        return None;
+    }
+    if state.manual_count > 0 || state.is_short_of_space {
         return None;
     }
     let free_threads = core
@@ -51,7 +56,7 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         }
         let view = parts.current.view();
         let plan = situation(core, &parts, &view, &state).pick();
-        let Some(plan) = plan.filter(|plan| space::has_room_for(core, plan.size_bytes())) else {
+        let Some(plan) = plan.filter(|plan| plan.size_bytes() <= room_bytes) else {
             continue;
         };
         return Some(book(core, &mut state, &parts, &view, plan, free_threads));
@@ -67,6 +72,8 @@ pub fn begin_range(
     range: &KeyRange,
 ) -> Result<Option<Running>> {
     let mut state = core.work.state();
+    // Looked at under the lock: `close` waits for what is on the books when the gate shuts.
+    core.gate.check_write()?;
     let view = parts.current.view();
     let situation = situation(core, parts, &view, &state);
     match situation.pick_range(range) {
@@ -87,14 +94,19 @@ pub fn begin_range(
 pub fn end(core: &Core, running: &Running, result: &Result<()>) {
     let mut state = core.work.state();
     state.compaction_count -= running.parts.len();
-    let may_try_again = match result {
-        Ok(()) => true,
-        Err(error) => matches!(error.kind(), ErrorKind::OutOfSpace | ErrorKind::Closed),
-    };
-    if may_try_again {
-        for number in running.plan.numbers() {
-            state.busy.remove(&number);
+    if let Err(error) = result {
+        match error.kind() {
+            ErrorKind::OutOfSpace => state.is_short_of_space = true,
+            ErrorKind::Closed => {}
+            _ => {
+                let failure = &mut state.compaction_failure;
+                failure.get_or_insert_with(|| error.again());
+                return;
+            }
         }
+    }
+    for number in running.plan.numbers() {
+        state.busy.remove(&number);
     }
 }
 

@@ -69,7 +69,10 @@ impl Db {
         Ok(Keyspace::new(self.lease.clone(), parts))
     }
 
-    /// The keyspace of that name; created with `options` if it is not there.
+    /// The keyspace of that name; created with `options` if it is not there. `Invalid` for
+    /// settings that contradict each other or those of the database, and when the keyspace is
+    /// there with another order or merge operator; `Unsupported` for an order that was not
+    /// given when the database was opened.
     pub fn keyspace_with(&self, name: &str, options: KeyspaceOptions) -> Result<Keyspace> {
         let parts = open_keyspace::find_or_create(self.lease.core(), name, Some(options))?;
         Ok(Keyspace::new(self.lease.clone(), parts))

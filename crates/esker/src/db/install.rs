@@ -63,8 +63,14 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> R
         }
     }
     for change in &edit {
-        if let Change::RemoveFile { number, .. } = change {
-            core.doomed.add(*number);
+        match change {
+            Change::RemoveFile { number, .. } => core.doomed.add(*number),
+            Change::DropKeyspace { id } => {
+                let levels = before.keyspace(*id).map(|state| &state.levels);
+                let files = levels.into_iter().flat_map(|levels| levels.files());
+                files.for_each(|(_, file)| core.doomed.add(file.number));
+            }
+            _ => {}
         }
     }
     Ok(true)
@@ -72,9 +78,9 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> R
 
 fn is_for_dropped(change: &Change, version: &Version) -> bool {
     match change {
-        Change::AddFile { keyspace, .. } | Change::RemoveFile { keyspace, .. } => {
-            version.keyspace(*keyspace).is_none()
-        }
+        Change::AddFile { keyspace, .. }
+        | Change::RemoveFile { keyspace, .. }
+        | Change::SetFlushed { keyspace, .. } => version.keyspace(*keyspace).is_none(),
         _ => false,
     }
 }

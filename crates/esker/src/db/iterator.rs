@@ -3,12 +3,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::base::options::call::ReadOptions;
 use crate::base::stats::board::Tick;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
-use crate::base::types::seqno::SeqNo;
 use crate::db::janitor;
 use crate::db::lease::Lease;
 use crate::flow::read::get::ReadAt;
@@ -22,12 +20,10 @@ pub struct Source {
     pub lease: Lease,
     /// The memtables and files.
     pub view: Arc<View>,
-    /// The moment.
-    pub at: SeqNo,
+    /// The moment, and how to read.
+    pub at: ReadAt,
     /// The keys.
     pub range: KeyRange,
-    /// How to read.
-    pub options: ReadOptions,
 }
 
 /// Ordered movement over the entries of a keyspace as they were when the cursor was made.
@@ -43,12 +39,7 @@ pub struct DbCursor {
 impl DbCursor {
     /// A cursor that stands nowhere yet.
     pub fn open(source: &Source) -> Result<DbCursor> {
-        let at = ReadAt {
-            seqno: source.at,
-            now_unix_s: source.lease.core().env.clock.unix_seconds(),
-            options: source.options,
-        };
-        let scan = scan(&source.view, source.range.clone(), &at)?;
+        let scan = scan(&source.view, source.range.clone(), &source.at)?;
         Ok(DbCursor {
             scan: Some(scan),
             lease: source.lease.clone(),

@@ -35,10 +35,16 @@ pub fn clean_directory(
     manifest: FileNumber,
 ) -> Result<()> {
     let in_use = core.history.files_in_use();
+    let mut dead_segments = Vec::new();
     for name in core.env.fs.list(&core.dir)? {
         let is_dead = match FileName::parse(&name) {
             Some(FileName::Sst(number)) => !in_use.contains(&number),
-            Some(FileName::Wal(number)) => !live_segments.contains(&number),
+            Some(FileName::Wal(number)) => {
+                if !live_segments.contains(&number) {
+                    dead_segments.push(number);
+                }
+                false
+            }
             Some(FileName::Manifest(number)) => number != manifest,
             Some(FileName::Temporary(_) | FileName::CurrentTemporary) => true,
             // Not ours, or the two files that are always needed.
@@ -47,6 +53,14 @@ pub fn clean_directory(
         if is_dead {
             core.env.fs.remove_file(&core.dir.join(&name))?;
         }
+    }
+    // Newest first, each gone for good before the next: to a crash in between, a later segment
+    // without the one before it would look like a log out of which a part is missing.
+    dead_segments.sort_unstable();
+    for number in dead_segments.into_iter().rev() {
+        let name = FileName::Wal(number).to_string();
+        core.env.fs.remove_file(&core.dir.join(name))?;
+        core.env.fs.sync_dir(&core.dir)?;
     }
     Ok(())
 }

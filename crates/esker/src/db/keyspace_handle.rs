@@ -9,6 +9,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
+use crate::db::file_list::{self, FileStats};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
 use crate::db::manual;
@@ -92,22 +93,37 @@ impl Keyspace {
     }
 
     /// Removes all keys in `bounds`, at the price of one write however many there are.
+    ///
+    /// Where a bound cannot be written down for all keys that may ever come (no end, or an order
+    /// of the user's own), it ends at the last key that is there when this is called.
     pub fn delete_range<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
+        // A range delete has an inclusive start and an exclusive end. Only in the bytewise order
+        // is it known which key comes next, and which is the first of all.
+        let order = &self.parts.options.order;
+        let has_next = |key: &[u8]| order.is_bytewise() && key.len() < KEY_BYTES_MAX;
         let range = KeyRange::new(bounds);
-        let Some(start) = self.first_from(range.lower)? else {
+        let start = match range.lower {
+            Bound::Included(key) => Some(key),
+            Bound::Unbounded if order.is_bytewise() => Some(Vec::new()),
+            Bound::Excluded(key) if has_next(&key) => Some(after(key)),
+            lower => self.first_key(lower)?,
+        };
+        let (end, is_end_inside) = match range.upper {
+            Bound::Excluded(key) => (Some(key), false),
+            Bound::Included(key) if has_next(&key) => (Some(after(key)), false),
+            Bound::Included(key) => (Some(key), true),
+            Bound::Unbounded => (self.last_key()?, true),
+        };
+        let (Some(start), Some(end)) = (start, end) else {
             return Ok(());
         };
-        match range.upper {
-            Bound::Excluded(end) => {
-                self.write(|batch| writing::delete_range(batch, &self.parts, &start, &end))
+        self.write(|batch| {
+            writing::delete_range(batch, &self.parts, &start, &end)?;
+            if is_end_inside && order.compare(&start, &end).is_le() {
+                batch.delete(self.parts.id, &end)?;
             }
-            Bound::Included(last) => self.delete_through(&start, &last),
-            // No key is behind all keys: so the last one there is now is the end.
-            Bound::Unbounded => match self.last_key()? {
-                Some(last) => self.delete_through(&start, &last),
-                None => Ok(()),
-            },
-        }
+            Ok(())
+        })
     }
 
     /// Folds an operand into the value of a key, by the keyspace's merge operator, at the price
@@ -146,12 +162,13 @@ impl Keyspace {
         let key = key.as_ref();
         let core = self.lease.core();
         loop {
+            // While this lives, compaction keeps the trace of every later write to the key: a
+            // delete that reached the bottom would else be gone, and not be found below.
+            let now = core.env.clock.monotonic();
+            let _traces = core.snapshots.pin(core.committer.visible(), now);
+            // Taken before the read, which may see more: a write between the two is found then.
             let seen = core.committer.visible();
-            let moment = Moment {
-                at: Some(seen),
-                ..self.moment()
-            };
-            let current = moment.get(key)?;
+            let current = self.get(key)?;
             let mut batch = Batch::new();
             let after = match change(current.as_deref()) {
                 Update::Keep => return Ok(current),
@@ -175,6 +192,12 @@ impl Keyspace {
         }
     }
 
+    /// Every sorted file of the keyspace now: from the newest run to the oldest, each in the
+    /// order of its keys.
+    pub fn files(&self) -> Vec<FileStats> {
+        file_list::files(&self.parts)
+    }
+
     /// Returns when everything written to the keyspace so far lies in sorted files.
     pub fn flush(&self) -> Result<()> {
         manual::flush(self.lease.core(), &self.parts)
@@ -192,46 +215,15 @@ impl Keyspace {
         writing::write(self.lease.core(), &mut batch, self.write, &[]).map(drop)
     }
 
-    /// A range delete has an exclusive end, and which key comes right behind `last` only the
-    /// order knows: so `last` is deleted by itself, in the same batch.
-    fn delete_through(&self, start: &[u8], last: &[u8]) -> Result<()> {
-        self.write(|batch| {
-            if self.parts.options.order.compare(start, last).is_gt() {
-                return Ok(());
-            }
-            writing::delete_range(batch, &self.parts, start, last)?;
-            batch.delete(self.parts.id, last)
-        })
-    }
-
-    /// The first key of a range. `None` when it begins behind a key whose successor is not known,
-    /// and no key is there.
-    fn first_from(&self, lower: Bound<Vec<u8>>) -> Result<Option<Vec<u8>>> {
-        match lower {
-            Bound::Included(key) => Ok(Some(key)),
-            Bound::Excluded(mut key)
-                if self.parts.options.order.is_bytewise() && key.len() < KEY_BYTES_MAX =>
-            {
-                key.push(0);
-                Ok(Some(key))
-            }
-            Bound::Excluded(key) => {
-                let behind = (Bound::Excluded(key), Bound::<Vec<u8>>::Unbounded);
-                let first = self.range(behind)?.next().transpose()?;
-                Ok(first.map(|(key, _)| key.to_vec()))
-            }
-            // The empty key is the first one bytewise; another order has to be asked.
-            Bound::Unbounded if self.parts.options.order.is_bytewise() => Ok(Some(Vec::new())),
-            Bound::Unbounded => {
-                let first = self.iter()?.next().transpose()?;
-                Ok(first.map(|(key, _)| key.to_vec()))
-            }
-        }
+    fn first_key(&self, lower: Bound<Vec<u8>>) -> Result<Option<Vec<u8>>> {
+        let first = self.range((lower, Bound::Unbounded))?.next();
+        Ok(first.transpose()?.map(|(key, _)| key.to_vec()))
     }
 
     fn last_key(&self) -> Result<Option<Vec<u8>>> {
-        let last = self.iter()?.next_back().transpose()?;
-        Ok(last.map(|(key, _)| key.to_vec()))
+        let mut cursor = self.cursor()?;
+        cursor.seek_to_last()?;
+        Ok(cursor.key().map(<[u8]>::to_vec))
     }
 }
 
@@ -262,3 +254,12 @@ impl Update {
         new.map_or(Update::Remove, |value| Update::Set(value.to_vec()))
     }
 }
+
+/// The next key, bytewise.
+fn after(mut key: Vec<u8>) -> Vec<u8> {
+    key.push(0);
+    key
+}
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,9 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
     let until = core.committer.visible();
     loop {
         let seen = core.work.ended.raised_count();
+        if core.keyspaces.by_id(parts.id).is_none() {
+            return Err(Error::invalid("the keyspace was dropped"));
+        }
         worker::wake(core);
         let sealed = parts.current.sealed();
         if sealed.iter().all(|sealed| sealed.last_seqno > until) {
@@ -67,16 +70,23 @@ fn compact_when_free(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) 
             // Automatic compactions are held back, so the one in the way ends soon.
             Err(busy) if busy.kind() == ErrorKind::Busy => {
                 if core.work.state().compaction_count == 0 {
-                    return Err(Error::corruption(
-                        "files of the range could not be read by an earlier compaction; \
-                         `stats` tells why",
-                    ));
+                    return Err(not_again(core));
                 }
                 core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
             }
             Err(error) => return Err(error),
         }
     }
+}
+
+// An earlier compaction of the same files failed; it is of that kind.
+fn not_again(core: &Core) -> Error {
+    let state = core.work.state();
+    let failure = state.compaction_failure.as_ref();
+    let failure = failure.expect("files stay busy without a compaction only when one failed");
+    let message = "an earlier compaction of files in the range failed, and is not tried again \
+                   until the database is reopened";
+    Error::new(failure.kind(), message).caused_by(failure.again())
 }
 
 // The parts run on background threads; the caller only waits.
@@ -99,6 +109,8 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
         return Ok(());
     }
     core.room.changed.raise();
+    // Waits for a keyspace that is being created or dropped, and keeps later ones away.
+    let _changing = core.keyspaces.change();
     loop {
         let seen = core.work.ended.raised_count();
         if core.work.state().job_count == 0 {

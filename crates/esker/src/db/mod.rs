@@ -7,6 +7,7 @@
 pub mod identity;
 pub mod snapshots;
 pub mod keyspace;
+pub mod file_list;
 pub mod doomed;
 pub mod work;
 pub mod core;

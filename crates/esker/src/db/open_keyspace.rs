@@ -19,6 +19,7 @@ use crate::db::core::Core;
 use crate::db::install::install;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::regulate;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::read::fold::Folder;
 use crate::flow::read::view::ViewParts;
@@ -200,15 +201,17 @@ pub fn find_or_create(
     options: Option<KeyspaceOptions>,
 ) -> Result<Arc<KeyspaceParts>> {
     if let Some(parts) = core.keyspaces.find(name) {
+        refuse_other(&parts, options.as_ref())?;
         return Ok(parts);
     }
-    core.gate.check_write()?;
     if name.is_empty() || name.len() > KEYSPACE_NAME_BYTES_MAX {
         let message = format!("a keyspace's name has 1 to {KEYSPACE_NAME_BYTES_MAX} bytes");
         return Err(Error::invalid(message));
     }
     let _changing = core.keyspaces.change();
+    core.gate.check_write()?;
     if let Some(parts) = core.keyspaces.find(name) {
+        refuse_other(&parts, options.as_ref())?;
         return Ok(parts);
     }
     let version = core.history.current();
@@ -219,7 +222,9 @@ pub fn find_or_create(
     let asked = options.unwrap_or_else(|| core.resolved.keyspace_asked.clone());
     let mut options = asked.clone();
     fill_keyspace(&core.options, &mut options);
+    // Refused here, because what the manifest refuses ends all writing.
     check_keyspace(&core.options, &options)?;
+    version.orders.find(options.order.name())?;
     let id = version.next_keyspace;
     install(core, vec![create_change(id, name, &asked)], None)?;
     let version = core.history.current();
@@ -228,27 +233,50 @@ pub fn find_or_create(
     core.keyspaces.get(name)
 }
 
+/// `Invalid` when a keyspace that is there has its keys in another order, or its operands meant
+/// for another operator, than who opens it believes.
+fn refuse_other(parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) -> Result<()> {
+    let Some(asked) = asked else {
+        return Ok(());
+    };
+    let name = &parts.name;
+    let (there, wanted) = (parts.options.order.name(), asked.order.name());
+    if there != wanted {
+        return Err(Error::invalid(format!(
+            "keyspace {name:?} has its keys in the order {there:?}, not {wanted:?}; an order \
+             cannot be changed"
+        )));
+    }
+    let operator = |options: &KeyspaceOptions| {
+        let rule = options.merge.as_ref();
+        rule.map_or_else(|| "none".to_string(), |rule| rule.0.name().to_string())
+    };
+    let (there, wanted) = (operator(&parts.options), operator(asked));
+    if asked.merge.is_some() && there != wanted {
+        return Err(Error::invalid(format!(
+            "keyspace {name:?} has merge operator {there:?}, not {wanted:?}; open it with {there:?}"
+        )));
+    }
+    Ok(())
+}
+
 /// Drops a keyspace with everything in it. Readers that have it open go on reading what it was.
 pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
-    core.gate.check_write()?;
     if name == DEFAULT_KEYSPACE {
         return Err(Error::invalid("the keyspace `default` cannot be dropped"));
     }
     let _changing = core.keyspaces.change();
+    core.gate.check_write()?;
     let parts = core.keyspaces.get(name)?;
-    let files: Vec<FileNumber> = parts
-        .current
-        .view()
-        .parts()
-        .levels
-        .files()
-        .map(|(_, file)| file.number)
-        .collect();
     install(core, vec![Change::DropKeyspace { id: parts.id }], None)?;
     core.committer
         .paused(|active| active.remove_keyspace(parts.id));
     core.keyspaces.remove(name);
-    janitor::remove_orphans(core, files);
+    // Its sealed memtables will never be flushed: writers who wait for memory go on now.
+    regulate::set_memory(core);
+    janitor::remove_doomed(core);
+    // Whoever waits for its flush learns that there is nothing to wait for.
+    core.work.ended.raise();
     Ok(())
 }
 

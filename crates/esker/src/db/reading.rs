@@ -115,14 +115,13 @@ impl Moment<'_> {
     fn source(&self, range: KeyRange) -> Result<Source> {
         self.lease.core().gate.check_read()?;
         let view = self.parts.current.view();
-        let at = self.at().seqno;
+        let at = self.at();
         let lease = self.lease.clone();
         Ok(Source {
             lease,
             view,
             at,
             range,
-            options: self.options,
         })
     }
 }

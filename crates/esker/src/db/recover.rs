@@ -46,6 +46,9 @@ use crate::store::wal::reader::WalReader;
 /// now and then, hardly ever twice in a row.
 const READ_TRIES: usize = 6;
 
+/// The manifest of every new database: number 0 is never given out.
+const FIRST_MANIFEST: FileNumber = FileNumber(1);
+
 /// What a database is opened with.
 #[derive(Clone)]
 pub struct Parts {
@@ -210,16 +213,19 @@ fn has_database(parts: &Parts) -> Result<bool> {
 }
 
 // A directory with sorted files or logs but no CURRENT is a damaged database, not an empty one:
-// creating a new one over it would remove what can still be saved.
+// creating a new one over it would remove what can still be saved. The first manifest alone is
+// neither: a creation that a crash cut short leaves it, before anybody was told of a database.
 fn refuse_lost_current(parts: &Parts) -> Result<()> {
     if !parts.env.fs.exists(&parts.dir)? {
         return Ok(());
     }
     for name in parts.env.fs.list(&parts.dir)? {
-        if matches!(
-            FileName::parse(&name),
-            Some(FileName::Sst(_) | FileName::Manifest(_))
-        ) {
+        let is_proof = match FileName::parse(&name) {
+            Some(FileName::Sst(_) | FileName::Wal(_)) => true,
+            Some(FileName::Manifest(number)) => number != FIRST_MANIFEST,
+            _ => false,
+        };
+        if is_proof {
             let message = format!(
                 "CURRENT is missing but {name} is there; `esker repair --dry-run` tells what can \
                  be saved"

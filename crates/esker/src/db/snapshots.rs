@@ -36,6 +36,19 @@ pub struct LiveSnapshot {
     pub taken_at: Duration,
 }
 
+/// A registered snapshot that is forgotten when this goes.
+#[derive(Debug)]
+pub struct Pin<'a> {
+    snapshots: &'a Snapshots,
+    ticket: Ticket,
+}
+
+impl Drop for Pin<'_> {
+    fn drop(&mut self) {
+        self.snapshots.release(self.ticket);
+    }
+}
+
 impl Snapshots {
     /// Registers a snapshot that reads at `seqno`.
     pub fn take(&self, seqno: SeqNo, now: Duration) -> Ticket {
@@ -47,6 +60,14 @@ impl Snapshots {
         live.next_ticket += 1;
         live.taken.insert((seqno, ticket.ticket), now);
         ticket
+    }
+
+    /// Registers a snapshot that reads at `seqno` for as long as the guard lives.
+    pub fn pin(&self, seqno: SeqNo, now: Duration) -> Pin<'_> {
+        Pin {
+            snapshots: self,
+            ticket: self.take(seqno, now),
+        }
     }
 
     /// Forgets a snapshot; returns the number of the newest that is left.

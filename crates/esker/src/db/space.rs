@@ -12,6 +12,9 @@ use crate::db::core::Core;
 /// itself, without a timer.
 pub fn look(core: &Core) -> Result<()> {
     let short = shortage(core)?;
+    if short.is_none() {
+        core.work.state().is_short_of_space = false;
+    }
     if short.is_some() || core.gate.full().is_some() {
         core.gate.set_full(short);
         core.room.changed.raise();
@@ -19,13 +22,13 @@ pub fn look(core: &Core) -> Result<()> {
     Ok(())
 }
 
-/// Whether a compaction that rewrites `bytes` leaves the reserve alone.
-pub fn has_room_for(core: &Core, bytes: u64) -> bool {
-    match core.env.fs.free_bytes(&core.dir) {
-        Ok(free) => free.saturating_sub(bytes) >= core.options.free_disk_min / 2,
-        // If the disk does not answer, the compaction's own writes will tell.
-        Err(_) => true,
-    }
+/// Bytes that a compaction may write and still leave half of the reserve for flushes.
+pub fn room_for_compaction(core: &Core) -> u64 {
+    let free = core.env.fs.free_bytes(&core.dir);
+    // If the disk does not answer, the compaction's own writes will tell.
+    free.map_or(u64::MAX, |free| {
+        free.saturating_sub(core.options.free_disk_min / 2)
+    })
 }
 
 fn shortage(core: &Core) -> Result<Option<Error>> {

@@ -13,6 +13,7 @@ use crate::db::flushing;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
+use crate::db::space;
 use crate::env::pool::Priority;
 
 /// Spawns every piece of work that is due and not under way.
@@ -47,6 +48,7 @@ pub fn prepare_segment(core: &Arc<Core>) {
     let core = Arc::clone(core);
     let pool = Arc::clone(&core.env.pool);
     let job = move || {
+        look_at_space(&core);
         let made = core.segments.prepare();
         if let Err(error) = made {
             // The write path makes its segment itself when there is no spare, and reports then.
@@ -68,7 +70,9 @@ pub fn prepare_segment(core: &Arc<Core>) {
 fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     {
         let mut state = core.work.state();
-        if core.gate.fault().is_some() || !state.flushing.insert(parts.id) {
+        // Looked at under the lock: `close` waits for what is on the books when the gate shuts.
+        let is_barred = core.gate.is_closed() || core.gate.fault().is_some();
+        if is_barred || !state.flushing.insert(parts.id) {
             return;
         }
         state.job_count += 1;
@@ -76,6 +80,7 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     let core = Arc::clone(core);
     let pool = Arc::clone(&core.env.pool);
     let job = move || {
+        look_at_space(&core);
         let flushed = flushing::flush_keyspace(&core, &parts, &flushing::due(&core, &parts));
         core.work.state().flushing.remove(&parts.id);
         let is_done = flushed.is_ok();
@@ -89,6 +94,14 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
         job_ended(&core);
     };
     pool.spawn(Priority::High, "esker-flush", Box::new(job));
+}
+
+// Every new segment and every flush comes here first, so that writers are refused when the disk
+// drains into the reserve, and not only when something has broken for lack of space.
+fn look_at_space(core: &Core) {
+    if let Err(error) = space::look(core) {
+        core.work.note_failure("look at the free space", &error);
+    }
 }
 
 // A flush that cannot go on holds memory and log; what to do depends on why.
@@ -140,10 +153,15 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
             core.gate.set_full(Some(error.again()));
         }
     }
+    // Without space the same work would fail again at once: the next flush, or a writer that
+    // finds space, wakes the background instead.
+    let may_go_on = finished.as_ref().err().map(Error::kind) != Some(ErrorKind::OutOfSpace);
     running.set_result(finished);
     janitor::remove_doomed(core);
     regulate::set_rates(core);
-    wake(core);
+    if may_go_on {
+        wake(core);
+    }
 }
 
 fn job_ended(core: &Core) {

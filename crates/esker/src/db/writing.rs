@@ -79,8 +79,12 @@ pub fn write(
     };
     let outcome = match core.committer.commit(batch, &commit) {
         Err(error) if error.kind() == ErrorKind::OutOfSpace => {
-            // The disk may have drained since: look, and try once more.
+            // The disk may have drained since: look, and try once more. What waits to be flushed
+            // goes on too: this very write may need the memory.
             space::look(core)?;
+            if core.gate.full().is_none() {
+                worker::wake(core);
+            }
             core.committer.commit(batch, &commit)?
         }
         other => other?,

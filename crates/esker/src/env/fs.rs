@@ -101,6 +101,15 @@ pub trait ReadFile: Send + Sync {
     /// nobody reads beyond what was once written.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
 
+    /// Appends the `len` bytes from `offset` to `buffer`; errors as [`ReadFile::read_at`], and
+    /// then `buffer` may hold any part of them. Room that is not filled yet need not be cleared
+    /// first, which costs a tenth of reading a block from the page cache.
+    fn read_onto(&self, offset: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
+        let start = buffer.len();
+        buffer.resize(start + len, 0);
+        self.read_at(offset, &mut buffer[start..])
+    }
+
     /// Size of the file when it was opened, in bytes.
     fn size_bytes(&self) -> u64;
 

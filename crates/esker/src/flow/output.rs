@@ -39,6 +39,9 @@ pub struct OutputSettings {
 }
 
 /// Writes a run of sorted files: entries in order, cut only between different user keys.
+///
+/// One that is dropped before [`Output::finish`] takes its files away again: nobody will name
+/// them, and where it failed for lack of space they would stand in the way of the next try.
 pub struct Output {
     settings: OutputSettings,
     /// Range deletes not yet written, in order of their start; none starts before the file that
@@ -46,6 +49,8 @@ pub struct Output {
     range_deletes: VecDeque<RangeDelete>,
     builder: Option<(FileNumber, AnyBuilder)>,
     last_key: Vec<u8>,
+    /// Every file that was created, until they are handed over.
+    begun: Vec<FileNumber>,
     files: Vec<FileRecord>,
 }
 
@@ -62,6 +67,7 @@ impl Output {
             range_deletes: range_deletes.into(),
             builder: None,
             last_key: Vec::new(),
+            begun: Vec::new(),
             files: Vec::new(),
         }
     }
@@ -84,7 +90,8 @@ impl Output {
         if !self.files.is_empty() {
             self.settings.env.fs.sync_dir(&self.settings.dir)?;
         }
-        Ok(self.files)
+        self.begun.clear();
+        Ok(std::mem::take(&mut self.files))
     }
 
     fn is_full(&self) -> bool {
@@ -100,6 +107,7 @@ impl Output {
             let number = settings.numbers.take();
             let path = settings.dir.join(FileName::Sst(number).to_string());
             let file = settings.env.fs.create(&path)?;
+            self.begun.push(number);
             let build = BuildSettings {
                 number,
                 order: settings.order.clone(),
@@ -156,6 +164,17 @@ impl Output {
             self.range_deletes.push_front(rest);
         }
         clipped
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        for number in &self.begun {
+            let number = *number;
+            let path = self.settings.dir.join(FileName::Sst(number).to_string());
+            // One that cannot be removed is found again at the next open.
+            let _left = self.settings.env.fs.remove_file(&path);
+        }
     }
 }
 

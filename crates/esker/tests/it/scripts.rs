@@ -18,6 +18,7 @@ mod wal;
 mod block;
 mod sst;
 mod version;
+mod compact;
 
 /// One kind of script: what its commands do.
 trait Stage {

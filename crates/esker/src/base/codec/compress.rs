@@ -77,34 +77,40 @@ impl Compression {
 
     /// Unpacks exactly `plain_len` bytes. `Corruption` when the packed bytes do not give them.
     pub fn unpack(self, packed: &[u8], plain_len: usize) -> Result<Vec<u8>> {
-        let plain = match self {
-            Compression::None => Ok(packed.to_vec()),
-            Compression::Lz4 => lz4_flex::block::decompress(packed, plain_len)
-                .map_err(|error| format!("lz4 cannot unpack: {error}")),
-            Compression::Zstd => zstd::bulk::decompress(packed, plain_len)
-                .map_err(|error| format!("zstd cannot unpack: {error}")),
-            Compression::Snappy => unpack_snappy(packed, plain_len),
-        };
-        let plain = plain.map_err(Error::corruption)?;
-        if plain.len() != plain_len {
-            let got = plain.len();
-            return Err(Error::corruption(format!(
-                "unpacks to {got} bytes, not {plain_len}"
-            )));
-        }
+        let mut plain = Vec::new();
+        self.unpack_into(packed, plain_len, &mut plain)?;
         Ok(plain)
+    }
+
+    /// As [`Compression::unpack`], into a buffer whose bytes and length no longer matter.
+    pub fn unpack_into(self, packed: &[u8], plain_len: usize, plain: &mut Vec<u8>) -> Result<()> {
+        if self == Compression::None {
+            plain.clear();
+            plain.extend_from_slice(packed);
+            return exactly(packed.len(), plain_len);
+        }
+        plain.resize(plain_len, 0);
+        let unpacked = match self {
+            Compression::None => Ok(plain_len),
+            Compression::Lz4 => lz4_flex::block::decompress_into(packed, plain)
+                .map_err(|error| format!("lz4 cannot unpack: {error}")),
+            Compression::Zstd => zstd::bulk::decompress_to_buffer(packed, &mut plain[..])
+                .map_err(|error| format!("zstd cannot unpack: {error}")),
+            Compression::Snappy => snap::raw::Decoder::new()
+                .decompress(packed, plain)
+                .map_err(|error| format!("snappy cannot unpack: {error}")),
+        };
+        exactly(unpacked.map_err(Error::corruption)?, plain_len)
     }
 }
 
-// The length in front of the packed bytes is checked before anything is allocated for it.
-fn unpack_snappy(packed: &[u8], plain_len: usize) -> std::result::Result<Vec<u8>, String> {
-    match snap::raw::decompress_len(packed) {
-        Ok(len) if len == plain_len => snap::raw::Decoder::new()
-            .decompress_vec(packed)
-            .map_err(|error| format!("snappy cannot unpack: {error}")),
-        Ok(len) => Err(format!("snappy says {len} bytes, not {plain_len}")),
-        Err(error) => Err(format!("snappy cannot unpack: {error}")),
+fn exactly(got: usize, plain_len: usize) -> Result<()> {
+    if got == plain_len {
+        return Ok(());
     }
+    Err(Error::corruption(format!(
+        "unpacks to {got} bytes, not {plain_len}"
+    )))
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 /// What an acknowledged write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Durability {
-    /// Nothing: the write is in memory only until the next flush.
+    /// Nothing: the write is in memory only until the next flush. (A batch over several keyspaces
+    /// is logged all the same: flushes are by keyspace, and must not bring half of it.)
     Memory,
     /// A killed process: the write is in the kernel's page cache.
     #[default]

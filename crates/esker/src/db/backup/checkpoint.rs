@@ -108,7 +108,7 @@ impl<'a> Claim<'a> {
                 if is_new {
                     // Nothing of use is there yet; what cannot be removed does no harm.
                     let _ = fs.remove_file(&target.join(FileName::Lock.to_string()));
-                    // As above.
+                    // The same holds for the directory.
                     let _ = fs.remove_dir(target);
                 }
                 return Err(error);

@@ -10,8 +10,9 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::{Errno, pread, retry_on_intr};
 
 use crate::base::types::error::{Error, Result};
 use crate::env::fs::ReadFile;
@@ -116,14 +117,35 @@ impl OsFile {
         self.file
             .read_exact_at(buffer, offset)
             .map_err(|cause| match cause.kind() {
-                io::ErrorKind::UnexpectedEof => Error::corruption(format!(
-                    "the file ends before the {} bytes that should be here",
-                    buffer.len()
-                ))
-                .in_file(self.path.display())
-                .at_offset(offset),
+                io::ErrorKind::UnexpectedEof => self.too_short(offset, buffer.len()),
                 _ => self.error("read", cause).at_offset(offset),
             })
+    }
+
+    /// Appends the `len` bytes from `offset` to `buffer`; a file that ends before is `Corruption`.
+    pub fn read_exact_onto(&self, offset: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
+        let (start, end) = (buffer.len(), buffer.len() + len);
+        buffer.reserve(len);
+        while buffer.len() < end {
+            let at = offset + (buffer.len() - start) as u64;
+            match pread(&self.file, spare_capacity(buffer), at) {
+                Ok(0) => return Err(self.too_short(offset, len)),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(cause) => return Err(self.error("read", cause.into()).at_offset(offset)),
+            }
+        }
+        // The buffer may have had more room than was asked for.
+        buffer.truncate(end);
+        Ok(())
+    }
+
+    #[cold]
+    fn too_short(&self, offset: u64, len: usize) -> Error {
+        Error::corruption(format!(
+            "the file ends before the {len} bytes that should be here"
+        ))
+        .in_file(self.path.display())
+        .at_offset(offset)
     }
 
     /// Writes all of `bytes` at `offset`, which may lie beyond the end.
@@ -203,6 +225,10 @@ impl RealReadFile {
 impl ReadFile for RealReadFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.file.read_exact_at(offset, buffer)
+    }
+
+    fn read_onto(&self, offset: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
+        self.file.read_exact_onto(offset, len, buffer)
     }
 
     fn size_bytes(&self) -> u64 {

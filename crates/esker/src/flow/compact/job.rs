@@ -254,3 +254,6 @@ impl<'a> Below<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,18 +50,11 @@ impl Situation<'_> {
     /// Everything that overlaps `range`, merged into the deepest level that holds any of it.
     ///
     /// `None` when nothing overlaps, when all of it is one run without deletes already, or when
-    /// a running compaction reads some of it.
+    /// a running compaction is in the way ([`Situation::is_busy`]).
     pub fn pick_range(&self, range: &KeyRange) -> Option<Plan> {
-        let mut inputs = self.overlapping(range);
-        // Keys just outside the range move down with their files, so whatever lies between must
-        // come too: the range grows until no file reaches over its border.
-        loop {
-            let grown = self.overlapping(&hull(self.order, &inputs)?);
-            let is_stable = count(&grown) == count(&inputs);
-            inputs = grown;
-            if is_stable {
-                break;
-            }
+        let (inputs, reach) = self.grown(range)?;
+        if self.is_in_the_way(&reach) {
+            return None;
         }
         let base = targets(self.levels, self.options).base;
         let deepest = inputs.last()?.level;
@@ -80,11 +73,40 @@ impl Situation<'_> {
         self.if_idle(inputs, output, deed, Reason::Manual)
     }
 
-    /// Whether a running compaction reads or writes anything in `range`.
+    /// Whether a running compaction is in the way of [`Situation::pick_range`].
     pub fn is_busy(&self, range: &KeyRange) -> bool {
-        let inputs = self.overlapping(range);
-        let mut files = inputs.iter().flat_map(|input| input.runs.iter().flatten());
-        files.any(|file| self.busy.contains(&file.number))
+        self.grown(range)
+            .is_some_and(|(_, reach)| self.is_in_the_way(&reach))
+    }
+
+    /// The files that overlap `range` and those that must come with them, and how far they reach.
+    fn grown(&self, range: &KeyRange) -> Option<(Vec<Input>, KeyRange)> {
+        let mut inputs = self.overlapping(range);
+        // Keys just outside the range move down with their files, so whatever lies between must
+        // come too: the range grows until no file reaches over its border.
+        loop {
+            let reach = hull(self.order, &inputs)?;
+            let grown = self.overlapping(&reach);
+            if count(&grown) == count(&inputs) {
+                return Some((inputs, reach));
+            }
+            inputs = grown;
+        }
+    }
+
+    /// Whether a running compaction may write a file into `reach`. Its outputs lie between its
+    /// inputs' outermost keys, also where none of the inputs does: so files that came meanwhile
+    /// may lie amid what it is about to write.
+    fn is_in_the_way(&self, reach: &KeyRange) -> bool {
+        let files = self.levels.files();
+        let busy = files.filter(|(_, file)| self.busy.contains(&file.number));
+        let busy = Input {
+            level: Level::ZERO,
+            runs: vec![busy.map(|(_, file)| Arc::clone(file)).collect()],
+        };
+        hull(self.order, &[busy]).is_some_and(|busy| {
+            !ends_before(self.order, &busy, reach) && !ends_before(self.order, reach, &busy)
+        })
     }
 
     fn pick_by_size(&self) -> Option<Plan> {
@@ -319,3 +341,15 @@ fn hull(order: &KeyOrder, inputs: &[Input]) -> Option<KeyRange> {
         upper,
     })
 }
+
+/// Whether all of `left` lies before `right`; both are hulls.
+fn ends_before(order: &KeyOrder, left: &KeyRange, right: &KeyRange) -> bool {
+    match (&left.upper, &right.lower) {
+        (Bound::Included(end), Bound::Included(start)) => order.compare(end, start).is_lt(),
+        (Bound::Excluded(end), Bound::Included(start)) => order.compare(end, start).is_le(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

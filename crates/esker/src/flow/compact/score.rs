@@ -101,3 +101,6 @@ pub fn debt_bytes(levels: &Levels, targets: &Targets, options: &CompactionOption
         .sum();
     l0_debt + sum
 }
+
+#[cfg(test)]
+mod tests;

@@ -125,7 +125,7 @@ fn covers(range_deletes: &[RangeDelete]) -> Vec<Vec<SeqNo>> {
 fn a_run_holds_what_went_in_and_nothing_overlaps() {
     // Random entries and range deletes, files of a few blocks: the files together hold exactly
     // what went in, range deletes without gap or overlap, and each record is true.
-    for_seeds(150, |seed, random| {
+    for_seeds(100, |seed, random| {
         let world = SimWorld::new(seed);
         let settings = settings(&world, 100 + random.below(1000));
         let write_count = random.below(200);

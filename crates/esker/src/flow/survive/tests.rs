@@ -154,7 +154,8 @@ impl Split {
             let is_point = self.below.points.iter().any(|(of, ..)| of == key);
             let is_deleted =
                 (self.below.range_deletes.iter()).any(|delete| delete.start[..] == key[..]);
-            !(is_point || is_deleted || is_careless && random.one_in(2))
+            let is_left_out = is_careless && random.one_in(2);
+            !(is_point || is_deleted || is_left_out)
         });
         keys.collect()
     }

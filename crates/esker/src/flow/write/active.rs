@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::base::hooks::merge::MergeRule;
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
@@ -165,6 +165,10 @@ impl Active {
     }
 
     /// Appends a batch to the log, beginning a new segment when it does not fit.
+    ///
+    /// Errors: `Faulted` when writing failed, and a part of the batch, or all of it, may stand in
+    /// the log; any other when no segment could be had: nothing was written, and the live one is
+    /// whole.
     pub fn log(&mut self, batch: &[u8], sync: &SyncGroup, applied: &mut Applied) -> Result<()> {
         let fits = self.log.as_ref().is_some_and(|log| log.fits(batch.len()));
         if !fits {
@@ -180,7 +184,7 @@ impl Active {
             // A watermark of one byte says that every earlier segment is durable.
             log.set_synced(1);
         }
-        let offset = log.append(batch)?;
+        let offset = log.append(batch).map_err(torn)?;
         sync.wrote(LogPosition {
             segment: log.number(),
             offset,
@@ -200,7 +204,7 @@ impl Active {
         };
         let (number, file) = self.segments.take(bytes)?;
         let mut log = WalWriter::new(file, number);
-        log.append(&head.encode())?;
+        log.append(&head.encode()).map_err(torn)?;
         sync.add_segment(log.number(), log.syncer());
         self.segments_used.push(log.number());
         self.log = Some(log);
@@ -293,4 +297,10 @@ impl Active {
     pub fn keyspaces(&self) -> Vec<KeyspaceId> {
         self.tables.keys().copied().collect()
     }
+}
+
+/// What a failed write to the log means: its end is not known, whatever the reason was.
+fn torn(cause: Error) -> Error {
+    let message = "writing to the log failed; reopen the database";
+    Error::new(ErrorKind::Faulted, message).caused_by(cause)
 }

@@ -151,7 +151,8 @@ impl Committer {
         }
         batch.set_first_seqno(active.last_seqno().plus(1));
         let mut applied = Applied::default();
-        if options.durability != Durability::Memory {
+        // Without the log, the flush of one keyspace would bring half of a batch over several.
+        if options.durability != Durability::Memory || batch.keyspaces().len() > 1 {
             self.log(&mut active, batch, &mut applied)?;
         }
         let entries = BatchReader::new(batch.bytes())?;

@@ -91,7 +91,7 @@ pub fn replay(
             continue;
         };
         check_present(head, segments, first_log)?;
-        if let Some(lost) = lost_before(head, report.end) {
+        if let Some(lost) = lost_before(head, report.end, first_log) {
             return stop_behind_loss(fs, dir, lost, &segments[index..], report);
         }
         read_segment(&mut reader, number, targets, &mut report)
@@ -193,11 +193,17 @@ fn check_present(head: SegmentHead, segments: &[FileNumber], first_log: FileNumb
 
 /// Where the log was lost, if the segment before the one with this head does not reach as far
 /// as the head says.
-fn lost_before(head: SegmentHead, end: Option<(FileNumber, u64)>) -> Option<(FileNumber, u64)> {
+fn lost_before(
+    head: SegmentHead,
+    end: Option<(FileNumber, u64)>,
+    first_log: FileNumber,
+) -> Option<(FileNumber, u64)> {
     let (previous, previous_end) = head.previous?;
     match end {
-        // The segments before the first one read hold only entries that are in sorted files.
-        None => None,
+        // The segments before the first needed one hold only entries that are in sorted files.
+        None if previous < first_log => None,
+        // Not even its head is left of the segment before.
+        None => Some((previous, 0)),
         Some((number, end)) if number == previous && end >= previous_end => None,
         Some(lost) => Some(lost),
     }
@@ -242,3 +248,6 @@ fn note_torn(reader: &WalReader, number: FileNumber, report: &mut ReplayReport) 
         report.torn_at = Some((number, offset));
     }
 }
+
+#[cfg(test)]
+mod tests;

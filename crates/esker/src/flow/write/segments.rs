@@ -29,6 +29,8 @@ struct Shelf {
     spare: Option<(FileNumber, Box<dyn LogFile>)>,
     retired: Vec<FileNumber>,
     is_preparing: bool,
+    /// The newest segment handed out.
+    newest_taken: Option<FileNumber>,
 }
 
 impl Segments {
@@ -53,17 +55,25 @@ impl Segments {
     /// Its directory entry is durable.
     pub fn take(&self, bytes: u64) -> Result<(FileNumber, Box<dyn LogFile>)> {
         let spare = self.shelf().spare.take();
-        match spare {
-            Some((number, file)) if file.capacity_bytes() >= bytes => Ok((number, file)),
+        let newest = self.shelf().newest_taken;
+        // Segments are read back in the order of their numbers. One whose preparation was
+        // overtaken by a segment made on the spot has a smaller number than that.
+        let is_fit = |number: FileNumber, file: &dyn LogFile| {
+            file.capacity_bytes() >= bytes && Some(number) > newest
+        };
+        let (number, file) = match spare {
+            Some((number, file)) if is_fit(number, &*file) => (number, file),
             other => {
-                // A spare that is too small for one giant batch has a smaller number than the
-                // segment made now, so it cannot follow it: it is given back as used.
+                // A spare that is too small for one giant batch cannot stay either: the next
+                // rotation needs a larger number than this one.
                 if let Some((number, _)) = other {
                     self.retire(number)?;
                 }
-                self.make(bytes.max(self.capacity_bytes))
+                self.make(bytes.max(self.capacity_bytes))?
             }
-        }
+        };
+        self.shelf().newest_taken = Some(number);
+        Ok((number, file))
     }
 
     /// Makes the spare segment, unless there is one. For a background thread.
@@ -109,12 +119,20 @@ impl Segments {
         let number = self.numbers.take();
         let path = self.path(number);
         let old = self.shelf().retired.pop();
-        if let Some(old) = old {
-            self.fs.rename(&self.path(old), &path)?;
+        if let Some(old) = old
+            && let Err(error) = self.fs.rename(&self.path(old), &path)
+        {
+            self.shelf().retired.push(old);
+            return Err(error);
         }
-        let file = self.fs.open_log(&path, capacity_bytes)?;
-        self.fs.sync_dir(&self.dir)?;
-        Ok((number, file))
+        let opened = self.fs.open_log(&path, capacity_bytes);
+        let made = opened.and_then(|file| self.fs.sync_dir(&self.dir).map(|()| file));
+        if made.is_err() {
+            // Perhaps there is no space: what was made so far must not hold more of it. A file
+            // that cannot be removed either is found by the next open.
+            let _ = self.fs.remove_file(&path);
+        }
+        Ok((number, made?))
     }
 
     fn path(&self, number: FileNumber) -> PathBuf {
@@ -126,3 +144,6 @@ impl Segments {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -85,6 +85,15 @@ impl<V: Clone> ShardedCache<V> {
         });
     }
 
+    /// Whether a block with that charge would push nothing out.
+    #[inline]
+    pub fn has_room(&self, key: &BlockKey, charge_bytes: usize) -> bool {
+        let share = self.capacity_bytes() / self.cells.len();
+        // Relaxed: advice, right enough whoever sees it when.
+        let used = self.cell(key.hash()).used_bytes.load(Ordering::Relaxed);
+        used + charge_bytes + Self::ENTRY_BYTES <= share
+    }
+
     /// Removes all blocks of a file; takes time for each of them and for each shard, not for
     /// what else is in the cache.
     pub fn remove_file(&self, file: FileNumber) {

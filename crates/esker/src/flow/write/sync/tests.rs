@@ -95,3 +95,63 @@ fn after_a_failed_sync_nothing_is_tried_again() {
     assert!(group.sync_all(&*env.pool).is_err());
     assert_eq!(probe.count(), 1);
 }
+
+/// What threads wrote to a pretended log, and how much of it is durable.
+#[derive(Default)]
+struct Disk {
+    written: AtomicU64,
+    durable: AtomicU64,
+    sync_count: AtomicU64,
+}
+
+impl LogSync for Disk {
+    fn sync(&self) -> Result<()> {
+        let covered = self.written.load(Ordering::SeqCst);
+        self.sync_count.fetch_add(1, Ordering::SeqCst);
+        self.durable.fetch_max(covered, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[test]
+fn threads_share_syncs_and_none_returns_early() {
+    // Eight threads write under a lock and sync outside it, as commits do: when a sync returns,
+    // what its thread wrote is durable, and there are never more syncs than writers.
+    const THREADS: usize = 8;
+    const WRITES: u64 = 200;
+    let pool = Arc::new(crate::env::real::pool::RealPool::new(THREADS));
+    let (group, disk) = (Arc::new(SyncGroup::default()), Arc::new(Disk::default()));
+    group.add_segment(FileNumber(1), disk.clone());
+    let (writing, done) = (Arc::new(Mutex::new(0)), Arc::new(Signal::default()));
+    for _ in 0..THREADS {
+        let (group, disk, writing, done, own_pool) = (
+            Arc::clone(&group),
+            Arc::clone(&disk),
+            Arc::clone(&writing),
+            Arc::clone(&done),
+            Arc::clone(&pool),
+        );
+        let job = move || {
+            for _ in 0..WRITES {
+                let offset = {
+                    let mut end = writing.lock().unwrap();
+                    *end += 1;
+                    disk.written.store(*end, Ordering::SeqCst);
+                    group.wrote(at(1, *end));
+                    *end
+                };
+                group.sync_through(at(1, offset), &*own_pool).unwrap();
+                assert!(disk.durable.load(Ordering::SeqCst) >= offset);
+            }
+            done.raise();
+        };
+        pool.spawn(crate::env::pool::Priority::High, "writer", Box::new(job));
+    }
+    while done.raised_count() < THREADS as u64 {
+        let seen = done.raised_count();
+        assert!(pool.wait(&done, seen, Duration::from_secs(60)));
+    }
+    let total = THREADS as u64 * WRITES;
+    assert!(disk.sync_count.load(Ordering::SeqCst) <= total);
+    assert_eq!(group.synced(), Some(at(1, total)));
+}

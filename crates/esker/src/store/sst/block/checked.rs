@@ -66,6 +66,11 @@ impl Checked {
         }
     }
 
+    /// The block's bytes, to be used for another one, if nobody else has them.
+    pub fn into_buffer(self) -> Option<Vec<u8>> {
+        Arc::into_inner(self.bytes)
+    }
+
     fn parts(bytes: Vec<u8>) -> Option<Checked> {
         let mut end = bytes.len().checked_sub(4)?;
         let tail = u32_at(&bytes, end)?;

@@ -62,11 +62,11 @@ impl Default for BlockCursor {
 }
 
 impl BlockCursor {
-    /// Goes to another block, and stands nowhere in it.
-    pub fn enter(&mut self, block: Checked) {
-        self.block = block;
+    /// Goes to another block, and stands nowhere in it; returns the block it was in.
+    pub fn enter(&mut self, block: Checked) -> Checked {
         self.leave();
         self.trail.forget();
+        std::mem::replace(&mut self.block, block)
     }
 
     /// Stands nowhere.

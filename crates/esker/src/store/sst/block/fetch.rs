@@ -75,22 +75,30 @@ impl BlockSource {
         Ok(rows)
     }
 
-    /// A block of entries, for a scan that goes on behind it.
+    /// A block of entries, for a scan that goes on behind it. `spare` is a buffer that nobody
+    /// needs any more; it may become the block's.
+    ///
+    /// What was read ahead is kept in the cache only where that pushes nothing out: a long scan
+    /// reads it again for little, in large pieces, and would cost point reads what they keep.
     pub fn rows_ahead(
         &self,
         handle: BlockHandle,
         fill_cache: bool,
         ahead: &mut Readahead,
+        spare: &mut Vec<u8>,
     ) -> Result<Checked> {
         if let Some(rows) = self.cached_rows(handle)? {
             return Ok(rows);
         }
-        let plain = match ahead.stored(&*self.file, handle) {
-            Some(stored) => self.unpack(stored?, handle),
-            None => self.read_plain(handle),
+        let Some(stored) = ahead.stored(&*self.file, handle) else {
+            let rows = self.unpack_rows(self.read_plain(handle)?, handle)?;
+            self.keep_rows(handle, &rows, fill_cache);
+            return Ok(rows);
         };
+        let plain = stored.and_then(|stored| self.unpack(stored, handle, std::mem::take(spare)));
         let rows = self.unpack_rows(plain.map_err(|error| self.at(error, handle))?, handle)?;
-        self.keep_rows(handle, &rows, fill_cache);
+        let has_room = fill_cache && self.cache.has_room(&self.key(handle), rows.size_bytes());
+        self.keep_rows(handle, &rows, has_room);
         Ok(rows)
     }
 
@@ -175,8 +183,8 @@ impl BlockSource {
         match len.filter(|_| fits) {
             None => Err(Error::corruption("a block handle points behind the file")),
             Some(len) => {
-                let mut stored = vec![0; len];
-                self.file.read_at(handle.offset, &mut stored)?;
+                let mut stored = Vec::with_capacity(len);
+                self.file.read_onto(handle.offset, len, &mut stored)?;
                 Ok(stored)
             }
         }
@@ -190,15 +198,14 @@ impl BlockSource {
                 stored.truncate(len);
                 same_len(stored, handle)
             }
-            (compression, packed) => unpack_as(compression, packed, handle),
+            (compression, packed) => unpack_as(compression, packed, handle, Vec::new()),
         }
     }
 
-    fn unpack(&self, stored: &[u8], handle: BlockHandle) -> Result<Vec<u8>> {
-        match self.check(stored, handle)? {
-            (Compression::None, packed) => same_len(packed.to_vec(), handle),
-            (compression, packed) => unpack_as(compression, packed, handle),
-        }
+    // The plain bytes are put into `plain`, whatever it held.
+    fn unpack(&self, stored: &[u8], handle: BlockHandle, plain: Vec<u8>) -> Result<Vec<u8>> {
+        let (compression, packed) = self.check(stored, handle)?;
+        unpack_as(compression, packed, handle, plain)
     }
 
     // Packed bytes whose checksum is right, and how they are packed.
@@ -232,14 +239,20 @@ fn same_len(plain: Vec<u8>, handle: BlockHandle) -> Result<Vec<u8>> {
     }
 }
 
-fn unpack_as(compression: Compression, packed: &[u8], handle: BlockHandle) -> Result<Vec<u8>> {
+fn unpack_as(
+    compression: Compression,
+    packed: &[u8],
+    handle: BlockHandle,
+    mut plain: Vec<u8>,
+) -> Result<Vec<u8>> {
     let plain_len = handle.plain_len as usize;
     if plain_len > PLAIN_BYTES_MAX {
         return Err(Error::corruption(format!(
             "a block claims to unpack to {plain_len} bytes"
         )));
     }
-    compression.unpack(packed, plain_len)
+    compression.unpack_into(packed, plain_len, &mut plain)?;
+    Ok(plain)
 }
 
 impl fmt::Debug for BlockSource {

@@ -24,6 +24,8 @@ pub struct BlockBasedCursor {
     place: Option<IndexPlace>,
     rows: BlockCursor,
     ahead: Readahead,
+    /// Bytes of a block that was left: the next one is unpacked into them.
+    spare: Vec<u8>,
 }
 
 impl BlockBasedCursor {
@@ -35,6 +37,7 @@ impl BlockBasedCursor {
             place: None,
             rows: BlockCursor::default(),
             ahead: Readahead::default(),
+            spare: Vec::new(),
         }
     }
 
@@ -52,8 +55,11 @@ impl BlockBasedCursor {
         };
         let handle = place.handle();
         let source = self.reader.source();
-        let block = source.rows_ahead(handle, self.options.fill_cache, &mut self.ahead)?;
-        self.rows.enter(block);
+        let fill_cache = self.options.fill_cache;
+        let block = source.rows_ahead(handle, fill_cache, &mut self.ahead, &mut self.spare)?;
+        if let Some(buffer) = self.rows.enter(block).into_buffer() {
+            self.spare = buffer;
+        }
         self.place = Some(place);
         Ok(true)
     }

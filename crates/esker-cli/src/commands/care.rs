@@ -1,0 +1,169 @@
+//! Taking care of a database: compact, checkpoint, verify.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use esker::{Damage, ErrorKind, VerifyReport};
+use serde_json::json;
+
+use crate::fail::{Code, Failure, Outcome};
+use crate::flags::Shared;
+use crate::open;
+use crate::out::Out;
+use crate::progress::Spinner;
+use crate::quantity;
+
+/// Merge files so that nothing obsolete is left
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Writes all entries of the keyspace into the last level, without deleted, overwritten and expired
+ones. The engine compacts by itself; this is for the impatient and before a checkpoint.
+
+Examples:
+  esker compact                    the whole keyspace
+  esker compact --from a --to m    only keys from a up to m")]
+pub struct Compact {
+    /// From this key on
+    #[arg(long, value_name = "KEY")]
+    from: Option<String>,
+    /// Up to this key, exclusive
+    #[arg(long, value_name = "KEY")]
+    to: Option<String>,
+}
+
+/// Compacts.
+pub fn compact(shared: &Shared, args: &Compact) -> Outcome {
+    let bounds = open::bounds(shared, args.from.as_deref(), args.to.as_deref())?;
+    let opened = open::for_changing(shared)?;
+    let before = opened.db.stats().disk_bytes;
+    let began = Instant::now();
+    {
+        let _spinner = Spinner::start("compacting");
+        opened.keyspace.compact(bounds)?;
+    }
+    let took = began.elapsed();
+    let after = opened.db.stats().disk_bytes;
+    opened.close()?;
+    let mut out = Out::lock();
+    if shared.json {
+        out.json(&json!({
+            "disk_bytes_before": before,
+            "disk_bytes_after": after,
+            "seconds": took.as_secs_f64(),
+        }))?;
+    } else {
+        out.line(format!(
+            "compacted in {}; {} before, {} after",
+            quantity::duration(took),
+            quantity::bytes(before),
+            quantity::bytes(after)
+        ))?;
+    }
+    Ok(out.finish()?)
+}
+
+/// Make a second database from this one, by linking its files
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The second database holds everything written so far and shares its sorted files with the first, so
+it takes no time and nearly no space; each can then be written without the other.
+
+Example:
+  esker checkpoint /backup/harbour-monday")]
+pub struct Checkpoint {
+    /// The new directory
+    #[arg(value_name = "DIR")]
+    target: PathBuf,
+}
+
+/// Makes a checkpoint.
+pub fn checkpoint(shared: &Shared, args: &Checkpoint) -> Outcome {
+    let opened = open::for_changing(shared)?;
+    {
+        let _spinner = Spinner::start("linking files");
+        opened.db.checkpoint(&args.target)?;
+    }
+    opened.close()?;
+    let mut out = Out::lock();
+    let target = args.target.display().to_string();
+    if shared.json {
+        out.json(&json!({ "checkpoint": target }))?;
+    } else {
+        out.line(format!(
+            "checkpoint in {target}; open it with --db {target}"
+        ))?;
+    }
+    Ok(out.finish()?)
+}
+
+/// Read every byte and check it
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Reads every block of every sorted file and every record of the log, compares checksums, and checks
+that the files are those that the manifest names. Changes nothing. Exits with 3 if there is damage.
+
+Examples:
+  esker verify
+  esker verify --json | jq .damages")]
+pub struct Verify {}
+
+/// Verifies; damage is listed on standard output and exits with 3.
+pub fn verify(shared: &Shared) -> Outcome {
+    let report = match open::try_for_reading(shared)? {
+        Ok(db) => {
+            let _spinner = Spinner::start("reading every byte");
+            db.verify()?
+        }
+        Err(error) if error.kind() == ErrorKind::Corruption => unopened(&error),
+        Err(error) => return Err(error.into()),
+    };
+    let mut out = Out::lock();
+    if shared.json {
+        let damages = report
+            .damages
+            .iter()
+            .map(|damage| json!({ "file": damage.file, "message": damage.message }));
+        out.json_page(&json!({
+            "is_whole": report.is_whole(),
+            "files": report.files,
+            "bytes": report.bytes,
+            "entries": report.entries,
+            "damages": damages.collect::<Vec<_>>(),
+        }))?;
+    } else {
+        for damage in &report.damages {
+            out.line(format!("damaged: {}: {}", damage.file, damage.message))?;
+        }
+        out.line(format!(
+            "read {}, {}, {} entries: {}",
+            quantity::counted(report.files as u64, "file"),
+            quantity::bytes(report.bytes),
+            quantity::count(report.entries),
+            if report.is_whole() {
+                "all whole"
+            } else {
+                "damaged"
+            }
+        ))?;
+    }
+    out.finish()?;
+    if report.is_whole() {
+        return Ok(());
+    }
+    eprintln!("esker: there is damage; `esker repair` tells, changing nothing, what can be saved");
+    Err(Failure::Silent(Code::NotFound))
+}
+
+/// The report on a database that is too damaged to open.
+fn unopened(error: &esker::Error) -> VerifyReport {
+    let file = error.file().unwrap_or("the database").to_owned();
+    let damage = Damage {
+        file,
+        message: error.to_string(),
+    };
+    VerifyReport {
+        damages: vec![damage],
+        ..VerifyReport::default()
+    }
+}

@@ -1,0 +1,182 @@
+//! Loading: the command line of `load`, and what it reports.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::json;
+
+use crate::commands::write::Survives;
+use crate::fail::{Failure, Outcome};
+use crate::flags::Shared;
+use crate::interrupt::Interrupt;
+use crate::load::feed::{Cut, Feed, OnError, Settings, Tally};
+use crate::load::parser::{InputFormat, Parser, Wishes};
+use crate::load::source::Source;
+use crate::open;
+use crate::out::Out;
+use crate::progress::Bar;
+use crate::quantity;
+
+/// Read records from files into the database
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Formats:
+  snap   review records as SNAP publishes them: lines such as `product/productId: B000…`, a blank
+         line between records; key productId/userId/time, value the whole record
+  tsv    key, tab, value; in text \\t, \\n, \\r, \\\\ and \\xNN stand for bytes, as in `dump`; the
+         value is all that follows the first tab
+  jsonl  one object a line: with --key-field that field is the key and the line the value, without
+         it the fields `key` and `value` are, as `dump --format jsonl` writes them
+
+Each may be packed with gzip or zstd. A key that comes twice keeps its last value.
+
+Examples:
+  esker load reviews.txt.gz                  the format is seen by the first line
+  esker load --key-field id people.jsonl     JSON lines under the field `id`
+  zcat log.gz | esker load --format tsv -    from standard input
+  esker load --on-error stop table.tsv       stop at the first malformed record")]
+pub struct Load {
+    /// Files to read; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The format of the files: auto, snap, tsv or jsonl
+    #[arg(long, value_enum, default_value = "auto", hide_possible_values = true)]
+    format: InputFormat,
+    /// The field of JSON objects that is the key
+    #[arg(long, value_name = "FIELD")]
+    key_field: Option<String>,
+    /// A backslash in tab-separated text is a backslash
+    #[arg(long)]
+    literal: bool,
+    /// What to do with malformed records: skip or stop
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value = "skip",
+        hide_possible_values = true
+    )]
+    on_error: OnError,
+    /// Size of a batch, which is committed as a whole
+    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = batch_bytes)]
+    batch_bytes: usize,
+    /// What a batch must survive: memory (nothing), buffered (a kill) or sync (loss of power)
+    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
+    durability: Option<Survives>,
+}
+
+fn batch_bytes(text: &str) -> Result<usize, String> {
+    let bytes = quantity::parse_bytes(text).and_then(|bytes| usize::try_from(bytes).ok());
+    // A batch is one record of the log, which holds 1 GiB with room to spare.
+    match bytes {
+        Some(bytes @ 1..=0x1000_0000) => Ok(bytes),
+        Some(_) => Err("a batch has between 1 byte and 256 MiB".into()),
+        None => Err("write a size such as 4MiB".into()),
+    }
+}
+
+/// Loads every file in turn.
+pub fn load(shared: &Shared, args: &Load) -> Outcome {
+    let wishes = Wishes {
+        format: args.format,
+        key_field: args.key_field.clone(),
+        is_literal: args.literal,
+        key_format: shared.key_format(),
+        value_format: shared.value_format(),
+    };
+    // Every input is opened before the database is touched: a typing error costs nothing then.
+    let mut inputs = Vec::new();
+    for path in &args.files {
+        let mut source = Source::open(path)?;
+        let parser = choose(&wishes, &mut source)?;
+        inputs.push((source, parser));
+    }
+    let interrupt = Interrupt::watch()?;
+    let opened = open::for_filling(shared)?;
+    let settings = Settings {
+        on_error: args.on_error,
+        batch_bytes: args.batch_bytes,
+        write: Survives::options(args.durability),
+    };
+    let began = Instant::now();
+    let mut feed = Feed::new(&opened, settings, &interrupt);
+    let mut outcome = Ok(());
+    let mut name = String::new();
+    for (mut source, parser) in inputs {
+        let mut bar = Bar::bytes("loading", source.size_bytes);
+        outcome = feed.take(&mut source, &parser, &mut bar);
+        name = source.name;
+        if outcome.is_err() || feed.tally().cut_short.is_some() {
+            break;
+        }
+    }
+    let took = began.elapsed();
+    let tally = feed.tally().clone();
+    drop(feed);
+    let closed = opened.close();
+    report(shared, &tally, took)?;
+    outcome.and(closed)?;
+    match tally.cut_short {
+        None => Ok(()),
+        Some((Cut::Interrupted, line)) => Err(Failure::failed(format!(
+            "stopped as asked at line {line} of {name}; what was loaded is in the database, and \
+             loading the file again from the start does no harm"
+        ))),
+        Some((Cut::Malformed, line)) => Err(Failure::failed(format!(
+            "stopped at the malformed record in line {line} of {name}; mend it, or leave such \
+             records out with --on-error skip"
+        ))),
+    }
+}
+
+fn choose(wishes: &Wishes, source: &mut Source) -> Outcome<Parser> {
+    let chosen = Parser::choose(wishes, &source.name, &mut source.lines)
+        .map_err(|error| Failure::system(format!("cannot read {}", source.name), &error))?;
+    chosen.ok_or_else(|| {
+        Failure::usage(format!(
+            "cannot see the format of {}; say it with --format snap, tsv or jsonl",
+            source.name
+        ))
+    })
+}
+
+fn report(shared: &Shared, tally: &Tally, took: Duration) -> Outcome {
+    let hidden = tally.malformed - tally.shown.len() as u64;
+    if hidden > 0 {
+        let hidden = quantity::counted(hidden, "malformed record");
+        eprintln!("esker: and {hidden} more");
+    }
+    let mut out = Out::lock();
+    if shared.json {
+        let shown = tally.shown.iter().map(
+            |(file, wrong)| json!({ "file": file, "line": wrong.line, "reason": wrong.reason }),
+        );
+        out.json(&json!({
+            "records": tally.records,
+            "bytes": tally.bytes,
+            "malformed": tally.malformed,
+            "malformed_shown": shown.collect::<Vec<_>>(),
+            "seconds": took.as_secs_f64(),
+            "is_complete": tally.cut_short.is_none(),
+        }))?;
+    } else {
+        out.line(format!(
+            "loaded {}, {} in {} ({}, {}/s); {} malformed",
+            quantity::counted(tally.records, "record"),
+            quantity::bytes(tally.bytes),
+            quantity::duration(took),
+            quantity::rate(tally.records, took),
+            quantity::bytes(per_second(tally.bytes, took)),
+            quantity::count(tally.malformed)
+        ))?;
+    }
+    out.finish()?;
+    Ok(())
+}
+
+/// Bytes per second, for display.
+fn per_second(bytes: u64, took: Duration) -> u64 {
+    let micros = took.as_micros().max(1);
+    u64::try_from(u128::from(bytes) * 1_000_000 / micros).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,11 @@
+//! What each command does, group by group.
+
+pub mod read;
+pub mod write;
+pub mod load;
+pub mod dump;
+pub mod look;
+pub mod settings;
+
+pub mod care;
+pub mod setup;

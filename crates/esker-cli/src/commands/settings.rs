@@ -1,0 +1,211 @@
+//! The catalogue of settings, with the values in effect.
+
+use clap::Args;
+use esker::base::options::catalog;
+use esker::base::options::profile::Profile;
+use esker::base::options::resolve::resolve;
+use esker::base::options::setting::{Rank, Scope, Setting};
+use serde_json::{Value, json};
+
+use crate::fail::{Failure, Outcome};
+use crate::flags::Shared;
+use crate::open;
+use crate::out::{Out, Side, Table};
+
+/// List the settings: value, origin, range, meaning
+#[derive(Debug, Args)]
+#[command(after_help = "\
+With --db the values are those of the database, else those a new one would have. The origin says
+who chose a value: default, profile, user (--set), or automatic.
+
+Examples:
+  esker settings                              the settings most people meet
+  esker settings --all                        the others too
+  esker settings memory_limit                 all about one
+  esker settings --set profile=read_heavy     what a profile changes
+  esker settings --all --markdown             as a table for a document")]
+pub struct Settings {
+    /// Only this one
+    #[arg(value_name = "SETTING")]
+    name: Option<String>,
+    /// Expert settings, too
+    #[arg(long)]
+    all: bool,
+    /// As a table in Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+/// One setting with its value in effect.
+struct Line {
+    setting: &'static Setting,
+    value: String,
+    origin: &'static str,
+}
+
+/// Prints the settings.
+pub fn settings(shared: &Shared, args: &Settings) -> Outcome {
+    let mut lines = match shared.db {
+        Some(_) => of_database(shared)?,
+        None => of_new_database(shared)?,
+    };
+    let mut out = Out::lock();
+    if let Some(name) = &args.name {
+        let setting = catalog::find(name).map_err(|error| {
+            let message = error.message();
+            Failure::usage(format!("{message}; `esker settings --all` lists them"))
+        })?;
+        lines.retain(|line| line.setting.name == setting.name);
+        if !shared.json && !args.markdown {
+            for line in &lines {
+                one(&mut out, line)?;
+            }
+            return Ok(out.finish()?);
+        }
+    } else if !args.all && !shared.json {
+        lines.retain(|line| line.setting.rank == Rank::Normal);
+    }
+    if shared.json {
+        out.json_page(&lines.iter().map(to_json).collect())?;
+    } else if args.markdown {
+        markdown(&mut out, &lines)?;
+    } else {
+        page(&mut out, &lines)?;
+        if !args.all {
+            out.line("")?;
+            out.line("`esker settings --all` lists the others, `esker settings NAME` tells more")?;
+        }
+    }
+    Ok(out.finish()?)
+}
+
+fn of_database(shared: &Shared) -> Outcome<Vec<Line>> {
+    let db = open::database_for_reading(shared)?;
+    let known = db.stats().settings.into_iter();
+    let lines = known.filter_map(|(name, value, origin)| {
+        let setting = catalog::settings().find(|setting| setting.name == name)?;
+        Some(Line {
+            setting,
+            value,
+            origin,
+        })
+    });
+    Ok(lines.collect())
+}
+
+fn of_new_database(shared: &Shared) -> Outcome<Vec<Line>> {
+    let mut pairs = Vec::new();
+    for pair in &shared.settings {
+        let split = pair.split_once('=');
+        let (name, text) = split.ok_or_else(|| {
+            Failure::usage(format!("--set {pair} has no value; write --set name=value"))
+        })?;
+        pairs.push((name.trim(), text.trim()));
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let resolved = resolve(Profile::default(), &pairs, cores);
+    let resolved = resolved.map_err(|error| Failure::usage(error.message()))?;
+    let lines = resolved.effective.into_iter().map(|effective| Line {
+        setting: effective.setting,
+        value: effective.text,
+        origin: effective.origin.name(),
+    });
+    Ok(lines.collect())
+}
+
+fn page(out: &mut Out, lines: &[Line]) -> Outcome {
+    let mut table = Table::new([
+        ("setting", Side::Left),
+        ("value", Side::Left),
+        ("origin", Side::Left),
+        ("meaning", Side::Left),
+    ]);
+    for line in lines {
+        table.row([
+            line.setting.name.into(),
+            line.value.clone(),
+            line.origin.into(),
+            line.setting.doc.into(),
+        ]);
+    }
+    for line in table.lines() {
+        out.line(line)?;
+    }
+    Ok(())
+}
+
+fn one(out: &mut Out, line: &Line) -> Outcome {
+    let setting = line.setting;
+    let rows = [
+        ("setting", setting.name.to_owned()),
+        ("value", format!("{} ({})", line.value, line.origin)),
+        ("default", setting.default_text()),
+        ("takes", setting.shape.allowed()),
+        (
+            "example",
+            format!("--set {}={}", setting.name, setting.example),
+        ),
+        ("of", scope(setting).to_owned()),
+        ("changes", live(setting).to_owned()),
+        ("meaning", setting.doc.to_owned()),
+        ("why", setting.reason.to_owned()),
+    ];
+    for (name, text) in rows {
+        out.line(format!("{name:<9}{text}"))?;
+    }
+    Ok(())
+}
+
+fn scope(setting: &Setting) -> &'static str {
+    match setting.scope() {
+        Scope::Database => "the database",
+        Scope::Keyspace => "each keyspace",
+    }
+}
+
+fn live(setting: &Setting) -> &'static str {
+    if setting.is_live {
+        "take effect at once"
+    } else {
+        "take effect when the database is opened"
+    }
+}
+
+fn to_json(line: &Line) -> Value {
+    let setting = line.setting;
+    json!({
+        "name": setting.name,
+        "value": line.value,
+        "origin": line.origin,
+        "default": setting.default_text(),
+        "unit": setting.shape.unit_word(),
+        "takes": setting.shape.allowed(),
+        "example": setting.example,
+        "is_expert": setting.rank == Rank::Expert,
+        "is_live": setting.is_live,
+        "of": scope(setting),
+        "doc": setting.doc,
+        "reason": setting.reason,
+    })
+}
+
+fn markdown(out: &mut Out, lines: &[Line]) -> Outcome {
+    out.line("| setting | default | takes | of | live | meaning | why it is a setting |")?;
+    out.line("|---|---|---|---|---|---|---|")?;
+    for line in lines {
+        let setting = line.setting;
+        let live = if setting.is_live { "yes" } else { "no" };
+        let cells = [
+            format!("`{}`", setting.name),
+            format!("`{}`", setting.default_text()),
+            setting.shape.allowed(),
+            scope(setting).into(),
+            live.into(),
+            setting.doc.into(),
+            setting.reason.into(),
+        ];
+        let safe = cells.map(|cell| cell.replace('|', "\\|"));
+        out.line(format!("| {} |", safe.join(" | ")))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Changing entries: put, delete.
+
+use std::io::Read;
+use std::ops::Bound;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use esker::base::types::range::prefix_end;
+use esker::{Durability, WriteOptions};
+use serde_json::json;
+
+use crate::fail::{Failure, Outcome};
+use crate::flags::Shared;
+use crate::json;
+use crate::open::{self, Bounds};
+use crate::out::Out;
+
+/// What a write survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Survives {
+    /// Nothing: it is in memory until the next flush.
+    Memory,
+    /// A killed process.
+    Buffered,
+    /// Loss of power.
+    Sync,
+}
+
+impl Survives {
+    /// Write options with that durability; the database's own where nothing was said.
+    pub fn options(choice: Option<Survives>) -> WriteOptions {
+        let durability = choice.map(|choice| match choice {
+            Survives::Memory => Durability::Memory,
+            Survives::Buffered => Durability::Buffered,
+            Survives::Sync => Durability::Sync,
+        });
+        WriteOptions {
+            durability,
+            ..WriteOptions::default()
+        }
+    }
+}
+
+/// Set the value of a key
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  esker put ship:anna 'in port'        key and value
+  esker put photo:7 < 7.jpg            the value from standard input, byte for byte
+  esker put lock:7 held --ttl 30       gone after 30 seconds
+  esker put --key-format hex 00ff on   a key that is no text
+
+The database and the keyspace are created if they are not there.")]
+pub struct Put {
+    /// The key
+    key: String,
+    /// The value; from standard input if left out
+    value: Option<String>,
+    /// Seconds after which the key is as if deleted
+    #[arg(long, value_name = "SECONDS")]
+    ttl: Option<u32>,
+    /// What the write must survive: memory (nothing), buffered (a kill) or sync (loss of power)
+    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
+    durability: Option<Survives>,
+}
+
+/// Sets a value.
+pub fn put(shared: &Shared, args: &Put) -> Outcome {
+    let key = open::key(shared, &args.key)?;
+    let value = match &args.value {
+        Some(word) => shared.value_format().parse(word).map_err(|reason| {
+            Failure::usage(format!("cannot read the value {word:?}: {reason}"))
+        })?,
+        None => read_value(shared)?,
+    };
+    let opened = open::for_filling(shared)?;
+    let keyspace = opened
+        .keyspace
+        .with_write(Survives::options(args.durability));
+    match args.ttl {
+        Some(seconds) => {
+            keyspace.put_with_ttl(&key, &value, Duration::from_secs(u64::from(seconds)))?;
+        }
+        None => keyspace.put(&key, &value)?,
+    }
+    opened.close()?;
+    if shared.json {
+        let mut out = Out::lock();
+        let key = json::spell(shared.key_format(), &key);
+        out.json(&json!({ "key": key, "value_bytes": value.len() }))?;
+        out.finish()?;
+    }
+    Ok(())
+}
+
+fn read_value(shared: &Shared) -> Outcome<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::system("cannot read the value from standard input", &error))?;
+    match shared.value_format() {
+        crate::text::Format::Text => Ok(bytes),
+        coded => coded
+            .parse_field(bytes.trim_ascii())
+            .map_err(|reason| Failure::usage(format!("cannot read the value: {reason}"))),
+    }
+}
+
+/// Remove a key, a prefix or a range
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  esker delete ship:anna            one key
+  esker delete --prefix ship:       all keys that begin so
+  esker delete --from a --to m      all keys from a up to m, exclusive
+
+A prefix or a range is one record, however many keys it hides. No error if a key is not there.")]
+pub struct Delete {
+    /// The key
+    #[arg(required_unless_present_any = ["prefix", "from", "to"])]
+    key: Option<String>,
+    /// All keys that begin so
+    #[arg(long, value_name = "PREFIX", conflicts_with = "key")]
+    prefix: Option<String>,
+    /// From this key on
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["key", "prefix"])]
+    from: Option<String>,
+    /// Up to this key, exclusive
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["key", "prefix"])]
+    to: Option<String>,
+    /// What the write must survive: memory (nothing), buffered (a kill) or sync (loss of power)
+    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
+    durability: Option<Survives>,
+}
+
+/// Removes a key or a range of keys.
+pub fn delete(shared: &Shared, args: &Delete) -> Outcome {
+    let bounds = match (&args.key, &args.prefix) {
+        (Some(_), _) => None,
+        (None, Some(prefix)) => Some(prefix_bounds(open::key(shared, prefix)?)?),
+        (None, None) => Some(open::bounds(
+            shared,
+            args.from.as_deref(),
+            args.to.as_deref(),
+        )?),
+    };
+    let key = args
+        .key
+        .as_deref()
+        .map(|word| open::key(shared, word))
+        .transpose()?;
+    let opened = open::for_changing(shared)?;
+    let keyspace = opened
+        .keyspace
+        .with_write(Survives::options(args.durability));
+    match (key, bounds) {
+        (Some(key), _) => keyspace.delete(&key)?,
+        (None, Some(bounds)) => keyspace.delete_range(bounds)?,
+        (None, None) => {}
+    }
+    opened.close()
+}
+
+/// The range of all keys that begin with `prefix`.
+fn prefix_bounds(prefix: Vec<u8>) -> Outcome<Bounds> {
+    if prefix.is_empty() {
+        return Err(Failure::usage(
+            "an empty prefix is every key; if that is meant, write --from ''",
+        ));
+    }
+    let upper = prefix_end(&prefix).map_or(Bound::Unbounded, Bound::Excluded);
+    Ok((Bound::Included(prefix), upper))
+}

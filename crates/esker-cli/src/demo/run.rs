@@ -1,0 +1,217 @@
+//! The demo from its first act to its last line.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::json;
+
+use crate::commands::look;
+use crate::demo::fill::fill;
+use crate::demo::kill::{self, Round};
+use crate::demo::memory::peak_resident_bytes;
+use crate::demo::reads::{self, Choice};
+use crate::demo::stage::{Act, Stage, book_bytes};
+use crate::demo::summary::{self, Sizes};
+use crate::demo::texts::{self, Texts};
+use crate::demo::words;
+use crate::fail::{Failure, Outcome};
+use crate::flags::Shared;
+use crate::out::Out;
+use crate::picture::map::KeyspaceMap;
+use crate::picture::{page, strip};
+use crate::quantity;
+
+/// Load real text, measure, kill itself, and prove that nothing was lost
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Loads the sources of this workspace's dependencies, or the file of reviews, tab-separated lines or
+JSON lines that the environment variable ESKER_DATA names.
+
+Examples:
+  esker demo
+  ESKER_DATA=reviews.txt.zst esker demo --dir /tmp/reviews")]
+pub struct Demo {
+    /// Where to play; an empty directory, or one that an earlier demo made
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// What the moments of the kills follow from; different each time if left out
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// How often to kill the writer
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    rounds: u32,
+}
+
+/// Plays all acts.
+pub fn demo(shared: &Shared, args: &Demo) -> Outcome {
+    let began = Instant::now();
+    let stage = Stage::set(shared, args.dir.as_deref())?;
+    let mut told = Told {
+        is_json: shared.json,
+    };
+    let played = play(&stage, &mut told)?;
+    let seed = args.seed.unwrap_or_else(|| u64::from(std::process::id()));
+    told.line(&format!(
+        "killing a writer with SIGKILL in the middle of its work, {} times (seed {seed})",
+        args.rounds
+    ))?;
+    let mut rounds = Vec::new();
+    kill::rounds(&stage, args.rounds, seed, &mut |round| {
+        told.line(&round_line(round))?;
+        rounds.push(json!({
+            "lived_seconds": round.lived.as_secs_f64(),
+            "acknowledged": round.acknowledged,
+            "reopened_seconds": round.reopened_in.as_secs_f64(),
+            "entries_compared": round.compared,
+        }));
+        Ok(())
+    })?;
+    let maps = final_maps(&stage)?;
+    let html = stage.dir.join("levels.html");
+    write_page(&html, &maps)?;
+    if shared.json {
+        let mut summary = summary::to_json(&played.acts, &played.sizes);
+        summary["rounds"] = rounds.into();
+        summary["picture"] = html.display().to_string().into();
+        let mut out = Out::lock();
+        out.json_page(&summary)?;
+        return Ok(out.finish()?);
+    }
+    finale(&stage, &played, &maps, &html, began.elapsed())
+}
+
+/// What the acts with one open database gave.
+struct Played {
+    acts: Vec<Act>,
+    sizes: Sizes,
+    sample: Vec<u8>,
+    word: String,
+}
+
+fn play(stage: &Stage, told: &mut Told) -> Outcome<Played> {
+    let before = peak_resident_bytes();
+    let texts = texts::find()?;
+    let what = match &texts {
+        Texts::File(path) => path.display().to_string(),
+        Texts::Folders { told, .. } => told.clone(),
+    };
+    let db = stage.open()?;
+    told.line(&format!("loading {what}"))?;
+    let filled = fill(&db, &texts)?;
+    let disk = stage.disk_bytes();
+    let sorted = db.files().iter().map(|file| file.size_bytes).sum();
+    told.line("reading single keys, uniform and zipfian, and everything in order")?;
+    let mut acts = vec![filled.act];
+    acts.push(reads::points(&db, &filled.books, Choice::Even)?);
+    acts.push(reads::points(&db, &filled.books, Choice::Zipfian)?);
+    acts.push(reads::scan(&db, &filled.books)?);
+    told.line("counting the words of the text by merge")?;
+    let counted = words::count(&db)?;
+    let top = counted.top.iter().map(|(word, count)| {
+        let count = quantity::count(*count);
+        format!("{word} {count}")
+    });
+    told.line(&format!(
+        "  most frequent: {}",
+        top.collect::<Vec<_>>().join(", ")
+    ))?;
+    acts.push(counted.act);
+    let limit = db.stats().memory_limit;
+    db.close()?;
+    let middle = filled.books.len() / 2;
+    let sample = filled.books.keys().nth(middle).cloned().unwrap_or_default();
+    let word = counted
+        .top
+        .first()
+        .map(|(word, _)| word.clone())
+        .unwrap_or_default();
+    Ok(Played {
+        acts,
+        sample,
+        word,
+        sizes: Sizes {
+            raw: filled.raw_bytes,
+            sorted,
+            disk,
+            books: book_bytes(&filled.books) + counted.book_bytes,
+            peak: peak_resident_bytes(),
+            before,
+            limit,
+        },
+    })
+}
+
+fn round_line(round: &Round) -> String {
+    let more = if round.is_one_more {
+        ", and one that was whole though not acknowledged yet"
+    } else {
+        ""
+    };
+    format!(
+        "  killed after {}: all {} acknowledged batches are there{more}; nothing torn, nothing \
+         invented ({} entries compared); reopened in {}",
+        quantity::duration(round.lived),
+        quantity::count(round.acknowledged),
+        quantity::count(round.compared),
+        quantity::duration(round.reopened_in)
+    )
+}
+
+fn final_maps(stage: &Stage) -> Outcome<Vec<KeyspaceMap>> {
+    let db = stage.open()?;
+    let maps = look::maps(&db);
+    db.close()?;
+    Ok(maps)
+}
+
+fn write_page(path: &Path, maps: &[KeyspaceMap]) -> Outcome {
+    let text = page::write("The tree after the demo", maps);
+    std::fs::write(path, text)
+        .map_err(|error| Failure::system(format!("cannot write {}", path.display()), &error))
+}
+
+fn finale(
+    stage: &Stage,
+    played: &Played,
+    maps: &[KeyspaceMap],
+    html: &Path,
+    took: Duration,
+) -> Outcome {
+    let mut lines = vec![String::new()];
+    lines.extend(summary::table(&played.acts));
+    lines.push(String::new());
+    lines.extend(summary::sizes(&played.sizes));
+    lines.push(format!("time    {}", quantity::duration(took)));
+    lines.push(String::new());
+    lines.extend(maps.iter().flat_map(strip::draw));
+    lines.push(String::new());
+    lines.push(format!(
+        "the same as a page for the browser: {}",
+        html.display()
+    ));
+    lines.push(String::new());
+    lines.extend(summary::next(&stage.db_dir(), &played.sample, &played.word));
+    let mut out = Out::lock();
+    for line in lines {
+        out.line(line)?;
+    }
+    Ok(out.finish()?)
+}
+
+/// Tells what happens while it happens; on standard error where the result is for programs.
+struct Told {
+    is_json: bool,
+}
+
+impl Told {
+    fn line(&mut self, text: &str) -> Outcome {
+        if self.is_json {
+            eprintln!("{text}");
+            return Ok(());
+        }
+        let mut out = Out::lock();
+        out.line(text)?;
+        Ok(out.finish()?)
+    }
+}

@@ -1,0 +1,141 @@
+//! Why a command failed: one line for the person, one exit code for the script.
+
+use std::fmt::Display;
+use std::io;
+use std::process::ExitCode;
+
+use esker::{Error, ErrorKind};
+
+/// What a command returns.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// The exit codes other than 0. Code 2 is also what the parser of the command line uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// Something went wrong.
+    Failed = 1,
+    /// The command line asks for something that makes no sense.
+    Usage = 2,
+    /// The key is not there, or verification found damage.
+    NotFound = 3,
+}
+
+/// Why a command stops.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// With a message, written as one line on standard error.
+    Told {
+        /// What the process exits with.
+        code: Code,
+        /// What happened, and after a semicolon what to do.
+        message: String,
+    },
+    /// With a code only: everything was said already.
+    Silent(Code),
+    /// The reader of standard output went away, as in `esker scan | head`: not an error.
+    ReaderGone,
+}
+
+impl Failure {
+    /// A failure of the world.
+    pub fn failed(message: impl Into<String>) -> Failure {
+        Failure::Told {
+            code: Code::Failed,
+            message: message.into(),
+        }
+    }
+
+    /// A request that makes no sense.
+    pub fn usage(message: impl Into<String>) -> Failure {
+        Failure::Told {
+            code: Code::Usage,
+            message: message.into(),
+        }
+    }
+
+    /// Something asked for is not there.
+    pub fn not_found(message: impl Into<String>) -> Failure {
+        Failure::Told {
+            code: Code::NotFound,
+            message: message.into(),
+        }
+    }
+
+    /// The operating system refused something; `doing` reads like "cannot read reviews.txt".
+    pub fn system(doing: impl Display, cause: &io::Error) -> Failure {
+        Failure::failed(format!("{doing}: {cause}"))
+    }
+
+    /// Writes the line, if there is one, and says what the process exits with.
+    pub fn report(&self) -> ExitCode {
+        let code = match self {
+            Failure::Told { code, message } => {
+                eprintln!("esker: {message}");
+                *code
+            }
+            Failure::Silent(code) => *code,
+            Failure::ReaderGone => return ExitCode::SUCCESS,
+        };
+        ExitCode::from(match code {
+            Code::Failed => 1,
+            Code::Usage => 2,
+            Code::NotFound => 3,
+        })
+    }
+}
+
+/// For standard output only; other files name themselves through [`Failure::system`].
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ReaderGone,
+            _ => Failure::system("cannot write the output", &error),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let mut told = error.to_string().replace('\n', " ");
+        if error.kind() == ErrorKind::Locked {
+            // The engine goes on with calls of its API, which mean nothing in a shell.
+            told.truncate(told.find(';').unwrap_or(told.len()));
+        }
+        // The engine's own advice, where it gives any, knows more than the class of the error.
+        let advice = if told.contains(';') {
+            None
+        } else {
+            advice(error.kind())
+        };
+        Failure::failed(match advice {
+            Some(advice) => format!("{told}; {advice}"),
+            None => told,
+        })
+    }
+}
+
+/// What to do about an error of that class.
+fn advice(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::Corruption => Some(
+            "`esker verify` lists all damage, `esker repair` tells, changing nothing, what a \
+             repair would keep and lose",
+        ),
+        ErrorKind::OutOfSpace => {
+            Some("nothing is lost: free some space on that disk and run the command again")
+        }
+        ErrorKind::Locked => {
+            Some("wait until that process ends; commands that only read work meanwhile")
+        }
+        ErrorKind::Busy => Some("run the command again"),
+        ErrorKind::Faulted => Some("look after the disk, then run the command again"),
+        ErrorKind::Unsupported => {
+            Some("use the program that wrote the database, or a newer version of this one")
+        }
+        ErrorKind::TooLarge => Some("keys hold 65 535 bytes at most, values 1 GiB"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! Bytes inside JSON: strings where they are text, `{"base64": …}` where they are not.
+
+use serde_json::{Value, json};
+
+use crate::text::{Format, parse_base64, show_base64};
+
+/// Bytes as JSON. In the format `text` that is a string if they are UTF-8, else an object with
+/// their base64; in the others a string in that format.
+pub fn spell(format: Format, bytes: &[u8]) -> Value {
+    match (format, std::str::from_utf8(bytes)) {
+        (Format::Text, Ok(text)) => text.into(),
+        (Format::Text, Err(_)) => json!({ "base64": show_base64(bytes) }),
+        _ => format.show_field(bytes).into(),
+    }
+}
+
+/// The bytes that [`spell`] wrote. A number stands for its digits.
+pub fn parse(format: Format, value: &Value) -> Result<Vec<u8>, String> {
+    match value {
+        Value::String(text) => format.parse(text),
+        Value::Number(number) => Ok(number.to_string().into_bytes()),
+        Value::Object(fields) => match fields.get("base64") {
+            Some(Value::String(text)) if fields.len() == 1 => parse_base64(text.as_bytes()),
+            _ => Err("an object here has one field, `base64`".into()),
+        },
+        Value::Null => Err("it is null".into()),
+        Value::Bool(_) => Err("it is true or false, not a text".into()),
+        Value::Array(_) => Err("it is a list, not a text".into()),
+    }
+}

@@ -1,0 +1,137 @@
+//! From the command line to an open database.
+
+use std::ops::Bound;
+use std::path::Path;
+
+use esker::{Builder, Db, Keyspace};
+
+use crate::fail::{Failure, Outcome};
+use crate::flags::Shared;
+
+/// How often opening for reading is tried while another process writes: files go away seldom, so
+/// twice in a row is bad luck and four times is no luck at all.
+const OPEN_TRIES: usize = 4;
+
+/// A database and the keyspace that the command line names.
+pub struct Opened {
+    /// The database.
+    pub db: Db,
+    /// The keyspace.
+    pub keyspace: Keyspace,
+}
+
+impl Opened {
+    /// Closes the database and says what went wrong with that.
+    pub fn close(self) -> Outcome {
+        Ok(self.db.close()?)
+    }
+}
+
+/// Where a range of keys begins and ends.
+pub type Bounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+
+/// The directory that the command line names.
+pub fn directory(shared: &Shared) -> Outcome<&Path> {
+    shared.db.as_deref().ok_or_else(|| {
+        Failure::usage("no database was named; give --db DIR or set ESKER_DB to its directory")
+    })
+}
+
+/// Opens for reading. Nothing is written, and the directory is not held: a look into a database
+/// neither changes it nor keeps the program that owns it from starting.
+pub fn for_reading(shared: &Shared) -> Outcome<Opened> {
+    with_keyspace(shared, database_for_reading(shared)?)
+}
+
+/// As [`for_reading`], for commands that look at the whole database.
+pub fn database_for_reading(shared: &Shared) -> Outcome<Db> {
+    Ok(try_for_reading(shared)??)
+}
+
+/// As [`database_for_reading`], for commands to which a database that does not open is a finding:
+/// the outer error is the command line's, the inner one the engine's.
+pub fn try_for_reading(shared: &Shared) -> Outcome<esker::Result<Db>> {
+    refuse_nothing(shared)?;
+    let builder = builder(shared)?.read_only(true);
+    for _ in 1..OPEN_TRIES {
+        match builder.clone().open() {
+            // Another process that has it open removed a file between two looks.
+            Err(error) if error.is_missing_file() => {}
+            opened => return Ok(opened),
+        }
+    }
+    Ok(builder.open())
+}
+
+/// Opens an existing database for changes.
+pub fn for_changing(shared: &Shared) -> Outcome<Opened> {
+    refuse_nothing(shared)?;
+    let db = builder(shared)?.create_if_missing(false).open()?;
+    with_keyspace(shared, db)
+}
+
+/// Opens for new data: database and keyspace are created if they are not there.
+pub fn for_filling(shared: &Shared) -> Outcome<Opened> {
+    let db = builder(shared)?.create_if_missing(true).open()?;
+    let keyspace = db.keyspace(&shared.keyspace)?;
+    Ok(Opened { db, keyspace })
+}
+
+/// A builder with what the command line sets.
+pub fn builder(shared: &Shared) -> Outcome<Builder> {
+    let mut builder = Db::builder(directory(shared)?);
+    for pair in &shared.settings {
+        let Some((name, text)) = pair.split_once('=') else {
+            return Err(Failure::usage(format!(
+                "--set {pair} has no value; write --set name=value"
+            )));
+        };
+        let set = builder.set(name.trim(), text.trim());
+        builder = set.map_err(|error| Failure::usage(error.message()))?;
+    }
+    Ok(builder)
+}
+
+/// Bounds of keys from what the command line says.
+pub fn bounds(shared: &Shared, from: Option<&str>, to: Option<&str>) -> Outcome<Bounds> {
+    let bound = |word: Option<&str>| word.map(|word| key(shared, word)).transpose();
+    let lower = bound(from)?.map_or(Bound::Unbounded, Bound::Included);
+    let upper = bound(to)?.map_or(Bound::Unbounded, Bound::Excluded);
+    if let (Bound::Included(lower), Bound::Excluded(upper)) = (&lower, &upper)
+        && lower > upper
+    {
+        return Err(Failure::usage("--from lies behind --to; exchange them"));
+    }
+    Ok((lower, upper))
+}
+
+/// A key from a word of the command line.
+pub fn key(shared: &Shared, word: &str) -> Outcome<Vec<u8>> {
+    let parsed = shared.key_format().parse(word);
+    parsed.map_err(|reason| Failure::usage(format!("cannot read the key {word:?}: {reason}")))
+}
+
+fn with_keyspace(shared: &Shared, db: Db) -> Outcome<Opened> {
+    let name = &shared.keyspace;
+    let Some(keyspace) = db.existing_keyspace(name) else {
+        let names = db.keyspaces().join(", ");
+        return Err(Failure::not_found(format!(
+            "there is no keyspace {name:?}; the database has: {names}"
+        )));
+    };
+    Ok(Opened { db, keyspace })
+}
+
+/// A typing error in the name of a database is the commonest of all, so it is told in the words
+/// of the command line. Whatever else may be wrong with a directory, the engine tells.
+fn refuse_nothing(shared: &Shared) -> Outcome {
+    let dir = directory(shared)?;
+    // The file that names the manifest; the last that is made and the first that is read.
+    if dir.join("CURRENT").exists() {
+        return Ok(());
+    }
+    Err(Failure::failed(format!(
+        "there is no database in {}; `esker put` and `esker load` create one",
+        dir.display()
+    )))
+}

@@ -1,0 +1,117 @@
+//! Signs of life on a terminal for work that takes more than a second; silent when piped.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Work shorter than this shows nothing: a bar that flashes by says nothing.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Time between two drawings: smooth for the eye, nothing for the processor.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A bar for work that knows how far it is. It draws on standard error, and only if that is a
+/// terminal.
+pub struct Bar {
+    bar: ProgressBar,
+    began: Instant,
+    is_shown: bool,
+}
+
+impl Bar {
+    /// A bar over `total` bytes, or without an end when nobody knows the total.
+    pub fn bytes(doing: &str, total: Option<u64>) -> Bar {
+        let template = match total {
+            Some(_) => {
+                "{msg} {wide_bar} {binary_bytes} of {binary_total_bytes}, \
+                 {binary_bytes_per_sec}, {eta} left"
+            }
+            None => "{spinner} {msg} {binary_bytes}, {binary_bytes_per_sec}",
+        };
+        Bar::new(doing, total, template)
+    }
+
+    /// A bar over `total` things, or without an end when nobody knows the total.
+    pub fn things(doing: &str, total: Option<u64>) -> Bar {
+        let template = match total {
+            Some(_) => "{msg} {wide_bar} {human_pos} of {human_len}, {per_sec}, {eta} left",
+            None => "{spinner} {msg} {human_pos}, {per_sec}",
+        };
+        Bar::new(doing, total, template)
+    }
+
+    fn new(doing: &str, total: Option<u64>, template: &str) -> Bar {
+        let style = ProgressStyle::with_template(template).expect("the templates above are right");
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        bar.set_style(style);
+        bar.set_message(doing.to_owned());
+        Bar {
+            bar,
+            began: Instant::now(),
+            is_shown: false,
+        }
+    }
+
+    /// Tells how far the work is.
+    pub fn set(&mut self, position: u64) {
+        if !self.is_shown && self.began.elapsed() >= QUIET {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.is_shown = true;
+        }
+        self.bar.set_position(position);
+    }
+
+    /// Writes a line on standard error without tearing the bar.
+    pub fn say(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A turning sign for work that happens inside one call.
+pub struct Spinner {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Spinner {
+    /// Starts to turn a second from now, until dropped.
+    pub fn start(doing: &str) -> Spinner {
+        let (end, ended) = channel();
+        let doing = doing.to_owned();
+        let thread = std::thread::spawn(move || turn(&doing, &ended));
+        Spinner {
+            end: Some(end),
+            thread: Some(thread),
+        }
+    }
+}
+
+fn turn(doing: &str, ended: &Receiver<()>) {
+    if ended.recv_timeout(QUIET) != Err(RecvTimeoutError::Timeout) {
+        return;
+    }
+    let bar = ProgressBar::new_spinner();
+    bar.set_message(doing.to_owned());
+    while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+        bar.tick();
+    }
+    bar.finish_and_clear();
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic while drawing has been printed already and harms no work.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Amounts as people write and read them: bytes, counts, rates, durations.
+
+use std::time::Duration;
+
+/// Bytes with a binary unit and three digits or so: `4.21 MiB`.
+pub fn bytes(amount: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if amount < 1024 {
+        return format!("{amount} B");
+    }
+    // Rounding in the third digit is the point here.
+    let mut scaled = amount as f64 / 1024.0;
+    let mut unit = UNITS[0];
+    for next in &UNITS[1..] {
+        if scaled < 1000.0 {
+            break;
+        }
+        scaled /= 1024.0;
+        unit = next;
+    }
+    format!("{} {unit}", three_digits(scaled))
+}
+
+/// A count with its digits in groups of three: `1 234 567`.
+pub fn count(amount: u64) -> String {
+    let digits = amount.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with its noun, which takes an `s` unless there is exactly one.
+pub fn counted(amount: u64, noun: &str) -> String {
+    let plural = if amount == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(amount))
+}
+
+/// How many a second.
+pub fn rate(amount: u64, took: Duration) -> String {
+    if took.is_zero() {
+        return "-".into();
+    }
+    let per_second = amount as f64 / took.as_secs_f64();
+    if per_second < 100.0 {
+        return format!("{}/s", three_digits(per_second));
+    }
+    // Beyond a hundred a second, fractions say nothing.
+    format!("{}/s", count(per_second.round() as u64))
+}
+
+/// A duration in the unit that keeps it short: `1.25 µs`, `38.0 ms`, `2 min 05 s`.
+pub fn duration(took: Duration) -> String {
+    let seconds = took.as_secs_f64();
+    if seconds >= 100.0 {
+        let whole = took.as_secs();
+        return format!("{} min {:02} s", whole / 60, whole % 60);
+    }
+    let (scaled, unit) = match seconds {
+        ..1e-6 => (seconds * 1e9, "ns"),
+        ..1e-3 => (seconds * 1e6, "µs"),
+        ..1.0 => (seconds * 1e3, "ms"),
+        _ => (seconds, "s"),
+    };
+    format!("{} {unit}", three_digits(scaled))
+}
+
+/// Bytes from text such as `1048576`, `64KiB`, `4MiB`, `1GB`; `None` for anything else.
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let split = text
+        .find(|char: char| !char.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kib" | "k" => 1 << 10,
+        "mib" | "m" => 1 << 20,
+        "gib" | "g" => 1 << 30,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Three digits or so, whatever the size.
+fn three_digits(amount: f64) -> String {
+    match amount {
+        ..9.995 => format!("{amount:.2}"),
+        ..99.95 => format!("{amount:.1}"),
+        _ => format!("{amount:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

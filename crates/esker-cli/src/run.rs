@@ -1,0 +1,43 @@
+//! From the words of the command line to the command, and from its outcome to an exit code.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::commands::{care, dump, load, look, read, settings, setup, write};
+use crate::demo;
+use crate::fail::Outcome;
+use crate::flags::{Cli, Command};
+
+/// Runs the command that this process was started with.
+pub fn run() -> ExitCode {
+    // Prints help and errors of usage itself, and exits with 0 or 2.
+    let cli = Cli::parse();
+    match carry_out(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn carry_out(cli: &Cli) -> Outcome {
+    let shared = &cli.shared;
+    match &cli.command {
+        Command::Get(args) => read::get(shared, args),
+        Command::Put(args) => write::put(shared, args),
+        Command::Delete(args) => write::delete(shared, args),
+        Command::Scan(args) => read::scan(shared, args),
+        Command::Count(args) => read::count(shared, args),
+        Command::Load(args) => load::load(shared, args),
+        Command::Dump(args) => dump::dump(shared, args),
+        Command::Stats(args) => look::stats(shared, args),
+        Command::Levels(args) => look::levels(shared, args),
+        Command::Compact(args) => care::compact(shared, args),
+        Command::Checkpoint(args) => care::checkpoint(shared, args),
+        Command::Verify(_) => care::verify(shared),
+        Command::Settings(args) => settings::settings(shared, args),
+        Command::Demo(args) => demo::demo(shared, args),
+        Command::Completions(args) => setup::completions(args),
+        Command::Man(args) => setup::man(args),
+        Command::DemoWriter(args) => demo::demo_writer(shared, args),
+    }
+}

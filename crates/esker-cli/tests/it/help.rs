@@ -1,0 +1,68 @@
+//! Help, completions and manual pages of every command.
+
+use crate::tool::Bench;
+
+const COMMANDS: [&str; 16] = [
+    "get",
+    "put",
+    "delete",
+    "scan",
+    "count",
+    "load",
+    "dump",
+    "stats",
+    "levels",
+    "compact",
+    "checkpoint",
+    "verify",
+    "settings",
+    "demo",
+    "completions",
+    "man",
+];
+
+#[test]
+fn help_of_every_command_teaches() {
+    // Every command is listed, tells its usage, and shows an example; no line is too wide.
+    let bench = Bench::new();
+    let overview = bench.ok(&["--help"]);
+    for name in COMMANDS {
+        assert!(overview.text().contains(&format!("  {name} ")), "{name}");
+        let help = bench.ok(&[name, "--help"]);
+        assert!(
+            help.text().contains(&format!("Usage: esker {name}")),
+            "{name}"
+        );
+        assert!(help.text().contains("Example"), "{name}");
+        let widest = help.text().lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(100), "{name}: {widest:?}");
+    }
+    assert!(!overview.text().contains("demo-writer"));
+}
+
+#[test]
+fn completions_exist_for_every_shell() {
+    // Each script names the commands.
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = bench.ok(&["completions", shell]);
+        assert!(script.text().contains("completions"), "{shell}");
+    }
+    bench.run(&["completions", "cobol"]).exits(2);
+}
+
+#[test]
+fn manual_has_a_page_for_each_command() {
+    // One page on standard output, all of them in a directory; the hidden command has none.
+    let bench = Bench::new();
+    assert!(bench.ok(&["man"]).text().contains(".TH esker 1"));
+    bench.ok(&["man", "--dir", "pages"]);
+    for name in COMMANDS {
+        assert!(
+            bench.path(&format!("pages/esker-{name}.1")).is_file(),
+            "{name}"
+        );
+    }
+    assert!(bench.path("pages/esker.1").is_file());
+    assert!(!bench.path("pages/esker-demo-writer.1").exists());
+}

@@ -1,0 +1,74 @@
+//! The shape of what `--json` prints.
+
+use serde_json::json;
+
+use crate::tool::Bench;
+
+#[test]
+fn entries_are_objects() {
+    // Text as strings, other bytes as base64, absence as null.
+    let bench = Bench::new();
+    bench.ok(&["put", "a", "text"]);
+    bench.ok(&["put", "--value-format", "hex", "b", "ff00"]);
+    let get = |key| bench.run(&["get", "--json", key]);
+    assert_eq!(
+        get("a").exits(0).json(),
+        json!({ "key": "a", "value": "text" })
+    );
+    let binary = json!({ "key": "b", "value": { "base64": "/wA=" } });
+    assert_eq!(get("b").exits(0).json(), binary);
+    assert_eq!(
+        get("c").exits(3).json(),
+        json!({ "key": "c", "value": null })
+    );
+    let scan = bench.ok(&["scan", "--json", "--hex"]);
+    assert_eq!(
+        scan.text(),
+        "{\"key\":\"61\",\"value\":\"74657874\"}\n{\"key\":\"62\",\"value\":\"ff00\"}\n"
+    );
+    let count = bench.ok(&["count", "--json"]).json();
+    assert_eq!(count, json!({ "entries": 2, "bytes": 8 }));
+}
+
+#[test]
+fn reports_are_objects() {
+    // Programs find the numbers that people read.
+    let bench = Bench::new();
+    bench.file("in.tsv", "k\tv\nbroken\n");
+    let load = bench.ok(&["load", "--json", "in.tsv"]).json();
+    assert_eq!(load["records"], 1);
+    assert_eq!(load["malformed"], 1);
+    assert_eq!(load["malformed_shown"][0]["line"], 2);
+    assert_eq!(load["is_complete"], true);
+    let stats = bench.ok(&["stats", "--json"]).json();
+    assert_eq!(stats["keyspaces"][0]["name"], "default");
+    assert!(stats["memory_bytes"].is_object() && stats["counters"].is_object());
+    assert_eq!(stats["settings"]["memory_limit"]["origin"], "default");
+    let levels = bench.ok(&["levels", "--json"]).json();
+    assert_eq!(levels[0]["keyspace"], "default");
+    assert_eq!(levels[0]["runs"][0]["files"][0]["smallest"], "k");
+    assert!(bench.ok(&["compact", "--json"]).json()["seconds"].is_number());
+}
+
+#[test]
+fn settings_are_a_catalogue() {
+    // Names, defaults and reasons without a database; a profile shows as an origin.
+    let bench = Bench::new();
+    let mut command = bench.command(&["settings", "--json", "--set", "profile=read_heavy"]);
+    let output = command.env_remove("ESKER_DB").output().unwrap();
+    let settings: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = settings.as_array().unwrap();
+    assert!(
+        all.iter()
+            .any(|one| one["name"] == "memory_limit" && one["unit"] == "bytes")
+    );
+    assert!(all.iter().any(|one| one["origin"] == "profile"));
+    assert!(
+        all.iter()
+            .all(|one| one["doc"].as_str().is_some_and(|doc| !doc.is_empty()))
+    );
+    let mut command = bench.command(&["settings", "--all", "--markdown"]);
+    let output = command.env_remove("ESKER_DB").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().count(), all.len() + 2);
+}

@@ -1,0 +1,103 @@
+//! Loading: formats, packings, malformed records.
+
+use std::io::Write;
+
+use crate::tool::Bench;
+
+fn reviews(count: usize) -> String {
+    let review = |n: usize| {
+        format!(
+            "product/productId: B{n:03}\nreview/userId: A{n}\nreview/time: {n}\n\
+             review/text: Number {n}.\n\n"
+        )
+    };
+    (0..count).map(review).collect()
+}
+
+#[test]
+fn reviews_load_from_every_packing() {
+    // The same reviews plain, gzip and zstd: known by their first line and first bytes.
+    let text = reviews(50);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let packed = [
+        ("reviews.txt", text.clone().into_bytes()),
+        ("reviews.txt.gz", gzip.finish().unwrap()),
+        (
+            "reviews.txt.zst",
+            zstd::encode_all(text.as_bytes(), 1).unwrap(),
+        ),
+    ];
+    for (name, bytes) in packed {
+        let bench = Bench::new();
+        bench.file(name, bytes);
+        let ran = bench.ok(&["load", name]);
+        assert!(
+            ran.text().starts_with("loaded 50 records"),
+            "{}",
+            ran.text()
+        );
+        assert!(ran.text().ends_with("0 malformed\n"));
+        assert!(bench.ok(&["get", "B007/A7/7"]).text().contains("Number 7."));
+        assert_eq!(bench.ok(&["count", "B01"]).text(), "10\n");
+    }
+}
+
+#[test]
+fn malformed_records_are_skipped_or_fatal() {
+    // Twelve bad lines among good ones: ten are shown with their lines, all are counted.
+    let bench = Bench::new();
+    let line = |n| {
+        if n % 2 == 0 {
+            format!("key{n}\tv\n")
+        } else {
+            "bad\n".to_owned()
+        }
+    };
+    bench.file("in.tsv", (0..24).map(line).collect::<String>());
+    let ran = bench.ok(&["load", "in.tsv"]);
+    assert!(ran.text().starts_with("loaded 12 records"));
+    assert!(ran.text().contains("12 malformed"));
+    assert_eq!(ran.err.lines().count(), 11);
+    assert!(ran.err.starts_with("esker: in.tsv:2: no tab"));
+    assert!(
+        ran.err.ends_with("and 2 malformed records more\n"),
+        "{}",
+        ran.err
+    );
+
+    let bench = Bench::new();
+    bench.file("in.tsv", "a\t1\nb\t2\nbad\nc\t3\n");
+    let ran = bench
+        .run(&["load", "--on-error", "stop", "in.tsv"])
+        .exits(1);
+    assert!(ran.err.contains("line 3 of in.tsv"), "{}", ran.err);
+    assert_eq!(bench.ok(&["scan", "--keys-only"]).text(), "a\nb\n");
+}
+
+#[test]
+fn json_lines_load_under_a_field() {
+    // The line is the value; a number is a key too; a key that comes twice keeps the last line.
+    let bench = Bench::new();
+    let last = r#"{"id": 7, "name": "Bela"}"#;
+    bench.file(
+        "people.jsonl",
+        format!("{}\n{last}\n", r#"{"id": 7, "name": "Anna"}"#),
+    );
+    bench.ok(&["load", "--key-field", "id", "people.jsonl"]);
+    assert_eq!(bench.ok(&["get", "7"]).text().trim_end(), last);
+}
+
+#[test]
+fn what_cannot_be_loaded_is_said() {
+    // An unknown format, a directory, a key beyond the limit.
+    let bench = Bench::new();
+    bench.file("prose.txt", "Once upon a time\n");
+    let ran = bench.run(&["load", "prose.txt"]).exits(2);
+    assert!(ran.err.contains("--format"));
+    bench.run(&["load", "."]).exits(2);
+    assert!(!bench.path("db").exists());
+    bench.file("long.tsv", format!("{}\tv\nk\tv\n", "k".repeat(70_000)));
+    let ran = bench.ok(&["load", "long.tsv"]);
+    assert!(ran.text().contains("1 malformed") && ran.err.contains("long.tsv:1:"));
+}

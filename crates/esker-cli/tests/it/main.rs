@@ -1,0 +1,14 @@
+//! The tool as a user meets it: the built binary, its output, its exit codes.
+
+#![allow(clippy::disallowed_methods, reason = "a test stands in the real world")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod tool;
+mod codes;
+mod help;
+mod json;
+mod pipes;
+mod loading;
+mod round_trip;
+mod care;
+mod kill_demo;

@@ -1,0 +1,131 @@
+//! Tests of `keyspace_handle`.
+
+use super::*;
+use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::types::order::KeyOrder;
+use crate::db::handle::Db;
+use crate::env::sim::SimWorld;
+
+fn open(world: &SimWorld) -> Db {
+    Db::builder("db").env(world.env()).open().unwrap()
+}
+
+#[test]
+fn update_finds_a_delete_that_compaction_has_dropped() {
+    // Between the read and the write of an update the key is deleted, and a compaction takes
+    // the delete to the bottom, where a delete leaves no trace unless somebody still asks.
+    let db = open(&SimWorld::new(1));
+    db.put("key", "1").unwrap();
+    db.compact::<&[u8]>(..).unwrap();
+    let mut seen = Vec::new();
+    let after = db.update("key", |present| {
+        seen.push(present.map(<[u8]>::to_vec));
+        if seen.len() == 1 {
+            db.delete("key").unwrap();
+            db.compact::<&[u8]>(..).unwrap();
+        }
+        Update::Set(b"2".to_vec())
+    });
+    assert_eq!(after.unwrap().unwrap(), "2");
+    assert_eq!(seen, [Some(b"1".to_vec()), None]);
+    assert!(db.stats().snapshots.is_empty());
+}
+
+#[test]
+fn update_reads_what_is_there_and_no_hole() {
+    // The same with an overwrite: the second look sees it, and a `Keep` returns it.
+    let db = open(&SimWorld::new(2));
+    db.put("key", "1").unwrap();
+    let mut look_count = 0;
+    let after = db.update("key", |present| {
+        look_count += 1;
+        if look_count > 1 {
+            return Update::Keep;
+        }
+        assert_eq!(present, Some(b"1".as_slice()));
+        db.put("key", "2").unwrap();
+        db.compact::<&[u8]>(..).unwrap();
+        Update::Remove
+    });
+    assert_eq!(after.unwrap().unwrap(), "2");
+}
+
+#[test]
+fn a_handle_of_a_dropped_keyspace_never_waits() {
+    // Its memtable was sealed and will never be flushed: a flush must not wait for that.
+    let world = SimWorld::new(3);
+    let db = open(&world);
+    let keyspace = db.keyspace("gone").unwrap();
+    keyspace.put("key", "value").unwrap();
+    keyspace
+        .lease
+        .core()
+        .committer
+        .paused(|active| active.seal(keyspace.parts.id));
+    db.drop_keyspace("gone").unwrap();
+    assert!(keyspace.flush().is_err());
+    assert!(keyspace.put("key", "other").is_err());
+    assert_eq!(keyspace.get("key").unwrap().unwrap(), "value");
+    world.pool.run_all();
+    assert!(db.stats().failures.is_empty());
+    db.close().unwrap();
+}
+
+#[test]
+fn a_flush_without_output_for_a_dropped_keyspace_is_no_fault() {
+    // All that was sealed is expired or deleted, so the edit of the flush adds no file and only
+    // says how far the keyspace is flushed; the keyspace is dropped before it is installed.
+    let world = SimWorld::new(4);
+    let db = open(&world);
+    let keyspace = db.keyspace("gone").unwrap();
+    keyspace.put("key", "value").unwrap();
+    let core = Arc::clone(keyspace.lease.core());
+    core.committer
+        .paused(|active| active.seal(keyspace.parts.id));
+    let parts = Arc::clone(&keyspace.parts);
+    db.drop_keyspace("gone").unwrap();
+    let edit = vec![crate::store::version::edit::Change::SetFlushed {
+        keyspace: parts.id,
+        seqno: core.committer.visible(),
+    }];
+    assert!(!crate::db::install::install(&core, edit, None).unwrap());
+    db.put("key", "value").unwrap();
+}
+
+#[test]
+fn settings_that_cannot_be_refuse_a_keyspace_and_harm_nothing() {
+    // An order nobody gave at open, sizes that contradict each other, another order or operator
+    // than the keyspace has: each is refused with its own words, and writes go on.
+    struct Unheard;
+    impl crate::base::types::order::Order for Unheard {
+        fn name(&self) -> &str {
+            "unheard"
+        }
+        fn compare(&self, left: &[u8], right: &[u8]) -> std::cmp::Ordering {
+            left.cmp(right)
+        }
+    }
+    let db = open(&SimWorld::new(5));
+    let unheard = || KeyspaceOptions {
+        order: KeyOrder::Custom(Arc::new(Unheard)),
+        ..KeyspaceOptions::default()
+    };
+    let refusal = |name: &str, options| match db.keyspace_with(name, options) {
+        Ok(_) => panic!("accepted"),
+        Err(error) => error.to_string(),
+    };
+    assert!(refusal("new", unheard()).contains("unheard"));
+    let mut contradicting = KeyspaceOptions::default();
+    contradicting.compaction.base_level_bytes = 1 << 20;
+    contradicting.sst.file_size_bytes = 1 << 30;
+    assert!(refusal("new", contradicting).contains("sst.file_size"));
+    db.keyspace("there").unwrap();
+    assert!(refusal("there", unheard()).contains("bytewise"));
+    let summing = KeyspaceOptions {
+        merge: crate::base::hooks::merge_builtin::builtin("uint64add"),
+        ..KeyspaceOptions::default()
+    };
+    assert!(refusal("there", summing).contains("uint64add"));
+    db.put("key", "value").unwrap();
+    assert_eq!(db.keyspaces(), ["default", "there"]);
+}

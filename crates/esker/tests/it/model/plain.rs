@@ -1,0 +1,359 @@
+//! The model: an ordered map per keyspace; a snapshot is a copy.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use super::operation::{
+    At, End, Move, Operation, Place, Write, bounds, key, shown_entry, shown_or_none, updated, value,
+};
+use super::program::KeyspaceShape;
+
+/// Where the simulated clock begins.
+const START_UNIX_S: u64 = 1_767_225_600;
+
+/// What was written to one key since its last whole value.
+#[derive(Clone, Default)]
+struct Cell {
+    /// The value and the second from which it is gone.
+    base: Option<(Vec<u8>, Option<u64>)>,
+    /// Merged since, oldest first.
+    operands: Vec<Vec<u8>>,
+}
+
+#[derive(Clone, Default)]
+struct Map {
+    /// Another one each time the keyspace is created anew.
+    incarnation: u64,
+    cells: BTreeMap<Vec<u8>, Cell>,
+}
+
+type Entries = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// An iterator or a cursor over what was there when it was made.
+struct Held {
+    entries: Entries,
+    /// What an iterator has left; where a cursor stands.
+    left: std::ops::Range<usize>,
+    stands: Option<usize>,
+}
+
+/// The model of a database.
+pub struct Plain {
+    shapes: Vec<KeyspaceShape>,
+    maps: Vec<Map>,
+    /// What handles of dropped keyspaces still read.
+    ghosts: BTreeMap<Place, Map>,
+    snapshots: BTreeMap<u8, Vec<Map>>,
+    iterators: BTreeMap<u8, Held>,
+    cursors: BTreeMap<u8, Held>,
+    now_unix_s: u64,
+}
+
+impl Plain {
+    pub fn new(shapes: &[KeyspaceShape]) -> Plain {
+        Plain {
+            shapes: shapes.to_vec(),
+            maps: vec![Map::default(); shapes.len()],
+            ghosts: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
+            iterators: BTreeMap::new(),
+            cursors: BTreeMap::new(),
+            now_unix_s: START_UNIX_S,
+        }
+    }
+
+    pub fn now_unix_s(&self) -> u64 {
+        self.now_unix_s
+    }
+
+    /// The answer of one operation.
+    pub fn run(&mut self, operation: &Operation) -> String {
+        match operation {
+            Operation::Write(place, write, _) => self.write(*place, write),
+            Operation::DeleteBounds(place, lower, upper) => {
+                for (key, _) in self.range(At(*place, None), *lower, *upper) {
+                    self.maps[*place].cells.remove(&key);
+                }
+            }
+            Operation::Batch(writes, _) => {
+                for (place, write) in writes {
+                    self.write(*place, write);
+                }
+            }
+            Operation::Swap(place, number, is_expected, new) => {
+                if *is_expected {
+                    self.set(*place, *number, new.map(value));
+                }
+                return is_expected.to_string();
+            }
+            Operation::Update(place, number, tag) => {
+                let present = self.get(At(*place, None), &key(*number));
+                if let Some(after) = updated(present.as_deref(), *tag) {
+                    self.set(*place, *number, after);
+                }
+                let after = updated(present.as_deref(), *tag).unwrap_or(present);
+                return shown_or_none(after.as_deref());
+            }
+            Operation::Get(at, number) => {
+                return shown_or_none(self.get(*at, &key(*number)).as_deref());
+            }
+            Operation::MultiGet(at, numbers) => {
+                let get = |number: &u16| shown_or_none(self.get(*at, &key(*number)).as_deref());
+                return numbers.iter().map(get).collect::<Vec<_>>().join(" ");
+            }
+            Operation::Contains(at, number) => {
+                return self.get(*at, &key(*number)).is_some().to_string();
+            }
+            Operation::Range(at, lower, upper, ends) => {
+                return Held::over(self.range(*at, *lower, *upper)).take(*ends, usize::MAX);
+            }
+            Operation::Prefix(at, number, ends) => {
+                let mut entries = self.entries(*at);
+                entries.retain(|(key_here, _)| key_here.starts_with(&key(*number)));
+                return Held::over(entries).take(*ends, usize::MAX);
+            }
+            Operation::Walk(at, moves) => {
+                let is_reversed = self.shapes[at.0].is_reversed;
+                return Held::over(self.entries(*at)).walk(moves, is_reversed);
+            }
+            Operation::Snapshot(slot) => drop(self.snapshots.insert(*slot, self.maps.clone())),
+            Operation::Release(slot) => drop(self.snapshots.remove(slot)),
+            Operation::Hold(slot, at, lower, upper) => {
+                let held = Held::over(self.range(*at, *lower, *upper));
+                self.iterators.insert(*slot, held);
+            }
+            Operation::Step(slot, ends, count) => {
+                let held = self.iterators.get_mut(slot);
+                return held.map_or_else(String::new, |held| held.take(*ends, (*count).into()));
+            }
+            Operation::Point(slot, at) => {
+                let mut held = Held::over(self.entries(*at));
+                // A cursor's own order, kept where an iterator keeps what is left.
+                held.left = usize::from(self.shapes[at.0].is_reversed)..usize::MAX;
+                self.cursors.insert(*slot, held);
+            }
+            Operation::Wander(slot, moves) => {
+                let held = self.cursors.get_mut(slot);
+                return held.map_or_else(String::new, |held| {
+                    let is_reversed = held.left.start == 1;
+                    held.walk(moves, is_reversed)
+                });
+            }
+            Operation::LetGo(slot) => {
+                self.iterators.remove(slot);
+                self.cursors.remove(slot);
+            }
+            Operation::Fill(place, first, count, tag) => {
+                for number in *first..first + count {
+                    self.set(*place, number, Some(value(tag + u32::from(number))));
+                }
+            }
+            Operation::Drop(0) => return "Invalid".into(),
+            Operation::Drop(place) => {
+                let incarnation = self.maps[*place].incarnation + 1;
+                let next = Map {
+                    incarnation,
+                    ..Map::default()
+                };
+                let dropped = std::mem::replace(&mut self.maps[*place], next);
+                self.ghosts.insert(*place, dropped);
+            }
+            Operation::Ghost(place, number) => return self.haunt(*place, &key(*number)),
+            Operation::Advance(seconds) => self.now_unix_s += u64::from(*seconds),
+            Operation::Reopen(_) => {
+                self.ghosts.clear();
+                self.snapshots.clear();
+                self.iterators.clear();
+                self.cursors.clear();
+            }
+            Operation::Flush(_) | Operation::Compact(..) | Operation::Work(_) | Operation::Sync => {
+            }
+        }
+        "ok".into()
+    }
+
+    fn set(&mut self, place: Place, number: u16, new: Option<Vec<u8>>) {
+        let ttl_s = u64::from(self.shapes[place].ttl_s);
+        let expiry = (ttl_s > 0).then_some(self.now_unix_s + ttl_s);
+        let cells = &mut self.maps[place].cells;
+        match new {
+            None => drop(cells.remove(&key(number))),
+            Some(value) => drop(cells.insert(key(number), Cell::of(value, expiry))),
+        }
+    }
+
+    fn write(&mut self, place: Place, write: &Write) {
+        match write {
+            Write::Put(number, tag) => self.set(place, *number, Some(value(*tag))),
+            Write::PutTtl(number, tag, ttl_s) => {
+                let cell = Cell::of(value(*tag), Some(self.now_unix_s + u64::from(*ttl_s)));
+                self.maps[place].cells.insert(key(*number), cell);
+            }
+            Write::Delete(number) => self.set(place, *number, None),
+            Write::DeleteRange(start, end) => {
+                let (start, end) = (End::With(*start), End::Without(*end));
+                let order = self.shapes[place].order();
+                let (lower, upper) = bounds(start, end);
+                let is_inside = |key: &[u8]| is_inside(&order, key, &lower, &upper);
+                self.maps[place].cells.retain(|key, _| !is_inside(key));
+            }
+            Write::Merge(number, tag) => {
+                let cell = self.maps[place].cells.entry(key(*number)).or_default();
+                cell.operands.push(value(*tag));
+            }
+        }
+    }
+
+    fn map(&self, At(place, slot): At) -> Option<&Map> {
+        let now = &self.maps[place];
+        match slot.and_then(|slot| self.snapshots.get(&slot)) {
+            None => Some(now),
+            // A keyspace that was created later is empty in the snapshot.
+            Some(maps) => Some(&maps[place]).filter(|map| map.incarnation == now.incarnation),
+        }
+    }
+
+    fn get(&self, at: At, key: &[u8]) -> Option<Vec<u8>> {
+        let cell = self.map(at)?.cells.get(key)?;
+        cell.value(&self.shapes[at.0], key, self.now_unix_s)
+    }
+
+    fn haunt(&self, place: Place, key: &[u8]) -> String {
+        let Some(map) = self.ghosts.get(&place) else {
+            return "no ghost".into();
+        };
+        let value = |key: &[u8], cell: &Cell| cell.value(&self.shapes[place], key, self.now_unix_s);
+        let cells = map.cells.iter();
+        let count = cells
+            .filter(|(key, cell)| value(key, cell).is_some())
+            .count();
+        let one = map.cells.get(key).and_then(|cell| value(key, cell));
+        format!(
+            "Invalid Invalid {} of {count}",
+            shown_or_none(one.as_deref())
+        )
+    }
+
+    /// Everything there is to see, in the order of the keyspace.
+    fn entries(&self, at: At) -> Entries {
+        let shape = &self.shapes[at.0];
+        let cells = self.map(at).map(|map| &map.cells);
+        let seen = cells.into_iter().flatten().filter_map(|(key, cell)| {
+            let value = cell.value(shape, key, self.now_unix_s)?;
+            Some((key.clone(), value))
+        });
+        let mut entries: Entries = seen.collect();
+        if shape.is_reversed {
+            entries.reverse();
+        }
+        entries
+    }
+
+    fn range(&self, at: At, lower: End, upper: End) -> Entries {
+        let order = self.shapes[at.0].order();
+        let (lower, upper) = bounds(lower, upper);
+        let mut entries = self.entries(at);
+        entries.retain(|(key, _)| is_inside(&order, key, &lower, &upper));
+        entries
+    }
+}
+
+fn is_inside(
+    order: &esker::KeyOrder,
+    key: &[u8],
+    lower: &Bound<Vec<u8>>,
+    upper: &Bound<Vec<u8>>,
+) -> bool {
+    let is_after_lower = match lower {
+        Bound::Unbounded => true,
+        Bound::Included(lower) => order.compare(lower, key).is_le(),
+        Bound::Excluded(lower) => order.compare(lower, key).is_lt(),
+    };
+    let is_before_upper = match upper {
+        Bound::Unbounded => true,
+        Bound::Included(upper) => order.compare(key, upper).is_le(),
+        Bound::Excluded(upper) => order.compare(key, upper).is_lt(),
+    };
+    is_after_lower && is_before_upper
+}
+
+impl Cell {
+    fn of(value: Vec<u8>, expiry: Option<u64>) -> Cell {
+        Cell {
+            base: Some((value, expiry)),
+            operands: Vec::new(),
+        }
+    }
+
+    fn value(&self, shape: &KeyspaceShape, key: &[u8], now_unix_s: u64) -> Option<Vec<u8>> {
+        let is_alive = |expiry: Option<u64>| expiry.is_none_or(|expiry| now_unix_s < expiry);
+        let base = self.base.as_ref().filter(|(_, expiry)| is_alive(*expiry));
+        let base = base.map(|(value, _)| &value[..]);
+        if self.operands.is_empty() {
+            return base.map(<[u8]>::to_vec);
+        }
+        let operands: Vec<&[u8]> = self.operands.iter().map(|operand| &operand[..]).collect();
+        Some(shape.merge_rule().0.fold(key, base, &operands).unwrap())
+    }
+}
+
+impl Held {
+    fn over(entries: Entries) -> Held {
+        Held {
+            left: 0..entries.len(),
+            entries,
+            stands: None,
+        }
+    }
+
+    fn take(&mut self, ends: u64, count: usize) -> String {
+        let mut answer = Vec::new();
+        for step in 0..count {
+            let is_back = ends >> (step % 64) & 1 == 1;
+            let index = if is_back {
+                self.left.next_back()
+            } else {
+                self.left.next()
+            };
+            let Some(index) = index else {
+                answer.push("end".into());
+                break;
+            };
+            let (key, value) = &self.entries[index];
+            answer.push(shown_entry(key, value));
+        }
+        answer.join(" ")
+    }
+
+    fn walk(&mut self, moves: &[Move], is_reversed: bool) -> String {
+        let order = super::program::order(is_reversed);
+        let mut answer = Vec::new();
+        for step in moves {
+            let at_least = |target: &[u8]| {
+                self.entries
+                    .partition_point(|(key, _)| order.compare(key, target).is_lt())
+            };
+            let at_most = |target: &[u8]| {
+                self.entries
+                    .partition_point(|(key, _)| order.compare(key, target).is_le())
+            };
+            let index = match step {
+                Move::First => Some(0),
+                Move::Last => self.entries.len().checked_sub(1),
+                Move::Seek(number) => Some(at_least(&key(*number))),
+                Move::SeekForPrev(number) => at_most(&key(*number)).checked_sub(1),
+                Move::Next => self.stands.map(|index| index + 1),
+                Move::Prev => self.stands.and_then(|index| index.checked_sub(1)),
+            };
+            self.stands = index.filter(|index| *index < self.entries.len());
+            answer.push(match self.stands {
+                None => "nowhere".into(),
+                Some(index) => {
+                    let (key, value) = &self.entries[index];
+                    shown_entry(key, value)
+                }
+            });
+        }
+        answer.join(" ")
+    }
+}

@@ -1,0 +1,439 @@
+//! The engine in a simulated world, behind the same operations as the model.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use esker::env::fs::Fs;
+use esker::env::pool::{Job, Pool, Priority};
+use esker::env::random::Random;
+use esker::env::signal::Signal;
+use esker::env::sim::SimWorld;
+use esker::{
+    Db, DbCursor, ErrorKind, Iter, Keyspace, KeyspaceSnapshot, Readable, Result, Snapshot, Update,
+    WriteBatch, WriteOptions,
+};
+
+use super::operation::{
+    At, Move, Operation, Place, Write, bounds, durability, key, shown_entry, shown_or_none,
+    updated, value,
+};
+use super::program::KeyspaceShape;
+use super::settings::Settings;
+
+/// Waits without any work left after which nothing will ever end them.
+const IDLE_WAITS_MAX: u64 = 10_000;
+
+/// The engine under one sequence of settings.
+pub struct Subject {
+    shapes: Vec<KeyspaceShape>,
+    world: SimWorld,
+    pool: Arc<Watched>,
+    random: Random,
+    settings: Settings,
+    db: Option<Db>,
+    ghosts: BTreeMap<Place, Keyspace>,
+    snapshots: BTreeMap<u8, Snapshot>,
+    iterators: BTreeMap<u8, Iter>,
+    cursors: BTreeMap<u8, DbCursor>,
+}
+
+/// What is read: a keyspace, or one at a snapshot.
+enum Side {
+    Now(Keyspace),
+    Then(KeyspaceSnapshot),
+}
+
+macro_rules! each {
+    ($side:expr, $readable:ident => $call:expr) => {
+        match $side {
+            Side::Now($readable) => $call,
+            Side::Then($readable) => $call,
+        }
+    };
+}
+
+impl Subject {
+    pub fn new(shapes: &[KeyspaceShape], seed: u64) -> Subject {
+        let world = SimWorld::new(seed);
+        let pool = Arc::new(Watched {
+            inner: Arc::clone(&world.pool) as Arc<dyn Pool>,
+            idle_waits: AtomicU64::new(0),
+        });
+        let mut subject = Subject {
+            shapes: shapes.to_vec(),
+            world,
+            pool,
+            random: Random::new(seed),
+            settings: Settings(Vec::new()),
+            db: None,
+            ghosts: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
+            iterators: BTreeMap::new(),
+            cursors: BTreeMap::new(),
+        };
+        subject.open();
+        subject
+    }
+
+    /// The settings of the present opening.
+    pub fn settings(&self) -> String {
+        format!("{:?}", self.settings.0)
+    }
+
+    /// The answer of one operation at a moment.
+    pub fn run(&mut self, operation: &Operation, now_unix_s: u64) -> String {
+        self.world
+            .clock
+            .set_unix_time(Duration::from_secs(now_unix_s));
+        self.pool.idle_waits.store(0, Ordering::Relaxed);
+        match self.answer(operation) {
+            Ok(answer) => answer,
+            Err(error) if error.kind() == ErrorKind::Invalid => "Invalid".into(),
+            Err(error) => format!("{error}"),
+        }
+    }
+
+    /// After a close only files that the tree names are left.
+    pub fn check_nothing_leaks(&mut self) {
+        self.ghosts.clear();
+        self.snapshots.clear();
+        self.iterators.clear();
+        self.cursors.clear();
+        let failures = self.db().stats().failures;
+        assert!(failures.is_empty(), "{failures:?}");
+        self.db().close().unwrap();
+        let names = self.world.fs.list(Path::new("db")).unwrap();
+        let on_disk = names.iter().filter(|name| name.ends_with(".sst")).count();
+        self.reopen(true);
+        let stats = self.db().stats();
+        let levels = stats.keyspaces.iter().flat_map(|keyspace| &keyspace.levels);
+        let in_tree: usize = levels.map(|level| level.file_count).sum();
+        assert_eq!(on_disk, in_tree, "files are left over: {names:?}");
+    }
+
+    fn db(&self) -> &Db {
+        self.db.as_ref().expect("open between operations")
+    }
+
+    fn open(&mut self) {
+        self.settings = Settings::random(&mut self.random);
+        let mut builder = Db::builder("db");
+        for (name, text) in &self.settings.0 {
+            builder = builder.set(name, text).unwrap();
+        }
+        let default = &self.shapes[0];
+        if default.ttl_s > 0 {
+            builder = builder.set("ttl", &default.ttl_s.to_string()).unwrap();
+        }
+        for shape in &self.shapes[1..] {
+            builder = builder.known_order(shape.order());
+            builder = builder.known_merge_operator(shape.merge_rule());
+        }
+        builder = builder
+            .order(default.order())
+            .merge_operator(default.merge_rule());
+        let mut env = self.world.env();
+        env.pool = Arc::clone(&self.pool) as Arc<dyn Pool>;
+        self.db = Some(builder.env(env).open().unwrap());
+    }
+
+    fn reopen(&mut self, by_letting_go: bool) {
+        let db = self.db.take().expect("open between operations");
+        if !by_letting_go {
+            db.close().unwrap();
+            for cursor in self.cursors.values_mut() {
+                assert_eq!(
+                    cursor.seek_to_first().unwrap_err().kind(),
+                    ErrorKind::Closed
+                );
+            }
+            for snapshot in self.snapshots.values() {
+                assert_eq!(snapshot.get("k").unwrap_err().kind(), ErrorKind::Closed);
+            }
+            assert_eq!(db.put("k", "v").unwrap_err().kind(), ErrorKind::Closed);
+        }
+        drop(db);
+        self.ghosts.clear();
+        self.snapshots.clear();
+        self.iterators.clear();
+        self.cursors.clear();
+        self.open();
+    }
+
+    fn keyspace(&self, place: Place, level: u8) -> Result<Keyspace> {
+        let shape = &self.shapes[place];
+        let options = self.settings.keyspace(shape);
+        let write = WriteOptions {
+            durability: durability(level),
+            no_wait: false,
+        };
+        Ok(self
+            .db()
+            .keyspace_with(shape.name, options)?
+            .with_write(write))
+    }
+
+    fn side(&self, At(place, slot): At) -> Result<Side> {
+        let keyspace = self.keyspace(place, 0)?;
+        let snapshot = slot.and_then(|slot| self.snapshots.get(&slot));
+        Ok(match snapshot {
+            None => Side::Now(keyspace),
+            Some(snapshot) => Side::Then(snapshot.of(&keyspace)),
+        })
+    }
+
+    fn answer(&mut self, operation: &Operation) -> Result<String> {
+        match operation {
+            Operation::Write(place, write, level) => {
+                write_one(&self.keyspace(*place, *level)?, write)?;
+            }
+            Operation::DeleteBounds(place, lower, upper) => {
+                self.keyspace(*place, 0)?
+                    .delete_range(bounds(*lower, *upper))?;
+            }
+            Operation::Batch(writes, level) => {
+                let mut batch = self.db().batch();
+                for (place, write) in writes {
+                    add_one(&mut batch, &self.keyspace(*place, 0)?, write)?;
+                }
+                batch.commit_with(WriteOptions {
+                    durability: durability(*level),
+                    no_wait: false,
+                })?;
+            }
+            Operation::Swap(place, number, is_expected, new) => {
+                let keyspace = self.keyspace(*place, 0)?;
+                let mut expected = keyspace.get(key(*number))?.map(|value| value.to_vec());
+                if !is_expected {
+                    expected.get_or_insert_default().push(7);
+                }
+                let new = new.map(value);
+                let number = key(*number);
+                let is_swapped =
+                    keyspace.compare_and_swap(number, expected.as_deref(), new.as_deref())?;
+                return Ok(is_swapped.to_string());
+            }
+            Operation::Update(place, number, tag) => {
+                let keyspace = self.keyspace(*place, 0)?;
+                let after =
+                    keyspace.update(key(*number), |present| match updated(present, *tag) {
+                        None => Update::Keep,
+                        Some(None) => Update::Remove,
+                        Some(Some(value)) => Update::Set(value),
+                    })?;
+                return Ok(shown_or_none(after.as_deref()));
+            }
+            Operation::Flush(place) => self.keyspace(*place, 0)?.flush()?,
+            Operation::Compact(place, lower, upper) => {
+                self.keyspace(*place, 0)?.compact(bounds(*lower, *upper))?;
+            }
+            Operation::Fill(place, first, count, tag) => {
+                let keyspace = self.keyspace(*place, 0)?;
+                for number in *first..first + count {
+                    keyspace.put(key(number), value(tag + u32::from(number)))?;
+                }
+            }
+            Operation::Drop(place) => {
+                // It may not be there yet.
+                let ghost = self.keyspace(*place, 0)?;
+                self.db().drop_keyspace(self.shapes[*place].name)?;
+                self.ghosts.insert(*place, ghost);
+            }
+            Operation::Ghost(place, number) => {
+                let Some(ghost) = self.ghosts.get(place) else {
+                    return Ok("no ghost".into());
+                };
+                let put = ghost.put(key(*number), "x").unwrap_err().kind();
+                let flush = ghost.flush().unwrap_err().kind();
+                let value = shown_or_none(ghost.get(key(*number))?.as_deref());
+                let count = ghost.iter()?.map(Result::unwrap).count();
+                return Ok(format!("{put:?} {flush:?} {value} of {count}"));
+            }
+            Operation::Advance(_) => {}
+            Operation::Work(count) => (0..*count).for_each(|_| {
+                let _has_run: bool = self.world.pool.run_one();
+            }),
+            Operation::Sync => self.db().sync()?,
+            Operation::Reopen(by_letting_go) => self.reopen(*by_letting_go),
+            reading => return self.read(reading),
+        }
+        Ok("ok".into())
+    }
+
+    fn read(&mut self, operation: &Operation) -> Result<String> {
+        match operation {
+            Operation::Get(at, number) => {
+                let value = each!(self.side(*at)?, side => side.get(key(*number)))?;
+                Ok(shown_or_none(value.as_deref()))
+            }
+            Operation::MultiGet(at, numbers) => {
+                let keys: Vec<_> = numbers.iter().map(|number| key(*number)).collect();
+                let values = each!(self.side(*at)?, side => side.multi_get(&keys))?;
+                let shown = values.iter().map(|value| shown_or_none(value.as_deref()));
+                Ok(shown.collect::<Vec<_>>().join(" "))
+            }
+            Operation::Contains(at, number) => {
+                let is_there = each!(self.side(*at)?, side => side.contains_key(key(*number)))?;
+                Ok(is_there.to_string())
+            }
+            Operation::Range(at, lower, upper, ends) => {
+                let range = bounds(*lower, *upper);
+                let mut iterator = each!(self.side(*at)?, side => side.range(range))?;
+                take(&mut iterator, *ends, usize::MAX)
+            }
+            Operation::Prefix(at, number, ends) => {
+                let mut iterator = if self.shapes[at.0].is_reversed {
+                    // Keys with a prefix lie together in this order too, but not where the
+                    // bytewise order has them: all are read, and the others left out.
+                    return self.read_prefix_of_all(*at, *number, *ends);
+                } else {
+                    each!(self.side(*at)?, side => side.prefix(key(*number)))?
+                };
+                take(&mut iterator, *ends, usize::MAX)
+            }
+            Operation::Walk(at, moves) => {
+                let mut cursor = each!(self.side(*at)?, side => side.cursor())?;
+                walk(&mut cursor, moves)
+            }
+            Operation::Snapshot(slot) => {
+                let snapshot = self.db().snapshot();
+                self.snapshots.insert(*slot, snapshot);
+                Ok("ok".into())
+            }
+            Operation::Release(slot) => {
+                self.snapshots.remove(slot);
+                Ok("ok".into())
+            }
+            Operation::Hold(slot, at, lower, upper) => {
+                let range = bounds(*lower, *upper);
+                let iterator = each!(self.side(*at)?, side => side.range(range))?;
+                self.iterators.insert(*slot, iterator);
+                Ok("ok".into())
+            }
+            Operation::Step(slot, ends, count) => {
+                let iterator = self.iterators.get_mut(slot);
+                iterator.map_or(Ok(String::new()), |it| take(it, *ends, (*count).into()))
+            }
+            Operation::Point(slot, at) => {
+                let cursor = each!(self.side(*at)?, side => side.cursor())?;
+                self.cursors.insert(*slot, cursor);
+                Ok("ok".into())
+            }
+            Operation::Wander(slot, moves) => {
+                let cursor = self.cursors.get_mut(slot);
+                cursor.map_or(Ok(String::new()), |cursor| walk(cursor, moves))
+            }
+            Operation::LetGo(slot) => {
+                self.iterators.remove(slot);
+                self.cursors.remove(slot);
+                Ok("ok".into())
+            }
+            _ => unreachable!("writes are answered above"),
+        }
+    }
+
+    fn read_prefix_of_all(&self, at: At, number: u16, ends: u64) -> Result<String> {
+        let all: Result<Vec<_>> = each!(self.side(at)?, side => side.iter())?.collect();
+        let mut all = all?;
+        all.retain(|(key_here, _)| key_here.starts_with(&key(number)));
+        take(&mut all.into_iter().map(Ok), ends, usize::MAX)
+    }
+}
+
+fn write_one(keyspace: &Keyspace, write: &Write) -> Result<()> {
+    match write {
+        Write::Put(number, tag) => keyspace.put(key(*number), value(*tag)),
+        Write::PutTtl(number, tag, ttl_s) => {
+            let ttl = Duration::from_secs((*ttl_s).into());
+            keyspace.put_with_ttl(key(*number), value(*tag), ttl)
+        }
+        Write::Delete(number) => keyspace.delete(key(*number)),
+        Write::DeleteRange(start, end) => keyspace.delete_range(key(*start)..key(*end)),
+        Write::Merge(number, tag) => keyspace.merge(key(*number), value(*tag)),
+    }
+}
+
+fn add_one(batch: &mut WriteBatch, keyspace: &Keyspace, write: &Write) -> Result<()> {
+    match write {
+        Write::Put(number, tag) => batch.put(keyspace, key(*number), value(*tag)),
+        Write::PutTtl(number, tag, ttl_s) => {
+            let ttl = Duration::from_secs((*ttl_s).into());
+            batch.put_with_ttl(keyspace, key(*number), value(*tag), ttl)
+        }
+        Write::Delete(number) => batch.delete(keyspace, key(*number)),
+        Write::DeleteRange(start, end) => batch.delete_range(keyspace, key(*start), key(*end)),
+        Write::Merge(number, tag) => batch.merge(keyspace, key(*number), value(*tag)),
+    }
+}
+
+fn take<I, B>(iterator: &mut I, ends: u64, count: usize) -> Result<String>
+where
+    I: DoubleEndedIterator<Item = Result<(B, B)>>,
+    B: AsRef<[u8]>,
+{
+    let mut answer = Vec::new();
+    for step in 0..count {
+        let is_back = ends >> (step % 64) & 1 == 1;
+        let entry = if is_back {
+            iterator.next_back()
+        } else {
+            iterator.next()
+        };
+        let Some(entry) = entry else {
+            answer.push("end".into());
+            break;
+        };
+        let (key, value) = entry?;
+        answer.push(shown_entry(key.as_ref(), value.as_ref()));
+    }
+    Ok(answer.join(" "))
+}
+
+fn walk(cursor: &mut DbCursor, moves: &[Move]) -> Result<String> {
+    let mut answer = Vec::new();
+    for step in moves {
+        let is_valid = match step {
+            Move::First => cursor.seek_to_first(),
+            Move::Last => cursor.seek_to_last(),
+            Move::Seek(number) => cursor.seek(key(*number)),
+            Move::SeekForPrev(number) => cursor.seek_for_prev(key(*number)),
+            Move::Next => cursor.next(),
+            Move::Prev => cursor.prev(),
+        }?;
+        assert_eq!(is_valid, cursor.is_valid());
+        answer.push(match (cursor.key(), cursor.value()) {
+            (Some(key), Some(value)) => shown_entry(key, value),
+            _ => "nowhere".into(),
+        });
+    }
+    Ok(answer.join(" "))
+}
+
+/// A pool that panics when somebody waits for ever.
+#[derive(Debug)]
+struct Watched {
+    inner: Arc<dyn Pool>,
+    idle_waits: AtomicU64,
+}
+
+impl Pool for Watched {
+    fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
+        self.inner.spawn(priority, name, job);
+    }
+
+    fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {
+        let is_raised = self.inner.wait(signal, seen, timeout);
+        if !is_raised {
+            let idle = self.idle_waits.fetch_add(1, Ordering::Relaxed);
+            assert!(idle < IDLE_WAITS_MAX, "a wait that nothing ends");
+        }
+        is_raised
+    }
+
+    fn thread_count(&self) -> usize {
+        self.inner.thread_count()
+    }
+}

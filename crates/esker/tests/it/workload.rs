@@ -1,0 +1,566 @@
+//! A workload of every kind of write, flush, compaction and reopening, played from a seed.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use esker::env::bundle::Env;
+use esker::env::clock::Clock;
+use esker::env::fs::Fs;
+use esker::env::pool::{Job, Pool, Priority};
+use esker::env::random::Random;
+use esker::env::signal::Signal;
+use esker::env::sim::clock::SimClock;
+use esker::env::sim::pool::SimPool;
+use esker::env::sim::{SimFs, SimWorld};
+use esker::{Db, Durability, Error, ErrorKind, Keyspace, KeyspaceOptions, WriteOptions};
+
+use crate::journal::{Answer, Deed, Entry, Journal, Life, Loss, Presence};
+use crate::journal::{marker_key, marker_value, rule};
+use crate::watched_fs::{Eye, Lie, WatchedFs};
+
+/// Where the database lies.
+pub const DIR: &str = "/db";
+
+/// Waits after which a run counts as an endless loop: a whole workload needs a few hundred.
+const WAITS_MAX: u64 = 20_000;
+
+// Small segments, memtables and files, so that a few hundred writes meet rotation, recycling,
+// flushes and compactions of several levels.
+const SETTINGS: [(&str, &str); 9] = [
+    ("wal.segment_size", "64KiB"),
+    ("wal.total_size", "256KiB"),
+    ("memory_limit", "4MiB"),
+    ("memtable.size", "16KiB"),
+    ("sst.file_size", "16KiB"),
+    ("compaction.l0_trigger", "2"),
+    ("compaction.base_level", "64KiB"),
+    ("compaction.level_growth", "2"),
+    ("merge_operator", "append:,"),
+];
+// What is added at a reopening.
+const CHANGED: [(&str, &str); 2] = [("sst.block_size", "1KiB"), ("compression", "none")];
+
+/// Opens the database of the workload; `is_changed` with some other settings.
+pub fn open(env: Env, is_changed: bool) -> esker::Result<Db> {
+    let mut builder = Db::builder(DIR).env(env);
+    let changed = CHANGED.iter().filter(|_| is_changed);
+    for (name, text) in SETTINGS.iter().chain(changed) {
+        builder = builder.set(name, text)?;
+    }
+    builder.open()
+}
+
+/// A clock that shows what `clock` shows now and then goes its own way.
+pub fn copy_of(clock: &SimClock) -> Arc<SimClock> {
+    let copy = SimClock::new();
+    copy.advance(clock.monotonic());
+    copy.set_unix_time(clock.unix_time());
+    Arc::new(copy)
+}
+
+/// The environment of `world` over another file system, with an end to waiting.
+pub fn patient_env(world: &SimWorld, fs: Arc<dyn Fs>) -> Env {
+    let mut env = world.env_with(fs);
+    env.pool = Arc::new(Patient {
+        inner: Arc::clone(&world.pool),
+        waits: AtomicU64::new(0),
+    });
+    env
+}
+
+// Background work whose waiting threads lose patience some day.
+struct Patient {
+    inner: Arc<SimPool>,
+    waits: AtomicU64,
+}
+
+impl Pool for Patient {
+    fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
+        self.inner.spawn(priority, name, job);
+    }
+
+    fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {
+        let waits = self.waits.fetch_add(1, Ordering::Relaxed);
+        assert!(waits < WAITS_MAX, "an endless loop");
+        self.inner.wait(signal, seen, timeout)
+    }
+
+    fn thread_count(&self) -> usize {
+        self.inner.thread_count()
+    }
+}
+
+impl fmt::Debug for Patient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Patient({:?})", self.inner)
+    }
+}
+
+/// A database at work, and the journal of it.
+pub struct Stage {
+    pub journal: Arc<Mutex<Journal>>,
+    pub sim: SimFs,
+    pub clock: Arc<SimClock>,
+    pub db: Option<Db>,
+    /// Kinds of the errors that calls ended with.
+    pub errors: Vec<ErrorKind>,
+    /// Whether an error ends the test.
+    pub is_strict: bool,
+    world: SimWorld,
+    watched: WatchedFs,
+    eye: Option<Eye>,
+    lie: Lie,
+    random: Random,
+    number: u32,
+    is_changed: bool,
+}
+
+impl Stage {
+    /// An empty disk; nothing is open yet.
+    pub fn new(seed: u64) -> Stage {
+        let (sim, clock) = (SimFs::new(seed), Arc::new(SimClock::new()));
+        let journal = Arc::new(Mutex::new(Journal::default()));
+        Stage::over(sim, clock, journal, seed)
+    }
+
+    /// The stage over a disk with the database of `journal` in it.
+    pub fn over(
+        sim: SimFs,
+        clock: Arc<SimClock>,
+        journal: Arc<Mutex<Journal>>,
+        seed: u64,
+    ) -> Stage {
+        let world = SimWorld::with_disk(sim.clone(), Arc::clone(&clock), seed);
+        let last = journal
+            .lock()
+            .unwrap()
+            .entries
+            .last()
+            .map(|entry| entry.number);
+        Stage {
+            journal,
+            watched: WatchedFs::new(&sim, None, Lie::None),
+            sim,
+            clock,
+            db: None,
+            errors: Vec::new(),
+            is_strict: true,
+            world,
+            eye: None,
+            lie: Lie::None,
+            random: Random::new(seed),
+            number: last.map_or(0, |last| last + 1),
+            is_changed: false,
+        }
+    }
+
+    /// The same with an eye on the disk, and a disk that lies.
+    pub fn watched(mut self, eye: Option<Eye>, lie: Lie) -> Stage {
+        self.watched = WatchedFs::new(&self.sim, eye.clone(), lie);
+        self.eye = eye;
+        self.lie = lie;
+        self
+    }
+
+    /// The environment for the present life of the machine.
+    pub fn env(&self) -> Env {
+        patient_env(&self.world, Arc::new(self.watched.clone()))
+    }
+
+    /// The machine of the present life.
+    pub fn world(&self) -> SimWorld {
+        self.world.clone()
+    }
+
+    /// Opens the database.
+    pub fn open(&mut self) -> esker::Result<()> {
+        let env = self.env();
+        self.open_in(env)
+    }
+
+    /// Opens the database in that environment.
+    pub fn open_in(&mut self, env: Env) -> esker::Result<()> {
+        {
+            let mut journal = self.journal.lock().unwrap();
+            if journal.lives.is_empty() {
+                let rule = rule("append:,");
+                let name = "default".into();
+                let presence = Presence::Alive;
+                let flushed = 0;
+                journal.lives.push(Life {
+                    name,
+                    rule,
+                    presence,
+                    flushed,
+                });
+            }
+        }
+        self.db = Some(open(env, self.is_changed)?);
+        Ok(())
+    }
+
+    /// Plays `count` writes with what belongs between them.
+    pub fn play(&mut self, count: usize) {
+        for turn in 0..count {
+            match turn {
+                8 => self.create("b", "uint64add"),
+                40 | 190 => self.create("c", "append:,"),
+                120 | 260 => self.drop_keyspace("c"),
+                _ => {}
+            }
+            if turn == 150 {
+                self.reopen();
+            } else if turn == 230 {
+                self.kill();
+            }
+            let len_max = if turn == 90 { 70_000 } else { 0 };
+            self.write(len_max);
+            self.between();
+        }
+    }
+
+    /// Background work, time, and what a user asks for now and then.
+    pub fn between(&mut self) {
+        if self.random.one_in(2) {
+            self.world.pool.run_one();
+        }
+        if self.random.one_in(12) {
+            self.world.pool.run_all();
+        }
+        if self.random.one_in(10) {
+            let seconds = 1 + self.random.below(15);
+            self.clock.advance(Duration::from_secs(seconds));
+        }
+        if self.random.one_in(25) {
+            self.sync();
+        }
+        if self.random.one_in(25) {
+            self.flush();
+        }
+        if self.random.one_in(60) {
+            let keyspace = self.any_keyspace();
+            let compacted = keyspace.1.compact::<&[u8]>(..);
+            self.hear("compact", compacted);
+        }
+    }
+
+    fn db(&self) -> &Db {
+        self.db.as_ref().expect("the database is open")
+    }
+
+    // What a call returned: an error is an answer too, where faults are expected.
+    fn hear<T>(&mut self, doing: &str, result: esker::Result<T>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                assert!(!self.is_strict, "{doing} failed: {error}");
+                self.errors.push(error.kind());
+                None
+            }
+        }
+    }
+
+    /// Writes one random batch.
+    pub fn write(&mut self, len_min: usize) {
+        let durability = match self.random.below(10) {
+            0 => Durability::Sync,
+            1 | 2 => Durability::Memory,
+            _ => Durability::Buffered,
+        };
+        self.write_as(durability, len_min);
+    }
+
+    /// Writes one random batch with that durability; one value has at least `len_min` bytes.
+    pub fn write_as(&mut self, durability: Durability, len_min: usize) {
+        let number = self.number;
+        self.number += 1;
+        let alive: Vec<usize> = {
+            let journal = self.journal.lock().unwrap();
+            let lives = journal.lives.iter().enumerate();
+            let alive = lives.filter(|(_, life)| life.presence == Presence::Alive);
+            alive.map(|(index, _)| index).collect()
+        };
+        let mut targets = BTreeSet::from([alive[self.below(alive.len())]]);
+        if self.random.one_in(5) {
+            targets.insert(alive[self.below(alive.len())]);
+        }
+        if len_min > 0 {
+            targets.insert(alive[0]);
+        }
+        let mut deeds = Vec::new();
+        for &life in &targets {
+            deeds.push((life, Deed::Put(marker_key(number), marker_value(number))));
+            for _ in 0..self.random.below(3) + 1 {
+                deeds.push((life, self.deed(number)));
+            }
+        }
+        if len_min > 0 {
+            let value = self.value(number, len_min);
+            deeds.push((
+                alive[0],
+                Deed::Put(format!("large{number}").into_bytes(), value),
+            ));
+        }
+        let index = {
+            let mut journal = self.journal.lock().unwrap();
+            journal.entries.push(Entry {
+                number,
+                durability,
+                deeds: deeds.clone(),
+                answer: Answer::Pending,
+            });
+            journal.entries.len() - 1
+        };
+        let result = self.commit(&deeds, durability);
+        let mut journal = self.journal.lock().unwrap();
+        journal.entries[index].answer = match &result {
+            Ok(()) => Answer::Done,
+            Err(error) => answer_of(error),
+        };
+        if result.is_ok() && durability == Durability::Sync {
+            journal.note_synced(index + 1);
+        }
+        drop(journal);
+        self.hear("write", result);
+    }
+
+    fn commit(&self, deeds: &[(usize, Deed)], durability: Durability) -> esker::Result<()> {
+        let now = self.clock.unix_seconds();
+        let mut batch = self.db().batch();
+        for (life, deed) in deeds {
+            let keyspace = &self.keyspace_of(*life);
+            match deed {
+                Deed::Put(key, value) => batch.put(keyspace, key, value)?,
+                Deed::PutUntil(key, value, until) => {
+                    let ttl = Duration::from_secs(until - now);
+                    batch.put_with_ttl(keyspace, key, value, ttl)?;
+                }
+                Deed::Delete(key) => batch.delete(keyspace, key)?,
+                Deed::DeleteRange(start, end) => batch.delete_range(keyspace, start, end)?,
+                Deed::Merge(key, operand) => batch.merge(keyspace, key, operand)?,
+            }
+        }
+        batch.commit_with(WriteOptions {
+            durability: Some(durability),
+            no_wait: false,
+        })
+    }
+
+    fn keyspace_of(&self, life: usize) -> Keyspace {
+        let name = self.journal.lock().unwrap().lives[life].name.clone();
+        let found = self.db().existing_keyspace(&name);
+        found.expect("a keyspace that was created is there")
+    }
+
+    fn deed(&mut self, number: u32) -> Deed {
+        let key = self.key();
+        match self.random.below(10) {
+            0 => Deed::Delete(key),
+            1 => {
+                let end = format!("k{:03}", self.random.below(60)).into_bytes();
+                let (start, end) = if key < end { (key, end) } else { (end, key) };
+                Deed::DeleteRange(start, end)
+            }
+            2 => {
+                let until = self.clock.unix_seconds() + 1 + self.random.below(40);
+                Deed::PutUntil(key, self.value(number, 0), until)
+            }
+            3 | 4 => Deed::Merge(key, u64::from(number).to_le_bytes().to_vec()),
+            _ => Deed::Put(key, self.value(number, 0)),
+        }
+    }
+
+    fn key(&mut self) -> Vec<u8> {
+        format!("k{:03}", self.random.below(60)).into_bytes()
+    }
+
+    fn value(&mut self, number: u32, len_min: usize) -> Vec<u8> {
+        let len = match self.random.below(12) {
+            0 => 2_000,
+            1..=3 => 700,
+            _ => 60,
+        };
+        let len = len_min + 1 + self.below(len);
+        if len_min > 0 {
+            // Nothing that could be packed: these are to fill logs and disks.
+            return self.random.bytes(len);
+        }
+        let noise = self.random.next_u64();
+        let text = format!("{number}:{noise:x}:");
+        text.bytes().cycle().take(len).collect()
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.random.below(bound as u64)).expect("below a usize")
+    }
+
+    fn any_keyspace(&mut self) -> (usize, Keyspace) {
+        let names = self.db().keyspaces();
+        let name = &names[self.below(names.len())];
+        let life = self.journal.lock().unwrap().life_of(name);
+        let keyspace = self.db().existing_keyspace(name);
+        (life.expect("known"), keyspace.expect("listed just now"))
+    }
+
+    fn entry_count(&self) -> usize {
+        self.journal.lock().unwrap().entries.len()
+    }
+
+    /// Makes everything logged so far durable.
+    pub fn sync(&mut self) {
+        let synced = self.db().sync();
+        let count = self.entry_count();
+        if self.hear("sync", synced).is_some() {
+            self.journal.lock().unwrap().note_synced(count);
+        }
+    }
+
+    /// Flushes a keyspace.
+    pub fn flush(&mut self) {
+        let (life, keyspace) = self.any_keyspace();
+        let flushed = keyspace.flush();
+        let count = self.entry_count();
+        if self.hear("flush", flushed).is_some() {
+            self.journal.lock().unwrap().lives[life].flushed = count;
+        }
+    }
+
+    /// Creates a keyspace, unless it is there.
+    pub fn create(&mut self, name: &str, operator: &str) {
+        if self.journal.lock().unwrap().life_of(name).is_some() {
+            return;
+        }
+        let mut options = KeyspaceOptions {
+            merge: Some(rule(operator)),
+            memtable_bytes: 20 << 10,
+            ..KeyspaceOptions::default()
+        };
+        options.sst.file_size_bytes = 16 << 10;
+        options.compaction.l0_trigger = 2;
+        options.compaction.base_level_bytes = 64 << 10;
+        self.journal.lock().unwrap().lives.push(Life {
+            name: name.into(),
+            rule: rule(operator),
+            presence: Presence::Creating,
+            flushed: 0,
+        });
+        let created = self.db().keyspace_with(name, options);
+        let presence = match &created {
+            Ok(_) => Presence::Alive,
+            Err(error) if answer_of(error) == Answer::Refused => Presence::Dropped,
+            Err(_) => Presence::Creating,
+        };
+        self.journal
+            .lock()
+            .unwrap()
+            .lives
+            .last_mut()
+            .unwrap()
+            .presence = presence;
+        self.hear("create a keyspace", created);
+    }
+
+    /// Drops a keyspace, if it is there.
+    pub fn drop_keyspace(&mut self, name: &str) {
+        let Some(life) = self.journal.lock().unwrap().life_of(name) else {
+            return;
+        };
+        if self.db().existing_keyspace(name).is_none() {
+            return;
+        }
+        self.journal.lock().unwrap().lives[life].presence = Presence::Dropping;
+        let dropped = self.db().drop_keyspace(name);
+        let presence = match &dropped {
+            Ok(()) => Presence::Dropped,
+            Err(error) if answer_of(error) == Answer::Refused => Presence::Alive,
+            Err(_) => Presence::Dropping,
+        };
+        self.journal.lock().unwrap().lives[life].presence = presence;
+        self.hear("drop a keyspace", dropped);
+    }
+
+    /// Closes the database.
+    pub fn close(&mut self) {
+        let Some(db) = self.db.take() else {
+            return;
+        };
+        let closed = db.close();
+        let mut journal = self.journal.lock().unwrap();
+        let count = journal.entries.len();
+        if closed.is_ok() && self.errors.is_empty() {
+            journal.note_synced(count);
+            for life in &mut journal.lives {
+                life.flushed = count;
+            }
+        }
+        drop(journal);
+        self.hear("close", closed);
+    }
+
+    // Closes and opens, with other settings.
+    fn reopen(&mut self) {
+        self.close();
+        self.is_changed = true;
+        let opened = self.open();
+        if self.hear("reopen", opened).is_some() {
+            self.compare(Loss::Kill).unwrap();
+        }
+    }
+
+    /// Kills the process and opens anew.
+    pub fn kill(&mut self) {
+        self.die();
+        self.open().unwrap();
+        let present = self.compare(Loss::Kill).unwrap();
+        let names = self.db().keyspaces();
+        self.journal.lock().unwrap().settle(&present, &names, false);
+    }
+
+    /// Kills the process: the disk goes on, its handles do not.
+    pub fn die(&mut self) {
+        self.watched.shut();
+        let sim = self.sim.kill();
+        self.db = None;
+        self.move_to(sim);
+    }
+
+    /// Goes on with another disk.
+    pub fn move_to(&mut self, sim: SimFs) {
+        self.watched.shut();
+        self.sim = sim;
+        self.watched = WatchedFs::new(&self.sim, self.eye.clone(), self.lie);
+        let clock = Arc::clone(&self.clock);
+        self.world = SimWorld::with_disk(self.sim.clone(), clock, self.world.seed);
+    }
+
+    /// Compares the open database with the journal.
+    pub fn compare(&self, loss: Loss) -> Result<BTreeSet<u32>, String> {
+        let now = self.clock.unix_seconds();
+        let journal = self.journal.lock().unwrap();
+        journal.check(self.db(), now, loss)
+    }
+
+    /// Takes note that what the open database holds now is all there is, for good.
+    pub fn settle(&mut self, present: &BTreeSet<u32>) {
+        let names = self.db().keyspaces();
+        self.journal.lock().unwrap().settle(present, &names, true);
+    }
+
+    /// Leaves the database without closing it, at no cost: the machine is switched off.
+    pub fn leave(mut self) {
+        self.watched.shut();
+        self.sim.power_off();
+        self.db = None;
+    }
+}
+
+// Whether an error says that nothing was done.
+fn answer_of(error: &Error) -> Answer {
+    match error.kind() {
+        ErrorKind::Faulted => Answer::Unknown,
+        _ => Answer::Refused,
+    }
+}
