@@ -21,6 +21,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// sorted files.
 pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
     core.gate.check_write()?;
+    refuse_dropped(core, parts)?;
     core.committer.paused(|active| active.seal(parts.id));
     let until = core.committer.visible();
     loop {
@@ -34,7 +35,16 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
             return Ok(());
         }
         core.gate.check_write()?;
+        refuse_dropped(core, parts)?;
         core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+    }
+}
+
+// What was sealed of a dropped keyspace is never flushed: waiting for it would be for ever.
+fn refuse_dropped(core: &Core, parts: &KeyspaceParts) -> Result<()> {
+    match core.keyspaces.by_id(parts.id) {
+        Some(_) => Ok(()),
+        None => Err(Error::invalid("the keyspace was dropped")),
     }
 }
 
