@@ -33,9 +33,14 @@ pub use base::options::keyspace::KeyspaceOptions;
 pub use base::types::bytes::Bytes;
 pub use base::types::error::{Error, ErrorKind, Result};
 pub use base::types::order::{KeyOrder, Order};
+pub use db::backup::repair::{RepairOptions, repair, repair_in};
+pub use db::backup::report::{
+    KeptKeyspace, LogGap, LogState, LostFile, ManifestState, RepairReport,
+};
 pub use db::backup::verify::{Damage, VerifyReport};
 pub use db::file_list::FileStats;
 pub use db::handle::Db;
+pub use db::inspect;
 pub use db::iterator::{DbCursor, Iter};
 pub use db::keyspace_handle::{Keyspace, Update};
 pub use db::open::Builder;

@@ -41,7 +41,10 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
     // Asked before the books are taken: they are never held over I/O.
     let room_bytes = space::room_for_compaction(core);
     let mut state = core.work.state();
-    if core.gate.is_closed() || core.gate.fault().is_some() || state.manual_count > 0 {
+    if core.gate.is_closed() || core.gate.fault().is_some() {
+        return None;
+    }
+    if state.manual_count > 0 || state.is_short_of_space {
         return None;
     }
     let free_threads = core
@@ -96,14 +99,19 @@ pub fn begin_range(
 pub fn end(core: &Core, running: &Running, result: &Result<()>) {
     let mut state = core.work.state();
     state.compaction_count -= running.parts.len();
-    let may_try_again = match result {
-        Ok(()) => true,
-        Err(error) => matches!(error.kind(), ErrorKind::OutOfSpace | ErrorKind::Closed),
-    };
-    if may_try_again {
-        for number in running.plan.numbers() {
-            state.busy.remove(&number);
+    if let Err(error) = result {
+        match error.kind() {
+            ErrorKind::OutOfSpace => state.is_short_of_space = true,
+            ErrorKind::Closed => {}
+            _ => {
+                let failure = &mut state.compaction_failure;
+                failure.get_or_insert_with(|| error.again());
+                return;
+            }
         }
+    }
+    for number in running.plan.numbers() {
+        state.busy.remove(&number);
     }
 }
 

@@ -38,6 +38,10 @@ impl Keyspace {
         }
     }
 
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
     pub(crate) fn parts(&self) -> &Arc<KeyspaceParts> {
         &self.parts
     }

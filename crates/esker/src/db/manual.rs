@@ -21,6 +21,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// sorted files.
 pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
     core.gate.check_write()?;
+    refuse_dropped(core, parts)?;
     core.committer.paused(|active| active.seal(parts.id));
     let until = core.committer.visible();
     loop {
@@ -34,7 +35,16 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
             return Ok(());
         }
         core.gate.check_write()?;
+        refuse_dropped(core, parts)?;
         core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+    }
+}
+
+// What was sealed of a dropped keyspace is never flushed: waiting for it would be for ever.
+fn refuse_dropped(core: &Core, parts: &KeyspaceParts) -> Result<()> {
+    match core.keyspaces.by_id(parts.id) {
+        Some(_) => Ok(()),
+        None => Err(Error::invalid("the keyspace was dropped")),
     }
 }
 
@@ -60,16 +70,23 @@ fn compact_when_free(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) 
             // Automatic compactions are held back, so the one in the way ends soon.
             Err(busy) if busy.kind() == ErrorKind::Busy => {
                 if core.work.state().compaction_count == 0 {
-                    return Err(Error::corruption(
-                        "files of the range could not be read by an earlier compaction; \
-                         `stats` tells why",
-                    ));
+                    return Err(not_again(core));
                 }
                 core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
             }
             Err(error) => return Err(error),
         }
     }
+}
+
+// An earlier compaction of the same files failed; it is of that kind.
+fn not_again(core: &Core) -> Error {
+    let state = core.work.state();
+    let failure = state.compaction_failure.as_ref();
+    let failure = failure.expect("files stay busy without a compaction only when one failed");
+    let message = "an earlier compaction of files in the range failed, and is not tried again \
+                   until the database is reopened";
+    Error::new(failure.kind(), message).caused_by(failure.again())
 }
 
 // The parts run on background threads; the caller only waits.

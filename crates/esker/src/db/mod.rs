@@ -23,6 +23,7 @@ pub mod open_keyspace;
 pub mod recover;
 pub mod manual;
 pub mod backup;
+pub mod inspect;
 pub mod lease;
 pub mod iterator;
 pub mod writing;

@@ -1,6 +1,7 @@
 //! Manifest and logs to a running core.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind as Os;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +9,7 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::options::resolve::Resolved;
 use crate::base::stats::board::Board;
 use crate::base::stats::ledger::MemoryLedger;
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
@@ -39,11 +40,17 @@ use crate::store::version::manifest::Manifest;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{Orders, Version};
+use crate::store::wal::reader::WalReader;
+
+/// How often a database that is read only is begun to be read: a busy writer overtakes a reader
+/// now and then, hardly ever twice in a row.
+const READ_TRIES: usize = 6;
 
 /// The manifest of every new database: number 0 is never given out.
 const FIRST_MANIFEST: FileNumber = FileNumber(1);
 
 /// What a database is opened with.
+#[derive(Clone)]
 pub struct Parts {
     /// The outside world.
     pub env: Env,
@@ -62,43 +69,107 @@ pub struct Parts {
 /// Opens what is in the directory, or creates it.
 pub fn open(parts: Parts) -> Result<Arc<Core>> {
     let lock = prepare_directory(&parts)?;
+    if parts.is_read_only {
+        return open_read_only(&parts);
+    }
     let (manifest, version) = open_manifest(&parts)?;
-    let mut targets = replay_targets(&parts, &version)?;
-    let segments_found = list_segments(&parts, version.first_log)?;
+    let number = manifest.number();
+    let (core, segments) = load(&parts, Some(manifest), version, lock)?;
+    // Cleaned first: what was dropped behind a lost part must be gone before a new segment takes
+    // its place in the chain.
+    janitor::clean_directory(&core, &segments, number)?;
+    adopt_segments(&core, &segments)?;
+    open_keyspace::apply_asked_settings(&core)?;
+    worker::wake(&core);
+    regulate::set_memory(&core);
+    Ok(core)
+}
+
+// Another process may write to the database, and remove or overwrite files as we come to them.
+// What was read then is not what the manifest said: we begin again with a newer one.
+fn open_read_only(parts: &Parts) -> Result<Arc<Core>> {
+    let mut tried = 0;
+    loop {
+        tried += 1;
+        match read_as_it_is(parts) {
+            // Damage may be a record that was just being written.
+            Err(error)
+                if tried < READ_TRIES
+                    && matches!(error.kind(), ErrorKind::Busy | ErrorKind::Corruption) => {}
+            read => return read,
+        }
+    }
+}
+
+fn read_as_it_is(parts: &Parts) -> Result<Arc<Core>> {
+    let orders = Orders::new(parts.orders.clone());
+    let read_version = || read_manifest(&*parts.env.fs, &parts.dir, &orders);
+    let (version, _) = read_version()?;
+    let version = Arc::new(version);
+    let read = read_files(parts, &version);
+    let (now, _) = read_version()?;
+    // A segment is given away for another use only after the manifest has said so, and a sorted
+    // file is removed only after the manifest has stopped naming it.
+    let is_whole = match &read {
+        Ok(_) => now.first_log == version.first_log,
+        Err(_) => now.to_edit() == version.to_edit(),
+    };
+    if !is_whole {
+        let message = "the database was flushed while it was being read; open it again";
+        return Err(Error::new(ErrorKind::Busy, message));
+    }
+    read
+}
+
+fn read_files(parts: &Parts, version: &Arc<Version>) -> Result<Arc<Core>> {
+    let (core, _) = load(parts, None, Arc::clone(version), None)?;
+    // Held open from here on, so that whoever removes them does not take them from us.
+    for state in version.keyspaces.values() {
+        for (_, file) in state.levels.files() {
+            core.files.get(file.number, &state.order)?;
+        }
+    }
+    core.gate.set_read_only();
+    regulate::set_memory(&core);
+    Ok(core)
+}
+
+// Reads the log of a version, and opens its keyspaces. Gives the segments that are in use too.
+fn load(
+    parts: &Parts,
+    manifest: Option<Manifest>,
+    version: Arc<Version>,
+    lock: Option<Box<dyn DirLock>>,
+) -> Result<(Arc<Core>, Vec<FileNumber>)> {
+    let mut targets = replay_targets(parts, &version)?;
+    let mut found = list_segments(parts, version.first_log)?;
+    if parts.is_read_only {
+        drop_unbegun(parts, &mut found)?;
+    }
     let replayed = replay(
         &*parts.env.fs,
         &parts.dir,
-        &segments_found,
+        &found,
         version.first_log,
         &mut targets,
         version.last_seqno,
     )?;
-    let manifest_number = manifest.as_ref().map(Manifest::number);
-    let mut kept = segments_found.clone();
+    let mut kept = found;
     kept.retain(|number| !replayed.dropped_segments.contains(number));
     let core = assemble(parts, manifest, version, &replayed, kept.clone(), lock);
     open_keyspace::open_all(&core, targets)?;
-    match manifest_number {
-        None => core.gate.set_read_only(),
-        Some(number) => {
-            // Cleaned first: what was dropped behind a lost part must be gone before a new
-            // segment takes its place in the chain.
-            janitor::clean_directory(&core, &kept, number)?;
-            adopt_segments(&core, &kept)?;
-            open_keyspace::apply_asked_settings(&core)?;
-            worker::wake(&core);
-        }
-    }
-    regulate::set_memory(&core);
-    Ok(core)
+    Ok((core, kept))
 }
 
 fn prepare_directory(parts: &Parts) -> Result<Option<Box<dyn DirLock>>> {
     let fs = &parts.env.fs;
     let options = &parts.resolved.db;
-    let current = parts.dir.join(FileName::Current.to_string());
-    let is_there = fs.exists(&parts.dir)? && fs.exists(&current)?;
     let place = parts.dir.display();
+    if parts.dir.as_os_str().is_empty() {
+        let message = "the path of a database is empty; name a directory";
+        return Err(Error::invalid(message));
+    }
+    let is_there = has_database(parts)?;
     if !is_there && !options.create_if_missing {
         refuse_lost_current(parts)?;
         return Err(Error::invalid(format!(
@@ -120,6 +191,25 @@ fn prepare_directory(parts: &Parts) -> Result<Option<Box<dyn DirLock>>> {
         refuse_lost_current(parts)?;
     }
     Ok(Some(lock))
+}
+
+fn has_database(parts: &Parts) -> Result<bool> {
+    let fs = &parts.env.fs;
+    if !fs.exists(&parts.dir)? {
+        return Ok(false);
+    }
+    match fs.list(&parts.dir) {
+        Ok(names) => Ok(names.contains(&FileName::Current.to_string())),
+        // It is there, so not being found is being something else than a directory.
+        Err(error)
+            if matches!(error.io_kind(), Some(Os::NotADirectory)) || error.is_missing_file() =>
+        {
+            let place = parts.dir.display();
+            let message = format!("{place} is no directory; a database is one");
+            Err(Error::invalid(message))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 // A directory with sorted files or logs but no CURRENT is a damaged database, not an empty one:
@@ -146,23 +236,19 @@ fn refuse_lost_current(parts: &Parts) -> Result<()> {
     Ok(())
 }
 
-fn open_manifest(parts: &Parts) -> Result<(Option<Manifest>, Arc<Version>)> {
+fn open_manifest(parts: &Parts) -> Result<(Manifest, Arc<Version>)> {
     let fs = &parts.env.fs;
     let orders = Orders::new(parts.orders.clone());
     let is_there = fs.exists(&parts.dir.join(FileName::Current.to_string()))?;
-    if parts.is_read_only {
-        let (version, _) = read_manifest(&**fs, &parts.dir, &orders)?;
-        return Ok((None, Arc::new(version)));
-    }
     if is_there {
         let (manifest, version, _) = Manifest::recover(Arc::clone(fs), &parts.dir, &orders)?;
-        return Ok((Some(manifest), version));
+        return Ok((manifest, version));
     }
     let identity = identity::fresh(&parts.env);
     let first = open_keyspace::first_version(identity, orders, &parts.resolved)?;
     let manifest = Manifest::create(Arc::clone(fs), &parts.dir, first)?;
     let version = Arc::clone(manifest.version());
-    Ok((Some(manifest), version))
+    Ok((manifest, version))
 }
 
 fn list_segments(parts: &Parts, first_log: FileNumber) -> Result<Vec<FileNumber>> {
@@ -181,6 +267,21 @@ fn list_segments(parts: &Parts, first_log: FileNumber) -> Result<Vec<FileNumber>
         return Err(Error::corruption(message).in_file(FileName::Wal(first_log)));
     }
     Ok(segments)
+}
+
+// Whatever lies before a segment that has begun is complete. So a reader beside a writer reads up
+// to the newest one that has begun when it looks: one that begins later would make the end it has
+// seen of the one before look like a loss.
+fn drop_unbegun(parts: &Parts, segments: &mut Vec<FileNumber>) -> Result<()> {
+    while let Some(&number) = segments.last() {
+        let path = parts.dir.join(FileName::Wal(number).to_string());
+        let mut reader = WalReader::new(parts.env.fs.open_read(&path)?, number);
+        if reader.next()?.is_some() {
+            break;
+        }
+        segments.pop();
+    }
+    Ok(())
 }
 
 // A killed process may have left the end of the log in the page cache only.
@@ -212,7 +313,7 @@ fn replay_targets(parts: &Parts, version: &Version) -> Result<BTreeMap<KeyspaceI
 }
 
 fn assemble(
-    parts: Parts,
+    parts: &Parts,
     manifest: Option<Manifest>,
     version: Arc<Version>,
     replayed: &ReplayReport,
@@ -224,8 +325,9 @@ fn assemble(
         dir,
         resolved,
         merge_rules,
+        is_read_only,
         ..
-    } = parts;
+    } = parts.clone();
     let options = resolved.db.clone();
     let numbers = Arc::new(FileNumbers::new(version.next_file));
     // Numbers taken just before a crash may not be in the manifest yet.
@@ -242,15 +344,20 @@ fn assemble(
     let ledger = Arc::new(MemoryLedger::new(options.memory_limit));
     let cache_bytes = usize::try_from(ledger.cache_allowance()).unwrap_or(usize::MAX);
     let cache = Arc::new(ShardedCache::new(cache_bytes));
+    let open_files_max = match is_read_only {
+        // Once closed, a file may be gone.
+        true => usize::MAX,
+        false => options.open_files_max,
+    };
     let files = OpenFiles::new(
         Arc::clone(&env.fs),
         &dir,
-        options.open_files_max,
+        open_files_max,
         Arc::clone(&cache),
     );
     let gate = Arc::new(Gate::default());
     let budget = resolved.memtable_budget_bytes();
-    let room = Arc::new(WriteRoom::new(budget));
+    let room = Arc::new(WriteRoom::new(budget, options.wal_total_bytes));
     let last_seqno: SeqNo = replayed.last_seqno;
     let active = Active::new(
         Arc::clone(&segments),

@@ -42,7 +42,14 @@ impl Snapshot {
     }
 
     /// Another keyspace than `default`, at the same moment.
+    ///
+    /// # Panics
+    /// When the keyspace is one of another database: its writes have other numbers.
     pub fn of(&self, keyspace: &Keyspace) -> KeyspaceSnapshot {
+        assert!(
+            Arc::ptr_eq(self.0.lease.core(), keyspace.lease().core()),
+            "a snapshot reads keyspaces of its own database only"
+        );
         KeyspaceSnapshot {
             snapshot: self.clone(),
             parts: Arc::clone(keyspace.parts()),

@@ -12,6 +12,9 @@ use crate::db::core::Core;
 /// itself, without a timer.
 pub fn look(core: &Core) -> Result<()> {
     let short = shortage(core)?;
+    if short.is_none() {
+        core.work.state().is_short_of_space = false;
+    }
     if short.is_some() || core.gate.full().is_some() {
         core.gate.set_full(short);
         core.room.changed.raise();

@@ -43,6 +43,11 @@ pub struct WorkState {
     pub compaction_count: usize,
     /// Manual compactions that want the background for themselves.
     pub manual_count: usize,
+    /// Why the files of a failed compaction stay busy, if there was one.
+    pub compaction_failure: Option<Error>,
+    /// Whether a compaction ran out of space, and nobody has looked at the disk since. None
+    /// begins until then: tried again at once, it would fail again, for ever.
+    pub is_short_of_space: bool,
     /// Whether the next segment is being prepared.
     pub is_preparing: bool,
     /// Whether somebody gathers the whole database as of one moment.
@@ -61,6 +66,8 @@ impl Default for Work {
             job_count: 0,
             compaction_count: 0,
             manual_count: 0,
+            compaction_failure: None,
+            is_short_of_space: false,
             is_preparing: false,
             is_freezing: false,
             failures: VecDeque::new(),

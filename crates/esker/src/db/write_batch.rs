@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::WriteOptions;
-use crate::base::types::error::Result;
+use crate::base::types::error::{Error, Result};
+use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::lease::Lease;
 use crate::db::writing;
@@ -12,7 +13,8 @@ use crate::store::batch::writer::Batch;
 
 /// Writes that happen together: after a crash all of them are there or none.
 ///
-/// `TooLarge` from a method leaves the batch as it was.
+/// Errors of its methods leave the batch as it was: `TooLarge`, and `Invalid` for a keyspace of
+/// another database.
 pub struct WriteBatch {
     lease: Lease,
     batch: Batch,
@@ -33,14 +35,9 @@ impl WriteBatch {
         key: impl AsRef<[u8]>,
         value: impl AsRef<[u8]>,
     ) -> Result<()> {
+        let parts = own(&self.lease, keyspace)?;
         let core = self.lease.core();
-        writing::put(
-            core,
-            &mut self.batch,
-            keyspace.parts(),
-            key.as_ref(),
-            value.as_ref(),
-        )
+        writing::put(core, &mut self.batch, parts, key.as_ref(), value.as_ref())
     }
 
     /// Sets the value of a key for a time.
@@ -51,14 +48,16 @@ impl WriteBatch {
         value: impl AsRef<[u8]>,
         ttl: Duration,
     ) -> Result<()> {
+        let parts = own(&self.lease, keyspace)?;
         let expiry = writing::expiry(self.lease.core(), ttl);
         self.batch
-            .put_expiring(keyspace.parts().id, key.as_ref(), expiry, value.as_ref())
+            .put_expiring(parts.id, key.as_ref(), expiry, value.as_ref())
     }
 
     /// Removes a key.
     pub fn delete(&mut self, keyspace: &Keyspace, key: impl AsRef<[u8]>) -> Result<()> {
-        self.batch.delete(keyspace.parts().id, key.as_ref())
+        let parts = own(&self.lease, keyspace)?;
+        self.batch.delete(parts.id, key.as_ref())
     }
 
     /// Removes all keys from `start` up to `end`, exclusive.
@@ -68,12 +67,8 @@ impl WriteBatch {
         start: impl AsRef<[u8]>,
         end: impl AsRef<[u8]>,
     ) -> Result<()> {
-        writing::delete_range(
-            &mut self.batch,
-            keyspace.parts(),
-            start.as_ref(),
-            end.as_ref(),
-        )
+        let parts = own(&self.lease, keyspace)?;
+        writing::delete_range(&mut self.batch, parts, start.as_ref(), end.as_ref())
     }
 
     /// Folds an operand into the value of a key, by the keyspace's merge operator.
@@ -83,12 +78,8 @@ impl WriteBatch {
         key: impl AsRef<[u8]>,
         operand: impl AsRef<[u8]>,
     ) -> Result<()> {
-        writing::merge(
-            &mut self.batch,
-            keyspace.parts(),
-            key.as_ref(),
-            operand.as_ref(),
-        )
+        let parts = own(&self.lease, keyspace)?;
+        writing::merge(&mut self.batch, parts, key.as_ref(), operand.as_ref())
     }
 
     /// How many writes are in the batch.
@@ -124,4 +115,15 @@ impl WriteBatch {
         self.batch.clear();
         Ok(())
     }
+}
+
+// Numbers of keyspaces mean something in their own database only.
+fn own<'a>(lease: &Lease, keyspace: &'a Keyspace) -> Result<&'a KeyspaceParts> {
+    if Arc::ptr_eq(lease.core(), keyspace.lease().core()) {
+        return Ok(keyspace.parts());
+    }
+    Err(Error::invalid(format!(
+        "keyspace {:?} belongs to another database than the batch",
+        keyspace.name()
+    )))
 }

@@ -58,7 +58,9 @@ pub fn delete_range(
 /// The moment at which something written now expires, in unix seconds; a part of a second
 /// counts as a whole one, and what is beyond the year 2106 lives until then.
 pub fn expiry(core: &Core, ttl: Duration) -> u32 {
-    let whole = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
+    let whole = ttl
+        .as_secs()
+        .saturating_add(u64::from(ttl.subsec_nanos() > 0));
     let expiry = core.env.clock.unix_seconds().saturating_add(whole);
     u32::try_from(expiry).unwrap_or(u32::MAX)
 }

@@ -64,3 +64,26 @@ fn a_large_fill_is_flushed_and_compacted() {
     let db = Db::open(&path).unwrap();
     assert_eq!(db.iter().unwrap().count(), count);
 }
+
+#[test]
+fn an_idle_keyspace_does_not_keep_the_log() {
+    // One write to a quiet keyspace, then much to another: the log stays within its size.
+    let dir = tempfile::tempdir().unwrap();
+    let builder = Db::builder(dir.path().join("db"));
+    let builder = builder.set("wal.segment_size", "1MiB").unwrap();
+    let builder = builder.set("wal.total_size", "4MiB").unwrap();
+    let db = builder
+        .set("memory_limit", "16MiB")
+        .unwrap()
+        .open()
+        .unwrap();
+    let quiet = db.keyspace("quiet").unwrap();
+    quiet.put("key", "value").unwrap();
+    for number in 0..20_000 {
+        db.put(format!("key{number}"), [7; 1000]).unwrap();
+    }
+    db.flush().unwrap();
+    let count = db.stats().wal_segment_count;
+    assert!(count <= 5, "{count} segments of 1 MiB are kept");
+    assert_eq!(quiet.get("key").unwrap().unwrap(), "value");
+}

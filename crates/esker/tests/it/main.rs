@@ -5,6 +5,7 @@
 
 mod floors;
 mod scripts;
+mod bad_input;
 mod basics;
 mod model;
 mod seeds;
@@ -17,3 +18,4 @@ mod flips;
 mod kill;
 mod threads;
 mod checkpoint;
+mod repair;

@@ -299,7 +299,10 @@ impl Stage {
         }
         if len_min > 0 {
             let value = self.value(number, len_min);
-            deeds.push((alive[0], Deed::Put(b"large".to_vec(), value)));
+            deeds.push((
+                alive[0],
+                Deed::Put(format!("large{number}").into_bytes(), value),
+            ));
         }
         let index = {
             let mut journal = self.journal.lock().unwrap();
@@ -381,6 +384,10 @@ impl Stage {
             _ => 60,
         };
         let len = len_min + 1 + self.below(len);
+        if len_min > 0 {
+            // Nothing that could be packed: these are to fill logs and disks.
+            return self.random.bytes(len);
+        }
         let noise = self.random.next_u64();
         let text = format!("{number}:{noise:x}:");
         text.bytes().cycle().take(len).collect()

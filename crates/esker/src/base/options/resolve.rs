@@ -38,6 +38,7 @@ impl Origin {
 }
 
 /// The value that a setting has in effect.
+#[derive(Clone)]
 pub struct Effective {
     /// The setting.
     pub setting: &'static Setting,
@@ -50,6 +51,7 @@ pub struct Effective {
 }
 
 /// Options made from text: complete and checked.
+#[derive(Clone)]
 pub struct Resolved {
     /// The profile in effect.
     pub profile: Profile,

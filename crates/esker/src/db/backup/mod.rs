@@ -5,3 +5,10 @@
 
 pub mod checkpoint;
 pub mod verify;
+pub mod report;
+pub mod survey;
+pub mod lost;
+pub mod runs;
+pub mod salvage;
+pub mod rebuild;
+pub mod repair;

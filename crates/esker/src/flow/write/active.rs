@@ -13,6 +13,7 @@ use crate::flow::write::segments::Segments;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::reader::BatchReader;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
+use crate::store::wal::format::EARLIER_DURABLE;
 use crate::store::wal::head::{SEGMENT_HEAD_BYTES, SegmentHead};
 use crate::store::wal::writer::WalWriter;
 
@@ -161,6 +162,11 @@ impl Active {
         &self.segments_used
     }
 
+    /// Bytes of all segments that hold entries, as they lie on the disk.
+    pub fn log_bytes(&self) -> u64 {
+        self.segments_used.len() as u64 * self.segments.capacity_bytes()
+    }
+
     /// How many segments hold entries.
     pub fn segment_count(&self) -> usize {
         self.segments_used.len()
@@ -183,8 +189,7 @@ impl Active {
         {
             log.set_synced(synced.offset);
         } else if sync.is_all_durable_before(log.number()) {
-            // A watermark of one byte says that every earlier segment is durable.
-            log.set_synced(1);
+            log.set_synced(EARLIER_DURABLE);
         }
         let offset = log.append(batch).map_err(torn)?;
         sync.wrote(LogPosition {

@@ -171,6 +171,10 @@ impl Committer {
         if active.live_bytes() > self.room.live_bytes_max() {
             applied.has_sealed |= active.seal_largest();
         }
+        // A keyspace that is seldom written to must not keep the log of all the others.
+        if applied.has_rotated && active.log_bytes() > self.room.log_bytes_max() {
+            applied.has_sealed |= active.seal_oldest();
+        }
         Ok((Outcome::Committed(applied), active.log_position()))
     }
 

@@ -21,6 +21,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 pub struct WriteRoom {
     budget_bytes: AtomicUsize,
     sealed_bytes: AtomicUsize,
+    log_bytes_max: u64,
     /// Raised when a flush freed memory, a rate was raised, or the gate changed.
     pub changed: Signal,
     is_any_throttled: AtomicBool,
@@ -30,10 +31,11 @@ pub struct WriteRoom {
 
 // All atomics here are advice that writers act on a little earlier or later, so Relaxed will do.
 impl WriteRoom {
-    /// Room for memtables of `budget_bytes` in all.
-    pub fn new(budget_bytes: usize) -> WriteRoom {
+    /// Room for memtables of `budget_bytes` in all, and for a log of `log_bytes_max`.
+    pub fn new(budget_bytes: usize, log_bytes_max: u64) -> WriteRoom {
         WriteRoom {
             budget_bytes: AtomicUsize::new(budget_bytes),
+            log_bytes_max,
             ..WriteRoom::default()
         }
     }
@@ -42,6 +44,11 @@ impl WriteRoom {
     /// flush while writers go on.
     pub fn live_bytes_max(&self) -> usize {
         self.budget_bytes.load(Ordering::Relaxed) / 3
+    }
+
+    /// Bytes of log from which the memtable that pins the oldest segment is sealed.
+    pub fn log_bytes_max(&self) -> u64 {
+        self.log_bytes_max
     }
 
     /// Tells how many bytes of memtables are sealed and not flushed, and wakes who waits.

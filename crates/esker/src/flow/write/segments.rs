@@ -51,6 +51,11 @@ impl Segments {
         }
     }
 
+    /// Bytes of one segment, giant ones for giant batches apart.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
     /// A fresh segment with room for at least `bytes`: the spare one, else made on the spot.
     /// Its directory entry is durable.
     pub fn take(&self, bytes: u64) -> Result<(FileNumber, Box<dyn LogFile>)> {

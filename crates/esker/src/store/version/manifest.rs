@@ -104,11 +104,10 @@ impl Manifest {
 
     /// Logs an edit, durably, and gives the version that it leads to.
     ///
-    /// Errors: as [`apply`], when the edit contradicts the version: it is not logged. What
-    /// writing gives: from then on every append is `Faulted` until the database is reopened,
-    /// because what is on disk is not known; where that was lack of space, this one is `Faulted`
-    /// already. `OutOfSpace` while a new manifest is written is
-    /// the exception: the old one is untouched and still counts, and the same append may succeed
+    /// Errors: as [`apply`], when the edit contradicts the version: it is not logged. `Faulted`
+    /// when writing failed, and from then on until the database is reopened, because it is not
+    /// known whether the edit is on the disk. `OutOfSpace` while a new manifest is written is the
+    /// exception: the old one is untouched and still counts, and the same append may succeed
     /// later.
     pub fn append(&mut self, edit: &[Change]) -> Result<Arc<Version>> {
         if let Log::Failed(first) = &self.log {
@@ -161,15 +160,11 @@ impl Manifest {
         Ok(Arc::new(next))
     }
 
+    // The edit may be in the manifest or not. Not `OutOfSpace`, even if that was the cause: who
+    // hears of it takes the edit's files away and tries again later.
     fn fail(&mut self, error: Error) -> Error {
         self.log = Log::Failed(error.again());
-        if error.kind() != ErrorKind::OutOfSpace {
-            return error;
-        }
-        // Whoever hears of lack of space takes the edit's files away and tries again later. But
-        // the edit may be in the manifest, and then it is about those files.
-        let message = "the disk was full in the middle of a write to the manifest; reopen the \
-                       database";
+        let message = "writing to the manifest failed; reopen the database";
         Error::new(ErrorKind::Faulted, message).caused_by(error)
     }
 

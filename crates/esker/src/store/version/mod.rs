@@ -23,6 +23,7 @@ pub mod apply;
 pub mod history;
 pub mod current;
 pub mod recovery;
+pub mod remains;
 pub mod manifest;
 #[cfg(test)]
 mod crash_disk;

@@ -49,6 +49,9 @@
 //!   of them was durable, since a sync that covered them would have covered the hole as well; to
 //!   keep them would be to replay a later write without an earlier one.
 //!
+//! The mark 1 is special: it proves that earlier segments are durable, and nothing of its own one,
+//! of which even the first record may be lost.
+//!
 //! This holds for zeros and for bytes of an earlier life at P as for any others: a page that was
 //! lost looks just like that. What remains undecidable is damage to records behind which no
 //! later fragment with a mark was written: there the medium must be trusted, as after any crash.
@@ -74,6 +77,10 @@ pub const HEADER_BYTES: usize = 4 + 2 + 1 + 4 + 4;
 
 /// Longest payload of one fragment, in bytes.
 pub const FRAGMENT_BYTES_MAX: usize = BLOCK_BYTES - HEADER_BYTES;
+
+/// The durable mark that says: every earlier segment of the log is on the medium. Of its own
+/// segment it says nothing. No sync gives this offset, since a first record is longer.
+pub const EARLIER_DURABLE: u64 = 1;
 
 /// Longest segment, in bytes: durable marks have 32 bits.
 pub const SEGMENT_BYTES_MAX: u64 = u32::MAX as u64;

@@ -7,6 +7,7 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::ReadFile;
 use crate::store::names::FileName;
+use crate::store::wal::format::EARLIER_DURABLE;
 use crate::store::wal::salvage::{Gap, Step, WalSalvage};
 
 /// How a segment ends.
@@ -134,7 +135,7 @@ fn judge(walk: &mut WalSalvage, gap: Gap) -> Ended {
         }
     }
     let mark = walk.durable_mark();
-    if mark <= gap.offset {
+    if mark <= gap.offset.max(EARLIER_DURABLE) {
         return Ended::Tail(Tail::Torn {
             offset: gap.offset,
             dropped_bytes: walk.end_offset() - gap.offset,

@@ -71,6 +71,8 @@ pub enum Operation {
     /// Puts many keys in order: from, count, tag.
     Fill(Place, u16, u16, u32),
     Drop(Place),
+    /// Uses a handle of a keyspace that was dropped, if there is one.
+    Ghost(Place, u16),
     Advance(u32),
     /// Runs so many background jobs.
     Work(u8),

@@ -41,6 +41,8 @@ struct Held {
 pub struct Plain {
     shapes: Vec<KeyspaceShape>,
     maps: Vec<Map>,
+    /// What handles of dropped keyspaces still read.
+    ghosts: BTreeMap<Place, Map>,
     snapshots: BTreeMap<u8, Vec<Map>>,
     iterators: BTreeMap<u8, Held>,
     cursors: BTreeMap<u8, Held>,
@@ -52,6 +54,7 @@ impl Plain {
         Plain {
             shapes: shapes.to_vec(),
             maps: vec![Map::default(); shapes.len()],
+            ghosts: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             iterators: BTreeMap::new(),
             cursors: BTreeMap::new(),
@@ -148,13 +151,17 @@ impl Plain {
             Operation::Drop(0) => return "Invalid".into(),
             Operation::Drop(place) => {
                 let incarnation = self.maps[*place].incarnation + 1;
-                self.maps[*place] = Map {
+                let next = Map {
                     incarnation,
                     ..Map::default()
                 };
+                let dropped = std::mem::replace(&mut self.maps[*place], next);
+                self.ghosts.insert(*place, dropped);
             }
+            Operation::Ghost(place, number) => return self.haunt(*place, &key(*number)),
             Operation::Advance(seconds) => self.now_unix_s += u64::from(*seconds),
             Operation::Reopen(_) => {
+                self.ghosts.clear();
                 self.snapshots.clear();
                 self.iterators.clear();
                 self.cursors.clear();
@@ -209,6 +216,22 @@ impl Plain {
     fn get(&self, at: At, key: &[u8]) -> Option<Vec<u8>> {
         let cell = self.map(at)?.cells.get(key)?;
         cell.value(&self.shapes[at.0], key, self.now_unix_s)
+    }
+
+    fn haunt(&self, place: Place, key: &[u8]) -> String {
+        let Some(map) = self.ghosts.get(&place) else {
+            return "no ghost".into();
+        };
+        let value = |key: &[u8], cell: &Cell| cell.value(&self.shapes[place], key, self.now_unix_s);
+        let cells = map.cells.iter();
+        let count = cells
+            .filter(|(key, cell)| value(key, cell).is_some())
+            .count();
+        let one = map.cells.get(key).and_then(|cell| value(key, cell));
+        format!(
+            "Invalid Invalid {} of {count}",
+            shown_or_none(one.as_deref())
+        )
     }
 
     /// Everything there is to see, in the order of the keyspace.

@@ -202,9 +202,10 @@ impl Writer {
                 let count = 1 + self.small(150);
                 Operation::Fill(self.place(), self.key(), count.into(), self.tag())
             }
-            16 => match self.random.below(4) {
+            16 => match self.random.below(6) {
                 0 => Operation::Drop(self.place()),
-                1 => Operation::Sync,
+                1 | 2 => Operation::Ghost(self.place(), self.key()),
+                3 => Operation::Sync,
                 _ => Operation::Reopen(self.random.one_in(3)),
             },
             17 => Operation::Advance(1000 * u32::from(self.small(4))),

@@ -34,6 +34,7 @@ pub struct Subject {
     random: Random,
     settings: Settings,
     db: Option<Db>,
+    ghosts: BTreeMap<Place, Keyspace>,
     snapshots: BTreeMap<u8, Snapshot>,
     iterators: BTreeMap<u8, Iter>,
     cursors: BTreeMap<u8, DbCursor>,
@@ -68,6 +69,7 @@ impl Subject {
             random: Random::new(seed),
             settings: Settings(Vec::new()),
             db: None,
+            ghosts: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             iterators: BTreeMap::new(),
             cursors: BTreeMap::new(),
@@ -96,6 +98,7 @@ impl Subject {
 
     /// After a close only files that the tree names are left.
     pub fn check_nothing_leaks(&mut self) {
+        self.ghosts.clear();
         self.snapshots.clear();
         self.iterators.clear();
         self.cursors.clear();
@@ -153,6 +156,7 @@ impl Subject {
             assert_eq!(db.put("k", "v").unwrap_err().kind(), ErrorKind::Closed);
         }
         drop(db);
+        self.ghosts.clear();
         self.snapshots.clear();
         self.iterators.clear();
         self.cursors.clear();
@@ -234,8 +238,19 @@ impl Subject {
             }
             Operation::Drop(place) => {
                 // It may not be there yet.
-                self.keyspace(*place, 0)?;
+                let ghost = self.keyspace(*place, 0)?;
                 self.db().drop_keyspace(self.shapes[*place].name)?;
+                self.ghosts.insert(*place, ghost);
+            }
+            Operation::Ghost(place, number) => {
+                let Some(ghost) = self.ghosts.get(place) else {
+                    return Ok("no ghost".into());
+                };
+                let put = ghost.put(key(*number), "x").unwrap_err().kind();
+                let flush = ghost.flush().unwrap_err().kind();
+                let value = shown_or_none(ghost.get(key(*number))?.as_deref());
+                let count = ghost.iter()?.map(Result::unwrap).count();
+                return Ok(format!("{put:?} {flush:?} {value} of {count}"));
             }
             Operation::Advance(_) => {}
             Operation::Work(count) => (0..*count).for_each(|_| {

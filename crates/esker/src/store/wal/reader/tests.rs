@@ -477,3 +477,18 @@ fn garbage_never_panics() {
         assert!(log.records.starts_with(&read(bytes).0));
     }
 }
+
+#[test]
+fn the_mark_of_earlier_segments_proves_nothing_of_this_one() {
+    // A power cut takes the sector of the first record, and spares a later record that says that
+    // earlier segments are durable. Nothing of this segment was: its tail is torn, from the front.
+    let mut log = Log::new(4096);
+    log.append(16);
+    log.writer.set_synced(EARLIER_DURABLE);
+    log.append(600);
+    let mut bytes = log.file.bytes();
+    bytes[..31].fill(0);
+    let (records, tail) = read(bytes);
+    assert!(records.is_empty());
+    assert!(matches!(tail.unwrap(), Tail::Torn { offset: 0, .. }));
+}

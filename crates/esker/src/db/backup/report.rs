@@ -1,0 +1,232 @@
+//! What a repair found and did, as plain data and as a page for people.
+
+use std::fmt;
+
+use crate::base::types::bytes::Bytes;
+
+/// What a repair found, what it keeps and what is lost; what it did, unless it was a dry run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepairReport {
+    /// The directory.
+    pub dir: String,
+    /// Whether nothing was written.
+    pub is_dry_run: bool,
+    /// In what state the manifest is.
+    pub manifest: ManifestState,
+    /// What is kept, keyspace by keyspace.
+    pub kept: Vec<KeptKeyspace>,
+    /// Sorted files that are lost.
+    pub lost_files: Vec<LostFile>,
+    /// In what state the log is.
+    pub log: LogState,
+    /// Files of the directory that were moved into `lost`, or would be.
+    pub moved: Vec<String>,
+}
+
+/// In what state the manifest is, and what is done about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ManifestState {
+    /// It is whole.
+    #[default]
+    Whole,
+    /// CURRENT is damaged or missing, and this manifest is the newest and whole: it counts again.
+    Found {
+        /// Name of the manifest.
+        name: String,
+        /// What is wrong with CURRENT.
+        cause: String,
+    },
+    /// No manifest can be used: a new one is made from the sorted files alone.
+    Rebuilt {
+        /// What is wrong with the manifest.
+        cause: String,
+        /// The manifest from which names and settings of keyspaces could still be read.
+        names_from: Option<String>,
+    },
+}
+
+/// What is kept of one keyspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeptKeyspace {
+    /// Its name; `recovered-` and its number where the name is lost.
+    pub name: String,
+    /// Sorted files that are whole.
+    pub file_count: usize,
+    /// Their size in bytes.
+    pub size_bytes: u64,
+    /// Their entries, older ones of the same keys and deletes among them.
+    pub entry_count: u64,
+}
+
+/// A sorted file that is lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostFile {
+    /// Name of the file.
+    pub name: String,
+    /// Name of its keyspace, if known.
+    pub keyspace: Option<String>,
+    /// Smallest and largest key, if known.
+    pub keys: Option<(Bytes, Bytes)>,
+    /// Entries in it, if known.
+    pub entry_count: Option<u64>,
+    /// What is wrong with it.
+    pub cause: String,
+}
+
+/// In what state the log is. A log that is whole is left for the next open to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogState {
+    /// Segments that may hold writes which are in no sorted file.
+    pub segment_count: usize,
+    /// Whether its writes are put into sorted files now, because an open could not read it.
+    pub is_salvaged: bool,
+    /// Batches that were put into sorted files.
+    pub batch_count: u64,
+    /// Writes in them that were in no sorted file before.
+    pub entry_count: u64,
+    /// What is not there any more.
+    pub gaps: Vec<LogGap>,
+    /// Bytes of the log that are lost, as far as they are known.
+    pub lost_bytes: u64,
+}
+
+/// A part of the log that is lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogGap {
+    /// Name of the segment.
+    pub name: String,
+    /// Where the lost part begins.
+    pub offset: u64,
+    /// Its length in bytes; `None` for a whole segment that is not there.
+    pub len_bytes: Option<u64>,
+    /// What is wrong.
+    pub cause: String,
+}
+
+impl RepairReport {
+    /// Whether there is nothing to repair.
+    pub fn is_whole(&self) -> bool {
+        self.manifest == ManifestState::Whole && self.lost_files.is_empty() && !self.log.is_salvaged
+    }
+
+    /// Whether anything that once was written may be gone.
+    pub fn is_lossy(&self) -> bool {
+        let is_rebuilt = matches!(self.manifest, ManifestState::Rebuilt { .. });
+        is_rebuilt || !self.lost_files.is_empty() || !self.log.gaps.is_empty()
+    }
+}
+
+impl fmt::Display for RepairReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "database in {}", self.dir)?;
+        writeln!(f, "\nfound")?;
+        self.fmt_manifest(f)?;
+        self.fmt_log(f)?;
+        writeln!(f, "\nkept")?;
+        for kept in &self.kept {
+            let KeptKeyspace {
+                name,
+                file_count,
+                size_bytes,
+                entry_count,
+            } = kept;
+            writeln!(
+                f,
+                "  keyspace {name:?}: {file_count} files, {size_bytes} bytes, {entry_count} entries"
+            )?;
+        }
+        writeln!(f, "\nlost")?;
+        self.fmt_lost(f)?;
+        writeln!(f, "\nwhat to do\n  {}", self.advice())
+    }
+}
+
+impl RepairReport {
+    fn fmt_manifest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.manifest {
+            ManifestState::Whole => writeln!(f, "  manifest: whole"),
+            ManifestState::Found { name, cause } => {
+                writeln!(f, "  manifest: {name} is whole and counts again")?;
+                writeln!(f, "    {cause}")
+            }
+            ManifestState::Rebuilt { cause, names_from } => {
+                writeln!(f, "  manifest: damaged; made anew from the sorted files")?;
+                writeln!(f, "    {cause}")?;
+                match names_from {
+                    Some(name) => writeln!(f, "    names and settings: what is left of {name}"),
+                    None => writeln!(f, "    names and settings of keyspaces are lost"),
+                }
+            }
+        }
+    }
+
+    fn fmt_log(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let log = &self.log;
+        let segment_count = log.segment_count;
+        if !log.is_salvaged {
+            return writeln!(f, "  log: {segment_count} segments, read at the next open");
+        }
+        writeln!(
+            f,
+            "  log: {segment_count} segments; {} intact batches, {} of their writes in no sorted \
+             file before",
+            log.batch_count, log.entry_count
+        )
+    }
+
+    fn fmt_lost(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for lost in &self.lost_files {
+            write!(f, "  {}", lost.name)?;
+            if let Some(keyspace) = &lost.keyspace {
+                write!(f, ", keyspace {keyspace:?}")?;
+            }
+            if let Some((smallest, largest)) = &lost.keys {
+                let (smallest, largest) = (smallest.escape_ascii(), largest.escape_ascii());
+                write!(f, ", keys \"{smallest}\" to \"{largest}\"")?;
+            }
+            if let Some(entry_count) = lost.entry_count {
+                write!(f, ", {entry_count} entries")?;
+            }
+            writeln!(f, "\n    {}", lost.cause)?;
+        }
+        for gap in &self.log.gaps {
+            write!(f, "  {} from offset {}", gap.name, gap.offset)?;
+            if let Some(len_bytes) = gap.len_bytes {
+                write!(f, ", {len_bytes} bytes")?;
+            }
+            writeln!(f, "\n    {}", gap.cause)?;
+        }
+        if matches!(self.manifest, ManifestState::Rebuilt { .. }) {
+            let doubt = "which of two files is newer is not known without a manifest: what was \
+                         deleted or merged shortly before may be there again";
+            writeln!(f, "  {doubt}")?;
+        } else if !self.is_lossy() {
+            writeln!(f, "  nothing")?;
+        }
+        if !self.moved.is_empty() {
+            let tense = if self.is_dry_run {
+                "would move"
+            } else {
+                "moved"
+            };
+            writeln!(f, "  {tense} into lost: {}", self.moved.join(", "))?;
+        }
+        Ok(())
+    }
+
+    fn advice(&self) -> &'static str {
+        if self.is_whole() {
+            "nothing: open the database"
+        } else if self.is_dry_run && self.is_lossy() {
+            "restore a backup if you have one; else repair without the dry run, which keeps all \
+             that is listed as kept and moves the rest into the folder lost"
+        } else if self.is_dry_run {
+            "repair without the dry run; nothing will be lost"
+        } else if self.is_lossy() {
+            "open the database and look; where keys of a lost file were deleted or overwritten in \
+             it, older values may be back; when all is well, remove the folder lost"
+        } else {
+            "open the database; when all is well, remove the folder lost"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Writes sorted files for repair: every entry as it is, nothing folded and nothing dropped.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::options::automatic::fill_keyspace;
+use crate::base::options::db::DbOptions;
+use crate::base::options::pairs::from_pairs;
+use crate::base::types::cursor::Cursor;
+use crate::base::types::error::Result;
+use crate::base::types::key::{self, Trailer};
+use crate::base::types::range_delete::RangeDelete;
+use crate::env::bundle::Env;
+use crate::flow::output::{Output, OutputSettings};
+use crate::store::version::file::FileRecord;
+use crate::store::version::numbers::FileNumbers;
+use crate::store::version::state::KeyspaceState;
+
+/// How files of a keyspace are written, by the settings that the manifest keeps.
+pub fn output_settings(
+    env: &Env,
+    dir: &Path,
+    numbers: &Arc<FileNumbers>,
+    state: &KeyspaceState,
+) -> Result<OutputSettings> {
+    let pairs = state.settings.iter();
+    let mut options = from_pairs(pairs.map(|(name, text)| (&name[..], &text[..])))?;
+    fill_keyspace(&DbOptions::default(), &mut options);
+    Ok(OutputSettings {
+        env: env.clone(),
+        dir: dir.to_path_buf(),
+        numbers: Arc::clone(numbers),
+        keyspace: state.id,
+        order: state.order.clone(),
+        compression: options.sst.compression,
+        sst: options.sst,
+    })
+}
+
+/// Writes everything under `cursor`, and `range_deletes`, as one run.
+///
+/// Of entries with the same key and sequence number the first counts: they are the same write,
+/// which lies in two files when a flush or a compaction was cut short.
+pub fn write_run(
+    cursor: &mut dyn Cursor,
+    mut range_deletes: Vec<RangeDelete>,
+    settings: OutputSettings,
+) -> Result<Vec<FileRecord>> {
+    let order = settings.order.clone();
+    range_deletes.sort_by(|left, right| {
+        let by_start = order.compare(&left.start, &right.start);
+        by_start.then_with(|| (&left.end, left.seqno).cmp(&(&right.end, right.seqno)))
+    });
+    range_deletes.dedup();
+    let mut output = Output::new(settings, range_deletes);
+    let mut last: Option<(Vec<u8>, Trailer)> = None;
+    let mut is_on = cursor.seek_to_first()?;
+    while is_on {
+        let (user_key, trailer) = key::split(cursor.key());
+        let is_again = last.as_ref().is_some_and(|(last_key, last)| {
+            last.seqno() == trailer.seqno() && last_key == user_key
+        });
+        if !is_again {
+            output.add(cursor.key(), cursor.value())?;
+            let (last_key, last_trailer) = last.get_or_insert_with(|| (Vec::new(), trailer));
+            last_key.clear();
+            last_key.extend_from_slice(user_key);
+            *last_trailer = trailer;
+        }
+        is_on = cursor.next()?;
+    }
+    output.finish()
+}

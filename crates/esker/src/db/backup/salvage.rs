@@ -1,0 +1,286 @@
+//! What is intact of a damaged log, put into sorted files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
+use crate::base::types::seqno::SeqNo;
+use crate::db::backup::report::{LogGap, LogState};
+use crate::db::backup::runs::{output_settings, write_run};
+use crate::env::bundle::Env;
+use crate::env::fs::Fs;
+use crate::flow::own_operands::OwnOperands;
+use crate::store::batch::reader::BatchReader;
+use crate::store::mem::memtable::{Memtable, MemtableWriter};
+use crate::store::names::FileName;
+use crate::store::version::edit::{Change, Edit};
+use crate::store::version::numbers::FileNumbers;
+use crate::store::version::state::{KeyspaceState, Version};
+use crate::store::wal::head::SegmentHead;
+use crate::store::wal::{Salvaged, WalSalvage};
+
+/// Bytes of one keyspace's entries that are gathered before they become a run: few enough to fit
+/// anywhere, and many enough that a log of some gigabytes makes no hundred runs.
+const TABLE_BYTES: usize = 64 << 20;
+
+/// Puts what is intact of some segments into sorted files.
+pub struct Salvage<'a> {
+    env: &'a Env,
+    dir: &'a Path,
+    version: &'a Version,
+    /// `None` in a dry run: then entries are counted and forgotten.
+    numbers: Option<&'a Arc<FileNumbers>>,
+    /// Entries up to this number lie in sorted files.
+    flushed: BTreeMap<KeyspaceId, SeqNo>,
+    tables: BTreeMap<KeyspaceId, MemtableWriter>,
+    last_seqno: SeqNo,
+    state: LogState,
+    edit: Edit,
+}
+
+impl<'a> Salvage<'a> {
+    /// A salvage of the log of `version`; writes nothing without `numbers`.
+    pub fn new(
+        env: &'a Env,
+        dir: &'a Path,
+        version: &'a Version,
+        numbers: Option<&'a Arc<FileNumbers>>,
+    ) -> Salvage<'a> {
+        let states = version.keyspaces.values();
+        Salvage {
+            env,
+            dir,
+            version,
+            numbers,
+            flushed: states.map(|state| (state.id, state.flushed)).collect(),
+            tables: BTreeMap::new(),
+            last_seqno: SeqNo::ZERO,
+            state: LogState {
+                is_salvaged: true,
+                ..LogState::default()
+            },
+            edit: Edit::new(),
+        }
+    }
+
+    /// Reads `segments`, oldest first; gives what was found, and the changes that make the new
+    /// files count.
+    pub fn run(mut self, segments: &[FileNumber]) -> Result<(LogState, Edit)> {
+        self.state.segment_count = segments.len();
+        let first_needed = self.version.first_log;
+        if first_needed.0 > 0 && !segments.contains(&first_needed) {
+            self.missing(first_needed);
+        }
+        let mut end = None;
+        for &number in segments {
+            end = self.segment(number, segments, end)?.or(end);
+        }
+        let ids: Vec<KeyspaceId> = self.tables.keys().copied().collect();
+        ids.into_iter().try_for_each(|id| self.write(id))?;
+        if self.last_seqno > SeqNo::ZERO {
+            let seqno = self.last_seqno;
+            self.edit.push(Change::SetLastSeqno { seqno });
+        }
+        Ok((self.state, self.edit))
+    }
+
+    fn missing(&mut self, number: FileNumber) {
+        self.state.gaps.push(LogGap {
+            name: FileName::Wal(number).to_string(),
+            offset: 0,
+            len_bytes: None,
+            cause: "the segment is missing".into(),
+        });
+    }
+
+    fn lost(&mut self, number: FileNumber, offset: u64, len_bytes: u64, cause: String) {
+        self.state.lost_bytes += len_bytes;
+        self.state.gaps.push(LogGap {
+            name: FileName::Wal(number).to_string(),
+            offset,
+            len_bytes: Some(len_bytes),
+            cause,
+        });
+    }
+
+    // Gives the end of the last record, if the segment has any.
+    fn segment(
+        &mut self,
+        number: FileNumber,
+        segments: &[FileNumber],
+        before: Option<(FileNumber, u64)>,
+    ) -> Result<Option<(FileNumber, u64)>> {
+        let name = FileName::Wal(number);
+        let file = match self.env.fs.open_read(&self.dir.join(name.to_string())) {
+            Ok(file) => file,
+            Err(error) => {
+                self.lost(number, 0, 0, format!("it cannot be opened: {error}"));
+                return Ok(None);
+            }
+        };
+        let size_bytes = file.size_bytes();
+        let mut walk = WalSalvage::new(file, name);
+        let mut is_first = true;
+        let mut end = None;
+        loop {
+            let at = walk.end_offset();
+            let found = match walk.next() {
+                Ok(Some(found)) => found,
+                Ok(None) => break,
+                Err(error) => {
+                    self.lost(number, at, size_bytes.saturating_sub(at), error.to_string());
+                    break;
+                }
+            };
+            match found {
+                Salvaged::Gap(gap) => {
+                    let cause = format!("damaged at offset {}", gap.damaged_at);
+                    self.lost(number, gap.offset, gap.end - gap.offset, cause);
+                    // What was lost may have been the head.
+                    is_first = false;
+                    continue;
+                }
+                Salvaged::Record { offset, payload } => {
+                    let head = match is_first {
+                        true => SegmentHead::decode(payload).ok(),
+                        false => None,
+                    };
+                    is_first = false;
+                    match head {
+                        Some(head) => self.follow(head, segments, before),
+                        None => self.record(number, offset, payload)?,
+                    }
+                }
+            }
+            end = Some((number, walk.end_offset()));
+        }
+        Ok(end)
+    }
+
+    // Says what is lost between the segment before and the one with this head.
+    fn follow(
+        &mut self,
+        head: SegmentHead,
+        segments: &[FileNumber],
+        before: Option<(FileNumber, u64)>,
+    ) {
+        let Some((previous, previous_end)) = head.previous else {
+            return;
+        };
+        if previous >= self.version.first_log && !segments.contains(&previous) {
+            let is_told = |gap: &LogGap| gap.name == FileName::Wal(previous).to_string();
+            if before.is_some() && !self.state.gaps.iter().any(is_told) {
+                self.missing(previous);
+            }
+        } else if let Some((number, end)) = before
+            && number == previous
+            && end < previous_end
+        {
+            let cause = "the next segment says that the log went on".into();
+            self.lost(number, end, previous_end - end, cause);
+        }
+    }
+
+    fn record(&mut self, number: FileNumber, offset: u64, payload: &[u8]) -> Result<()> {
+        if payload.is_empty() {
+            return Ok(());
+        }
+        let batch = BatchReader::new(payload).and_then(|batch| batch.check().map(|()| batch));
+        let batch = match batch {
+            Ok(batch) if batch.first_seqno() > self.last_seqno => batch,
+            Ok(_) => {
+                let cause = "it repeats sequence numbers of an earlier batch".into();
+                self.lost(number, offset, payload.len() as u64, cause);
+                return Ok(());
+            }
+            Err(error) => {
+                self.lost(number, offset, payload.len() as u64, error.to_string());
+                return Ok(());
+            }
+        };
+        self.state.batch_count += 1;
+        for entry in batch.entries() {
+            let entry = entry?;
+            let seqno = entry.trailer.seqno();
+            self.last_seqno = self.last_seqno.max(seqno);
+            let is_new = |flushed: &SeqNo| seqno > *flushed;
+            if !self.flushed.get(&entry.keyspace).is_some_and(is_new) {
+                // In a sorted file already, or of a keyspace that was dropped.
+                continue;
+            }
+            self.state.entry_count += 1;
+            let state = self.keyspace(entry.keyspace)?;
+            // No rule: operands are kept as they were written.
+            let table = self.tables.entry(entry.keyspace);
+            let table = table.or_insert_with(|| Memtable::create(state.order.clone(), None));
+            table.insert(entry.trailer, entry.key, entry.value);
+            if table.table().used_bytes() >= TABLE_BYTES {
+                self.write(entry.keyspace)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn keyspace(&self, id: KeyspaceId) -> Result<Arc<KeyspaceState>> {
+        let state = self.version.keyspace(id).cloned();
+        state.ok_or_else(|| Error::corruption(format!("keyspace {id} is not there")))
+    }
+
+    // Makes a run of level 0 of what was gathered for a keyspace.
+    fn write(&mut self, id: KeyspaceId) -> Result<()> {
+        let (Some(table), Some(numbers)) = (self.tables.remove(&id), self.numbers) else {
+            return Ok(());
+        };
+        if table.table().is_empty() {
+            return Ok(());
+        }
+        let state = self.keyspace(id)?;
+        let settings = output_settings(self.env, self.dir, numbers, &state)?;
+        let mut cursor = OwnOperands::new(table.table().cursor());
+        let range_deletes = table.table().range_deletes().to_vec();
+        let files = write_run(&mut cursor, range_deletes, settings)?;
+        let run = files.first().map_or(0, |file| file.number.0);
+        let last = files.iter().map(|file| file.largest_seqno).max();
+        self.edit
+            .extend(files.into_iter().map(|record| Change::AddFile {
+                keyspace: id,
+                level: Level::ZERO,
+                run,
+                record: Arc::new(record),
+            }));
+        if let Some(seqno) = last {
+            self.edit.push(Change::SetFlushed {
+                keyspace: id,
+                seqno,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Every keyspace of which an intact batch in `segments` has entries.
+pub fn keyspaces_in(fs: &dyn Fs, dir: &Path, segments: &[FileNumber]) -> BTreeSet<KeyspaceId> {
+    let mut found = BTreeSet::new();
+    for &number in segments {
+        let name = FileName::Wal(number);
+        let Ok(file) = fs.open_read(&dir.join(name.to_string())) else {
+            continue;
+        };
+        let mut walk = WalSalvage::new(file, name);
+        // What cannot be read is told by the salvage itself.
+        while let Ok(Some(step)) = walk.next() {
+            let Salvaged::Record { payload, .. } = step else {
+                continue;
+            };
+            if let Ok(batch) = BatchReader::new(payload)
+                && batch.check().is_ok()
+            {
+                let ids = batch.entries().flatten().map(|entry| entry.keyspace);
+                found.extend(ids);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,154 @@
+//! What lies in the directory of a damaged database, and which version can be had of it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::FileNumber;
+use crate::env::fs::Fs;
+use crate::store::names::FileName;
+use crate::store::version::current::read_current;
+use crate::store::version::recovery::{read_manifest, read_numbered};
+use crate::store::version::remains::{Remains, read_remains};
+use crate::store::version::state::{Orders, Version};
+
+/// The files of a directory, each kind by ascending number.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// Sorted files.
+    pub ssts: Vec<FileNumber>,
+    /// Segments of the log.
+    pub wals: Vec<FileNumber>,
+    /// Manifests.
+    pub manifests: Vec<FileNumber>,
+    /// Whether there is a CURRENT.
+    pub has_current: bool,
+    /// Whether somebody ever had the directory open.
+    pub has_lock: bool,
+}
+
+impl Listing {
+    /// What lies in `dir` now.
+    pub fn read(fs: &dyn Fs, dir: &Path) -> Result<Listing> {
+        let mut listing = Listing::default();
+        for name in fs.list(dir)? {
+            match FileName::parse(&name) {
+                Some(FileName::Sst(number)) => listing.ssts.push(number),
+                Some(FileName::Wal(number)) => listing.wals.push(number),
+                Some(FileName::Manifest(number)) => listing.manifests.push(number),
+                Some(FileName::Current) => listing.has_current = true,
+                Some(FileName::Lock) => listing.has_lock = true,
+                Some(FileName::Temporary(_) | FileName::CurrentTemporary) | None => {}
+            }
+        }
+        for numbers in [&mut listing.ssts, &mut listing.wals, &mut listing.manifests] {
+            numbers.sort_unstable();
+        }
+        Ok(listing)
+    }
+
+    /// Whether there is nothing of a database.
+    pub fn is_empty(&self) -> bool {
+        self.ssts.is_empty() && self.wals.is_empty() && self.manifests.is_empty()
+    }
+
+    /// A number larger than that of any file here.
+    pub fn next_free(&self) -> FileNumber {
+        let lists = [&self.ssts, &self.wals, &self.manifests];
+        let largest = lists.into_iter().filter_map(|list| list.last()).max();
+        FileNumber(largest.map_or(0, |largest| largest.0) + 1)
+    }
+}
+
+/// Which version can be had.
+pub enum Found {
+    /// CURRENT and the manifest it names are whole.
+    Whole(Arc<Version>),
+    /// The newest manifest is whole, and only CURRENT is not.
+    Manifest {
+        /// Its number.
+        number: FileNumber,
+        /// What it describes.
+        version: Arc<Version>,
+        /// What is wrong with CURRENT.
+        cause: Error,
+    },
+    /// No manifest says what is current.
+    Nothing {
+        /// The newest one of which anything can be read.
+        remains: Option<Box<Remains>>,
+        /// What is wrong with the one that counts.
+        cause: Error,
+    },
+}
+
+/// Reads the manifest that counts, or the best that there is instead.
+///
+/// Errors: `Invalid` when there is no database; `Unsupported` for files of a newer Esker, of
+/// another engine, or with an order that is not among `orders`; what reading gives.
+pub fn survey(fs: &dyn Fs, dir: &Path, listing: &Listing, orders: &Orders) -> Result<Found> {
+    if listing.is_empty() {
+        let place = dir.display();
+        return Err(Error::invalid(format!("there is no database in {place}")));
+    }
+    let cause = match read_manifest(fs, dir, orders) {
+        Ok((version, _)) => return Ok(Found::Whole(Arc::new(version))),
+        Err(error) if is_for_repair(&error) => error,
+        Err(error) => return Err(error),
+    };
+    if let Some((number, version)) = newest_whole(fs, dir, listing, orders)? {
+        return Ok(Found::Manifest {
+            number,
+            version: Arc::new(version),
+            cause,
+        });
+    }
+    for &number in listing.manifests.iter().rev() {
+        if let Some(remains) = read_remains(fs, dir, number, orders)? {
+            let remains = Some(Box::new(remains));
+            return Ok(Found::Nothing { remains, cause });
+        }
+    }
+    Ok(Found::Nothing {
+        remains: None,
+        cause,
+    })
+}
+
+// Damage, and what is missing; a newer format is not for this program to touch.
+fn is_for_repair(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Corruption | ErrorKind::Invalid)
+}
+
+// A manifest may stand for the one that counted only if nothing has happened since: if there is
+// no sorted file that it cannot know, and, unless it is surely the newest, all its own are there.
+fn newest_whole(
+    fs: &dyn Fs,
+    dir: &Path,
+    listing: &Listing,
+    orders: &Orders,
+) -> Result<Option<(FileNumber, Version)>> {
+    let named = read_current(fs, dir).ok();
+    for (age, &number) in listing.manifests.iter().rev().enumerate() {
+        let version = match read_numbered(fs, dir, number, orders) {
+            Ok((version, _)) => version,
+            Err(error) if is_for_repair(&error) => continue,
+            Err(error) => return Err(error),
+        };
+        let is_newest = age == 0 && named.is_none_or(|named| named <= number);
+        let knows_all = listing
+            .ssts
+            .last()
+            .is_none_or(|last| *last < version.next_file);
+        if knows_all && (is_newest || has_all_files(&version, listing)) {
+            return Ok(Some((number, version)));
+        }
+    }
+    Ok(None)
+}
+
+fn has_all_files(version: &Version, listing: &Listing) -> bool {
+    let levels = version.keyspaces.values().map(|state| &state.levels);
+    let mut files = levels.flat_map(|levels| levels.files());
+    files.all(|(_, file)| listing.ssts.binary_search(&file.number).is_ok())
+}

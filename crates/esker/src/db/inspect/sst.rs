@@ -1,0 +1,172 @@
+//! What lies in a sorted file: properties, parts, and every data block.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::codec::compress::Compression;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::FileNumber;
+use crate::base::types::key;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range_delete::RangeDelete;
+use crate::env::bundle::Env;
+use crate::env::fs::ReadFile;
+use crate::store::cache::sharded::ShardedCache;
+use crate::store::names::FileName;
+use crate::store::sst::block::cursor::BlockCursor;
+use crate::store::sst::block_based::reader::BlockBasedReader;
+use crate::store::sst::format::{BlockHandle, FOOTER_BYTES, Footer};
+use crate::store::sst::props::Props;
+
+/// Bytes of blocks kept in memory: index partitions, at most a few of them.
+const CACHE_BYTES: usize = 1 << 20;
+
+/// What lies in a sorted file.
+#[derive(Clone, Debug)]
+pub struct SstContents {
+    /// Number of the file.
+    pub number: FileNumber,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// What it says about itself.
+    pub props: Props,
+    /// Where its parts lie.
+    pub footer: Footer,
+    /// Its data blocks, in order.
+    pub blocks: Vec<BlockContents>,
+    /// Its range deletes, by ascending start.
+    pub range_deletes: Arc<[RangeDelete]>,
+}
+
+/// What lies in one data block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockContents {
+    /// Where it begins.
+    pub offset: u64,
+    /// Bytes that it takes in the file, its trailer included.
+    pub stored_len: u64,
+    /// Bytes of it unpacked.
+    pub plain_len: u64,
+    /// How it is packed; `None` when that byte makes no sense.
+    pub compression: Option<Compression>,
+    /// Entries in it.
+    pub entry_count: u64,
+    /// User keys of its first and last entry.
+    pub keys: Option<(Bytes, Bytes)>,
+    /// What is wrong with it; then counts and keys are those before the damage.
+    pub damage: Option<String>,
+}
+
+/// What lies in the sorted file at `path`, whose keys are in the bytewise order.
+///
+/// Errors: `Invalid` when the name is not that of a sorted file; `Unsupported` for a newer format;
+/// `Corruption` when footer, index, filter or properties are damaged. Damaged data blocks are
+/// told one by one.
+pub fn sst(path: impl AsRef<Path>) -> Result<SstContents> {
+    sst_in(&Env::real(1), path.as_ref(), &[])
+}
+
+/// As [`sst`], in any world, for a file whose keys may be in one of `orders`.
+pub fn sst_in(env: &Env, path: &Path, orders: &[KeyOrder]) -> Result<SstContents> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let Some(FileName::Sst(number)) = name.and_then(FileName::parse) else {
+        let place = path.display();
+        return Err(Error::invalid(format!(
+            "{place} is not named as a sorted file is, such as 000012.sst; its number is part of \
+             every checksum"
+        )));
+    };
+    let file = env.fs.open_read(path)?;
+    let reader = open(&file, number, orders)?;
+    let footer = read_footer(&*file, number)?;
+    let index = reader.index();
+    let mut blocks = Vec::new();
+    for partition in 0..index.partition_count() {
+        let leaf = index.leaf(reader.source(), partition, false)?;
+        for slot in 0..leaf.len() {
+            blocks.push(read_block(&*file, &reader, leaf.handle(slot)));
+        }
+    }
+    Ok(SstContents {
+        number,
+        size_bytes: file.size_bytes(),
+        props: reader.props().clone(),
+        footer,
+        blocks,
+        range_deletes: Arc::clone(reader.range_deletes()),
+    })
+}
+
+fn open(
+    file: &Arc<dyn ReadFile>,
+    number: FileNumber,
+    orders: &[KeyOrder],
+) -> Result<BlockBasedReader> {
+    let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
+    let open = |order: &KeyOrder| {
+        BlockBasedReader::open(Arc::clone(file), number, order.clone(), Arc::clone(&cache))
+    };
+    let mut opened = open(&KeyOrder::Bytewise);
+    for order in orders {
+        match &opened {
+            // Another order than the file was written with.
+            Err(error) if error.kind() == ErrorKind::Invalid => opened = open(order),
+            _ => break,
+        }
+    }
+    opened
+}
+
+fn read_footer(file: &dyn ReadFile, number: FileNumber) -> Result<Footer> {
+    let mut bytes = [0; FOOTER_BYTES];
+    let offset = file.size_bytes().saturating_sub(FOOTER_BYTES as u64);
+    file.read_at(offset, &mut bytes)?;
+    Footer::decode(&bytes, number, offset)
+}
+
+fn read_block(
+    file: &dyn ReadFile,
+    reader: &BlockBasedReader,
+    handle: BlockHandle,
+) -> BlockContents {
+    let mut packing = [0];
+    let packed_end = handle.offset.checked_add(u64::from(handle.packed_len));
+    let packing_read = packed_end.map(|end| file.read_at(end, &mut packing));
+    let mut contents = BlockContents {
+        offset: handle.offset,
+        stored_len: handle.stored_len(),
+        plain_len: u64::from(handle.plain_len),
+        compression: match packing_read {
+            Some(Ok(())) => Compression::from_byte(packing[0]),
+            _ => None,
+        },
+        entry_count: 0,
+        keys: None,
+        damage: None,
+    };
+    if let Err(error) = walk_block(reader, handle, &mut contents) {
+        contents.damage = Some(error.to_string());
+    }
+    contents
+}
+
+fn walk_block(
+    reader: &BlockBasedReader,
+    handle: BlockHandle,
+    contents: &mut BlockContents,
+) -> Result<()> {
+    let mut cursor = BlockCursor::default();
+    cursor.enter(reader.source().rows_from_file(handle)?);
+    let mut is_on = cursor.seek_to_first()?;
+    while is_on {
+        contents.entry_count += 1;
+        let user_key = Bytes::copy_of(key::user_key(cursor.key()));
+        contents.keys = Some(match contents.keys.take() {
+            None => (user_key.clone(), user_key),
+            Some((first, _)) => (first, user_key),
+        });
+        is_on = cursor.next()?;
+    }
+    Ok(())
+}

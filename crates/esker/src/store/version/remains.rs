@@ -1,0 +1,136 @@
+//! What can still be read of a damaged manifest: for repair, which needs names and settings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::types::error::{ErrorKind, Result};
+use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::env::fs::Fs;
+use crate::store::names::FileName;
+use crate::store::version::apply::apply;
+use crate::store::version::decode::{decode_edit, decode_snapshot};
+use crate::store::version::edit::{Change, Edit};
+use crate::store::version::file::FileRecord;
+use crate::store::version::state::{Identity, Orders, Version};
+use crate::store::wal::{Salvaged, WalReader};
+
+/// What can still be read of a damaged manifest.
+#[derive(Clone, Debug)]
+pub struct Remains {
+    /// The manifest.
+    pub manifest: FileNumber,
+    /// Keyspaces with names and settings, counters, identity; without any files.
+    pub version: Version,
+    /// Every file that was added and not removed again, and whose it is.
+    pub files: BTreeMap<FileNumber, (KeyspaceId, Arc<FileRecord>)>,
+    /// Files that were removed, or went with their keyspace.
+    pub obsolete: BTreeSet<FileNumber>,
+}
+
+/// Reads whatever is intact of the manifest with that number, also behind damage. `None` when its
+/// snapshot is not: then nothing is known of what the edits changed.
+///
+/// Errors: `Unsupported` when a newer Esker wrote it, or an order is missing; what reading gives.
+pub fn read_remains(
+    fs: &dyn Fs,
+    dir: &Path,
+    number: FileNumber,
+    orders: &Orders,
+) -> Result<Option<Remains>> {
+    let name = FileName::Manifest(number);
+    let file = fs.open_read(&dir.join(name.to_string()))?;
+    let mut walk = WalReader::salvage(file, name);
+    let mut remains: Option<Remains> = None;
+    while let Some(found) = walk.next()? {
+        let Salvaged::Record { payload, .. } = found else {
+            continue;
+        };
+        if payload.is_empty() {
+            continue;
+        }
+        match &mut remains {
+            None => match begin(number, payload, orders) {
+                Ok(begun) => remains = Some(begun),
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
+                    return Err(error.in_file(name));
+                }
+                Err(_) => return Ok(None),
+            },
+            // An edit that does not fit what was read rests on one that was lost.
+            Some(remains) => match decode_edit(payload) {
+                Ok(edit) => remains.take(edit.changes),
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
+                    return Err(error.in_file(name));
+                }
+                Err(_) => {}
+            },
+        }
+    }
+    Ok(remains)
+}
+
+fn begin(number: FileNumber, record: &[u8], orders: &Orders) -> Result<Remains> {
+    let (head, edit) = decode_snapshot(record)?;
+    let identity = Identity {
+        database_id: head.database_id,
+        created_unix_s: head.created_unix_s,
+    };
+    let empty = Version::empty(identity, orders.clone());
+    let mut remains = Remains {
+        manifest: number,
+        version: Version {
+            format_version: head.format_version,
+            ..empty
+        },
+        files: BTreeMap::new(),
+        obsolete: BTreeSet::new(),
+    };
+    let (files, others) = split(edit.changes);
+    remains.version = apply(&remains.version, &others)?;
+    remains.take_files(&files);
+    Ok(remains)
+}
+
+impl Remains {
+    fn take(&mut self, changes: Edit) {
+        let (files, others) = split(changes);
+        if let Ok(next) = apply(&self.version, &others) {
+            self.version = next;
+        }
+        self.take_files(&files);
+        for change in &others {
+            if let Change::DropKeyspace { id } = change {
+                let gone = self.files.extract_if(.., |_, (keyspace, _)| keyspace == id);
+                self.obsolete.extend(gone.map(|(number, _)| number));
+            }
+        }
+    }
+
+    // Removals first, as in an edit: a file that moves is removed and added by the same one.
+    fn take_files(&mut self, changes: &[Change]) {
+        for change in changes {
+            if let Change::RemoveFile { number, .. } = change {
+                self.files.remove(number);
+                self.obsolete.insert(*number);
+            }
+        }
+        for change in changes {
+            if let Change::AddFile {
+                keyspace, record, ..
+            } = change
+            {
+                let number = record.number;
+                self.files.insert(number, (*keyspace, Arc::clone(record)));
+                self.obsolete.remove(&number);
+            }
+        }
+    }
+}
+
+// Changes of files, and all others.
+fn split(changes: Edit) -> (Edit, Edit) {
+    changes
+        .into_iter()
+        .partition(|change| matches!(change, Change::AddFile { .. } | Change::RemoveFile { .. }))
+}
