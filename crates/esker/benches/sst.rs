@@ -81,7 +81,10 @@ fn measure(what: &str, count: u64, mut run: impl FnMut()) {
 }
 
 fn scan(reader: &Arc<AnyReader>, fill_cache: bool) {
-    let mut cursor = reader.cursor(ReadOptions { fill_cache });
+    let mut cursor = reader.cursor(ReadOptions {
+        fill_cache,
+        ..ReadOptions::default()
+    });
     let mut is_on = cursor.seek_to_first().expect("the file is sound");
     let mut sum = 0u64;
     while is_on {

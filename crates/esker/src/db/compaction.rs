@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::base::stats::board::Tick;
+use crate::base::stats::ledger::{Charge, MemoryOwner};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::range::KeyRange;
 use crate::db::core::Core;
@@ -14,7 +15,9 @@ use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::space;
 use crate::db::work::WorkState;
-use crate::flow::compact::job::{JobContext, Part, PartResult, edit_of, run_part, split};
+use crate::flow::compact::job::{
+    JobContext, Part, PartResult, buffer_bytes, edit_of, run_part, split,
+};
 use crate::flow::compact::leveled::Situation;
 use crate::flow::compact::plan::{Deed, Plan};
 use crate::flow::read::view::View;
@@ -27,6 +30,8 @@ pub struct Running {
     results: Mutex<Vec<Option<Result<PartResult>>>>,
     left: AtomicUsize,
     began: Duration,
+    /// For the buffers; until it is finished.
+    charge: Mutex<Option<Charge>>,
     ended: Mutex<Option<Result<()>>>,
 }
 
@@ -147,8 +152,13 @@ fn book(
     state.compaction_count += pieces.len();
     state.job_count += pieces.len();
     let gate = Arc::clone(&core.gate);
+    let settings = output_settings(core, parts, plan.output);
+    let charge = core.ledger.hold(
+        MemoryOwner::Compaction,
+        buffer_bytes(&plan, pieces.len(), &settings),
+    );
     let context = JobContext {
-        settings: output_settings(core, parts, plan.output),
+        settings,
         merge: parts.options.merge.clone(),
         snapshots: core.snapshots.seqnos(),
         view: Arc::clone(view),
@@ -158,6 +168,7 @@ fn book(
         results: Mutex::new(pieces.iter().map(|_| None).collect()),
         left: AtomicUsize::new(pieces.len()),
         began: core.env.clock.monotonic(),
+        charge: Mutex::new(Some(charge)),
         ended: Mutex::new(None),
         plan,
         parts: pieces,
@@ -198,6 +209,7 @@ impl Running {
 
     /// Installs the results of all parts.
     pub fn finish(&self, core: &Core) -> Result<()> {
+        *self.charge.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let results = {
             let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *results)

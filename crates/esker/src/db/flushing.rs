@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::stats::board::Tick;
+use crate::base::stats::ledger::MemoryOwner;
 use crate::base::types::error::Result;
 use crate::base::types::ids::Level;
 use crate::db::core::Core;
@@ -12,7 +13,7 @@ use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
 use crate::flow::current::Sealed;
 use crate::flow::flush::flush;
-use crate::flow::output::OutputSettings;
+use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings};
 use crate::flow::read::view::View;
 use crate::store::version::edit::{Change, Edit};
 
@@ -36,6 +37,9 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     }
     let settings = output_settings(core, parts, Level::ZERO);
     let merge = parts.options.merge.as_ref();
+    let entry_count: usize = sealed.iter().map(|sealed| sealed.table.entry_count()).sum();
+    let buffer_bytes = OUTPUT_BYTES + entry_count as u64 * KEY_BUILD_BYTES;
+    let charge = core.ledger.hold(MemoryOwner::Compaction, buffer_bytes);
     let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
     let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
     let numbers: Vec<_> = flushed.files.iter().map(|file| file.number).collect();
@@ -73,6 +77,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     core.board.add(Tick::FilesCreated, numbers.len() as u64);
     core.board.add(Tick::MergeFolds, flushed.tally.folded_count);
     retire_logs(core)?;
+    drop(charge);
     regulate::set_memory(core);
     regulate::set_rates(core);
     Ok(())

@@ -36,6 +36,9 @@ pub fn set_rates(core: &Core) {
     }
 }
 
+/// Bytes that the log takes: the mapped window of its live segment, and the record being framed.
+const LOG_BYTES: u64 = (1 << 20) + (64 << 10);
+
 /// Tells the write path and the cache how much memory memtables and open files take now.
 pub fn set_memory(core: &Core) {
     let sealed = core.keyspaces.sealed_bytes();
@@ -47,6 +50,7 @@ pub fn set_memory(core: &Core) {
         MemoryOwner::FiltersAndIndexes,
         core.files.pinned_bytes() as u64,
     );
+    core.ledger.set_held(MemoryOwner::Log, LOG_BYTES);
     let allowance = usize::try_from(core.ledger.cache_allowance()).unwrap_or(usize::MAX);
     core.cache.set_capacity_bytes(allowance);
     core.ledger

@@ -121,6 +121,8 @@ fn spawn_compaction(core: &Arc<Core>) -> bool {
         return false;
     };
     spawn_parts(core, running);
+    // Its buffers are memory too: the cache gives way before they fill.
+    regulate::set_memory(core);
     true
 }
 
@@ -159,6 +161,7 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     running.set_result(finished);
     janitor::remove_doomed(core);
     regulate::set_rates(core);
+    regulate::set_memory(core);
     if may_go_on {
         wake(core);
     }

@@ -8,6 +8,7 @@ use crate::base::stats::board::Tick;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::regulate;
 use crate::db::space;
 use crate::db::worker;
 use crate::flow::write::active::Applied;
@@ -107,5 +108,7 @@ fn follow_up(core: &Arc<Core>, applied: Applied) {
     }
     if applied.has_sealed {
         worker::memtable_sealed(core);
+    } else if applied.has_grown {
+        regulate::set_memory(core);
     }
 }

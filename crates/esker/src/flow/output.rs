@@ -19,6 +19,14 @@ use crate::store::sst::contract::{BuildSettings, FinishedSst};
 use crate::store::version::file::FileRecord;
 use crate::store::version::numbers::FileNumbers;
 
+/// Bytes of an output beside what grows with its keys: the file's buffer of 128 KiB, and a block
+/// plain and packed.
+pub const OUTPUT_BYTES: u64 = (128 << 10) + (32 << 10);
+
+/// Bytes for each key of the file being written: its hash, twice while the list grows, and its
+/// part of the index.
+pub const KEY_BUILD_BYTES: u64 = 20;
+
 /// Where and how new sorted files are written.
 #[derive(Clone)]
 pub struct OutputSettings {

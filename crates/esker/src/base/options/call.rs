@@ -45,10 +45,20 @@ pub struct WriteOptions {
 pub struct ReadOptions {
     /// Whether blocks that are read are kept in the block cache.
     pub fill_cache: bool,
+    /// Bytes that a scan may read ahead in each of the runs it merges, and so holds in memory.
+    pub readahead_bytes_max: usize,
+}
+
+impl ReadOptions {
+    /// Read ahead unless told: larger pieces than 256 KiB gain nothing.
+    pub const READAHEAD_BYTES: usize = 256 << 10;
 }
 
 impl Default for ReadOptions {
     fn default() -> ReadOptions {
-        ReadOptions { fill_cache: true }
+        ReadOptions {
+            fill_cache: true,
+            readahead_bytes_max: ReadOptions::READAHEAD_BYTES,
+        }
     }
 }

@@ -8,6 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// within the promised limit + 10 percent when everyone else has already taken it all.
 const CACHE_FLOOR_DIVISOR: u64 = 16;
 
+/// What is handed out leaves this part of the limit to the allocator: blocks of 4 KiB cost 2
+/// percent beyond their bytes, and holes between them some more.
+const SLACK_DIVISOR: u64 = 16;
+
 /// Who may hold memory of the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryOwner {
@@ -141,8 +145,8 @@ impl MemoryLedger {
         MemoryOwner::ALL.map(|owner| (owner, self.held_bytes(owner)))
     }
 
-    /// Bytes the block cache may hold now: the limit less what everyone else holds, and at least
-    /// a sixteenth of the limit.
+    /// Bytes the block cache may hold now: the limit less what everyone else holds and less the
+    /// allocator's slack, and at least a sixteenth of the limit.
     pub fn cache_allowance(&self) -> u64 {
         let limit = self.limit_bytes();
         let others: u64 = MemoryOwner::ALL
@@ -150,7 +154,7 @@ impl MemoryLedger {
             .filter(|owner| **owner != MemoryOwner::BlockCache)
             .map(|owner| self.held_bytes(*owner))
             .sum();
-        limit
+        (limit - limit / SLACK_DIVISOR)
             .saturating_sub(others)
             .max(limit / CACHE_FLOOR_DIVISOR)
     }

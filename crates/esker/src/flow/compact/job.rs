@@ -14,7 +14,7 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::plan::{Deed, Plan};
-use crate::flow::output::{Output, OutputSettings};
+use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, Output, OutputSettings};
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::shadow::Shadow;
@@ -27,6 +27,16 @@ use crate::store::version::run::Run;
 
 /// Entries between two looks at whether the job should stop.
 const STOP_LOOK_INTERVAL: u64 = 4096;
+
+/// Bytes that the inputs of one part read ahead together: eight of them in the largest pieces.
+/// More runs share it, because forty times 256 KiB would be a sixth of a small memory limit.
+const WINDOWS_BYTES: usize = 2 << 20;
+
+/// Smallest piece read at once: below it the calls cost more than the copies.
+const WINDOW_BYTES_MIN: usize = 32 << 10;
+
+/// Bytes of one input's cursor beside its window: two blocks.
+const CURSOR_BYTES: u64 = 32 << 10;
 
 /// Everything a compaction needs besides its plan.
 #[derive(Clone)]
@@ -91,6 +101,30 @@ pub fn split(plan: &Plan, order: &KeyOrder, count_max: usize) -> Vec<Part> {
         .zip(uppers)
         .map(|(lower, upper)| Part { lower, upper })
         .collect()
+}
+
+fn run_count(plan: &Plan) -> usize {
+    plan.inputs.iter().map(|input| input.runs.len()).sum()
+}
+
+fn window_bytes(plan: &Plan) -> usize {
+    (WINDOWS_BYTES / run_count(plan).max(1)).clamp(WINDOW_BYTES_MIN, ReadOptions::READAHEAD_BYTES)
+}
+
+/// Bytes of memory that running a plan in so many parts takes: windows of its inputs, buffers of
+/// its outputs. An estimate from above.
+pub fn buffer_bytes(plan: &Plan, part_count: usize, settings: &OutputSettings) -> u64 {
+    if plan.deed != Deed::Merge {
+        return 0;
+    }
+    let entry_count: u64 = plan.files().map(|(_, file)| file.entry_count).sum();
+    let cursor_bytes = window_bytes(plan) as u64 + CURSOR_BYTES;
+    // A builder keeps the hash of every key, and the index, of the one file it writes.
+    let file_share = settings.sst.file_size_bytes as f64 / plan.size_bytes().max(1) as f64;
+    let in_one_file = (entry_count as f64 * file_share.min(1.0)) as u64;
+    let part_bytes =
+        run_count(plan) as u64 * cursor_bytes + OUTPUT_BYTES + in_one_file * KEY_BUILD_BYTES;
+    part_bytes * part_count as u64
 }
 
 /// Merges one part of a plan.
@@ -182,7 +216,10 @@ fn range_of(part: &Part) -> KeyRange {
 fn cursors_of(plan: &Plan, part: &Part, context: &JobContext) -> Result<Vec<RunCursor>> {
     let range = range_of(part);
     // One pass over cold data must not push hot blocks out of the cache.
-    let read = ReadOptions { fill_cache: false };
+    let read = ReadOptions {
+        fill_cache: false,
+        readahead_bytes_max: window_bytes(plan),
+    };
     let runs = plan.inputs.iter().flat_map(|input| &input.runs);
     runs.map(|files| {
         let run = Run::new(0, &context.settings.order, files.clone())?;

@@ -55,6 +55,8 @@ pub struct Applied {
     pub has_sealed: bool,
     /// Whether a new segment was begun, so that the next one should be prepared.
     pub has_rotated: bool,
+    /// Whether live memtables took notably more memory, so that others should make room.
+    pub has_grown: bool,
 }
 
 impl Active {

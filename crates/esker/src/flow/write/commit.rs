@@ -17,6 +17,10 @@ use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::reader::BatchReader;
 use crate::store::batch::writer::Batch;
 
+/// Growth of the live memtables that is told to the background: the largest chunk that a memtable
+/// takes at once. Told more often it would cost writes, less often memory beyond the limit.
+const GROWTH_BYTES: usize = 1 << 20;
+
 /// A condition under which a batch may be written: nothing newer than `seen` was written to
 /// `key`. Checked at the moment of the write, so that read-check-write is atomic.
 #[derive(Clone, Debug)]
@@ -156,11 +160,13 @@ impl Committer {
             self.log(&mut active, batch, &mut applied)?;
         }
         let entries = BatchReader::new(batch.bytes())?;
+        let live_before = active.live_bytes();
         active
             .apply(&entries)
             .inspect_err(|error| self.gate.fail(error))?;
         self.visible
             .store(active.last_seqno().get(), Ordering::Release);
+        applied.has_grown = live_before / GROWTH_BYTES != active.live_bytes() / GROWTH_BYTES;
         active.seal_full(batch.keyspaces(), &mut applied);
         if active.live_bytes() > self.room.live_bytes_max() {
             applied.has_sealed |= active.seal_largest();

@@ -132,6 +132,7 @@ fn walk_forward(reader: &Arc<AnyReader>) -> Result<Rows> {
 fn check_walks(reader: &Arc<AnyReader>, rows: &Rows, order: &KeyOrder, random: &mut Random) {
     let options = ReadOptions {
         fill_cache: random.one_in(2),
+        ..ReadOptions::default()
     };
     let mut cursor = reader.cursor(options);
     let mut place: Option<usize> = None;
@@ -244,7 +245,10 @@ fn long_scans_read_ahead() {
     let (bytes, _) = build(&rows, settings(&order, SstOptions::default()));
     let reader = open(bytes, NUMBER, &order).unwrap();
     assert_eq!(walk_forward(&reader).unwrap(), rows);
-    let mut cursor = reader.cursor(ReadOptions { fill_cache: false });
+    let mut cursor = reader.cursor(ReadOptions {
+        fill_cache: false,
+        ..ReadOptions::default()
+    });
     let mut is_on = cursor.seek_to_last().unwrap();
     for (internal, value) in rows.iter().rev() {
         assert!(is_on && cursor.key() == internal && cursor.value() == value);

@@ -11,9 +11,6 @@ const BLOCKS_BEFORE: u32 = 2;
 /// First window, in bytes: about what a disk transfers in the time of one access.
 const WINDOW_BYTES_MIN: u64 = 64 << 10;
 
-/// Largest window, in bytes: every open scan holds one, and larger reads gain nothing.
-const WINDOW_BYTES_MAX: u64 = 256 << 10;
-
 /// How far ahead the operating system is asked to read by itself at most, in bytes.
 const PREFETCH_BYTES_MAX: u64 = 1 << 20;
 
@@ -21,8 +18,10 @@ const PREFETCH_BYTES_MAX: u64 = 1 << 20;
 ///
 /// Forward scans read whole windows instead of single blocks: one call for about a hundred
 /// blocks, while the operating system already fetches what lies behind the window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Readahead {
+    /// Largest window, in bytes.
+    window_bytes_max: u64,
     /// Offset behind the block read last.
     expected: u64,
     /// Blocks read one behind the other.
@@ -34,6 +33,19 @@ pub struct Readahead {
 }
 
 impl Readahead {
+    /// Nothing read yet, and later at most so much at once.
+    pub fn new(window_bytes_max: usize) -> Readahead {
+        Readahead {
+            window_bytes_max: window_bytes_max as u64,
+            expected: 0,
+            streak: 0,
+            window_start: 0,
+            window: Vec::new(),
+            window_bytes: 0,
+            prefetched_to: 0,
+        }
+    }
+
     /// The stored bytes of a block from the window, which is moved when needed; `None` while the
     /// reads are not a scan, or the block is better read by itself.
     pub fn stored(&mut self, file: &dyn ReadFile, handle: BlockHandle) -> Option<Result<&[u8]>> {
@@ -46,7 +58,7 @@ impl Readahead {
             self.window.clear();
         }
         self.expected = end;
-        if self.streak < BLOCKS_BEFORE || handle.stored_len() > WINDOW_BYTES_MAX {
+        if self.streak < BLOCKS_BEFORE || handle.stored_len() > self.window_bytes_max {
             return None;
         }
         if !self.holds(handle.offset, end)
@@ -64,7 +76,9 @@ impl Readahead {
     }
 
     fn move_to(&mut self, file: &dyn ReadFile, start: u64, end: u64) -> Result<()> {
-        self.window_bytes = (self.window_bytes * 2).clamp(WINDOW_BYTES_MIN, WINDOW_BYTES_MAX);
+        self.window_bytes = (self.window_bytes * 2)
+            .max(WINDOW_BYTES_MIN)
+            .min(self.window_bytes_max);
         let window_end = (start + self.window_bytes).max(end).min(file.size_bytes());
         let len = usize::try_from(window_end - start).unwrap_or(0);
         self.window.clear();

@@ -36,7 +36,7 @@ impl BlockBasedCursor {
             options,
             place: None,
             rows: BlockCursor::default(),
-            ahead: Readahead::default(),
+            ahead: Readahead::new(options.readahead_bytes_max),
             spare: Vec::new(),
         }
     }
