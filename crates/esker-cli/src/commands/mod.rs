@@ -8,4 +8,5 @@ pub mod look;
 pub mod settings;
 
 pub mod care;
+pub mod repair;
 pub mod setup;

@@ -11,4 +11,5 @@ mod pipes;
 mod loading;
 mod round_trip;
 mod care;
+mod repair;
 mod kill_demo;
