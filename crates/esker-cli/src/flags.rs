@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{care, dump, load, look, read, repair, settings, setup, write};
+use crate::commands::{care, dump, inspect, load, look, read, repair, settings, setup, write};
 use crate::demo;
 use crate::text::Format;
 
@@ -126,6 +126,8 @@ pub enum Command {
     Verify(care::Verify),
     /// Tell what of a damaged database can be saved, and save it
     Repair(repair::Repair),
+    /// Show what lies in the files of a database, also in damaged ones
+    Inspect(inspect::Inspect),
     /// List the settings: value, origin, range, meaning
     Settings(settings::Settings),
     /// Load real text, measure, kill itself, and prove that nothing was lost

@@ -9,4 +9,5 @@ pub mod settings;
 
 pub mod care;
 pub mod repair;
+pub mod inspect;
 pub mod setup;

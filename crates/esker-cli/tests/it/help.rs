@@ -2,7 +2,7 @@
 
 use crate::tool::Bench;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "get",
     "put",
     "delete",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 17] = [
     "checkpoint",
     "verify",
     "repair",
+    "inspect",
     "settings",
     "demo",
     "completions",

@@ -12,4 +12,5 @@ mod loading;
 mod round_trip;
 mod care;
 mod repair;
+mod inspect;
 mod kill_demo;
