@@ -14,6 +14,11 @@ pub fn show(page: &mut Page<'_>, contents: &ManifestContents) -> io::Result<()> 
     page.heading(&counted(contents.edits.len() as u64, "edit"))?;
     match &contents.head {
         Some(head) => show_head(page, head)?,
+        // Then the reason is told where that edit is shown.
+        None if contents
+            .edits
+            .first()
+            .is_some_and(|edit| edit.damage.is_some()) => {}
         None => page.damage(
             "the snapshot with which it begins cannot be read",
             json!({}),

@@ -131,7 +131,7 @@ fn show_block(page: &mut Page<'_>, block: &BlockContents) -> io::Result<()> {
         "damage": block.damage,
     });
     let mut text = format!(
-        "at {}  block, {} of {} ({}), entries: {}",
+        "at {}  block, {} for {} ({}), entries: {}",
         block.offset,
         bytes(block.stored_len),
         bytes(block.plain_len),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::tool::{Bench, Ran};
 
-/// A database with many keys in sorted files and one more write.
+/// A database with many keys in sorted files.
 fn bench() -> Bench {
     let bench = Bench::new();
     let lines: String = (0..2000)
@@ -65,7 +65,7 @@ fn manifests_tell_their_edits() {
 
 #[test]
 fn segments_tell_their_batches() {
-    // A segment that the engine wrote and nobody flushed: the process that wrote it is killed.
+    // A segment stays until a later one is begun; the write of one key lies in it.
     let bench = Bench::new();
     bench.ok(&["put", "ship:anna", "in port"]);
     let found = lines(&bench.ok(&["inspect", "wal", "--json"]));
@@ -75,6 +75,9 @@ fn segments_tell_their_batches() {
         items.iter().any(|item| line["item"] == *item)
     };
     assert!(found.iter().all(is_known), "{found:?}");
+    let batch = found.iter().find(|line| line["item"] == "batch").unwrap();
+    assert_eq!(batch["entries"][0]["key"], "ship:anna");
+    assert_eq!(batch["entries"][0]["value_bytes"], 7);
     let text = bench.ok(&["inspect", "wal"]);
     assert!(text.text().contains(".wal: "), "{}", text.text());
 }
