@@ -16,7 +16,7 @@ pub enum Code {
     Failed = 1,
     /// The command line asks for something that makes no sense.
     Usage = 2,
-    /// The key is not there, or verification found damage.
+    /// The key is not there, or damage was found.
     NotFound = 3,
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{care, dump, load, look, read, settings, setup, write};
+use crate::commands::{care, dump, inspect, load, look, read, repair, settings, setup, write};
 use crate::demo;
 use crate::text::Format;
 
@@ -17,6 +17,7 @@ Examples:
   esker load reviews.txt.gz          read many records; --help tells the formats
   esker levels --html tree.html      see where the files of the tree lie
   esker verify                       read every byte and check it
+  esker repair                       tell what of a damaged database can be saved
 
 Commands that only read change nothing, and work while another process has the database open.
 Exit codes: 0 done, 1 something failed, 2 the command line makes no sense, 3 the key is not there
@@ -123,6 +124,10 @@ pub enum Command {
     Checkpoint(care::Checkpoint),
     /// Read every byte and check it
     Verify(care::Verify),
+    /// Tell what of a damaged database can be saved, and save it
+    Repair(repair::Repair),
+    /// Show what lies in the files of a database, also in damaged ones
+    Inspect(inspect::Inspect),
     /// List the settings: value, origin, range, meaning
     Settings(settings::Settings),
     /// Load real text, measure, kill itself, and prove that nothing was lost

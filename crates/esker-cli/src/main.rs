@@ -18,6 +18,7 @@ mod open;
 mod json;
 mod load;
 mod picture;
+mod contents;
 mod commands;
 mod demo;
 mod run;

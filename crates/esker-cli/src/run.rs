@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::commands::{care, dump, load, look, read, settings, setup, write};
+use crate::commands::{care, dump, inspect, load, look, read, repair, settings, setup, write};
 use crate::demo;
 use crate::fail::Outcome;
 use crate::flags::{Cli, Command};
@@ -34,6 +34,8 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::Compact(args) => care::compact(shared, args),
         Command::Checkpoint(args) => care::checkpoint(shared, args),
         Command::Verify(_) => care::verify(shared),
+        Command::Repair(args) => repair::repair(shared, args),
+        Command::Inspect(args) => inspect::inspect(shared, args),
         Command::Settings(args) => settings::settings(shared, args),
         Command::Demo(args) => demo::demo(shared, args),
         Command::Completions(args) => setup::completions(args),

@@ -8,4 +8,6 @@ pub mod look;
 pub mod settings;
 
 pub mod care;
+pub mod repair;
+pub mod inspect;
 pub mod setup;

@@ -2,7 +2,7 @@
 
 use crate::tool::Bench;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 18] = [
     "get",
     "put",
     "delete",
@@ -15,6 +15,8 @@ const COMMANDS: [&str; 16] = [
     "compact",
     "checkpoint",
     "verify",
+    "repair",
+    "inspect",
     "settings",
     "demo",
     "completions",

@@ -11,4 +11,6 @@ mod pipes;
 mod loading;
 mod round_trip;
 mod care;
+mod repair;
+mod inspect;
 mod kill_demo;

@@ -112,7 +112,8 @@ fn read_as_it_is(parts: &Parts) -> Result<Arc<Core>> {
     // file is removed only after the manifest has stopped naming it.
     let is_whole = match &read {
         Ok(_) => now.first_log == version.first_log,
-        Err(_) => now.to_edit() == version.to_edit(),
+        // A segment that never held anything is given away without a word.
+        Err(error) => !error.is_missing_file() && now.to_edit() == version.to_edit(),
     };
     if !is_whole {
         let message = "the database was flushed while it was being read; open it again";

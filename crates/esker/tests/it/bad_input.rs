@@ -320,7 +320,7 @@ const ROWS: &[Row] = &[
             open_error(builder(env))
         },
         kind: ErrorKind::Corruption,
-        message: "corruption: CURRENT is missing but 000004.sst is there; `esker repair \
+        message: "corruption: CURRENT is missing but 000002.wal is there; `esker repair \
                   --dry-run` tells what can be saved (file db/CURRENT)",
     },
     Row {

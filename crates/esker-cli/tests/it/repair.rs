@@ -1,0 +1,91 @@
+//! Repairing: a dry run tells and changes nothing, `--yes` saves what is whole.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::tool::Bench;
+
+/// Loads as many keys, all beginning with `prefix`, and puts them into sorted files.
+fn load(bench: &Bench, prefix: &str, count: usize) {
+    let lines: String = (0..count)
+        .map(|n| format!("{prefix}{n:05}\tvalue {n}\n"))
+        .collect();
+    bench
+        .feed(&["load", "--format", "tsv", "-"], lines.as_bytes())
+        .exits(0);
+}
+
+/// The sorted files of the database.
+fn sorted_files(bench: &Bench) -> Vec<PathBuf> {
+    let files = fs::read_dir(bench.path("db")).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let mut ssts: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "sst"))
+        .collect();
+    ssts.sort();
+    ssts
+}
+
+/// Every file of the database but the lock, with what it holds.
+fn contents(bench: &Bench) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = fs::read_dir(bench.path("db")).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    paths
+        .filter(|path| path.is_file() && !path.ends_with("LOCK"))
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect()
+}
+
+#[test]
+fn repair_of_a_whole_database_does_nothing() {
+    // With and without `--yes`; where there is no database there is nothing to repair.
+    let bench = Bench::new();
+    bench.run(&["repair"]).exits(1);
+    load(&bench, "a", 10);
+    let before = contents(&bench);
+    let ran = bench.ok(&["repair"]);
+    assert!(ran.text().contains("manifest: whole"), "{}", ran.text());
+    assert_eq!(ran.err, "");
+    let report = bench.ok(&["repair", "--yes", "--json"]).json();
+    assert_eq!(report["is_whole"], true);
+    assert_eq!(contents(&bench), before);
+    bench.run(&["repair", "--yes", "--dry-run"]).exits(2);
+}
+
+#[test]
+fn damaged_file_is_told_then_taken_out() {
+    // Two loads make two files. A byte of the first changes; the second must survive.
+    let bench = Bench::new();
+    load(&bench, "a", 500);
+    let first = sorted_files(&bench);
+    load(&bench, "b", 700);
+    assert!(sorted_files(&bench).len() > first.len());
+    let mut bytes = fs::read(&first[0]).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&first[0], bytes).unwrap();
+    let name = first[0].file_name().unwrap().to_str().unwrap();
+
+    let before = contents(&bench);
+    let told = bench.run(&["repair"]).exits(3);
+    assert!(told.text().contains(name), "{}", told.text());
+    assert!(told.err.contains("`esker repair --yes`"), "{}", told.err);
+    let report = bench
+        .run(&["repair", "--dry-run", "--json"])
+        .exits(3)
+        .json();
+    assert_eq!(report["lost_files"][0]["file"], name);
+    assert_eq!(report["lost_files"][0]["smallest"], "a00000");
+    assert_eq!(report["lost_files"][0]["entries"], 500);
+    assert_eq!(contents(&bench), before);
+    bench.run(&["count"]).exits(1);
+
+    let done = bench.ok(&["repair", "--yes"]);
+    assert!(done.text().contains("moved into lost"), "{}", done.text());
+    assert!(bench.path("db/lost").join(name).is_file());
+    assert!(bench.ok(&["verify"]).text().contains("all whole"));
+    assert_eq!(bench.ok(&["count"]).text(), "700\n");
+    assert_eq!(bench.ok(&["get", "b00699"]).text(), "value 699\n");
+    bench.run(&["get", "a00000"]).exits(3);
+    bench.ok(&["repair"]);
+}
