@@ -86,12 +86,22 @@ pub fn begin_range(
             let threads = core.env.pool.thread_count();
             Ok(Some(book(core, &mut state, parts, &view, plan, threads)))
         }
+        None if situation.is_busy(range) && state.compaction_count == 0 => Err(not_again(&state)),
         None if situation.is_busy(range) => Err(Error::new(
             ErrorKind::Busy,
             "a running compaction reads files of the range",
         )),
         None => Ok(None),
     }
+}
+
+// An earlier compaction of the same files failed; it is of that kind.
+fn not_again(state: &WorkState) -> Error {
+    let failure = state.compaction_failure.as_ref();
+    let failure = failure.expect("files stay busy without a compaction only when one failed");
+    let message = "an earlier compaction of files in the range failed, and is not tried again \
+                   until the database is reopened";
+    Error::new(failure.kind(), message).caused_by(failure.again())
 }
 
 /// Takes a compaction off the books. The files of one that failed stay busy until the database

@@ -69,24 +69,11 @@ fn compact_when_free(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) 
             Ok(Some(running)) => return run_here(core, running),
             // Automatic compactions are held back, so the one in the way ends soon.
             Err(busy) if busy.kind() == ErrorKind::Busy => {
-                if core.work.state().compaction_count == 0 {
-                    return Err(not_again(core));
-                }
                 core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
             }
             Err(error) => return Err(error),
         }
     }
-}
-
-// An earlier compaction of the same files failed; it is of that kind.
-fn not_again(core: &Core) -> Error {
-    let state = core.work.state();
-    let failure = state.compaction_failure.as_ref();
-    let failure = failure.expect("files stay busy without a compaction only when one failed");
-    let message = "an earlier compaction of files in the range failed, and is not tried again \
-                   until the database is reopened";
-    Error::new(failure.kind(), message).caused_by(failure.again())
 }
 
 // The parts run on background threads; the caller only waits.
