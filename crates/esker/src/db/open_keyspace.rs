@@ -134,7 +134,8 @@ pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) ->
 
 /// Opens one keyspace over its part of the current version. While creations are kept away.
 fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec<Sealed>) {
-    let writer = Memtable::create(options.order.clone(), options.merge.clone());
+    let pages = Arc::clone(&core.env.pages);
+    let writer = Memtable::create_in(pages, options.order.clone(), options.merge.clone());
     let older = sealed.iter().rev().map(|sealed| Arc::clone(&sealed.table));
     let view = ViewParts {
         keyspace: state.id,
@@ -152,8 +153,6 @@ fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec
         writer,
         first_log: FileNumber(0),
         limit_bytes: options.memtable_bytes,
-        order: options.order.clone(),
-        merge: options.merge.clone(),
     };
     core.committer
         .paused(|active| active.add_keyspace(state.id, live));

@@ -301,7 +301,11 @@ fn replay_targets(parts: &Parts, version: &Version) -> Result<BTreeMap<KeyspaceI
     for state in version.keyspaces.values() {
         let options = open_keyspace::options_of(state, &parts.resolved, &parts.merge_rules)?;
         let limit_bytes = options.memtable_bytes;
-        let fresh = move || Memtable::create(options.order.clone(), options.merge.clone());
+        let pages = Arc::clone(&parts.env.pages);
+        let fresh = move || {
+            let (order, merge) = (options.order.clone(), options.merge.clone());
+            Memtable::create_in(Arc::clone(&pages), order, merge)
+        };
         let target = ReplayTarget {
             flushed: state.flushed,
             limit_bytes,

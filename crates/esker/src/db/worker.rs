@@ -162,6 +162,7 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     janitor::remove_doomed(core);
     regulate::set_rates(core);
     regulate::set_memory(core);
+    core.env.pages.trim_heap();
     if may_go_on {
         wake(core);
     }

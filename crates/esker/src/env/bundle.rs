@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use crate::env::clock::Clock;
 use crate::env::fs::Fs;
+use crate::env::pages::Pages;
 use crate::env::pool::Pool;
 use crate::env::real::clock::RealClock;
 use crate::env::real::fs::RealFs;
+use crate::env::real::map::MappedPages;
 use crate::env::real::pool::RealPool;
 
 /// Files, clocks and threads: everything the engine can do to the outside world.
@@ -18,6 +20,8 @@ pub struct Env {
     pub clock: Arc<dyn Clock>,
     /// Background threads.
     pub pool: Arc<dyn Pool>,
+    /// Memory in large pieces.
+    pub pages: Arc<dyn Pages>,
 }
 
 impl Env {
@@ -30,6 +34,7 @@ impl Env {
             fs: Arc::new(RealFs),
             clock: Arc::new(RealClock::new()),
             pool: Arc::new(RealPool::new(background_threads)),
+            pages: Arc::new(MappedPages),
         }
     }
 

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod signal;
 pub mod pool;
 pub mod random;
+pub mod pages;
 pub mod real;
 pub mod bundle;
 pub mod sim;

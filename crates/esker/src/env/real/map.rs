@@ -1,11 +1,13 @@
-//! A shared, writable mapping of one stretch of a file.
+//! Mappings: one stretch of a file, shared and writable; and memory of our own.
 #![allow(unsafe_code)]
 
 use std::fs::File;
 use std::io;
 use std::ptr::{self, NonNull};
 
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+
+use crate::env::pages::{Pages, Piece};
 
 /// Part of a file in memory: what is copied in is in the page cache at once.
 ///
@@ -82,6 +84,69 @@ impl MappedWindow {
 }
 
 impl Drop for MappedWindow {
+    fn drop(&mut self) {
+        // SAFETY: address and len are those of our own mapping, which nobody uses any more.
+        let unmapped = unsafe { munmap(self.address.as_ptr().cast(), self.len) };
+        // Unmapping a whole mapping of our own fails only if the address is wrong: our bug.
+        assert!(unmapped.is_ok(), "munmap of our own mapping: {unmapped:?}");
+    }
+}
+
+/// Memory straight from the kernel, and straight back.
+///
+/// Shape: each piece is a mapping of its own, whole pages that read as zeros.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MappedPages;
+
+struct MappedPiece {
+    address: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread; the address stays valid until the
+// one owner drops it, and is only handed out here.
+unsafe impl Send for MappedPiece {}
+// SAFETY: as above.
+unsafe impl Sync for MappedPiece {}
+
+// SAFETY: a private mapping at an address of the kernel's choice overlaps nothing, begins at a
+// page, and stays until `drop`.
+unsafe impl Piece for MappedPiece {
+    fn address(&self) -> NonNull<u8> {
+        self.address
+    }
+}
+
+impl Pages for MappedPages {
+    fn take(&self, bytes: usize) -> Option<Box<dyn Piece>> {
+        assert!(bytes > 0);
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
+        let address =
+            unsafe { mmap_anonymous(ptr::null_mut(), bytes, protection, MapFlags::PRIVATE) };
+        let address = NonNull::new(address.ok()?.cast::<u8>())?;
+        Some(Box::new(MappedPiece {
+            address,
+            len: bytes,
+        }))
+    }
+
+    // Each thread frees into the arena it took from, and only the top of an arena goes back by
+    // itself: what a background thread leaves there stays resident, unused by all others.
+    fn trim_heap(&self) {
+        #[cfg(target_env = "gnu")]
+        // SAFETY: takes the heap's own locks, and touches only what is free.
+        let _was_any_given_back = unsafe { malloc_trim(0) };
+    }
+}
+
+#[cfg(target_env = "gnu")]
+unsafe extern "C" {
+    /// Gives free pages of every arena of the C library's heap back, less `pad` bytes at its top.
+    fn malloc_trim(pad: usize) -> std::ffi::c_int;
+}
+
+impl Drop for MappedPiece {
     fn drop(&mut self) {
         // SAFETY: address and len are those of our own mapping, which nobody uses any more.
         let unmapped = unsafe { munmap(self.address.as_ptr().cast(), self.len) };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::env::bundle::Env;
 use crate::env::fs::Fs;
+use crate::env::pages::HeapPages;
 use crate::env::sim::clock::SimClock;
 use crate::env::sim::crash::CrashMode;
 use crate::env::sim::fs::SimFs;
@@ -54,6 +55,7 @@ impl SimWorld {
             fs,
             clock: Arc::clone(&self.clock) as _,
             pool: Arc::clone(&self.pool) as _,
+            pages: Arc::new(HeapPages),
         }
     }
 

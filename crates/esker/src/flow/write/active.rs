@@ -3,16 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::base::hooks::merge::MergeRule;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::write::segments::Segments;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::reader::BatchReader;
-use crate::store::mem::memtable::{Memtable, MemtableWriter};
+use crate::store::mem::memtable::MemtableWriter;
 use crate::store::wal::format::EARLIER_DURABLE;
 use crate::store::wal::head::{SEGMENT_HEAD_BYTES, SegmentHead};
 use crate::store::wal::writer::WalWriter;
@@ -27,10 +25,6 @@ pub struct LiveTable {
     pub first_log: FileNumber,
     /// Bytes after which it is sealed.
     pub limit_bytes: usize,
-    /// How keys compare.
-    pub order: KeyOrder,
-    /// How operands fold.
-    pub merge: Option<MergeRule>,
 }
 
 /// The live end of the log and the live memtable of every keyspace.
@@ -286,7 +280,7 @@ impl Active {
         if table.writer.table().is_empty() {
             return false;
         }
-        let fresh = Memtable::create(table.order.clone(), table.merge.clone());
+        let fresh = table.writer.successor();
         let live = Arc::clone(fresh.table());
         let full = std::mem::replace(&mut table.writer, fresh);
         let sealed = Sealed {

@@ -18,6 +18,8 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
+use crate::env::pages::{PIECE_ALIGN, Pages, Piece};
+
 /// Bytes of the first chunk: one page, the least that a keyspace with a single key costs.
 const FIRST_CHUNK_BYTES: usize = 4 << 10;
 
@@ -36,21 +38,30 @@ const OWN_CHUNK_DIVISOR: usize = 4;
 /// atomics.
 pub const ALIGN: usize = 8;
 
+/// A chunk from this size on is a piece of pages of its own: it goes back to the system when the
+/// memtable goes, whatever else the heap holds by then. Smaller ones would waste parts of pages,
+/// and there may be thousands of them.
+const PIECE_BYTES_MIN: usize = 64 << 10;
+
 /// Head of every chunk: the chunks form a chain, newest first, by which they are freed.
 #[repr(C)]
 struct ChunkHead {
     older: *mut ChunkHead,
     layout: Layout,
+    /// What the chunk lies in; `None` for one of the heap.
+    piece: Option<Box<dyn Piece>>,
 }
 
 const HEAD_BYTES: usize = size_of::<ChunkHead>();
 const _: () = assert!(HEAD_BYTES.is_multiple_of(ALIGN));
 const _: () = assert!(align_of::<ChunkHead>() <= ALIGN);
+const _: () = assert!(ALIGN <= PIECE_ALIGN);
 
 /// The memory: owns the chunks and frees them when dropped. Shared by any number of threads.
 pub struct Arena {
     newest_chunk: AtomicPtr<ChunkHead>,
     reserved_bytes: AtomicUsize,
+    pages: Arc<dyn Pages>,
 }
 
 /// The one who allocates. Used by one thread at a time, as `&mut` makes sure.
@@ -67,12 +78,13 @@ unsafe impl Send for ArenaWriter {}
 unsafe impl Sync for ArenaWriter {}
 
 impl Arena {
-    /// An empty arena and its writer.
-    pub fn create() -> ArenaWriter {
+    /// An empty arena, whose large chunks will be of `pages`, and its writer.
+    pub fn create(pages: Arc<dyn Pages>) -> ArenaWriter {
         ArenaWriter {
             arena: Arc::new(Arena {
                 newest_chunk: AtomicPtr::new(ptr::null_mut()),
                 reserved_bytes: AtomicUsize::new(0),
+                pages,
             }),
             free: ptr::null_mut(),
             free_bytes: 0,
@@ -89,8 +101,14 @@ impl Arena {
     fn add_chunk(&self, bytes: usize) -> NonNull<u8> {
         let total = bytes + HEAD_BYTES;
         let layout = Layout::from_size_align(total, ALIGN).expect("an entry is far below 2^63");
-        // SAFETY: the layout is not empty, it holds at least the head.
-        let Some(chunk) = NonNull::new(unsafe { alloc::alloc(layout) }) else {
+        let (chunk, piece) = if total < PIECE_BYTES_MIN {
+            // SAFETY: the layout is not empty, it holds at least the head.
+            (NonNull::new(unsafe { alloc::alloc(layout) }), None)
+        } else {
+            let piece = self.pages.take(total);
+            (piece.as_ref().map(|piece| piece.address()), piece)
+        };
+        let Some(chunk) = chunk else {
             alloc::handle_alloc_error(layout)
         };
         // Relaxed here and below: only the one writer adds chunks, and only `drop`, which comes
@@ -98,6 +116,7 @@ impl Arena {
         let head = ChunkHead {
             older: self.newest_chunk.load(Ordering::Relaxed),
             layout,
+            piece,
         };
         let place = chunk.cast::<ChunkHead>();
         // SAFETY: the chunk was just allocated with room and alignment for its head.
@@ -115,10 +134,13 @@ impl Drop for Arena {
         while !chunk.is_null() {
             // SAFETY: the chain holds only chunks that `add_chunk` wrote and nobody freed.
             let head = unsafe { chunk.read() };
-            // SAFETY: allocated with this layout; whoever reads entries keeps the arena alive,
-            // so nobody does now.
-            unsafe { alloc::dealloc(chunk.cast(), head.layout) };
+            if head.piece.is_none() {
+                // SAFETY: allocated with this layout; whoever reads entries keeps the arena
+                // alive, so nobody does now.
+                unsafe { alloc::dealloc(chunk.cast(), head.layout) };
+            }
             chunk = head.older;
+            // The head was taken out of the chunk, and a piece goes with it here.
         }
     }
 }

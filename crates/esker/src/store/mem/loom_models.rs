@@ -11,6 +11,7 @@ use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
+use crate::env::pages::HeapPages;
 use crate::store::mem::skiplist::{SkipList, SkipListWriter};
 
 fn put(writer: &mut SkipListWriter, key: &[u8], seqno: u64) {
@@ -27,7 +28,7 @@ fn put(writer: &mut SkipListWriter, key: &[u8], seqno: u64) {
 /// A list with the keys `b` and `f`, into which one thread inserts `news` while another reads.
 fn race(news: &'static [&'static [u8]], read: fn(&SkipList)) {
     loom::model(move || {
-        let mut writer = SkipList::create(KeyOrder::Bytewise);
+        let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
         put(&mut writer, b"b", 1);
         put(&mut writer, b"f", 2);
         let list = Arc::clone(writer.list());
@@ -87,7 +88,7 @@ fn next_and_prev_are_each_others_inverse() {
 fn the_first_entry_is_found_whole_or_not_at_all() {
     // An empty list has no reference yet; a reader may come at any moment.
     loom::model(|| {
-        let mut writer = SkipList::create(KeyOrder::Bytewise);
+        let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
         let list = Arc::clone(writer.list());
         let reader = loom::thread::spawn(move || {
             if let Some(found) = list.seek(b"a", newest()) {

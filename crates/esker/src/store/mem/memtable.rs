@@ -39,6 +39,7 @@ use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
+use crate::env::pages::{HeapPages, Pages};
 use crate::store::mem::node::NodeRef;
 use crate::store::mem::skiplist::{Folded, ListCursor, SkipList, SkipListWriter};
 
@@ -70,6 +71,7 @@ pub struct MemtableWriter {
     merge: Option<MergeRule>,
     /// Of the last insert: entries come in the order of their numbers.
     newest: Option<SeqNo>,
+    pages: Arc<dyn Pages>,
 }
 
 /// The range deletes in the order of their sequence numbers. A copy is shared with readers and
@@ -83,9 +85,19 @@ struct RangeDeletes {
 }
 
 impl Memtable {
-    /// An empty memtable of a keyspace with that order and merge rule, by its writer.
+    /// An empty memtable of a keyspace with that order and merge rule, by its writer. Its memory
+    /// is of the heap.
     pub fn create(order: KeyOrder, merge: Option<MergeRule>) -> MemtableWriter {
-        let list = SkipList::create(order);
+        Memtable::create_in(Arc::new(HeapPages), order, merge)
+    }
+
+    /// As [`Memtable::create`], with its large pieces of memory from `pages`.
+    pub fn create_in(
+        pages: Arc<dyn Pages>,
+        order: KeyOrder,
+        merge: Option<MergeRule>,
+    ) -> MemtableWriter {
+        let list = SkipList::create(Arc::clone(&pages), order);
         let table = Memtable {
             list: Arc::clone(list.list()),
             range_deletes: RangeDeletes::new(),
@@ -96,6 +108,7 @@ impl Memtable {
             list,
             merge,
             newest: None,
+            pages,
         }
     }
 
@@ -164,6 +177,12 @@ impl Memtable {
 }
 
 impl MemtableWriter {
+    /// An empty memtable of the same keyspace, to come after this one.
+    pub fn successor(&self) -> MemtableWriter {
+        let order = self.table.list.order().clone();
+        Memtable::create_in(Arc::clone(&self.pages), order, self.merge.clone())
+    }
+
     /// The memtable.
     pub fn table(&self) -> &Arc<Memtable> {
         &self.table

@@ -52,6 +52,7 @@ use crate::base::types::entry::Entry;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
+use crate::env::pages::Pages;
 use crate::env::random::Random;
 use crate::store::mem::arena::{Arena, ArenaWriter};
 use crate::store::mem::fragment::fragment;
@@ -135,9 +136,9 @@ impl Target<'_> {
 }
 
 impl SkipList {
-    /// An empty list in that order, and its writer.
-    pub fn create(order: KeyOrder) -> SkipListWriter {
-        let arena = Arena::create();
+    /// An empty list in that order, whose memory comes from `pages`, and its writer.
+    pub fn create(pages: Arc<dyn Pages>, order: KeyOrder) -> SkipListWriter {
+        let arena = Arena::create(pages);
         let list = SkipList {
             head: std::array::from_fn(|_| Link::end()),
             height: AtomicUsize::new(1),

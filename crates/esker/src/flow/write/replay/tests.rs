@@ -110,8 +110,6 @@ impl Log {
             writer,
             first_log: oldest,
             limit_bytes: usize::MAX,
-            order: KeyOrder::Bytewise,
-            merge: builtin("append"),
         };
         active.add_keyspace(KEYSPACE, table);
         Log {

@@ -1,18 +1,19 @@
 //! Tests of `arena`.
 
 use super::*;
+use crate::env::pages::HeapPages;
 
 #[test]
 fn empty_arena_owns_nothing() {
     // A keyspace that is never written must not cost a chunk.
-    let writer = Arena::create();
+    let writer = Arena::create(Arc::new(HeapPages));
     assert_eq!(writer.arena().reserved_bytes(), 0);
 }
 
 #[test]
 fn allocations_are_aligned_and_do_not_overlap() {
     // Fill pieces of many sizes with their own number, then look at all of them again.
-    let mut writer = Arena::create();
+    let mut writer = Arena::create(Arc::new(HeapPages));
     let count = if cfg!(miri) { 60u8 } else { 250 };
     let mut pieces = Vec::new();
     for number in 0..count {
@@ -33,7 +34,7 @@ fn allocations_are_aligned_and_do_not_overlap() {
 #[test]
 fn reserved_bytes_stay_close_to_what_was_asked() {
     // One hard number limits all memory, so what lies idle in chunks must stay a small part.
-    let mut writer = Arena::create();
+    let mut writer = Arena::create(Arc::new(HeapPages));
     let mut asked = 0;
     let until = if cfg!(miri) { 100_000 } else { 20_000_000 };
     while asked < until {
@@ -51,7 +52,7 @@ fn reserved_bytes_stay_close_to_what_was_asked() {
 #[test]
 fn large_allocation_leaves_the_current_chunk_in_use() {
     // A large value in the middle of small entries must not throw away the rest of their chunk.
-    let mut writer = Arena::create();
+    let mut writer = Arena::create(Arc::new(HeapPages));
     let first = writer.allocate(16);
     let before = writer.arena().reserved_bytes();
     let large = CHUNK_BYTES_MAX;
@@ -64,7 +65,7 @@ fn large_allocation_leaves_the_current_chunk_in_use() {
 #[test]
 fn memory_outlives_the_writer() {
     // A sealed memtable has readers and no writer.
-    let mut writer = Arena::create();
+    let mut writer = Arena::create(Arc::new(HeapPages));
     let place = writer.allocate(8);
     // SAFETY: eight bytes were given.
     unsafe { place.cast::<u64>().write(7) };

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::base::types::order::Order;
 use crate::base::types::seqno::SeqNo;
+use crate::env::pages::HeapPages;
 
 /// Oracle: the same entries by user key and then by descending trailer.
 type Oracle = BTreeMap<(Vec<u8>, Reverse<u64>), Vec<u8>>;
@@ -56,7 +57,7 @@ fn assert_same(list: &SkipList, oracle: &Oracle, targets: &[Vec<u8>], random: &m
 
 fn check(order: KeyOrder, key_of: impl Fn(&mut Random, u64) -> Vec<u8>) {
     let mut random = Random::new(11);
-    let mut writer = SkipList::create(order);
+    let mut writer = SkipList::create(Arc::new(HeapPages), order);
     let mut oracle = Oracle::new();
     for seqno in 1..=INSERTS {
         let key = key_of(&mut random, seqno);
@@ -127,7 +128,7 @@ impl Order for Backwards {
 #[test]
 fn a_custom_order_rules() {
     // Fragments are for bytewise keys; another order must not be misled by them.
-    let mut writer = SkipList::create(KeyOrder::Custom(Arc::new(Backwards)));
+    let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Custom(Arc::new(Backwards)));
     let mut oracle = Oracle::new();
     for seqno in 1..=INSERTS {
         put(
@@ -150,7 +151,7 @@ fn a_custom_order_rules() {
 #[test]
 fn an_empty_list_has_no_place_to_stand() {
     // Nothing was inserted, so there is not even a reference for fragments.
-    let writer = SkipList::create(KeyOrder::Bytewise);
+    let writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
     let list = writer.list();
     assert!(list.first().is_none());
     assert!(list.last().is_none());
@@ -165,7 +166,7 @@ fn an_empty_list_has_no_place_to_stand() {
 #[test]
 fn fold_is_given_the_next_older_entry() {
     // The neighbour at the place of insertion is the newest older entry, or another key's.
-    let mut writer = SkipList::create(KeyOrder::Bytewise);
+    let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
     let entry = |key, seqno, value| Entry {
         key,
         trailer: Trailer::new(SeqNo::new(seqno), Kind::Merge),
@@ -190,7 +191,7 @@ fn fold_is_given_the_next_older_entry() {
 #[should_panic]
 fn an_entry_that_is_there_already_is_refused() {
     // Two entries with one sequence number could not be told apart.
-    let mut writer = SkipList::create(KeyOrder::Bytewise);
+    let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
     put(&mut writer, &mut Oracle::new(), b"a", 1);
     put(&mut writer, &mut Oracle::new(), b"a", 1);
 }
@@ -198,7 +199,7 @@ fn an_entry_that_is_there_already_is_refused() {
 #[test]
 fn cursors_outlive_the_writer() {
     // An iterator may be kept after its memtable was flushed and forgotten.
-    let mut writer = SkipList::create(KeyOrder::Bytewise);
+    let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
     put(&mut writer, &mut Oracle::new(), b"a", 1);
     let mut cursor = ListCursor::new(Arc::clone(writer.list()));
     drop(writer);
@@ -211,7 +212,7 @@ fn cursors_outlive_the_writer() {
 #[test]
 fn readers_never_miss_what_was_there_before_they_began() {
     // One thread inserts and tells how far it is; others must find all of it, in order.
-    let mut writer = SkipList::create(KeyOrder::Bytewise);
+    let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
     let done = std::sync::atomic::AtomicU64::new(0);
     let key_of = |number: u64| format!("{:08}", number * 7919 % 1_000_003).into_bytes();
     let list = Arc::clone(writer.list());

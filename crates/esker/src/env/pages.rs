@@ -1,0 +1,71 @@
+//! Trait: memory in large pieces that go back to the system when they are let go.
+//!
+//! What comes and goes in pieces of hundreds of KiB, as memtables do, leaves holes in a heap that
+//! also holds small things: measured with the C library's allocator under a limit of 64 MiB, a
+//! sixth of the limit stayed resident after the memtables were gone.
+#![allow(unsafe_code)]
+
+use std::fmt;
+use std::ptr::NonNull;
+
+/// A piece of memory that nobody else has, for as long as the value lives.
+///
+/// # Safety
+/// [`Piece::address`] always returns the same address, aligned to [`PIECE_ALIGN`], of memory of
+/// the size that was asked for, which is valid to read and write until the value is dropped, and
+/// which nothing else refers to.
+pub unsafe trait Piece: Send + Sync {
+    /// Where it begins.
+    fn address(&self) -> NonNull<u8>;
+}
+
+/// Every piece begins at a multiple of this many bytes.
+pub const PIECE_ALIGN: usize = 16;
+
+/// Where large pieces of memory come from. Any thread may call anything.
+pub trait Pages: Send + Sync + fmt::Debug {
+    /// A piece of so many bytes, more than 0, of any content; `None` when there is no memory.
+    fn take(&self, bytes: usize) -> Option<Box<dyn Piece>>;
+
+    /// Gives what the process's heap has free back to the system, where the heap can. Takes some
+    /// milliseconds; for the end of work that took and freed much.
+    fn trim_heap(&self) {}
+}
+
+/// Pieces of the heap: for tests and simulations.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HeapPages;
+
+struct HeapPiece(NonNull<[u128]>);
+
+// SAFETY: the piece owns its memory; the address is only handed out, and never read here.
+unsafe impl Send for HeapPiece {}
+// SAFETY: as above.
+unsafe impl Sync for HeapPiece {}
+
+// SAFETY: the boxed slice was leaked into the address, so nothing else refers to it until `drop`
+// takes it back; its elements have the alignment promised.
+unsafe impl Piece for HeapPiece {
+    fn address(&self) -> NonNull<u8> {
+        self.0.cast()
+    }
+}
+
+impl Drop for HeapPiece {
+    fn drop(&mut self) {
+        // SAFETY: the address of a box that was leaked in `take`, and taken back once.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+impl Pages for HeapPages {
+    fn take(&self, bytes: usize) -> Option<Box<dyn Piece>> {
+        let slice = vec![0_u128; bytes.div_ceil(PIECE_ALIGN)].into_boxed_slice();
+        Some(Box::new(HeapPiece(NonNull::from(Box::leak(slice)))))
+    }
+}
+
+const _: () = assert!(align_of::<u128>() == PIECE_ALIGN);
+
+#[cfg(test)]
+mod tests;
