@@ -80,7 +80,8 @@ impl RealPool {
         self.shared.lock().first_trouble.clone()
     }
 
-    /// How often a free thread was woken: at most once for each job while nothing else happens.
+    /// How often a free thread woke: for each job once, or, as a thread about to wait may be woken
+    /// with another, at most once for each thread; never while nothing happens.
     pub fn wakeup_count(&self) -> u64 {
         self.shared.lock().wakeup_count
     }

@@ -148,7 +148,7 @@ fn a_job_may_hold_the_last_handle_to_its_pool() {
 
 #[test]
 fn idle_threads_are_woken_only_by_work() {
-    // Each job wakes one thread at most; a pool that polled would count more.
+    // While there is nothing to do, nobody looks whether there is: a pool that polled would count.
     let pool = RealPool::new(4);
     let done = Arc::new(Signal::default());
     for count in 1..=100 {
@@ -156,7 +156,17 @@ fn idle_threads_are_woken_only_by_work() {
         pool.spawn(Priority::Low, "one", Box::new(move || raised.raise()));
         wait_for_count(&pool, &done, count);
     }
-    assert!(pool.wakeup_count() <= 100, "{}", pool.wakeup_count());
+    // A thread about to wait when another is notified returns at once, as condition variables
+    // may: so a job can be counted by every thread, but by none twice.
+    assert!(pool.wakeup_count() <= 400, "{}", pool.wakeup_count());
+    let never = Signal::default();
+    let is_idle = |_| {
+        let before = pool.wakeup_count();
+        never.block(0, Duration::from_millis(50));
+        pool.wakeup_count() == before
+    };
+    // The last jobs' wakeups may come late on a busy machine; a pool that polls never rests.
+    assert!((0..20).any(|round| is_idle(round)));
 }
 
 #[test]
