@@ -44,13 +44,14 @@ impl Checked {
     pub fn new(bytes: Vec<u8>) -> Result<Checked> {
         let block = Checked::parts(bytes).ok_or_else(|| bad("its parts do not fit together"))?;
         block.check_restarts()?;
-        let names_restart = |bucket: u8| {
-            usize::from(bucket) < block.restart_count
-                || bucket == BUCKET_EMPTY
-                || bucket == BUCKET_COLLISION
-        };
+        // Without a branch for each bucket: the loop takes sixteen of them at a time.
+        let restart_end = u8::try_from(block.restart_count).unwrap_or(u8::MAX);
         let buckets = block.bytes.get(block.buckets.clone()).unwrap_or_default();
-        if !buckets.iter().all(|bucket| names_restart(*bucket)) {
+        let are_sound = buckets.iter().fold(true, |are_sound, &bucket| {
+            let is_special = (bucket == BUCKET_EMPTY) | (bucket == BUCKET_COLLISION);
+            are_sound & ((bucket < restart_end) | is_special)
+        });
+        if !are_sound {
             return Err(bad("its hash index names a restart that is not there"));
         }
         Ok(block)
