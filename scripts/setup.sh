@@ -48,6 +48,26 @@ apt_offers() {
 }
 apt_install() { as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$1"; }
 
+
+# The package where there is one (Debian 13, Ubuntu 24.04 and later), else the project's own
+# installer, which writes to ~/.cargo and ~/.rustup only.
+install_rustup() {
+    if can_apt && apt_offers rustup; then
+        echo "setup: installing rustup" >&2
+        apt_install rustup
+        return
+    fi
+    if ! command -v curl >/dev/null; then
+        can_apt || fail "no Rust toolchain of version $wanted or newer, and no curl to fetch it" "$rustup_command"
+        echo "setup: installing curl" >&2
+        apt_install curl
+    fi
+    echo "setup: installing rustup from https://sh.rustup.rs into ~/.cargo and ~/.rustup" >&2
+    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
+        sh -s -- -y --quiet --no-modify-path --default-toolchain none ||
+        fail "rustup could not be installed" "$rustup_command"
+}
+
 if ! has_compiler; then
     can_apt && apt_offers build-essential ||
         fail "no C compiler (cc, gcc or clang)" "apt-get install build-essential (elsewhere: the package that holds cc)"
@@ -57,13 +77,10 @@ fi
 
 if ! has_cargo; then
     if ! has_rustup; then
-        can_apt && apt_offers rustup ||
-            fail "no Rust toolchain of version $wanted or newer" "$rustup_command"
-        echo "setup: installing rustup" >&2
-        apt_install rustup
+        install_rustup
     fi
     echo "setup: installing the stable Rust toolchain" >&2
-    rustup toolchain install stable
+    rustup toolchain install stable --profile minimal
     rustup default stable
     has_cargo || fail "cargo is older than $wanted, or another cargo comes first in PATH" "rustup update stable && rustup default stable"
 fi
