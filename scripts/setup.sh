@@ -44,7 +44,8 @@ apt_offers() {
         as_root apt-get update -qq
         apt_updated=yes
     fi
-    apt-cache show "$1" >/dev/null 2>&1
+    # `show` also knows packages that others only mention.
+    LC_ALL=C apt-cache policy "$1" | grep -q "Candidate: [^(]"
 }
 apt_install() { as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$1"; }
 
