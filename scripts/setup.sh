@@ -63,8 +63,9 @@ install_rustup() {
         echo "setup: installing curl" >&2
         apt_install curl
     fi
-    echo "setup: installing rustup from https://sh.rustup.rs into ~/.cargo and ~/.rustup" >&2
-    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
+    echo "setup: installing rustup, from static.rust-lang.org, into ~/.cargo and ~/.rustup" >&2
+    # What sh.rustup.rs leads to, from the host that the toolchain comes from.
+    curl --proto '=https' --tlsv1.2 -sSf https://static.rust-lang.org/rustup/rustup-init.sh |
         sh -s -- -y --quiet --no-modify-path --default-toolchain none ||
         fail "rustup could not be installed" "$rustup_command"
 }
