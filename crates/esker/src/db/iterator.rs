@@ -4,10 +4,12 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::base::stats::board::Tick;
+use crate::base::stats::ledger::{Charge, MemoryOwner};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
 use crate::db::lease::Lease;
+use crate::db::regulate;
 use crate::db::worker;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::scan::{Scan, scan};
@@ -34,15 +36,27 @@ pub struct DbCursor {
     // `None` only while being dropped.
     scan: Option<Scan>,
     lease: Lease,
+    steps: u64,
+    windows_bytes: u64,
+    // Of what it reads ahead, from the step on that makes it a scan.
+    charge: Option<Charge>,
 }
+
+/// Steps from which on a cursor is charged with the windows of all its files: what a seek and a
+/// few entries need, a block or two of each file, is small.
+const STEPS_BEFORE_CHARGE: u64 = 64;
 
 impl DbCursor {
     /// A cursor that stands nowhere yet.
     pub fn open(source: &Source) -> Result<DbCursor> {
         let scan = scan(&source.view, source.range.clone(), &source.at)?;
+        let ahead_count = scan.sources().iter().filter(|it| it.reads_ahead()).count();
         Ok(DbCursor {
+            windows_bytes: (ahead_count * source.at.options.readahead_bytes_max) as u64,
             scan: Some(scan),
             lease: source.lease.clone(),
+            steps: 0,
+            charge: None,
         })
     }
 
@@ -118,6 +132,12 @@ impl DbCursor {
         let core = self.lease.core();
         core.gate.check_read()?;
         core.board.add(tick, 1);
+        self.steps += 1;
+        if self.steps == STEPS_BEFORE_CHARGE {
+            let charge = core.ledger.hold(MemoryOwner::Iterators, self.windows_bytes);
+            self.charge = Some(charge);
+            regulate::set_cache(core);
+        }
         Ok(self.scan.as_mut().expect("there until dropped"))
     }
 }
@@ -125,6 +145,9 @@ impl DbCursor {
 impl Drop for DbCursor {
     fn drop(&mut self) {
         self.scan = None;
+        if self.charge.take().is_some() {
+            regulate::set_cache(self.lease.core());
+        }
         worker::tidy(self.lease.core());
     }
 }

@@ -347,8 +347,7 @@ fn assemble(
     );
     let segments = Arc::new(segments);
     let ledger = Arc::new(MemoryLedger::new(options.memory_limit));
-    let cache_bytes = usize::try_from(ledger.cache_allowance()).unwrap_or(usize::MAX);
-    let cache = Arc::new(ShardedCache::new(cache_bytes));
+    let cache = Arc::new(ShardedCache::new(ledger.cache_allowance()));
     let open_files_max = match is_read_only {
         // Once closed, a file may be gone.
         true => usize::MAX,
@@ -359,7 +358,8 @@ fn assemble(
         &dir,
         open_files_max,
         Arc::clone(&cache),
-    );
+    )
+    .charged_to(Arc::clone(&ledger));
     let gate = Arc::new(Gate::default());
     let budget = resolved.memtable_budget_bytes();
     let room = Arc::new(WriteRoom::new(budget, options.wal_total_bytes));

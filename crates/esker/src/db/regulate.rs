@@ -51,8 +51,12 @@ pub fn set_memory(core: &Core) {
         core.files.pinned_bytes() as u64,
     );
     core.ledger.set_held(MemoryOwner::Log, LOG_BYTES);
-    let allowance = usize::try_from(core.ledger.cache_allowance()).unwrap_or(usize::MAX);
-    core.cache.set_capacity_bytes(allowance);
+    set_cache(core);
+}
+
+/// Gives the cache what all others leave of the limit now.
+pub fn set_cache(core: &Core) {
+    core.cache.set_capacity_bytes(core.ledger.cache_allowance());
     core.ledger
         .set_held(MemoryOwner::BlockCache, core.cache.used_bytes() as u64);
 }

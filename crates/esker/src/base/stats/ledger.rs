@@ -62,6 +62,8 @@ impl MemoryOwner {
 pub struct MemoryLedger {
     limit: AtomicU64,
     held: [Held; MemoryOwner::ALL.len()],
+    /// Most that compactions held at one time.
+    compaction_peak: AtomicU64,
 }
 
 // Owners charge from different threads; a line each keeps them apart.
@@ -75,6 +77,7 @@ impl MemoryLedger {
         MemoryLedger {
             limit: AtomicU64::new(limit_bytes),
             held: Default::default(),
+            compaction_peak: AtomicU64::new(0),
         }
     }
 
@@ -92,9 +95,13 @@ impl MemoryLedger {
     /// to give back.
     pub fn charge(&self, owner: MemoryOwner, bytes: u64) {
         // Relaxed, here and below: the account guards no memory, it only counts it.
-        self.held[owner as usize]
+        let before = self.held[owner as usize]
             .0
             .fetch_add(bytes, Ordering::Relaxed);
+        if owner == MemoryOwner::Compaction {
+            self.compaction_peak
+                .fetch_max(before + bytes, Ordering::Relaxed);
+        }
     }
 
     /// Notes that `owner` holds `bytes` less.
@@ -147,16 +154,24 @@ impl MemoryLedger {
 
     /// Bytes the block cache may hold now: the limit less what everyone else holds and less the
     /// allocator's slack, and at least a sixteenth of the limit.
-    pub fn cache_allowance(&self) -> u64 {
+    ///
+    /// Compactions count with the most they ever held: a cache that grew into their share between
+    /// two of them would give back blocks here and there when the next one begins, and hardly a
+    /// whole page (measured: a quarter of the heap free, and resident).
+    pub fn cache_allowance(&self) -> usize {
         let limit = self.limit_bytes();
         let others: u64 = MemoryOwner::ALL
             .iter()
             .filter(|owner| **owner != MemoryOwner::BlockCache)
-            .map(|owner| self.held_bytes(*owner))
+            .map(|owner| match owner {
+                MemoryOwner::Compaction => self.compaction_peak.load(Ordering::Relaxed),
+                _ => self.held_bytes(*owner),
+            })
             .sum();
-        (limit - limit / SLACK_DIVISOR)
+        let allowance = (limit - limit / SLACK_DIVISOR)
             .saturating_sub(others)
-            .max(limit / CACHE_FLOOR_DIVISOR)
+            .max(limit / CACHE_FLOOR_DIVISOR);
+        usize::try_from(allowance).unwrap_or(usize::MAX)
     }
 }
 

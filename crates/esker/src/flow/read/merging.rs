@@ -70,6 +70,11 @@ impl<C: Cursor> MergingCursor<C> {
         }
     }
 
+    /// What it was made of.
+    pub fn sources(&self) -> &[C] {
+        &self.sources
+    }
+
     /// The place, among the sources given to [`MergingCursor::new`], of the current entry's.
     #[inline]
     pub fn source_index(&self) -> usize {

@@ -118,6 +118,13 @@ pub enum SourceCursor {
     Run(RunCursor),
 }
 
+impl SourceCursor {
+    /// Whether it reads ahead when it goes on: files do, memory need not.
+    pub fn reads_ahead(&self) -> bool {
+        matches!(self, SourceCursor::File(_) | SourceCursor::Run(_))
+    }
+}
+
 macro_rules! each {
     ($self:ident, $cursor:ident => $call:expr) => {
         match $self {

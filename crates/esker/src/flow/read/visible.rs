@@ -234,6 +234,11 @@ impl<C: Cursor> VisibleCursor<C> {
         }
     }
 
+    /// The cursors it looks through.
+    pub fn sources(&self) -> &[C] {
+        self.inner.sources()
+    }
+
     /// Entries so far that were looked at and not handed out: deleted, hidden, expired, too old
     /// or too new. Many of them for few keys say that a compaction would help.
     pub fn passed_count(&self) -> u64 {

@@ -63,7 +63,7 @@ impl Throttle {
         // Relaxed: the cell is a running sum; no other memory is read by its value.
         let before = self
             .drained_at_ns
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |drained_at| {
+            .try_update(Ordering::Relaxed, Ordering::Relaxed, |drained_at| {
                 Some(drained_at.max(now_ns).saturating_add(cost_ns))
             })
             .unwrap_or(now_ns);

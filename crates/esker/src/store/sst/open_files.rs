@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::base::stats::ledger::{MemoryLedger, MemoryOwner};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
@@ -30,6 +31,7 @@ pub struct OpenFiles {
     shards: Vec<Shard>,
     files_per_shard: usize,
     pinned_bytes: AtomicUsize,
+    ledger: Option<Arc<MemoryLedger>>,
 }
 
 #[derive(Default)]
@@ -64,6 +66,17 @@ impl OpenFiles {
             shards: (0..shard_count).map(|_| Shard::default()).collect(),
             files_per_shard: max_open / shard_count,
             pinned_bytes: AtomicUsize::new(0),
+            ledger: None,
+        }
+    }
+
+    /// The same, with what open files keep charged to `ledger`, and taken from the cache's share
+    /// at once: of a large database the first reads open files whose filters and indexes are a
+    /// good part of the limit.
+    pub fn charged_to(self, ledger: Arc<MemoryLedger>) -> OpenFiles {
+        OpenFiles {
+            ledger: Some(ledger),
+            ..self
         }
     }
 
@@ -143,7 +156,15 @@ impl OpenFiles {
         // Closing a file may take a system call, which is not made under the lock.
         drop(files);
         self.count_out(gone);
+        self.share_memory();
         reader
+    }
+
+    fn share_memory(&self) {
+        if let Some(ledger) = &self.ledger {
+            ledger.set_held(MemoryOwner::FiltersAndIndexes, self.pinned_bytes() as u64);
+            self.cache.set_capacity_bytes(ledger.cache_allowance());
+        }
     }
 
     fn count_out(&self, gone: Option<OpenFile>) {

@@ -47,6 +47,15 @@ fn the_cache_takes_what_others_leave() {
 }
 
 #[test]
+fn the_cache_stays_out_of_the_share_of_compactions() {
+    // One compaction has ended and the next is to come: its room is kept free.
+    let ledger = Arc::new(MemoryLedger::new(1_600));
+    drop(ledger.hold(MemoryOwner::Compaction, 400));
+    assert_eq!(ledger.held_bytes(MemoryOwner::Compaction), 0);
+    assert_eq!(ledger.cache_allowance(), 1_100);
+}
+
+#[test]
 #[should_panic(expected = "log gives back 2 bytes of memory and held 1")]
 fn giving_back_too_much_is_our_bug() {
     // An account below zero means somebody released twice.
