@@ -276,12 +276,8 @@ impl<C: Cursor> VisibleCursor<C> {
                 self.pass_hidden_forward(is_stretch)?;
                 continue;
             }
-            match fate(
-                user_key,
-                trailer,
-                self.inner.value(),
-                self.reader.now_unix_s,
-            )? {
+            let now_unix_s = self.reader.now_unix_s;
+            match fate(user_key, trailer, self.inner.value(), now_unix_s)? {
                 Fate::Value { start, .. } => {
                     self.place = Place::Here { value_start: start };
                     return Ok(true);
