@@ -128,7 +128,7 @@ impl Committer {
 
     /// Makes every segment before the live one durable.
     pub fn sync_finished_segments(&self) -> Result<()> {
-        self.sync.sync_finished()
+        self.sync.sync_finished(&*self.env.pool)
     }
 
     /// Runs `change` while no write is going on.
