@@ -14,9 +14,10 @@ run: ## build the tool in release mode and show the engine at work
 	@scripts/setup.sh
 	cargo run --release --locked -p esker-cli -- demo
 
-test: ## prove that the tree is sound: lint, then every test
+test: ## prove that the tree is sound: lint, every test, and the models of what threads share
 	@$(MAKE) --no-print-directory lint
 	cargo test --workspace --locked
+	scripts/loom.sh
 
 lint: ## check format, clippy and the rules of STYLE.md
 	@scripts/setup.sh lint
