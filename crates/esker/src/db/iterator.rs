@@ -7,8 +7,8 @@ use crate::base::stats::board::Tick;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
-use crate::db::janitor;
 use crate::db::lease::Lease;
+use crate::db::worker;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::scan::{Scan, scan};
 use crate::flow::read::view::View;
@@ -125,9 +125,7 @@ impl DbCursor {
 impl Drop for DbCursor {
     fn drop(&mut self) {
         self.scan = None;
-        // Files that only this cursor kept can go now; in an idle database nobody else would
-        // ever come to remove them.
-        janitor::remove_doomed(self.lease.core());
+        worker::tidy(self.lease.core());
     }
 }
 

@@ -35,6 +35,29 @@ pub fn memtable_sealed(core: &Arc<Core>) {
     wake(core);
 }
 
+/// Has files removed that nobody reads any more: for a reader that kept some, and should not wait
+/// for the disk itself. In an idle database nobody else would ever come to remove them.
+pub fn tidy(core: &Arc<Core>) {
+    if core.doomed.count() == 0 {
+        return;
+    }
+    {
+        let mut state = core.work.state();
+        // The next open removes what a closed database leaves.
+        if core.gate.is_closed() {
+            return;
+        }
+        state.job_count += 1;
+    }
+    let core = Arc::clone(core);
+    let pool = Arc::clone(&core.env.pool);
+    let job = move || {
+        janitor::remove_doomed(&core);
+        job_ended(&core);
+    };
+    pool.spawn(Priority::Low, "esker-tidy", Box::new(job));
+}
+
 /// Has the next segment of the log prepared.
 pub fn prepare_segment(core: &Arc<Core>) {
     {

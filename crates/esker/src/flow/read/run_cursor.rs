@@ -60,6 +60,7 @@ impl RunCursor {
         Ok(self.current())
     }
 
+    #[inline]
     fn current(&mut self) -> &mut AnyCursor {
         let (_, cursor) = self.open.as_mut().expect("a file was entered");
         cursor
@@ -139,6 +140,7 @@ impl Cursor for RunCursor {
         self.last_before(index)
     }
 
+    #[inline]
     fn next(&mut self) -> Result<bool> {
         assert!(self.is_valid);
         self.is_valid = false;

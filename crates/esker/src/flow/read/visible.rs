@@ -271,7 +271,12 @@ impl<C: Cursor> VisibleCursor<C> {
                 self.pass_hidden_forward(is_stretch)?;
                 continue;
             }
-            match self.fate()? {
+            match fate(
+                user_key,
+                trailer,
+                self.inner.value(),
+                self.reader.now_unix_s,
+            )? {
                 Fate::Value { start, .. } => {
                     self.place = Place::Here { value_start: start };
                     return Ok(true);

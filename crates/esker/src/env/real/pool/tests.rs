@@ -166,7 +166,7 @@ fn idle_threads_are_woken_only_by_work() {
         pool.wakeup_count() == before
     };
     // The last jobs' wakeups may come late on a busy machine; a pool that polls never rests.
-    assert!((0..20).any(|round| is_idle(round)));
+    assert!((0..20).any(is_idle));
 }
 
 #[test]

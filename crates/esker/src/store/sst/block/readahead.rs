@@ -82,9 +82,8 @@ impl Readahead {
         let window_end = (start + self.window_bytes).max(end).min(file.size_bytes());
         let len = usize::try_from(window_end - start).unwrap_or(0);
         self.window.clear();
-        self.window.resize(len, 0);
         self.window_start = start;
-        if let Err(error) = file.read_at(start, &mut self.window) {
+        if let Err(error) = file.read_onto(start, len, &mut self.window) {
             self.window.clear();
             return Err(error);
         }
