@@ -96,3 +96,5 @@ impl Current {
 
 #[cfg(all(test, loom))]
 mod loom_models;
+#[cfg(all(test, not(loom)))]
+mod tests;

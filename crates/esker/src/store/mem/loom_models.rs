@@ -1,7 +1,8 @@
 //! Every interleaving of one insert with one reader, as the memory model allows them.
 //!
 //! `scripts/loom.sh` runs them. The code that runs is the skip list itself, with the checker's
-//! atomics in place of the machine's; the lists are tiny, because the number of interleavings is not.
+//! atomics in place of the machine's; the lists are tiny, because the number of interleavings is
+//! not.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! Every interleaving of writers that share syncs, over a disk that loses what a failed one held.
+
 use std::sync::Arc;
 
 use loom::sync::Mutex;
