@@ -33,10 +33,12 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60)
 	@scripts/setup.sh
 	scripts/fuzz.sh
 
-soak: ## run the long tests, then the unsafe rooms under Miri
+soak: ## run the long tests, deeper models, the sanitizers and Miri
 	@scripts/setup.sh
 	cargo test --workspace --release --locked -- --ignored soak
 	ESKER_SEEDS=20000 ESKER_STRESS=20 cargo test -p esker --release --locked --test it -- model threads
+	scripts/loom.sh deep
+	scripts/sanitize.sh
 	scripts/miri.sh
 
 bench: ## time the engine's parts and its operations in process
