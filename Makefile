@@ -14,9 +14,10 @@ run: ## build the tool in release mode and show the engine at work
 	@scripts/setup.sh
 	cargo run --release --locked -p esker-cli -- demo
 
-test: ## prove that the tree is sound: lint, then every test
+test: ## prove that the tree is sound: lint, every test, and the models of what threads share
 	@$(MAKE) --no-print-directory lint
 	cargo test --workspace --locked
+	scripts/loom.sh
 
 lint: ## check format, clippy and the rules of STYLE.md
 	@scripts/setup.sh lint
@@ -32,10 +33,12 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60)
 	@scripts/setup.sh
 	scripts/fuzz.sh
 
-soak: ## run the long tests, then the unsafe rooms under Miri
+soak: ## run the long tests, deeper models, the sanitizers and Miri
 	@scripts/setup.sh
 	cargo test --workspace --release --locked -- --ignored soak
 	ESKER_SEEDS=20000 ESKER_STRESS=20 cargo test -p esker --release --locked --test it -- model threads
+	scripts/loom.sh deep
+	scripts/sanitize.sh
 	scripts/miri.sh
 
 bench: ## time the engine's parts and its operations in process

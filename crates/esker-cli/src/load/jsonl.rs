@@ -26,7 +26,7 @@ pub enum Shape {
 /// Reads the next line; blank lines are passed over.
 pub fn next(lines: &mut Lines, shape: &Shape) -> io::Result<Option<Parsed>> {
     loop {
-        let found = match lines.next()? {
+        let found = match lines.next_line()? {
             None => return Ok(None),
             Some(Line::TooLong) => Err("the line is too long".to_owned()),
             Some(Line::Text(line)) if line.trim_ascii().is_empty() => continue,

@@ -43,7 +43,7 @@ impl Lines {
     }
 
     /// The next line; `None` at the end.
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         if self.is_unread {
             self.is_unread = false;
         } else if !self.read()? {
@@ -56,7 +56,7 @@ impl Lines {
         }))
     }
 
-    /// Gives the last line again at the next call of `next`.
+    /// Gives the last line again at the next call of `next_line`.
     pub fn unread(&mut self) {
         self.is_unread = self.number > 0;
     }

@@ -102,7 +102,7 @@ fn by_name(name: &str) -> Option<InputFormat> {
 
 fn by_first_line(lines: &mut Lines) -> io::Result<Option<InputFormat>> {
     let format = loop {
-        match lines.next()? {
+        match lines.next_line()? {
             None => return Ok(Some(InputFormat::Tsv)),
             Some(Line::TooLong) => break None,
             Some(Line::Text(line)) if line.trim_ascii().is_empty() => continue,

@@ -22,7 +22,7 @@ pub fn next(lines: &mut Lines) -> io::Result<Option<Parsed>> {
     };
     let mut draft = Draft::new(first);
     lines.unread();
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         match line {
             Line::Text(b"") => break,
             Line::Text(text) => draft.add(text),
@@ -34,7 +34,7 @@ pub fn next(lines: &mut Lines) -> io::Result<Option<Parsed>> {
 
 /// Reads up to the first line that is not blank; its number, or `None` at the end.
 fn skip_blank(lines: &mut Lines) -> io::Result<Option<u64>> {
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         if line != Line::Text(b"") {
             return Ok(Some(lines.number()));
         }

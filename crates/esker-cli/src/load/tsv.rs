@@ -20,7 +20,7 @@ pub struct Spelling {
 /// Reads the next line. The value is everything behind the first tab; blank lines are passed over.
 pub fn next(lines: &mut Lines, spelling: Spelling) -> io::Result<Option<Parsed>> {
     loop {
-        let found = match lines.next()? {
+        let found = match lines.next_line()? {
             None => return Ok(None),
             Some(Line::Text(b"")) => continue,
             Some(Line::TooLong) => Err("the line is too long".to_owned()),

@@ -95,7 +95,6 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
     if !core.gate.close() {
         return Ok(());
     }
-    core.room.changed.raise();
     // Waits for a keyspace that is being created or dropped, and keeps later ones away.
     let _changing = core.keyspaces.change();
     loop {

@@ -361,8 +361,8 @@ fn assemble(
     )
     .charged_to(Arc::clone(&ledger));
     let gate = Arc::new(Gate::default());
-    let budget = resolved.memtable_budget_bytes();
-    let room = Arc::new(WriteRoom::new(budget, options.wal_total_bytes));
+    let (budget, log_max) = (resolved.memtable_budget_bytes(), options.wal_total_bytes);
+    let room = Arc::new(WriteRoom::new(budget, log_max, Arc::clone(&gate)));
     let last_seqno: SeqNo = replayed.last_seqno;
     let active = Active::new(
         Arc::clone(&segments),

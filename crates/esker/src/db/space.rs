@@ -17,7 +17,6 @@ pub fn look(core: &Core) -> Result<()> {
     }
     if short.is_some() || core.gate.full().is_some() {
         core.gate.set_full(short);
-        core.room.changed.raise();
     }
     Ok(())
 }

@@ -135,7 +135,6 @@ fn failed_flush(core: &Core, error: &Error) {
     } else {
         core.gate.fail(error);
     }
-    core.room.changed.raise();
 }
 
 /// Spawns one compaction if one is due and there is a free thread; says whether it did.

@@ -5,6 +5,7 @@
 
 pub mod fs;
 pub mod clock;
+pub mod primitives;
 pub mod signal;
 pub mod pool;
 pub mod random;

@@ -5,8 +5,10 @@
 //! so a raise between looking and waiting is never lost. Waiting itself goes through
 //! `env/pool`, because in a simulation "waiting" means running the background work.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
+
+use crate::env::primitives::{Condvar, Mutex, MutexGuard};
 
 /// A cell one side raises and any number of others wait on. Any thread may call anything.
 #[derive(Debug, Default)]
@@ -45,3 +47,6 @@ impl Signal {
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom_models;

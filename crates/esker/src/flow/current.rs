@@ -1,12 +1,11 @@
 //! The view that new reads of a keyspace take, and its two changes: seal and install.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use arc_swap::ArcSwap;
+use std::sync::{Arc, PoisonError};
 
 use crate::base::types::ids::FileNumber;
 use crate::base::types::seqno::SeqNo;
+use crate::env::primitives::{ArcSwap, Guard, Mutex, MutexGuard};
 use crate::flow::read::view::{View, ViewParts};
 use crate::store::mem::memtable::Memtable;
 use crate::store::version::levels::Levels;
@@ -47,7 +46,7 @@ impl Current {
 
     /// The view for a new read.
     #[inline]
-    pub fn load(&self) -> arc_swap::Guard<Arc<View>> {
+    pub fn load(&self) -> Guard<Arc<View>> {
         self.view.load()
     }
 
@@ -94,3 +93,8 @@ impl Current {
         self.sealed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom_models;
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -18,7 +18,13 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("esker-python", &["esker"]),
     (
         "esker-fuzz",
-        &["esker", "esker-rpc", "esker-raft", "esker-server"],
+        &[
+            "esker",
+            "esker-cli",
+            "esker-rpc",
+            "esker-raft",
+            "esker-server",
+        ],
     ),
     ("xtask", &[]),
 ];

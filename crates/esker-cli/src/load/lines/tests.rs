@@ -9,7 +9,7 @@ fn read(text: &'static str, bytes_max: usize) -> Vec<(u64, Option<Vec<u8>>)> {
     let input = BufReader::with_capacity(3, Cursor::new(text));
     let mut lines = Lines::new(Box::new(input), bytes_max);
     let mut found = Vec::new();
-    while let Some(line) = lines.next().unwrap() {
+    while let Some(line) = lines.next_line().unwrap() {
         let line = match line {
             Line::Text(bytes) => Some(bytes.to_vec()),
             Line::TooLong => None,
@@ -44,10 +44,10 @@ fn long_line_is_passed_over() {
 fn line_can_be_given_back() {
     // Whoever guesses the format looks at the first line and gives it back.
     let mut lines = Lines::new(Box::new(Cursor::new("a\nb\n")), 10);
-    assert_eq!(lines.next().unwrap(), Some(Line::Text(b"a")));
+    assert_eq!(lines.next_line().unwrap(), Some(Line::Text(b"a")));
     lines.unread();
-    assert_eq!(lines.next().unwrap(), Some(Line::Text(b"a")));
+    assert_eq!(lines.next_line().unwrap(), Some(Line::Text(b"a")));
     assert_eq!(lines.number(), 1);
-    assert_eq!(lines.next().unwrap(), Some(Line::Text(b"b")));
-    assert_eq!(lines.next().unwrap(), None);
+    assert_eq!(lines.next_line().unwrap(), Some(Line::Text(b"b")));
+    assert_eq!(lines.next_line().unwrap(), None);
 }

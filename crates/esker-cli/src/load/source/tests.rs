@@ -11,7 +11,7 @@ const TEXT: &str = "one\ntwo\nthree\n";
 fn lines_of(bytes: Vec<u8>) -> std::io::Result<Vec<String>> {
     let mut source = Source::new("test", Box::new(Cursor::new(bytes)), None).unwrap();
     let mut found = Vec::new();
-    while let Some(line) = source.lines.next()? {
+    while let Some(line) = source.lines.next_line()? {
         let Line::Text(text) = line else {
             panic!("no line here is long")
         };

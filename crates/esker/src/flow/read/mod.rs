@@ -29,4 +29,4 @@ pub mod scan;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
-mod model_view;
+pub(crate) mod model_view;

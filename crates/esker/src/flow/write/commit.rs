@@ -98,8 +98,7 @@ impl Committer {
         if batch.is_empty() {
             return Ok(Outcome::Committed(Applied::default()));
         }
-        self.room
-            .wait_for_room(batch, options.no_wait, &self.gate, &self.env)?;
+        self.room.wait_for_room(batch, options.no_wait, &self.env)?;
         let (outcome, position) = self.write(batch, options)?;
         if let (Durability::Sync, Some(position)) = (options.durability, position) {
             self.sync_through(position)?;
@@ -128,7 +127,7 @@ impl Committer {
 
     /// Makes every segment before the live one durable.
     pub fn sync_finished_segments(&self) -> Result<()> {
-        self.sync.sync_finished()
+        self.sync.sync_finished(&*self.env.pool)
     }
 
     /// Runs `change` while no write is going on.

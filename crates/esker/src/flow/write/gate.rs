@@ -1,9 +1,11 @@
 //! Whether writes may pass: open, out of space, faulted or closed; set from above, read here.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::env::primitives::atomic::{AtomicBool, Ordering};
+use crate::env::primitives::{Mutex, MutexGuard};
+use crate::env::signal::Signal;
 
 /// The one cell that says whether writes of a database may pass.
 ///
@@ -14,6 +16,9 @@ pub struct Gate {
     // Read by every write without the lock; set under the lock, and only as a hint to take it.
     is_barred: AtomicBool,
     bars: Mutex<Bars>,
+    /// Raised by every change here, so that whoever waits to write hears of a refusal; and by
+    /// `room`, on which the same writers wait.
+    pub changed: Signal,
 }
 
 #[derive(Debug, Default)]
@@ -28,7 +33,7 @@ impl Gate {
     /// `Ok` when writes may pass, else why not: `Closed`, `Invalid` (opened read-only),
     /// `Faulted` or `OutOfSpace`.
     pub fn check_write(&self) -> Result<()> {
-        // Acquire pairs with the Release in `changed`: who sees the hint also sees the bars.
+        // Acquire pairs with the Release in `tell`: who sees the hint also sees the bars.
         if !self.is_barred.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -64,21 +69,21 @@ impl Gate {
     pub fn fail(&self, cause: &Error) {
         let mut bars = self.bars();
         bars.fault.get_or_insert_with(|| cause.again());
-        self.changed(&bars);
+        self.tell(bars);
     }
 
     /// Refuses writes for lack of space, or lets them pass again with `None`.
     pub fn set_full(&self, full: Option<Error>) {
         let mut bars = self.bars();
         bars.full = full;
-        self.changed(&bars);
+        self.tell(bars);
     }
 
     /// Refuses every write because the database was opened for reading only.
     pub fn set_read_only(&self) {
         let mut bars = self.bars();
         bars.is_read_only = true;
-        self.changed(&bars);
+        self.tell(bars);
     }
 
     /// Refuses everything from now on. Says whether this call was the one that closed.
@@ -86,7 +91,7 @@ impl Gate {
         let mut bars = self.bars();
         let was_open = !bars.is_closed;
         bars.is_closed = true;
-        self.changed(&bars);
+        self.tell(bars);
         was_open
     }
 
@@ -105,10 +110,12 @@ impl Gate {
         self.is_barred.load(Ordering::Acquire) && self.bars().is_closed
     }
 
-    fn changed(&self, bars: &Bars) {
+    fn tell(&self, bars: MutexGuard<'_, Bars>) {
         let barred =
             bars.is_closed || bars.is_read_only || bars.fault.is_some() || bars.full.is_some();
         self.is_barred.store(barred, Ordering::Release);
+        drop(bars);
+        self.changed.raise();
     }
 
     // Every change is one assignment, so a poisoned lock holds a whole value all the same.
@@ -126,5 +133,7 @@ fn faulted(cause: &Error) -> Error {
     Error::new(ErrorKind::Faulted, message).caused_by(cause.again())
 }
 
-#[cfg(test)]
+#[cfg(all(test, loom))]
+mod loom_models;
+#[cfg(all(test, not(loom)))]
 mod tests;

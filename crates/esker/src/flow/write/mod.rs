@@ -5,6 +5,8 @@
 //!
 //! Not here: flushing and compaction, which run later (`flow/flush`, `flow/compact`).
 
+#[cfg(all(test, loom))]
+mod patient;
 pub mod gate;
 pub mod throttle;
 pub mod room;

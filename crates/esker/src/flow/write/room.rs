@@ -1,14 +1,14 @@
 //! Room for writes: how much memory memtables may take, and how fast keyspaces may write.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::env::bundle::Env;
-use crate::env::signal::Signal;
+use crate::env::primitives::RwLock;
+use crate::env::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::flow::write::gate::Gate;
 use crate::flow::write::throttle::{RATE_UNLIMITED, Throttle};
 use crate::store::batch::writer::Batch;
@@ -17,26 +17,31 @@ use crate::store::batch::writer::Batch;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Memory and rates of the write path. Set from above, read by every write.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct WriteRoom {
     budget_bytes: AtomicUsize,
     sealed_bytes: AtomicUsize,
     log_bytes_max: u64,
-    /// Raised when a flush freed memory, a rate was raised, or the gate changed.
-    pub changed: Signal,
+    /// Its signal is what writers wait on: for memory, for a rate, or to be refused.
+    gate: Arc<Gate>,
     is_any_throttled: AtomicBool,
-    throttles: RwLock<HashMap<KeyspaceId, Arc<Throttle>>>,
+    throttles: RwLock<BTreeMap<KeyspaceId, Throttle>>,
     stalled_ns: AtomicU64,
 }
 
 // All atomics here are advice that writers act on a little earlier or later, so Relaxed will do.
 impl WriteRoom {
-    /// Room for memtables of `budget_bytes` in all, and for a log of `log_bytes_max`.
-    pub fn new(budget_bytes: usize, log_bytes_max: u64) -> WriteRoom {
+    /// Room for memtables of `budget_bytes` in all, and for a log of `log_bytes_max`, behind
+    /// that gate.
+    pub fn new(budget_bytes: usize, log_bytes_max: u64, gate: Arc<Gate>) -> WriteRoom {
         WriteRoom {
             budget_bytes: AtomicUsize::new(budget_bytes),
+            sealed_bytes: AtomicUsize::new(0),
             log_bytes_max,
-            ..WriteRoom::default()
+            gate,
+            is_any_throttled: AtomicBool::new(false),
+            throttles: RwLock::default(),
+            stalled_ns: AtomicU64::new(0),
         }
     }
 
@@ -54,7 +59,7 @@ impl WriteRoom {
     /// Tells how many bytes of memtables are sealed and not flushed, and wakes who waits.
     pub fn set_sealed_bytes(&self, bytes: usize) {
         self.sealed_bytes.store(bytes, Ordering::Relaxed);
-        self.changed.raise();
+        self.gate.changed.raise();
     }
 
     /// Bytes of memtables that are sealed and not flushed, as last told.
@@ -69,23 +74,19 @@ impl WriteRoom {
 
     /// Sets how fast a keyspace may write, in bytes per second.
     pub fn set_rate(&self, keyspace: KeyspaceId, bytes_s: u64) {
-        let throttle = {
+        {
+            // Held to the end: of two who set rates, the later one must leave the right hint.
             let mut throttles = self
                 .throttles
                 .write()
                 .unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(throttles.entry(keyspace).or_default())
-        };
-        throttle.set_rate(bytes_s);
-        let throttles = self
-            .throttles
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        let is_any = throttles
-            .values()
-            .any(|throttle| throttle.rate() != RATE_UNLIMITED);
-        self.is_any_throttled.store(is_any, Ordering::Relaxed);
-        self.changed.raise();
+            throttles.entry(keyspace).or_default().set_rate(bytes_s);
+            let is_any = throttles
+                .values()
+                .any(|throttle| throttle.rate() != RATE_UNLIMITED);
+            self.is_any_throttled.store(is_any, Ordering::Relaxed);
+        }
+        self.gate.changed.raise();
     }
 
     /// How fast a keyspace may write, in bytes per second.
@@ -96,27 +97,21 @@ impl WriteRoom {
             .unwrap_or_else(PoisonError::into_inner);
         throttles
             .get(&keyspace)
-            .map_or(RATE_UNLIMITED, |throttle| throttle.rate())
+            .map_or(RATE_UNLIMITED, Throttle::rate)
     }
 
     /// Waits until there is memory for a batch and its keyspaces' rates allow it.
     ///
     /// `Busy` instead of waiting when `no_wait`; else the gate's error when it closes meanwhile.
     #[inline]
-    pub fn wait_for_room(
-        &self,
-        batch: &Batch,
-        no_wait: bool,
-        gate: &Gate,
-        env: &Env,
-    ) -> Result<()> {
+    pub fn wait_for_room(&self, batch: &Batch, no_wait: bool, env: &Env) -> Result<()> {
         if self.is_any_throttled.load(Ordering::Relaxed) {
             self.wait_for_rate(batch, no_wait, env)?;
         }
         if self.has_memory() {
             return Ok(());
         }
-        self.wait_for_memory(no_wait, gate, env)
+        self.wait_for_memory(no_wait, env)
     }
 
     fn has_memory(&self) -> bool {
@@ -145,24 +140,24 @@ impl WriteRoom {
         if no_wait {
             return Err(busy("compaction is behind and slows writes down"));
         }
-        let seen = self.changed.raised_count();
-        env.pool.wait(&self.changed, seen, delay);
+        let changed = &self.gate.changed;
+        env.pool.wait(changed, changed.raised_count(), delay);
         self.count_stall(now, env);
         Ok(())
     }
 
-    fn wait_for_memory(&self, no_wait: bool, gate: &Gate, env: &Env) -> Result<()> {
+    fn wait_for_memory(&self, no_wait: bool, env: &Env) -> Result<()> {
         if no_wait {
             return Err(busy("memtables wait to be flushed and memory is full"));
         }
         let since = env.clock.monotonic();
         loop {
-            let seen = self.changed.raised_count();
-            gate.check_write()?;
+            let seen = self.gate.changed.raised_count();
+            self.gate.check_write()?;
             if self.has_memory() {
                 break;
             }
-            env.pool.wait(&self.changed, seen, LOOK_AGAIN);
+            env.pool.wait(&self.gate.changed, seen, LOOK_AGAIN);
         }
         self.count_stall(since, env);
         Ok(())
@@ -181,3 +176,6 @@ fn busy(reason: &str) -> Error {
         format!("{reason}; try again, or write without no_wait"),
     )
 }
+
+#[cfg(all(test, loom))]
+mod loom_models;

@@ -1,12 +1,13 @@
 //! Concurrent syncs of the log share one: who comes while one runs waits for the next.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::LogSync;
 use crate::env::pool::Pool;
+use crate::env::primitives::{Mutex, MutexGuard};
 use crate::env::signal::Signal;
 
 /// How long a waiter sleeps before it looks again by itself. The signal wakes it; this only
@@ -25,17 +26,22 @@ pub struct LogPosition {
 /// Knows how far the log is durable, and makes it durable further.
 ///
 /// Any thread may call anything. The lock is never held over a sync. A segment is synced only
-/// after every earlier one, so that what survives a power cut is a prefix of the log.
+/// after every earlier one, so that what survives a power cut is a prefix of the log. One thread
+/// at a time syncs: the system tells one caller of a failure, and lets the next one succeed
+/// without the bytes that were lost.
 #[derive(Default)]
 pub struct SyncGroup {
     state: Mutex<State>,
     finished: Signal,
 }
 
+/// Segments, oldest first, and what syncs each.
+type Unsynced = Vec<(FileNumber, Arc<dyn LogSync>)>;
+
 #[derive(Default)]
 struct State {
     /// Segments with bytes that may not be durable, oldest first; the last one is live.
-    unsynced: Vec<(FileNumber, Arc<dyn LogSync>)>,
+    unsynced: Unsynced,
     /// How far the live segment was written when last told.
     written: Option<LogPosition>,
     synced: Option<LogPosition>,
@@ -71,60 +77,26 @@ impl SyncGroup {
             .is_none_or(|(oldest, _)| *oldest >= segment)
     }
 
-    /// Returns when everything up to `position` is durable. The caller who finds nobody syncing
-    /// does the sync, for all that is written by then; the others wait for it.
+    /// Returns when everything up to `position`, which was told to [`SyncGroup::wrote`], is
+    /// durable. The caller who finds nobody syncing does the sync, for all that is written by
+    /// then; the others wait for it. Errors: the first sync that failed, for ever.
     pub fn sync_through(&self, position: LogPosition, pool: &dyn Pool) -> Result<()> {
-        loop {
-            let seen = self.finished.raised_count();
-            let work = {
-                let mut state = self.state();
-                if let Some(failed) = &state.failed {
-                    return Err(failed.again());
-                }
-                if state.synced.is_some_and(|synced| synced >= position) {
-                    return Ok(());
-                }
-                if state.is_syncing {
-                    None
-                } else {
-                    state.is_syncing = true;
-                    Some((state.unsynced.clone(), state.written.unwrap_or(position)))
-                }
-            };
-            match work {
-                Some((segments, through)) => {
-                    let result = segments.iter().try_for_each(|(_, syncer)| syncer.sync());
-                    self.finish(result.map(|()| through));
-                }
-                None => {
-                    pool.wait(&self.finished, seen, LOOK_AGAIN);
-                }
-            }
-        }
+        let is_durable = |state: &State| state.synced.is_some_and(|synced| synced >= position);
+        let Some((segments, written)) = self.take_turn(is_durable, pool)? else {
+            return Ok(());
+        };
+        let through = written.map_or(position, |written| written.max(position));
+        self.end_turn(sync_each(&segments), through.segment, Some(through))
     }
 
-    /// Makes every segment before the live one durable.
-    pub fn sync_finished(&self) -> Result<()> {
-        let finished = {
-            let state = self.state();
-            let count = state.unsynced.len().saturating_sub(1);
-            state
-                .unsynced
-                .iter()
-                .take(count)
-                .cloned()
-                .collect::<Vec<_>>()
+    /// Makes every segment before the live one durable. Errors: the first sync that failed.
+    pub fn sync_finished(&self, pool: &dyn Pool) -> Result<()> {
+        let is_durable = |state: &State| state.unsynced.len() <= 1;
+        let Some((segments, _)) = self.take_turn(is_durable, pool)? else {
+            return Ok(());
         };
-        for (segment, syncer) in finished {
-            if let Err(error) = syncer.sync() {
-                self.state().failed = Some(error.again());
-                return Err(error);
-            }
-            self.state()
-                .unsynced
-                .retain(|(number, _)| *number != segment);
-        }
-        Ok(())
+        let ((live, _), finished) = segments.split_last().expect("there are two or more");
+        self.end_turn(sync_each(finished), *live, None)
     }
 
     /// Makes everything durable that was written so far, whichever segment is live.
@@ -133,28 +105,67 @@ impl SyncGroup {
         written.map_or(Ok(()), |position| self.sync_through(position, pool))
     }
 
-    fn finish(&self, result: Result<LogPosition>) {
+    /// Waits until nobody syncs; then it is the caller's turn, and these segments are to be
+    /// synced, which are written so far. `None` when `is_durable` holds by then. Whoever got a
+    /// turn ends it.
+    fn take_turn(
+        &self,
+        is_durable: impl Fn(&State) -> bool,
+        pool: &dyn Pool,
+    ) -> Result<Option<(Unsynced, Option<LogPosition>)>> {
+        loop {
+            let seen = self.finished.raised_count();
+            {
+                let mut state = self.state();
+                if let Some(failed) = &state.failed {
+                    return Err(failed.again());
+                }
+                if is_durable(&state) {
+                    return Ok(None);
+                }
+                if !state.is_syncing {
+                    state.is_syncing = true;
+                    return Ok(Some((state.unsynced.clone(), state.written)));
+                }
+            }
+            pool.wait(&self.finished, seen, LOOK_AGAIN);
+        }
+    }
+
+    /// Ends a turn: when it went well, everything before segment `live` is durable, and the log
+    /// as far as `through`.
+    fn end_turn(
+        &self,
+        result: Result<()>,
+        live: FileNumber,
+        through: Option<LogPosition>,
+    ) -> Result<()> {
         let mut state = self.state();
         state.is_syncing = false;
-        match result {
-            Ok(position) => {
-                state.synced = state.synced.max(Some(position));
+        match &result {
+            Ok(()) => {
+                state.synced = state.synced.max(through);
                 // The segment that was live stays: more may be written to it.
-                state
-                    .unsynced
-                    .retain(|(segment, _)| *segment >= position.segment);
+                state.unsynced.retain(|(segment, _)| *segment >= live);
             }
-            Err(error) => state.failed = Some(error),
+            Err(error) => state.failed = Some(error.again()),
         }
         drop(state);
         self.finished.raise();
+        result
     }
 
-    // Fields change together only in `finish`, which cannot panic between them.
+    // Fields change together only in `end_turn`, which cannot panic between them.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-#[cfg(test)]
+fn sync_each(segments: &[(FileNumber, Arc<dyn LogSync>)]) -> Result<()> {
+    segments.iter().try_for_each(|(_, syncer)| syncer.sync())
+}
+
+#[cfg(all(test, loom))]
+mod loom_models;
+#[cfg(all(test, not(loom)))]
 mod tests;

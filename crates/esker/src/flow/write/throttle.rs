@@ -4,8 +4,9 @@
 //! from there on the allowed rate falls smoothly towards what compaction can digest, and only a
 //! debt far beyond that brings it lower. There is no file count at which writes stop.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+use crate::env::primitives::atomic::{AtomicU64, Ordering};
 
 /// A rate that holds nobody back, in bytes per second.
 pub const RATE_UNLIMITED: u64 = u64::MAX;
@@ -115,5 +116,5 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -1,8 +1,8 @@
 //! Every interleaving of one insert with one reader, as the memory model allows them.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p esker --lib --release loom_models`. The code that runs
-//! is the skip list itself, with the checker's atomics in place of the machine's; the lists are
-//! tiny, because the number of interleavings is not.
+//! `scripts/loom.sh` runs them. The code that runs is the skip list itself, with the checker's
+//! atomics in place of the machine's; the lists are tiny, because the number of interleavings is
+//! not.
 
 use std::sync::Arc;
 

@@ -20,15 +20,11 @@
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-#[cfg(all(loom, test))]
-use loom::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-#[cfg(not(all(loom, test)))]
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-
 use crate::base::types::entry::{EXPIRY_BYTES, Entry};
 use crate::base::types::key::{self, TRAILER_BYTES};
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::env::primitives::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::store::mem::arena::{self, Arena, ArenaWriter};
 
 /// The fragment of a link that leads nowhere: no key's fragment is larger.

@@ -43,16 +43,12 @@ use std::cmp::Ordering::{Equal, Greater, Less};
 use std::ptr;
 use std::sync::Arc;
 
-#[cfg(all(loom, test))]
-use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-#[cfg(not(all(loom, test)))]
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-
 use crate::base::types::entry::Entry;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
 use crate::env::pages::Pages;
+use crate::env::primitives::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use crate::env::random::Random;
 use crate::store::mem::arena::{Arena, ArenaWriter};
 use crate::store::mem::fragment::fragment;

@@ -5,8 +5,9 @@
 //! | 0 | 8 | u64, little-endian | number of the segment before; 0 when this is the first |
 //! | 8 | 8 | u64, little-endian | offset behind the last record of that segment |
 //!
-//! Valid if and only if it is 16 bytes long. With it, replay knows whether the end of a segment
-//! is really its end, or whether records behind it were lost.
+//! Valid if and only if it is 16 bytes long and, where the number is 0, the offset is 0 as well.
+//! With it, replay knows whether the end of a segment is really its end, or whether records behind
+//! it were lost.
 
 use crate::base::codec::fixed;
 use crate::base::types::error::{Error, Result};
@@ -34,17 +35,22 @@ impl SegmentHead {
 
     /// The head in a segment's first record.
     pub fn decode(record: &[u8]) -> Result<SegmentHead> {
+        let broken = || Error::corruption("the first record of a log segment is not its head");
         let (Some(number), Some(end), SEGMENT_HEAD_BYTES) = (
             fixed::u64_at(record, 0),
             fixed::u64_at(record, 8),
             record.len(),
         ) else {
-            return Err(Error::corruption(
-                "the first record of a log segment is not its head",
-            ));
+            return Err(broken());
         };
+        if number == 0 && end != 0 {
+            return Err(broken());
+        }
         Ok(SegmentHead {
             previous: (number != 0).then_some((FileNumber(number), end)),
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,6 +96,30 @@ fn after_a_failed_sync_nothing_is_tried_again() {
     assert_eq!(probe.count(), 1);
 }
 
+#[test]
+fn after_a_failed_sync_the_background_does_not_try_again() {
+    // The disk fails once and would then succeed, without the bytes that it lost.
+    struct FailsOnce(AtomicU64);
+    impl LogSync for FailsOnce {
+        fn sync(&self) -> Result<()> {
+            match self.0.fetch_add(1, Ordering::SeqCst) {
+                0 => Err(Error::invalid("the disk is gone")),
+                _ => Ok(()),
+            }
+        }
+    }
+    let world = SimWorld::new(1);
+    let env = world.env();
+    let (group, probe) = (SyncGroup::default(), Arc::new(FailsOnce(AtomicU64::new(0))));
+    group.add_segment(FileNumber(1), probe.clone());
+    group.wrote(at(1, 10));
+    group.add_segment(FileNumber(2), Probe::new(u64::MAX));
+    assert!(group.sync_finished(&*env.pool).is_err());
+    assert!(group.sync_finished(&*env.pool).is_err());
+    assert!(!group.is_all_durable_before(FileNumber(2)));
+    assert_eq!(probe.0.load(Ordering::SeqCst), 1);
+}
+
 /// What threads wrote to a pretended log, and how much of it is durable.
 #[derive(Default)]
 struct Disk {

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Runs the unsafe rooms and what threads share under the compiler's sanitizers.
+#
+#   scripts/sanitize.sh            both, one after the other
+#   scripts/sanitize.sh address    AddressSanitizer: memory that is not ours, or no longer
+#   scripts/sanitize.sh thread     ThreadSanitizer: two threads at one place without an order
+#
+# They see what Miri cannot: mapped files, system calls, the whole engine at work on real threads.
+# ESKER_STRESS multiplies what the threads do.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$HOME/.cargo/bin:$PATH"
+
+if ! cargo +nightly --version >/dev/null 2>&1; then
+    echo "sanitize: needs a nightly toolchain; install it with: rustup toolchain install nightly" >&2
+    exit 1
+fi
+# ThreadSanitizer has to see the standard library's locks, so that is built along.
+if [ ! -f "$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ]; then
+    rustup component add --toolchain nightly rust-src ||
+        { echo "sanitize: this nightly has no rust-src; try: rustup update nightly" >&2; exit 1; }
+fi
+host=$(rustc +nightly -vV | sed -n 's/^host: //p')
+rooms=(env::pages env::real store::mem flow::current flow::write)
+
+# Naming the target keeps build scripts, and crates that run in the compiler, out of it.
+run() {
+    local sanitizer=$1
+    shift
+    echo "sanitize: $sanitizer"
+    RUSTFLAGS="-Zsanitizer=$sanitizer" cargo +nightly test --locked -p esker "$@" \
+        --target "$host" --target-dir "target/$sanitizer" --lib -- "${rooms[@]}"
+    RUSTFLAGS="-Zsanitizer=$sanitizer" cargo +nightly test --locked -p esker "$@" \
+        --target "$host" --target-dir "target/$sanitizer" --test it -- threads::
+}
+
+wanted=${1:-both}
+case $wanted in
+address | thread | both) ;;
+*)
+    echo "sanitize: give address, thread or nothing" >&2
+    exit 2
+    ;;
+esac
+if [ "$wanted" != thread ]; then
+    run address
+fi
+if [ "$wanted" != address ]; then
+    run thread -Zbuild-std
+fi
