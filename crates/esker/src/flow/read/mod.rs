@@ -23,6 +23,7 @@ pub mod folded;
 pub mod run_cursor;
 pub mod merging;
 pub mod shade;
+pub mod reader;
 pub mod visible;
 pub mod scan;
 

@@ -11,35 +11,14 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
-use crate::base::types::order::KeyOrder;
-use crate::base::types::range::KeyRange;
-use crate::base::types::seqno::SeqNo;
 use crate::flow::read::aim::{aim, first_trailer, last_trailer};
 use crate::flow::read::fate::{Fate, fate};
-use crate::flow::read::fold::Folder;
 use crate::flow::read::merging::MergingCursor;
-use crate::flow::read::shade::Shade;
+use crate::flow::read::reader::Reader;
 
 /// Entries of no interest that are stepped over before a seek replaces the stepping: a step
 /// inside a block costs 20 to 50 ns, a seek of one source a few hundred to a thousand.
 const STEPS_BEFORE_SEEK: u64 = 16;
-
-/// What a reader is.
-#[derive(Debug)]
-pub struct Reader {
-    /// The order of the keyspace.
-    pub order: KeyOrder,
-    /// The keys that the reader may see.
-    pub range: KeyRange,
-    /// The entries that the reader may see.
-    pub at: SeqNo,
-    /// The wall time that decides about expiries, in unix seconds.
-    pub now_unix_s: u64,
-    /// What range deletions hide from the reader.
-    pub shade: Shade,
-    /// Folds merge operands.
-    pub folder: Folder,
-}
 
 /// Where the cursor stands, and where the entry's bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

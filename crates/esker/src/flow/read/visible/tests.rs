@@ -4,10 +4,15 @@ use std::sync::Arc;
 
 use super::*;
 use crate::base::types::kind::Kind;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range::KeyRange;
+use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
+use crate::flow::read::fold::Folder;
 use crate::flow::read::model::{
     History, NOW_UNIX_S, Shape, VectorCursor, for_seeds, order_of, random_key, rule,
 };
+use crate::flow::read::shade::Shade;
 use crate::flow::read::shadow::Shadow;
 
 fn reader(history: &History, sources: &[History], range: KeyRange, at: SeqNo) -> Reader {

@@ -1,0 +1,24 @@
+//! What one reader is: which entries it may see, and what hides or folds them.
+
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range::KeyRange;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::read::fold::Folder;
+use crate::flow::read::shade::Shade;
+
+/// What a reader is.
+#[derive(Debug)]
+pub struct Reader {
+    /// The order of the keyspace.
+    pub order: KeyOrder,
+    /// The keys that the reader may see.
+    pub range: KeyRange,
+    /// The entries that the reader may see.
+    pub at: SeqNo,
+    /// The wall time that decides about expiries, in unix seconds.
+    pub now_unix_s: u64,
+    /// What range deletions hide from the reader.
+    pub shade: Shade,
+    /// Folds merge operands.
+    pub folder: Folder,
+}
