@@ -19,3 +19,4 @@ mod kill;
 mod threads;
 mod checkpoint;
 mod repair;
+mod fixture;
