@@ -204,7 +204,11 @@ impl Keyspace {
     }
 
     /// Merges everything in `bounds` into one run, without anything obsolete. Takes long on
-    /// much data; reads and writes go on meanwhile.
+    /// much data; reads and writes go on meanwhile. Works where writes are refused for lack of
+    /// space, too, as long as the disk has room for what it writes: that may be beyond
+    /// `disk_limit` until the files that it replaces are gone.
+    ///
+    /// Errors: `OutOfSpace` when there is no such room; smaller bounds need less.
     pub fn compact<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
         manual::compact(self.lease.core(), &self.parts, &KeyRange::new(bounds))
     }

@@ -328,7 +328,12 @@ fn a_full_disk_refuses_writes_and_lets_them_pass_again() {
             stage.sim.set_free_bytes((65 << 20) + (round << 17));
             let mut refused_at = None;
             for turn in 0..400 {
+                let error_count = stage.errors.len();
                 stage.write(4_000);
+                if stage.errors.len() > error_count {
+                    let state = stage.db.as_ref().unwrap().stats().state;
+                    assert_eq!(state, "out of space", "seed {seed}");
+                }
                 stage.between();
                 if !stage.errors.is_empty() {
                     refused_at.get_or_insert(turn);
@@ -342,7 +347,6 @@ fn a_full_disk_refuses_writes_and_lets_them_pass_again() {
             let is_full = |kind: &ErrorKind| *kind == ErrorKind::OutOfSpace;
             assert!(refused.iter().all(is_full), "{refused:?}, seed {seed}");
             stage.compare(Loss::Kill).unwrap();
-            assert_eq!(stage.db.as_ref().unwrap().stats().state, "out of space");
             stage.sim.set_free_bytes(1 << 40);
             for _ in 0..20 {
                 stage.write(0);

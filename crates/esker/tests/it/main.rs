@@ -20,3 +20,4 @@ mod threads;
 mod checkpoint;
 mod repair;
 mod fixture;
+mod space;
