@@ -5,6 +5,7 @@ pub mod write;
 pub mod load;
 pub mod dump;
 pub mod look;
+pub mod settings_page;
 pub mod settings;
 
 pub mod care;

@@ -7,6 +7,7 @@ use esker::base::options::resolve::resolve;
 use esker::base::options::setting::{Rank, Scope, Setting};
 use serde_json::{Value, json};
 
+use crate::commands::settings_page;
 use crate::fail::{Failure, Outcome};
 use crate::flags::Shared;
 use crate::open;
@@ -23,7 +24,7 @@ Examples:
   esker settings --all                        the others too
   esker settings memory_limit                 all about one
   esker settings --set profile=read_heavy     what a profile changes
-  esker settings --all --markdown             as a table for a document")]
+  esker settings --all --markdown             all of them and the profiles, as a page")]
 pub struct Settings {
     /// Only this one
     #[arg(value_name = "SETTING")]
@@ -31,7 +32,7 @@ pub struct Settings {
     /// Expert settings, too
     #[arg(long)]
     all: bool,
-    /// As a table in Markdown
+    /// In Markdown: a table; with --all the whole page
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 }
@@ -67,8 +68,11 @@ pub fn settings(shared: &Shared, args: &Settings) -> Outcome {
     }
     if shared.json {
         out.json_page(&lines.iter().map(to_json).collect())?;
+    } else if args.markdown && args.all && args.name.is_none() {
+        settings_page::page(&mut out)?;
     } else if args.markdown {
-        markdown(&mut out, &lines)?;
+        let settings: Vec<&Setting> = lines.iter().map(|line| line.setting).collect();
+        settings_page::table(&mut out, &settings)?;
     } else {
         page(&mut out, &lines)?;
         if !args.all {
@@ -187,25 +191,4 @@ fn to_json(line: &Line) -> Value {
         "doc": setting.doc,
         "reason": setting.reason,
     })
-}
-
-fn markdown(out: &mut Out, lines: &[Line]) -> Outcome {
-    out.line("| setting | default | takes | of | live | meaning | why it is a setting |")?;
-    out.line("|---|---|---|---|---|---|---|")?;
-    for line in lines {
-        let setting = line.setting;
-        let live = if setting.is_live { "yes" } else { "no" };
-        let cells = [
-            format!("`{}`", setting.name),
-            format!("`{}`", setting.default_text()),
-            setting.shape.allowed(),
-            scope(setting).into(),
-            live.into(),
-            setting.doc.into(),
-            setting.reason.into(),
-        ];
-        let safe = cells.map(|cell| cell.replace('|', "\\|"));
-        out.line(format!("| {} |", safe.join(" | ")))?;
-    }
-    Ok(())
 }

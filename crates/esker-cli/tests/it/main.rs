@@ -7,6 +7,7 @@ mod tool;
 mod codes;
 mod help;
 mod json;
+mod settings;
 mod pipes;
 mod loading;
 mod round_trip;

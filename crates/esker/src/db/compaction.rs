@@ -26,7 +26,8 @@ use crate::flow::read::view::View;
 pub struct Running {
     plan: Plan,
     parts: Vec<Part>,
-    context: JobContext,
+    /// For the parts; until it is finished. It holds the inputs, which may be removed then.
+    context: Mutex<Option<Arc<JobContext>>>,
     results: Mutex<Vec<Option<Result<PartResult>>>>,
     left: AtomicUsize,
     began: Duration,
@@ -61,7 +62,7 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         }
         let view = parts.current.view();
         let plan = situation(core, &parts, &view, &state).pick();
-        let Some(plan) = plan.filter(|plan| plan.size_bytes() <= room_bytes) else {
+        let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) else {
             continue;
         };
         return Some(book(core, &mut state, &parts, &view, plan, free_threads));
@@ -70,18 +71,25 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
 }
 
 /// Picks and books the merge of everything in `range`. `Busy` when a running compaction must
-/// end first; `None` when there is nothing to do.
+/// end first; `OutOfSpace` when writes are refused for that and the merge might not fit; `None`
+/// when there is nothing to do.
 pub fn begin_range(
     core: &Arc<Core>,
     parts: &KeyspaceParts,
     range: &KeyRange,
 ) -> Result<Option<Running>> {
+    let room_bytes = match core.gate.full() {
+        Some(_) => space::room_for_compaction(core),
+        // It may need less than its plan says, and nothing breaks if it needs more.
+        None => u64::MAX,
+    };
     let mut state = core.work.state();
     // Looked at under the lock: `close` waits for what is on the books when the gate shuts.
-    core.gate.check_write()?;
+    core.gate.check_upkeep()?;
     let view = parts.current.view();
     let situation = situation(core, parts, &view, &state);
     match situation.pick_range(range) {
+        Some(plan) if plan.space_needed_bytes() > room_bytes => Err(no_room(&plan, room_bytes)),
         Some(plan) => {
             let threads = core.env.pool.thread_count();
             Ok(Some(book(core, &mut state, parts, &view, plan, threads)))
@@ -93,6 +101,16 @@ pub fn begin_range(
         )),
         None => Ok(None),
     }
+}
+
+fn no_room(plan: &Plan, room_bytes: u64) -> Error {
+    let needed_bytes = plan.space_needed_bytes();
+    let message = format!(
+        "the merge may write {needed_bytes} bytes, and {room_bytes} can be written without \
+         touching what is kept for flushes (setting disk.free_min); make space on the disk, or \
+         compact a smaller range of keys, which may need less"
+    );
+    Error::new(ErrorKind::OutOfSpace, message)
 }
 
 // An earlier compaction of the same files failed; it is of that kind.
@@ -182,7 +200,7 @@ fn book(
         ended: Mutex::new(None),
         plan,
         parts: pieces,
-        context,
+        context: Mutex::new(Some(Arc::new(context))),
     }
 }
 
@@ -195,13 +213,22 @@ impl Running {
     /// Runs one part; says whether it was the last one to end, whose thread then finishes.
     pub fn run_part(&self, index: usize) -> bool {
         let result = match self.plan.deed {
-            Deed::Merge => run_part(&self.plan, &self.parts[index], &self.context),
+            Deed::Merge => run_part(&self.plan, &self.parts[index], &self.context()),
             Deed::Move | Deed::Drop => Ok(PartResult::default()),
         };
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         results[index] = Some(result);
         // AcqRel: the last part sees what the others stored, and they theirs before counting.
         self.left.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    fn context(&self) -> Arc<JobContext> {
+        let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(
+            context
+                .as_ref()
+                .expect("it is there until every part has ended"),
+        )
     }
 
     /// Tells how it ended, for whoever waits.
@@ -220,6 +247,7 @@ impl Running {
     /// Installs the results of all parts.
     pub fn finish(&self, core: &Core) -> Result<()> {
         *self.charge.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.context.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let results = {
             let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *results)

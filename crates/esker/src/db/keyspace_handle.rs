@@ -128,6 +128,11 @@ impl Keyspace {
 
     /// Folds an operand into the value of a key, by the keyspace's merge operator, at the price
     /// of a put. `Invalid` without a merge operator.
+    ///
+    /// An operand has no expiry, not even in a keyspace with a default time to live (`ttl`): a
+    /// key that a merge creates stays until it is deleted, and when the value below operands
+    /// expires, they stay and fold into nothing. Values that are to be changed and to expire are
+    /// for [`Keyspace::update`], which reads, and whose value lives as long as a put.
     pub fn merge(&self, key: impl AsRef<[u8]>, operand: impl AsRef<[u8]>) -> Result<()> {
         self.write(|batch| writing::merge(batch, &self.parts, key.as_ref(), operand.as_ref()))
     }
@@ -204,7 +209,11 @@ impl Keyspace {
     }
 
     /// Merges everything in `bounds` into one run, without anything obsolete. Takes long on
-    /// much data; reads and writes go on meanwhile.
+    /// much data; reads and writes go on meanwhile. Works where writes are refused for lack of
+    /// space, too, as long as the disk has room for what it writes: that may be beyond
+    /// `disk_limit` until the files that it replaces are gone.
+    ///
+    /// Errors: `OutOfSpace` when there is no such room; smaller bounds need less.
     pub fn compact<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
         manual::compact(self.lease.core(), &self.parts, &KeyRange::new(bounds))
     }

@@ -18,24 +18,29 @@ use crate::db::worker;
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Seals the memtable of a keyspace and returns when everything written to it before lies in
-/// sorted files.
+/// sorted files. Without space for writes too, as long as the reserve lasts: it gives back log.
 pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
-    core.gate.check_write()?;
+    core.gate.check_upkeep()?;
     refuse_dropped(core, parts)?;
     core.committer.paused(|active| active.seal(parts.id));
     let until = core.committer.visible();
+    let mut failed_count = core.work.state().failed_flush_count;
     loop {
         let seen = core.work.ended.raised_count();
-        if core.keyspaces.by_id(parts.id).is_none() {
-            return Err(Error::invalid("the keyspace was dropped"));
-        }
-        worker::wake(core);
+        refuse_dropped(core, parts)?;
         let sealed = parts.current.sealed();
         if sealed.iter().all(|sealed| sealed.last_seqno > until) {
             return Ok(());
         }
-        core.gate.check_write()?;
-        refuse_dropped(core, parts)?;
+        core.gate.check_upkeep()?;
+        let now_failed_count = core.work.state().failed_flush_count;
+        if now_failed_count > failed_count {
+            // For lack of space, or the gate would have said so: tried again only if there is
+            // some by now.
+            core.gate.check_write()?;
+            failed_count = now_failed_count;
+        }
+        worker::wake(core);
         core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
     }
 }
@@ -48,14 +53,17 @@ fn refuse_dropped(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     }
 }
 
-/// Flushes, then merges everything in `range` into one run without anything obsolete.
+/// Flushes, then merges everything in `range` into one run without anything obsolete. Goes on
+/// where writes are refused for lack of space, if what it writes surely fits: it may well be what
+/// gives space back.
 pub fn compact(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) -> Result<()> {
     flush(core, parts)?;
     space::look(core)?;
-    core.gate.check_write()?;
+    core.gate.check_upkeep()?;
     core.work.state().manual_count += 1;
     let result = compact_when_free(core, parts, range);
     core.work.state().manual_count -= 1;
+    space::resume(core);
     worker::wake(core);
     result
 }
@@ -63,7 +71,7 @@ pub fn compact(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) -> Res
 fn compact_when_free(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) -> Result<()> {
     loop {
         let seen = core.work.ended.raised_count();
-        core.gate.check_write()?;
+        core.gate.check_upkeep()?;
         match compaction::begin_range(core, parts, range) {
             Ok(None) => return Ok(()),
             Ok(Some(running)) => return run_here(core, running),

@@ -20,6 +20,8 @@ pub mod compaction;
 pub mod worker;
 pub mod freeze;
 pub mod open_keyspace;
+pub mod assemble;
+pub mod directory;
 pub mod recover;
 pub mod manual;
 pub mod backup;

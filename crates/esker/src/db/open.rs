@@ -8,8 +8,9 @@ use crate::base::options::profile::Profile;
 use crate::base::options::resolve::{Resolved, resolve};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::order::KeyOrder;
+use crate::db::assemble::Parts;
 use crate::db::lease::Lease;
-use crate::db::recover::{self, Parts};
+use crate::db::recover;
 use crate::env::bundle::Env;
 
 /// Collects settings and parts, then opens a database.

@@ -20,6 +20,7 @@ use crate::db::install::install;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
+use crate::db::space;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::read::fold::Folder;
 use crate::flow::read::view::ViewParts;
@@ -265,7 +266,7 @@ pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
         return Err(Error::invalid("the keyspace `default` cannot be dropped"));
     }
     let _changing = core.keyspaces.change();
-    core.gate.check_write()?;
+    core.gate.check_upkeep()?;
     let parts = core.keyspaces.get(name)?;
     install(core, vec![Change::DropKeyspace { id: parts.id }], None)?;
     core.committer
@@ -274,6 +275,7 @@ pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
     // Its sealed memtables will never be flushed: writers who wait for memory go on now.
     regulate::set_memory(core);
     janitor::remove_doomed(core);
+    space::resume(core);
     // Whoever waits for its flush learns that there is nothing to wait for.
     core.work.ended.raise();
     Ok(())

@@ -1,43 +1,23 @@
 //! Manifest and logs to a running core.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind as Os;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use crate::base::hooks::merge::MergeRule;
-use crate::base::options::resolve::Resolved;
-use crate::base::stats::board::Board;
-use crate::base::stats::ledger::MemoryLedger;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::order::KeyOrder;
-use crate::base::types::seqno::SeqNo;
+use crate::db::assemble::{Parts, assemble};
 use crate::db::core::Core;
-use crate::db::doomed::Doomed;
+use crate::db::directory::prepare_directory;
 use crate::db::identity;
 use crate::db::janitor;
-use crate::db::keyspace::Keyspaces;
 use crate::db::open_keyspace;
 use crate::db::regulate;
-use crate::db::snapshots::Snapshots;
-use crate::db::work::Work;
 use crate::db::worker;
-use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
-use crate::flow::write::active::Active;
-use crate::flow::write::commit::Committer;
-use crate::flow::write::gate::Gate;
-use crate::flow::write::replay::{ReplayReport, ReplayTarget, replay};
-use crate::flow::write::room::WriteRoom;
-use crate::flow::write::segments::Segments;
-use crate::store::cache::sharded::ShardedCache;
+use crate::flow::write::replay::{ReplayTarget, replay};
 use crate::store::mem::memtable::Memtable;
 use crate::store::names::FileName;
-use crate::store::sst::open_files::OpenFiles;
-use crate::store::version::history::History;
 use crate::store::version::manifest::Manifest;
-use crate::store::version::numbers::FileNumbers;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{Orders, Version};
 use crate::store::wal::reader::WalReader;
@@ -45,26 +25,6 @@ use crate::store::wal::reader::WalReader;
 /// How often a database that is read only is begun to be read: a busy writer overtakes a reader
 /// now and then, hardly ever twice in a row.
 const READ_TRIES: usize = 6;
-
-/// The manifest of every new database: number 0 is never given out.
-const FIRST_MANIFEST: FileNumber = FileNumber(1);
-
-/// What a database is opened with.
-#[derive(Clone)]
-pub struct Parts {
-    /// The outside world.
-    pub env: Env,
-    /// The directory.
-    pub dir: PathBuf,
-    /// Every setting.
-    pub resolved: Resolved,
-    /// Whether nothing may be written.
-    pub is_read_only: bool,
-    /// Merge operators that keyspaces may name.
-    pub merge_rules: Vec<MergeRule>,
-    /// Orders that keyspaces may name.
-    pub orders: Vec<KeyOrder>,
-}
 
 /// Opens what is in the directory, or creates it.
 pub fn open(parts: Parts) -> Result<Arc<Core>> {
@@ -162,81 +122,6 @@ fn load(
     Ok((core, kept))
 }
 
-fn prepare_directory(parts: &Parts) -> Result<Option<Box<dyn DirLock>>> {
-    let fs = &parts.env.fs;
-    let options = &parts.resolved.db;
-    let place = parts.dir.display();
-    if parts.dir.as_os_str().is_empty() {
-        let message = "the path of a database is empty; name a directory";
-        return Err(Error::invalid(message));
-    }
-    let is_there = has_database(parts)?;
-    if !is_there && !options.create_if_missing {
-        refuse_lost_current(parts)?;
-        return Err(Error::invalid(format!(
-            "there is no database in {place}; create one by opening it for writing with \
-             create_if_missing"
-        )));
-    }
-    if parts.is_read_only {
-        return Ok(None);
-    }
-    fs.create_dir_all(&parts.dir)?;
-    let lock = fs.lock(&parts.dir.join(FileName::Lock.to_string()))?;
-    if is_there && options.error_if_exists {
-        return Err(Error::invalid(format!(
-            "there is a database in {place} already, and error_if_exists is set"
-        )));
-    }
-    if !is_there {
-        refuse_lost_current(parts)?;
-    }
-    Ok(Some(lock))
-}
-
-fn has_database(parts: &Parts) -> Result<bool> {
-    let fs = &parts.env.fs;
-    if !fs.exists(&parts.dir)? {
-        return Ok(false);
-    }
-    match fs.list(&parts.dir) {
-        Ok(names) => Ok(names.contains(&FileName::Current.to_string())),
-        // It is there, so not being found is being something else than a directory.
-        Err(error)
-            if matches!(error.io_kind(), Some(Os::NotADirectory)) || error.is_missing_file() =>
-        {
-            let place = parts.dir.display();
-            let message = format!("{place} is no directory; a database is one");
-            Err(Error::invalid(message))
-        }
-        Err(error) => Err(error),
-    }
-}
-
-// A directory with sorted files or logs but no CURRENT is a damaged database, not an empty one:
-// creating a new one over it would remove what can still be saved. The first manifest alone is
-// neither: a creation that a crash cut short leaves it, before anybody was told of a database.
-fn refuse_lost_current(parts: &Parts) -> Result<()> {
-    if !parts.env.fs.exists(&parts.dir)? {
-        return Ok(());
-    }
-    for name in parts.env.fs.list(&parts.dir)? {
-        let is_proof = match FileName::parse(&name) {
-            Some(FileName::Sst(_) | FileName::Wal(_)) => true,
-            Some(FileName::Manifest(number)) => number != FIRST_MANIFEST,
-            _ => false,
-        };
-        if is_proof {
-            let message = format!(
-                "CURRENT is missing but {name} is there; `esker repair --dry-run` tells what can \
-                 be saved"
-            );
-            return Err(Error::corruption(message).in_file(parts.dir.join("CURRENT").display()));
-        }
-    }
-    Ok(())
-}
-
 fn open_manifest(parts: &Parts) -> Result<(Manifest, Arc<Version>)> {
     let fs = &parts.env.fs;
     let orders = Orders::new(parts.orders.clone());
@@ -315,84 +200,4 @@ fn replay_targets(parts: &Parts, version: &Version) -> Result<BTreeMap<KeyspaceI
         targets.insert(state.id, target);
     }
     Ok(targets)
-}
-
-fn assemble(
-    parts: &Parts,
-    manifest: Option<Manifest>,
-    version: Arc<Version>,
-    replayed: &ReplayReport,
-    segments_used: Vec<FileNumber>,
-    lock: Option<Box<dyn DirLock>>,
-) -> Arc<Core> {
-    let Parts {
-        env,
-        dir,
-        resolved,
-        merge_rules,
-        is_read_only,
-        ..
-    } = parts.clone();
-    let options = resolved.db.clone();
-    let numbers = Arc::new(FileNumbers::new(version.next_file));
-    // Numbers taken just before a crash may not be in the manifest yet.
-    for number in segments_used.iter().chain(&replayed.dropped_segments) {
-        numbers.skip(FileNumber(number.0 + 1));
-    }
-    let segments = Segments::new(
-        Arc::clone(&env.fs),
-        &dir,
-        Arc::clone(&numbers),
-        options.wal_segment_bytes,
-    );
-    let segments = Arc::new(segments);
-    let ledger = Arc::new(MemoryLedger::new(options.memory_limit));
-    let cache = Arc::new(ShardedCache::new(ledger.cache_allowance()));
-    let open_files_max = match is_read_only {
-        // Once closed, a file may be gone.
-        true => usize::MAX,
-        false => options.open_files_max,
-    };
-    let files = OpenFiles::new(
-        Arc::clone(&env.fs),
-        &dir,
-        open_files_max,
-        Arc::clone(&cache),
-    )
-    .charged_to(Arc::clone(&ledger));
-    let gate = Arc::new(Gate::default());
-    let (budget, log_max) = (resolved.memtable_budget_bytes(), options.wal_total_bytes);
-    let room = Arc::new(WriteRoom::new(budget, log_max, Arc::clone(&gate)));
-    let last_seqno: SeqNo = replayed.last_seqno;
-    let active = Active::new(
-        Arc::clone(&segments),
-        last_seqno,
-        replayed.end,
-        segments_used,
-    );
-    let committer = Committer::new(active, Arc::clone(&gate), Arc::clone(&room), env.clone());
-    Arc::new(Core {
-        env,
-        dir,
-        options,
-        resolved,
-        merge_rules,
-        gate,
-        room,
-        committer,
-        segments,
-        numbers,
-        history: History::new(version),
-        manifest: Mutex::new(manifest),
-        files: Arc::new(files),
-        cache,
-        ledger,
-        board: Arc::new(Board::new()),
-        snapshots: Snapshots::default(),
-        keyspaces: Keyspaces::default(),
-        work: Work::default(),
-        doomed: Doomed::default(),
-        replayed: replayed.clone(),
-        lock: Mutex::new(lock),
-    })
 }

@@ -21,6 +21,15 @@ pub fn look(core: &Core) -> Result<()> {
     Ok(())
 }
 
+/// Looks at the disk if writers are refused for lack of space: something may have given some back.
+pub fn resume(core: &Core) {
+    if core.gate.full().is_some()
+        && let Err(error) = look(core)
+    {
+        core.work.note_failure("look at the free space", &error);
+    }
+}
+
 /// Bytes that a compaction may write and still leave half of the reserve for flushes.
 pub fn room_for_compaction(core: &Core) -> u64 {
     let free = core.env.fs.free_bytes(&core.dir);
@@ -35,8 +44,8 @@ fn shortage(core: &Core) -> Result<Option<Error>> {
     let reserve = core.options.free_disk_min;
     if free < reserve {
         let message = format!(
-            "{free} bytes are free and {reserve} are kept in reserve; writes resume by \
-             themselves when there is space (setting disk.free_min)"
+            "{free} bytes are free and {reserve} are kept in reserve (setting disk.free_min); \
+             make space on the disk, compact, or drop a keyspace: writes resume by themselves"
         );
         return Ok(Some(Error::new(ErrorKind::OutOfSpace, message)));
     }
@@ -44,8 +53,9 @@ fn shortage(core: &Core) -> Result<Option<Error>> {
     let used = used_bytes(core);
     if limit > 0 && used > limit {
         let message = format!(
-            "the database takes {used} bytes and may take {limit} (setting disk_limit); delete \
-             data and compact, or raise the limit"
+            "the database takes {used} bytes and may take {limit} (setting disk_limit); compact, \
+             which frees what was overwritten, deleted or has expired, or drop a keyspace: writes \
+             resume by themselves; or open it with a larger limit"
         );
         return Ok(Some(Error::new(ErrorKind::OutOfSpace, message)));
     }

@@ -35,6 +35,8 @@ pub struct Work {
 pub struct WorkState {
     /// Keyspaces with a flush under way.
     pub flushing: HashSet<KeyspaceId>,
+    /// Flushes that failed since the database was opened.
+    pub failed_flush_count: u64,
     /// Files that a running compaction reads, or that a failed one could not read.
     pub busy: HashSet<FileNumber>,
     /// Jobs spawned and not ended, of every kind.
@@ -62,6 +64,7 @@ impl Default for Work {
     fn default() -> Work {
         let state = WorkState {
             flushing: HashSet::new(),
+            failed_flush_count: 0,
             busy: HashSet::new(),
             job_count: 0,
             compaction_count: 0,

@@ -135,6 +135,8 @@ fn failed_flush(core: &Core, error: &Error) {
     } else {
         core.gate.fail(error);
     }
+    // Counted behind the gate: who sees the count finds the cause there.
+    core.work.state().failed_flush_count += 1;
 }
 
 /// Spawns one compaction if one is due and there is a free thread; says whether it did.

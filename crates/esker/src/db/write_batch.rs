@@ -71,7 +71,8 @@ impl WriteBatch {
         writing::delete_range(&mut self.batch, parts, start.as_ref(), end.as_ref())
     }
 
-    /// Folds an operand into the value of a key, by the keyspace's merge operator.
+    /// Folds an operand into the value of a key, by the keyspace's merge operator. Operands have
+    /// no expiry: see [`Keyspace::merge`].
     pub fn merge(
         &mut self,
         keyspace: &Keyspace,

@@ -1,6 +1,9 @@
 //! The first things a user does, on the real file system.
 
-use esker::{Db, Readable};
+use std::time::Duration;
+
+use esker::env::sim::SimWorld;
+use esker::{Db, Readable, Update};
 
 #[test]
 fn what_is_put_is_there_after_a_reopen() {
@@ -86,4 +89,39 @@ fn an_idle_keyspace_does_not_keep_the_log() {
     let count = db.stats().wal_segment_count;
     assert!(count <= 5, "{count} segments of 1 MiB are kept");
     assert_eq!(quiet.get("key").unwrap().unwrap(), "value");
+}
+
+#[test]
+fn a_default_time_to_live_is_for_puts_and_updates_not_for_merges() {
+    // A merge is never read before it is written, so it cannot know whether it creates its key:
+    // operands have no expiry. What is put or updated in the same keyspace goes in time.
+    let world = SimWorld::new(1);
+    let mut builder = Db::builder("db").env(world.env());
+    for (name, text) in [("ttl", "10s"), ("merge_operator", "append:,")] {
+        builder = builder.set(name, text).unwrap();
+    }
+    let db = builder.open().unwrap();
+    db.merge("born", "1").unwrap();
+    db.put("put", "base").unwrap();
+    db.merge("put", "2").unwrap();
+    let updated = db.update("updated", |_| Update::Set(b"new".to_vec()));
+    updated.unwrap();
+    let text = |key: &str| db.get(key).unwrap();
+    for is_flushed in [false, true] {
+        if is_flushed {
+            db.compact::<&[u8]>(..).unwrap();
+        }
+        assert_eq!(text("born").unwrap(), "1");
+        assert_eq!(text("put").unwrap(), "base,2");
+        assert_eq!(text("updated").unwrap(), "new");
+    }
+    world.clock.advance(Duration::from_secs(10));
+    for is_compacted in [false, true] {
+        if is_compacted {
+            db.compact::<&[u8]>(..).unwrap();
+        }
+        assert_eq!(text("born").unwrap(), "1");
+        assert_eq!(text("put").unwrap(), "2");
+        assert!(text("updated").is_none());
+    }
 }

@@ -1,4 +1,9 @@
 //! The crash sweep: the power fails at every call, and what must survive does.
+//!
+//! Each of the five modes is met at each call of a workload of its own. Sampled is what comes
+//! after a crash: one recovery in 150 is itself crashed at each of its calls, and after one in 9
+//! the database is written to, closed and opened again; the soak does more of both. A crash costs
+//! about 3.5 ms of one core in the dev profile, all of them together about 20 s.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,6 +48,7 @@ impl Sweep {
         }
     }
 
+    // For disks that lie, which one call in seven finds out as well as each.
     fn sampled(seed: u64, mode: CrashMode) -> Sweep {
         Sweep {
             step: 7,
@@ -201,8 +207,11 @@ fn sweep(sweep: Sweep) {
     }
 }
 
+// Each mode has workloads of its own: five are better than one.
 fn sweep_seeds(mode: CrashMode) {
-    for seed in seeds::from(1) {
+    let index = CrashMode::ALL.iter().position(|known| *known == mode);
+    let first = 1_000 * index.expect("every mode is listed") as u64 + 1;
+    for seed in seeds::from(first) {
         sweep(Sweep::every_call(seed, mode));
     }
 }
@@ -221,20 +230,20 @@ fn nothing_synced_is_lost_when_sectors_survive_at_random() {
 
 #[test]
 fn nothing_is_lost_when_everything_survives() {
-    // A sample of the calls: the other modes go through all of them.
-    sweep(Sweep::sampled(2, CrashMode::KeepAll));
+    // The disk was just fast enough: half a batch or half an edit would be seen.
+    sweep_seeds(CrashMode::KeepAll);
 }
 
 #[test]
 fn nothing_synced_is_lost_when_a_prefix_survives() {
     // As an ordered file system would leave it.
-    sweep(Sweep::sampled(3, CrashMode::Prefix));
+    sweep_seeds(CrashMode::Prefix);
 }
 
 #[test]
 fn nothing_synced_is_lost_when_pages_survive_at_random() {
     // As `Sectors`, in units of the page cache.
-    sweep(Sweep::sampled(4, CrashMode::Pages));
+    sweep_seeds(CrashMode::Pages);
 }
 
 #[test]

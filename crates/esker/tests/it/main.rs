@@ -19,3 +19,5 @@ mod kill;
 mod threads;
 mod checkpoint;
 mod repair;
+mod fixture;
+mod space;

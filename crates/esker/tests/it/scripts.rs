@@ -18,7 +18,9 @@ mod wal;
 mod block;
 mod sst;
 mod version;
+mod tree;
 mod compact;
+mod read;
 
 /// One kind of script: what its commands do.
 trait Stage {

@@ -57,7 +57,7 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
             zero: Some("none"),
         },
         example: "7d",
-        doc: "How long a put lives that does not say otherwise.",
+        doc: "How long a put lives that does not say otherwise; what merges create stays.",
         reason: "When something is no longer wanted is known to nobody but the user.",
         access: field!(ttl_s),
     },

@@ -11,7 +11,8 @@ pub struct KeyspaceOptions {
     pub order: KeyOrder,
     /// How merge operands fold; without one, `merge` is refused.
     pub merge: Option<MergeRule>,
-    /// Seconds that a put lives when it does not say otherwise; 0 is for ever.
+    /// Seconds that a put lives when it does not say otherwise; 0 is for ever. Merge operands
+    /// have no expiry.
     pub ttl_s: u32,
     /// Bytes of a memtable after which it is sealed; 0 lets the memory limit decide.
     pub memtable_bytes: usize,

@@ -72,4 +72,13 @@ impl Plan {
     pub fn size_bytes(&self) -> u64 {
         self.files().map(|(_, file)| file.size_bytes).sum()
     }
+
+    /// Bytes of disk that it may need until its inputs are given back: about as many as they
+    /// have where they are rewritten, and none else.
+    pub fn space_needed_bytes(&self) -> u64 {
+        match self.deed {
+            Deed::Merge => self.size_bytes(),
+            Deed::Move | Deed::Drop => 0,
+        }
+    }
 }

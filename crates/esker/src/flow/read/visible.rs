@@ -94,17 +94,16 @@ impl<C: Cursor> VisibleCursor<C> {
     /// Moves to the last key of the range.
     pub fn seek_to_last(&mut self) -> Result<bool> {
         self.place = Place::Nowhere;
-        match &self.reader.range.upper {
-            Bound::Unbounded => self.inner.seek_to_last()?,
-            Bound::Included(upper) => {
-                aim(&mut self.target, upper, last_trailer());
-                self.inner.seek_for_prev(&self.target)?
+        let (upper, trailer) = match &self.reader.range.upper {
+            Bound::Unbounded => {
+                self.inner.seek_to_last()?;
+                return self.find_backward(false);
             }
-            Bound::Excluded(upper) => {
-                aim(&mut self.target, upper, first_trailer());
-                self.inner.seek_for_prev(&self.target)?
-            }
+            Bound::Included(upper) => (upper, last_trailer()),
+            Bound::Excluded(upper) => (upper, first_trailer()),
         };
+        aim(&mut self.target, upper, trailer);
+        self.inner.seek_for_prev(&self.target)?;
         self.find_backward(false)
     }
 

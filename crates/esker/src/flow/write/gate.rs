@@ -29,6 +29,23 @@ struct Bars {
     full: Option<Error>,
 }
 
+impl Bars {
+    fn check_upkeep(&self) -> Result<()> {
+        if self.is_closed {
+            return Err(closed());
+        }
+        if self.is_read_only {
+            return Err(Error::invalid(
+                "the database was opened read-only; open it for writing",
+            ));
+        }
+        match &self.fault {
+            Some(fault) => Err(faulted(fault)),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Gate {
     /// `Ok` when writes may pass, else why not: `Closed`, `Invalid` (opened read-only),
     /// `Faulted` or `OutOfSpace`.
@@ -38,21 +55,20 @@ impl Gate {
             return Ok(());
         }
         let bars = self.bars();
-        if bars.is_closed {
-            return Err(closed());
-        }
-        if bars.is_read_only {
-            return Err(Error::invalid(
-                "the database was opened read-only; open it for writing",
-            ));
-        }
-        if let Some(fault) = &bars.fault {
-            return Err(faulted(fault));
-        }
+        bars.check_upkeep()?;
         match &bars.full {
             Some(full) => Err(full.again()),
             None => Ok(()),
         }
+    }
+
+    /// As [`Gate::check_write`] for what may give space back, and so must not be refused for
+    /// the lack of it: flushes, compactions, drops of keyspaces.
+    pub fn check_upkeep(&self) -> Result<()> {
+        if !self.is_barred.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.bars().check_upkeep()
     }
 
     /// `Ok` when reads may pass; they may until the database is closed.

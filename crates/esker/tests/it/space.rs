@@ -1,0 +1,121 @@
+//! Without space: what helps is possible, and the messages say what helps.
+
+use std::path::Path;
+
+use esker::base::codec::compress::Compression;
+use esker::env::fs::Fs;
+use esker::env::sim::SimWorld;
+use esker::{Db, ErrorKind, Keyspace, KeyspaceOptions, Readable};
+
+/// The smallest limit that can be set.
+const LIMIT_BYTES: u64 = 16 << 20;
+
+/// The reserve: small, so that a small disk can hold it.
+const RESERVE_BYTES: u64 = 1 << 20;
+
+fn open(world: &SimWorld) -> Db {
+    let mut builder = Db::builder("db").env(world.env());
+    for (name, text) in [
+        ("disk_limit", "16MiB"),
+        ("disk.free_min", "1MiB"),
+        ("wal.segment_size", "256KiB"),
+        ("wal.total_size", "1MiB"),
+        ("memory_limit", "8MiB"),
+        ("memtable.size", "256KiB"),
+        ("compression", "none"),
+        ("sst.compression_upper", "none"),
+        ("compaction.automatic", "false"),
+    ] {
+        builder = builder.set(name, text).unwrap();
+    }
+    builder.open().unwrap()
+}
+
+// Writes the same few keys over and over until that is refused; says how.
+fn overwrite_until_refused(world: &SimWorld, keyspace: &Keyspace) -> esker::Error {
+    for round in 0..10_000u32 {
+        let key = format!("{:02}", round % 50);
+        if let Err(error) = keyspace.put(key, vec![b'v'; 4_000]) {
+            return error;
+        }
+        world.pool.run_all();
+    }
+    panic!("the space never ended");
+}
+
+fn check_readable(keyspace: &Keyspace) {
+    let entries: Vec<_> = keyspace
+        .iter()
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .collect();
+    assert_eq!(entries.len(), 50);
+    assert!(entries.iter().all(|(_, value)| value.len() == 4_000));
+}
+
+#[test]
+fn at_the_disk_limit_compacting_makes_room() {
+    // Nothing but overwritten values fills the limit. Deletes are refused like all writes, so
+    // the message must not advise them; compacting does help, at once and without reopening.
+    let world = SimWorld::new(1);
+    let db = open(&world);
+    for _ in 0..3 {
+        let error = overwrite_until_refused(&world, &db);
+        assert_eq!(error.kind(), ErrorKind::OutOfSpace, "{error}");
+        assert!(error.message().contains("disk_limit"), "{error}");
+        assert!(error.message().contains("compact"), "{error}");
+        assert_eq!(db.delete("00").unwrap_err().kind(), ErrorKind::OutOfSpace);
+        assert_eq!(db.stats().state, "out of space");
+        db.compact::<&[u8]>(..).unwrap();
+        assert_eq!(db.stats().state, "open");
+        check_readable(&db);
+    }
+    db.put("00", "again").unwrap();
+    let names = world.fs.list(Path::new("db")).unwrap().into_iter();
+    let size = |name: &String| world.fs.file_size(&Path::new("db").join(name)).unwrap();
+    let sizes: Vec<_> = names.map(|name| (size(&name), name)).collect();
+    let in_all: u64 = sizes.iter().map(|(size, _)| size).sum();
+    assert!(in_all < LIMIT_BYTES, "{sizes:?}");
+}
+
+#[test]
+fn at_the_disk_limit_dropping_a_keyspace_makes_room() {
+    // A full keyspace goes, and writes to the others go on.
+    let world = SimWorld::new(2);
+    let db = open(&world);
+    let mut options = KeyspaceOptions::default();
+    options.compaction.is_automatic = false;
+    options.memtable_bytes = 256 << 10;
+    options.sst.compression_upper = Compression::None;
+    let logs = db.keyspace_with("logs", options).unwrap();
+    overwrite_until_refused(&world, &logs);
+    db.put("key", "value").unwrap_err();
+    db.drop_keyspace("logs").unwrap();
+    assert_eq!(db.stats().state, "open");
+    db.put("key", "value").unwrap();
+}
+
+#[test]
+fn a_compaction_that_might_not_fit_is_refused_before_it_begins() {
+    // The disk itself is full. A merge of everything might eat what flushes need, and is
+    // refused with the reason; reads go on. With some space it runs, and writes go on.
+    let world = SimWorld::new(3);
+    let db = open(&world);
+    for round in 0..600u32 {
+        let key = format!("{:02}", round % 50);
+        db.put(key, vec![b'v'; 4_000]).unwrap();
+        world.pool.run_all();
+    }
+    world.fs.set_free_bytes(RESERVE_BYTES - 1);
+    let error = overwrite_until_refused(&world, &db);
+    assert_eq!(error.kind(), ErrorKind::OutOfSpace);
+    assert!(error.message().contains("reserve"), "{error}");
+    let error = db.compact::<&[u8]>(..).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutOfSpace);
+    assert!(error.message().contains("smaller range"), "{error}");
+    check_readable(&db);
+    world.fs.set_free_bytes(8 << 20);
+    db.compact::<&[u8]>(..).unwrap();
+    db.put("00", vec![b'w'; 4_000]).unwrap();
+    check_readable(&db);
+}
