@@ -11,3 +11,4 @@ pub mod care;
 pub mod repair;
 pub mod inspect;
 pub mod setup;
+pub mod bench;
