@@ -7,3 +7,5 @@ pub mod random;
 pub mod zipf;
 pub mod keys;
 pub mod values;
+pub mod dice;
+pub mod slices;
