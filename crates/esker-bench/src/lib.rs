@@ -22,6 +22,7 @@ pub mod make;
 pub mod target;
 pub mod run;
 pub mod report;
+pub mod flags;
 pub mod command;
 
 pub use command::run;
