@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use crate::console::Console;
 use crate::fail::{Failure, FailureKind, Outcome};
+use crate::scenario::db_bench;
 
 /// A benchmark that has a name on the command line.
 pub struct Command {
@@ -16,7 +17,11 @@ pub struct Command {
 }
 
 /// Every benchmark by name.
-pub const COMMANDS: &[Command] = &[];
+pub const COMMANDS: &[Command] = &[Command {
+    name: "db",
+    doc: "db_bench: LevelDB's, RocksDB's of 2013 and RocksDB's of today",
+    run: db_bench::command::run,
+}];
 
 /// Runs the benchmark named by the first of `words` with the others. Results go to `out`,
 /// everything else to `err`. Returns the exit code: 0 done, 1 something failed, 2 the command

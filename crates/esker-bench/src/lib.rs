@@ -23,6 +23,7 @@ pub mod target;
 pub mod run;
 pub mod report;
 pub mod flags;
+pub mod scenario;
 pub mod command;
 
 pub use command::run;

@@ -6,6 +6,7 @@
 pub mod settings;
 pub mod counters;
 pub mod store;
+pub mod closed;
 pub mod marker;
 pub mod translate;
 pub mod embedded;

@@ -5,6 +5,16 @@ use crate::target::settings::{Matched, Merge, Packing, StoreSettings};
 /// Memtables at the same time unless told: one live, one being flushed, one sealed meanwhile.
 const MEMTABLES: u64 = 3;
 
+/// Memtables that the memory limit must hold at the least.
+const LIMIT_MEMTABLES: u64 = 4;
+
+/// The engine's memory limit unless told.
+const DEFAULT_LIMIT: u64 = 256 << 20;
+
+/// Bytes of a file and of the first sorted level unless told: a file must fit in the level.
+const FILE_BYTES: u64 = 32 << 20;
+const BASE_BYTES: u64 = 128 << 20;
+
 /// A setting of the catalogue and its text.
 type Pair = (&'static str, String);
 
@@ -78,22 +88,22 @@ fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
         );
     }
     if let Some(cache) = settings.cache_bytes {
-        let buffers = settings.write_buffer_bytes.unwrap_or(0) * count;
-        let limit = (cache + buffers).max(1 << 20);
+        let buffer = settings.write_buffer_bytes.unwrap_or(0);
+        // The engine wants four memtables to fit, so that reads have some of the memory.
+        let limit = (cache + buffer * count).max(buffer * LIMIT_MEMTABLES);
         sheet.told(
             "cache_bytes",
             cache,
-            vec![("memory_limit", limit.to_string())],
+            vec![("memory_limit", limit.max(1 << 20).to_string())],
             "one limit for cache, memtables, filters and indexes",
         );
     } else if let Some(buffer) = settings.write_buffer_bytes {
-        // The memtables wished for must fit below the limit: three take at most half of it.
-        let limit = (buffer * count * 2).max(256 << 20);
+        let limit = (buffer * count.max(LIMIT_MEMTABLES)).max(DEFAULT_LIMIT);
         sheet.told(
             "memory_limit",
             "automatic",
             vec![("memory_limit", limit.to_string())],
-            "no cache size was given: the default, or twice what the memtables take",
+            "no cache size was given: the default, or what four memtables need",
         );
     }
     sheet.without(
@@ -153,9 +163,28 @@ fn files(settings: &StoreSettings, sheet: &mut Sheet) {
         let text = interval.clamp(1, 1024).to_string();
         sheet.given("restart_interval", interval, "sst.restart_interval", text);
     }
-    if let Some(bytes) = settings.file_bytes {
-        let bytes = bytes.clamp(16 << 10, 64 << 30);
-        sheet.given("file_bytes", bytes, "sst.file_size", bytes.to_string());
+    let base = settings.level_base_bytes.unwrap_or(BASE_BYTES);
+    match settings.file_bytes {
+        Some(bytes) => {
+            let given = bytes.min(base).clamp(16 << 10, 64 << 30);
+            let note = match given == bytes {
+                true => "",
+                false => "a file must fit in the first sorted level",
+            };
+            sheet.told(
+                "file_bytes",
+                bytes,
+                vec![("sst.file_size", given.to_string())],
+                note,
+            );
+        }
+        None if base < FILE_BYTES => sheet.told(
+            "file_bytes",
+            "automatic",
+            vec![("sst.file_size", base.max(64 << 10).to_string())],
+            "a file must fit in the first sorted level",
+        ),
+        None => {}
     }
     if let Some(merge) = settings.merge {
         let name = match merge {
