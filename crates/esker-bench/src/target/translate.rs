@@ -90,12 +90,17 @@ fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
     if let Some(cache) = settings.cache_bytes {
         let buffer = settings.write_buffer_bytes.unwrap_or(0);
         // The engine wants four memtables to fit, so that reads have some of the memory.
-        let limit = (cache + buffer * count).max(buffer * LIMIT_MEMTABLES);
+        let wished = cache + buffer * count;
+        let limit = wished.max(buffer * LIMIT_MEMTABLES);
+        let note = match limit == wished {
+            true => "one limit for cache, memtables, filters and indexes",
+            false => "one limit for all, raised above the wish so that four memtables fit",
+        };
         sheet.told(
             "cache_bytes",
             cache,
             vec![("memory_limit", limit.max(1 << 20).to_string())],
-            "one limit for cache, memtables, filters and indexes",
+            note,
         );
     } else if let Some(buffer) = settings.write_buffer_bytes {
         let limit = (buffer * count.max(LIMIT_MEMTABLES)).max(DEFAULT_LIMIT);
