@@ -32,6 +32,8 @@ pub enum Failure {
     },
     /// With a code only: everything was said already.
     Silent(Code),
+    /// With a code that another tool chose, which has said everything already.
+    Elsewhere(u8),
     /// The reader of standard output went away, as in `esker scan | head`: not an error.
     ReaderGone,
 }
@@ -74,6 +76,7 @@ impl Failure {
                 *code
             }
             Failure::Silent(code) => *code,
+            Failure::Elsewhere(code) => return ExitCode::from(*code),
             Failure::ReaderGone => return ExitCode::SUCCESS,
         };
         ExitCode::from(match code {

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{care, dump, inspect, load, look, read, repair, settings, setup, write};
+use crate::commands::{
+    bench, care, dump, inspect, load, look, read, repair, settings, setup, write,
+};
 use crate::demo;
 use crate::text::Format;
 
@@ -130,6 +132,8 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// List the settings: value, origin, range, meaning
     Settings(settings::Settings),
+    /// Measure: db_bench's dialects and more
+    Bench(bench::Bench),
     /// Load real text, measure, kill itself, and prove that nothing was lost
     Demo(demo::Demo),
     /// Print completions for a shell

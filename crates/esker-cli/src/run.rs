@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::commands::{care, dump, inspect, load, look, read, repair, settings, setup, write};
+use crate::commands::{
+    bench, care, dump, inspect, load, look, read, repair, settings, setup, write,
+};
 use crate::demo;
 use crate::fail::Outcome;
 use crate::flags::{Cli, Command};
@@ -37,6 +39,7 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::Repair(args) => repair::repair(shared, args),
         Command::Inspect(args) => inspect::inspect(shared, args),
         Command::Settings(args) => settings::settings(shared, args),
+        Command::Bench(args) => bench::bench(args),
         Command::Demo(args) => demo::demo(shared, args),
         Command::Completions(args) => setup::completions(args),
         Command::Man(args) => setup::man(args),

@@ -12,3 +12,4 @@ pub mod care;
 pub mod repair;
 pub mod inspect;
 pub mod setup;
+pub mod bench;

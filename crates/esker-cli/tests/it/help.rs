@@ -2,7 +2,7 @@
 
 use crate::tool::Bench;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "get",
     "put",
     "delete",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 18] = [
     "repair",
     "inspect",
     "settings",
+    "bench",
     "demo",
     "completions",
     "man",

@@ -1,0 +1,29 @@
+//! Benchmarks of key-value engines: what is measured, how, and what is kept of it.
+//!
+//! Every engine under test runs through the same loop with the same keys and values. Modules from
+//! the ground up; each imports only from those above it in this list.
+//!
+//! - `measure`: latencies, throughput over time, what the process used, when an operation is due.
+//! - `make`: keys and values, from seeds.
+//! - `target`: the traits that every engine under test implements, and our engine behind them.
+//! - `run`: threads, warm-up, stop rule, the live line.
+//! - `report`: one run as data, and its file.
+//! - `command`: from the words of the command line to an exit code.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a benchmark stands in the real world: files, clocks and threads are its subject"
+)]
+
+pub mod fail;
+pub mod console;
+pub mod measure;
+pub mod make;
+pub mod target;
+pub mod run;
+pub mod report;
+pub mod flags;
+pub mod scenario;
+pub mod command;
+
+pub use command::run;

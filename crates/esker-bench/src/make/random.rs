@@ -1,0 +1,74 @@
+//! Seeded random numbers for neutral workloads.
+
+/// A generator of 64-bit numbers: xoshiro256++, seeded through SplitMix64.
+///
+/// Source: Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", 2019.
+#[derive(Clone, Debug)]
+pub struct Random {
+    state: [u64; 4],
+}
+
+/// The next number of SplitMix64, which makes unlike states of like seeds.
+pub fn split_mix(state: &mut u64) -> u64 {
+    let mixed = scramble(*state);
+    *state = state.wrapping_add(GOLDEN);
+    mixed
+}
+
+/// SplitMix64's step: the golden ratio in 64 bits, made odd.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A permutation of all numbers that leaves nothing of their order: one step of SplitMix64.
+pub fn scramble(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(GOLDEN);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+impl Random {
+    /// The generator of that seed.
+    pub fn new(seed: u64) -> Random {
+        let mut mix = seed;
+        Random {
+            state: std::array::from_fn(|_| split_mix(&mut mix)),
+        }
+    }
+
+    /// The next number.
+    pub fn next_u64(&mut self) -> u64 {
+        let [a, b, c, d] = &mut self.state;
+        let result = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
+        let shifted = *b << 17;
+        *c ^= *a;
+        *d ^= *b;
+        *b ^= *c;
+        *a ^= *d;
+        *c ^= shifted;
+        *d = d.rotate_left(45);
+        result
+    }
+
+    /// A number below `bound`, which is not 0. All are equally likely to 1 in 2^64.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "there is no number below 0");
+        let wide = u128::from(self.next_u64()) * u128::from(bound);
+        u64::try_from(wide >> 64).expect("the upper half of 128 bits has 64")
+    }
+
+    /// A number from 0 up to 1, exclusive, of 53 random bits.
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Fills `bytes`.
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        for piece in bytes.chunks_mut(8) {
+            let number = self.next_u64().to_le_bytes();
+            piece.copy_from_slice(&number[..piece.len()]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

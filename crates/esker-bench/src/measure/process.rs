@@ -1,0 +1,85 @@
+//! What this process used: processor, memory, bytes read and written.
+
+use std::fs;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+/// What the process used so far, or between two moments. Bytes are 0 where the system does not
+/// tell them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Seconds of processor, all threads together.
+    pub cpu_s: f64,
+    /// Most memory held at once since [`Usage::begin`], in bytes.
+    pub peak_rss_bytes: u64,
+    /// Bytes that went from files and pipes to the process, the page cache's included.
+    pub read_call_bytes: u64,
+    /// Bytes that went from the process to files and pipes through calls. Mapped files are
+    /// not in it.
+    pub write_call_bytes: u64,
+    /// Bytes that the process caused to be read from storage.
+    pub device_read_bytes: u64,
+    /// Bytes that the process caused to be written to storage.
+    pub device_write_bytes: u64,
+}
+
+impl Usage {
+    /// Starts counting the most memory from here on, and says what was used so far.
+    pub fn begin() -> Usage {
+        // Systems that do not know the call go on counting from the start of the process: the
+        // number is then an upper bound.
+        let _ = fs::write("/proc/self/clear_refs", "5");
+        Usage::now()
+    }
+
+    /// What was used so far.
+    pub fn now() -> Usage {
+        let cpu = clock_gettime(ClockId::ProcessCPUTime);
+        let seconds = u64::try_from(cpu.tv_sec).unwrap_or(0);
+        let nanos = u64::try_from(cpu.tv_nsec).unwrap_or(0);
+        let cpu = Duration::from_secs(seconds) + Duration::from_nanos(nanos);
+        let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        Usage {
+            cpu_s: cpu.as_secs_f64(),
+            // The file counts in units of 1024 bytes.
+            peak_rss_bytes: field(&status, "VmHWM") << 10,
+            read_call_bytes: field(&io, "rchar"),
+            write_call_bytes: field(&io, "wchar"),
+            device_read_bytes: field(&io, "read_bytes"),
+            device_write_bytes: field(&io, "write_bytes"),
+        }
+    }
+
+    /// What was used between `earlier` and this moment; the most memory is that of this moment.
+    pub fn since(&self, earlier: &Usage) -> Usage {
+        Usage {
+            cpu_s: (self.cpu_s - earlier.cpu_s).max(0.0),
+            peak_rss_bytes: self.peak_rss_bytes,
+            read_call_bytes: self.read_call_bytes.saturating_sub(earlier.read_call_bytes),
+            write_call_bytes: self
+                .write_call_bytes
+                .saturating_sub(earlier.write_call_bytes),
+            device_read_bytes: self
+                .device_read_bytes
+                .saturating_sub(earlier.device_read_bytes),
+            device_write_bytes: self
+                .device_write_bytes
+                .saturating_sub(earlier.device_write_bytes),
+        }
+    }
+}
+
+/// The number behind `name:` at the start of a line; 0 if there is none.
+fn field(text: &str, name: &str) -> u64 {
+    let line = text.lines().find_map(|line| {
+        let rest = line.strip_prefix(name)?.strip_prefix(':')?;
+        rest.split_whitespace().next()?.parse().ok()
+    });
+    line.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! Tests of running work on threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+
+use super::*;
+use crate::fail::Failure;
+use crate::run::course::Interval;
+
+fn quiet(_: &Tick) {}
+
+#[test]
+fn every_thread_does_its_full_count() {
+    // Three threads with a bound of 1000: 3000 operations, each timed, all in the last sample.
+    let course = Course {
+        threads: 3,
+        ops_per_lane: Some(1000),
+        ..Course::plain()
+    };
+    let done = execute(&course, &mut quiet, &|lane| {
+        while lane.go() {
+            lane.add_bytes(2);
+            lane.finish(0, 1);
+        }
+        lane.tally(1, 5);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!((done.ops(), done.bytes()), (3000, 6000));
+    assert_eq!(done.latencies()[0].count(), 3000);
+    assert_eq!((done.tally(0), done.tally(1)), (0, 15));
+    let sampled: u64 = done.series.samples.iter().map(|sample| sample.ops).sum();
+    assert_eq!(sampled, 3000);
+}
+
+#[test]
+fn background_threads_end_with_the_measured_ones() {
+    // A writer without a bound stops when the reader is done, and is told apart.
+    let course = Course {
+        background: 1,
+        ops_per_lane: Some(100),
+        ..Course::plain()
+    };
+    let wrote = AtomicU64::new(0);
+    let done = execute(&course, &mut quiet, &|lane| {
+        while lane.go() {
+            if lane.is_background() {
+                wrote.fetch_add(1, Ordering::Relaxed);
+            }
+            lane.finish(0, 1);
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(done.ops(), 100);
+    assert_eq!(done.background.len(), 1);
+    assert_eq!(done.background[0].ops, wrote.load(Ordering::Relaxed));
+}
+
+#[test]
+fn time_bounds_what_a_count_does_not() {
+    // After the warm-up the count begins anew, and the run ends by itself.
+    let course = Course {
+        duration: Some(Duration::from_millis(60)),
+        warm_up: Duration::from_millis(30),
+        ..Course::plain()
+    };
+    let all = AtomicU64::new(0);
+    let mut was_warm = false;
+    let done = execute(&course, &mut |tick| was_warm |= tick.is_warming, &|lane| {
+        while lane.go() {
+            all.fetch_add(1, Ordering::Relaxed);
+            lane.finish(0, 1);
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert!(done.ops() > 0 && done.ops() < all.load(Ordering::Relaxed));
+    assert!(
+        done.wall() >= Duration::from_millis(59),
+        "{:?}",
+        done.wall()
+    );
+    assert!(was_warm || done.wall() > Duration::ZERO);
+}
+
+#[test]
+fn an_open_loop_tells_of_what_had_to_wait() {
+    // One operation of 20 ms in a timetable of 1 ms: those due meanwhile are late by up to that,
+    // though each of them is quick.
+    let course = Course {
+        ops_per_lane: Some(40),
+        target_rate: Some(1000.0),
+        ..Course::plain()
+    };
+    let done = execute(&course, &mut quiet, &|lane| {
+        let mut is_first = true;
+        while lane.go() {
+            if is_first {
+                let slow = Instant::now();
+                while slow.elapsed() < Duration::from_millis(20) {
+                    std::hint::spin_loop();
+                }
+                is_first = false;
+            }
+            lane.finish(0, 1);
+        }
+        Ok(())
+    })
+    .unwrap();
+    let latencies = &done.latencies()[0];
+    assert!(latencies.percentile_ns(75.0) > 1_000_000);
+    assert!(done.wall() >= Duration::from_millis(39));
+}
+
+#[test]
+fn one_failure_stops_all() {
+    // The second thread fails; the first would go on for ever.
+    let course = Course {
+        threads: 2,
+        ..Course::plain()
+    };
+    let failed = execute(&course, &mut quiet, &|lane| {
+        while lane.go() {
+            if lane.index() == 1 {
+                return Err(Failure::failed("put error: full"));
+            }
+            lane.finish(0, 1);
+        }
+        Ok(())
+    });
+    assert_eq!(failed.unwrap_err().message, "put error: full");
+}
+
+#[test]
+fn threads_tell_at_their_intervals() {
+    // Every 10 of 35 operations, and what was done since the last time.
+    let told = Mutex::new(Vec::new());
+    let tell = |moment: &crate::run::course::LaneMoment| {
+        told.lock().unwrap().push((moment.ops, moment.ops_since));
+    };
+    let course = Course {
+        ops_per_lane: Some(35),
+        interval: Some(Interval {
+            ops: 10,
+            time_min: Duration::ZERO,
+            tell: &tell,
+        }),
+        ..Course::plain()
+    };
+    execute(&course, &mut quiet, &|lane| {
+        while lane.go() {
+            lane.finish(0, 1);
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(*told.lock().unwrap(), [(10, 10), (20, 10), (30, 10)]);
+}

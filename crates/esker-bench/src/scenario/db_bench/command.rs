@@ -1,0 +1,45 @@
+//! The command `db`: a command line of db_bench on an engine.
+
+use crate::console::Console;
+use crate::fail::{Failure, FailureKind, Outcome};
+use crate::flags::parse::{Asked, help, parse};
+use crate::scenario::db_bench::list::needs_rocksdb;
+use crate::scenario::db_bench::session;
+use crate::scenario::db_bench::setup::Setup;
+use crate::target::embedded::Esker;
+use crate::target::store::Engine;
+
+/// Runs a command line on our engine.
+pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
+    run_on(&Esker, words, console)
+}
+
+/// Runs a command line on any engine.
+pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) -> Outcome {
+    let asked = match parse(words, &needs_rocksdb) {
+        Ok(asked) => asked,
+        Err(refusal) => {
+            console.err.line(&refusal.line)?;
+            return Err(refusal.silent());
+        }
+    };
+    let (given, why) = match asked {
+        Asked::Help => return Ok(console.out.write_all(help()?.as_bytes())?),
+        Asked::Version => {
+            let line = format!("db_bench of {} {}\n", engine.name(), engine.version());
+            return Ok(console.out.write_all(line.as_bytes())?);
+        }
+        Asked::Run { given, why } => (given, why),
+    };
+    let setup = Setup::new(given)?;
+    let outcome = session::run(engine, &setup, words, &why, console);
+    outcome.map_err(|failure| match failure.kind {
+        // In db_bench's own words, which begin the line.
+        FailureKind::Failed => {
+            // With the stream gone nobody can be told; the exit code remains.
+            let _ = console.err.line(&failure.message);
+            Failure::silent(1)
+        }
+        _ => failure,
+    })
+}

@@ -1,0 +1,12 @@
+//! Tests of dates.
+
+use super::*;
+
+#[test]
+fn moments_are_spelled_as_the_dialects_do() {
+    // The first second, a leap day, and LevelDB's own example.
+    assert_eq!(ctime(0), "Thu Jan  1 00:00:00 1970");
+    assert_eq!(ctime(1_709_210_096), "Thu Feb 29 12:34:56 2024");
+    assert_eq!(ctime(1_736_088_005), "Sun Jan  5 14:40:05 2025");
+    assert_eq!(stamp(1_736_088_005), "2025/01/05-14:40:05");
+}

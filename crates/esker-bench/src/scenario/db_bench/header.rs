@@ -1,0 +1,134 @@
+//! What is printed in front of the first benchmark.
+
+use std::fs;
+
+use crate::console::Console;
+use crate::fail::Outcome;
+use crate::flags::flag::Dialect;
+use crate::report::machine::colon_field;
+use crate::scenario::db_bench::date;
+use crate::scenario::db_bench::setup::Setup;
+use crate::target::settings::Matched;
+use crate::target::store::Engine;
+
+/// The line under the header.
+const RULE: &str = "------------------------------------------------\n";
+
+/// Prints engine and machine on standard error and the workload on standard output, as the
+/// dialects do; and what became of the settings.
+pub fn print(
+    setup: &Setup,
+    engine: &dyn Engine,
+    why: &str,
+    matched: &[Matched],
+    console: &mut Console<'_>,
+) -> Outcome {
+    let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let count = cpus
+        .lines()
+        .filter(|line| line.starts_with("model name"))
+        .count();
+    let (dialect, version) = (setup.dialect(), engine.version());
+    console.err.line(&format!(
+        "{:<11} version {version}",
+        format!("{}:", engine.name())
+    ))?;
+    console
+        .err
+        .line(&format!("Compat:     {} ({why})", dialect.name()))?;
+    console.err.line(&format!(
+        "Date:       {}",
+        date::ctime(date::unix_seconds())
+    ))?;
+    console.err.line(&format!(
+        "CPU:        {count} * {}",
+        colon_field(&cpus, "model name")
+    ))?;
+    console
+        .err
+        .line(&format!("CPUCache:   {}", colon_field(&cpus, "cache size")))?;
+    for row in matched.iter().filter(|row| row.has_effect()) {
+        let note = if row.note.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", row.note)
+        };
+        console.err.line(&format!(
+            "Setting:    {}={} -> {}{note}",
+            row.wish, row.wished, row.given
+        ))?;
+    }
+    console.out.write_all(workload(setup).as_bytes())?;
+    for warning in warnings() {
+        console.out.write_all(warning.as_bytes())?;
+    }
+    Ok(console.out.write_all(RULE.as_bytes())?)
+}
+
+fn workload(setup: &Setup) -> String {
+    let (key, value) = (setup.key_bytes(), setup.value_bytes());
+    let (num, ratio) = (
+        setup.given.count("num"),
+        setup.given.number("compression_ratio"),
+    );
+    let mebibytes = |bytes: f64| bytes * num as f64 / f64::from(1 << 20);
+    let raw = mebibytes((key + value) as f64);
+    let packed = mebibytes(key as f64 + value as f64 * ratio);
+    // Half a byte counts as one.
+    let packed_value = (value as f64 * ratio + 0.5) as u64;
+    let timestamp = match setup.dialect() {
+        Dialect::RocksDb => " (+ 0 bytes user-defined timestamp)",
+        _ => "",
+    };
+    let mut text = format!(
+        "Keys:       {key} bytes each{timestamp}\n\
+         Values:     {value} bytes each ({packed_value} bytes after compression)\n\
+         Entries:    {num}\n"
+    );
+    if setup.dialect() == Dialect::RocksDb {
+        let prefix = setup.key_shape.prefix_size;
+        text += &format!("Prefix:    {prefix} bytes\n");
+        text += &format!("Keys per prefix:    {}\n", setup.key_shape.keys_per_prefix);
+    }
+    text += &format!("RawSize:    {raw:.1} MB (estimated)\n");
+    text += &format!("FileSize:   {packed:.1} MB (estimated)\n");
+    let packing = setup
+        .settings
+        .packing
+        .map_or("none", |packing| packing.name());
+    match setup.dialect() {
+        Dialect::LevelDb => {}
+        Dialect::RocksDb2013 => {
+            text +=
+                &format!("Write rate limit: 0\nCompression: {packing}\nMemtablerep: skip_list\n");
+        }
+        Dialect::RocksDb => {
+            let (writes, reads) = (
+                setup.given.count("benchmark_write_rate_limit"),
+                setup.given.count("benchmark_read_rate_limit"),
+            );
+            let name = match packing {
+                "none" => "NoCompression",
+                "snappy" => "Snappy",
+                "lz4" => "LZ4",
+                _ => "ZSTD",
+            };
+            text += &format!(
+                "Write rate: {writes} bytes/second\nRead rate: {reads} ops/second\n\
+                 Compression: {name}\nCompression sampling rate: 0\n\
+                 Memtablerep: SkipListFactory\nPerf Level: 1\n"
+            );
+        }
+    }
+    text
+}
+
+fn warnings() -> Vec<&'static str> {
+    let mut warnings = Vec::new();
+    if cfg!(debug_assertions) {
+        warnings.push(
+            "WARNING: Optimization is low and assertions are on: benchmarks unnecessarily slow\n",
+        );
+    }
+    warnings
+}

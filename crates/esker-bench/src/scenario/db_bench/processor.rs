@@ -1,0 +1,206 @@
+//! Benchmarks of the processor: checksums, hashes, packing, loads. No store is touched.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use esker::base::codec::checksum::{crc32c, hash64};
+use esker::base::codec::compress::Compression;
+use xxhash_rust::{xxh32::xxh32, xxh64::xxh64};
+
+use crate::fail::{Failure, Outcome};
+use crate::flags::flag::Dialect;
+use crate::run::lane::Lane;
+use crate::scenario::db_bench::work::{Bench, COMPRESS, CRC, HASH, OP};
+use crate::target::settings::Packing;
+
+/// Bytes that are checked in all, by dialect; those that are packed.
+const CHECKED_LEVELDB: u64 = 500 << 20;
+const CHECKED_ROCKSDB: u64 = 5000 << 20;
+const PACKED_LEVELDB: u64 = 1 << 30;
+const PACKED_ROCKSDB: u64 = 3 << 30;
+
+/// Operations of `acquireload`, and loads of each.
+const LOAD_OPS: u64 = 100_000;
+const LOADS: u32 = 1000;
+
+/// CRC32C of a block.
+pub fn crc(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    check(bench, lane, CRC, &|block| u64::from(crc32c(block)))
+}
+
+/// XXH32 of a block.
+pub fn xxhash32(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    check(bench, lane, HASH, &|block| u64::from(xxh32(block, 0)))
+}
+
+/// XXH64 of a block.
+pub fn xxhash64(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    check(bench, lane, HASH, &|block| xxh64(block, 0))
+}
+
+/// XXH3 of a block.
+pub fn xxhash3(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    check(bench, lane, HASH, &|block| hash64(block))
+}
+
+fn check(
+    bench: &Bench<'_>,
+    lane: &mut Lane<'_>,
+    kind: usize,
+    sum: &dyn Fn(&[u8]) -> u64,
+) -> Outcome {
+    let is_leveldb = bench.setup.dialect() == Dialect::LevelDb;
+    let (size, limit, message) = match is_leveldb {
+        true => (4096, CHECKED_LEVELDB, "(4K per op)".to_owned()),
+        false => {
+            let size = bench.setup.given.count("block_size");
+            (size, CHECKED_ROCKSDB, format!("({size} per op)"))
+        }
+    };
+    let block = vec![b'x'; usize::try_from(size).expect("the catalogue bounds it")];
+    let mut done = 0;
+    while done < limit && lane.go() {
+        black_box(sum(black_box(&block)));
+        done += size;
+        lane.finish(kind, 1);
+    }
+    lane.add_bytes(done);
+    lane.say(message);
+    Ok(())
+}
+
+/// Packs a block by snappy.
+pub fn snappy_pack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    pack(bench, lane, Compression::Snappy, 0, PACKED_LEVELDB)
+}
+
+/// Unpacks a block by snappy.
+pub fn snappy_unpack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    unpack(bench, lane, Compression::Snappy, 0, PACKED_LEVELDB)
+}
+
+/// Packs a block by zstd.
+pub fn zstd_pack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    pack(
+        bench,
+        lane,
+        Compression::Zstd,
+        zstd_level(bench),
+        PACKED_LEVELDB,
+    )
+}
+
+/// Unpacks a block by zstd.
+pub fn zstd_unpack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    unpack(
+        bench,
+        lane,
+        Compression::Zstd,
+        zstd_level(bench),
+        PACKED_LEVELDB,
+    )
+}
+
+/// Packs a block as the database does.
+pub fn any_pack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let (packing, level) = packing(bench);
+    pack(bench, lane, packing, level, PACKED_ROCKSDB)
+}
+
+/// Unpacks a block as the database does.
+pub fn any_unpack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let (packing, level) = packing(bench);
+    unpack(bench, lane, packing, level, PACKED_ROCKSDB)
+}
+
+fn zstd_level(bench: &Bench<'_>) -> i32 {
+    let level = bench.setup.given.whole("zstd_compression_level");
+    i32::try_from(level).expect("the catalogue bounds it")
+}
+
+fn packing(bench: &Bench<'_>) -> (Compression, i32) {
+    match bench.setup.settings.packing {
+        None | Some(Packing::None) => (Compression::None, 0),
+        Some(Packing::Snappy) => (Compression::Snappy, 0),
+        Some(Packing::Lz4) => (Compression::Lz4, 0),
+        Some(Packing::Zstd(level)) => (Compression::Zstd, level),
+    }
+}
+
+/// LevelDB packs 4096 bytes, whatever the flag says that came later.
+fn block(bench: &Bench<'_>, lane: &Lane<'_>) -> Vec<u8> {
+    let size = usize::try_from(bench.setup.given.count("block_size"));
+    let size = size.expect("the catalogue bounds it");
+    let mut hands = bench.hands(lane);
+    let mut block = Vec::with_capacity(size);
+    while block.len() < size {
+        let piece = hands.feed.bytes((size - block.len()).min(4096));
+        block.extend_from_slice(piece);
+    }
+    block
+}
+
+fn failed(error: esker::Error) -> Failure {
+    Failure::failed(format!("compression error: {error}"))
+}
+
+fn pack(
+    bench: &Bench<'_>,
+    lane: &mut Lane<'_>,
+    packing: Compression,
+    level: i32,
+    limit: u64,
+) -> Outcome {
+    let plain = block(bench, lane);
+    let (mut packed, mut done, mut made) = (Vec::new(), 0, 0);
+    while done < limit && lane.go() {
+        packed.clear();
+        packing
+            .pack(black_box(&plain), level, &mut packed)
+            .map_err(failed)?;
+        done += plain.len() as u64;
+        made += packed.len() as u64;
+        lane.finish(COMPRESS, 1);
+    }
+    lane.add_bytes(done);
+    let share = made as f64 * 100.0 / (done as f64).max(1.0);
+    lane.say(format!("(output: {share:.1}%)"));
+    Ok(())
+}
+
+fn unpack(
+    bench: &Bench<'_>,
+    lane: &mut Lane<'_>,
+    packing: Compression,
+    level: i32,
+    limit: u64,
+) -> Outcome {
+    let plain = block(bench, lane);
+    let (mut packed, mut unpacked, mut done) = (Vec::new(), Vec::new(), 0);
+    packing.pack(&plain, level, &mut packed).map_err(failed)?;
+    while done < limit && lane.go() {
+        packing
+            .unpack_into(black_box(&packed), plain.len(), &mut unpacked)
+            .map_err(failed)?;
+        done += plain.len() as u64;
+        lane.finish(COMPRESS, 1);
+    }
+    lane.add_bytes(done);
+    Ok(())
+}
+
+/// Loads one number over and over, as readers of a shared pointer do.
+pub fn acquire_load(_: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let cell = AtomicUsize::new(1);
+    let mut done = 0;
+    while done < LOAD_OPS && lane.go() {
+        for _ in 0..LOADS {
+            // Acquire is what is measured.
+            black_box(black_box(&cell).load(Ordering::Acquire));
+        }
+        done += 1;
+        lane.finish(OP, 1);
+    }
+    lane.say("(each op is 1000 loads)");
+    Ok(())
+}

@@ -1,0 +1,232 @@
+//! Benchmarks that read.
+
+use crate::fail::Outcome;
+use crate::flags::flag::Dialect;
+use crate::run::lane::Lane;
+use crate::scenario::db_bench::work::{Bench, Hands, OP, READ, SEEK};
+
+/// RocksDB's prime, which strews skewed keys over the key space.
+const STREW: u64 = 0x5bd1_e995;
+
+/// A random key of the key space, skewed by `--read_random_exp_range` if that is given.
+fn pick(hands: &mut Hands<'_>, skew: f64) -> u64 {
+    let num = hands.bench.numbers.num;
+    if skew == 0.0 {
+        return hands.pick(num);
+    }
+    const RANGE: u64 = 1 << 62;
+    let order = -((hands.dice.next_u64() % RANGE) as f64 / RANGE as f64) * skew;
+    // Between 0 and the number of keys.
+    let rank = (order.exp() * num as f64) as u64;
+    rank.wrapping_mul(STREW) % num
+}
+
+/// Gets random keys.
+pub fn random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    gets(bench, lane, bench.numbers.num, Suffix::None)
+}
+
+/// Gets keys that are not there.
+pub fn missing(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let suffix = match bench.setup.dialect() {
+        Dialect::LevelDb => Suffix::Cut,
+        Dialect::RocksDb2013 => Suffix::More(b'.'),
+        Dialect::RocksDb => Suffix::More(b'0'),
+    };
+    gets(bench, lane, bench.numbers.num, suffix)?;
+    if bench.setup.dialect() != Dialect::RocksDb {
+        lane.say("");
+    }
+    Ok(())
+}
+
+/// Gets random keys among the first hundredth.
+pub fn hot(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    gets(bench, lane, bench.numbers.num.div_ceil(100), Suffix::None)?;
+    lane.say("");
+    Ok(())
+}
+
+/// How a key that is not there is made of one that is.
+#[derive(Clone, Copy)]
+enum Suffix {
+    None,
+    Cut,
+    More(u8),
+}
+
+fn gets(bench: &Bench<'_>, lane: &mut Lane<'_>, range: u64, suffix: Suffix) -> Outcome {
+    let mut hands = bench.hands(lane);
+    let skew = bench.setup.given.number("read_random_exp_range");
+    let is_new = bench.setup.dialect() == Dialect::RocksDb;
+    let (mut read, mut found) = (0_u64, 0_u64);
+    while lane.go() {
+        let number = match range == bench.numbers.num {
+            true => pick(&mut hands, skew),
+            false => hands.pick(range),
+        };
+        hands.make_key(number);
+        match suffix {
+            Suffix::None => {}
+            Suffix::Cut => {
+                hands.key.pop();
+            }
+            Suffix::More(byte) => hands.key.push(byte),
+        }
+        if let Some(bytes) = hands.get(number)? {
+            found += 1;
+            if is_new {
+                lane.add_bytes(hands.key.len() as u64 + bytes);
+            }
+        }
+        read += 1;
+        lane.finish(READ, 1);
+    }
+    lane.tally(0, found);
+    lane.say(found_message(bench, found, read));
+    Ok(())
+}
+
+/// `(found of all found)`; LevelDB tells the number of keys as all, and RocksDB has a stray end
+/// of line behind it.
+fn found_message(bench: &Bench<'_>, found: u64, read: u64) -> String {
+    match bench.setup.dialect() {
+        Dialect::LevelDb => format!("({found} of {} found)", bench.numbers.num),
+        Dialect::RocksDb2013 => format!("({found} of {} found)", bench.numbers.reads),
+        Dialect::RocksDb => format!("({found} of {read} found)\n"),
+    }
+}
+
+/// Reads in order from the first entry.
+pub fn forward(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let mut cursor = bench.store.cursor()?;
+    let mut is_there = cursor.seek_to_first()?;
+    while is_there && lane.go() {
+        lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
+        lane.finish(READ, 1);
+        is_there = cursor.next()?;
+    }
+    Ok(())
+}
+
+/// Reads in order from the last entry.
+pub fn backward(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let mut cursor = bench.store.cursor()?;
+    let mut is_there = cursor.seek_to_last()?;
+    while is_there && lane.go() {
+        lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
+        lane.finish(READ, 1);
+        is_there = cursor.prev()?;
+    }
+    Ok(())
+}
+
+/// The thread that scans while others read.
+pub fn scan_beside(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    while lane.go() {
+        let mut cursor = bench.store.cursor()?;
+        let mut is_there = cursor.seek_to_first()?;
+        while is_there && lane.go() {
+            lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
+            lane.finish(READ, 1);
+            is_there = cursor.next()?;
+        }
+    }
+    Ok(())
+}
+
+/// Seeks random keys, each with a cursor of its own.
+pub fn seek_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let given = &bench.setup.given;
+    let mut hands = bench.hands(lane);
+    let (nexts, is_backward) = (given.count("seek_nexts"), given.is("reverse_iterator"));
+    let skew = given.number("read_random_exp_range");
+    let is_leveldb = bench.setup.dialect() == Dialect::LevelDb;
+    let (mut read, mut found) = (0_u64, 0_u64);
+    while lane.go() {
+        let number = pick(&mut hands, skew);
+        hands.make_key(number);
+        let mut cursor = bench.store.cursor()?;
+        let mut is_there = cursor.seek(&hands.key)?;
+        found += u64::from(is_there && cursor.key() == hands.key);
+        if !is_leveldb {
+            for _ in 0..nexts {
+                if !is_there {
+                    break;
+                }
+                lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
+                is_there = match is_backward {
+                    true => cursor.prev()?,
+                    false => cursor.next()?,
+                };
+            }
+        }
+        read += 1;
+        lane.finish(SEEK, 1);
+    }
+    lane.tally(0, found);
+    lane.say(found_message(bench, found, read));
+    Ok(())
+}
+
+/// Seeks keys that go up in small steps, with one cursor.
+pub fn seek_ordered(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let mut hands = bench.hands(lane);
+    let mut cursor = bench.store.cursor()?;
+    let (mut number, mut read, mut found) = (0, 0_u64, 0_u64);
+    while lane.go() {
+        number = (number + hands.dice.below(100)) % bench.numbers.num;
+        hands.make_key(number);
+        let is_there = cursor.seek(&hands.key)?;
+        found += u64::from(is_there && cursor.key() == hands.key);
+        read += 1;
+        lane.finish(SEEK, 1);
+    }
+    lane.tally(0, found);
+    lane.say(found_message(bench, found, read));
+    Ok(())
+}
+
+/// Makes cursors and uses none.
+pub fn new_cursors(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    while lane.go() {
+        drop(bench.store.cursor()?);
+        lane.finish(OP, 1);
+    }
+    Ok(())
+}
+
+/// Gets groups of random keys at once.
+pub fn multi_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let mut hands = bench.hands(lane);
+    let (num, group) = (bench.numbers.num, bench.numbers.per_batch.max(1));
+    let stride = bench.setup.given.count("multiread_stride");
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    let (mut read, mut found) = (0_u64, 0_u64);
+    while lane.go() {
+        let mut number = hands.pick(num);
+        keys.clear();
+        for place in 0..group {
+            if place > 0 {
+                number = match stride {
+                    0 => hands.pick(num),
+                    stride => (number + stride) % num,
+                };
+            }
+            hands.make_key(number);
+            keys.push(hands.key.clone());
+        }
+        let lent: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+        let mut bytes = 0;
+        let got = bench.store.multi_get(&lent, &mut |place, value| {
+            bytes += (lent[place].len() + value.len()) as u64;
+        })?;
+        found += got as u64;
+        read += group;
+        lane.add_bytes(bytes);
+        lane.finish(READ, group);
+    }
+    lane.tally(0, found);
+    lane.say(format!("({found} of {read} found)"));
+    Ok(())
+}

@@ -1,0 +1,420 @@
+//! One command line from its first benchmark to its last.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::console::Console;
+use crate::fail::{Failure, Outcome};
+use crate::flags::flag::Dialect;
+use crate::report::json;
+use crate::report::record::{EngineWork, Measurement, Record};
+use crate::run::course::Finished;
+use crate::scenario::db_bench::buckets::Buckets;
+use crate::scenario::db_bench::lines::ResultLine;
+use crate::scenario::db_bench::list::find;
+use crate::scenario::db_bench::measure_one::{self, Listeners, ReportFile, thread_count};
+use crate::scenario::db_bench::opening::{check_names, names, notes, open, prepare, record};
+use crate::scenario::db_bench::operation::{Count, Does, Operation};
+use crate::scenario::db_bench::repeats::{self, Repeated, Repeats};
+use crate::scenario::db_bench::setup::Setup;
+use crate::scenario::db_bench::work::{Bench, KINDS, Numbers, OP, told};
+use crate::scenario::db_bench::{header, rocksdb_stats};
+use crate::target::closed::Closed;
+use crate::target::counters::Counters;
+use crate::target::settings::Matched;
+use crate::target::store::{Engine, Store};
+
+/// A run of db_bench.
+pub struct Session<'a, 'b> {
+    engine: &'a dyn Engine,
+    setup: &'a Setup,
+    console: &'a mut Console<'b>,
+    store: Box<dyn Store>,
+    matched: Vec<Matched>,
+    opened: Instant,
+    baseline: (Instant, Counters),
+    threads_before: u64,
+    report: Option<ReportFile>,
+    record: Record,
+}
+
+/// Runs everything that the flags ask for. `why` says why this dialect.
+pub fn run(
+    engine: &dyn Engine,
+    setup: &Setup,
+    words: &[String],
+    why: &str,
+    console: &mut Console<'_>,
+) -> Outcome {
+    let names = names(setup);
+    // Refused before anything is touched; the dialects find it out on their way.
+    if !setup.given.is_given("compat") {
+        check_names(setup, &names)?;
+    }
+    let json = setup.given.text("json").to_owned();
+    if !json.is_empty() {
+        json::check_writable(json.as_ref())?;
+    }
+    let report = ReportFile::open(setup)?;
+    prepare(engine, setup)?;
+    let (store, matched) = open(engine, setup)?;
+    notes(setup, &matched, console)?;
+    if setup.dialect() == Dialect::RocksDb {
+        if setup.given.count("seed") == 0 {
+            let line = format!("Set seed to {} because --seed was 0\n", setup.seed_base);
+            console.out.write_all(line.as_bytes())?;
+        }
+        console
+            .out
+            .write_all(b"Initializing RocksDB Options from command-line flags\n")?;
+    }
+    header::print(setup, engine, why, &matched, console)?;
+    let mut session = Session {
+        engine,
+        setup,
+        record: record(setup, words),
+        console,
+        store,
+        matched,
+        opened: Instant::now(),
+        baseline: (Instant::now(), Counters::default()),
+        threads_before: 0,
+        report,
+    };
+    for name in &names {
+        session.entry(name)?;
+    }
+    session.end(&json)
+}
+
+impl Session<'_, '_> {
+    /// One entry of the list, with its repeats.
+    fn entry(&mut self, text: &str) -> Outcome {
+        let dialect = self.setup.dialect();
+        let repeated = match dialect {
+            Dialect::RocksDb => repeats::parse(text),
+            _ => Some(Repeated {
+                name: text,
+                warm_ups: 0,
+                runs: 1,
+            }),
+        };
+        let is_strict = self.setup.given.is_given("compat");
+        let found = repeated.as_ref().and_then(|one| find(one.name));
+        let found = found.filter(|one| !is_strict || one.is_known_to(dialect));
+        let (Some(repeated), Some(operation)) = (repeated, found) else {
+            self.console
+                .err
+                .line(&format!("unknown benchmark '{text}'"))?;
+            return match dialect {
+                Dialect::LevelDb => Ok(()),
+                _ => Err(Failure::silent(1)),
+            };
+        };
+        if operation.needs_merge && self.setup.settings.merge.is_none() {
+            let name = operation.name;
+            self.print(&format!(
+                "{name:<12} : skipped (--merge_operator is unknown)\n"
+            ))?;
+            return Err(Failure::silent(1));
+        }
+        if operation.is_fresh {
+            if self.setup.given.is("use_existing_db") {
+                let name = operation.name;
+                return self.print(&format!(
+                    "{name:<12} : skipped (--use_existing_db is true)\n"
+                ));
+            }
+            self.reopen_fresh()?;
+        }
+        if dialect == Dialect::RocksDb {
+            self.print(&format!("DB path: [{}]\n", self.setup.dir.display()))?;
+        }
+        self.repeat(operation, &repeated)
+    }
+
+    fn repeat(&mut self, operation: &Operation, repeated: &Repeated<'_>) -> Outcome {
+        for _ in 0..repeated.warm_ups {
+            self.once(operation, None)?;
+        }
+        let is_interval_only = self.setup.given.is("confidence_interval_only");
+        let mut all = Repeats::default();
+        for round in 0..repeated.runs {
+            let line = self.once(operation, Some(round))?;
+            let told = line.and_then(|line| all.add(&line, is_interval_only));
+            if let Some(text) = told {
+                self.print(&text)?;
+            }
+        }
+        self.print(&all.end(operation.name, is_interval_only))
+    }
+
+    /// One run; gives its line if it has one. A warm-up has no round and leaves nothing.
+    fn once(&mut self, operation: &Operation, round: Option<u32>) -> Outcome<Option<ResultLine>> {
+        match operation.does {
+            Does::Property(name) => self.property(name).map(|()| None),
+            Does::ResetStats => {
+                self.baseline = (Instant::now(), self.store.counters());
+                Ok(None)
+            }
+            Does::Untimed(call) => {
+                let (store, before) = (&*self.store, self.threads_before);
+                call(&bench_of(operation, self.setup, store, before)).map(|()| None)
+            }
+            Does::Reopen => self.reopen_often(operation, round).map(Some),
+            Does::Work { .. } | Does::Timed(_) => self.measure(operation, round).map(Some),
+        }
+    }
+
+    fn measure(&mut self, operation: &Operation, round: Option<u32>) -> Outcome<ResultLine> {
+        let before = self.store.counters();
+        let bench = bench_of(operation, self.setup, &*self.store, self.threads_before);
+        if operation.name == "multireadrandom" {
+            let group = bench.numbers.per_batch;
+            self.console
+                .err
+                .line(&format!("entries_per_batch = {group}"))?;
+        }
+        let listeners = Listeners {
+            remarks: &self.console.err,
+            report: self.report.as_mut(),
+            opened: self.opened,
+            baseline: &self.baseline.1,
+        };
+        let body = measure_one::body(operation, &bench);
+        let numbers = &bench.numbers;
+        let mut finished = measure_one::run(
+            operation,
+            self.setup,
+            bench.store,
+            numbers,
+            listeners,
+            &body,
+        )?;
+        drop(body);
+        let is_drained = operation.is_write && self.setup.given.is("drain");
+        if is_drained {
+            self.store.drain()?;
+            let now = Instant::now();
+            finished.lanes.iter_mut().for_each(|lane| lane.ended = now);
+        }
+        self.threads_before += thread_count(operation, self.setup);
+        self.tell(operation, round, &finished, &before, is_drained)
+    }
+
+    /// Prints the line and the histograms, and keeps the numbers.
+    fn tell(
+        &mut self,
+        operation: &Operation,
+        round: Option<u32>,
+        finished: &Finished,
+        before: &Counters,
+        is_drained: bool,
+    ) -> Outcome<ResultLine> {
+        let dialect = self.setup.dialect();
+        let line = ResultLine::of(operation.name, finished);
+        self.print(&line.text(dialect))?;
+        if self.setup.given.is("histogram") {
+            self.print(&histograms(dialect, finished))?;
+        }
+        let after = self.store.counters();
+        let debt = after.debt_bytes.unwrap_or(0);
+        if operation.is_write && debt > 0 {
+            self.console.err.line(&format!(
+                "note: {} MiB of compaction are still owed after {}; --drain includes them",
+                debt.div_ceil(1 << 20),
+                operation.name
+            ))?;
+        }
+        if let Some(round) = round {
+            let mut work = EngineWork::between(before, &after);
+            // What the workload counted is exact; engines count the framing of batches too.
+            let is_fill = matches!(
+                operation.does,
+                Does::Work {
+                    count: Count::Writes,
+                    ..
+                }
+            );
+            if is_fill && line.bytes > 0 {
+                let ratio = |bytes: u64| bytes as f64 / line.bytes as f64;
+                work.user_bytes = Some(line.bytes);
+                work.write_amplification = work.written_bytes.map(ratio);
+            }
+            if !operation.is_write && line.bytes > 0 {
+                work.read_amplification = work
+                    .read_bytes
+                    .map(|bytes| bytes as f64 / line.bytes as f64);
+            }
+            if operation.is_fresh && matches!(operation.name, "fillseq" | "filluniquerandom") {
+                let raw = line.bytes / finished.lanes.len() as u64;
+                work.space_amplification = work
+                    .live_bytes
+                    .map(|bytes| bytes as f64 / (raw as f64).max(1.0));
+            }
+            let given = &self.setup.given;
+            self.record.measurements.push(Measurement {
+                name: operation.name.into(),
+                engine: self.engine.name().into(),
+                engine_version: self.engine.version(),
+                settings: self.matched.clone(),
+                workload: workload(self.setup),
+                round: usize::try_from(round).unwrap_or(usize::MAX),
+                target_rate: Some(given.number("target_rate")).filter(|rate| *rate > 0.0),
+                engine_work: work,
+                message: line.message.trim_end().into(),
+                is_verified: given.is("verify") && !operation.is_write,
+                is_drained,
+                ..Measurement::of(finished, &KINDS)
+            });
+        }
+        Ok(line)
+    }
+
+    /// LevelDB's `open`: closes and opens the store again and again.
+    fn reopen_often(&mut self, operation: &Operation, round: Option<u32>) -> Outcome<ResultLine> {
+        let count = (self.setup.given.count("num") / 10_000).max(1);
+        let (engine, setup) = (self.engine, self.setup);
+        let numbers = Numbers::of(setup, self.threads_before);
+        let closed = std::mem::replace(&mut self.store, Box::new(Closed));
+        let cell: Mutex<Option<Box<dyn Store>>> = Mutex::new(Some(closed));
+        let listeners = Listeners {
+            remarks: &self.console.err,
+            report: self.report.as_mut(),
+            opened: self.opened,
+            baseline: &self.baseline.1,
+        };
+        let finished = measure_one::run(operation, setup, &Closed, &numbers, listeners, &|lane| {
+            let mut done = 0;
+            while done < count && lane.go() {
+                let mut store = cell
+                    .lock()
+                    .map_err(|_| Failure::failed("a thread panicked"))?;
+                if let Some(old) = store.take() {
+                    old.close()?;
+                }
+                *store = Some(open(engine, setup)?.0);
+                drop(store);
+                done += 1;
+                lane.finish(OP, 1);
+            }
+            Ok(())
+        });
+        let store = cell
+            .into_inner()
+            .map_err(|_| Failure::failed("a thread panicked"))?;
+        match store {
+            Some(store) => self.store = store,
+            None => self.store = open(engine, setup)?.0,
+        }
+        self.opened = Instant::now();
+        self.threads_before += thread_count(operation, setup);
+        let before = self.store.counters();
+        self.tell(operation, round, &finished?, &before, false)
+    }
+
+    fn reopen_fresh(&mut self) -> Outcome {
+        let store = std::mem::replace(&mut self.store, Box::new(Closed));
+        store.close().map_err(|error| told("close", error))?;
+        self.engine.destroy(&self.setup.dir)?;
+        (self.store, self.matched) = open(self.engine, self.setup)?;
+        self.opened = Instant::now();
+        self.baseline = (self.opened, Counters::default());
+        Ok(())
+    }
+
+    fn property(&mut self, name: &str) -> Outcome {
+        let text = match (self.setup.dialect(), name) {
+            (Dialect::LevelDb, name) => {
+                let full = format!("leveldb.{name}");
+                self.store
+                    .property(&full)
+                    .or_else(|| self.store.property(name))
+            }
+            (_, "stats") => {
+                let counters = self.store.counters();
+                let (at, before) = &self.baseline;
+                let since: Duration = at.elapsed();
+                let uptime = self.opened.elapsed();
+                Some(rocksdb_stats::stats(&counters, before, uptime, since))
+            }
+            (_, name) => self.store.property(name),
+        };
+        let text = text.unwrap_or_else(|| "(failed)".into());
+        self.print(&format!("\n{text}\n"))
+    }
+
+    fn end(mut self, json: &str) -> Outcome {
+        if self.setup.given.is("statistics") {
+            let text = rocksdb_stats::statistics(&self.store.counters());
+            self.print(&text)?;
+        }
+        self.store.close().map_err(|error| told("close", error))?;
+        if !json.is_empty() {
+            json::write(json.as_ref(), &self.record)?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, text: &str) -> Outcome {
+        self.console.out.write_all(text.as_bytes())?;
+        Ok(self.console.out.flush()?)
+    }
+}
+
+/// A benchmark with its own changes to what the flags say.
+fn bench_of<'a>(
+    operation: &Operation,
+    setup: &'a Setup,
+    store: &'a dyn Store,
+    threads_before: u64,
+) -> Bench<'a> {
+    let mut numbers = Numbers::of(setup, threads_before);
+    (operation.adjust)(&mut numbers, setup);
+    Bench {
+        setup,
+        store,
+        numbers,
+    }
+}
+
+fn histograms(dialect: Dialect, finished: &Finished) -> String {
+    let all = finished.latencies();
+    if dialect != Dialect::RocksDb {
+        let mut merged = crate::measure::latency::Latencies::new();
+        all.iter().for_each(|latencies| merged.merge(latencies));
+        return format!(
+            "Microseconds per op:\n{}\n",
+            Buckets::new(dialect, &merged).text()
+        );
+    }
+    let told = all
+        .iter()
+        .zip(KINDS)
+        .filter(|(latencies, _)| latencies.count() > 0);
+    told.map(|(latencies, kind)| {
+        let text = Buckets::new(dialect, latencies).text();
+        format!("Microseconds per {kind}:\n{text}\n")
+    })
+    .collect()
+}
+
+fn workload(setup: &Setup) -> Vec<(String, String)> {
+    let given = &setup.given;
+    let mut rows = vec![
+        ("dialect".to_owned(), setup.dialect().name().to_owned()),
+        ("keys".into(), given.text("num").into()),
+        ("key bytes".into(), setup.key_bytes().to_string()),
+        ("value bytes".into(), setup.value_bytes().to_string()),
+        (
+            "compression ratio".into(),
+            given.text("compression_ratio").into(),
+        ),
+        ("values".into(), given.text("value_source").into()),
+        ("seed".into(), setup.seed_base.to_string()),
+    ];
+    if let Some(distribution) = setup.distribution {
+        rows.push(("key distribution".into(), distribution.to_string()));
+    }
+    rows
+}

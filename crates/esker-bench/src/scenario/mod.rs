@@ -1,0 +1,3 @@
+//! What is done: db_bench in its dialects.
+
+pub mod db_bench;

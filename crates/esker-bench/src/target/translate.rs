@@ -1,0 +1,250 @@
+//! Neutral settings in the words of our engine's catalogue.
+
+use crate::target::settings::{Matched, Merge, Packing, StoreSettings};
+
+/// Memtables at the same time unless told: one live, one being flushed, one sealed meanwhile.
+const MEMTABLES: u64 = 3;
+
+/// Memtables that the memory limit must hold at the least.
+const LIMIT_MEMTABLES: u64 = 4;
+
+/// The engine's memory limit unless told.
+const DEFAULT_LIMIT: u64 = 256 << 20;
+
+/// Bytes of a file and of the first sorted level unless told: a file must fit in the level.
+const FILE_BYTES: u64 = 32 << 20;
+const BASE_BYTES: u64 = 128 << 20;
+
+/// A setting of the catalogue and its text.
+type Pair = (&'static str, String);
+
+/// The pairs for the builder, and what became of each wish.
+pub fn translate(settings: &StoreSettings) -> (Vec<(String, String)>, Vec<Matched>) {
+    let mut sheet = Sheet::default();
+    memory(settings, &mut sheet);
+    files(settings, &mut sheet);
+    levels(settings, &mut sheet);
+    for (name, text) in &settings.own {
+        sheet.matched.push(Matched {
+            wish: "own".into(),
+            wished: format!("{name}={text}"),
+            given: format!("{name}={text}"),
+            note: String::new(),
+        });
+    }
+    let pairs = sheet.pairs.into_iter();
+    let pairs = pairs.map(|(name, text)| (name.to_owned(), text));
+    // Those of the user come last and win.
+    let pairs = pairs.chain(settings.own.iter().cloned()).collect();
+    (pairs, sheet.matched)
+}
+
+#[derive(Default)]
+struct Sheet {
+    pairs: Vec<Pair>,
+    matched: Vec<Matched>,
+}
+
+impl Sheet {
+    fn given(&mut self, wish: &str, wished: impl ToString, name: &'static str, text: String) {
+        self.told(wish, wished, vec![(name, text)], "");
+    }
+
+    fn without(&mut self, wish: &str, wished: Option<impl ToString>, why: &str) {
+        if let Some(wished) = wished {
+            self.told(wish, wished, Vec::new(), why);
+        }
+    }
+
+    fn told(&mut self, wish: &str, wished: impl ToString, pairs: Vec<Pair>, note: &str) {
+        let given: Vec<String> = pairs
+            .iter()
+            .map(|(name, text)| format!("{name}={text}"))
+            .collect();
+        self.matched.push(Matched {
+            wish: wish.into(),
+            wished: wished.to_string(),
+            given: given.join(" "),
+            note: note.into(),
+        });
+        self.pairs.extend(pairs);
+    }
+}
+
+// One limit covers cache, memtables, filters and indexes: what the cache gets is the limit less
+// the rest, while others hold filters and indexes beside their cache.
+fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
+    let count = settings
+        .write_buffer_count
+        .unwrap_or(MEMTABLES)
+        .max(MEMTABLES);
+    if let Some(buffer) = settings.write_buffer_bytes {
+        let buffer = buffer.clamp(16 << 10, 2 << 30);
+        sheet.given(
+            "write_buffer_bytes",
+            buffer,
+            "memtable.size",
+            buffer.to_string(),
+        );
+    }
+    if let Some(cache) = settings.cache_bytes {
+        let buffer = settings.write_buffer_bytes.unwrap_or(0);
+        // The engine wants four memtables to fit, so that reads have some of the memory.
+        let wished = cache + buffer * count;
+        let limit = wished.max(buffer * LIMIT_MEMTABLES);
+        let note = match limit == wished {
+            true => "one limit for cache, memtables, filters and indexes",
+            false => "one limit for all, raised above the wish so that four memtables fit",
+        };
+        sheet.told(
+            "cache_bytes",
+            cache,
+            vec![("memory_limit", limit.max(1 << 20).to_string())],
+            note,
+        );
+    } else if let Some(buffer) = settings.write_buffer_bytes {
+        let limit = (buffer * count.max(LIMIT_MEMTABLES)).max(DEFAULT_LIMIT);
+        sheet.told(
+            "memory_limit",
+            "automatic",
+            vec![("memory_limit", limit.to_string())],
+            "no cache size was given: the default, or what four memtables need",
+        );
+    }
+    sheet.without(
+        "write_buffer_count",
+        settings.write_buffer_count,
+        "memtables are as many as the memory limit holds",
+    );
+    let durability = if settings.sync { "sync" } else { "buffered" };
+    sheet.given("sync", settings.sync, "durability", durability.into());
+    if let Some(count) = settings.open_files {
+        let count = count.clamp(16, 1 << 20);
+        sheet.given("open_files", count, "files.open_max", count.to_string());
+    }
+    if let Some(count) = settings.background_threads {
+        let count = count.clamp(1, 256);
+        sheet.given(
+            "background_threads",
+            count,
+            "background_threads",
+            count.to_string(),
+        );
+    }
+    sheet.without(
+        "mapped_reads",
+        settings.mapped_reads,
+        "the engine chooses by itself how it reads files",
+    );
+}
+
+fn files(settings: &StoreSettings, sheet: &mut Sheet) {
+    if let Some(packing) = settings.packing {
+        let mut pairs: Vec<Pair> = vec![("compression", packing.name().into())];
+        // From 2 on, exactly the two newest levels stay unpacked: that is what can be said.
+        let upper = match settings.packing_level_min {
+            Some(1..) => "none",
+            _ => packing.name(),
+        };
+        pairs.push(("sst.compression_upper", upper.into()));
+        if let Packing::Zstd(level) = packing {
+            pairs.push(("sst.zstd_level", level.clamp(-7, 22).to_string()));
+        }
+        let note = match settings.packing_level_min {
+            None | Some(0 | 2) => "",
+            Some(_) => "unpacked are exactly the two newest levels",
+        };
+        sheet.told("packing", packing.name(), pairs, note);
+    }
+    if let Some(bits) = settings.filter_bits {
+        let bits = bits.clamp(0.0, 32.0);
+        sheet.given("filter_bits", bits, "sst.filter_bits", bits.to_string());
+    }
+    if let Some(bytes) = settings.block_bytes {
+        let bytes = bytes.clamp(512, 16 << 20);
+        sheet.given("block_bytes", bytes, "sst.block_size", bytes.to_string());
+    }
+    if let Some(interval) = settings.restart_interval {
+        let text = interval.clamp(1, 1024).to_string();
+        sheet.given("restart_interval", interval, "sst.restart_interval", text);
+    }
+    let base = settings.level_base_bytes.unwrap_or(BASE_BYTES);
+    match settings.file_bytes {
+        Some(bytes) => {
+            let given = bytes.min(base).clamp(16 << 10, 64 << 30);
+            let note = match given == bytes {
+                true => "",
+                false => "a file must fit in the first sorted level",
+            };
+            sheet.told(
+                "file_bytes",
+                bytes,
+                vec![("sst.file_size", given.to_string())],
+                note,
+            );
+        }
+        None if base < FILE_BYTES => sheet.told(
+            "file_bytes",
+            "automatic",
+            vec![("sst.file_size", base.max(64 << 10).to_string())],
+            "a file must fit in the first sorted level",
+        ),
+        None => {}
+    }
+    if let Some(merge) = settings.merge {
+        let name = match merge {
+            Merge::Add => "uint64add",
+            Merge::Max => "uint64max",
+            Merge::Append => "append",
+            Merge::Xor => "bytesxor",
+            Merge::Put => "put",
+        };
+        sheet.given("merge", name, "merge_operator", name.into());
+    }
+}
+
+fn levels(settings: &StoreSettings, sheet: &mut Sheet) {
+    if let Some(runs) = settings.l0_trigger {
+        let text = runs.clamp(1, 1024).to_string();
+        sheet.given("l0_trigger", runs, "compaction.l0_trigger", text);
+    }
+    let by_debt =
+        "writers are slowed by memory and by what compaction owes, not by a count of files";
+    sheet.without("l0_slowdown", settings.l0_slowdown, by_debt);
+    sheet.without("l0_stop", settings.l0_stop, by_debt);
+    sheet.without(
+        "level_count",
+        settings.level_count,
+        "the tree has as many levels as its size asks for",
+    );
+    if let Some(bytes) = settings.level_base_bytes {
+        let text = bytes.clamp(64 << 10, 1 << 50).to_string();
+        sheet.given("level_base_bytes", bytes, "compaction.base_level", text);
+    }
+    if let Some(growth) = settings.level_growth {
+        let text = growth.clamp(2, 100).to_string();
+        sheet.given("level_growth", growth, "compaction.level_growth", text);
+    }
+    if let Some(count) = settings.subcompactions {
+        let text = count.clamp(1, 64).to_string();
+        sheet.given("subcompactions", count, "compaction.subcompactions", text);
+    }
+    if let Some(is_automatic) = settings.automatic_compaction {
+        let text = is_automatic.to_string();
+        sheet.given(
+            "automatic_compaction",
+            is_automatic,
+            "compaction.automatic",
+            text,
+        );
+    }
+    if let Some(bytes) = settings.background_rate_bytes {
+        let text = bytes.clamp(64 << 10, 1 << 50).to_string();
+        sheet.given(
+            "background_rate_bytes",
+            bytes,
+            "compaction.rate_limit",
+            text,
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! What db_bench has not: records, open loops, checked values, real data.
+
+use std::fs;
+
+use esker_bench::report::json;
+
+use crate::tool::Tool;
+
+#[test]
+fn record_holds_what_was_measured() {
+    // Two benchmarks with everything that a report wants to know.
+    let tool = Tool::new();
+    tool.ok("--benchmarks=fillseq,readrandom --num=2000 --json={}/run.json --drain");
+    let record = json::read(&tool.path("run.json")).unwrap();
+    let [fill, read] = &record.measurements[..] else {
+        panic!("{record:?}");
+    };
+    assert_eq!(
+        (fill.name.as_str(), fill.ops, fill.bytes),
+        ("fillseq", 2000, 232_000)
+    );
+    assert!(fill.is_drained && !read.is_drained);
+    assert!(fill.engine_work.write_amplification.unwrap() >= 1.0);
+    assert!(fill.engine_work.space_amplification.is_some());
+    assert_eq!(read.latencies[0].kind, "read");
+    assert_eq!(read.latencies[0].count, 2000);
+    assert_eq!(read.message, "(2000 of 2000 found)");
+    assert!(read.settings.iter().any(|row| row.wish == "cache_bytes"));
+    assert!(record.machine.cpu_count > 0 && record.started_unix_s > 0);
+    assert!(read.usage.peak_rss_bytes > 0 && !read.series.samples.is_empty());
+}
+
+#[test]
+fn open_loop_keeps_its_rate() {
+    // 200 operations at 1000 a second take a fifth of a second, however fast the engine is.
+    let tool = Tool::new();
+    tool.ok("--benchmarks=fillseq --num=200 --target_rate=1000 --json={}/run.json");
+    let record = json::read(&tool.path("run.json")).unwrap();
+    let fill = &record.measurements[0];
+    assert_eq!(fill.target_rate, Some(1000.0));
+    assert!(fill.wall_s >= 0.198, "{}", fill.wall_s);
+}
+
+#[test]
+fn values_are_checked_against_their_keys() {
+    // Written with --verify all is right, also with lines of a file; without it, it is told.
+    let tool = Tool::new();
+    fs::write(tool.path("lines.txt"), "first\nsecond value\nthird").unwrap();
+    for source in ["random", "file:{}/lines.txt"] {
+        tool.ok(&format!(
+            "--benchmarks=fillrandom,readrandom --num=1000 --verify --value_source={source}"
+        ));
+    }
+    tool.ok("--benchmarks=fillseq --num=1000");
+    let told = tool.db_bench("--benchmarks=readrandom --num=1000 --verify --use_existing_db=1");
+    assert_eq!(told.code, 1);
+    assert!(
+        told.err.contains("is not what --verify writes"),
+        "{}",
+        told.err
+    );
+}
+
+#[test]
+fn keys_follow_a_distribution_and_time_a_file() {
+    // Zipfian keys leave most of the key space empty; throughput over time has its header.
+    let tool = Tool::new();
+    let ran = tool.ok(
+        "--benchmarks=fillrandom,readseq --num=5000 --key_distribution=zipfian:1.2 \
+         --report_file={}/r.csv --warm_up=0",
+    );
+    assert!(ran.line("readseq").contains("MB/s"));
+    let report = fs::read_to_string(tool.path("r.csv")).unwrap();
+    assert!(report.starts_with("secs_elapsed,interval_qps\n") && report.lines().count() > 2);
+}

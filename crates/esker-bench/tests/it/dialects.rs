@@ -1,0 +1,144 @@
+//! Every benchmark of every dialect, small.
+
+use crate::tool::Tool;
+
+#[test]
+fn leveldb_finds_as_many_keys_as_leveldb_does() {
+    // The seeds of the default list with a thousand keys: what is found follows from them alone.
+    let list = "fillseq,fillsync,fillrandom,overwrite,readrandom,readrandom,readseq,readreverse,\
+                compact,readrandom,fill100K";
+    let tool = Tool::new();
+    let ran = tool.ok(&format!("--num=1000 --benchmarks={list}"));
+    let key = |park: &mut u64| {
+        // The published recurrence, written down once more.
+        *park = *park * 16807 % 0x7fff_ffff;
+        *park % 1000
+    };
+    let mut there = [false; 1000];
+    for seed in [1003_u64, 1004] {
+        let mut park = seed;
+        (0..1000).for_each(|_| there[usize::try_from(key(&mut park)).unwrap()] = true);
+    }
+    let lines: Vec<&str> = ran
+        .out
+        .lines()
+        .filter(|line| line.starts_with("readrandom"))
+        .collect();
+    for (line, seed) in lines.iter().zip([1005_u64, 1006, 1010]) {
+        let mut park = seed;
+        let found = (0..1000)
+            .filter(|_| there[usize::try_from(key(&mut park)).unwrap()])
+            .count();
+        assert!(
+            line.ends_with(&format!("micros/op; ({found} of 1000 found)")),
+            "{line}"
+        );
+    }
+    assert_eq!(lines.len(), 3);
+    assert!(ran.line("fillsync").ends_with("(1 ops)"));
+    let distinct = there.iter().filter(|one| **one).count();
+    assert!(
+        ran.err.contains("Compat:     leveldb (the default"),
+        "{}",
+        ran.err
+    );
+    assert!(distinct > 800 && ran.out.contains("Entries:    1000\n"));
+}
+
+#[test]
+fn leveldb_runs_the_rest_of_its_list() {
+    // What is not in the default list; unknown names are told and passed over.
+    let tool = Tool::new();
+    let ran = tool.ok(
+        "--compat=leveldb --num=2000 --threads=2 --histogram=1 --benchmarks=fillbatch,nonsense,\
+         readmissing,readhot,readrandomsmall,seekrandom,seekordered,readwhilewriting,open,\
+         deleteseq,deleterandom,stats,sstables,",
+    );
+    assert!(
+        ran.err.contains("unknown benchmark 'nonsense'\n"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.line("seekrandom").contains("(2000 of 2000 found)"));
+    assert!(ran.line("readmissing").ends_with("micros/op;"));
+    assert!(ran.line("open").contains("micros/op;"));
+    assert!(
+        ran.out
+            .contains("Microseconds per op:\nCount: 4000  Average: "),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out
+            .contains("Level  Files Size(MB) Time(sec) Read(MB) Write(MB)\n")
+    );
+}
+
+#[test]
+fn rocksdb_runs_its_list() {
+    // Lines of today's form, a histogram for each kind, statistics at the end.
+    let tool = Tool::new();
+    let ran = tool.ok(
+        "--compat=rocksdb --num=2000 --seed=7 --histogram --statistics --merge_operator=uint64add \
+         --value_size=8 --batch_size=10 --seek_nexts=5 --disable_wal \
+         --benchmarks=fillseq,fillbatch,\
+         filluniquerandom,fillrandom,overwrite,readrandom[W1-X2],readseq,readreverse,\
+         readmissing,\
+         seekrandom,multireadrandom,newiterator,readwhilewriting,readwhilemerging,\
+         readwhilescanning,\
+         seekrandomwhilewriting,seekrandomwhilemerging,updaterandom,xorupdaterandom,appendrandom,\
+         mergerandom,readrandommergerandom,readrandomwriterandom,deleterandom,flush,compact,\
+         waitforcompaction,verifychecksum,levelstats,memstats,resetstats,stats",
+    );
+    let fill = ran.line("fillseq");
+    assert!(
+        fill.contains(" ops/sec ") && fill.contains(" seconds 2000 operations;"),
+        "{fill}"
+    );
+    assert!(ran.out.contains("readrandom [AVG 2 runs] : "));
+    assert!(
+        ran.out
+            .contains("Microseconds per update:\nCount: 2000 Average: ")
+    );
+    assert!(ran.out.contains("\nPercentiles: P50: "));
+    assert!(
+        ran.out
+            .contains("STATISTICS:\nrocksdb.block.cache.miss COUNT : ")
+    );
+    for start in [
+        "Cumulative writes: ",
+        "Cumulative compaction: ",
+        "Cumulative stall: 00:00:",
+        "Flush(GB): cumulative ",
+        "Uptime(secs): ",
+        " Sum ",
+    ] {
+        assert!(
+            ran.out.lines().any(|line| line.starts_with(start)),
+            "{start}: {}",
+            ran.out
+        );
+    }
+    assert!(
+        ran.out
+            .contains(&format!("DB path: [{}]\n", tool.path("db").display()))
+    );
+    let unknown = tool.db_bench("--compat=rocksdb --benchmarks=fillseq,nonsense,readseq --num=10");
+    assert_eq!(unknown.code, 1);
+    assert!(
+        unknown.err.ends_with("unknown benchmark 'nonsense'\n"),
+        "{}",
+        unknown.err
+    );
+    assert!(!unknown.out.contains("readseq"));
+}
+
+#[test]
+fn time_bounds_random_work() {
+    // One second of reads, whatever the count; the count of threads is that of measured ones.
+    let tool = Tool::new();
+    let ran = tool.ok("--benchmarks=fillseq,readwhilewriting --num=1000 --duration=1");
+    let line = ran.line("readwhilewriting");
+    let seconds: f64 = line.split_whitespace().nth(6).unwrap().parse().unwrap();
+    assert!((0.9..10.0).contains(&seconds), "{line}");
+}
