@@ -1,0 +1,5 @@
+//! What is done: whole benchmarks, each with its own command line and its own words.
+//!
+//! Law: a scenario drives a store through the trait alone and keeps what it saw as a record.
+
+pub mod ycsb;
