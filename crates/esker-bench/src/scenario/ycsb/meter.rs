@@ -181,6 +181,12 @@ impl Tally {
         self.line(metric, Fate::Good, false).add(took);
     }
 
+    /// Counts a time with a reply that is due at no time.
+    pub fn check(&mut self, metric: Metric, took: Duration, reply: Reply) {
+        self.duration(metric, took);
+        self.reply(metric, reply);
+    }
+
     /// Counts a combined operation, whose parts have their own replies.
     pub fn combined(&mut self, settings: &MeterSettings, metric: Metric, times: Times) {
         if settings.span != Span::Intended {
