@@ -19,3 +19,6 @@ pub mod table;
 pub mod chooser;
 pub mod stopwatch;
 pub mod core_client;
+pub mod exporter;
+pub mod status;
+pub mod interval_log;
