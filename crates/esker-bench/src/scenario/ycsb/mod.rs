@@ -22,3 +22,6 @@ pub mod core_client;
 pub mod exporter;
 pub mod status;
 pub mod interval_log;
+pub mod line_source;
+pub mod file_workload;
+pub mod file_client;
