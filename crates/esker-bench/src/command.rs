@@ -16,7 +16,11 @@ pub struct Command {
 }
 
 /// Every benchmark by name.
-pub const COMMANDS: &[Command] = &[];
+pub const COMMANDS: &[Command] = &[Command {
+    name: "ycsb",
+    doc: "YCSB: its workloads A to F, its property files, values from a file",
+    run: crate::scenario::ycsb::entry::run,
+}];
 
 /// Runs the benchmark named by the first of `words` with the others. Results go to `out`,
 /// everything else to `err`. Returns the exit code: 0 done, 1 something failed, 2 the command
