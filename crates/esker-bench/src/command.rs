@@ -70,6 +70,7 @@ fn help() -> String {
         text += &format!("  {:<10} {}\n", command.name, command.doc);
     }
     text += "\nExamples:\n  esker bench db --benchmarks=fillseq,readrandom --num=100000\n";
+    text += "  esker bench ycsb load --workload a -p recordcount=100000\n";
     text += "\nEach tells its own options with --help.\n\
              Exit codes: 0 done, 1 something failed, 2 the command line makes no sense.\n";
     text

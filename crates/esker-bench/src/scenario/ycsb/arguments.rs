@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::fail::{Failure, Outcome};
 use crate::scenario::ycsb::builtin::{self, SHARED};
-use crate::scenario::ycsb::catalogue::OWN;
+use crate::scenario::ycsb::catalogue::{OWN, nearest};
 use crate::scenario::ycsb::exporter::Format;
 use crate::scenario::ycsb::properties::Properties;
 
@@ -164,13 +164,16 @@ const OPTIONS: [&str; 19] = [
 ];
 
 fn unknown(name: &str) -> Failure {
-    let bare = name.trim_start_matches('-').to_ascii_lowercase();
-    let near = OPTIONS.iter().find(|option| {
-        let option = option.trim_start_matches('-').to_ascii_lowercase();
-        option == bare
-            || (bare.len() > 2 && (option.starts_with(&bare) || bare.starts_with(&option)))
-                && option.len() > 2
-    });
+    // One dash or two is the commonest slip of all.
+    let bare = name.trim_start_matches('-');
+    let near = nearest(
+        bare,
+        OPTIONS.iter().map(|option| option.trim_start_matches('-')),
+    );
+    let near = near.filter(|near| near.len() > 1);
+    let near = OPTIONS
+        .iter()
+        .find(|option| Some(option.trim_start_matches('-')) == near);
     Failure::usage(match near {
         Some(near) => format!("there is no option {name}; did you mean {near}?"),
         None => format!("there is no option {name}; there are {}", OPTIONS.join(" ")),

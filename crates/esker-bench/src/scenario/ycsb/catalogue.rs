@@ -305,7 +305,7 @@ pub fn notes(properties: &Properties) -> Vec<String> {
             Some(known) if !known.doc.is_empty() => None,
             Some(_) => unused_note(name, value.trim()),
             None if name.starts_with(OWN) || name.starts_with("htrace.") => None,
-            None => Some(match nearest(name) {
+            None => Some(match nearest(name, KNOWN.iter().map(|known| known.name)) {
                 Some(near) => {
                     format!("note: there is no property {name}; did you mean {near}?")
                 }
@@ -333,10 +333,10 @@ fn unused_note(name: &str, value: &str) -> Option<String> {
     Some(format!("note: {name} has no effect: {why}"))
 }
 
-/// The known property nearest to `wrong`, if one is near: at most a third of its letters differ.
-pub fn nearest(wrong: &str) -> Option<&'static str> {
+/// The one of `names` that is nearest to `wrong`, if one is near: at most a third of its letters
+/// differ.
+pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let far = (wrong.chars().count() / 3).max(1);
-    let names = KNOWN.iter().map(|known| known.name);
     names
         .map(|name| (distance(wrong, name), name))
         .filter(|(distance, _)| *distance <= far)

@@ -44,6 +44,7 @@ pub fn carry_out(
     let sources = plan.file.as_ref().map(Sources::open).transpose()?;
     let dir = arguments.dir();
     make_place(engine, &dir, arguments, &plan)?;
+    let is_there = engine.is_there(&dir);
     let settings = StoreSettings {
         own: arguments.own_settings(),
         ..StoreSettings::default()
@@ -66,13 +67,11 @@ pub fn carry_out(
     }
     let after = store.counters();
     let mut done = EngineWork::between(&before, &after);
-    if plan.is_load && before.live_bytes.unwrap_or(0) == 0 {
-        // All that was written is alive, because each key came once.
-        let ratio = |live: u64, user: u64| (user > 0).then(|| live as f64 / user as f64);
-        done.space_amplification = done
-            .live_bytes
-            .zip(done.user_bytes)
-            .and_then(|(l, u)| ratio(l, u));
+    if plan.is_load && arguments.drains && !is_there {
+        // All that was written is alive, because each key came once, and is in files by now.
+        let bytes = done.live_bytes.zip(done.user_bytes);
+        let bytes = bytes.filter(|(_, user)| *user > 0);
+        done.space_amplification = bytes.map(|(live, user)| live as f64 / user as f64);
     }
     let start = Instant::now();
     store.close()?;
@@ -219,7 +218,9 @@ fn file_notes(plan: &Plan, file: &FileShared<'_>, driven: &Driven) -> Vec<String
     if rewinds > 0 {
         notes.push(format!("Keyfile rewind! {rewinds} times"));
     }
-    let wanted = plan.operations.filter(|_| plan.is_load);
+    let errors = driven.tally.count(Metric::Insert, Reply::Error);
+    let is_whole = plan.is_load && plan.duration.is_none() && errors == 0;
+    let wanted = plan.operations.filter(|_| is_whole);
     if let Some(wanted) = wanted.filter(|wanted| driven.finished.ops() < *wanted) {
         notes.push(format!(
             "note: the datafile ended after {} of {wanted} records",

@@ -38,6 +38,8 @@ fn slips_are_answered() {
     for (line, told) in [
         ("-thread 4", "did you mean -threads?"),
         ("--load", "did you mean -load?"),
+        ("-treads 4", "did you mean -threads?"),
+        ("--jsn x", "did you mean --json?"),
         ("--nonsense", "there are -P"),
         ("-p recordcount", "-p name=value"),
         ("-threads", "-threads needs a value"),
