@@ -220,11 +220,13 @@ fn counters(stats: &Stats) -> Counters {
         found.map_or(0, |(_, _, value)| *value)
     };
     let levels = stats.keyspaces.iter().flat_map(|keyspace| &keyspace.levels);
+    let user_bytes = value("esker_write_bytes_total");
+    let logged = value("esker_wal_bytes_total");
     let compacted = value("esker_compaction_written_bytes_total");
     let flushed = value("esker_flush_bytes_total");
     Counters {
-        user_bytes: Some(value("esker_write_bytes_total")),
-        written_bytes: Some(value("esker_wal_bytes_total") + flushed + compacted),
+        user_bytes: Some(user_bytes),
+        written_bytes: all_written(user_bytes, logged, flushed + compacted),
         read_bytes: Some(
             value("esker_block_read_bytes_total") + value("esker_compaction_read_bytes_total"),
         ),
@@ -248,6 +250,13 @@ fn counters(stats: &Stats) -> Counters {
             .map(|(name, _, value)| ((*name).to_owned(), *value))
             .collect(),
     }
+}
+
+/// Bytes of log and files; `None` where writes came and the log counted nothing. Then either it was
+/// off or nobody counts it, which cannot be told apart from here, and a write amplification
+/// without the log would look better than it is.
+fn all_written(user_bytes: u64, logged: u64, in_files: u64) -> Option<u64> {
+    (logged > 0 || user_bytes == 0).then_some(logged + in_files)
 }
 
 struct EmbeddedBatch<'a> {

@@ -59,7 +59,7 @@ fn every_call_of_the_trait_does_what_it_says() {
     store.drain().unwrap();
     store.verify().unwrap();
     let counters = store.counters();
-    assert!(counters.written_bytes > Some(0) && counters.live_bytes > Some(0));
+    assert!(counters.user_bytes > Some(0) && counters.live_bytes > Some(0));
     assert_eq!(
         counters
             .levels
@@ -110,4 +110,12 @@ fn settings_are_translated_and_told() {
     let dir = tempfile::tempdir().unwrap();
     let refused = Esker.open(dir.path(), &wrong).err().unwrap();
     assert_eq!(refused.kind, FailureKind::Usage);
+}
+
+#[test]
+fn a_log_that_is_not_counted_is_not_taken_for_free() {
+    // Nothing written, all counted, and writes of which the log says nothing.
+    assert_eq!(all_written(0, 0, 0), Some(0));
+    assert_eq!(all_written(100, 110, 50), Some(160));
+    assert_eq!(all_written(100, 0, 50), None);
 }
