@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use crate::console::Console;
 use crate::fail::{Failure, FailureKind, Outcome};
-use crate::scenario::db_bench;
+use crate::scenario::{db_bench, ycsb};
 
 /// A benchmark that has a name on the command line.
 pub struct Command {
@@ -17,11 +17,18 @@ pub struct Command {
 }
 
 /// Every benchmark by name.
-pub const COMMANDS: &[Command] = &[Command {
-    name: "db",
-    doc: "db_bench: LevelDB's, RocksDB's of 2013 and RocksDB's of today",
-    run: db_bench::command::run,
-}];
+pub const COMMANDS: &[Command] = &[
+    Command {
+        name: "db",
+        doc: "db_bench: LevelDB's, RocksDB's of 2013 and RocksDB's of today",
+        run: db_bench::command::run,
+    },
+    Command {
+        name: "ycsb",
+        doc: "YCSB: its workloads A to F, its property files, values from a file",
+        run: ycsb::entry::run,
+    },
+];
 
 /// Runs the benchmark named by the first of `words` with the others. Results go to `out`,
 /// everything else to `err`. Returns the exit code: 0 done, 1 something failed, 2 the command
@@ -71,6 +78,7 @@ fn help() -> String {
         text += &format!("  {:<10} {}\n", command.name, command.doc);
     }
     text += "\nExamples:\n  esker bench db --benchmarks=fillseq,readrandom --num=100000\n";
+    text += "  esker bench ycsb load --workload a -p recordcount=100000\n";
     text += "\nEach tells its own options with --help.\n\
              Exit codes: 0 done, 1 something failed, 2 the command line makes no sense.\n";
     text

@@ -8,6 +8,7 @@
 //! - `target`: the traits that every engine under test implements, and our engine behind them.
 //! - `run`: threads, warm-up, stop rule, the live line.
 //! - `report`: one run as data, and its file.
+//! - `scenario`: whole benchmarks, each with its own command line and words.
 //! - `command`: from the words of the command line to an exit code.
 
 #![allow(

@@ -119,6 +119,11 @@ impl<'a> Lane<'a> {
         self.started.elapsed()
     }
 
+    /// When the present operation was due, in an open loop.
+    pub fn due(&self) -> Option<Instant> {
+        self.pace.as_ref().map(|_| self.from)
+    }
+
     /// Whether another operation is to be started. In an open loop it returns when that is due.
     #[inline]
     pub fn go(&mut self) -> bool {

@@ -1,3 +1,6 @@
-//! What is done: db_bench in its dialects.
+//! What is done: whole benchmarks, each with its own command line and its own words.
+//!
+//! Law: a scenario drives a store through the trait alone and keeps what it saw as a record.
 
 pub mod db_bench;
+pub mod ycsb;

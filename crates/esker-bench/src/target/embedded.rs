@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use esker::store::names::FileName;
@@ -47,11 +46,7 @@ impl Engine for Esker {
         let db = builder.open()?;
         let ways = Ways::new(&db);
         Ok(Opened {
-            store: Box::new(Embedded {
-                db,
-                ways,
-                is_unlogged: AtomicBool::new(false),
-            }),
+            store: Box::new(Embedded { db, ways }),
             matched,
         })
     }
@@ -120,22 +115,11 @@ fn write_options(how: WriteHow) -> WriteOptions {
 struct Embedded {
     db: Db,
     ways: Ways,
-    /// Whether writes skipped the log.
-    is_unlogged: AtomicBool,
 }
 
 impl Embedded {
     fn way(&self, how: WriteHow) -> &Keyspace {
-        self.mark(how);
         self.ways.of(how)
-    }
-
-    // The mark stands alone, and a moment more or less does not matter: relaxed is enough.
-    fn mark(&self, how: WriteHow) {
-        let is_new = how.no_log && !how.sync && !self.is_unlogged.load(Ordering::Relaxed);
-        if is_new {
-            self.is_unlogged.store(true, Ordering::Relaxed);
-        }
     }
 }
 
@@ -228,7 +212,7 @@ impl Store for Embedded {
     }
 
     fn counters(&self) -> Counters {
-        counters(&self.db.stats(), self.is_unlogged.load(Ordering::Relaxed))
+        counters(&self.db.stats())
     }
 
     fn close(self: Box<Self>) -> Outcome {
@@ -236,31 +220,22 @@ impl Store for Embedded {
     }
 }
 
-fn counters(stats: &Stats, is_unlogged: bool) -> Counters {
+fn counters(stats: &Stats) -> Counters {
     let value = |wanted: &str| {
         let found = stats.counters.iter().find(|(name, _, _)| *name == wanted);
         found.map_or(0, |(_, _, value)| *value)
     };
     let levels = stats.keyspaces.iter().flat_map(|keyspace| &keyspace.levels);
+    let logged = value("esker_wal_bytes_total");
     let compacted = value("esker_compaction_written_bytes_total");
     let flushed = value("esker_flush_bytes_total");
-    // The engine's counter of log bytes stays at 0 so far: what is logged are the bytes of the
-    // batches, framing of less than a thousandth left out. With writes that skipped the log the
-    // share of the others is not known, and none is told.
-    let batches = if is_unlogged {
-        0
-    } else {
-        value("esker_write_bytes_total")
-    };
-    let logged = value("esker_wal_bytes_total").max(batches);
     Counters {
         user_bytes: Some(value("esker_write_bytes_total")),
         written_bytes: Some(logged + flushed + compacted),
-        read_bytes: Some(
-            value("esker_block_read_bytes_total") + value("esker_compaction_read_bytes_total"),
-        ),
+        // What reads bring in is not counted by the engine.
+        read_bytes: None,
         stall: Some(stats.stalled),
-        stall_count: Some(value("esker_writes_stalled_total")),
+        stall_count: None,
         debt_bytes: Some(stats.keyspaces.iter().map(|one| one.debt_bytes).sum()),
         live_bytes: Some(stats.disk_bytes),
         memory_bytes: Some(stats.memory.iter().map(|(_, bytes)| bytes).sum()),
@@ -300,7 +275,6 @@ impl Batch for EmbeddedBatch<'_> {
     }
 
     fn commit(&mut self, how: WriteHow) -> Outcome {
-        self.store.mark(how);
         Ok(self.batch.commit_with(write_options(how))?)
     }
 }

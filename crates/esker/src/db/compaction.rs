@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::base::stats::board::Tick;
+use crate::base::stats::board::{Tick, nanoseconds};
 use crate::base::stats::ledger::{Charge, MemoryOwner};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::range::KeyRange;
@@ -21,6 +21,7 @@ use crate::flow::compact::job::{
 use crate::flow::compact::leveled::Situation;
 use crate::flow::compact::plan::{Deed, Plan};
 use crate::flow::read::view::View;
+use crate::flow::survive::Tally;
 
 /// A compaction under way.
 pub struct Running {
@@ -286,6 +287,7 @@ impl Running {
         let board = &core.board;
         board.add(Tick::Compactions, 1);
         if self.plan.deed != Deed::Merge {
+            board.add(Tick::TrivialMoves, 1);
             return;
         }
         let read_bytes = self.plan.size_bytes();
@@ -300,7 +302,17 @@ impl Running {
             Tick::MergeFolds,
             made.iter().map(|part| part.tally.folded_count).sum(),
         );
-        core.work
-            .note_digested(read_bytes, core.env.clock.monotonic() - self.began);
+        let entries = |count: fn(&Tally) -> u64| made.iter().map(|part| count(&part.tally)).sum();
+        let (read_count, kept_count): (u64, u64) = (
+            entries(|tally| tally.read_count),
+            entries(|tally| tally.kept_count),
+        );
+        board.add(
+            Tick::CompactionDropped,
+            read_count.saturating_sub(kept_count),
+        );
+        let took = core.env.clock.monotonic() - self.began;
+        board.add(Tick::CompactionNanos, nanoseconds(took));
+        core.work.note_digested(read_bytes, took);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::stats::board::Tick;
+use crate::base::stats::board::{Tick, nanoseconds};
 use crate::base::stats::ledger::MemoryOwner;
 use crate::base::types::error::Result;
 use crate::base::types::ids::Level;
@@ -40,6 +40,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     let entry_count: usize = sealed.iter().map(|sealed| sealed.table.entry_count()).sum();
     let buffer_bytes = OUTPUT_BYTES + entry_count as u64 * KEY_BUILD_BYTES;
     let charge = core.ledger.hold(MemoryOwner::Compaction, buffer_bytes);
+    let began = core.env.clock.monotonic();
     let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
     let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
     let numbers: Vec<_> = flushed.files.iter().map(|file| file.number).collect();
@@ -74,6 +75,10 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     }
     core.board.add(Tick::Flushes, 1);
     core.board.add(Tick::FlushBytes, bytes);
+    core.board.add(
+        Tick::FlushNanos,
+        nanoseconds(core.env.clock.monotonic() - began),
+    );
     core.board.add(Tick::FilesCreated, numbers.len() as u64);
     core.board.add(Tick::MergeFolds, flushed.tally.folded_count);
     retire_logs(core)?;

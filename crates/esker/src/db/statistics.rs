@@ -124,6 +124,7 @@ pub fn gather(core: &Core) -> Stats {
             .snapshot()
             .readings()
             .map(|reading| (reading.tick.name(), reading.tick.doc(), reading.value))
+            .chain(of_cache(core))
             .collect(),
         settings: core
             .resolved
@@ -132,6 +133,22 @@ pub fn gather(core: &Core) -> Stats {
             .map(|one| (one.setting.name, one.text.clone(), one.origin.name()))
             .collect(),
     }
+}
+
+// The cache counts for itself.
+fn of_cache(core: &Core) -> [(&'static str, &'static str, u64); 2] {
+    [
+        (
+            "esker_block_cache_hits_total",
+            "Blocks found in the block cache.",
+            core.cache.hits(),
+        ),
+        (
+            "esker_block_cache_misses_total",
+            "Blocks that had to be read from a file.",
+            core.cache.misses(),
+        ),
+    ]
 }
 
 fn state_word(core: &Core) -> String {

@@ -96,6 +96,7 @@ pub fn write(
             core.board.add(Tick::WriteBatches, 1);
             core.board.add(Tick::WriteEntries, u64::from(batch.count()));
             core.board.add(Tick::WriteBytes, batch.size_bytes() as u64);
+            core.board.add(Tick::WalBytes, applied.logged_bytes);
             follow_up(core, applied);
             Ok(true)
         }

@@ -230,17 +230,14 @@ fn short(count: f64) -> String {
 }
 
 /// RocksDB's tickers that the engine has too, and its own name for each.
-const TICKERS: [(&str, &str); 14] = [
+const TICKERS: [(&str, &str); 11] = [
     ("rocksdb.block.cache.miss", "esker_block_cache_misses_total"),
     ("rocksdb.block.cache.hit", "esker_block_cache_hits_total"),
-    ("rocksdb.bloom.filter.useful", "esker_filter_useful_total"),
-    ("rocksdb.memtable.hit", "esker_gets_from_memtables_total"),
     ("rocksdb.number.keys.read", "esker_gets_total"),
     ("rocksdb.number.keys.written", "esker_write_entries_total"),
     ("rocksdb.bytes.written", "esker_write_bytes_total"),
     ("rocksdb.number.db.seek", "esker_seeks_total"),
     ("rocksdb.number.db.next", "esker_steps_total"),
-    ("rocksdb.wal.synced", "esker_wal_syncs_total"),
     ("rocksdb.wal.bytes", "esker_wal_bytes_total"),
     ("rocksdb.flush.write.bytes", "esker_flush_bytes_total"),
     (

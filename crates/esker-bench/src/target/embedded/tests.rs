@@ -59,7 +59,7 @@ fn every_call_of_the_trait_does_what_it_says() {
     store.drain().unwrap();
     store.verify().unwrap();
     let counters = store.counters();
-    assert!(counters.written_bytes > Some(0) && counters.live_bytes > Some(0));
+    assert!(counters.user_bytes > Some(0) && counters.live_bytes > Some(0));
     assert_eq!(
         counters
             .levels

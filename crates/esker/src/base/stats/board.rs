@@ -1,5 +1,7 @@
 //! The named set of counters that the engine keeps.
 
+use std::time::Duration;
+
 use crate::base::stats::counter::Counters;
 
 /// What one step of a counter means.
@@ -56,55 +58,19 @@ ticks! {
     WriteEntries, "esker_write_entries_total", Events,
         "Entries in committed batches: puts, deletes, merges and range deletes.";
     WriteBytes, "esker_write_bytes_total", Bytes,
-        "Bytes of keys and values in committed batches.";
-    WriteGroups, "esker_write_groups_total", Events,
-        "Times a leader committed the batches of several writers at once.";
-    WritesRefused, "esker_writes_refused_total", Events,
-        "Writes that asked not to wait and were answered busy.";
-    WritesStalled, "esker_writes_stalled_total", Events,
-        "Writes that were held back so that compaction could keep up.";
-    StallNanos, "esker_write_stall_seconds_total", Nanoseconds,
-        "Time for which writes were held back.";
+        "Bytes of committed batches: keys, values and their framing.";
     WalBytes, "esker_wal_bytes_total", Bytes,
         "Bytes appended to the write-ahead log, its framing included.";
-    WalSyncs, "esker_wal_syncs_total", Events,
-        "Times the write-ahead log was synced to the medium.";
-    WalSyncNanos, "esker_wal_sync_seconds_total", Nanoseconds,
-        "Time spent in syncs of the write-ahead log.";
     Gets, "esker_gets_total", Events,
         "Point reads.";
     GetsFound, "esker_gets_found_total", Events,
         "Point reads that found a value.";
-    GetsFromMemtables, "esker_gets_from_memtables_total", Events,
-        "Point reads that memtables answered without a look at any file.";
     Seeks, "esker_seeks_total", Events,
         "Times an iterator was placed.";
     Steps, "esker_steps_total", Events,
         "Times an iterator moved to its next or previous entry.";
-    ReadBytes, "esker_read_bytes_total", Bytes,
-        "Bytes of keys and values handed out by reads.";
-    TombstoneSkips, "esker_tombstones_skipped_total", Events,
-        "Deleted entries that an iterator stepped over.";
-    RangeDeleteSkips, "esker_range_delete_skips_total", Events,
-        "Times a read jumped over what a range delete hides.";
-    ExpiredSkips, "esker_expired_skips_total", Events,
-        "Entries that a read passed over because their time to live had ended.";
     MergeFolds, "esker_merge_folds_total", Events,
         "Times merge operands were folded, wherever it happened.";
-    CacheHits, "esker_block_cache_hits_total", Events,
-        "Blocks found in the block cache.";
-    CacheMisses, "esker_block_cache_misses_total", Events,
-        "Blocks that had to be read from a file.";
-    BlockReadBytes, "esker_block_read_bytes_total", Bytes,
-        "Bytes of blocks read from files for reads, as packed on disk.";
-    FilterChecks, "esker_filter_checks_total", Events,
-        "Times a filter was asked whether its file may hold a key.";
-    FilterUseful, "esker_filter_useful_total", Events,
-        "Times a filter said no and saved the look into a file.";
-    FilterFalsePositives, "esker_filter_false_positives_total", Events,
-        "Times a filter said yes and the file did not hold the key.";
-    MemtablesSealed, "esker_memtables_sealed_total", Events,
-        "Memtables that were full and waited to be flushed.";
     Flushes, "esker_flushes_total", Events,
         "Flushes of sealed memtables to sorted files.";
     FlushBytes, "esker_flush_bytes_total", Bytes,
@@ -114,23 +80,24 @@ ticks! {
     Compactions, "esker_compactions_total", Events,
         "Compactions that rewrote files.";
     TrivialMoves, "esker_trivial_moves_total", Events,
-        "Files that moved down a level without being rewritten.";
+        "Compactions that moved files down a level without rewriting them.";
     CompactionReadBytes, "esker_compaction_read_bytes_total", Bytes,
         "Bytes of sorted files read by compactions.";
     CompactionWrittenBytes, "esker_compaction_written_bytes_total", Bytes,
         "Bytes of sorted files written by compactions.";
     CompactionNanos, "esker_compaction_seconds_total", Nanoseconds,
-        "Time spent in compactions, summed over threads.";
+        "Time from the beginning to the end of each compaction that rewrote files.";
     CompactionDropped, "esker_compaction_dropped_entries_total", Events,
         "Entries that compactions did not write again: hidden, deleted or expired.";
     FilesCreated, "esker_files_created_total", Events,
         "Sorted files that joined the tree.";
     FilesRemoved, "esker_files_removed_total", Events,
         "Files removed because no version and no log replay needs them.";
-    FilesOpened, "esker_files_opened_total", Events,
-        "Times a sorted file was opened because it was not among the open files.";
-    BackgroundErrors, "esker_background_errors_total", Events,
-        "Flushes and compactions that failed.";
+}
+
+/// A duration as the counters of time take it.
+pub fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The counters of one database, raised from any thread for about two nanoseconds.

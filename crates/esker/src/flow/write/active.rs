@@ -51,6 +51,8 @@ pub struct Applied {
     pub has_rotated: bool,
     /// Whether live memtables took notably more memory, so that others should make room.
     pub has_grown: bool,
+    /// Bytes that the log grew by, framing and heads of segments included.
+    pub logged_bytes: u64,
 }
 
 impl Active {
@@ -173,9 +175,11 @@ impl Active {
     /// whole.
     pub fn log(&mut self, batch: &[u8], sync: &SyncGroup, applied: &mut Applied) -> Result<()> {
         let fits = self.log.as_ref().is_some_and(|log| log.fits(batch.len()));
+        let mut before = self.log.as_ref().map_or(0, WalWriter::end_offset);
         if !fits {
             self.rotate(batch.len(), sync)?;
             applied.has_rotated = true;
+            before = 0;
         }
         let log = self.log.as_mut().expect("a rotation leaves a live log");
         if let Some(synced) = sync.synced()
@@ -186,6 +190,7 @@ impl Active {
             log.set_synced(EARLIER_DURABLE);
         }
         let offset = log.append(batch).map_err(torn)?;
+        applied.logged_bytes = offset - before;
         sync.wrote(LogPosition {
             segment: log.number(),
             offset,

@@ -51,7 +51,7 @@ fn names_follow_the_rules_of_prometheus() {
 fn time_is_shown_in_seconds() {
     // Metrics want base units; the engine counts nanoseconds.
     let board = Board::new();
-    board.add(Tick::StallNanos, 1_500_000_000);
+    board.add(Tick::FlushNanos, 1_500_000_000);
     board.add(Tick::WalBytes, 7);
     let snapshot = board.snapshot();
     let shown = |tick| {
@@ -60,7 +60,7 @@ fn time_is_shown_in_seconds() {
             .find(|reading| reading.tick == tick)
             .unwrap()
     };
-    assert_eq!(shown(Tick::StallNanos).base_value(), 1.5);
+    assert_eq!(shown(Tick::FlushNanos).base_value(), 1.5);
     assert_eq!(shown(Tick::WalBytes).base_value(), 7.0);
 }
 

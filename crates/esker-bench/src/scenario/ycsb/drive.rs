@@ -1,0 +1,183 @@
+//! Drives a phase: threads, status lines, logs of histograms, and what all of it came to.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::console::Remarks;
+use crate::fail::Outcome;
+use crate::run::course::{Course, Finished, Tick};
+use crate::run::execute::execute;
+use crate::run::live::Live;
+use crate::scenario::ycsb::interval_log::IntervalLogs;
+use crate::scenario::ycsb::meter::Tally;
+use crate::scenario::ycsb::plan::Plan;
+use crate::scenario::ycsb::status::{self, Progress};
+use crate::scenario::ycsb::stopwatch::Stopwatch;
+use crate::target::store::Store;
+
+/// What came of a step of a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Stepped {
+    /// Whether the thread goes on.
+    pub goes_on: bool,
+    /// Whether an operation was done at all.
+    pub is_done: bool,
+    /// Bytes of keys and values.
+    pub bytes: u64,
+}
+
+/// One thread's steps; each is told when it was due, in an open loop.
+pub type Steps<'a> = Box<dyn FnMut(Option<Instant>) -> Outcome<Stepped> + 'a>;
+
+/// Makes the steps of a thread: its number, and where its times go.
+pub type MakeSteps<'a> = dyn Fn(usize, Stopwatch<'a>) -> Steps<'a> + Sync + 'a;
+
+/// A phase that is over.
+pub struct Driven {
+    /// Threads, bytes, throughput over time, usage.
+    pub finished: Finished,
+    /// What was measured.
+    pub tally: Tally,
+}
+
+/// Runs the phase, and waits for background work within the time measured if `drains` says so.
+pub fn drive<'a>(
+    plan: &'a Plan,
+    store: &dyn Store,
+    tallies: &'a [Mutex<Tally>],
+    remarks: &'a Remarks<'_>,
+    logs: Option<IntervalLogs>,
+    make: &MakeSteps<'a>,
+) -> Outcome<Driven> {
+    assert_eq!(tallies.len(), plan.threads);
+    let stall = || store.counters().stall.unwrap_or_default();
+    let course = Course {
+        threads: plan.threads,
+        duration: plan.duration,
+        target_rate: plan.target_rate,
+        // Each operation has several times; the stopwatch keeps them.
+        is_timed: false,
+        stall: &stall,
+        ..Course::plain()
+    };
+    let mut watcher = Watcher {
+        plan,
+        tallies,
+        remarks,
+        logs,
+        total: Tally::default(),
+        told_at: Duration::ZERO,
+        told_ops: 0,
+        is_begun: false,
+        failed: None,
+    };
+    let label = if plan.is_load { "load" } else { "run" };
+    let mut live = (!plan.has_status).then(|| Live::new(remarks, label));
+    let mut last = (Duration::ZERO, 0);
+    let finished = execute(
+        &course,
+        &mut |tick| {
+            // Threads keep their own bounds, because they are not all alike.
+            let tick = Tick {
+                ops_wanted: plan.operations,
+                ..*tick
+            };
+            last = (tick.elapsed, tick.ops);
+            watcher.tick(&tick);
+            if let Some(live) = &mut live {
+                live.tick(&tick);
+            }
+        },
+        &|lane| {
+            let stopwatch = Stopwatch::new(&plan.meter, &tallies[lane.index()]);
+            let mut steps = make(lane.index(), stopwatch);
+            let mut left = plan.share(lane.index());
+            while left > 0 && lane.go() {
+                left -= 1;
+                let step = steps(lane.due())?;
+                lane.add_bytes(step.bytes);
+                if step.is_done {
+                    lane.finish(0, 1);
+                }
+                if !step.goes_on {
+                    break;
+                }
+            }
+            Ok(())
+        },
+    );
+    if let Some(live) = live {
+        live.end();
+    }
+    let finished = finished?;
+    watcher.end_interval(last.0, last.1);
+    watcher.failed.map_or(Ok(()), Err)?;
+    Ok(Driven {
+        finished,
+        tally: watcher.total,
+    })
+}
+
+/// Takes what was measured from the threads at each interval.
+struct Watcher<'a, 'r> {
+    plan: &'a Plan,
+    tallies: &'a [Mutex<Tally>],
+    remarks: &'a Remarks<'r>,
+    logs: Option<IntervalLogs>,
+    total: Tally,
+    told_at: Duration,
+    told_ops: u64,
+    is_begun: bool,
+    failed: Option<crate::fail::Failure>,
+}
+
+impl Watcher<'_, '_> {
+    fn tick(&mut self, tick: &Tick) {
+        let has_intervals = self.plan.has_status || self.logs.is_some();
+        let is_due = tick.elapsed >= self.told_at + self.plan.status_every;
+        if has_intervals && (is_due || !self.is_begun) {
+            self.is_begun = true;
+            self.end_interval(tick.elapsed, tick.ops);
+        }
+    }
+
+    /// Takes all tallies, tells of them, and adds them to the whole.
+    fn end_interval(&mut self, elapsed: Duration, ops: u64) {
+        let mut interval = Tally::default();
+        for tally in self.tallies {
+            let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = std::mem::take(&mut *tally);
+            drop(tally);
+            interval.merge(&taken);
+        }
+        let since = elapsed.saturating_sub(self.told_at);
+        let span = self.plan.meter.span;
+        if self.plan.has_status {
+            let progress = Progress {
+                elapsed,
+                elapsed_since: since,
+                ops,
+                ops_since: ops.saturating_sub(self.told_ops),
+                ops_left: self
+                    .plan
+                    .operations
+                    .map_or(0, |all| all.saturating_sub(ops)),
+            };
+            let line = status::line(
+                &self.plan.label,
+                SystemTime::now(),
+                &progress,
+                &interval,
+                span,
+            );
+            // A line that cannot be told is no reason to stop measuring.
+            let _ = self.remarks.line(&line);
+        }
+        if let Some(logs) = &mut self.logs {
+            let added = logs.add(&interval, span, self.told_at, since);
+            self.failed = self.failed.take().or(added.err());
+        }
+        self.total.merge(&interval);
+        (self.told_at, self.told_ops) = (elapsed, ops);
+    }
+}

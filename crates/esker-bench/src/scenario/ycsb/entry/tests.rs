@@ -1,0 +1,249 @@
+//! Whole phases on our engine, from the words of the command line to what is printed.
+
+use std::fs;
+use std::path::Path;
+
+use esker::Readable;
+
+use crate::command::run as run_command;
+use crate::report::json;
+
+/// Exit code, output, remarks.
+fn bench(line: &str, dir: &Path) -> (u8, String, String) {
+    let dir = dir.display().to_string();
+    let words = std::iter::once("ycsb").chain(line.split_whitespace());
+    let words: Vec<String> = words.map(|word| word.replace("DIR", &dir)).collect();
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let code = run_command(&words, &mut out, &mut err);
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (code, text(out), text(err))
+}
+
+fn value(out: &str, metric: &str, measurement: &str) -> Option<f64> {
+    let start = format!("[{metric}], {measurement}, ");
+    let line = out.lines().find_map(|line| line.strip_prefix(&start))?;
+    Some(line.parse().unwrap())
+}
+
+#[test]
+fn every_workload_runs_on_what_was_loaded() {
+    // Load, then A, B, C, F and D on it, then a fresh load for E: all operations are accounted
+    // for, nothing is missing, every value is checked.
+    let dir = tempfile::tempdir().unwrap();
+    let shape = "-p recordcount=500 -p operationcount=600 -threads 3 --verify --db DIR/db";
+    for letter in ["a", "b", "c", "f", "d", "e"] {
+        if letter == "a" || letter == "e" {
+            let line = format!("load --workload {letter} {shape} --use_existing_db=0");
+            let (code, out, err) = bench(&line, dir.path());
+            assert_eq!(code, 0, "{err}");
+            assert_eq!(value(&out, "INSERT", "Operations"), Some(500.0));
+            assert_eq!(value(&out, "INSERT", "Return=OK"), Some(500.0));
+            assert_eq!(value(&out, "CLEANUP", "Operations"), Some(1.0));
+        }
+        let (code, out, err) = bench(&format!("run --workload {letter} {shape}"), dir.path());
+        assert_eq!(code, 0, "{err}");
+        let count = |metric| value(&out, metric, "Operations").unwrap_or(0.0);
+        let parts = count("UPDATE") + count("INSERT") + count("SCAN") + count("READ");
+        assert_eq!(parts - count("READ-MODIFY-WRITE"), 600.0, "{letter}: {out}");
+        assert_eq!(count("VERIFY"), count("READ"), "{letter}");
+        assert_eq!(count("Intended-READ"), count("READ"), "{letter}");
+        let checked = value(&out, "VERIFY", "Return=OK").unwrap_or(0.0);
+        assert_eq!(checked, count("READ"), "{letter}");
+        assert!(
+            value(&out, "READ", "Return=NOT_FOUND").is_none(),
+            "{letter}: {out}"
+        );
+        assert!(value(&out, "OVERALL", "Throughput(ops/sec)").unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn a_run_tells_of_itself_in_every_form() {
+    // Status lines, logs of histograms, a record, both kinds of JSON, go-ycsb's lines; at a rate,
+    // so that the time is known.
+    let dir = tempfile::tempdir().unwrap();
+    let load = "-load -P workloads/workloada -p esker.dir=DIR/db -p exportfile=DIR/load.json \
+                -p exporter=site.ycsb.measurements.exporter.JSONArrayMeasurementsExporter";
+    let (code, out, err) = bench(load, dir.path());
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    let text = fs::read_to_string(dir.path().join("load.json")).unwrap();
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    assert!(
+        rows.iter()
+            .any(|row| row["metric"] == "INSERT" && row["value"] == 1000)
+    );
+
+    let run = "-t -P workloads/workloada -p esker.dir=DIR/db -p operationcount=200 -target 2000 \
+               -s -p hdrhistogram.fileoutput=true -p hdrhistogram.output.path=DIR/h- \
+               --json DIR/run.json --format go-ycsb -p recordcont=5";
+    let (code, out, err) = bench(run, dir.path());
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("Run finished, takes 0."), "{out}");
+    assert!(out.contains("\nREAD   - Takes(s): 0."), "{out}");
+    assert!(err.contains("did you mean recordcount?"), "{err}");
+    assert!(err.contains(" sec: 200 operations; "), "{err}");
+    assert!(dir.path().join("h-READ.hdr").is_file());
+    assert!(dir.path().join("h-Intended-UPDATE.hdr").is_file());
+    let record = json::read(&dir.path().join("run.json")).unwrap();
+    let measured = &record.measurements[0];
+    assert_eq!((measured.ops, measured.target_rate), (200, Some(2000.0)));
+    assert!(measured.wall_s >= 0.09, "{}", measured.wall_s);
+    assert!(
+        measured
+            .latencies
+            .iter()
+            .any(|line| line.kind == "Intended-READ")
+    );
+}
+
+#[test]
+fn lines_of_a_file_are_records() {
+    // Two short lines are left out; keys are the first and third field; a run reads them by a
+    // file of keys that it begins anew, in batches, and writes half of them to another table.
+    let dir = tempfile::tempdir().unwrap();
+    let mut lines = String::from("short\tline\n");
+    let mut keys = String::new();
+    for number in 0..100 {
+        lines += &format!("P{number}\t5.0\tU{number}\tvery good, number {number}\n");
+        keys += &format!("P{number}\tU{number}\n");
+    }
+    lines += "\n";
+    fs::write(dir.path().join("reviews.txt"), lines).unwrap();
+    fs::write(dir.path().join("keys.txt"), keys).unwrap();
+    let shape = "-p workload=com.yahoo.ycsb.workloads.FileWorkload -p datafile=DIR/reviews.txt \
+                 -p usecustomkey=true -p keyfield=0,2 -p fieldnum=4 \
+                 -p fieldnames=product,score,user,text --db DIR/db -threads 4";
+    let (code, out, err) = bench(&format!("load {shape}"), dir.path());
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(value(&out, "INSERT", "Return=OK"), Some(100.0));
+    assert!(err.contains("2 lines were left out"), "{err}");
+
+    let run = format!(
+        "run {shape} -p keyfile=DIR/keys.txt -p operationcount=80 -p batchread=3 \
+         -p writerate=0.5"
+    );
+    let (code, out, err) = bench(&run, dir.path());
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(value(&out, "READ", "Return=OK"), Some(240.0));
+    let written = value(&out, "INSERT", "Return=OK").unwrap();
+    assert!((80.0..160.0).contains(&written), "{written}");
+    assert!(err.contains("Keyfile rewind! 2 times"), "{err}");
+}
+
+#[test]
+fn a_file_workload_reads_ycsb_s_keys_too() {
+    // Keys are numbers; a run reads and writes lines by weight, beginning the file anew.
+    let dir = tempfile::tempdir().unwrap();
+    let lines: String = (0..50).map(|number| format!("a{number},b\n")).collect();
+    fs::write(dir.path().join("lines.csv"), lines).unwrap();
+    let shape = "-p workload=FileWorkload -p datafile=DIR/lines.csv -p delimiter=, \
+                 -p fieldnum=2 -p recordcount=60 -p writeinread=flase -p readproportion=0.5 \
+                 -p writeproportion=0.5 --db DIR/db";
+    let (code, out, err) = bench(&format!("load {shape}"), dir.path());
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(value(&out, "INSERT", "Operations"), Some(50.0));
+    assert!(err.contains("ended after 50 of 60 records"), "{err}");
+    let run = format!("run {shape} -p recordcount=50 -p operationcount=300 -threads 2");
+    let (code, out, err) = bench(&run, dir.path());
+    assert_eq!(code, 0, "{err}");
+    let count = |metric| value(&out, metric, "Return=OK").unwrap();
+    assert_eq!(count("READ") + count("INSERT"), 300.0);
+}
+
+#[test]
+fn wrong_values_and_missing_records_are_found() {
+    // Records that were loaded unchecked fail the check; those never loaded are not found.
+    let dir = tempfile::tempdir().unwrap();
+    let shape = "--workload c --db DIR/db -p operationcount=50 -p requestdistribution=uniform";
+    let (code, _, err) = bench(&format!("load {shape} -p recordcount=20"), dir.path());
+    assert_eq!(code, 0, "{err}");
+    let checked = format!("run {shape} -p recordcount=20 --verify");
+    let (code, out, err) = bench(&checked, dir.path());
+    assert_eq!(code, 1);
+    assert_eq!(value(&out, "VERIFY", "Return=UNEXPECTED_STATE"), Some(50.0));
+    assert!(err.contains("not what belongs to their keys"), "{err}");
+    let (code, out, _) = bench(&format!("run {shape} -p recordcount=4000"), dir.path());
+    assert_eq!(code, 0);
+    assert!(
+        value(&out, "READ", "Return=NOT_FOUND").unwrap() > 40.0,
+        "{out}"
+    );
+    assert!(
+        value(&out, "READ-FAILED", "Operations").unwrap() > 40.0,
+        "{out}"
+    );
+}
+
+#[test]
+fn what_makes_no_sense_ends_with_2_and_touches_nothing() {
+    // A word about each, and no directory was made.
+    let dir = tempfile::tempdir().unwrap();
+    for (line, told) in [
+        ("load --db DIR/db", "Missing property: workload"),
+        (
+            "load --workload a -p recordcount=0 --db DIR/db",
+            "recordcount",
+        ),
+        ("run --workload a --db DIR/db", "load one first"),
+        (
+            "run --workload a -p operationcount=0 --db DIR/db",
+            "never end",
+        ),
+        ("load --workload a -db redis --db DIR/db", "db=redis"),
+        ("load --workload a -threads 0 --db DIR/db", "threadcount=0"),
+        (
+            "load --workload a -p workload=x.TimeSeriesWorkload --db DIR/db",
+            "TimeSeriesWorkload",
+        ),
+        (
+            "load --workload a --json DIR/no/x.json --db DIR/db",
+            "x.json",
+        ),
+        (
+            "load -p workload=FileWorkload -p datafile=DIR/none --db DIR/db",
+            "DIR/none",
+        ),
+        ("load --workload a -frobnicate", "-frobnicate"),
+    ] {
+        let (code, out, err) = bench(line, dir.path());
+        assert_eq!((code, out.as_str()), (2, ""), "{line}: {err}");
+        let told = told.replace("DIR", &dir.path().display().to_string());
+        assert!(err.contains(&told), "{line}: {err}");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_database_of_somebody_else_is_left_alone() {
+    // Without a clear word nothing is written to it.
+    let dir = tempfile::tempdir().unwrap();
+    let db = esker::Db::open(dir.path().join("db")).unwrap();
+    db.put(b"mine", b"1").unwrap();
+    db.close().unwrap();
+    let load = "load --workload a --db DIR/db";
+    let (code, _, err) = bench(load, dir.path());
+    assert_eq!(code, 2);
+    assert!(err.contains("--use_existing_db=1"), "{err}");
+    let (code, _, err) = bench(&format!("{load} --use_existing_db=0"), dir.path());
+    assert_eq!(code, 2, "{err}");
+    let (code, _, err) = bench(&format!("{load} --use_existing_db=1"), dir.path());
+    assert_eq!(code, 0, "{err}");
+    let db = esker::Db::open(dir.path().join("db")).unwrap();
+    assert!(db.get(b"mine").unwrap().is_some());
+}
+
+#[test]
+fn help_names_every_workload_and_property() {
+    // A person without YCSB's pages can begin here.
+    let dir = tempfile::tempdir().unwrap();
+    let (code, out, _) = bench("--help", dir.path());
+    assert_eq!(code, 0);
+    for word in [
+        "-P FILE",
+        "session store",
+        "requestdistribution",
+        "zipf[:theta]",
+    ] {
+        assert!(out.contains(word), "{word}");
+    }
+}

@@ -1,0 +1,106 @@
+//! Tests of what is measured under which name.
+
+use super::*;
+
+fn settings(pairs: &[(&str, &str)]) -> MeterSettings {
+    let mut properties = Properties::default();
+    for (name, value) in pairs {
+        properties.set(name, value);
+    }
+    MeterSettings::from_properties(&properties).unwrap()
+}
+
+fn names(settings: &MeterSettings) -> Vec<String> {
+    let mut tally = Tally::default();
+    let times = Times {
+        actual: Duration::from_micros(10),
+        intended: Duration::from_micros(90),
+    };
+    tally.operation(settings, Metric::Read, times, Reply::Ok);
+    tally.operation(settings, Metric::Read, times, Reply::NotFound);
+    tally.operation(settings, Metric::Read, times, Reply::Error);
+    let rows = tally.rows(settings.span);
+    let told = rows.iter().map(|row| {
+        let replies: Vec<_> = row
+            .replies
+            .iter()
+            .map(|(reply, count)| format!("{}={count}", reply.name()))
+            .collect();
+        format!("{} {}", row.name, replies.join(","))
+    });
+    told.collect()
+}
+
+#[test]
+fn failures_have_a_name_of_their_own() {
+    // Both intervals; all failures together; replies with the actual latencies.
+    assert_eq!(
+        names(&settings(&[])),
+        [
+            "READ OK=1,ERROR=1,NOT_FOUND=1",
+            "READ-FAILED ",
+            "Intended-READ ",
+            "Intended-READ-FAILED "
+        ]
+    );
+}
+
+#[test]
+fn failures_are_split_where_wished() {
+    // One tracked status, then all of them, each with one interval.
+    let tracked = [
+        ("measurement.interval", "op"),
+        ("latencytrackederrors", "NOT_FOUND, BAD_REQUEST"),
+    ];
+    assert_eq!(
+        names(&settings(&tracked)),
+        [
+            "READ OK=1,ERROR=1,NOT_FOUND=1",
+            "READ-FAILED ",
+            "READ-NOT_FOUND "
+        ]
+    );
+    let split = [
+        ("measurement.interval", "intended"),
+        ("reportlatencyforeacherror", "true"),
+    ];
+    assert_eq!(
+        names(&settings(&split)),
+        [
+            "Intended-READ OK=1,ERROR=1,NOT_FOUND=1",
+            "Intended-READ-ERROR ",
+            "Intended-READ-NOT_FOUND "
+        ]
+    );
+}
+
+#[test]
+fn replies_without_a_success_are_told_too() {
+    // Nothing was found: the replies stand under the plain name, which has no latencies.
+    let settings = settings(&[("measurement.interval", "op")]);
+    let mut tally = Tally::default();
+    let times = Times {
+        actual: Duration::ZERO,
+        intended: Duration::ZERO,
+    };
+    tally.operation(&settings, Metric::Read, times, Reply::NotFound);
+    let mut all = Tally::default();
+    all.merge(&tally);
+    all.merge(&tally);
+    let rows = all.rows(settings.span);
+    assert_eq!(rows[0].name, "READ");
+    assert!(rows[0].latencies.is_none());
+    assert_eq!(rows[0].replies, [(Reply::NotFound, 2)]);
+    assert_eq!(rows[1].name, "READ-FAILED");
+    assert_eq!(rows[1].latencies.unwrap().count(), 2);
+    assert_eq!(all.count_all(Reply::NotFound), 2);
+}
+
+#[test]
+fn an_unknown_interval_is_refused() {
+    // YCSB exits; so do we, with the words that would do.
+    let mut properties = Properties::default();
+    properties.set("measurement.interval", "wall");
+    let told = MeterSettings::from_properties(&properties).unwrap_err();
+    assert!(told.message.contains("op, intended or both"), "{told}");
+}

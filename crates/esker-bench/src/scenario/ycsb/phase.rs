@@ -1,0 +1,250 @@
+//! A phase from its plan to its results: the store is opened, worked on, closed and told of.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::{Instant, SystemTime};
+
+use crate::console::{Console, Remarks};
+use crate::fail::{Failure, Outcome};
+use crate::make::random::scramble;
+use crate::report::json;
+use crate::report::record::EngineWork;
+use crate::scenario::ycsb::arguments::Arguments;
+use crate::scenario::ycsb::chooser::RecordChooser;
+use crate::scenario::ycsb::core_client::{CoreClient, Shared};
+use crate::scenario::ycsb::drive::{Driven, MakeSteps, Stepped, drive};
+use crate::scenario::ycsb::file_client::{FileClient, FileShared, Sources};
+use crate::scenario::ycsb::interval_log::IntervalLogs;
+use crate::scenario::ycsb::meter::{Metric, Tally};
+use crate::scenario::ycsb::plan::Plan;
+use crate::scenario::ycsb::reply::Reply;
+use crate::scenario::ycsb::results;
+use crate::scenario::ycsb::table::Table;
+use crate::target::marker::{is_marked, make_fresh, make_ready};
+use crate::target::settings::StoreSettings;
+use crate::target::store::{Engine, Opened, Store};
+
+/// Carries out what the command line asks for, on `engine`.
+pub fn carry_out(
+    engine: &dyn Engine,
+    arguments: &Arguments,
+    words: &[String],
+    console: &mut Console<'_>,
+) -> Outcome {
+    console.err.line("Loading workload...")?;
+    let plan = Plan::new(arguments)?;
+    for note in arguments.notes.iter().chain(&plan.notes) {
+        console.err.line(note)?;
+    }
+    let logs = match &plan.log_prefix {
+        Some(prefix) => Some(IntervalLogs::new(prefix, ".hdr", SystemTime::now())?),
+        None => None,
+    };
+    let sources = plan.file.as_ref().map(Sources::open).transpose()?;
+    let dir = arguments.dir();
+    make_place(engine, &dir, arguments, &plan)?;
+    let is_there = engine.is_there(&dir);
+    let settings = StoreSettings {
+        own: arguments.own_settings(),
+        ..StoreSettings::default()
+    };
+    let Opened { store, matched } = engine.open(&dir, &settings)?;
+    console.err.line(&format!(
+        "{} {} in {}",
+        engine.name(),
+        engine.version(),
+        dir.display()
+    ))?;
+    console.err.line("Starting test.")?;
+    let before = store.counters();
+    let mut worked = work(&plan, store.as_ref(), &console.err, sources, logs)?;
+    let mut elapsed = worked.driven.finished.wall();
+    if arguments.drains {
+        let start = Instant::now();
+        store.drain()?;
+        elapsed += start.elapsed();
+    }
+    let after = store.counters();
+    let mut done = EngineWork::between(&before, &after);
+    if plan.is_load && arguments.drains && !is_there {
+        // All that was written is alive, because each key came once, and is in files by now.
+        let bytes = done.live_bytes.zip(done.user_bytes);
+        let bytes = bytes.filter(|(_, user)| *user > 0);
+        done.space_amplification = bytes.map(|(live, user)| live as f64 / user as f64);
+    }
+    let start = Instant::now();
+    store.close()?;
+    worked
+        .driven
+        .tally
+        .check(Metric::Cleanup, start.elapsed(), Reply::Ok);
+    results::print(&plan, &worked.driven, &done, elapsed, console.out)?;
+    for note in &worked.notes {
+        console.err.line(note)?;
+    }
+    if let Some(path) = &arguments.json_path {
+        let mut measured = results::measurement(&plan, &worked.driven, done, &arguments.properties);
+        measured.engine = engine.name().to_owned();
+        measured.engine_version = engine.version();
+        measured.settings = matched;
+        measured.is_drained = arguments.drains;
+        measured.wall_s = elapsed.as_secs_f64();
+        measured.ops_per_s = measured.ops as f64 / measured.wall_s.max(1e-9);
+        json::write(path, &results::record(measured, words, &dir))?;
+    }
+    verdict(&worked)
+}
+
+/// Makes the directory ready, or says why it will not be touched.
+fn make_place(engine: &dyn Engine, dir: &Path, arguments: &Arguments, plan: &Plan) -> Outcome {
+    let is_there = engine.is_there(dir);
+    if !plan.is_load && !is_there {
+        return Err(Failure::usage(format!(
+            "there is no database in {}; load one first: esker bench ycsb load …",
+            dir.display()
+        )));
+    }
+    if arguments.keeps_existing == Some(false) {
+        return match plan.is_load {
+            true => make_fresh(engine, dir, arguments.is_insisted),
+            false => Err(Failure::usage(
+                "--use_existing_db=0 makes sense for a load only: a run needs what was loaded",
+            )),
+        };
+    }
+    // A phase writes records between those that are there: only with a clear word where a
+    // benchmark did not make them.
+    if is_there && !is_marked(dir) && arguments.keeps_existing != Some(true) {
+        return Err(Failure::usage(format!(
+            "the database in {} was not made by a benchmark: refusing to write records into it; \
+             name another directory with --db, or say --use_existing_db=1",
+            dir.display()
+        )));
+    }
+    make_ready(dir)
+}
+
+/// What was done, and what there is to say.
+struct Worked {
+    driven: Driven,
+    notes: Vec<String>,
+    first_failure: Option<String>,
+}
+
+fn work(
+    plan: &Plan,
+    store: &dyn Store,
+    remarks: &Remarks<'_>,
+    sources: Option<Sources>,
+    logs: Option<IntervalLogs>,
+) -> Outcome<Worked> {
+    let shared = Shared::new(&plan.workload, Table::main(store));
+    let tallies: Vec<Mutex<Tally>> = (0..plan.threads).map(|_| Mutex::default()).collect();
+    // A load chooses nothing; a file of keys chooses by itself.
+    let has_key_file = plan
+        .file
+        .as_ref()
+        .is_some_and(|file| file.key_path.is_some());
+    let chooser = (!plan.is_load && !has_key_file).then(|| RecordChooser::new(&plan.workload));
+    // Loads and runs of one seed draw different numbers, and so does each thread.
+    let seed = |thread: usize| {
+        let phase = scramble(plan.seed.wrapping_mul(2) + u64::from(plan.is_load));
+        scramble(phase ^ thread as u64)
+    };
+    let (Some(workload), Some(sources)) = (&plan.file, sources) else {
+        // A load is given a chooser too, and does not use it.
+        let chooser = chooser.unwrap_or_else(|| RecordChooser::uniform(&plan.workload));
+        let make: &MakeSteps<'_> = &|thread, stopwatch| {
+            let mut client = CoreClient::new(&shared, chooser.clone(), stopwatch, seed(thread));
+            Box::new(move |due| {
+                let goes_on = match plan.is_load {
+                    true => client.load(due),
+                    false => client.run(due).map(|()| true)?,
+                };
+                Ok(Stepped {
+                    goes_on,
+                    is_done: goes_on,
+                    bytes: client.take_bytes(),
+                })
+            })
+        };
+        let driven = drive(plan, store, &tallies, remarks, logs, make)?;
+        return Ok(Worked {
+            driven,
+            notes: Vec::new(),
+            first_failure: shared.table.first_failure().map(str::to_owned),
+        });
+    };
+    let write_table = Table::named(store, &workload.write_table);
+    let file = FileShared::new(workload, write_table, sources);
+    let make: &MakeSteps<'_> = &|thread, stopwatch| {
+        let mut client = FileClient::new(&shared, &file, chooser.clone(), stopwatch, seed(thread));
+        Box::new(move |due| {
+            let goes_on = match plan.is_load {
+                true => client.load(due)?,
+                false => client.run(due).map(|()| true)?,
+            };
+            Ok(Stepped {
+                goes_on,
+                is_done: goes_on,
+                bytes: client.take_bytes(),
+            })
+        })
+    };
+    let driven = drive(plan, store, &tallies, remarks, logs, make)?;
+    let failures = [
+        shared.table.first_failure(),
+        file.write_table.first_failure(),
+    ];
+    Ok(Worked {
+        notes: file_notes(plan, &file, &driven),
+        driven,
+        first_failure: failures.into_iter().flatten().next().map(str::to_owned),
+    })
+}
+
+fn file_notes(plan: &Plan, file: &FileShared<'_>, driven: &Driven) -> Vec<String> {
+    // Relaxed: all threads have ended.
+    let short_lines = file.short_lines.load(Ordering::Relaxed);
+    let rewinds = file.key_rewinds.load(Ordering::Relaxed);
+    let mut notes = Vec::new();
+    if short_lines > 0 {
+        notes.push(format!(
+            "note: {short_lines} lines were left out: they have fewer fields than fieldnum={}",
+            file.workload.lines.names.len()
+        ));
+    }
+    if rewinds > 0 {
+        notes.push(format!("Keyfile rewind! {rewinds} times"));
+    }
+    let errors = driven.tally.count(Metric::Insert, Reply::Error);
+    let is_whole = plan.is_load && plan.duration.is_none() && errors == 0;
+    let wanted = plan.operations.filter(|_| is_whole);
+    if let Some(wanted) = wanted.filter(|wanted| driven.finished.ops() < *wanted) {
+        notes.push(format!(
+            "note: the datafile ended after {} of {wanted} records",
+            driven.finished.ops()
+        ));
+    }
+    notes
+}
+
+/// Results were printed; what failed meanwhile decides the exit code.
+fn verdict(worked: &Worked) -> Outcome {
+    let tally = &worked.driven.tally;
+    let wrong = tally.count(Metric::Verify, Reply::UnexpectedState)
+        + tally.count(Metric::Verify, Reply::Error);
+    if let Some(first) = &worked.first_failure {
+        return Err(Failure::failed(format!(
+            "{} operations failed; the first one: {first}",
+            tally.count_all(Reply::Error) + tally.count_all(Reply::UnexpectedState)
+        )));
+    }
+    if wrong > 0 {
+        return Err(Failure::failed(format!(
+            "{wrong} records were not what belongs to their keys"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! A phase, checked: what to do, with how many threads, for how long, and how to tell of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::fail::{Failure, Outcome};
+use crate::report::json;
+use crate::scenario::ycsb::arguments::{Arguments, is_known_binding};
+use crate::scenario::ycsb::exporter::{ExportSettings, Format};
+use crate::scenario::ycsb::file_workload::FileWorkload;
+use crate::scenario::ycsb::meter::MeterSettings;
+use crate::scenario::ycsb::properties::Properties;
+use crate::scenario::ycsb::workload::Workload;
+
+/// A phase, checked. Nothing was touched yet.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Whether it loads; else it runs.
+    pub is_load: bool,
+    /// What is done.
+    pub workload: Workload,
+    /// What is done with lines of a file, if that is the workload.
+    pub file: Option<FileWorkload>,
+    /// Operations, all threads together; `None` sets no bound.
+    pub operations: Option<u64>,
+    /// Time after which none starts.
+    pub duration: Option<Duration>,
+    /// Threads.
+    pub threads: usize,
+    /// Operations a second, all threads together.
+    pub target_rate: Option<f64>,
+    /// How operations are measured.
+    pub meter: MeterSettings,
+    /// How results are told.
+    pub export: ExportSettings,
+    /// The file for results, if they do not go to the output.
+    pub export_path: Option<PathBuf>,
+    /// What the names of histogram logs begin with, if there are any.
+    pub log_prefix: Option<String>,
+    /// Whether there is a status line.
+    pub has_status: bool,
+    /// Time between two of them, and between two lines of the logs.
+    pub status_every: Duration,
+    /// What a status line begins with.
+    pub label: String,
+    /// Start of all random numbers.
+    pub seed: u64,
+    /// What there is to say before the start.
+    pub notes: Vec<String>,
+}
+
+/// More threads than this are a slip of the finger.
+const THREADS_MAX: u64 = 10_000;
+
+impl Plan {
+    /// The plan that the command line describes.
+    ///
+    /// Errors: `Usage`, with what is wrong and what may be.
+    pub fn new(arguments: &Arguments) -> Outcome<Plan> {
+        let properties = &arguments.properties;
+        let mut notes = Vec::new();
+        check_binding(properties, &mut notes)?;
+        let is_load = !properties.flag("dotransactions", true);
+        let file = match is_file_workload(properties)? {
+            true => Some(FileWorkload::from_properties(properties, is_load)?),
+            false => None,
+        };
+        let has_key_file = file.as_ref().is_some_and(|file| file.key_path.is_some());
+        let needs_records = !(has_key_file || (is_load && file.is_some()));
+        let workload = Workload::from_properties(properties, needs_records)?;
+        let seconds = properties.count("maxexecutiontime", 0)?;
+        let duration = (seconds > 0).then(|| Duration::from_secs(seconds));
+        let operations = match is_load {
+            true => workload.insert_count,
+            false => workload.operation_count,
+        };
+        // A file that is loaded ends by itself.
+        if operations == 0 && duration.is_none() && !is_load {
+            return Err(Failure::usage(
+                "operationcount is missing or 0 and maxexecutiontime too: the run would never \
+                 end; set one of them",
+            ));
+        }
+        let threads = threads(properties, operations, &mut notes)?;
+        let target = properties.number("target", 0.0)?;
+        let meter = MeterSettings::from_properties(properties)?;
+        let format = format(arguments, &mut notes);
+        let export = ExportSettings::from_properties(properties, format, meter.span)?;
+        let export_path = properties
+            .get("exportfile")
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from);
+        for path in export_path.iter().chain(&arguments.json_path) {
+            json::check_writable(path)?;
+        }
+        let has_logs = properties.flag("hdrhistogram.fileoutput", false);
+        let every = properties.count("status.interval", 10)?.max(1);
+        Ok(Plan {
+            is_load,
+            file,
+            operations: (operations > 0).then_some(operations),
+            duration,
+            threads,
+            target_rate: (target > 0.0).then_some(target),
+            meter,
+            export,
+            export_path,
+            log_prefix: has_logs
+                .then(|| properties.text("hdrhistogram.output.path", "").to_owned()),
+            has_status: properties.flag("status", false),
+            status_every: Duration::from_secs(every),
+            label: properties.get_raw("label").unwrap_or("").to_owned(),
+            seed: properties.count("seed", 1)?,
+            workload,
+            notes,
+        })
+    }
+
+    /// Operations that each thread does: the first ones do what cannot be divided.
+    pub fn share(&self, thread: usize) -> u64 {
+        let threads = self.threads as u64;
+        self.operations.map_or(u64::MAX, |all| {
+            all / threads + u64::from((thread as u64) < all % threads)
+        })
+    }
+}
+
+fn check_binding(properties: &Properties, notes: &mut Vec<String>) -> Outcome {
+    let Some(name) = properties.get("db") else {
+        return Ok(());
+    };
+    if !is_known_binding(name) {
+        return Err(Failure::usage(format!(
+            "db={name} cannot be measured here; leave it away to measure Esker in this process"
+        )));
+    }
+    if name.to_ascii_lowercase().contains("rocksdb") {
+        notes.push(
+            "note: records are laid out as RocksDB's binding does it; the engine is Esker".into(),
+        );
+    }
+    Ok(())
+}
+
+/// By class, with or without its package.
+fn is_file_workload(properties: &Properties) -> Outcome<bool> {
+    let Some(class) = properties.get("workload") else {
+        return Err(Failure::usage(
+            "Missing property: workload; name a workload with -P <file> or --workload a",
+        ));
+    };
+    match class.rsplit('.').next().unwrap_or(class) {
+        "CoreWorkload" | "core" => Ok(false),
+        "FileWorkload" => Ok(true),
+        _ => Err(Failure::usage(format!(
+            "workload={class} is not known; there are CoreWorkload and FileWorkload"
+        ))),
+    }
+}
+
+fn threads(properties: &Properties, operations: u64, notes: &mut Vec<String>) -> Outcome<usize> {
+    let threads = properties.count("threadcount", 1)?;
+    if !(1..=THREADS_MAX).contains(&threads) {
+        return Err(Failure::usage(format!(
+            "threadcount={threads} makes no sense; it is 1 to {THREADS_MAX}"
+        )));
+    }
+    let is_more = operations > 0 && threads > operations;
+    if is_more {
+        notes.push(
+            "Warning: the threadcount is bigger than recordcount, the threadcount will be \
+             recordcount!"
+                .into(),
+        );
+    }
+    let threads = if is_more { operations } else { threads };
+    Ok(usize::try_from(threads).expect("ten thousand at most"))
+}
+
+fn format(arguments: &Arguments, notes: &mut Vec<String>) -> Format {
+    let class = arguments
+        .properties
+        .text("exporter", "TextMeasurementsExporter");
+    let by_class = Format::of_exporter(class);
+    if by_class.is_none() {
+        notes.push(format!(
+            "Could not find exporter {class}, will use default text reporter."
+        ));
+    }
+    arguments.format.or(by_class).unwrap_or(Format::Text)
+}

@@ -1,0 +1,39 @@
+//! How an operation ended, in YCSB's words.
+
+/// Every status of YCSB. The order is that of our reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reply {
+    /// Done.
+    Ok,
+    /// Something failed.
+    Error,
+    /// There is no such record.
+    NotFound,
+    /// What was read is not what was written.
+    UnexpectedState,
+}
+
+impl Reply {
+    /// All of them, in order.
+    pub const ALL: [Reply; 4] = [
+        Reply::Ok,
+        Reply::Error,
+        Reply::NotFound,
+        Reply::UnexpectedState,
+    ];
+
+    /// As reports spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reply::Ok => "OK",
+            Reply::Error => "ERROR",
+            Reply::NotFound => "NOT_FOUND",
+            Reply::UnexpectedState => "UNEXPECTED_STATE",
+        }
+    }
+
+    /// Whether the operation counts as a success.
+    pub fn is_ok(self) -> bool {
+        self == Reply::Ok
+    }
+}

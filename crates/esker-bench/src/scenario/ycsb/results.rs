@@ -1,0 +1,149 @@
+//! What a phase came to: lines for the output, a record for a file.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::fail::{Failure, Outcome};
+use crate::report::machine::{Machine, commit};
+use crate::report::record::{EngineWork, FORMAT, LatencyRecord, Measurement, Record, VERSION};
+use crate::scenario::ycsb::drive::Driven;
+use crate::scenario::ycsb::exporter::{
+    Format, Row, Value, overall_rows, tally_rows, write_go, write_rows,
+};
+use crate::scenario::ycsb::plan::Plan;
+use crate::scenario::ycsb::properties::Properties;
+
+/// Prints the results to the output, or into the file that the plan names.
+pub fn print(
+    plan: &Plan,
+    driven: &Driven,
+    work: &EngineWork,
+    elapsed: Duration,
+    out: &mut dyn Write,
+) -> Outcome {
+    let Some(path) = &plan.export_path else {
+        return print_to(plan, driven, work, elapsed, out);
+    };
+    let mut text = Vec::new();
+    print_to(plan, driven, work, elapsed, &mut text)?;
+    fs::write(path, text)
+        .map_err(|error| Failure::system(format!("cannot write {}", path.display()), &error))
+}
+
+fn print_to(
+    plan: &Plan,
+    driven: &Driven,
+    work: &EngineWork,
+    elapsed: Duration,
+    out: &mut dyn Write,
+) -> Outcome {
+    if plan.export.format == Format::Go {
+        return write_go(out, &driven.tally, plan.export.span, elapsed.as_secs_f64());
+    }
+    let run_ms = u64::try_from(elapsed.as_millis())
+        .unwrap_or(u64::MAX)
+        .max(1);
+    let mut rows = overall_rows(run_ms, driven.finished.ops());
+    rows.extend(tally_rows(&driven.tally, &plan.export));
+    rows.extend(engine_rows(driven, work));
+    write_rows(out, plan.export.format, &rows)
+}
+
+/// What the engine and the process did, in YCSB's form; what is not known is left out.
+fn engine_rows(driven: &Driven, work: &EngineWork) -> Vec<Row> {
+    let usage = &driven.finished.usage;
+    let whole = |number: Option<u64>| number.map(Value::Whole);
+    let all = [
+        ("UserBytes", whole(work.user_bytes)),
+        ("WrittenBytes", whole(work.written_bytes)),
+        ("ReadBytes", whole(work.read_bytes)),
+        ("LiveBytes", whole(work.live_bytes)),
+        ("CompactionDebt(bytes)", whole(work.debt_bytes)),
+        (
+            "WriteAmplification",
+            work.write_amplification.map(Value::Real),
+        ),
+        (
+            "SpaceAmplification",
+            work.space_amplification.map(Value::Real),
+        ),
+        ("StallTime(s)", work.stall_s.map(Value::Real)),
+        ("CpuTime(s)", Some(Value::Real(usage.cpu_s))),
+        (
+            "PeakMemory(bytes)",
+            Some(Value::Whole(usage.peak_rss_bytes)),
+        ),
+        (
+            "DeviceWrittenBytes",
+            Some(Value::Whole(usage.device_write_bytes)),
+        ),
+        (
+            "DeviceReadBytes",
+            Some(Value::Whole(usage.device_read_bytes)),
+        ),
+    ];
+    let rows = all.into_iter();
+    rows.filter_map(|(name, value)| Some(Row::new("ENGINE", name, value?)))
+        .collect()
+}
+
+/// The phase as a measurement; the names of engine and settings are still to be filled in.
+pub fn measurement(
+    plan: &Plan,
+    driven: &Driven,
+    work: EngineWork,
+    properties: &Properties,
+) -> Measurement {
+    let rows = driven.tally.rows(plan.meter.span);
+    let latencies = rows.iter().filter_map(|row| {
+        let latencies = row.latencies?;
+        Some(LatencyRecord::of(&row.name, latencies))
+    });
+    let replies = rows.iter().flat_map(|row| {
+        let counts = row.replies.iter();
+        counts.map(|(reply, count)| format!("{} {}={count}", row.name, reply.name()))
+    });
+    let workload = properties.iter();
+    Measurement {
+        name: if plan.is_load { "load" } else { "run" }.into(),
+        workload: workload
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        target_rate: plan.target_rate,
+        latencies: latencies.collect(),
+        message: replies.collect::<Vec<_>>().join(", "),
+        is_verified: is_verified(driven),
+        engine_work: work,
+        ..Measurement::of(&driven.finished, &[])
+    }
+}
+
+/// Whether values were looked at, and all were right.
+fn is_verified(driven: &Driven) -> bool {
+    use crate::scenario::ycsb::meter::Metric::Verify;
+    use crate::scenario::ycsb::reply::Reply;
+    let count = |reply| driven.tally.count(Verify, reply);
+    count(Reply::Ok) > 0 && count(Reply::UnexpectedState) == 0 && count(Reply::Error) == 0
+}
+
+/// The measurement as a record of this machine.
+pub fn record(measurement: Measurement, words: &[String], dir: &Path) -> Record {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    // Whole seconds of the whole phase.
+    let took = measurement.wall_s.max(0.0) as u64;
+    Record {
+        format: FORMAT.into(),
+        version: VERSION,
+        tool: "ycsb".into(),
+        command: words.to_vec(),
+        commit: commit(),
+        is_optimised: !cfg!(debug_assertions),
+        started_unix_s: since.as_secs().saturating_sub(took),
+        machine: Machine::look(dir),
+        measurements: vec![measurement],
+    }
+}

@@ -1,0 +1,128 @@
+//! The status line: how far, how fast, how long still, and each metric since the last one.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::scenario::ycsb::java::decimal_text;
+use crate::scenario::ycsb::meter::{Span, Tally};
+
+/// How far a phase is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// Time since the last status line.
+    pub elapsed_since: Duration,
+    /// Operations done.
+    pub ops: u64,
+    /// Those since the last status line.
+    pub ops_since: u64,
+    /// Operations still to do; 0 if there is no bound or nothing left.
+    pub ops_left: u64,
+}
+
+/// The line, from what was measured since the last one.
+pub fn line(
+    label: &str,
+    now: SystemTime,
+    progress: &Progress,
+    interval: &Tally,
+    span: Span,
+) -> String {
+    let mut line = format!(
+        "{label}{} {} sec: {} operations; ",
+        timestamp(now),
+        progress.elapsed.as_secs(),
+        progress.ops
+    );
+    let rate = |ops: u64, time: Duration| ops as f64 / time.as_secs_f64().max(1e-9);
+    if progress.ops > 0 {
+        let current = rate(progress.ops_since, progress.elapsed_since);
+        line += &format!("{} current ops/sec; ", decimal_text(current));
+    }
+    if progress.ops_left > 0 && progress.ops > 0 {
+        let left = progress.ops_left as f64 / rate(progress.ops, progress.elapsed);
+        // The cast of a float keeps to the range of the integer.
+        line += &format!("est completion in {}", remaining(left.ceil() as u64));
+    }
+    for row in interval.rows(span) {
+        let Some(latencies) = row.latencies else {
+            continue;
+        };
+        let micros = |nanos: u64| nanos / 1000;
+        line += &format!(
+            "[{}: Count={}, Max={}, Min={}, Avg={}",
+            row.name,
+            latencies.count(),
+            micros(latencies.max_ns()),
+            micros(latencies.min_ns()),
+            decimal_text(latencies.mean_ns() / 1000.0)
+        );
+        for percent in [50.0, 90.0, 99.0, 99.9, 99.99] {
+            line += &format!(", {percent}={}", micros(latencies.percentile_ns(percent)));
+        }
+        line += "] ";
+    }
+    line
+}
+
+/// Seconds as a person says them; minutes only below a day, seconds only below a minute.
+fn remaining(seconds: u64) -> String {
+    let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
+    let minutes = seconds / 60 % 60;
+    let mut text = String::new();
+    let mut add = |count: u64, unit: &str| {
+        let plural = if count == 1 { "" } else { "s" };
+        text += &format!("{count} {unit}{plural} ");
+    };
+    if days > 0 {
+        add(days, "day");
+    }
+    if hours > 0 {
+        add(hours, "hour");
+    }
+    if days == 0 && minutes > 0 {
+        add(minutes, "minute");
+    }
+    if seconds < 60 {
+        add(seconds, "second");
+    }
+    text
+}
+
+/// Date and time in UTC, with milliseconds behind a colon as YCSB has them.
+fn timestamp(now: SystemTime) -> String {
+    let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
+    let (year, month, day) = date(days);
+    format!(
+        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}:{:03}",
+        second / 3600,
+        second / 60 % 60,
+        second % 60,
+        since.subsec_millis()
+    )
+}
+
+/// Year, month and day of a day since 1970, by the calendar of 400 years.
+///
+/// Source: Hinnant, "chrono-compatible low-level date algorithms".
+fn date(days: u64) -> (u64, u64, u64) {
+    // Years begin in March, so that the leap day is the last of its year.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 {
+        march_month + 3
+    } else {
+        march_month - 9
+    };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! Tests of the status line.
+
+use super::*;
+use crate::scenario::ycsb::meter::{MeterSettings, Metric, Times};
+use crate::scenario::ycsb::properties::Properties;
+use crate::scenario::ycsb::reply::Reply;
+
+#[test]
+fn the_line_is_ycsb_s() {
+    // Ten seconds into a run, two reads since the last line.
+    let mut properties = Properties::default();
+    properties.set("measurement.interval", "op");
+    let meter = MeterSettings::from_properties(&properties).unwrap();
+    let mut tally = Tally::default();
+    for micros in [20, 40] {
+        let took = Duration::from_micros(micros);
+        let times = Times {
+            actual: took,
+            intended: took,
+        };
+        tally.operation(&meter, Metric::Read, times, Reply::Ok);
+    }
+    let progress = Progress {
+        elapsed: Duration::from_millis(10_020),
+        elapsed_since: Duration::from_secs(4),
+        ops: 1002,
+        ops_since: 395,
+        ops_left: 12_000,
+    };
+    let now = UNIX_EPOCH + Duration::from_millis(1_767_268_800_123);
+    assert_eq!(
+        line("x ", now, &progress, &tally, meter.span),
+        "x 2026-01-01 12:00:00:123 10 sec: 1002 operations; 98.75 current ops/sec; \
+         est completion in 2 minutes [READ: Count=2, Max=40, Min=20, Avg=30.01, 50=20, 90=40, \
+         99=40, 99.9=40, 99.99=40] "
+    );
+}
+
+#[test]
+fn the_time_left_is_said_roughly() {
+    // The larger the unit, the fewer of the smaller ones.
+    let told = [0, 1, 59, 60, 61, 3600, 3660, 90_061, 172_800].map(remaining);
+    assert_eq!(
+        told,
+        [
+            "0 seconds ",
+            "1 second ",
+            "59 seconds ",
+            "1 minute ",
+            "1 minute ",
+            "1 hour ",
+            "1 hour 1 minute ",
+            "1 day 1 hour ",
+            "2 days "
+        ]
+    );
+}
+
+#[test]
+fn dates_know_leap_years() {
+    // The first day, a leap day, the day after, and one in a century without.
+    assert_eq!(date(0), (1970, 1, 1));
+    assert_eq!(date(11_016), (2000, 2, 29));
+    assert_eq!(date(11_017), (2000, 3, 1));
+    assert_eq!(date(47_541), (2100, 3, 1));
+}

@@ -1,0 +1,81 @@
+//! How one thread times its operations and where it puts the times.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::scenario::ycsb::meter::{MeterSettings, Metric, Tally, Times};
+use crate::scenario::ycsb::reply::Reply;
+
+/// Times the operations of one thread. The tally is its own, but an observer takes it away at each
+/// status line.
+pub struct Stopwatch<'a> {
+    settings: &'a MeterSettings,
+    tally: &'a Mutex<Tally>,
+    /// When the present step was due, in an open loop.
+    due: Option<Instant>,
+}
+
+impl<'a> Stopwatch<'a> {
+    /// A stopwatch that counts in `tally`.
+    pub fn new(settings: &'a MeterSettings, tally: &'a Mutex<Tally>) -> Stopwatch<'a> {
+        Stopwatch {
+            settings,
+            tally,
+            due: None,
+        }
+    }
+
+    /// Another step begins, which was due then; `None` in a closed loop.
+    pub fn begin_step(&mut self, due: Option<Instant>) {
+        self.due = due;
+    }
+
+    /// Counts an operation that began at `start`, ends now, and ended so.
+    pub fn operation(&self, metric: Metric, start: Instant, reply: Reply) {
+        let times = self.times(start);
+        self.lock().operation(self.settings, metric, times, reply);
+    }
+
+    /// Counts `count` operations of one call alike: the time is divided evenly.
+    pub fn shared(&self, metric: Metric, start: Instant, replies: &[Reply]) {
+        let times = self.times(start);
+        let count = u32::try_from(replies.len()).unwrap_or(u32::MAX).max(1);
+        let times = Times {
+            actual: times.actual / count,
+            intended: times.intended / count,
+        };
+        let mut tally = self.lock();
+        for reply in replies {
+            tally.operation(self.settings, metric, times, *reply);
+        }
+    }
+
+    /// Counts a combined operation that began at `start` and ends now.
+    pub fn combined(&self, metric: Metric, start: Instant) {
+        let times = self.times(start);
+        self.lock().combined(self.settings, metric, times);
+    }
+
+    /// Counts a look at what was read.
+    pub fn check(&self, metric: Metric, took: Duration, reply: Reply) {
+        self.lock().check(metric, took, reply);
+    }
+
+    /// Counts a time.
+    pub fn duration(&self, metric: Metric, took: Duration) {
+        self.lock().duration(metric, took);
+    }
+
+    fn times(&self, start: Instant) -> Times {
+        let end = Instant::now();
+        Times {
+            actual: end.saturating_duration_since(start),
+            intended: end.saturating_duration_since(self.due.unwrap_or(start)),
+        }
+    }
+
+    // A thread that panicked while it counted left at worst one operation out.
+    fn lock(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
