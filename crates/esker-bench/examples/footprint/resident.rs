@@ -35,13 +35,6 @@ pub fn resident() -> Result<Resident, Fault> {
     })
 }
 
-/// Nanoseconds for which the calling thread ran on a processor so far.
-pub fn thread_ns() -> Result<u64, Fault> {
-    let schedule = fs::read_to_string("/proc/thread-self/schedstat")?;
-    let first = schedule.split_whitespace().next();
-    Ok(first.ok_or("schedstat is empty")?.parse()?)
-}
-
 /// Forgets the most so far. Needs a Linux that allows it; an error is the caller's to ignore.
 pub fn reset_peak() -> Result<(), Fault> {
     Ok(fs::write("/proc/self/clear_refs", "5")?)
@@ -53,4 +46,13 @@ pub fn clear(dir: &Path) -> Result<(), Fault> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
     }
+}
+
+/// Bytes of the files in a directory.
+pub fn directory_bytes(dir: &Path) -> Result<u64, Fault> {
+    let mut bytes = 0;
+    for file in fs::read_dir(dir)? {
+        bytes += file?.metadata()?.len();
+    }
+    Ok(bytes)
 }

@@ -4,13 +4,15 @@ use std::process::Command;
 use std::time::Instant;
 
 use esker::{Db, Readable};
+use esker_bench::make::random::Random;
 
 use crate::Fault;
-use crate::keys::key;
-use crate::lines::{directory_bytes, random_keys};
-use crate::process::clear;
+use crate::load::{key, values};
+use crate::resident::{clear, directory_bytes};
 use crate::settings::Settings;
-use crate::values::Values;
+
+/// Bytes of a value.
+const VALUE_BYTES: usize = 100;
 
 /// One key in so many is written again before the kill.
 const REWRITTEN_DIVISOR: u64 = 10;
@@ -23,19 +25,21 @@ pub fn run(settings: &Settings) -> Result<(), Fault> {
 }
 
 fn open(settings: &Settings) -> Result<Db, Fault> {
-    let mut builder = Db::builder(&settings.dir);
-    for (name, text) in &settings.esker {
-        builder = builder.set(name, text)?;
+    Ok(settings.builder()?.open()?)
+}
+
+/// Puts `count` random keys.
+fn fill(db: &Db, settings: &Settings, seed: u64, count: u64) -> Result<(), Fault> {
+    let (mut random, mut values) = (Random::new(seed), values(VALUE_BYTES)?);
+    for _ in 0..count {
+        db.put(key(random.below(settings.key_count)), values.next_value())?;
     }
-    Ok(builder.open()?)
+    Ok(())
 }
 
 fn open_again(settings: &Settings) -> Result<(), Fault> {
     let db = open(settings)?;
-    let mut values = Values::new();
-    for key in random_keys(1, settings.key_count) {
-        db.put(key, values.next())?;
-    }
+    fill(&db, settings, 1, settings.key_count)?;
     let begun = Instant::now();
     db.close()?;
     drop(db);
@@ -78,9 +82,6 @@ fn replay(settings: &Settings) -> Result<(), Fault> {
 /// Writes into an existing database and ends the process in the middle.
 pub fn abandon(settings: &Settings) -> Result<(), Fault> {
     let db = open(settings)?;
-    let mut values = Values::new();
-    for key in random_keys(2, settings.key_count / REWRITTEN_DIVISOR) {
-        db.put(key, values.next())?;
-    }
+    fill(&db, settings, 2, settings.key_count / REWRITTEN_DIVISOR)?;
     std::process::abort();
 }

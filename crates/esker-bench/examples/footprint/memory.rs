@@ -1,18 +1,18 @@
 //! What Esker holds in memory under a limit while much is written and read.
 
 use esker::{Db, Readable};
+use esker_bench::make::random::Random;
 
 use crate::Fault;
-use crate::keys::{Random, key};
-use crate::process::{clear, reset_peak, resident};
+use crate::load::{KEY_BYTES, key, values};
+use crate::resident::{clear, reset_peak, resident};
 use crate::settings::Settings;
-use crate::values::Values;
 
 /// Entries between two looks at the memory.
 const LOOK_EVERY: u64 = 100_000;
 
-/// Values of 1000 bytes: ten of the generator's, so that a load of some GB takes minutes.
-const VALUES_IN_ONE: usize = 10;
+/// Bytes of a value: so many that a load of some GB takes minutes.
+const VALUE_BYTES: usize = 1000;
 
 /// Runs the load under each limit, and prints what was held against it.
 pub fn run(settings: &Settings) -> Result<(), Fault> {
@@ -64,23 +64,20 @@ impl Watch {
 
 fn under(limit_bytes: u64, settings: &Settings) -> Result<(), Fault> {
     println!(
-        "memory_limit {} MiB, {} entries of 1016 bytes",
+        "memory_limit {} MiB, {} entries of {} bytes",
         limit_bytes >> 20,
-        settings.key_count
+        settings.key_count,
+        KEY_BYTES + VALUE_BYTES,
     );
     let watch = Watch::new(limit_bytes)?;
-    let mut builder = Db::builder(&settings.dir).set("memory_limit", &limit_bytes.to_string())?;
-    for (name, text) in &settings.esker {
-        builder = builder.set(name, text)?;
-    }
-    let db = builder.open()?;
+    let builder = settings.builder()?;
+    let db = builder
+        .set("memory_limit", &limit_bytes.to_string())?
+        .open()?;
     let mut random = Random::new(1);
-    let mut values = Values::new();
-    let mut value = Vec::new();
+    let mut values = values(VALUE_BYTES)?;
     for number in 0..settings.key_count {
-        value.clear();
-        (0..VALUES_IN_ONE).for_each(|_| value.extend_from_slice(values.next()));
-        db.put(key(random.below(settings.key_count)), &value)?;
+        db.put(key(random.below(settings.key_count)), values.next_value())?;
         if number % (LOOK_EVERY * 10) == LOOK_EVERY * 10 - 1 {
             watch.print("load", &db)?;
         }
