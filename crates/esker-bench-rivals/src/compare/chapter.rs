@@ -70,6 +70,8 @@ impl Player<'_, '_> {
                 store.close()?;
                 forget(self.dir)?;
                 store = engine.open(self.dir, &settings)?.store;
+                // Some engines read their whole file to open it.
+                forget(self.dir)?;
             }
             is_done = self.run(line, &*store, &mut turn)?;
             if !is_done {

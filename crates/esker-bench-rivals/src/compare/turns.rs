@@ -10,6 +10,7 @@ use esker_bench::console::Console;
 use esker_bench::fail::{Failure, FailureKind, Outcome};
 use esker_bench::report::record::{FORMAT, Measurement, Record, VERSION};
 use esker_bench::report::{json, machine};
+use esker_bench::target::settings::Packing;
 
 use crate::compare::board::{Board, Seat};
 use crate::compare::chapter::{Player, Turn, is_wanted};
@@ -103,12 +104,13 @@ fn conditions(request: &Request, record: &Record) -> String {
     let machine = &record.machine;
     format!(
         "{} keys of 16 bytes, values of 100 bytes that pack to half; cache {} MiB, write buffer \
-         {} MiB, {} filter bits; {} rounds, engines in turns. {} × {}, {} GB of memory, {}, \
-         {}; commit {}{}.",
+         {} MiB, {} filter bits, packing {}; {} rounds, engines in turns. {} × {}, {} GB of \
+         memory, {}, {}; commit {}{}.",
         request.num,
         request.settings.cache_bytes.unwrap_or(0) >> 20,
         request.settings.write_buffer_bytes.unwrap_or(0) >> 20,
         request.settings.filter_bits.unwrap_or(0.0),
+        request.settings.packing.map_or("none", Packing::name),
         request.rounds,
         machine.cpu_count,
         machine.cpu,
