@@ -22,6 +22,7 @@ test: ## prove that the tree is sound: lint, every test, and the models of what 
 lint: ## check format, clippy and the rules of STYLE.md
 	@scripts/setup.sh lint
 	cargo fmt --all --check
+	cargo fmt --manifest-path crates/esker-bench-rivals/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo xtask tidy
 
@@ -45,6 +46,10 @@ bench: ## time the engine's parts and its operations in process
 	@scripts/setup.sh
 	cargo bench --locked -p esker --bench db
 
-compare: ## measure Esker and LevelDB in turns; COMPARE holds further arguments
-	@scripts/setup.sh leveldb
-	cargo run --release --locked -p esker-compare --features leveldb -- speed $(COMPARE)
+# Every engine is built for this very processor: RocksDB decides while it is built whether it may use
+# the processor's checksum instructions, and all are to have the same.
+compare: ## measure Esker and its rivals in turns; COMPARE holds further arguments
+	@scripts/setup.sh rivals
+	RUSTFLAGS="-C target-cpu=native" cargo run --release --locked \
+		--manifest-path crates/esker-bench-rivals/Cargo.toml --features $(or $(RIVALS),all) \
+		-- $(COMPARE)

@@ -3,7 +3,8 @@
 #
 #   scripts/setup.sh          what a build needs: cargo and a C compiler (zstd is written in C)
 #   scripts/setup.sh lint     the same, and rustfmt and clippy
-#   scripts/setup.sh leveldb  the same as the first, and LevelDB's library and header
+#   scripts/setup.sh rivals   the same as the first, LevelDB's library, and what builds RocksDB: a
+#                             C++ compiler and libclang
 #
 # On Debian and its kin it installs what is missing through apt; elsewhere it says what is missing
 # and the one command that installs it, and exits with 1.
@@ -23,6 +24,11 @@ has_cargo() {
 has_compiler() { command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null; }
 has_rustup() { command -v rustup >/dev/null; }
 has_leveldb() { echo 'int main(void) { return 0; }' | cc -x c - -lleveldb -o /dev/null 2>/dev/null; }
+has_cxx() { command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; }
+has_libclang() {
+    [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null ||
+        compgen -G '/usr/lib*/libclang*.so*' >/dev/null
+}
 has_lint() { cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1; }
 
 fail() {
@@ -93,9 +99,23 @@ if [ "${1:-}" = lint ] && ! has_lint; then
     rustup component add rustfmt clippy
 fi
 
-if [ "${1:-}" = leveldb ] && ! has_leveldb; then
-    can_apt && apt_offers libleveldb-dev ||
-        fail "no LevelDB to link against" "apt-get install libleveldb-dev (elsewhere: the package that holds libleveldb.so)"
-    echo "setup: installing libleveldb-dev" >&2
-    apt_install libleveldb-dev
+if [ "${1:-}" = rivals ]; then
+    if ! has_leveldb; then
+        can_apt && apt_offers libleveldb-dev ||
+            fail "no LevelDB to link against" "apt-get install libleveldb-dev (elsewhere: the package that holds libleveldb.so)"
+        echo "setup: installing libleveldb-dev" >&2
+        apt_install libleveldb-dev
+    fi
+    if ! has_cxx; then
+        can_apt && apt_offers g++ ||
+            fail "no C++ compiler" "apt-get install g++ (elsewhere: the package that holds c++)"
+        echo "setup: installing g++" >&2
+        apt_install g++
+    fi
+    if ! has_libclang; then
+        can_apt && apt_offers libclang-dev ||
+            fail "no libclang, which reads RocksDB's header" "apt-get install libclang-dev (elsewhere: the package that holds libclang.so)"
+        echo "setup: installing libclang-dev" >&2
+        apt_install libclang-dev
+    fi
 fi

@@ -5,14 +5,13 @@ use crate::tidy::manifest::Package;
 use crate::tidy::tree::Tree;
 
 /// Each package of ours and those of ours it may depend on. No other arrow exists.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("esker", &[]),
     ("esker-rpc", &[]),
     ("esker-raft", &[]),
     ("esker-server", &["esker", "esker-rpc", "esker-raft"]),
     ("esker-bench", &["esker", "esker-rpc"]),
     ("esker-bench-rivals", &["esker-bench"]),
-    ("esker-compare", &["esker"]),
     ("esker-cli", &["esker", "esker-bench", "esker-server"]),
     ("esker-capi", &["esker"]),
     ("esker-python", &["esker"]),

@@ -1,0 +1,116 @@
+//! Everything that was measured, by line and engine, round after round.
+
+use std::collections::BTreeMap;
+
+use esker_bench::report::record::Measurement;
+use esker_bench::target::settings::Matched;
+
+use crate::compare::summary::Summary;
+
+/// The lines that load a store and put it in order: what they wrote is its write amplification.
+const LOAD: [&str; 4] = ["fillrandom", "overwrite", "settle", "compact"];
+
+/// An engine as tables show it.
+#[derive(Clone, Debug)]
+pub struct Seat {
+    /// Its word on the command line.
+    pub word: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Whether it is a log-structured merge tree.
+    pub is_lsm: bool,
+    /// What it made of the settings.
+    pub matched: Vec<Matched>,
+}
+
+/// All measurements.
+#[derive(Clone, Debug, Default)]
+pub struct Board {
+    /// The engines, ours first.
+    pub seats: Vec<Seat>,
+    /// By line and place of the engine: one measurement for each round.
+    pub cells: BTreeMap<(String, usize), Vec<Measurement>>,
+    /// By name of the limit: one measurement for each round.
+    pub limits: BTreeMap<String, Vec<Measurement>>,
+}
+
+impl Board {
+    /// The place of the engine with this word.
+    pub fn place(&self, word: &str) -> Option<usize> {
+        self.seats.iter().position(|seat| seat.word == word)
+    }
+
+    /// The measurements of a line on an engine.
+    pub fn cell(&self, line: &str, place: usize) -> &[Measurement] {
+        let cell = self.cells.get(&(line.to_owned(), place));
+        cell.map_or(&[], Vec::as_slice)
+    }
+
+    /// Operations a second, round by round.
+    pub fn rates(&self, line: &str, place: usize) -> Vec<f64> {
+        let cell = self.cell(line, place);
+        cell.iter().map(|one| one.ops_per_s).collect()
+    }
+
+    /// Nanoseconds that 99.9 % of the operations did not exceed, round by round.
+    pub fn tails(&self, line: &str, place: usize) -> Vec<f64> {
+        let cell = self.cell(line, place);
+        cell.iter().filter_map(tail_ns).collect()
+    }
+
+    /// Of the rivals that `is_asked` names, the one with the best median on a line.
+    pub fn best_rival(&self, line: &str, is_asked: impl Fn(&Seat) -> bool) -> Option<usize> {
+        let median = |place: usize| Summary::of(self.rates(line, place)).map(|it| it.median);
+        let rivals = self.seats.iter().enumerate().skip(1);
+        rivals
+            .filter(|(_, seat)| is_asked(seat))
+            .filter_map(|(place, _)| Some((place, median(place)?)))
+            .max_by(|left, right| left.1.total_cmp(&right.1))
+            .map(|(place, _)| place)
+    }
+
+    /// Bytes that the process caused to be written for each byte of the user's, over the load and
+    /// the compaction, round by round; nothing unless all of it was measured.
+    pub fn write_amplifications(&self, place: usize) -> Vec<f64> {
+        let cells = LOAD.map(|line| self.cell(line, place));
+        let rounds = cells.iter().map(|cell| cell.len()).min().unwrap_or(0);
+        let of_round = |round: usize| {
+            let all = cells.iter().filter_map(|cell| cell.get(round));
+            let (written, user) = all.fold((0, 0), |(written, user), one| {
+                (written + one.usage.device_write_bytes, user + one.bytes)
+            });
+            written as f64 / (user as f64).max(1.0)
+        };
+        (0..rounds).map(of_round).collect()
+    }
+
+    /// Bytes on the medium after the compaction, round by round.
+    pub fn compacted_bytes(&self, place: usize) -> Vec<f64> {
+        let cell = self.cell("compact", place).iter();
+        cell.filter_map(|one| {
+            let pair = one.workload.iter().find(|(name, _)| name == "disk_bytes");
+            pair.and_then(|(_, text)| text.parse().ok())
+        })
+        .collect()
+    }
+
+    /// A number of each round of a limit.
+    pub fn limit(&self, name: &str, of: impl Fn(&Measurement) -> f64) -> Vec<f64> {
+        let all = self.limits.get(name).map_or(&[][..], Vec::as_slice);
+        all.iter().map(of).collect()
+    }
+}
+
+/// Bytes a second.
+pub fn byte_rate(one: &Measurement) -> f64 {
+    one.bytes as f64 / one.wall_s.max(1e-9)
+}
+
+fn tail_ns(one: &Measurement) -> Option<f64> {
+    const TAIL: f64 = 99.9;
+    let percentiles = &one.latencies.first()?.percentiles;
+    let found = percentiles.iter().find(|(percent, _)| *percent == TAIL);
+    found.map(|(_, nanos)| *nanos as f64)
+}

@@ -1,0 +1,159 @@
+//! One chapter on one engine: an empty store, its lines in order, and what is left in the end.
+
+use std::path::Path;
+
+use esker_bench::console::Remarks;
+use esker_bench::fail::{FailureKind, Outcome};
+use esker_bench::report::record::Measurement;
+use esker_bench::target::marker;
+use esker_bench::target::settings::{Matched, Merge, StoreSettings};
+use esker_bench::target::store::Store;
+
+use crate::compare::lines::{Chapter, LINES, Line, Work};
+use crate::compare::request::Request;
+use crate::compare::work::{Answer, Task, inventory, prepare};
+use crate::engines::roster::{Entry, OURS};
+use crate::limits::forget::{disk_bytes, forget};
+
+/// What one turn of one engine gave.
+#[derive(Debug, Default)]
+pub struct Turn {
+    /// What was measured, and what each line saw.
+    pub rows: Vec<(Measurement, Answer)>,
+    /// Entries and checksum of the store in the end; `None` if the engine has no such operation.
+    pub inventory: Option<Answer>,
+    /// Bytes of the store on the medium in the end.
+    pub disk_bytes: u64,
+    /// What the engine made of the settings.
+    pub matched: Vec<Matched>,
+}
+
+/// Whether `lines` ask for anything in `chapter`.
+pub fn is_wanted(chapter: Chapter, lines: &[Line]) -> bool {
+    lines.iter().any(|line| line.chapter == chapter)
+}
+
+/// One engine's turn at a chapter.
+pub struct Player<'a, 'b> {
+    /// The engine.
+    pub entry: &'a Entry,
+    /// What was asked for.
+    pub request: &'a Request,
+    /// Where its store is made, and removed afterwards.
+    pub dir: &'a Path,
+    /// Where the live line is drawn.
+    pub remarks: &'a Remarks<'b>,
+}
+
+impl Player<'_, '_> {
+    /// Plays `chapter`.
+    pub fn play(&self, chapter: Chapter) -> Outcome<Turn> {
+        let engine = &*self.entry.engine;
+        marker::make_fresh(engine, self.dir, false)?;
+        let settings = self.settings(chapter);
+        let opened = engine.open(self.dir, &settings)?;
+        let mut turn = Turn {
+            matched: opened.matched,
+            ..Turn::default()
+        };
+        let mut store = opened.store;
+        if matches!(
+            chapter,
+            Chapter::Busy | Chapter::DeleteOrdered | Chapter::DeleteRandom
+        ) {
+            prepare(&*store, self.request.num)?;
+            store.drain()?;
+        }
+        let mut is_done = true;
+        for line in self.lines(chapter) {
+            if line.is_cold {
+                store.close()?;
+                forget(self.dir)?;
+                store = engine.open(self.dir, &settings)?.store;
+                // Some engines read their whole file to open it.
+                forget(self.dir)?;
+            }
+            is_done = self.run(line, &*store, &mut turn)?;
+            if !is_done {
+                break;
+            }
+        }
+        if is_done {
+            // Beside a writer the values depend on who was faster.
+            let has_values = chapter != Chapter::Busy && chapter != Chapter::SyncedTogether;
+            turn.inventory = Some(inventory(&*store, has_values)?);
+        }
+        store.close()?;
+        turn.disk_bytes = disk_bytes(self.dir)?;
+        engine.destroy(self.dir)?;
+        Ok(turn)
+    }
+
+    fn settings(&self, chapter: Chapter) -> StoreSettings {
+        let is_synced = matches!(chapter, Chapter::Synced | Chapter::SyncedTogether);
+        let mut settings = StoreSettings {
+            sync: is_synced,
+            merge: (chapter == Chapter::Merge).then_some(Merge::Add),
+            ..self.request.settings.clone()
+        };
+        if self.entry.word == OURS {
+            settings.own = self.request.own.clone();
+        }
+        settings
+    }
+
+    /// The lines to run: up to the last that is wanted, and of the others only what changes
+    /// the store.
+    fn lines(&self, chapter: Chapter) -> impl Iterator<Item = &'static Line> {
+        let is_wanted = |line: &Line| self.request.lines.iter().any(|it| it.name == line.name);
+        let all: Vec<&Line> = LINES
+            .iter()
+            .filter(|line| line.chapter == chapter)
+            .collect();
+        let last = all.iter().rposition(|line| is_wanted(line));
+        let count = last.map_or(0, |last| last + 1);
+        let needed: Vec<&Line> = all
+            .into_iter()
+            .take(count)
+            .filter(|line| is_wanted(line) || line.work.is_change())
+            .collect();
+        needed.into_iter()
+    }
+
+    /// Whether the engine can do this line; what it measured goes to `turn` if it was wanted.
+    fn run(&self, line: &Line, store: &dyn Store, turn: &mut Turn) -> Outcome<bool> {
+        // Only a tree of runs has something to merge or to settle: elsewhere the line would
+        // measure nothing, and look like a win.
+        if line.work.is_one_piece() && !self.entry.is_lsm {
+            return Ok(true);
+        }
+        let label = format!("{} {}", self.entry.word, line.name);
+        let task = Task {
+            line,
+            request: self.request,
+            store,
+            label: &label,
+            remarks: self.remarks,
+        };
+        let (mut measurement, answer) = match task.run() {
+            Ok(done) => done,
+            Err(failure) if failure.kind == FailureKind::Unsupported => return Ok(false),
+            Err(mut failure) => {
+                failure.message = format!("{label}: {}", failure.message);
+                return Err(failure);
+            }
+        };
+        measurement.name = line.name.into();
+        measurement.engine = self.entry.engine.name().into();
+        measurement.engine_version = self.entry.engine.version();
+        measurement.settings = turn.matched.clone();
+        if line.work == Work::Compact {
+            let bytes = disk_bytes(self.dir)?.to_string();
+            measurement.workload.push(("disk_bytes".into(), bytes));
+        }
+        if self.request.lines.iter().any(|it| it.name == line.name) {
+            turn.rows.push((measurement, answer));
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,198 @@
+//! The lines of the comparison, in the order in which they run.
+
+use esker_bench::fail::{Failure, Outcome};
+
+/// Lines that share a store; the store begins empty with each chapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chapter {
+    /// Keys in order.
+    Ordered,
+    /// Synced writes, one thread.
+    Synced,
+    /// Synced writes, four threads.
+    SyncedTogether,
+    /// Values of 100 KB.
+    Large,
+    /// Keys in random order, then everything that reads.
+    Random,
+    /// Reads beside writes, on keys that all exist.
+    Busy,
+    /// Deletes in order.
+    DeleteOrdered,
+    /// Deletes in random order.
+    DeleteRandom,
+    /// Counters by merges.
+    Merge,
+    /// Counters by reading and writing.
+    Update,
+}
+
+/// All chapters, in order.
+pub const CHAPTERS: [Chapter; 10] = [
+    Chapter::Ordered,
+    Chapter::Synced,
+    Chapter::SyncedTogether,
+    Chapter::Large,
+    Chapter::Random,
+    Chapter::Busy,
+    Chapter::DeleteOrdered,
+    Chapter::DeleteRandom,
+    Chapter::Merge,
+    Chapter::Update,
+];
+
+/// What a line does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Puts every key in order.
+    FillOrdered,
+    /// Puts random keys.
+    FillRandom,
+    /// Puts random keys with a sync each.
+    FillSynced,
+    /// Puts random keys with values of 100 KB.
+    FillLarge,
+    /// Gets random keys of the key space.
+    Read,
+    /// Gets keys that lie between two that may exist.
+    ReadMissing,
+    /// Walks over everything.
+    Scan {
+        /// From the first key on, or from the last one back.
+        is_forward: bool,
+    },
+    /// Seeks a random key and takes some steps.
+    Seek {
+        /// How many.
+        steps: u64,
+    },
+    /// Waits until no background work is left.
+    Settle,
+    /// Merges everything.
+    Compact,
+    /// Gets random keys while another thread puts random keys.
+    ReadBeside,
+    /// Deletes the first nine tenths of the keys in order.
+    DeleteOrdered,
+    /// Deletes random keys.
+    DeleteRandom,
+    /// Merges 1 into random counters, without the log.
+    Merge,
+    /// Gets a random counter, adds 1, puts it, without the log.
+    Update,
+}
+
+impl Work {
+    /// Whether the store is another one afterwards, so that later lines need it to have run.
+    pub fn is_change(self) -> bool {
+        !matches!(
+            self,
+            Work::Read | Work::ReadMissing | Work::Scan { .. } | Work::Seek { .. }
+        )
+    }
+
+    /// Whether it is told in seconds, not in operations a second.
+    pub fn is_one_piece(self) -> bool {
+        matches!(self, Work::Settle | Work::Compact)
+    }
+}
+
+/// One line.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// Its name, on the command line and in tables.
+    pub name: &'static str,
+    /// Where it belongs.
+    pub chapter: Chapter,
+    /// What it does.
+    pub work: Work,
+    /// Whether the store is closed, forgotten by the system and opened again just before.
+    pub is_cold: bool,
+    /// What sets its random keys apart from those of other lines.
+    pub seed: u64,
+}
+
+const fn line(name: &'static str, chapter: Chapter, work: Work, seed: u64) -> Line {
+    Line {
+        name,
+        chapter,
+        work,
+        is_cold: false,
+        seed,
+    }
+}
+
+const fn cold(name: &'static str, work: Work, seed: u64) -> Line {
+    Line {
+        name,
+        chapter: Chapter::Random,
+        work,
+        is_cold: true,
+        seed,
+    }
+}
+
+const FORWARD: Work = Work::Scan { is_forward: true };
+const BACKWARD: Work = Work::Scan { is_forward: false };
+
+/// All of them.
+pub const LINES: [Line; 28] = [
+    line("fillseq", Chapter::Ordered, Work::FillOrdered, 1),
+    line("fillsync", Chapter::Synced, Work::FillSynced, 1),
+    line("fillsync-4", Chapter::SyncedTogether, Work::FillSynced, 1),
+    line("fill100K", Chapter::Large, Work::FillLarge, 1),
+    line("fillrandom", Chapter::Random, Work::FillRandom, 1),
+    line("overwrite", Chapter::Random, Work::FillRandom, 2),
+    line("settle", Chapter::Random, Work::Settle, 0),
+    cold("readrandom-cold", Work::Read, 3),
+    line("readrandom", Chapter::Random, Work::Read, 4),
+    line("readmissing", Chapter::Random, Work::ReadMissing, 5),
+    line("readseq", Chapter::Random, FORWARD, 0),
+    line("readreverse", Chapter::Random, BACKWARD, 0),
+    line("seekrandom", Chapter::Random, Work::Seek { steps: 0 }, 6),
+    line(
+        "seekrandom-10",
+        Chapter::Random,
+        Work::Seek { steps: 10 },
+        7,
+    ),
+    line("compact", Chapter::Random, Work::Compact, 0),
+    cold("compacted-readrandom-cold", Work::Read, 3),
+    line("compacted-readrandom", Chapter::Random, Work::Read, 4),
+    line(
+        "compacted-readmissing",
+        Chapter::Random,
+        Work::ReadMissing,
+        5,
+    ),
+    line("compacted-readseq", Chapter::Random, FORWARD, 0),
+    line("compacted-readreverse", Chapter::Random, BACKWARD, 0),
+    line("readalone", Chapter::Busy, Work::Read, 8),
+    line("readwhilewriting", Chapter::Busy, Work::ReadBeside, 9),
+    line("deleteseq", Chapter::DeleteOrdered, Work::DeleteOrdered, 0),
+    line("deleteseq-scan", Chapter::DeleteOrdered, FORWARD, 0),
+    line(
+        "deleterandom",
+        Chapter::DeleteRandom,
+        Work::DeleteRandom,
+        10,
+    ),
+    line("deleterandom-scan", Chapter::DeleteRandom, FORWARD, 0),
+    line("mergerandom", Chapter::Merge, Work::Merge, 11),
+    line("updaterandom", Chapter::Update, Work::Update, 11),
+];
+
+/// The lines named; all if there are no names.
+pub fn choose(names: &[String]) -> Outcome<Vec<Line>> {
+    for name in names {
+        if !LINES.iter().any(|line| line.name == name) {
+            let all: Vec<&str> = LINES.iter().map(|line| line.name).collect();
+            return Err(Failure::usage(format!(
+                "there is no line `{name}`; there is {}",
+                all.join(", ")
+            )));
+        }
+    }
+    let is_wanted = |line: &&Line| names.is_empty() || names.iter().any(|name| name == line.name);
+    Ok(LINES.iter().filter(is_wanted).copied().collect())
+}

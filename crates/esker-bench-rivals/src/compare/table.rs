@@ -1,0 +1,232 @@
+//! The tables of a comparison, as Markdown that is readable as plain text.
+
+use crate::compare::board::{Board, byte_rate};
+use crate::compare::goals::judge;
+use crate::compare::lines::{LINES, Line, Work};
+use crate::compare::summary::Summary;
+use crate::limits::raw::LIMITS;
+
+/// A cell without a number.
+const NONE: &str = "–";
+
+/// All tables.
+pub fn render(board: &Board, conditions: &str) -> String {
+    let mut text = format!("{conditions}\n\n");
+    text += "Speed: medians (smallest–largest), operations a second unless told.\n\n";
+    text += &speed(board);
+    text += "\nGoals: ratios are medians over the rounds (smallest–largest).\n\n";
+    text += &verdicts(board);
+    text += "\nLatency: 99.9 % of the operations took no longer.\n\n";
+    text += &tails(board);
+    text += "\nBytes: written by the process for each byte of the user's over fillrandom, \
+             overwrite, settle and compact; on the medium after that.\n\n";
+    text += &bytes(board);
+    if !board.limits.is_empty() {
+        text += "\nLimits of the machine in the same run.\n\n";
+        text += &limits(board);
+    }
+    text += "\nSettings: what each engine made of what all were told.\n\n";
+    text + &settings(board)
+}
+
+/// Rows under their heads, each column as wide as its widest cell.
+fn grid(heads: Vec<String>, rows: Vec<Vec<String>>) -> String {
+    let width = |column: usize| {
+        let cells = rows
+            .iter()
+            .chain([&heads])
+            .filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths);
+        let cells: String = cells
+            .map(|(cell, width)| format!(" {cell:<width$} |"))
+            .collect();
+        format!("|{cells}\n")
+    };
+    let rule: String = widths
+        .iter()
+        .map(|width| format!("{}|", "-".repeat(width + 2)))
+        .collect();
+    let mut text = line(&heads) + "|" + &rule + "\n";
+    text.extend(rows.iter().map(line));
+    text
+}
+
+fn speed(board: &Board) -> String {
+    let mut heads = vec!["line".to_owned()];
+    heads.extend(
+        board
+            .seats
+            .iter()
+            .map(|seat| format!("{} {}", seat.name, seat.version)),
+    );
+    heads.push("Esker to the best rival".into());
+    let mut rows = Vec::new();
+    for line in &LINES {
+        let cells = (0..board.seats.len()).map(|place| cell(board, line, place));
+        let cells: Vec<Option<String>> = cells.collect();
+        if cells.iter().all(Option::is_none) {
+            continue;
+        }
+        let mut row = vec![line.name.to_owned()];
+        row.extend(
+            cells
+                .into_iter()
+                .map(|cell| cell.unwrap_or_else(|| NONE.into())),
+        );
+        let best = board.best_rival(line.name, |_| true);
+        let ratio = best.and_then(|place| {
+            let theirs = board.rates(line.name, place);
+            let ratio = Summary::of_ratios(&board.rates(line.name, 0), &theirs)?;
+            Some(format!(
+                "{} {}",
+                spread(ratio, ratio_text),
+                board.seats[place].name
+            ))
+        });
+        row.push(ratio.unwrap_or_else(|| NONE.into()));
+        rows.push(row);
+    }
+    grid(heads, rows)
+}
+
+fn cell(board: &Board, line: &Line, place: usize) -> Option<String> {
+    let cell = board.cell(line.name, place);
+    Some(match line.work {
+        Work::Settle | Work::Compact => {
+            let seconds = cell.iter().map(|one| one.wall_s);
+            spread(Summary::of(seconds)?, |seconds| format!("{seconds:.2} s"))
+        }
+        Work::FillLarge => spread(Summary::of(cell.iter().map(byte_rate))?, bytes_text),
+        _ => spread(Summary::of(board.rates(line.name, place))?, rate_text),
+    })
+}
+
+fn verdicts(board: &Board) -> String {
+    let heads = ["line", "goal", "measured", "met"]
+        .map(str::to_owned)
+        .to_vec();
+    let rows = judge(board).into_iter().map(|verdict| {
+        let text = |number: f64| match verdict.unit {
+            "/s" => format!("{}/s", rate_text(number)),
+            _ => ratio_text(number),
+        };
+        let measured = verdict.measured.map(|measured| spread(measured, text));
+        let met = match verdict.is_met {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "not measured",
+        };
+        vec![
+            verdict.line.to_owned(),
+            verdict.asked,
+            measured.unwrap_or_else(|| NONE.into()),
+            met.to_owned(),
+        ]
+    });
+    grid(heads, rows.collect())
+}
+
+fn tails(board: &Board) -> String {
+    let mut heads = vec!["line".to_owned()];
+    heads.extend(board.seats.iter().map(|seat| seat.name.clone()));
+    let mut rows = Vec::new();
+    for line in &LINES {
+        let tail = |place| Summary::of(board.tails(line.name, place));
+        let tails: Vec<_> = (0..board.seats.len()).map(tail).collect();
+        if tails.iter().all(Option::is_none) {
+            continue;
+        }
+        let mut row = vec![line.name.to_owned()];
+        let text = |tail: Summary| spread(tail, nanos_text);
+        row.extend(tails.into_iter().map(|tail| tail.map_or(NONE.into(), text)));
+        rows.push(row);
+    }
+    grid(heads, rows)
+}
+
+fn bytes(board: &Board) -> String {
+    let heads = ["engine", "written", "on the medium"]
+        .map(str::to_owned)
+        .to_vec();
+    let row = |(place, seat): (usize, &crate::compare::board::Seat)| {
+        let written = Summary::of(board.write_amplifications(place));
+        let held = Summary::of(board.compacted_bytes(place));
+        let held = held.map(|held| spread(held, |bytes| format!("{:.1} MB", bytes / 1e6)));
+        vec![
+            seat.name.clone(),
+            written.map_or(NONE.into(), |written| spread(written, ratio_text)),
+            held.unwrap_or_else(|| NONE.into()),
+        ]
+    };
+    grid(heads, board.seats.iter().enumerate().map(row).collect())
+}
+
+fn limits(board: &Board) -> String {
+    let heads = ["limit", "what it is", "a second", "bytes a second"];
+    let mut rows = Vec::new();
+    for limit in &LIMITS {
+        let ops = Summary::of(board.limit(limit.name, |one| one.ops_per_s));
+        let bytes = Summary::of(board.limit(limit.name, byte_rate));
+        rows.push(vec![
+            limit.name.to_owned(),
+            limit.doc.to_owned(),
+            ops.map_or(NONE.into(), |ops| spread(ops, rate_text)),
+            bytes.map_or(NONE.into(), |bytes| spread(bytes, bytes_text)),
+        ]);
+    }
+    grid(heads.map(str::to_owned).to_vec(), rows)
+}
+
+fn settings(board: &Board) -> String {
+    let heads = ["engine", "asked", "given", "note"]
+        .map(str::to_owned)
+        .to_vec();
+    let mut rows = Vec::new();
+    for seat in &board.seats {
+        for row in &seat.matched {
+            let given = if row.has_effect() { &row.given } else { NONE };
+            rows.push(vec![
+                seat.name.clone(),
+                format!("{}: {}", row.wish, row.wished),
+                given.to_owned(),
+                row.note.clone(),
+            ]);
+        }
+    }
+    grid(heads, rows)
+}
+
+fn spread(summary: Summary, text: impl Fn(f64) -> String) -> String {
+    let Summary { median, min, max } = summary;
+    format!("{} ({}–{})", text(median), text(min), text(max))
+}
+
+fn ratio_text(ratio: f64) -> String {
+    format!("{ratio:.2}")
+}
+
+fn rate_text(rate: f64) -> String {
+    match rate {
+        rate if rate >= 1e6 => format!("{:.2} M", rate / 1e6),
+        rate if rate >= 1e3 => format!("{:.1} k", rate / 1e3),
+        rate => format!("{rate:.0}"),
+    }
+}
+
+fn bytes_text(rate: f64) -> String {
+    match rate {
+        rate if rate >= 1e9 => format!("{:.2} GB/s", rate / 1e9),
+        rate => format!("{:.1} MB/s", rate / 1e6),
+    }
+}
+
+fn nanos_text(nanos: f64) -> String {
+    match nanos {
+        nanos if nanos >= 1e6 => format!("{:.1} ms", nanos / 1e6),
+        nanos => format!("{:.1} µs", nanos / 1e3),
+    }
+}

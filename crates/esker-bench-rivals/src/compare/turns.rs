@@ -1,0 +1,247 @@
+//! The turns: every chapter on every engine, round after round, and what all must agree on.
+
+use std::fs;
+use std::io::IsTerminal;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use esker_bench::console::Console;
+use esker_bench::fail::{Failure, FailureKind, Outcome};
+use esker_bench::report::record::{FORMAT, Measurement, Record, VERSION};
+use esker_bench::report::{json, machine};
+use esker_bench::target::settings::Packing;
+
+use crate::compare::board::{Board, Seat};
+use crate::compare::chapter::{Player, Turn, is_wanted};
+use crate::compare::lines::{CHAPTERS, Chapter};
+use crate::compare::request::{Request, help};
+use crate::compare::table::render;
+use crate::compare::work::Answer;
+use crate::engines::roster::{self, Entry};
+use crate::limits::raw::{self, LIMITS};
+
+/// Runs the comparison that `words` ask for. Tables go to `out`, everything else to `err`.
+/// Returns the exit code: 0 done, 1 something failed, 2 the command line makes no sense.
+pub fn run(words: &[String], out: &mut dyn Write, err: &mut (dyn Write + Send)) -> u8 {
+    let is_live = std::io::stderr().is_terminal();
+    let mut console = Console::new(out, err, is_live);
+    let Err(failure) = carry_out(words, &mut console) else {
+        return 0;
+    };
+    if failure.kind != FailureKind::ReaderGone {
+        // With the stream gone nobody can be told; the exit code remains.
+        let _ = console.err.line(&format!("compare: {failure}"));
+    }
+    failure.exit_code()
+}
+
+fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
+    let Some(request) = Request::parse(words)? else {
+        return Ok(console.out.write_all(help().as_bytes())?);
+    };
+    let entries = roster::choose(&request.engines)?;
+    for path in request.json.iter().chain(&request.markdown) {
+        json::check_writable(path)?;
+    }
+    let told = |error| Failure::system(format!("cannot make {}", request.dir.display()), &error);
+    fs::create_dir_all(&request.dir).map_err(told)?;
+    let started = SystemTime::now().duration_since(UNIX_EPOCH);
+    let mut turns = Turns {
+        request: &request,
+        entries: &entries,
+        console,
+        board: Board::default(),
+        measurements: Vec::new(),
+        round: 0,
+    };
+    turns.sit_down();
+    turns.play_all()?;
+    let (board, measurements) = (turns.board, turns.measurements);
+    let record = Record {
+        format: FORMAT.into(),
+        version: VERSION,
+        tool: "compare".into(),
+        command: words.to_vec(),
+        commit: machine::commit(),
+        is_optimised: !cfg!(debug_assertions),
+        started_unix_s: started.map_or(0, |since| since.as_secs()),
+        machine: machine::Machine::look(&request.dir),
+        measurements,
+    };
+    clear(&request, &entries)?;
+    let text = render(&board, &conditions(&request, &record));
+    console.out.write_all(text.as_bytes())?;
+    console.out.flush()?;
+    if let Some(path) = &request.markdown {
+        let told = |error| Failure::system(format!("cannot write {}", path.display()), &error);
+        fs::write(path, &text).map_err(told)?;
+    }
+    match &request.json {
+        Some(path) => json::write(path, &record),
+        None => Ok(()),
+    }
+}
+
+/// Removes the directories that were made here, as far as they are empty but for the mark.
+fn clear(request: &Request, entries: &[Entry]) -> Outcome {
+    use esker_bench::target::marker::MARKER;
+    for entry in entries {
+        let dir = request.dir.join(entry.word);
+        if dir.join(MARKER).is_file() && !entry.engine.is_there(&dir) {
+            let told = |error| Failure::system(format!("cannot clear {}", dir.display()), &error);
+            fs::remove_file(dir.join(MARKER)).map_err(told)?;
+            // Something of somebody else's may lie there: it stays, and so does the directory.
+            let _ = fs::remove_dir(&dir);
+        }
+    }
+    // As above.
+    let _ = fs::remove_dir(&request.dir);
+    Ok(())
+}
+
+fn conditions(request: &Request, record: &Record) -> String {
+    let machine = &record.machine;
+    format!(
+        "{} keys of 16 bytes, values of 100 bytes that pack to half; cache {} MiB, write buffer \
+         {} MiB, {} filter bits, packing {}; {} rounds, engines in turns. {} × {}, {} GB of \
+         memory, {}, {}; commit {}{}.",
+        request.num,
+        request.settings.cache_bytes.unwrap_or(0) >> 20,
+        request.settings.write_buffer_bytes.unwrap_or(0) >> 20,
+        request.settings.filter_bits.unwrap_or(0.0),
+        request.settings.packing.map_or("none", Packing::name),
+        request.rounds,
+        machine.cpu_count,
+        machine.cpu,
+        machine.memory_bytes / 1_000_000_000,
+        machine.disk,
+        machine.kernel,
+        record.commit,
+        if record.is_optimised {
+            ""
+        } else {
+            "; BUILT WITHOUT OPTIMISATION"
+        },
+    )
+}
+
+struct Turns<'a, 'c> {
+    request: &'a Request,
+    entries: &'a [Entry],
+    console: &'a mut Console<'c>,
+    board: Board,
+    measurements: Vec<Measurement>,
+    round: usize,
+}
+
+impl Turns<'_, '_> {
+    fn sit_down(&mut self) {
+        let seats = self.entries.iter().map(|entry| Seat {
+            word: entry.word,
+            name: entry.engine.name().to_owned(),
+            version: entry.engine.version(),
+            is_lsm: entry.is_lsm,
+            matched: Vec::new(),
+        });
+        self.board.seats = seats.collect();
+    }
+
+    /// Engines take turns within each chapter, so that what is compared was measured within
+    /// minutes; each round begins with another engine, so that none always comes first.
+    fn play_all(&mut self) -> Outcome {
+        for round in 0..self.request.rounds {
+            self.round = round;
+            let told = format!("round {} of {}", round + 1, self.request.rounds);
+            self.console.err.line(&told)?;
+            if self.request.has_limits {
+                self.limits()?;
+            }
+            for chapter in CHAPTERS {
+                if is_wanted(chapter, &self.request.lines) {
+                    self.play(chapter)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn limits(&mut self) -> Outcome {
+        for limit in &LIMITS {
+            let mut measured = raw::run(limit, &self.request.dir, self.request.sync_ops)?;
+            measured.round = self.round;
+            let cell = self.board.limits.entry(limit.name.into()).or_default();
+            cell.push(measured.clone());
+            self.measurements.push(measured);
+        }
+        Ok(())
+    }
+
+    fn play(&mut self, chapter: Chapter) -> Outcome {
+        let mut answers: Vec<(usize, String, Answer)> = Vec::new();
+        for step in 0..self.entries.len() {
+            let place = (step + self.round) % self.entries.len();
+            let turn = self.turn(chapter, place)?;
+            for (measurement, answer) in &turn.rows {
+                // What a reader finds beside a writer is the same too: all keys exist.
+                answers.push((place, measurement.name.clone(), *answer));
+            }
+            if let Some(inventory) = turn.inventory {
+                answers.push((place, format!("what is left after {chapter:?}"), inventory));
+            }
+            self.take(place, turn);
+        }
+        self.agree(&answers)
+    }
+
+    fn turn(&self, chapter: Chapter, place: usize) -> Outcome<Turn> {
+        let entry = &self.entries[place];
+        let dir: PathBuf = self.request.dir.join(entry.word);
+        let player = Player {
+            entry,
+            request: self.request,
+            dir: &dir,
+            remarks: &self.console.err,
+        };
+        player.play(chapter)
+    }
+
+    fn take(&mut self, place: usize, turn: Turn) {
+        for (mut measurement, _) in turn.rows {
+            measurement.round = self.round;
+            let at = (measurement.name.clone(), place);
+            self.board
+                .cells
+                .entry(at)
+                .or_default()
+                .push(measurement.clone());
+            self.measurements.push(measurement);
+        }
+        // The first chapter's answer stands for all: they differ in what they sync and merge.
+        let matched = &mut self.board.seats[place].matched;
+        if matched.is_empty() {
+            *matched = turn.matched;
+        }
+    }
+
+    /// Fails unless every engine that ran a line saw the same.
+    fn agree(&self, answers: &[(usize, String, Answer)]) -> Outcome {
+        for (place, line, answer) in answers {
+            let first = answers.iter().find(|(_, other, _)| other == line);
+            let Some((witness, _, expected)) = first.filter(|(_, _, it)| it != answer) else {
+                continue;
+            };
+            let name = |place: usize| &self.board.seats[place].name;
+            return Err(Failure::failed(format!(
+                "the engines disagree on {line}: {} says {expected:?}, {} says {answer:?} (keys \
+                 found, and their bytes or a checksum); none of the numbers can be trusted",
+                name(*witness),
+                name(*place),
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! A whole comparison, very small, with every engine that was built in.
+
+use super::*;
+
+fn compare(line: &str) -> (u8, String, String) {
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let code = run(&words, &mut out, &mut err);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (code, text(out), text(err))
+}
+
+#[test]
+fn all_lines_run_and_all_engines_agree() {
+    // Two rounds of everything on 2000 keys: tables, a record, and nothing left behind.
+    let room = tempfile::tempdir().expect("a directory");
+    let (dir, json) = (room.path().join("stores"), room.path().join("record.json"));
+    let (code, out, err) = compare(&format!(
+        "--num=2000 --rounds=2 --cold_reads=50 --sync_ops=3 --large_ops=3 --limits=no \
+         --background_threads=1 --dir {} --json {}",
+        dir.display(),
+        json.display()
+    ));
+    assert_eq!(code, 0, "{err}");
+    for line in &crate::compare::lines::LINES {
+        assert!(
+            out.contains(&format!("| {} ", line.name)),
+            "{}: {out}",
+            line.name
+        );
+    }
+    let record = esker_bench::report::json::read(&json).expect("a record");
+    assert!(
+        record
+            .measurements
+            .iter()
+            .any(|one| one.name == "mergerandom")
+    );
+    assert!(record.measurements.iter().all(|one| one.round < 2));
+    assert!(!dir.exists());
+}
+
+#[test]
+fn a_foreign_directory_is_left_alone() {
+    // Somebody's file lies where a store should be made: the run refuses, and the file stays.
+    let room = tempfile::tempdir().expect("a directory");
+    let theirs = room.path().join("esker");
+    fs::create_dir_all(&theirs).expect("a folder");
+    fs::write(theirs.join("thesis.txt"), "years of work").expect("a file");
+    let line = format!(
+        "--engines=esker --lines=fillseq --num=10 --limits=no --dir {}",
+        room.path().display()
+    );
+    let (code, _, err) = compare(&line);
+    assert_eq!(code, 2, "{err}");
+    assert!(theirs.join("thesis.txt").is_file());
+}
+
+#[test]
+fn nonsense_touches_nothing() {
+    // A wrong word ends with 2 before any directory is made.
+    let room = tempfile::tempdir().expect("a directory");
+    let dir = room.path().join("stores");
+    for wrong in [
+        "--engines=bolt",
+        "--lines=fillsqe",
+        "--json=/nowhere/at/all.json",
+    ] {
+        let (code, _, err) = compare(&format!("{wrong} --dir {}", dir.display()));
+        assert_eq!(code, 2, "{wrong}: {err}");
+        assert!(!dir.exists());
+    }
+}

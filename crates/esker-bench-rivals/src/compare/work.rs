@@ -1,0 +1,332 @@
+//! What each line does to a store, and what it saw there.
+
+use esker_bench::console::Remarks;
+use esker_bench::fail::Outcome;
+use esker_bench::make::random::{Random, scramble};
+use esker_bench::make::values::{ValueSize, Values};
+use esker_bench::report::record::{EngineWork, Measurement};
+use esker_bench::run::course::Course;
+use esker_bench::run::execute::execute;
+use esker_bench::run::lane::Lane;
+use esker_bench::run::live::Live;
+use esker_bench::target::store::{Store, WriteHow};
+
+use crate::compare::lines::{Line, Work};
+use crate::compare::request::Request;
+
+/// Bytes of a key: sixteen decimal digits, as LevelDB's db_bench writes them.
+pub const KEY_BYTES: usize = 16;
+
+/// Bytes of a value, which pack to half.
+const VALUE_BYTES: usize = 100;
+
+/// Bytes of a large value.
+const LARGE_BYTES: usize = 100_000;
+
+/// The seed of all values.
+const VALUE_SEED: u64 = 301;
+
+/// Entries of a scan between two signs of life: the sign costs nothing then.
+const SCAN_TELL: u64 = 1024;
+
+/// Threads that sync at the same time.
+const SYNCERS: usize = 4;
+
+/// Index of the tally of keys found, or of entries met.
+const FOUND: usize = 0;
+
+/// Index of the tally of the bytes of their keys and values.
+const BYTES: usize = 1;
+
+/// The log is left out.
+const UNLOGGED: WriteHow = WriteHow {
+    sync: false,
+    no_log: true,
+};
+
+/// What a line saw: the same on every engine.
+pub type Answer = (u64, u64);
+
+/// The key of a number below 10^16.
+pub fn key(mut number: u64) -> [u8; KEY_BYTES] {
+    let mut digits = [b'0'; KEY_BYTES];
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    digits
+}
+
+/// One line on one store.
+pub struct Task<'a, 'b> {
+    /// The line.
+    pub line: &'a Line,
+    /// How much.
+    pub request: &'a Request,
+    /// On what.
+    pub store: &'a dyn Store,
+    /// What the live line begins with.
+    pub label: &'a str,
+    /// Where it is drawn.
+    pub remarks: &'a Remarks<'b>,
+}
+
+impl Task<'_, '_> {
+    /// Runs it: what was measured, and what it saw.
+    pub fn run(&self) -> Outcome<(Measurement, Answer)> {
+        let before = self.store.counters();
+        let stall = || self.store.counters().stall.unwrap_or_default();
+        let course = self.course(&stall);
+        let mut live = Live::new(self.remarks, self.label);
+        let finished = execute(&course, &mut |tick| live.tick(tick), &|lane| {
+            self.body(lane)
+        });
+        live.end();
+        let finished = finished?;
+        let kind = match self.line.work.is_change() {
+            true => "write",
+            false => "read",
+        };
+        let mut measurement = Measurement::of(&finished, &[kind]);
+        measurement.engine_work = EngineWork::between(&before, &self.store.counters());
+        measurement.workload = self.workload();
+        Ok((measurement, (finished.tally(FOUND), finished.tally(BYTES))))
+    }
+
+    fn course<'s>(&self, stall: &'s (dyn Fn() -> std::time::Duration + Sync)) -> Course<'s> {
+        let request = self.request;
+        let (threads, ops) = match self.line.work {
+            Work::FillSynced if self.line.name.ends_with("-4") => (SYNCERS, request.sync_ops),
+            Work::FillSynced => (1, request.sync_ops),
+            Work::FillLarge => (1, request.large_ops),
+            Work::Settle | Work::Compact => (1, 1),
+            Work::DeleteOrdered | Work::DeleteRandom => (1, request.num - request.num / 10),
+            _ if self.line.is_cold => (1, request.cold_reads),
+            Work::Read | Work::ReadMissing | Work::Seek { .. } | Work::ReadBeside => {
+                (1, request.reads)
+            }
+            _ => (1, request.num),
+        };
+        let is_scan = matches!(self.line.work, Work::Scan { .. });
+        Course {
+            threads,
+            background: usize::from(self.line.work == Work::ReadBeside),
+            ops_per_lane: Some(ops),
+            is_timed: !is_scan && !self.line.work.is_one_piece(),
+            stall,
+            ..Course::plain()
+        }
+    }
+
+    fn workload(&self) -> Vec<(String, String)> {
+        let value_bytes = match self.line.work {
+            Work::FillLarge => LARGE_BYTES,
+            Work::Merge | Work::Update => size_of::<u64>(),
+            _ => VALUE_BYTES,
+        };
+        [
+            ("keys", self.request.num.to_string()),
+            ("key_bytes", KEY_BYTES.to_string()),
+            ("value_bytes", value_bytes.to_string()),
+            ("compression_ratio", "0.5".to_owned()),
+            ("seed", self.line.seed.to_string()),
+        ]
+        .map(|(name, text)| (name.to_owned(), text))
+        .to_vec()
+    }
+
+    fn body(&self, lane: &mut Lane<'_>) -> Outcome {
+        match self.line.work {
+            Work::FillOrdered => self.fill(lane, |number, _| number),
+            Work::FillRandom => self.fill(lane, |_, random| random),
+            Work::FillSynced => self.fill(lane, |_, random| random),
+            Work::FillLarge => self.fill(lane, |_, random| random),
+            Work::Read => self.read(lane, KEY_BYTES),
+            // One byte less than a key lies between two keys: only filters can help.
+            Work::ReadMissing => self.read(lane, KEY_BYTES - 1),
+            Work::Scan { is_forward } => self.scan(lane, is_forward),
+            Work::Seek { steps } => self.seek(lane, steps),
+            Work::Settle => self.store.drain().map(|()| lane.finish(0, 1)),
+            Work::Compact => self.store.compact().map(|()| lane.finish(0, 1)),
+            Work::ReadBeside if lane.is_background() => self.fill(lane, |_, random| random),
+            Work::ReadBeside => self.read(lane, KEY_BYTES),
+            Work::DeleteOrdered => self.delete(lane, |number, _| number),
+            Work::DeleteRandom => self.delete(lane, |_, random| random),
+            Work::Merge => self.merge(lane),
+            Work::Update => self.update(lane),
+        }
+    }
+
+    /// The random numbers of this thread.
+    fn random(&self, lane: &Lane<'_>) -> Random {
+        Random::new(scramble(self.line.seed) ^ lane.index() as u64)
+    }
+
+    fn fill(&self, lane: &mut Lane<'_>, choose: impl Fn(u64, u64) -> u64) -> Outcome {
+        let bytes = match self.line.work {
+            Work::FillLarge => LARGE_BYTES,
+            _ => VALUE_BYTES,
+        };
+        let how = WriteHow {
+            sync: self.line.work == Work::FillSynced,
+            no_log: false,
+        };
+        let mut values = Values::new(ValueSize::Fixed(bytes), 0.5, VALUE_SEED)?;
+        let (mut random, mut number) = (self.random(lane), 0);
+        while lane.go() {
+            let key = key(choose(number, random.below(self.request.num)));
+            self.store.put(&key, values.next_value(), how)?;
+            number += 1;
+            lane.add_bytes((KEY_BYTES + bytes) as u64);
+            lane.finish(0, 1);
+        }
+        Ok(())
+    }
+
+    fn read(&self, lane: &mut Lane<'_>, key_bytes: usize) -> Outcome {
+        let mut random = self.random(lane);
+        let (mut found, mut bytes) = (0, 0);
+        while lane.go() {
+            let key = key(random.below(self.request.num));
+            let is_found = self.store.get(&key[..key_bytes], &mut |value| {
+                bytes += std::hint::black_box(value).len() as u64;
+            })?;
+            found += u64::from(is_found);
+            lane.finish(0, 1);
+        }
+        lane.add_bytes(bytes);
+        lane.tally(FOUND, found);
+        lane.tally(BYTES, bytes);
+        Ok(())
+    }
+
+    fn scan(&self, lane: &mut Lane<'_>, is_forward: bool) -> Outcome {
+        let mut cursor = self.store.cursor()?;
+        let (mut met, mut bytes) = (0, 0);
+        let mut is_on = match is_forward {
+            true => cursor.seek_to_first()?,
+            false => cursor.seek_to_last()?,
+        };
+        while is_on {
+            met += 1;
+            bytes += (cursor.key().len() + std::hint::black_box(cursor.value()).len()) as u64;
+            if met % SCAN_TELL == 0 {
+                lane.finish(0, SCAN_TELL);
+            }
+            is_on = match is_forward {
+                true => cursor.next()?,
+                false => cursor.prev()?,
+            };
+        }
+        lane.finish(0, met % SCAN_TELL);
+        lane.add_bytes(bytes);
+        lane.tally(FOUND, met);
+        lane.tally(BYTES, bytes);
+        Ok(())
+    }
+
+    fn seek(&self, lane: &mut Lane<'_>, steps: u64) -> Outcome {
+        let mut random = self.random(lane);
+        let (mut met, mut bytes) = (0, 0);
+        while lane.go() {
+            let mut cursor = self.store.cursor()?;
+            let mut is_on = cursor.seek(&key(random.below(self.request.num)))?;
+            for _ in 0..steps {
+                if !is_on {
+                    break;
+                }
+                is_on = cursor.next()?;
+            }
+            met += u64::from(is_on);
+            bytes += (cursor.key().len() + std::hint::black_box(cursor.value()).len()) as u64;
+            drop(cursor);
+            lane.finish(0, 1);
+        }
+        lane.add_bytes(bytes);
+        lane.tally(FOUND, met);
+        lane.tally(BYTES, bytes);
+        Ok(())
+    }
+
+    fn delete(&self, lane: &mut Lane<'_>, choose: impl Fn(u64, u64) -> u64) -> Outcome {
+        let (mut random, mut number) = (self.random(lane), 0);
+        while lane.go() {
+            let key = key(choose(number, random.below(self.request.num)));
+            self.store.delete(&key, WriteHow::default())?;
+            number += 1;
+            lane.add_bytes(KEY_BYTES as u64);
+            lane.finish(0, 1);
+        }
+        Ok(())
+    }
+
+    fn merge(&self, lane: &mut Lane<'_>) -> Outcome {
+        let mut random = self.random(lane);
+        let one = 1_u64.to_le_bytes();
+        while lane.go() {
+            let key = key(random.below(self.request.num));
+            self.store.merge(&key, &one, UNLOGGED)?;
+            lane.add_bytes((KEY_BYTES + one.len()) as u64);
+            lane.finish(0, 1);
+        }
+        Ok(())
+    }
+
+    fn update(&self, lane: &mut Lane<'_>) -> Outcome {
+        let mut random = self.random(lane);
+        while lane.go() {
+            let key = key(random.below(self.request.num));
+            let mut count = 0;
+            self.store.get(&key, &mut |value| {
+                count = value.try_into().map_or(0, u64::from_le_bytes);
+            })?;
+            let count = (count + 1).to_le_bytes();
+            self.store.put(&key, &count, UNLOGGED)?;
+            lane.add_bytes((KEY_BYTES + count.len()) as u64);
+            lane.finish(0, 1);
+        }
+        Ok(())
+    }
+}
+
+/// Puts every key in order, in batches: preparation that nobody times.
+pub fn prepare(store: &dyn Store, num: u64) -> Outcome {
+    // Large enough that engines which pay for each transaction are quick about it.
+    const BATCH: u64 = 1000;
+    let mut values = Values::new(ValueSize::Fixed(VALUE_BYTES), 0.5, VALUE_SEED)?;
+    let mut batch = store.batch()?;
+    for number in 0..num {
+        batch.put(&key(number), values.next_value())?;
+        if number % BATCH == BATCH - 1 {
+            batch.commit(WriteHow::default())?;
+        }
+    }
+    batch.commit(WriteHow::default())
+}
+
+/// What a store holds in the end: its entries, and a checksum over all keys and values in order.
+pub fn inventory(store: &dyn Store, has_values: bool) -> Outcome<Answer> {
+    let mut cursor = store.cursor()?;
+    let (mut met, mut sum) = (0, 0);
+    let mut is_on = cursor.seek_to_first()?;
+    while is_on {
+        met += 1;
+        sum = mix(sum, cursor.key());
+        if has_values {
+            sum = mix(sum, cursor.value());
+        }
+        is_on = cursor.next()?;
+    }
+    Ok((met, sum))
+}
+
+/// Folds `bytes` and their length into `sum`.
+fn mix(sum: u64, bytes: &[u8]) -> u64 {
+    let mut sum = scramble(sum ^ bytes.len() as u64);
+    for piece in bytes.chunks(size_of::<u64>()) {
+        let mut word = [0; size_of::<u64>()];
+        word[..piece.len()].copy_from_slice(piece);
+        sum = scramble(sum ^ u64::from_le_bytes(word));
+    }
+    sum
+}

@@ -1,0 +1,262 @@
+//! Neutral settings in the words of RocksDB's options.
+
+use ::rocksdb::{BlockBasedOptions, Cache, DBCompressionType, MergeOperands, Options};
+use esker_bench::target::settings::{Merge, Packing, StoreSettings};
+
+use crate::engines::sheet::Sheet;
+
+/// What a store is opened with.
+pub struct Translated {
+    /// RocksDB's options.
+    pub options: Options,
+    /// The block cache, shared with the options.
+    pub cache: Option<Cache>,
+    /// Whether there is a merge operator.
+    pub has_merge: bool,
+}
+
+/// Translates `settings`, writing down on `sheet` what became of each.
+pub fn translate(settings: &StoreSettings, sheet: &mut Sheet) -> Translated {
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    let cache = memory(settings, &mut options, sheet);
+    blocks(settings, &mut options, cache.as_ref(), sheet);
+    packing(settings, &mut options, sheet);
+    levels(settings, &mut options, sheet);
+    let has_merge = merges(settings, &mut options, sheet);
+    sheet.given("sync", format!("WriteOptions::sync={}", settings.sync));
+    sheet.aside("checksums", "verify_checksums=true", "as Esker always does");
+    Translated {
+        options,
+        cache,
+        has_merge,
+    }
+}
+
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+fn number(count: u64) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+fn memory(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) -> Option<Cache> {
+    if let Some(bytes) = settings.write_buffer_bytes {
+        options.set_write_buffer_size(size(bytes));
+        sheet.given("write_buffer_bytes", format!("write_buffer_size={bytes}"));
+    }
+    if let Some(count) = settings.write_buffer_count {
+        options.set_max_write_buffer_number(number(count));
+        sheet.given(
+            "write_buffer_count",
+            format!("max_write_buffer_number={count}"),
+        );
+    }
+    if let Some(count) = settings.open_files {
+        options.set_max_open_files(number(count));
+        sheet.given("open_files", format!("max_open_files={count}"));
+    }
+    if let Some(count) = settings.background_threads {
+        options.set_max_background_jobs(number(count));
+        options.increase_parallelism(number(count));
+        sheet.given("background_threads", format!("max_background_jobs={count}"));
+    }
+    if let Some(is_mapped) = settings.mapped_reads {
+        options.set_allow_mmap_reads(is_mapped);
+        sheet.given("mapped_reads", format!("allow_mmap_reads={is_mapped}"));
+    }
+    let bytes = settings.cache_bytes?;
+    sheet.given(
+        "cache_bytes",
+        format!("block_cache=HyperClockCache {bytes}"),
+    );
+    // Its fastest cache, and the one its makers advise; blocks' sizes are estimated by itself.
+    Some(Cache::new_hyper_clock_cache(size(bytes), 0))
+}
+
+fn blocks(
+    settings: &StoreSettings,
+    options: &mut Options,
+    cache: Option<&Cache>,
+    sheet: &mut Sheet,
+) {
+    let mut blocks = BlockBasedOptions::default();
+    if let Some(cache) = cache {
+        blocks.set_block_cache(cache);
+    }
+    match settings.filter_bits {
+        Some(bits) if bits > 0.0 => {
+            blocks.set_bloom_filter(bits, false);
+            sheet.given("filter_bits", format!("full bloom filter, {bits} bits"));
+        }
+        Some(_) => sheet.given("filter_bits", "no filter"),
+        None => {}
+    }
+    if let Some(bytes) = settings.block_bytes {
+        blocks.set_block_size(size(bytes));
+        sheet.given("block_bytes", format!("block_size={bytes}"));
+    }
+    if let Some(interval) = settings.restart_interval {
+        blocks.set_block_restart_interval(number(interval));
+        sheet.given(
+            "restart_interval",
+            format!("block_restart_interval={interval}"),
+        );
+    }
+    options.set_block_based_table_factory(&blocks);
+}
+
+fn packing(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) {
+    let Some(packing) = settings.packing else {
+        return;
+    };
+    let kind = match packing {
+        Packing::None => DBCompressionType::None,
+        Packing::Snappy => DBCompressionType::Snappy,
+        Packing::Lz4 => DBCompressionType::Lz4,
+        Packing::Zstd(level) => {
+            options.set_compression_options(-14, level, 0, 0);
+            DBCompressionType::Zstd
+        }
+    };
+    options.set_compression_type(kind);
+    sheet.given("packing", format!("compression={}", packing.name()));
+    if let Some(first) = settings.packing_level_min {
+        let count = settings.level_count.map_or(7, size);
+        let of_level = |level| {
+            if level < first {
+                DBCompressionType::None
+            } else {
+                kind
+            }
+        };
+        let kinds: Vec<_> = (0..count).map(of_level).collect();
+        options.set_compression_per_level(&kinds);
+        sheet.given(
+            "packing_level_min",
+            format!("compression_per_level from {first}"),
+        );
+    }
+}
+
+fn levels(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) {
+    for (wish, count, name, set) in shapes(settings) {
+        if let Some(count) = count {
+            set(options, count);
+            sheet.given(wish, format!("{name}={count}"));
+        }
+    }
+    if let Some(is_automatic) = settings.automatic_compaction {
+        options.set_disable_auto_compactions(!is_automatic);
+        let given = format!("disable_auto_compactions={}", !is_automatic);
+        sheet.given("automatic_compaction", given);
+    }
+}
+
+/// A wish, what was wished, RocksDB's name for it, and how it is set.
+type Shape = (
+    &'static str,
+    Option<u64>,
+    &'static str,
+    fn(&mut Options, u64),
+);
+
+/// What shapes the tree and paces its upkeep, each a number.
+fn shapes(settings: &StoreSettings) -> [Shape; 9] {
+    [
+        (
+            "file_bytes",
+            settings.file_bytes,
+            "target_file_size_base",
+            |options, count| {
+                options.set_target_file_size_base(count);
+            },
+        ),
+        (
+            "l0_trigger",
+            settings.l0_trigger,
+            "level0_file_num_compaction_trigger",
+            |options, count| options.set_level_zero_file_num_compaction_trigger(number(count)),
+        ),
+        (
+            "l0_slowdown",
+            settings.l0_slowdown,
+            "level0_slowdown_writes_trigger",
+            |options, count| options.set_level_zero_slowdown_writes_trigger(number(count)),
+        ),
+        (
+            "l0_stop",
+            settings.l0_stop,
+            "level0_stop_writes_trigger",
+            |options, count| {
+                options.set_level_zero_stop_writes_trigger(number(count));
+            },
+        ),
+        (
+            "level_count",
+            settings.level_count,
+            "num_levels",
+            |options, count| {
+                options.set_num_levels(number(count));
+            },
+        ),
+        (
+            "level_base_bytes",
+            settings.level_base_bytes,
+            "max_bytes_for_level_base",
+            |options, count| options.set_max_bytes_for_level_base(count),
+        ),
+        (
+            "level_growth",
+            settings.level_growth,
+            "max_bytes_for_level_multiplier",
+            |options, count| options.set_max_bytes_for_level_multiplier(count as f64),
+        ),
+        (
+            "subcompactions",
+            settings.subcompactions,
+            "max_subcompactions",
+            |options, count| {
+                options.set_max_subcompactions(u32::try_from(count).unwrap_or(u32::MAX));
+            },
+        ),
+        (
+            "background_rate_bytes",
+            settings.background_rate_bytes,
+            "rate_limiter",
+            // Refilled ten times a second, fair one time in ten: RocksDB's own defaults.
+            |options, count| {
+                options.set_ratelimiter(i64::try_from(count).unwrap_or(i64::MAX), 100_000, 10);
+            },
+        ),
+    ]
+}
+
+fn merges(settings: &StoreSettings, options: &mut Options, sheet: &mut Sheet) -> bool {
+    match settings.merge {
+        Some(Merge::Add) => {
+            // RocksDB's own operator of this name cannot be reached from C; this does the same.
+            options.set_merge_operator_associative("uint64add", add);
+            sheet.given("merge", "uint64add");
+            true
+        }
+        Some(_) => {
+            sheet.told("merge", "", "only addition was brought over");
+            false
+        }
+        None => false,
+    }
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}
+
+fn add(_key: &[u8], existing: Option<&[u8]>, operands: &MergeOperands) -> Option<Vec<u8>> {
+    let start = existing.map_or(0, word);
+    let sum = operands
+        .iter()
+        .fold(start, |sum, operand| sum.wrapping_add(word(operand)));
+    Some(sum.to_le_bytes().to_vec())
+}
