@@ -62,12 +62,15 @@ impl Throttle {
         let now_ns = nanoseconds(now);
         let cost_ns = nanoseconds(Duration::from_secs_f64(bytes as f64 / rate as f64));
         // Relaxed: the cell is a running sum; no other memory is read by its value.
-        let before = self
-            .drained_at_ns
-            .try_update(Ordering::Relaxed, Ordering::Relaxed, |drained_at| {
-                Some(drained_at.max(now_ns).saturating_add(cost_ns))
-            })
-            .unwrap_or(now_ns);
+        let mut before = self.drained_at_ns.load(Ordering::Relaxed);
+        while let Err(changed) = self.drained_at_ns.compare_exchange(
+            before,
+            before.max(now_ns).saturating_add(cost_ns),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        ) {
+            before = changed;
+        }
         let delay = Duration::from_nanos(before.saturating_sub(now_ns));
         if delay < DELAY_MIN {
             Duration::ZERO
