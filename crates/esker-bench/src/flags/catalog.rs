@@ -334,7 +334,7 @@ static WORK_FLAGS: &[Flag] = &[
         BOOL,
         Known::Own,
         "0",
-        "values belong to their keys, and reads check them",
+        "values belong to their keys; readrandom, readhot and readrandomwriterandom check them",
     ),
     flag(
         "drain",

@@ -76,11 +76,7 @@ fn time_bounds_what_a_count_does_not() {
     })
     .unwrap();
     assert!(done.ops() > 0 && done.ops() < all.load(Ordering::Relaxed));
-    assert!(
-        done.wall() >= Duration::from_millis(59),
-        "{:?}",
-        done.wall()
-    );
+    // How long exactly is the machine's affair: a thread may begin late, and the end is fixed.
     assert!(was_warm || done.wall() > Duration::ZERO);
 }
 
@@ -110,7 +106,6 @@ fn an_open_loop_tells_of_what_had_to_wait() {
     .unwrap();
     let latencies = &done.latencies()[0];
     assert!(latencies.percentile_ns(75.0) > 1_000_000);
-    assert!(done.wall() >= Duration::from_millis(39));
 }
 
 #[test]
