@@ -9,7 +9,6 @@ use crate::base::stats::board::Board;
 use crate::base::stats::ledger::MemoryLedger;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
-use crate::base::types::seqno::SeqNo;
 use crate::db::core::Core;
 use crate::db::doomed::Doomed;
 use crate::db::keyspace::Keyspaces;
@@ -17,6 +16,7 @@ use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
+use crate::flow::value_log::{ValueLog, ValueLogParts};
 use crate::flow::write::active::Active;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;
@@ -24,11 +24,13 @@ use crate::flow::write::replay::ReplayReport;
 use crate::flow::write::room::WriteRoom;
 use crate::flow::write::segments::Segments;
 use crate::store::cache::sharded::ShardedCache;
+use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::history::History;
 use crate::store::version::manifest::Manifest;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::state::Version;
+use crate::store::vlog::open_values::OpenValues;
 
 /// What a database is opened with.
 #[derive(Clone)]
@@ -47,21 +49,32 @@ pub struct Parts {
     pub orders: Vec<KeyOrder>,
 }
 
+/// What an opening found in the directory beside the manifest.
+pub struct Opened {
+    /// What the log came to.
+    pub replayed: ReplayReport,
+    /// Segments of the log that are in use.
+    pub segments_used: Vec<FileNumber>,
+    /// Where large values are read.
+    pub values: Arc<OpenValues>,
+    /// Segments of the value log, and their sizes.
+    pub value_segments: Vec<(FileNumber, u64)>,
+}
+
 /// A core with what was found in the directory, without keyspaces.
 pub fn assemble(
     parts: &Parts,
     manifest: Option<Manifest>,
     version: Arc<Version>,
-    replayed: &ReplayReport,
-    segments_used: Vec<FileNumber>,
+    opened: Opened,
     lock: Option<Box<dyn DirLock>>,
 ) -> Arc<Core> {
+    let (replayed, segments_used) = (&opened.replayed, opened.segments_used);
     let Parts {
         env,
         dir,
         resolved,
         merge_rules,
-        is_read_only,
         ..
     } = parts.clone();
     let options = resolved.db.clone();
@@ -70,38 +83,37 @@ pub fn assemble(
     for number in segments_used.iter().chain(&replayed.dropped_segments) {
         numbers.skip(FileNumber(number.0 + 1));
     }
-    let segments = Segments::new(
+    let values = value_log(parts, &version, &numbers, opened.values);
+    for (number, size_bytes) in opened.value_segments {
+        // As with the log: the manifest may not know of the newest yet.
+        numbers.skip(FileNumber(number.0 + 1));
+        values.found(number, size_bytes);
+    }
+    let segments = Arc::new(Segments::new(
         Arc::clone(&env.fs),
         &dir,
         Arc::clone(&numbers),
         options.wal_segment_bytes,
-    );
-    let segments = Arc::new(segments);
+    ));
     let ledger = Arc::new(MemoryLedger::new(options.memory_limit));
     let cache = Arc::new(ShardedCache::new(ledger.cache_allowance()));
-    let open_files_max = match is_read_only {
-        // Once closed, a file may be gone.
-        true => usize::MAX,
-        false => options.open_files_max,
-    };
-    let files = OpenFiles::new(
-        Arc::clone(&env.fs),
-        &dir,
-        open_files_max,
-        Arc::clone(&cache),
-    )
-    .charged_to(Arc::clone(&ledger));
+    let files = open_files(parts, &cache).charged_to(Arc::clone(&ledger));
     let gate = Arc::new(Gate::default());
     let (budget, log_max) = (resolved.memtable_budget_bytes(), options.wal_total_bytes);
     let room = Arc::new(WriteRoom::new(budget, log_max, Arc::clone(&gate)));
-    let last_seqno: SeqNo = replayed.last_seqno;
     let active = Active::new(
         Arc::clone(&segments),
-        last_seqno,
+        replayed.last_seqno,
         replayed.end,
         segments_used,
     );
-    let committer = Committer::new(active, Arc::clone(&gate), Arc::clone(&room), env.clone());
+    let committer = Committer::new(
+        active,
+        Arc::clone(&values),
+        Arc::clone(&gate),
+        Arc::clone(&room),
+        env.clone(),
+    );
     Arc::new(Core {
         env,
         dir,
@@ -112,6 +124,7 @@ pub fn assemble(
         room,
         committer,
         segments,
+        values,
         numbers,
         history: History::new(version),
         manifest: Mutex::new(manifest),
@@ -126,4 +139,34 @@ pub fn assemble(
         replayed: replayed.clone(),
         lock: Mutex::new(lock),
     })
+}
+
+fn value_log(
+    parts: &Parts,
+    version: &Version,
+    numbers: &Arc<FileNumbers>,
+    values: Arc<OpenValues>,
+) -> Arc<ValueLog> {
+    Arc::new(ValueLog::new(ValueLogParts {
+        fs: Arc::clone(&parts.env.fs),
+        dir: parts.dir.clone(),
+        numbers: Arc::clone(numbers),
+        segment_bytes: parts.resolved.db.value_segment_bytes,
+        database_id: version.identity.database_id,
+        values,
+    }))
+}
+
+fn open_files(parts: &Parts, cache: &Arc<BlockCache>) -> OpenFiles {
+    let open_max = match parts.is_read_only {
+        // Once closed, a file may be gone.
+        true => usize::MAX,
+        false => parts.resolved.db.open_files_max,
+    };
+    OpenFiles::new(
+        Arc::clone(&parts.env.fs),
+        &parts.dir,
+        open_max,
+        Arc::clone(cache),
+    )
 }

@@ -14,6 +14,7 @@ use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
+use crate::flow::value_log::ValueLog;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;
 use crate::flow::write::replay::ReplayReport;
@@ -45,6 +46,8 @@ pub struct Core {
     pub committer: Committer,
     /// Files of the log.
     pub segments: Arc<Segments>,
+    /// Large values.
+    pub values: Arc<ValueLog>,
     /// Free file numbers.
     pub numbers: Arc<FileNumbers>,
     /// The current version, and older ones in use.

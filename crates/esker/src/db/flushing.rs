@@ -42,6 +42,10 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     let charge = core.ledger.hold(MemoryOwner::Compaction, buffer_bytes);
     let began = core.env.clock.monotonic();
     let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
+    if flushed.files.iter().any(|file| !file.values.is_empty()) {
+        // Durable before the edit is: no log will bring these values back.
+        core.committer.sync_values()?;
+    }
     let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
     let numbers: Vec<_> = flushed.files.iter().map(|file| file.number).collect();
     let run = numbers.first().map_or(0, |number| number.0);
@@ -116,6 +120,7 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
         order: parts.options.order.clone(),
         sst,
         compression,
+        values: Arc::clone(core.values.values()),
     }
 }
 

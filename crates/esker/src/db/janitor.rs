@@ -17,6 +17,19 @@ pub fn remove_doomed(core: &Core) {
             core.board.add(Tick::FilesRemoved, 1);
         }
     }
+    remove_dead_values(core);
+}
+
+/// Removes segments of the value log that nobody points into any more; errors as above.
+pub fn remove_dead_values(core: &Core) {
+    let used = || core.history.value_segments_in_use();
+    for number in core.values.take_dead(used) {
+        core.values.values().forget(number);
+        let path = core.dir.join(FileName::Vlog(number).to_string());
+        if core.env.fs.remove_file(&path).is_ok() {
+            core.board.add(Tick::FilesRemoved, 1);
+        }
+    }
 }
 
 /// Removes finished outputs of work that came to nothing.
@@ -35,6 +48,9 @@ pub fn clean_directory(
     manifest: FileNumber,
 ) -> Result<()> {
     let in_use = core.history.files_in_use();
+    let dead_values = core
+        .values
+        .take_dead(|| core.history.value_segments_in_use());
     let mut dead_segments = Vec::new();
     for name in core.env.fs.list(&core.dir)? {
         let is_dead = match FileName::parse(&name) {
@@ -45,6 +61,7 @@ pub fn clean_directory(
                 }
                 false
             }
+            Some(FileName::Vlog(number)) => dead_values.contains(&number),
             Some(FileName::Manifest(number)) => number != manifest,
             Some(FileName::Temporary(_) | FileName::CurrentTemporary) => true,
             // Not ours, or the two files that are always needed.

@@ -1,5 +1,6 @@
 //! The public handle of a keyspace: each method a few lines that name the flow below.
 
+use std::borrow::Cow;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,7 +74,8 @@ impl Keyspace {
     /// after a failed write; `Closed`. Nothing was written then, unless it is `Faulted`.
     pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let core = self.lease.core();
-        self.write(|batch| writing::put(core, batch, &self.parts, key.as_ref(), value.as_ref()))
+        let value = Cow::Borrowed(value.as_ref());
+        self.write(|batch| writing::put(core, batch, &self.parts, key.as_ref(), value))
     }
 
     /// Sets the value of a key for a time, after which it is as if deleted.
@@ -84,7 +86,10 @@ impl Keyspace {
         ttl: Duration,
     ) -> Result<()> {
         let expiry = writing::expiry(self.lease.core(), ttl);
-        self.write(|batch| batch.put_expiring(self.parts.id, key.as_ref(), expiry, value.as_ref()))
+        let value = Cow::Borrowed(value.as_ref());
+        self.write(|batch| {
+            writing::put_until(batch, &self.parts, key.as_ref(), Some(expiry), value)
+        })
     }
 
     /// Removes a key; no error if it is not there.
@@ -174,18 +179,19 @@ impl Keyspace {
             // Taken before the read, which may see more: a write between the two is found then.
             let seen = core.committer.visible();
             let current = self.get(key)?;
-            let mut batch = Batch::new();
             let after = match change(current.as_deref()) {
                 Update::Keep => return Ok(current),
-                Update::Remove => {
-                    batch.delete(self.parts.id, key)?;
-                    None
-                }
-                Update::Set(value) => {
-                    writing::put(core, &mut batch, &self.parts, key, &value)?;
-                    Some(Bytes::from(value))
-                }
+                Update::Remove => None,
+                Update::Set(value) => Some(Bytes::from(value)),
             };
+            let mut batch = Batch::new();
+            match &after {
+                None => batch.delete(self.parts.id, key)?,
+                Some(value) => {
+                    let value = Cow::Borrowed(&value[..]);
+                    writing::put(core, &mut batch, &self.parts, key, value)?;
+                }
+            }
             let unchanged = Unchanged {
                 keyspace: self.parts.id,
                 key: key.to_vec(),
@@ -218,7 +224,7 @@ impl Keyspace {
         manual::compact(self.lease.core(), &self.parts, &KeyRange::new(bounds))
     }
 
-    fn write(&self, fill: impl FnOnce(&mut Batch) -> Result<()>) -> Result<()> {
+    fn write<'v>(&self, fill: impl FnOnce(&mut Batch<'v>) -> Result<()>) -> Result<()> {
         let mut batch = Batch::new();
         fill(&mut batch)?;
         writing::write(self.lease.core(), &mut batch, self.write, &[]).map(drop)

@@ -137,6 +137,12 @@ pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) ->
 fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec<Sealed>) {
     let pages = Arc::clone(&core.env.pages);
     let writer = Memtable::create_in(pages, options.order.clone(), options.merge.clone());
+    for sealed in sealed
+        .iter()
+        .filter(|sealed| sealed.table.values().bytes() > 0)
+    {
+        core.values.name(&sealed.table);
+    }
     let older = sealed.iter().rev().map(|sealed| Arc::clone(&sealed.table));
     let view = ViewParts {
         keyspace: state.id,
@@ -147,6 +153,7 @@ fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec
             .collect(),
         levels: Arc::clone(&state.levels),
         open_files: Arc::clone(&core.files),
+        values: Arc::clone(core.values.values()),
     };
     let current = Arc::new(Current::new(view, sealed));
     let live = LiveTable {
@@ -154,6 +161,7 @@ fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec
         writer,
         first_log: FileNumber(0),
         limit_bytes: options.memtable_bytes,
+        values_limit_bytes: core.values.table_bytes_max(),
     };
     core.committer
         .paused(|active| active.add_keyspace(state.id, live));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::db::assemble::{Parts, assemble};
+use crate::db::assemble::{Opened, Parts, assemble};
 use crate::db::core::Core;
 use crate::db::directory::prepare_directory;
 use crate::db::identity;
@@ -14,12 +14,14 @@ use crate::db::open_keyspace;
 use crate::db::regulate;
 use crate::db::worker;
 use crate::env::fs::DirLock;
-use crate::flow::write::replay::{ReplayTarget, replay};
+use crate::flow::value_log::table_bytes_max;
+use crate::flow::write::replay::{ReplaySource, ReplayTarget, replay};
 use crate::store::mem::memtable::Memtable;
 use crate::store::names::FileName;
 use crate::store::version::manifest::Manifest;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{Orders, Version};
+use crate::store::vlog::open_values::OpenValues;
 use crate::store::wal::reader::WalReader;
 
 /// How often a database that is read only is begun to be read: a busy writer overtakes a reader
@@ -88,7 +90,13 @@ fn read_files(parts: &Parts, version: &Arc<Version>) -> Result<Arc<Core>> {
     for state in version.keyspaces.values() {
         for (_, file) in state.levels.files() {
             core.files.get(file.number, &state.order)?;
+            for (segment, _) in file.values.iter() {
+                core.values.values().segment(segment)?;
+            }
         }
+    }
+    for segment in core.values.named() {
+        core.values.values().segment(segment)?;
     }
     core.gate.set_read_only();
     regulate::set_memory(&core);
@@ -107,17 +115,29 @@ fn load(
     if parts.is_read_only {
         drop_unbegun(parts, &mut found)?;
     }
-    let replayed = replay(
-        &*parts.env.fs,
+    let value_segments = list_values(parts)?;
+    let values = OpenValues::new(
+        Arc::clone(&parts.env.fs),
         &parts.dir,
-        &found,
-        version.first_log,
-        &mut targets,
-        version.last_seqno,
-    )?;
+        values_open_max(parts),
+    );
+    let source = ReplaySource {
+        fs: &*parts.env.fs,
+        dir: &parts.dir,
+        segments: &found,
+        first_log: version.first_log,
+        values: &values,
+    };
+    let replayed = replay(&source, &mut targets, version.last_seqno)?;
     let mut kept = found;
     kept.retain(|number| !replayed.dropped_segments.contains(number));
-    let core = assemble(parts, manifest, version, &replayed, kept.clone(), lock);
+    let opened = Opened {
+        replayed,
+        segments_used: kept.clone(),
+        values: Arc::new(values),
+        value_segments,
+    };
+    let core = assemble(parts, manifest, version, opened, lock);
     open_keyspace::open_all(&core, targets)?;
     Ok((core, kept))
 }
@@ -170,8 +190,41 @@ fn drop_unbegun(parts: &Parts, segments: &mut Vec<FileNumber>) -> Result<()> {
     Ok(())
 }
 
-// A killed process may have left the end of the log in the page cache only.
+// Segments of the value log, by number, with the bytes that they take.
+fn list_values(parts: &Parts) -> Result<Vec<(FileNumber, u64)>> {
+    let fs = &parts.env.fs;
+    let mut segments = Vec::new();
+    for name in fs.list(&parts.dir)? {
+        if let Some(FileName::Vlog(number)) = FileName::parse(&name) {
+            match fs.file_size(&parts.dir.join(&name)) {
+                Ok(size_bytes) => segments.push((number, size_bytes)),
+                // Whoever writes to the database has removed it since: nobody needs it.
+                Err(error) if parts.is_read_only && error.is_missing_file() => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    segments.sort_unstable();
+    Ok(segments)
+}
+
+fn values_open_max(parts: &Parts) -> usize {
+    match parts.is_read_only {
+        // Once closed, a segment may be gone.
+        true => usize::MAX,
+        false => parts.resolved.db.open_files_max,
+    }
+}
+
+// A killed process may have left the end of the log, and the values it points to, in the page
+// cache only.
 fn adopt_segments(core: &Core, kept: &[FileNumber]) -> Result<()> {
+    for number in core.values.named() {
+        let path = core.dir.join(FileName::Vlog(number).to_string());
+        let size = core.env.fs.file_size(&path)?;
+        let syncer = core.env.fs.open_log(&path, size)?.syncer();
+        core.values.adopt(number, syncer);
+    }
     for &number in kept {
         let path = core.dir.join(FileName::Wal(number).to_string());
         let size = core.env.fs.file_size(&path)?;
@@ -186,6 +239,7 @@ fn replay_targets(parts: &Parts, version: &Version) -> Result<BTreeMap<KeyspaceI
     for state in version.keyspaces.values() {
         let options = open_keyspace::options_of(state, &parts.resolved, &parts.merge_rules)?;
         let limit_bytes = options.memtable_bytes;
+        let values_limit_bytes = table_bytes_max(parts.resolved.db.value_segment_bytes);
         let pages = Arc::clone(&parts.env.pages);
         let fresh = move || {
             let (order, merge) = (options.order.clone(), options.merge.clone());
@@ -194,6 +248,7 @@ fn replay_targets(parts: &Parts, version: &Version) -> Result<BTreeMap<KeyspaceI
         let target = ReplayTarget {
             flushed: state.flushed,
             limit_bytes,
+            values_limit_bytes,
             fresh: Box::new(fresh),
             filled: Vec::new(),
         };

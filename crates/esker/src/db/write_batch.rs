@@ -1,5 +1,6 @@
 //! A batch: writes to any keyspaces that happen together or not at all.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::store::batch::writer::Batch;
 /// another database.
 pub struct WriteBatch {
     lease: Lease,
-    batch: Batch,
+    batch: Batch<'static>,
 }
 
 impl WriteBatch {
@@ -36,8 +37,8 @@ impl WriteBatch {
         value: impl AsRef<[u8]>,
     ) -> Result<()> {
         let parts = own(&self.lease, keyspace)?;
-        let core = self.lease.core();
-        writing::put(core, &mut self.batch, parts, key.as_ref(), value.as_ref())
+        let expiry = writing::own_expiry(self.lease.core(), parts);
+        put(&mut self.batch, parts, key.as_ref(), expiry, value.as_ref())
     }
 
     /// Sets the value of a key for a time.
@@ -50,8 +51,13 @@ impl WriteBatch {
     ) -> Result<()> {
         let parts = own(&self.lease, keyspace)?;
         let expiry = writing::expiry(self.lease.core(), ttl);
-        self.batch
-            .put_expiring(parts.id, key.as_ref(), expiry, value.as_ref())
+        put(
+            &mut self.batch,
+            parts,
+            key.as_ref(),
+            Some(expiry),
+            value.as_ref(),
+        )
     }
 
     /// Removes a key.
@@ -93,7 +99,7 @@ impl WriteBatch {
         self.batch.is_empty()
     }
 
-    /// Bytes of the batch as it will stand in the log.
+    /// Bytes of the batch as it will stand in the log; large values go to the value log instead.
     pub fn size_bytes(&self) -> usize {
         self.batch.size_bytes()
     }
@@ -116,6 +122,20 @@ impl WriteBatch {
         self.batch.clear();
         Ok(())
     }
+}
+
+// A large value is kept until the batch is written; a small one goes into its bytes at once.
+fn put(
+    batch: &mut Batch<'static>,
+    parts: &KeyspaceParts,
+    key: &[u8],
+    expiry: Option<u32>,
+    value: &[u8],
+) -> Result<()> {
+    if writing::is_apart(parts, value) {
+        return writing::put_until(batch, parts, key, expiry, Cow::Owned(value.to_vec()));
+    }
+    writing::put_here(batch, parts, key, expiry, value)
 }
 
 // Numbers of keyspaces mean something in their own database only.

@@ -1,5 +1,6 @@
 //! Writes as the handles make them: into a batch, and down the one write path.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,22 +17,63 @@ use crate::flow::write::commit::{CommitOptions, Outcome, Unchanged};
 use crate::store::batch::writer::Batch;
 
 /// Adds a put; with the keyspace's time to live, if it has one.
-pub fn put(
+pub fn put<'v>(
     core: &Core,
-    batch: &mut Batch,
+    batch: &mut Batch<'v>,
     parts: &KeyspaceParts,
     key: &[u8],
+    value: Cow<'v, [u8]>,
+) -> Result<()> {
+    put_until(batch, parts, key, own_expiry(core, parts), value)
+}
+
+/// When something put into the keyspace now expires; `None` without a time to live.
+pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<u32> {
+    let ttl = Duration::from_secs(u64::from(parts.options.ttl_s));
+    (!ttl.is_zero()).then(|| expiry(core, ttl))
+}
+
+/// Adds a put that ends at `expiry_unix_s`, if it is given.
+pub fn put_until<'v>(
+    batch: &mut Batch<'v>,
+    parts: &KeyspaceParts,
+    key: &[u8],
+    expiry_unix_s: Option<u32>,
+    value: Cow<'v, [u8]>,
+) -> Result<()> {
+    if is_apart(parts, &value) {
+        return batch.put_apart(parts.id, key, expiry_unix_s, value);
+    }
+    put_here(batch, parts, key, expiry_unix_s, &value)
+}
+
+/// As [`put_until`], for a value that is not apart.
+pub fn put_here(
+    batch: &mut Batch<'_>,
+    parts: &KeyspaceParts,
+    key: &[u8],
+    expiry_unix_s: Option<u32>,
     value: &[u8],
 ) -> Result<()> {
-    if parts.options.ttl_s == 0 {
-        return batch.put(parts.id, key, value);
+    match expiry_unix_s {
+        None => batch.put(parts.id, key, value),
+        Some(expiry) => batch.put_expiring(parts.id, key, expiry, value),
     }
-    let ttl = Duration::from_secs(u64::from(parts.options.ttl_s));
-    batch.put_expiring(parts.id, key, expiry(core, ttl), value)
+}
+
+/// Whether a value is large enough to lie in the value log.
+pub fn is_apart(parts: &KeyspaceParts, value: &[u8]) -> bool {
+    let threshold = parts.options.value_threshold_bytes;
+    threshold > 0 && value.len() >= threshold
 }
 
 /// Adds a merge; `Invalid` without a merge operator.
-pub fn merge(batch: &mut Batch, parts: &KeyspaceParts, key: &[u8], operand: &[u8]) -> Result<()> {
+pub fn merge(
+    batch: &mut Batch<'_>,
+    parts: &KeyspaceParts,
+    key: &[u8],
+    operand: &[u8],
+) -> Result<()> {
     if parts.options.merge.is_none() {
         return Err(Error::invalid(format!(
             "keyspace {:?} has no merge operator; give it one when opening the database, such as \
@@ -44,7 +86,7 @@ pub fn merge(batch: &mut Batch, parts: &KeyspaceParts, key: &[u8], operand: &[u8
 
 /// Adds a range delete, unless the range is empty.
 pub fn delete_range(
-    batch: &mut Batch,
+    batch: &mut Batch<'_>,
     parts: &KeyspaceParts,
     start: &[u8],
     end: &[u8],
@@ -69,7 +111,7 @@ pub fn expiry(core: &Core, ttl: Duration) -> u32 {
 /// gave it something to do.
 pub fn write(
     core: &Arc<Core>,
-    batch: &mut Batch,
+    batch: &mut Batch<'_>,
     options: WriteOptions,
     unchanged: &[Unchanged],
 ) -> Result<bool> {
@@ -95,7 +137,9 @@ pub fn write(
         Outcome::Committed(applied) => {
             core.board.add(Tick::WriteBatches, 1);
             core.board.add(Tick::WriteEntries, u64::from(batch.count()));
-            core.board.add(Tick::WriteBytes, batch.size_bytes() as u64);
+            let bytes = batch.size_bytes() as u64 + batch.large_bytes();
+            core.board.add(Tick::WriteBytes, bytes);
+            core.board.add(Tick::ValueLogBytes, batch.large_bytes());
             core.board.add(Tick::WalBytes, applied.logged_bytes);
             follow_up(core, applied);
             Ok(true)

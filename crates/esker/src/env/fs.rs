@@ -36,6 +36,10 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// overwritten; it is grown if smaller). A file that is new reads as zeros.
     fn open_log(&self, path: &Path, capacity_bytes: u64) -> Result<Box<dyn LogFile>>;
 
+    /// Creates a file with `capacity_bytes` allocated on the disk where that is possible, whose
+    /// parts are filled by several threads. It reads as zeros; one that is there is emptied.
+    fn create_extent(&self, path: &Path, capacity_bytes: u64) -> Result<Arc<dyn ExtentFile>>;
+
     /// Opens a file for reading.
     fn open_read(&self, path: &Path) -> Result<Arc<dyn ReadFile>>;
 
@@ -89,7 +93,21 @@ pub trait LogFile: Send {
     fn syncer(&self) -> Arc<dyn LogSync>;
 }
 
-/// Syncs one log file, from any thread.
+/// A preallocated file whose parts are filled by several threads at the same time, each its own
+/// and each once.
+///
+/// When `write_at` returns, the bytes are in the kernel's page cache, as with [`LogFile`].
+pub trait ExtentFile: LogSync {
+    /// Writes all of `pieces`, one behind the other, from `offset` on; they lie within the
+    /// capacity. An error means that any part may be missing.
+    fn write_at(&self, offset: u64, pieces: &[&[u8]]) -> Result<()>;
+
+    /// Gives back the end of the file from `size_bytes` on, where nothing was ever written.
+    /// Durable after the next sync; until then the file has either size.
+    fn trim(&self, size_bytes: u64) -> Result<()>;
+}
+
+/// Syncs one log or extent file, from any thread.
 pub trait LogSync: Send + Sync {
     /// Makes durable everything whose `write_at` returned before this call.
     fn sync(&self) -> Result<()>;

@@ -1,5 +1,7 @@
 //! Sealed memtables to sorted files; returns the files, installs nothing.
 
+use std::sync::Arc;
+
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
@@ -42,12 +44,14 @@ pub fn flush(
         .rev()
         .map(|sealed| OwnOperands::new(sealed.table.cursor()));
     let merged = MergingCursor::new(order, cursors.collect());
+    let values = Arc::clone(&settings.values);
     // Older data of the same keys may lie in files, so nothing is at the bottom here.
     let mut is_bottom = |_: &[u8]| false;
     let rules = Rules {
         stripes: &stripes,
         shadow: &shadow,
         merge,
+        values: &values,
         now_unix_s,
         is_bottom: &mut is_bottom,
     };

@@ -9,6 +9,7 @@ pub mod read;
 pub mod current;
 pub mod own_operands;
 pub mod survive;
+pub mod value_log;
 pub mod output;
 pub mod write;
 pub mod flush;

@@ -156,6 +156,7 @@ impl Entries {
                 }),
                 Kind::Delete | Kind::RangeDelete => Ok(None),
                 Kind::MergeFolded => panic!("only memtables hold this"),
+                Kind::PutApart | Kind::PutApartExpiring => panic!("the model has no value log"),
             };
         }
         answer

@@ -18,6 +18,7 @@ use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
 use crate::store::version::file::FileRecord;
 use crate::store::version::numbers::FileNumbers;
+use crate::store::vlog::open_values::OpenValues;
 
 /// Bytes of an output beside what grows with its keys: the file's buffer of 128 KiB, and a block
 /// plain and packed.
@@ -44,6 +45,8 @@ pub struct OutputSettings {
     pub sst: SstOptions,
     /// How blocks of these files are packed.
     pub compression: Compression,
+    /// Where large values are read.
+    pub values: Arc<OpenValues>,
 }
 
 /// Writes a run of sorted files: entries in order, cut only between different user keys.
@@ -207,6 +210,7 @@ pub fn record_of(
         delete_count: props.delete_count,
         range_delete_count: props.range_delete_count,
         newest_expiry_s: props.newest_expiry_s,
+        values: props.values,
     };
     let mut is_empty = !has_points;
     for range_delete in range_deletes {

@@ -14,15 +14,18 @@
 use std::collections::VecDeque;
 
 use crate::base::hooks::merge::MergeRule;
+use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::entry::{Entry, is_expired, split_expiring};
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::VALUE_BYTES_MAX;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::shadow::{Piece, Shadow};
+use crate::store::vlog::open_values::OpenValues;
+use crate::store::vlog::pointer::ValuePointer;
 
 /// Live snapshots, oldest first, and the stripes they cut.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +59,8 @@ pub struct Rules<'a> {
     pub shadow: &'a Shadow,
     /// How operands fold; without it they are kept as they are.
     pub merge: Option<&'a MergeRule>,
+    /// Where large values are read, to fold operands into them.
+    pub values: &'a OpenValues,
     /// Now, in unix seconds.
     pub now_unix_s: u64,
     /// Whether nothing older than the inputs can exist for a user key. Asked in key order.
@@ -179,9 +184,11 @@ impl<'a> Survivors<'a> {
             return Ok(Verdict::Drop);
         }
         let is_gone = match entry.kind() {
-            Kind::Put => false,
+            Kind::Put | Kind::PutApart => false,
             Kind::Delete => true,
-            Kind::PutExpiring => is_expired(expiry_of(&entry)?, self.rules.now_unix_s),
+            Kind::PutExpiring | Kind::PutApartExpiring => {
+                is_expired(expiry_of(&entry)?, self.rules.now_unix_s)
+            }
             Kind::Merge => return Ok(Verdict::Fold),
             Kind::MergeFolded | Kind::RangeDelete => return Err(misplaced()),
         };
@@ -225,7 +232,7 @@ impl<'a> Survivors<'a> {
                 break;
             }
             if entry.kind() != Kind::Merge {
-                base = Base::of(&entry, self.rules.now_unix_s)?;
+                base = Base::of(&entry, &self.rules)?;
                 break;
             }
             newest_first.push((entry.seqno(), entry.value.to_vec()));
@@ -329,17 +336,42 @@ enum Base {
     /// Nothing.
     Missing,
     /// A value that stays.
-    Value(Vec<u8>),
+    Value(Bytes),
 }
 
 impl Base {
-    fn of(entry: &Entry<'_>, now_unix_s: u64) -> Result<Base> {
+    fn of(entry: &Entry<'_>, rules: &Rules<'_>) -> Result<Base> {
         match entry.kind() {
-            Kind::Put => Ok(Base::Value(entry.value.to_vec())),
+            Kind::Put => Ok(Base::Value(Bytes::copy_of(entry.value))),
+            Kind::PutApart => Base::apart(entry, rules),
             Kind::Delete => Ok(Base::Missing),
-            Kind::PutExpiring if is_expired(expiry_of(entry)?, now_unix_s) => Ok(Base::Missing),
-            Kind::PutExpiring => Ok(Base::Unknown),
+            Kind::PutExpiring | Kind::PutApartExpiring => {
+                let is_gone = is_expired(expiry_of(entry)?, rules.now_unix_s);
+                Ok(if is_gone {
+                    Base::Missing
+                } else {
+                    Base::Unknown
+                })
+            }
             Kind::Merge | Kind::MergeFolded | Kind::RangeDelete => Err(misplaced()),
+        }
+    }
+}
+
+impl Base {
+    // A value that is damaged is left as it is, and the operands stand without it: whoever reads
+    // the key is told, and nothing else waits for it.
+    fn apart(entry: &Entry<'_>, rules: &Rules<'_>) -> Result<Base> {
+        if rules.merge.is_none() {
+            return Ok(Base::Unknown);
+        }
+        let Some(pointer) = ValuePointer::of(entry)? else {
+            return Err(misplaced());
+        };
+        match rules.values.value(&pointer) {
+            Ok(value) => Ok(Base::Value(value)),
+            Err(error) if error.kind() == ErrorKind::Corruption => Ok(Base::Unknown),
+            Err(error) => Err(error),
         }
     }
 }

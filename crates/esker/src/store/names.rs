@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `000123.sst` | a sorted file |
 //! | `000123.wal` | a segment of the write-ahead log |
+//! | `000123.vlog` | a segment of the value log |
 //! | `000123.tmp` | a file that is not finished; removed at open |
 //! | `MANIFEST-000005` | a log of edits |
 //! | `CURRENT` | which manifest counts |
@@ -28,6 +29,8 @@ pub enum FileName {
     Sst(FileNumber),
     /// A segment of the write-ahead log.
     Wal(FileNumber),
+    /// A segment of the value log.
+    Vlog(FileNumber),
     /// A numbered file that is not finished: whoever opens the directory removes it.
     Temporary(FileNumber),
     /// A log of edits to the set of files.
@@ -57,6 +60,7 @@ impl FileName {
         match ending {
             "sst" => Some(FileName::Sst(number)),
             "wal" => Some(FileName::Wal(number)),
+            "vlog" => Some(FileName::Vlog(number)),
             "tmp" => Some(FileName::Temporary(number)),
             _ => None,
         }
@@ -67,6 +71,7 @@ impl FileName {
         match self {
             FileName::Sst(number)
             | FileName::Wal(number)
+            | FileName::Vlog(number)
             | FileName::Temporary(number)
             | FileName::Manifest(number) => Some(number),
             FileName::Current | FileName::CurrentTemporary | FileName::Lock => None,
@@ -84,6 +89,7 @@ impl fmt::Display for FileName {
         match self {
             FileName::Sst(number) => write!(f, "{number}.sst"),
             FileName::Wal(number) => write!(f, "{number}.wal"),
+            FileName::Vlog(number) => write!(f, "{number}.vlog"),
             FileName::Temporary(number) => write!(f, "{number}.tmp"),
             FileName::Manifest(number) => write!(f, "MANIFEST-{number}"),
             FileName::Current => f.write_str("CURRENT"),

@@ -71,7 +71,7 @@ impl Victim {
     fn files(&self) -> BTreeMap<&'static str, Vec<String>> {
         let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for name in self.disk.list(Path::new(DIR)).unwrap() {
-            let kind = ["sst", "wal", "MANIFEST", "CURRENT", "LOCK"];
+            let kind = ["sst", "wal", "vlog", "MANIFEST", "CURRENT", "LOCK"];
             let kind = kind.into_iter().find(|kind| name.contains(kind));
             let kind = kind.unwrap_or_else(|| panic!("a file of a new kind: {name}"));
             kinds.entry(kind).or_default().push(name);

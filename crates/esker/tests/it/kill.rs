@@ -25,6 +25,8 @@ const ACKS_MAX: u64 = 2_000;
 fn open(dir: &Path) -> Db {
     let builder = Db::builder(dir).set("memtable.size", "128KiB").unwrap();
     let builder = builder.set("wal.segment_size", "256KiB").unwrap();
+    let builder = builder.set("value_log.threshold", "100B").unwrap();
+    let builder = builder.set("value_log.segment_size", "64KiB").unwrap();
     builder.set("memory_limit", "8MiB").unwrap().open().unwrap()
 }
 

@@ -21,3 +21,4 @@ mod checkpoint;
 mod repair;
 mod fixture;
 mod space;
+mod large_values;

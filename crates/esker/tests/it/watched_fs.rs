@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use esker::Result;
-use esker::env::fs::{AppendFile, DirLock, Fs, LogFile, LogSync, ReadFile};
+use esker::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, ReadFile};
 use esker::env::sim::SimFs;
 
 /// Looks at the disk before a call changes it; the text says which call.
@@ -141,6 +141,15 @@ impl Fs for WatchedFs {
         }))
     }
 
+    fn create_extent(&self, path: &Path, capacity_bytes: u64) -> Result<Arc<dyn ExtentFile>> {
+        self.watch.show("create", path);
+        Ok(Arc::new(Watched {
+            inner: self.watch.sim.create_extent(path, capacity_bytes)?,
+            watch: Arc::clone(&self.watch),
+            path: path.to_owned(),
+        }))
+    }
+
     fn open_read(&self, path: &Path) -> Result<Arc<dyn ReadFile>> {
         self.watch.sim.open_read(path)
     }
@@ -238,6 +247,30 @@ impl LogFile for Watched<Box<dyn LogFile>> {
             watch: Arc::clone(&self.watch),
             path: self.path.clone(),
         })
+    }
+}
+
+impl ExtentFile for Watched<Arc<dyn ExtentFile>> {
+    fn write_at(&self, offset: u64, pieces: &[&[u8]]) -> Result<()> {
+        self.watch.show("write to", &self.path);
+        let bytes = pieces.concat();
+        let len = self.watch.honest_len(&self.path, bytes.len());
+        self.inner.write_at(offset, &[&bytes[..len]])
+    }
+
+    fn trim(&self, size_bytes: u64) -> Result<()> {
+        self.watch.show("trim", &self.path);
+        self.inner.trim(size_bytes)
+    }
+}
+
+impl LogSync for Watched<Arc<dyn ExtentFile>> {
+    fn sync(&self) -> Result<()> {
+        self.watch.show("sync", &self.path);
+        if self.watch.skips_sync(&self.path) {
+            return Ok(());
+        }
+        self.inner.sync()
     }
 }
 

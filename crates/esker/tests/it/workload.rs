@@ -29,9 +29,11 @@ const WAITS_MAX: u64 = 20_000;
 
 // Small segments, memtables and files, so that a few hundred writes meet rotation, recycling,
 // flushes and compactions of several levels.
-const SETTINGS: [(&str, &str); 9] = [
+const SETTINGS: [(&str, &str); 11] = [
     ("wal.segment_size", "64KiB"),
     ("wal.total_size", "256KiB"),
+    ("value_log.threshold", "400B"),
+    ("value_log.segment_size", "64KiB"),
     ("memory_limit", "4MiB"),
     ("memtable.size", "16KiB"),
     ("sst.file_size", "16KiB"),
@@ -436,6 +438,7 @@ impl Stage {
         let mut options = KeyspaceOptions {
             merge: Some(rule(operator)),
             memtable_bytes: 20 << 10,
+            value_threshold_bytes: 400,
             ..KeyspaceOptions::default()
         };
         options.sst.file_size_bytes = 16 << 10;

@@ -141,6 +141,16 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
         access: field!(wal_total_bytes),
     },
     Setting {
+        name: "value_log.segment_size",
+        rank: Rank::Expert,
+        is_live: false,
+        shape: size(64 << 10, 2 << 30, None),
+        example: "256MiB",
+        doc: "Bytes of one segment of the value log; a larger value gets one of its own.",
+        reason: "Space is allocated and given back in whole segments; small ones suit small disks.",
+        access: field!(value_segment_bytes),
+    },
+    Setting {
         name: "files.open_max",
         rank: Rank::Expert,
         is_live: true,

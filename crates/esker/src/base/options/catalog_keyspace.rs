@@ -83,6 +83,18 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         access: field!(memtable_bytes),
     },
     Setting {
+        name: "value_log.threshold",
+        rank: Rank::Expert,
+        is_live: true,
+        shape: size(32, 1 << 30, Some("none")),
+        example: "4KiB",
+        doc: "Bytes from which on a new value lies in the value log, and the tree points to it; \
+              `none` keeps all values in sorted files.",
+        reason: "Values apart are written once and read by a call of their own; which pays more \
+                 depends on how often they are written, read and scanned.",
+        access: field!(value_threshold_bytes),
+    },
+    Setting {
         name: "sst.block_size",
         rank: Rank::Expert,
         is_live: true,

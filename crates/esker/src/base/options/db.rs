@@ -23,6 +23,8 @@ pub struct DbOptions {
     pub wal_segment_bytes: u64,
     /// Bytes of log after which the keyspace that pins the oldest segment is flushed.
     pub wal_total_bytes: u64,
+    /// Bytes of one segment of the value log.
+    pub value_segment_bytes: u64,
     /// Sorted files that are kept open at the same time.
     pub open_files_max: usize,
     /// Bytes per second that background work may write; 0 is as fast as it can.
@@ -46,6 +48,7 @@ impl Default for DbOptions {
             free_disk_min: 64 << 20,
             wal_segment_bytes: 32 << 20,
             wal_total_bytes: 512 << 20,
+            value_segment_bytes: 64 << 20,
             open_files_max: 4096,
             compaction_rate_bytes: 0,
         }

@@ -5,7 +5,7 @@ use crate::base::options::sst::SstOptions;
 use crate::base::types::order::KeyOrder;
 
 /// How one keyspace behaves. Order and merge operator are kept by name in the manifest.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct KeyspaceOptions {
     /// How keys compare.
     pub order: KeyOrder,
@@ -16,10 +16,26 @@ pub struct KeyspaceOptions {
     pub ttl_s: u32,
     /// Bytes of a memtable after which it is sealed; 0 lets the memory limit decide.
     pub memtable_bytes: usize,
+    /// Bytes from which on a value lies in the value log; 0 keeps all of them in sorted files.
+    pub value_threshold_bytes: usize,
     /// How its sorted files are written.
     pub sst: SstOptions,
     /// When and how its files are merged.
     pub compaction: CompactionOptions,
+}
+
+impl Default for KeyspaceOptions {
+    fn default() -> KeyspaceOptions {
+        KeyspaceOptions {
+            order: KeyOrder::default(),
+            merge: None,
+            ttl_s: 0,
+            memtable_bytes: 0,
+            value_threshold_bytes: 16 << 10,
+            sst: SstOptions::default(),
+            compaction: CompactionOptions::default(),
+        }
+    }
 }
 
 /// When and how the files of a keyspace are merged.

@@ -61,6 +61,8 @@ ticks! {
         "Bytes of committed batches: keys, values and their framing.";
     WalBytes, "esker_wal_bytes_total", Bytes,
         "Bytes appended to the write-ahead log, its framing included.";
+    ValueLogBytes, "esker_value_log_bytes_total", Bytes,
+        "Bytes of large values that batches brought to the value log.";
     Gets, "esker_gets_total", Events,
         "Point reads.";
     GetsFound, "esker_gets_found_total", Events,

@@ -20,11 +20,17 @@ pub enum Kind {
     /// An operand that already holds every older operand of the key that lies in the same
     /// memtable: readers skip those. Exists only in memtables.
     MergeFolded = 5,
+    /// The key has a value that lies apart, in the value log: the entry's value is a pointer
+    /// (`store/vlog/pointer`).
+    PutApart = 6,
+    /// As [`Kind::PutApart`] until an expiry, which stands in front of the pointer as in
+    /// [`Kind::PutExpiring`].
+    PutApartExpiring = 7,
 }
 
 impl Kind {
     /// The largest kind: with it, a seek finds the newest entry of a sequence number.
-    pub const LAST: Kind = Kind::MergeFolded;
+    pub const LAST: Kind = Kind::PutApartExpiring;
 
     /// The kind with that byte, or `None`. For bytes from disk.
     pub fn from_byte(byte: u8) -> Option<Kind> {
@@ -35,6 +41,8 @@ impl Kind {
             3 => Kind::RangeDelete,
             4 => Kind::PutExpiring,
             5 => Kind::MergeFolded,
+            6 => Kind::PutApart,
+            7 => Kind::PutApartExpiring,
             _ => return None,
         })
     }
@@ -42,6 +50,18 @@ impl Kind {
     /// The byte that stands for the kind in every format.
     pub fn byte(self) -> u8 {
         self as u8
+    }
+
+    /// Whether the entry's value lies apart, in the value log.
+    #[inline]
+    pub fn is_apart(self) -> bool {
+        matches!(self, Kind::PutApart | Kind::PutApartExpiring)
+    }
+
+    /// Whether the entry's raw value begins with an expiry.
+    #[inline]
+    pub fn is_expiring(self) -> bool {
+        matches!(self, Kind::PutExpiring | Kind::PutApartExpiring)
     }
 
     /// Whether a reader needs older entries of the key to know its value.

@@ -1,9 +1,11 @@
 //! A second database, made of hard links to a frozen set of files.
 //!
 //! CURRENT is written last, so a checkpoint that a crash cut short is no database, and never
-//! passes for one. The links share their bytes with the source; sorted files never change, so
-//! each database may go on, and remove its own names of them, as if it were alone.
+//! passes for one. The links share their bytes with the source; sorted files and sealed segments of
+//! the value log never change, so each database may go on, and remove its own names of them, as if
+//! it were alone.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind as Os;
 use std::path::Path;
 use std::sync::Arc;
@@ -41,11 +43,19 @@ pub fn checkpoint(core: &Arc<Core>, target: &Path) -> Result<()> {
 fn fill(core: &Arc<Core>, target: &Path) -> Result<()> {
     let fs = &core.env.fs;
     let version = freeze(core)?;
+    // What the copy gets is finished, so that its size is what it holds.
+    core.values.seal_live();
+    let mut segments = BTreeSet::new();
     for state in version.keyspaces.values() {
         for (_, file) in state.levels.files() {
             let name = FileName::Sst(file.number).to_string();
             link_or_copy(&**fs, &core.dir.join(&name), &target.join(&name))?;
+            segments.extend(file.values.iter().map(|(segment, _)| segment));
         }
+    }
+    for segment in segments {
+        let name = FileName::Vlog(segment).to_string();
+        link_or_copy(&**fs, &core.dir.join(&name), &target.join(&name))?;
     }
     let mut first = Version::clone(&version);
     first.identity = identity::fresh(&core.env);

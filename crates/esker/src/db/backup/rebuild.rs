@@ -265,6 +265,7 @@ fn merge_runs(
     files: &[SoundFile],
     numbers: &Arc<FileNumbers>,
 ) -> Result<Vec<Arc<FileRecord>>> {
+    let settings = output_settings(env, dir, numbers, state)?;
     let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
     let open_files = OpenFiles::new(Arc::clone(&env.fs), dir, OPEN_FILES_MAX, cache);
     let view = Arc::new(View::new(
@@ -275,6 +276,7 @@ fn merge_runs(
             memtables: Vec::new(),
             levels: Arc::new(Levels::default()),
             open_files: Arc::new(open_files),
+            values: Arc::clone(&settings.values),
         },
         None,
     ));
@@ -284,7 +286,6 @@ fn merge_runs(
         .map(|run| RunCursor::new(&view, run, &KeyRange::ALL, options));
     let mut cursor = MergingCursor::new(state.order.clone(), cursors.collect());
     let range_deletes = files.iter().flat_map(|file| file.range_deletes.clone());
-    let settings = output_settings(env, dir, numbers, state)?;
     let written = write_run(&mut cursor, range_deletes.collect(), settings)?;
     Ok(written.into_iter().map(Arc::new).collect())
 }

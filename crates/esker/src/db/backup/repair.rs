@@ -19,7 +19,7 @@ use crate::db::backup::survey::{Found, Listing, survey};
 use crate::db::backup::verify::check_sst;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
-use crate::flow::write::replay::replay;
+use crate::flow::write::replay::{ReplaySource, replay};
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::version::apply::apply;
@@ -28,6 +28,7 @@ use crate::store::version::edit::{Change, Edit};
 use crate::store::version::manifest::Manifest;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::state::{Orders, Version};
+use crate::store::vlog::open_values::OpenValues;
 
 /// Bytes of blocks kept in memory: every file is read once, from front to back.
 const CACHE_BYTES: usize = 8 << 20;
@@ -307,16 +308,15 @@ impl Job<'_> {
     fn is_log_damaged(&self, version: &Version, segments: &[FileNumber]) -> bool {
         let first = version.first_log;
         let is_missing = first.0 > 0 && !segments.contains(&first);
-        let fs = &*self.env.fs;
         let mut nowhere = BTreeMap::<KeyspaceId, _>::new();
-        let read = replay(
-            fs,
-            self.dir,
+        let source = ReplaySource {
+            fs: &*self.env.fs,
+            dir: self.dir,
             segments,
-            first,
-            &mut nowhere,
-            version.last_seqno,
-        );
+            first_log: first,
+            values: &OpenValues::new(Arc::clone(&self.env.fs), self.dir, 1),
+        };
+        let read = replay(&source, &mut nowhere, version.last_seqno);
         is_missing || read.is_err()
     }
 

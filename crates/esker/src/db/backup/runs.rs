@@ -15,6 +15,10 @@ use crate::flow::output::{Output, OutputSettings};
 use crate::store::version::file::FileRecord;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::state::KeyspaceState;
+use crate::store::vlog::open_values::OpenValues;
+
+/// Segments of the value log that are open at the same time, far below what systems allow.
+const OPEN_SEGMENTS_MAX: usize = 64;
 
 /// How files of a keyspace are written, by the settings that the manifest keeps.
 pub fn output_settings(
@@ -34,6 +38,7 @@ pub fn output_settings(
         order: state.order.clone(),
         compression: options.sst.compression,
         sst: options.sst,
+        values: Arc::new(OpenValues::new(Arc::clone(&env.fs), dir, OPEN_SEGMENTS_MAX)),
     })
 }
 

@@ -19,6 +19,8 @@ pub struct Listing {
     pub ssts: Vec<FileNumber>,
     /// Segments of the log.
     pub wals: Vec<FileNumber>,
+    /// Segments of the value log.
+    pub vlogs: Vec<FileNumber>,
     /// Manifests.
     pub manifests: Vec<FileNumber>,
     /// Whether there is a CURRENT.
@@ -38,10 +40,16 @@ impl Listing {
                 Some(FileName::Manifest(number)) => listing.manifests.push(number),
                 Some(FileName::Current) => listing.has_current = true,
                 Some(FileName::Lock) => listing.has_lock = true,
+                Some(FileName::Vlog(number)) => listing.vlogs.push(number),
                 Some(FileName::Temporary(_) | FileName::CurrentTemporary) | None => {}
             }
         }
-        for numbers in [&mut listing.ssts, &mut listing.wals, &mut listing.manifests] {
+        for numbers in [
+            &mut listing.ssts,
+            &mut listing.wals,
+            &mut listing.vlogs,
+            &mut listing.manifests,
+        ] {
             numbers.sort_unstable();
         }
         Ok(listing)
@@ -54,7 +62,7 @@ impl Listing {
 
     /// A number larger than that of any file here.
     pub fn next_free(&self) -> FileNumber {
-        let lists = [&self.ssts, &self.wals, &self.manifests];
+        let lists = [&self.ssts, &self.wals, &self.vlogs, &self.manifests];
         let largest = lists.into_iter().filter_map(|list| list.last()).max();
         FileNumber(largest.map_or(0, |largest| largest.0) + 1)
     }

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
+use crate::base::options::call::ReadOptions;
+use crate::base::types::cursor::Cursor;
+use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::db::core::Core;
@@ -17,6 +20,7 @@ use crate::store::sst::contract::FinishedSst;
 use crate::store::version::file::FileRecord;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{KeyspaceState, Version};
+use crate::store::vlog::pointer::ValuePointer;
 use crate::store::wal::head::SegmentHead;
 use crate::store::wal::reader::WalReader;
 
@@ -53,8 +57,11 @@ impl VerifyReport {
         self.bytes += size_bytes;
         match read {
             Ok(entries) => self.entries += entries,
+            // A value that a sorted file points to lies in a file of its own.
             Err(error) => self.damages.push(Damage {
-                file: name.to_string(),
+                file: error
+                    .file()
+                    .map_or_else(|| name.to_string(), str::to_string),
                 message: error.to_string(),
             }),
         }
@@ -111,7 +118,31 @@ pub fn verify(core: &Core) -> Result<VerifyReport> {
 fn verify_sst(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result<u64> {
     let path = core.dir.join(FileName::Sst(record.number).to_string());
     let file = core.env.fs.open_read(&path)?;
-    check_sst(file, state, record, &core.cache)
+    let entries = check_sst(file, state, record, &core.cache)?;
+    verify_values(core, state, record)?;
+    Ok(entries)
+}
+
+// Every value that the file points to, in the order of its keys.
+fn verify_values(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result<()> {
+    if record.values.is_empty() {
+        return Ok(());
+    }
+    let read = ReadOptions {
+        fill_cache: false,
+        ..ReadOptions::default()
+    };
+    let mut cursor = core.files.get(record.number, &state.order)?.cursor(read);
+    let mut is_on = cursor.seek_to_first()?;
+    while is_on {
+        let entry = Entry::from_internal(cursor.key(), cursor.value());
+        if let Some(pointer) = ValuePointer::of(&entry)? {
+            core.gate.check_read()?;
+            core.values.values().value(&pointer)?;
+        }
+        is_on = cursor.next()?;
+    }
+    Ok(())
 }
 
 /// Reads every byte of a sorted file and holds it against its record; gives the count of its

@@ -9,7 +9,7 @@ type Check = fn(&dyn Fs, &Path);
 
 /// Runs every check, each in an empty directory of its own below `dir`.
 pub(crate) fn check_all(fs: &dyn Fs, dir: &Path) {
-    let checks: [(&str, Check); 12] = [
+    let checks: [(&str, Check); 13] = [
         ("append", appended_bytes_are_read_back),
         ("short", reading_beyond_the_end_is_corruption),
         ("empty", create_empties_what_was_there),
@@ -20,6 +20,7 @@ pub(crate) fn check_all(fs: &dyn Fs, dir: &Path) {
         ("dirs", directories_come_and_go),
         ("log", a_log_is_zeros_and_what_was_written),
         ("recycle", a_recycled_log_keeps_its_bytes_and_grows),
+        ("extent", an_extent_is_filled_in_any_order_and_trimmed),
         ("lock", a_lock_is_held_once),
         ("free", free_space_is_known),
     ];
@@ -119,6 +120,7 @@ fn a_missing_file_is_said_to_be_missing(fs: &dyn Fs, dir: &Path) {
         fs.sync_dir(&absent).unwrap_err(),
         fs.create(&deep).err().unwrap(),
         fs.open_log(&deep, 512).err().unwrap(),
+        fs.create_extent(&deep, 512).err().unwrap(),
     ];
     for error in errors {
         assert!(error.is_missing_file(), "{error}");
@@ -216,6 +218,28 @@ fn a_recycled_log_keeps_its_bytes_and_grows(fs: &dyn Fs, dir: &Path) {
     drop(log);
     let log = fs.open_log(&new, 10).unwrap();
     assert_eq!(log.capacity_bytes(), 1_000);
+}
+
+// Values come from several threads: a later part may be there before an earlier one.
+fn an_extent_is_filled_in_any_order_and_trimmed(fs: &dyn Fs, dir: &Path) {
+    let path = dir.join("1.vlog");
+    write_file(fs, &path, b"something older");
+    let extent = fs.create_extent(&path, 10_000).unwrap();
+    assert_eq!(fs.file_size(&path).unwrap(), 10_000);
+    assert!(read_file(fs, &path) == [0; 10_000]);
+    extent.write_at(5_000, &[b"later", b"", b" part"]).unwrap();
+    extent.write_at(0, &[&[7; 4_090], b"ab"]).unwrap();
+    extent.write_at(9_999, &[]).unwrap();
+    let mut expected = vec![0; 10_000];
+    expected[5_000..5_010].copy_from_slice(b"later part");
+    expected[..4_090].fill(7);
+    expected[4_090..4_092].copy_from_slice(b"ab");
+    assert!(read_file(fs, &path) == expected);
+    extent.sync().unwrap();
+    extent.trim(5_010).unwrap();
+    extent.sync().unwrap();
+    assert!(read_file(fs, &path) == expected[..5_010]);
+    assert!(fs.create_extent(&dir.join("absent/1"), 10).is_err());
 }
 
 // The second opener is told who holds the directory; the lock ends with its handle.

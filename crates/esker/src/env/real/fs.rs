@@ -15,8 +15,9 @@ use rustix::fs::statvfs;
 use rustix::io::retry_on_intr;
 
 use crate::base::types::error::Result;
-use crate::env::fs::{AppendFile, DirLock, Fs, LogFile, ReadFile};
+use crate::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, ReadFile};
 use crate::env::real::append::RealAppendFile;
+use crate::env::real::extent::RealExtentFile;
 use crate::env::real::lock::RealLock;
 use crate::env::real::log::RealLogFile;
 use crate::env::real::os_file::{OsFile, RealReadFile, path_error};
@@ -81,6 +82,10 @@ impl Fs for RealFs {
 
     fn open_log(&self, path: &Path, capacity_bytes: u64) -> Result<Box<dyn LogFile>> {
         Ok(Box::new(RealLogFile::open(path, capacity_bytes)?))
+    }
+
+    fn create_extent(&self, path: &Path, capacity_bytes: u64) -> Result<Arc<dyn ExtentFile>> {
+        Ok(Arc::new(RealExtentFile::create(path, capacity_bytes)?))
     }
 
     fn open_read(&self, path: &Path) -> Result<Arc<dyn ReadFile>> {

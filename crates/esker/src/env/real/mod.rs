@@ -11,6 +11,7 @@ pub mod os_file;
 pub mod map;
 pub mod append;
 pub mod log;
+pub mod extent;
 pub mod lock;
 pub mod fs;
 pub mod clock;

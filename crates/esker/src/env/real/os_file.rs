@@ -5,14 +5,14 @@
 )]
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::buffer::spare_capacity;
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
-use rustix::io::{Errno, pread, retry_on_intr};
+use rustix::io::{Errno, pread, pwritev, retry_on_intr};
 
 use crate::base::types::error::{Error, Result};
 use crate::env::fs::ReadFile;
@@ -153,6 +153,48 @@ impl OsFile {
         self.file
             .write_all_at(bytes, offset)
             .map_err(|cause| self.error("write", cause).at_offset(offset))
+    }
+
+    /// Writes all of `pieces`, one behind the other, from `offset` on: in one call, if the system
+    /// takes all of it.
+    pub fn write_pieces_at(&self, offset: u64, pieces: &[&[u8]]) -> Result<()> {
+        let mut slices: Vec<IoSlice<'_>> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
+        let mut rest = &mut slices[..];
+        let mut at = offset;
+        IoSlice::advance_slices(&mut rest, 0);
+        while !rest.is_empty() {
+            match pwritev(&self.file, rest, at) {
+                Ok(0) => {
+                    let cause = io::ErrorKind::WriteZero.into();
+                    return Err(self.error("write", cause).at_offset(at));
+                }
+                Ok(written) => {
+                    at += written as u64;
+                    IoSlice::advance_slices(&mut rest, written);
+                }
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.error("write", errno.into()).at_offset(at)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the file exactly that size: cuts the end off, or adds a hole that reads as zeros.
+    pub fn set_size(&self, size_bytes: u64) -> Result<()> {
+        self.file
+            .set_len(size_bytes)
+            .map_err(|cause| self.error("set the size", cause))
+    }
+
+    /// As [`OsFile::allocate`] for a new file, but where the file system cannot allocate ahead the
+    /// range is a hole: for files whose every byte is written by a call that can fail.
+    pub fn allocate_or_size(&self, size_bytes: u64) -> Result<()> {
+        let flags = FallocateFlags::empty();
+        match retry_on_intr(|| fallocate(&self.file, flags, 0, size_bytes)) {
+            Ok(()) => Ok(()),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => self.set_size(size_bytes),
+            Err(errno) => Err(self.error("allocate blocks", errno.into())),
+        }
     }
 
     /// Makes contents and size durable; times and modes may lag (`fdatasync`).

@@ -81,6 +81,12 @@ impl Content {
         }
     }
 
+    /// Cuts the end off; the file is longer.
+    pub fn trim(&mut self, call: u64, len: u64) {
+        self.now.resize(len);
+        self.sizes.push((call, len));
+    }
+
     /// Empties the file. Until synced, the medium has either all of the old or the new.
     pub fn truncate(&mut self, call: u64) {
         let before = std::mem::take(&mut self.durable);

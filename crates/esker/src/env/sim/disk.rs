@@ -254,6 +254,17 @@ impl Disk {
         Ok(())
     }
 
+    /// Cuts the end of a file off.
+    pub fn trim(&mut self, id: FileId, len: u64) -> Result<()> {
+        let call = self.begin_call()?;
+        let less = self.content(id).now().len().saturating_sub(len);
+        if less > 0 {
+            self.used_bytes -= less;
+            self.file(id).content.trim(call, len);
+        }
+        Ok(())
+    }
+
     /// Writes at `offset`; on a full disk only what fits, and an error.
     pub fn write(&mut self, id: FileId, offset: u64, bytes: &[u8], path: &Path) -> Result<()> {
         let call = self.begin_call()?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::fs::{AppendFile, DirLock, Fs, LogFile, LogSync, ReadFile};
+use crate::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, ReadFile};
 use crate::env::sim::fault_plan::{CallClass, CallCounts, Fate, Fault, Plan, Plans};
 use crate::env::sim::fs::SimFs;
 
@@ -208,6 +208,13 @@ impl Fs for FaultFs {
         Ok(Box::new(FaultLogFile { inner, watch, path }))
     }
 
+    fn create_extent(&self, path: &Path, capacity_bytes: u64) -> Result<Arc<dyn ExtentFile>> {
+        let act = || self.inner.create_extent(path, capacity_bytes);
+        let inner = self.call(CallClass::Meta, "create", path, act)?;
+        let (watch, path) = (Arc::clone(&self.watch), path.to_owned());
+        Ok(Arc::new(FaultExtentFile { inner, watch, path }))
+    }
+
     fn open_read(&self, path: &Path) -> Result<Arc<dyn ReadFile>> {
         let act = || self.inner.open_read(path);
         let inner = self.call(CallClass::Look, "open", path, act)?;
@@ -316,6 +323,31 @@ struct FaultLogSync {
 }
 
 impl LogSync for FaultLogSync {
+    fn sync(&self) -> Result<()> {
+        self.watch.sync(&self.path, || self.inner.sync())
+    }
+}
+
+struct FaultExtentFile {
+    inner: Arc<dyn ExtentFile>,
+    watch: Arc<Watch>,
+    path: PathBuf,
+}
+
+impl ExtentFile for FaultExtentFile {
+    fn write_at(&self, offset: u64, pieces: &[&[u8]]) -> Result<()> {
+        let bytes = pieces.concat();
+        let put = |len| self.inner.write_at(offset, &[&bytes[..len]]);
+        self.watch.write(&self.path, bytes.len(), put)
+    }
+
+    fn trim(&self, size_bytes: u64) -> Result<()> {
+        let act = || self.inner.trim(size_bytes);
+        self.watch.call(CallClass::Meta, "trim", &self.path, act)
+    }
+}
+
+impl LogSync for FaultExtentFile {
     fn sync(&self) -> Result<()> {
         self.watch.sync(&self.path, || self.inner.sync())
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::fs::{AppendFile, DirLock, Fs, LogFile, LogSync, ReadFile};
+use crate::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, ReadFile};
 use crate::env::sim::crash::CrashMode;
 use crate::env::sim::disk::{Disk, refused, split};
 use crate::env::sim::tree::{Dirs, FileId, Step};
@@ -158,6 +158,21 @@ impl Fs for SimFs {
         Ok(Box::new(SimLogFile {
             capacity_bytes: disk.content(id).now().len(),
             handle: Arc::new(self.handle(&mut disk, id, path)),
+        }))
+    }
+
+    fn create_extent(&self, path: &Path, capacity_bytes: u64) -> Result<Arc<dyn ExtentFile>> {
+        let mut disk = self.disk();
+        let call = disk.begin_call()?;
+        let id = disk.find_or_create(call, "create", path)?;
+        disk.truncate(call, id);
+        if let Err(error) = disk.grow(call, id, capacity_bytes, path) {
+            disk.change_names(call, unlink(path, id)?);
+            return Err(error);
+        }
+        Ok(Arc::new(SimExtentFile {
+            handle: self.handle(&mut disk, id, path),
+            capacity_bytes,
         }))
     }
 
@@ -334,6 +349,30 @@ struct SimLogSync(Arc<Handle>);
 impl LogSync for SimLogSync {
     fn sync(&self) -> Result<()> {
         self.0.sync()
+    }
+}
+
+struct SimExtentFile {
+    handle: Handle,
+    capacity_bytes: u64,
+}
+
+impl ExtentFile for SimExtentFile {
+    fn write_at(&self, offset: u64, pieces: &[&[u8]]) -> Result<()> {
+        let bytes = pieces.concat();
+        let end = offset.checked_add(bytes.len() as u64);
+        assert!(end.is_some_and(|end| end <= self.capacity_bytes));
+        self.handle.write(offset, &bytes)
+    }
+
+    fn trim(&self, size_bytes: u64) -> Result<()> {
+        self.handle.fs.disk().trim(self.handle.id, size_bytes)
+    }
+}
+
+impl LogSync for SimExtentFile {
+    fn sync(&self) -> Result<()> {
+        self.handle.sync()
     }
 }
 

@@ -140,6 +140,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         stripes: &stripes,
         shadow: &shadow,
         merge: context.merge.as_ref(),
+        values: &context.settings.values,
         now_unix_s: context.settings.env.clock.unix_seconds(),
         is_bottom: &mut is_bottom,
     };

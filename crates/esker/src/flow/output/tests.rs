@@ -35,6 +35,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
             ..SstOptions::default()
         },
         compression: Compression::None,
+        values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
     }
 }
 

@@ -14,6 +14,8 @@ pub enum Fate {
         start: usize,
         /// The unix second from which it is gone.
         expiry_unix_s: Option<u32>,
+        /// Whether what lies there is a pointer into the value log.
+        is_apart: bool,
     },
     /// The key has no value.
     Gone,
@@ -28,18 +30,20 @@ pub enum Fate {
 #[inline]
 pub fn fate(user_key: &[u8], trailer: Trailer, raw: &[u8], now_unix_s: u64) -> Result<Fate> {
     Ok(match trailer.kind() {
-        Kind::Put => Fate::Value {
+        kind @ (Kind::Put | Kind::PutApart) => Fate::Value {
             start: 0,
             expiry_unix_s: None,
+            is_apart: kind.is_apart(),
         },
         Kind::Delete => Fate::Gone,
         Kind::Merge | Kind::MergeFolded => Fate::Operand,
-        Kind::PutExpiring => match split_expiring(raw) {
+        kind @ (Kind::PutExpiring | Kind::PutApartExpiring) => match split_expiring(raw) {
             None => return Err(damaged(user_key, trailer, "no expiry")),
             Some((expiry, _)) if is_expired(expiry, now_unix_s) => Fate::Gone,
             Some((expiry, _)) => Fate::Value {
                 start: EXPIRY_BYTES,
                 expiry_unix_s: Some(expiry),
+                is_apart: kind.is_apart(),
             },
         },
         Kind::RangeDelete => {

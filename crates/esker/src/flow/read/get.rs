@@ -7,7 +7,7 @@ use crate::base::types::error::Result;
 use crate::base::types::key::Trailer;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fate::{Fate, fate};
-use crate::flow::read::fold::Folder;
+use crate::flow::read::values::follow;
 use crate::flow::read::view::View;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::version::file::FileRecord;
@@ -36,7 +36,7 @@ pub struct Valued {
 /// The value of `key`, if it has one.
 ///
 /// # Errors
-/// Those of the files that had to be read; `Unsupported` and `Invalid` as [`Folder::fold`].
+/// Those of the files that had to be read; `Unsupported` and `Invalid` as `Folder::fold`.
 pub fn get(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Bytes>> {
     Ok(get_valued(view, key, at)?.map(|valued| valued.value))
 }
@@ -45,7 +45,7 @@ pub fn get(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Bytes>> {
 pub fn get_valued(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Valued>> {
     let mut lookup = Lookup::new(key, at, Wish::Value);
     search(view, &mut lookup)?;
-    lookup.finish(&view.parts().folder)
+    lookup.finish(view)
 }
 
 /// Whether `key` has a value. Copies nothing and folds nothing: a key with merge operands has a
@@ -99,6 +99,8 @@ pub struct Lookup<'k> {
     /// Merge operands that must be folded into what is found below them, newest first.
     operands: Vec<Bytes>,
     base: Option<Valued>,
+    /// Whether the base's value is a pointer still.
+    is_base_apart: bool,
     is_settled: bool,
 }
 
@@ -118,6 +120,7 @@ impl<'k> Lookup<'k> {
             wish,
             operands: Vec::new(),
             base: None,
+            is_base_apart: false,
             is_settled: false,
         }
     }
@@ -174,13 +177,19 @@ impl<'k> Lookup<'k> {
         self.base.is_some() || !self.operands.is_empty()
     }
 
-    /// The value of the key, all sources asked.
-    pub fn finish(self, folder: &Folder) -> Result<Option<Valued>> {
+    /// The value of the key, all sources asked; reads it if it lies apart.
+    pub fn finish(mut self, view: &View) -> Result<Option<Valued>> {
+        if self.is_base_apart
+            && let Some(base) = &mut self.base
+        {
+            let pointer = std::mem::take(&mut base.value);
+            base.value = follow(&view.parts().values, pointer, true)?;
+        }
         if self.operands.is_empty() {
             return Ok(self.base);
         }
         let base = self.base.as_ref().map(|base| &base.value[..]);
-        let folded = folder.fold(self.key, base, &self.operands)?;
+        let folded = view.parts().folder.fold(self.key, base, &self.operands)?;
         Ok(Some(Valued {
             value: Bytes::from(folded),
             expiry_unix_s: None,
@@ -203,8 +212,10 @@ impl<'k> Lookup<'k> {
             Fate::Value {
                 start,
                 expiry_unix_s,
+                is_apart,
             } => {
                 self.is_settled = true;
+                self.is_base_apart = is_apart && self.wish == Wish::Value;
                 self.base = Some(Valued {
                     value: self.part(raw, start),
                     expiry_unix_s,

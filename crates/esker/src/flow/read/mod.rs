@@ -14,6 +14,7 @@
 pub mod shadow;
 pub mod fold;
 pub mod fate;
+pub mod values;
 pub mod aim;
 pub mod view;
 pub mod newest;

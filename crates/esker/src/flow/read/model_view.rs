@@ -24,6 +24,7 @@ use crate::store::sst::contract::BuildSettings;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
+use crate::store::vlog::open_values::OpenValues;
 
 /// A reader of tests.
 pub fn read_at(seqno: SeqNo) -> ReadAt {
@@ -83,6 +84,7 @@ impl Layout {
             folder: Folder::new("default", Some(rule())),
             memtables: tables.iter().map(memtable_of).collect(),
             levels: Arc::new(self.levels),
+            values: Arc::new(OpenValues::new(Arc::new(self.fs.clone()), "/db", 1)),
             open_files: Arc::new(OpenFiles::new(Arc::new(self.fs), "/db", 100, cache)),
             order: self.order,
         };
@@ -200,6 +202,7 @@ impl Layout {
             delete_count: 0,
             range_delete_count: file.deletes.len() as u64,
             newest_expiry_s: None,
+            values: crate::store::vlog::shares::ValueShares::default(),
         }
     }
 }

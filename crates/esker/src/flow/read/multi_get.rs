@@ -46,7 +46,7 @@ pub fn multi_get(view: &View, keys: &[&[u8]], at: &ReadAt) -> Vec<Result<Option<
     let answer = |question: Question<'_>| match question.failure {
         Some(failure) => Err(failure),
         None => {
-            let found = question.lookup.finish(&view.parts().folder)?;
+            let found = question.lookup.finish(view)?;
             Ok(found.map(|valued| valued.value))
         }
     };

@@ -1,10 +1,13 @@
 //! What one reader is: which entries it may see, and what hides or folds them.
 
+use std::sync::Arc;
+
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::shade::Shade;
+use crate::store::vlog::open_values::OpenValues;
 
 /// What a reader is.
 #[derive(Debug)]
@@ -21,4 +24,6 @@ pub struct Reader {
     pub shade: Shade,
     /// Folds merge operands.
     pub folder: Folder,
+    /// Where large values are read.
+    pub values: Arc<OpenValues>,
 }

@@ -47,6 +47,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
             at: at.seqno,
             now_unix_s: at.now_unix_s,
             folder: view.parts().folder.clone(),
+            values: Arc::clone(&view.parts().values),
         },
     ))
 }

@@ -18,6 +18,7 @@ use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
+use crate::store::vlog::open_values::OpenValues;
 
 /// Range deletes of a live memtable that may come before they are worked into its large shadow:
 /// until then a small one of them is built anew. Small enough to build in some ten microseconds.
@@ -41,6 +42,8 @@ pub struct ViewParts {
     pub levels: Arc<Levels>,
     /// Where files are opened.
     pub open_files: Arc<OpenFiles>,
+    /// Where large values are read.
+    pub values: Arc<OpenValues>,
 }
 
 /// What one read may see of a keyspace.

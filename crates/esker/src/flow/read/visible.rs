@@ -15,6 +15,7 @@ use crate::flow::read::aim::{aim, first_trailer, last_trailer};
 use crate::flow::read::fate::{Fate, fate};
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::reader::Reader;
+use crate::flow::read::values::follow;
 
 /// Entries of no interest that are stepped over before a seek replaces the stepping: a step
 /// inside a block costs 20 to 50 ns, a seek of one source a few hundred to a thousand.
@@ -28,6 +29,8 @@ enum Place {
     Here {
         value_start: usize,
     },
+    /// On the inner cursor's entry, whose value lies apart and is in `value`.
+    HereApart,
     /// On `key` and `value`; the inner cursor is on an older entry of the key, on a later key
     /// or nowhere.
     BeforeInner,
@@ -143,7 +146,7 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn next(&mut self) -> Result<bool> {
         match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Nowhere => panic!("next needs a cursor that stands on an entry"),
-            Place::Here { .. } => {
+            Place::Here { .. } | Place::HereApart => {
                 set(&mut self.key, key::user_key(self.inner.key()));
                 self.inner.next()?;
             }
@@ -160,7 +163,7 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn prev(&mut self) -> Result<bool> {
         match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Nowhere => panic!("prev needs a cursor that stands on an entry"),
-            Place::Here { .. } => {
+            Place::Here { .. } | Place::HereApart => {
                 set(&mut self.key, key::user_key(self.inner.key()));
                 self.inner.prev()?;
                 return self.find_backward(true);
@@ -185,7 +188,7 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn key(&self) -> &[u8] {
         match self.place {
             Place::Nowhere => panic!("key needs a cursor that stands on an entry"),
-            Place::Here { .. } => key::user_key(self.inner.key()),
+            Place::Here { .. } | Place::HereApart => key::user_key(self.inner.key()),
             Place::BeforeInner | Place::AfterInner => &self.key,
         }
     }
@@ -196,7 +199,7 @@ impl<C: Cursor> VisibleCursor<C> {
         match self.place {
             Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
             Place::Here { value_start } => &self.inner.value()[value_start..],
-            Place::BeforeInner | Place::AfterInner => &self.value,
+            Place::HereApart | Place::BeforeInner | Place::AfterInner => &self.value,
         }
     }
 
@@ -208,7 +211,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 let raw = self.inner.value_bytes();
                 raw.slice(value_start..raw.len())
             }
-            Place::BeforeInner | Place::AfterInner => self.value.clone(),
+            Place::HereApart | Place::BeforeInner | Place::AfterInner => self.value.clone(),
         }
     }
 
@@ -256,8 +259,15 @@ impl<C: Cursor> VisibleCursor<C> {
             }
             let now_unix_s = self.reader.now_unix_s;
             match fate(user_key, trailer, self.inner.value(), now_unix_s)? {
-                Fate::Value { start, .. } => {
-                    self.place = Place::Here { value_start: start };
+                Fate::Value {
+                    start, is_apart, ..
+                } => {
+                    if is_apart {
+                        self.value = self.value_from(start, true)?;
+                        self.place = Place::HereApart;
+                    } else {
+                        self.place = Place::Here { value_start: start };
+                    }
                     return Ok(true);
                 }
                 Fate::Operand => {
@@ -291,13 +301,16 @@ impl<C: Cursor> VisibleCursor<C> {
             match self.fate()? {
                 Fate::Operand => self.operands.push(self.inner.value_bytes()),
                 Fate::Gone => break,
-                Fate::Value { start, .. } => {
-                    base = Some(&self.inner.value()[start..]);
+                Fate::Value {
+                    start, is_apart, ..
+                } => {
+                    base = Some(self.value_from(start, is_apart)?);
                     break;
                 }
             }
         }
-        let folded = self.reader.folder.fold(&self.key, base, &self.operands);
+        let folder = &self.reader.folder;
+        let folded = folder.fold(&self.key, base.as_deref(), &self.operands);
         self.operands.clear();
         folded.map(Bytes::from)
     }
@@ -330,8 +343,9 @@ impl<C: Cursor> VisibleCursor<C> {
     /// The value of `self.key`, if it has one, with the inner cursor on the key's oldest entry.
     /// Leaves the inner cursor before all entries of the key.
     fn settle_backward(&mut self, hidden_steps: &mut u64) -> Result<Option<Bytes>> {
-        // Entries come oldest first: each one settles the value so far.
-        let mut base: Option<Bytes> = None;
+        // Entries come oldest first: each one settles the value so far. What lies apart is read
+        // last, if it is still wanted.
+        let mut base: Option<(Bytes, bool)> = None;
         let mut steps = 0_u64;
         self.operands.clear();
         while self.inner.is_valid() {
@@ -356,10 +370,12 @@ impl<C: Cursor> VisibleCursor<C> {
                 continue;
             }
             match self.fate()? {
-                Fate::Value { start, .. } => {
+                Fate::Value {
+                    start, is_apart, ..
+                } => {
                     self.operands.clear();
                     let raw = self.inner.value_bytes();
-                    base = Some(raw.slice(start..raw.len()));
+                    base = Some((raw.slice(start..raw.len()), is_apart));
                 }
                 Fate::Gone => {
                     base = None;
@@ -372,6 +388,8 @@ impl<C: Cursor> VisibleCursor<C> {
             }
             self.inner.prev()?;
         }
+        let base = base.map(|(part, is_apart)| follow(&self.reader.values, part, is_apart));
+        let base = base.transpose()?;
         if self.operands.is_empty() {
             return Ok(base);
         }
@@ -397,10 +415,9 @@ impl<C: Cursor> VisibleCursor<C> {
             match self.fate()? {
                 Fate::Gone => None,
                 Fate::Operand => Some(self.fold_forward()?),
-                Fate::Value { start, .. } => {
-                    let raw = self.inner.value_bytes();
-                    Some(raw.slice(start..raw.len()))
-                }
+                Fate::Value {
+                    start, is_apart, ..
+                } => Some(self.value_from(start, is_apart)?),
             }
         };
         aim(&mut self.target, &self.key, first_trailer());
@@ -456,14 +473,16 @@ impl<C: Cursor> VisibleCursor<C> {
         self.inner.skip_to(&self.target).map(drop)
     }
 
+    /// The user's value of the inner cursor's entry.
+    fn value_from(&self, start: usize, is_apart: bool) -> Result<Bytes> {
+        let raw = self.inner.value_bytes();
+        follow(&self.reader.values, raw.slice(start..raw.len()), is_apart)
+    }
+
     fn fate(&self) -> Result<Fate> {
         let (user_key, trailer) = key::split(self.inner.key());
-        fate(
-            user_key,
-            trailer,
-            self.inner.value(),
-            self.reader.now_unix_s,
-        )
+        let now_unix_s = self.reader.now_unix_s;
+        fate(user_key, trailer, self.inner.value(), now_unix_s)
     }
 }
 

@@ -1,8 +1,11 @@
 //! Tests of `survive`.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::base::types::order::KeyOrder;
 use crate::env::random::Random;
+use crate::env::sim::SimFs;
 use crate::flow::model::{
     Entries, NOW_UNIX_S, READ_TIMES_UNIX_S, VectorCursor, for_seeds, key_of, rule_of,
 };
@@ -42,6 +45,7 @@ impl Rewrite<'_> {
             stripes: &stripes,
             shadow: &shadow,
             merge: self.rule.as_ref(),
+            values: &OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1),
             now_unix_s: NOW_UNIX_S,
             is_bottom: &mut is_bottom,
         };

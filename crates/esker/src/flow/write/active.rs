@@ -25,6 +25,15 @@ pub struct LiveTable {
     pub first_log: FileNumber,
     /// Bytes after which it is sealed.
     pub limit_bytes: usize,
+    /// Bytes of large values that it may name before it is sealed.
+    pub values_limit_bytes: u64,
+}
+
+impl LiveTable {
+    fn is_full(&self) -> bool {
+        let table = self.writer.table();
+        table.used_bytes() >= self.limit_bytes || table.values().bytes() >= self.values_limit_bytes
+    }
 }
 
 /// The live end of the log and the live memtable of every keyspace.
@@ -244,11 +253,7 @@ impl Active {
     /// Seals those of `keyspaces` whose live memtable is full.
     pub fn seal_full(&mut self, keyspaces: &[KeyspaceId], applied: &mut Applied) {
         for &id in keyspaces {
-            let is_full = self
-                .tables
-                .get(&id)
-                .is_some_and(|table| table.writer.table().used_bytes() >= table.limit_bytes);
-            if is_full {
+            if self.tables.get(&id).is_some_and(LiveTable::is_full) {
                 applied.has_sealed |= self.seal(id);
             }
         }

@@ -10,6 +10,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::bundle::Env;
 use crate::env::fs::LogSync;
 use crate::flow::read::newest::is_written_since;
+use crate::flow::value_log::{Pending, ValueLog};
 use crate::flow::write::active::{Active, Applied};
 use crate::flow::write::gate::Gate;
 use crate::flow::write::room::WriteRoom;
@@ -63,6 +64,7 @@ pub struct Committer {
     /// The last write that readers may see.
     visible: AtomicU64,
     sync: SyncGroup,
+    values: Arc<ValueLog>,
     gate: Arc<Gate>,
     room: Arc<WriteRoom>,
     env: Env,
@@ -70,11 +72,18 @@ pub struct Committer {
 
 impl Committer {
     /// The write path over `active`.
-    pub fn new(active: Active, gate: Arc<Gate>, room: Arc<WriteRoom>, env: Env) -> Committer {
+    pub fn new(
+        active: Active,
+        values: Arc<ValueLog>,
+        gate: Arc<Gate>,
+        room: Arc<WriteRoom>,
+        env: Env,
+    ) -> Committer {
         Committer {
             visible: AtomicU64::new(active.last_seqno().get()),
             active: Mutex::new(active),
-            sync: SyncGroup::default(),
+            sync: SyncGroup::behind(Arc::clone(&values) as Arc<dyn LogSync>),
+            values,
             gate,
             room,
             env,
@@ -93,12 +102,15 @@ impl Committer {
     /// When this returns `Committed`, the durability holds, and every later read sees the batch.
     /// Other readers may see it a moment before it is durable. An error other than `Faulted`
     /// means that nothing was written.
-    pub fn commit(&self, batch: &mut Batch, options: &CommitOptions<'_>) -> Result<Outcome> {
+    pub fn commit(&self, batch: &mut Batch<'_>, options: &CommitOptions<'_>) -> Result<Outcome> {
         self.gate.check_write()?;
         if batch.is_empty() {
             return Ok(Outcome::Committed(Applied::default()));
         }
         self.room.wait_for_room(batch, options.no_wait, &self.env)?;
+        // Kept until the pointers are in memtables, or given up: a batch that is refused from here
+        // on leaves dead values behind, which are collected like any others.
+        let _pending = self.write_values(batch)?;
         let (outcome, position) = self.write(batch, options)?;
         if let (Durability::Sync, Some(position)) = (options.durability, position) {
             self.sync_through(position)?;
@@ -116,6 +128,13 @@ impl Committer {
     pub fn sync_log(&self) -> Result<()> {
         self.sync
             .sync_all(&*self.env.pool)
+            .map_err(|error| self.sync_failed(error))
+    }
+
+    /// Makes every value durable that was written to the value log so far.
+    pub fn sync_values(&self) -> Result<()> {
+        self.sync
+            .sync_values(&*self.env.pool)
             .map_err(|error| self.sync_failed(error))
     }
 
@@ -137,7 +156,7 @@ impl Committer {
 
     fn write(
         &self,
-        batch: &mut Batch,
+        batch: &mut Batch<'_>,
         options: &CommitOptions<'_>,
     ) -> Result<(Outcome, Option<LogPosition>)> {
         let mut active = self.active();
@@ -163,6 +182,11 @@ impl Committer {
         active
             .apply(&entries)
             .inspect_err(|error| self.gate.fail(error))?;
+        if !batch.large_values().is_empty() {
+            for &keyspace in batch.keyspaces() {
+                self.values.name(active.table(keyspace)?.writer.table());
+            }
+        }
         self.visible
             .store(active.last_seqno().get(), Ordering::Release);
         applied.has_grown = live_before / GROWTH_BYTES != active.live_bytes() / GROWTH_BYTES;
@@ -177,17 +201,27 @@ impl Committer {
         Ok((Outcome::Committed(applied), active.log_position()))
     }
 
-    fn log(&self, active: &mut Active, batch: &Batch, applied: &mut Applied) -> Result<()> {
+    fn write_values(&self, batch: &mut Batch<'_>) -> Result<Option<Pending>> {
+        if batch.large_values().is_empty() {
+            return Ok(None);
+        }
+        let written = self.values.write_batch(batch);
+        written.map(Some).inspect_err(|error| self.refuse(error))
+    }
+
+    fn log(&self, active: &mut Active, batch: &Batch<'_>, applied: &mut Applied) -> Result<()> {
         let logged = active.log(batch.bytes(), &self.sync, applied);
-        logged.inspect_err(|error| {
-            // A segment that could not be made leaves the live one whole: writes may pass again
-            // when there is space. Anything else leaves the end of the log unknown.
-            if error.kind() == ErrorKind::OutOfSpace {
-                self.gate.set_full(Some(error.again()));
-            } else {
-                self.gate.fail(error);
-            }
-        })
+        logged.inspect_err(|error| self.refuse(error))
+    }
+
+    // A segment that could not be made leaves the live one whole: writes may pass again when
+    // there is space. Anything else leaves it unknown what was written.
+    fn refuse(&self, error: &Error) {
+        if error.kind() == ErrorKind::OutOfSpace {
+            self.gate.set_full(Some(error.again()));
+        } else {
+            self.gate.fail(error);
+        }
     }
 
     fn sync_through(&self, position: LogPosition) -> Result<()> {

@@ -104,7 +104,7 @@ impl WriteRoom {
     ///
     /// `Busy` instead of waiting when `no_wait`; else the gate's error when it closes meanwhile.
     #[inline]
-    pub fn wait_for_room(&self, batch: &Batch, no_wait: bool, env: &Env) -> Result<()> {
+    pub fn wait_for_room(&self, batch: &Batch<'_>, no_wait: bool, env: &Env) -> Result<()> {
         if self.is_any_throttled.load(Ordering::Relaxed) {
             self.wait_for_rate(batch, no_wait, env)?;
         }
@@ -119,7 +119,7 @@ impl WriteRoom {
         self.sealed_bytes.load(Ordering::Relaxed) <= budget / 3 * 2
     }
 
-    fn wait_for_rate(&self, batch: &Batch, no_wait: bool, env: &Env) -> Result<()> {
+    fn wait_for_rate(&self, batch: &Batch<'_>, no_wait: bool, env: &Env) -> Result<()> {
         let bytes = batch.size_bytes() as u64;
         let now = env.clock.monotonic();
         let mut delay = Duration::ZERO;

@@ -31,6 +31,8 @@ pub struct LogPosition {
 /// without the bytes that were lost.
 #[derive(Default)]
 pub struct SyncGroup {
+    /// What the log's records point to: durable before they are.
+    values: Option<Arc<dyn LogSync>>,
     state: Mutex<State>,
     finished: Signal,
 }
@@ -52,6 +54,15 @@ struct State {
 }
 
 impl SyncGroup {
+    /// A group that makes `values` durable before each sync of the log: so whatever a durable
+    /// record points to is durable as well.
+    pub fn behind(values: Arc<dyn LogSync>) -> SyncGroup {
+        SyncGroup {
+            values: Some(values),
+            ..SyncGroup::default()
+        }
+    }
+
     /// Tells of a new live segment.
     pub fn add_segment(&self, segment: FileNumber, syncer: Arc<dyn LogSync>) {
         let mut state = self.state();
@@ -86,7 +97,8 @@ impl SyncGroup {
             return Ok(());
         };
         let through = written.map_or(position, |written| written.max(position));
-        self.end_turn(sync_each(&segments), through.segment, Some(through))
+        let synced = self.sync_each(&segments);
+        self.end_turn(synced, through.segment, Some(through))
     }
 
     /// Makes every segment before the live one durable. Errors: the first sync that failed.
@@ -96,7 +108,19 @@ impl SyncGroup {
             return Ok(());
         };
         let ((live, _), finished) = segments.split_last().expect("there are two or more");
-        self.end_turn(sync_each(finished), *live, None)
+        self.end_turn(self.sync_each(finished), *live, None)
+    }
+
+    /// Makes durable what the log's records point to so far, and nothing of the log.
+    pub fn sync_values(&self, pool: &dyn Pool) -> Result<()> {
+        let Some(values) = &self.values else {
+            return Ok(());
+        };
+        // In turn with the others: the system tells one caller of a failure.
+        if self.take_turn(|_| false, pool)?.is_none() {
+            return Ok(());
+        }
+        self.end_turn(values.sync(), FileNumber(0), None)
     }
 
     /// Makes everything durable that was written so far, whichever segment is live.
@@ -155,14 +179,19 @@ impl SyncGroup {
         result
     }
 
+    // The values first, and after the turn was taken: a record that is written by then has its
+    // values in the page cache.
+    fn sync_each(&self, segments: &[(FileNumber, Arc<dyn LogSync>)]) -> Result<()> {
+        if let Some(values) = &self.values {
+            values.sync()?;
+        }
+        segments.iter().try_for_each(|(_, syncer)| syncer.sync())
+    }
+
     // Fields change together only in `end_turn`, which cannot panic between them.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn sync_each(segments: &[(FileNumber, Arc<dyn LogSync>)]) -> Result<()> {
-    segments.iter().try_for_each(|(_, syncer)| syncer.sync())
 }
 
 #[cfg(all(test, loom))]

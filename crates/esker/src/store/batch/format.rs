@@ -10,7 +10,7 @@
 //!
 //! | size | type | meaning |
 //! |---|---|---|
-//! | 1 | u8 | kind: 0 delete, 1 put, 2 merge, 3 range delete, 4 put expiring |
+//! | 1 | u8 | kind: 0 delete, 1 put, 2 merge, 3 range delete, 4 put expiring, 6 apart, 7 both |
 //! | 1–5 | varint u32 | keyspace |
 //! | 1–3 | varint | length of the key |
 //! | n | bytes | key; of a range delete, the first key of the range |
@@ -18,8 +18,10 @@
 //! | n | bytes | value; absent for a delete |
 //!
 //! The value of a range delete is the range's end key, exclusive. The value of an expiring put is
-//! the expiry (unix seconds, u32) and then the user's value. Integers are little-endian. The
-//! entry at index `i` has the sequence number "first + i".
+//! the expiry (unix seconds, u32) and then the user's value. The value of a put whose value lies
+//! apart is a pointer into the value log (`store/vlog/pointer`); of one that expires as well, the
+//! expiry and then the pointer. Integers are little-endian. The entry at index `i` has the sequence
+//! number "first + i".
 //!
 //! Valid if and only if the entries fill the bytes exactly, are as many as the count says, have
 //! kinds of the list above, lengths within `base/types/limits`, varints in their shortest form,
@@ -28,6 +30,7 @@
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::store::vlog::pointer::POINTER_BYTES;
 
 /// Bytes in front of the first entry.
 pub const HEADER_BYTES: usize = 12;
@@ -70,6 +73,8 @@ pub fn value_rule(kind: Kind) -> ValueRule {
         Kind::Put | Kind::Merge => (0, VALUE_BYTES_MAX),
         Kind::PutExpiring => (EXPIRY_BYTES, EXPIRY_BYTES + VALUE_BYTES_MAX),
         Kind::RangeDelete => (0, KEY_BYTES_MAX),
+        Kind::PutApart => (POINTER_BYTES, POINTER_BYTES),
+        Kind::PutApartExpiring => (EXPIRY_BYTES + POINTER_BYTES, EXPIRY_BYTES + POINTER_BYTES),
     };
     ValueRule::Present(ValueLengths { min, max })
 }

@@ -1,6 +1,7 @@
 //! Reads a batch back, checking it.
 
 use crate::base::codec::reader::ByteReader;
+use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::Trailer;
@@ -8,6 +9,7 @@ use crate::base::types::kind::Kind;
 use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, SEQNO_MAX};
 use crate::base::types::seqno::SeqNo;
 use crate::store::batch::format::{ENTRY_BYTES_MIN, HEADER_BYTES, ValueRule, value_rule};
+use crate::store::vlog::pointer::ValuePointer;
 
 /// An encoded batch whose header was checked. Borrows the bytes; allocates nothing.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +136,12 @@ impl<'a> BatchEntries<'a> {
                 value
             }
         };
+        if kind.is_apart() {
+            let start = if kind.is_expiring() { EXPIRY_BYTES } else { 0 };
+            if ValuePointer::decode(&value[start..]).is_err() {
+                return Err("a pointer into the value log that is none");
+            }
+        }
         // The header's check keeps every number of the batch below 2^56.
         let trailer = Trailer::new(SeqNo::new(self.seqno), kind);
         Ok(BatchEntry {

@@ -1,5 +1,8 @@
 //! Builds a batch.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use crate::base::codec::varint::{put_varint, varint_len};
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::{Error, ErrorKind, Result};
@@ -8,16 +11,33 @@ use crate::base::types::kind::Kind;
 use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::base::types::seqno::SeqNo;
 use crate::store::batch::format::{COUNT_OFFSET, HEADER_BYTES};
+use crate::store::vlog::pointer::{POINTER_BYTES, ValuePointer};
 
 /// Writes that happen together: all of them or none.
 ///
 /// Shape: one string of bytes as in `batch/format`, always whole, so [`Batch::bytes`] costs
 /// nothing. A call that fails with `TooLarge` leaves the batch as it was.
+///
+/// Large values do not stand in these bytes: a pointer into the value log does, which is filled in
+/// when the value was written there. Until then the batch lends or holds them, as they were given.
 #[derive(Clone, Debug)]
-pub struct Batch {
+pub struct Batch<'v> {
     bytes: Vec<u8>,
     count: u32,
     keyspaces: Touched,
+    large: Vec<LargeValue<'v>>,
+}
+
+/// A value of a batch that goes to the value log.
+#[derive(Clone, Debug)]
+pub struct LargeValue<'v> {
+    /// Whose it is.
+    pub keyspace: KeyspaceId,
+    /// The value.
+    pub value: Cow<'v, [u8]>,
+    /// Where its key stands in the batch's bytes, and then its pointer.
+    key: Range<usize>,
+    pointer_at: usize,
 }
 
 /// The keyspaces that a batch writes to, each once. Nearly always it is one, which needs no
@@ -54,20 +74,21 @@ impl Touched {
     }
 }
 
-impl Batch {
+impl<'v> Batch<'v> {
     /// An empty batch with the first sequence number 0.
-    pub fn new() -> Batch {
+    pub fn new() -> Batch<'v> {
         Batch::with_capacity(0)
     }
 
     /// An empty batch with room for `capacity_bytes` of entries.
-    pub fn with_capacity(capacity_bytes: usize) -> Batch {
+    pub fn with_capacity(capacity_bytes: usize) -> Batch<'v> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + capacity_bytes);
         bytes.resize(HEADER_BYTES, 0);
         Batch {
             bytes,
             count: 0,
             keyspaces: Touched::None,
+            large: Vec::new(),
         }
     }
 
@@ -90,6 +111,58 @@ impl Batch {
         self.add(Kind::PutExpiring, keyspace, key, Some(&[&expiry, value]))
     }
 
+    /// Gives `key` a value that is to lie in the value log, until `expiry_unix_s` if it is given.
+    pub fn put_apart(
+        &mut self,
+        keyspace: KeyspaceId,
+        key: &[u8],
+        expiry_unix_s: Option<u32>,
+        value: Cow<'v, [u8]>,
+    ) -> Result<()> {
+        check_len("value", value.len(), VALUE_BYTES_MAX)?;
+        let unknown = [0; POINTER_BYTES];
+        match expiry_unix_s {
+            None => self.add(Kind::PutApart, keyspace, key, Some(&[&unknown]))?,
+            Some(expiry) => {
+                let pieces: [&[u8]; 2] = [&expiry.to_le_bytes(), &unknown];
+                self.add(Kind::PutApartExpiring, keyspace, key, Some(&pieces))?;
+            }
+        }
+        let end = self.bytes.len();
+        let expiry_bytes = expiry_unix_s.map_or(0, |_| EXPIRY_BYTES);
+        let value_len = POINTER_BYTES + expiry_bytes;
+        let key_end = end - value_len - varint_len(value_len as u64);
+        self.large.push(LargeValue {
+            keyspace,
+            value,
+            key: key_end - key.len()..key_end,
+            pointer_at: end - POINTER_BYTES,
+        });
+        Ok(())
+    }
+
+    /// The values that go to the value log, in the order in which they were put.
+    pub fn large_values(&self) -> &[LargeValue<'v>] {
+        &self.large
+    }
+
+    /// The user's key of one of the large values.
+    pub fn key_of(&self, large: &LargeValue<'_>) -> &[u8] {
+        &self.bytes[large.key.clone()]
+    }
+
+    /// Says where the large value at `index` lies.
+    pub fn set_pointer(&mut self, index: usize, pointer: &ValuePointer) {
+        let at = self.large[index].pointer_at;
+        self.bytes[at..at + POINTER_BYTES].copy_from_slice(&pointer.encode());
+    }
+
+    /// Bytes of all large values.
+    pub fn large_bytes(&self) -> u64 {
+        let values = self.large.iter();
+        values.map(|large| large.value.len() as u64).sum()
+    }
+
     /// Takes the value of `key` away.
     pub fn delete(&mut self, keyspace: KeyspaceId, key: &[u8]) -> Result<()> {
         self.add(Kind::Delete, keyspace, key, None)
@@ -107,14 +180,21 @@ impl Batch {
     }
 
     /// Adds all entries of `other` behind those that are here.
-    pub fn append(&mut self, other: &Batch) -> Result<()> {
+    pub fn append(&mut self, other: &Batch<'v>) -> Result<()> {
         let body = other.body();
+        let shift = self.bytes.len() - HEADER_BYTES;
         check_batch_len(self.bytes.len(), body.len())?;
         self.bytes.extend_from_slice(body);
         other
             .keyspaces()
             .iter()
             .for_each(|keyspace| self.keyspaces.add(*keyspace));
+        self.large
+            .extend(other.large.iter().cloned().map(|large| LargeValue {
+                key: large.key.start + shift..large.key.end + shift,
+                pointer_at: large.pointer_at + shift,
+                ..large
+            }));
         // Cannot overflow: see the proof in `batch/format`.
         self.set_count(self.count + other.count);
         Ok(())
@@ -141,9 +221,10 @@ impl Batch {
         self.bytes.fill(0);
         self.count = 0;
         self.keyspaces = Touched::None;
+        self.large.clear();
     }
 
-    /// Bytes of the encoding.
+    /// Bytes of the encoding, large values not among them.
     pub fn size_bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -178,11 +259,7 @@ impl Batch {
         let mut value_len = 0;
         if let Some(pieces) = value {
             value_len = pieces.iter().map(|piece| piece.len()).sum::<usize>();
-            let spare = if kind == Kind::PutExpiring {
-                EXPIRY_BYTES
-            } else {
-                0
-            };
+            let spare = if kind.is_expiring() { EXPIRY_BYTES } else { 0 };
             check_len("value", value_len, VALUE_BYTES_MAX + spare)?;
             added += varint_len(value_len as u64) + value_len;
         }
@@ -216,8 +293,8 @@ impl Batch {
     }
 }
 
-impl Default for Batch {
-    fn default() -> Batch {
+impl Default for Batch<'_> {
+    fn default() -> Self {
         Batch::new()
     }
 }

@@ -22,7 +22,7 @@
 //!
 //! A merge onto what a range delete hides is stored as the `Put` that it results in on its own.
 //! Nothing is folded onto a value that expires: whether that still counts depends on when the
-//! reader looks.
+//! reader looks; nor onto one that lies apart, in the value log.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,8 +40,10 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::pages::{HeapPages, Pages};
+use crate::store::mem::named_values::NamedValues;
 use crate::store::mem::node::NodeRef;
 use crate::store::mem::skiplist::{Folded, ListCursor, SkipList, SkipListWriter};
+use crate::store::vlog::pointer::ValuePointer;
 
 /// A folded value may always be this long: room for numbers and small records. A longer one is
 /// kept only if it is no longer than the longer of its two parts, so that an operator that
@@ -62,6 +64,7 @@ pub struct Memtable {
     list: Arc<SkipList>,
     range_deletes: RangeDeletes,
     fold_count: AtomicUsize,
+    values: NamedValues,
 }
 
 /// The one writer of a memtable.
@@ -102,6 +105,7 @@ impl Memtable {
             list: Arc::clone(list.list()),
             range_deletes: RangeDeletes::new(),
             fold_count: AtomicUsize::new(0),
+            values: NamedValues::default(),
         };
         MemtableWriter {
             table: Arc::new(table),
@@ -153,6 +157,11 @@ impl Memtable {
         fixed + self.list.used_bytes() + range_deletes
     }
 
+    /// What its entries point to in the value log.
+    pub fn values(&self) -> &NamedValues {
+        &self.values
+    }
+
     /// Point entries and range deletes.
     pub fn entry_count(&self) -> usize {
         self.list.count() + self.range_deletes.count()
@@ -195,7 +204,8 @@ impl MemtableWriter {
     ///
     /// # Panics
     /// When the sequence number is not larger than that of the insert before, when the kind is
-    /// [`Kind::MergeFolded`], or when key or value are beyond their limits.
+    /// [`Kind::MergeFolded`], when key or value are beyond their limits, or when a pointer into
+    /// the value log is none: whoever reads batches has checked that.
     #[inline]
     pub fn insert(&mut self, trailer: Trailer, user_key: &[u8], value: &[u8]) {
         let seqno = trailer.seqno();
@@ -215,6 +225,13 @@ impl MemtableWriter {
             }),
             Kind::Merge => self.insert_merge(entry),
             Kind::Delete | Kind::Put | Kind::PutExpiring => self.list.insert(entry, |_| None),
+            Kind::PutApart | Kind::PutApartExpiring => {
+                let pointer = ValuePointer::of(&entry);
+                let pointer = pointer.ok().flatten().expect("the pointer was checked");
+                let bytes = pointer.record_bytes(user_key.len());
+                self.table.values.add(pointer.segment, bytes);
+                self.list.insert(entry, |_| None);
+            }
         }
     }
 
@@ -256,6 +273,8 @@ fn fold<'a>(rule: &MergeRule, entry: Entry<'_>, older: Option<NodeRef<'a>>) -> O
             let folded = rule.0.combine(key, operand, value)?;
             (Kind::MergeFolded, folded, base)
         }
+        // What lies apart is not read here: a merge costs no more than a put.
+        Some((Kind::PutApart | Kind::PutApartExpiring, _)) => return None,
         Some((Kind::PutExpiring | Kind::RangeDelete, _)) => return None,
     };
     let onto_bytes = kind_and_value.map_or(0, |(_, value)| value.len());

@@ -12,6 +12,7 @@ pub mod arena;
 pub mod fragment;
 pub mod node;
 pub mod skiplist;
+pub mod named_values;
 pub mod memtable;
 #[cfg(all(test, loom))]
 mod loom_models;

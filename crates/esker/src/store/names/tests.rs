@@ -9,6 +9,7 @@ fn every_name_reads_back() {
         for name in [
             FileName::Sst(number),
             FileName::Wal(number),
+            FileName::Vlog(number),
             FileName::Temporary(number),
             FileName::Manifest(number),
         ] {

@@ -6,7 +6,9 @@
 //! |---|---|---|
 //! | 1 to 10 | varint | tag |
 //! | 1 to 10 | varint | bytes of the value, n |
-//! | n | bytes | the value: a varint for numbers, the bytes themselves for keys and names |
+//! | n | bytes | the value: a varint for numbers, the bytes themselves for keys and names, shares |
+//!
+//! Shares (tag 20, only where entries point into the value log) are as in `store/vlog/shares`.
 //!
 //! Valid if and only if the tags ascend, no required tag (1 to 19, but not 13) is missing, and
 //! every value of a known tag is whole. Unknown tags are passed over, so that a later version
@@ -19,6 +21,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::seqno::SeqNo;
+use crate::store::vlog::shares::ValueShares;
 
 /// What a finished file says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +64,8 @@ pub struct Props {
     pub compression: Compression,
     /// Wall time at which the file was begun; unix seconds.
     pub created_unix_s: u64,
+    /// What the entries point to in the value log.
+    pub values: ValueShares,
 }
 
 // Numbers of the tags; part of the format, never used again for something else.
@@ -83,6 +88,7 @@ const FILTER_BYTES: u64 = 16;
 const ORDER_NAME: u64 = 17;
 const COMPRESSION: u64 = 18;
 const CREATED_UNIX_S: u64 = 19;
+const VALUES: u64 = 20;
 
 impl Props {
     /// The plain bytes of the props block.
@@ -109,6 +115,11 @@ impl Props {
         put_text(&mut out, ORDER_NAME, &self.order_name);
         put_number(&mut out, COMPRESSION, u64::from(self.compression as u8));
         put_number(&mut out, CREATED_UNIX_S, self.created_unix_s);
+        if !self.values.is_empty() {
+            let mut shares = Vec::new();
+            self.values.put(&mut shares);
+            put_text(&mut out, VALUES, &shares);
+        }
         out
     }
 
@@ -141,6 +152,7 @@ impl Props {
                 .and_then(Compression::from_byte)
                 .ok_or_else(|| bad("its packing is unknown"))?,
             created_unix_s: pairs.number(CREATED_UNIX_S)?,
+            values: pairs.values()?,
         })
     }
 }
@@ -197,6 +209,15 @@ impl<'a> Pairs<'a> {
 
     fn number_u32(&self, tag: u64) -> Result<u32> {
         u32::try_from(self.number(tag)?).map_err(|_| bad(&format!("tag {tag} is too large")))
+    }
+
+    fn values(&self) -> Result<ValueShares> {
+        let Some(bytes) = self.find(VALUES) else {
+            return Ok(ValueShares::default());
+        };
+        let mut reader = ByteReader::new(bytes);
+        let shares = ValueShares::take(&mut reader).filter(|_| reader.is_empty());
+        shares.ok_or_else(|| bad("its shares of the value log are damaged"))
     }
 
     fn seqno(&self, tag: u64) -> Result<SeqNo> {

@@ -11,6 +11,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::file::FileRecord;
 use crate::store::version::format::*;
+use crate::store::vlog::shares::ValueShares;
 
 /// An edit read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,7 +166,7 @@ fn take_record(body: &mut ByteReader<'_>) -> Option<FileRecord> {
     let number = take_file_number(body)?;
     let size_bytes = body.varint()?;
     let flags = body.byte()?;
-    let is_flags_known = flags & !(FLAG_LARGEST_EXCLUSIVE | FLAG_EXPIRES) == 0;
+    let is_flags_known = flags & !(FLAG_LARGEST_EXCLUSIVE | FLAG_EXPIRES | FLAG_VALUES) == 0;
     let record = FileRecord {
         number,
         size_bytes,
@@ -180,6 +181,10 @@ fn take_record(body: &mut ByteReader<'_>) -> Option<FileRecord> {
         newest_expiry_s: match flags & FLAG_EXPIRES {
             0 => None,
             _ => Some(body.u32()?),
+        },
+        values: match flags & FLAG_VALUES {
+            0 => ValueShares::default(),
+            _ => ValueShares::take(body).filter(|values| !values.is_empty())?,
         },
     };
     is_flags_known.then_some(record)

@@ -175,10 +175,13 @@ fn write_record(f: &mut fmt::Formatter<'_>, record: &FileRecord) -> fmt::Result 
         record.delete_count,
         record.range_delete_count,
     )?;
-    match record.newest_expiry_s {
-        Some(newest) => write!(f, " expires {newest}"),
-        None => Ok(()),
+    if let Some(newest) = record.newest_expiry_s {
+        write!(f, " expires {newest}")?;
     }
+    for (segment, bytes) in record.values.iter() {
+        write!(f, " values {segment}:{bytes}")?;
+    }
+    Ok(())
 }
 
 fn write_settings(

@@ -120,6 +120,9 @@ fn put_record(out: &mut Vec<u8>, record: &FileRecord) {
     if record.newest_expiry_s.is_some() {
         flags |= FLAG_EXPIRES;
     }
+    if !record.values.is_empty() {
+        flags |= FLAG_VALUES;
+    }
     out.push(flags);
     put_prefixed(out, &record.smallest);
     put_prefixed(out, &record.largest);
@@ -130,6 +133,9 @@ fn put_record(out: &mut Vec<u8>, record: &FileRecord) {
     put_varint(out, record.range_delete_count);
     if let Some(newest) = record.newest_expiry_s {
         put_u32(out, newest);
+    }
+    if !record.values.is_empty() {
+        record.values.put(out);
     }
 }
 

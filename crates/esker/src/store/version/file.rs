@@ -9,6 +9,7 @@ use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
+use crate::store::vlog::shares::ValueShares;
 
 /// What the tree knows of one sorted file without opening it.
 ///
@@ -38,6 +39,8 @@ pub struct FileRecord {
     pub range_delete_count: u64,
     /// Unix seconds at which the last entry has expired; `None` when some entry never does.
     pub newest_expiry_s: Option<u32>,
+    /// What its entries point to in the value log.
+    pub values: ValueShares,
 }
 
 impl FileRecord {

@@ -34,8 +34,10 @@
 //! | 0x0b | set flushed | keyspace varint, seqno varint |
 //!
 //! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1:
-//!   an expiry follows), smallest bytes, largest bytes, smallest seqno varint, largest seqno
-//!   varint, entries varint, deletes varint, range deletes varint, with bit 1 newest expiry u32.
+//!   an expiry follows; bit 2: shares of the value log follow), smallest bytes, largest bytes,
+//!   smallest seqno varint, largest seqno varint, entries varint, deletes varint, range deletes
+//!   varint, with bit 1 newest expiry u32, with bit 2 the shares as in `store/vlog/shares`, at
+//!   least one.
 //! - merge: u8 0, or u8 1 and the operator's name as text.
 //! - settings: count varint, then name text and value text of each, names ascending.
 //!
@@ -97,6 +99,8 @@ pub const TAG_SET_FLUSHED: u8 = 0x0b;
 pub const FLAG_LARGEST_EXCLUSIVE: u8 = 1;
 /// Every entry of the file expires.
 pub const FLAG_EXPIRES: u8 = 2;
+/// Entries of the file point into the value log.
+pub const FLAG_VALUES: u8 = 4;
 
 /// What a snapshot record says before its changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

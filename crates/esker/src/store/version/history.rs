@@ -76,6 +76,17 @@ impl History {
             .collect()
     }
 
+    /// The segments of the value log that those files point into.
+    pub fn value_segments_in_use(&self) -> BTreeSet<FileNumber> {
+        let (current, older) = self.in_use();
+        let states = current.keyspaces.values();
+        let levels = states.map(|state| &state.levels).chain(&older);
+        let files = levels.flat_map(|levels| levels.files());
+        files
+            .flat_map(|(_, file)| file.values.iter().map(|(segment, _)| segment))
+            .collect()
+    }
+
     // Both as of one moment; the lock is free again when their files are looked at.
     fn in_use(&self) -> (Arc<Version>, Vec<Arc<Levels>>) {
         let older = self.older();

@@ -24,6 +24,17 @@ pub enum Tail {
     },
 }
 
+/// A record and its place.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacedRecord<'a> {
+    /// Where it starts.
+    pub offset: u64,
+    /// The offset behind it.
+    pub end: u64,
+    /// The record.
+    pub payload: &'a [u8],
+}
+
 /// Reads the records of one segment, from the first to the last that counts.
 ///
 /// What it yields is a prefix of what was appended, and holds everything that was durable when a
@@ -86,6 +97,18 @@ impl WalReader {
             Some(Ended::Damage(error)) => Err(error.again()),
             _ => Ok(None),
         }
+    }
+
+    /// As [`WalReader::next`], with the record's place.
+    pub fn next_placed(&mut self) -> Result<Option<PlacedRecord<'_>>> {
+        if self.next()?.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(PlacedRecord {
+            offset: self.walk.record_offset(),
+            end: self.record_end,
+            payload: self.walk.payload(),
+        }))
     }
 
     /// How the segment ends.

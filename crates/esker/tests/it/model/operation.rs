@@ -95,13 +95,14 @@ pub fn key(number: u16) -> Vec<u8> {
     }
 }
 
-/// The bytes of a value: mostly short, rarely larger than a block.
+/// The bytes of a value: mostly short, rarely larger than a block or a segment of values.
 pub fn value(tag: u32) -> Vec<u8> {
     let len = match tag % 16 {
         0 => 0,
         1..=9 => 8,
         10..=13 => 60,
         14 => 700,
+        _ if tag % 512 == 15 => 70_000,
         _ => 4000,
     };
     let mut random = Random::new(u64::from(tag));

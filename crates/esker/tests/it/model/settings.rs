@@ -22,6 +22,8 @@ impl Settings {
             ("durability", pick(&["memory", "buffered", "sync"])),
             ("wal.segment_size", pick(&["64KiB", "128KiB"])),
             ("wal.total_size", pick(&["128KiB", "64MiB"])),
+            ("value_log.threshold", pick(&["none", "32B", "60B", "700B"])),
+            ("value_log.segment_size", pick(&["64KiB", "128KiB"])),
             ("files.open_max", pick(&["16", "1000"])),
             ("sst.block_size", pick(&["512", "1KiB", "4KiB", "16KiB"])),
             ("sst.restart_interval", pick(&["1", "2", "16"])),
@@ -49,7 +51,8 @@ impl Settings {
         };
         let parts = ["memtable", "sst", "compaction", "compression"];
         for (name, text) in &self.0 {
-            if parts.contains(&name.split('.').next().unwrap()) {
+            let is_own = parts.contains(&name.split('.').next().unwrap());
+            if is_own || *name == "value_log.threshold" {
                 set_keyspace(&mut options, name, text).unwrap();
             }
         }

@@ -16,7 +16,7 @@ fn batches_tell_their_story() {
     run_scripts("batch", || BatchStage(Batch::new()));
 }
 
-struct BatchStage(Batch);
+struct BatchStage(Batch<'static>);
 
 impl Stage for BatchStage {
     fn run(&mut self, words: &[&str], out: &mut String) -> Result<(), String> {

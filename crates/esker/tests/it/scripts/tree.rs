@@ -29,6 +29,7 @@ use esker::store::version::edit::{Change, Edit};
 use esker::store::version::file::FileRecord;
 use esker::store::version::numbers::FileNumbers;
 use esker::store::version::state::{Identity, Orders, Version};
+use esker::store::vlog::open_values::OpenValues;
 
 /// The keyspace.
 pub const KEYSPACE: KeyspaceId = KeyspaceId(0);
@@ -65,6 +66,7 @@ impl Tree {
             order: KeyOrder::Bytewise,
             sst: SstOptions::default(),
             compression: Compression::None,
+            values: Arc::new(OpenValues::new(world.env().fs, DIR, 10)),
         };
         // About 17 entries of 100 bytes fill a file.
         settings.sst.block_size_bytes = 512;
@@ -90,6 +92,7 @@ impl Tree {
             memtables: vec![Arc::clone(live.table())],
             levels: Arc::clone(&version.keyspace(KEYSPACE).unwrap().levels),
             open_files: Arc::new(OpenFiles::new(world.env().fs, DIR, 100, cache)),
+            values: Arc::clone(&settings.values),
         };
         let tree = Tree {
             world,

@@ -27,6 +27,7 @@ use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::apply::apply;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::state::{Identity, Orders, Version};
+use crate::store::vlog::open_values::OpenValues;
 
 const KEY_COUNT: u64 = 16;
 const DIR: &str = "/db";
@@ -66,6 +67,7 @@ impl Tree {
                 ..SstOptions::default()
             },
             compression: Compression::None,
+            values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
         };
         let options = CompactionOptions {
             l0_trigger: usize::try_from(1 + random.below(3)).unwrap(),
@@ -94,6 +96,7 @@ impl Tree {
             memtables: vec![Arc::clone(live.table())],
             levels: Arc::clone(&version.keyspace(KEYSPACE).unwrap().levels),
             open_files: Arc::new(OpenFiles::new(world.env().fs, Path::new(DIR), 100, cache)),
+            values: Arc::clone(&settings.values),
         };
         Tree {
             world,

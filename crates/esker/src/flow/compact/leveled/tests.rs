@@ -18,6 +18,7 @@ fn file(number: u64, depth: usize, keys: [&str; 2]) -> (Level, u64, Arc<FileReco
         delete_count: 0,
         range_delete_count: 0,
         newest_expiry_s: None,
+        values: crate::store::vlog::shares::ValueShares::default(),
     };
     (Level::new(depth).unwrap(), number, Arc::new(record))
 }

@@ -33,6 +33,7 @@ fn levels_of(sizes: &[(usize, u64)]) -> Levels {
             delete_count: 0,
             range_delete_count: 0,
             newest_expiry_s: None,
+            values: crate::store::vlog::shares::ValueShares::default(),
         };
         (Level::new(depth).unwrap(), number, Arc::new(record))
     });

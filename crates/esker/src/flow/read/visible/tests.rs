@@ -8,12 +8,14 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
+use crate::env::sim::SimFs;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::model::{
     History, NOW_UNIX_S, Shape, VectorCursor, for_seeds, order_of, random_key, rule,
 };
 use crate::flow::read::shade::Shade;
 use crate::flow::read::shadow::Shadow;
+use crate::store::vlog::open_values::OpenValues;
 
 fn reader(history: &History, sources: &[History], range: KeyRange, at: SeqNo) -> Reader {
     let order = history.order.clone();
@@ -26,6 +28,7 @@ fn reader(history: &History, sources: &[History], range: KeyRange, at: SeqNo) ->
         at,
         now_unix_s: NOW_UNIX_S,
         folder: Folder::new("default", Some(rule())),
+        values: Arc::new(OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1)),
     }
 }
 

@@ -102,6 +102,7 @@ impl Log {
             folder: Folder::new("log", builtin("append")),
             memtables: vec![Arc::clone(writer.table())],
             levels: Arc::new(Levels::default()),
+            values: Arc::new(OpenValues::new(Arc::clone(&fs), dir, 1)),
             open_files: Arc::new(OpenFiles::new(fs, dir, 10, cache)),
         };
         let current = Arc::new(Current::new(parts, Vec::new()));
@@ -110,6 +111,7 @@ impl Log {
             writer,
             first_log: oldest,
             limit_bytes: usize::MAX,
+            values_limit_bytes: u64::MAX,
         };
         active.add_keyspace(KEYSPACE, table);
         Log {
@@ -202,20 +204,21 @@ impl Log {
         let target = ReplayTarget {
             flushed: self.flushed,
             limit_bytes: 2_000,
+            values_limit_bytes: u64::MAX,
             fresh: Box::new(fresh),
             filled: Vec::new(),
         };
         let mut targets = BTreeMap::from([(KEYSPACE, target)]);
         let found = self.segments_of(world);
-        let fs = &*world.fs;
-        let report = replay(
-            fs,
-            Path::new(DIR),
-            &found,
-            self.first_log,
-            &mut targets,
-            self.flushed,
-        )?;
+        let fs: Arc<dyn Fs> = world.env().fs;
+        let source = ReplaySource {
+            fs: &*fs,
+            dir: Path::new(DIR),
+            segments: &found,
+            first_log: self.first_log,
+            values: &OpenValues::new(Arc::clone(&fs), DIR, 1),
+        };
+        let report = replay(&source, &mut targets, self.flushed)?;
         let mut entries = Vec::new();
         for replayed in &targets[&KEYSPACE].filled {
             assert!(!replayed.table().is_empty());

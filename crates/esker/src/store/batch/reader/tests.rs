@@ -7,7 +7,7 @@ use crate::store::batch::writer::Batch;
 
 const KS: KeyspaceId = KeyspaceId(200);
 
-fn one_of_each() -> Batch {
+fn one_of_each() -> Batch<'static> {
     let mut batch = Batch::new();
     batch.put(KS, b"put", b"value").unwrap();
     batch.put_expiring(KS, b"exp", 0x0102_0304, b"v").unwrap();
@@ -106,12 +106,20 @@ fn each_rule_fires() {
     let seqno_huge = [&u64::MAX.to_le_bytes()[..], &2u32.to_le_bytes(), &[0; 6]].concat();
     let long_key = [&[0, 0, 0x80, 0x80, 4][..], &[0; 65_536]].concat();
     let long_end = [&[3, 0, 0, 0x80, 0x80, 4][..], &[0; 65_536]].concat();
-    let rows: [(Vec<u8>, &str); 15] = [
+    let short_pointer = [&[6, 0, 0, 19][..], &[0xff; 19]].concat();
+    let no_pointer = [&[7, 0, 0, 24][..], &[0; 24]].concat();
+    let rows: [(Vec<u8>, &str); 18] = [
         (vec![0; 11], "shorter than its header"),
         (with_body(2, &[0, 0, 0]), "2 entries in 3 bytes"),
         (seqno_beyond, "sequence numbers from"),
         (seqno_huge, "sequence numbers from"),
-        (with_body(1, &[6, 0, 0, 0]), "an unknown kind (offset 12"),
+        (with_body(1, &[8, 0, 0, 0]), "an unknown kind (offset 12"),
+        (with_body(1, &[6, 0, 0, 0]), "a value outside its limits"),
+        (with_body(1, &short_pointer), "a value outside its limits"),
+        (
+            with_body(1, &no_pointer),
+            "a pointer into the value log that is none",
+        ),
         (with_body(1, &[5, 0, 0, 0]), "only memtables hold"),
         (
             with_body(1, &[0, 0x80, 0x80, 0x80, 0x80, 0x10, 0]),

@@ -108,7 +108,9 @@ fn long_lengths(rest: &[u8]) -> Option<(usize, usize, usize, usize)> {
 const POINT_KINDS: u8 = 1 << Kind::Delete as u8
     | 1 << Kind::Put as u8
     | 1 << Kind::Merge as u8
-    | 1 << Kind::PutExpiring as u8;
+    | 1 << Kind::PutExpiring as u8
+    | 1 << Kind::PutApart as u8
+    | 1 << Kind::PutApartExpiring as u8;
 
 /// Whether the byte is a kind that lies in blocks: range deletes lie elsewhere, and folded
 /// operands only in memtables.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::base::codec::checksum::hash64;
 use crate::base::codec::compress::Compression;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::entry::split_expiring;
+use crate::base::types::entry::{Entry, split_expiring};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key;
@@ -20,6 +20,8 @@ use crate::store::sst::format::{BlockHandle, Footer, block_checksum};
 use crate::store::sst::index::builder::{IndexBuilder, last_separator, separator};
 use crate::store::sst::props::Props;
 use crate::store::sst::range_deletes;
+use crate::store::vlog::pointer::ValuePointer;
+use crate::store::vlog::shares::ValueShares;
 
 /// Largest block size that a setting can ask for, in bytes: a block is read and unpacked as a
 /// whole, and lengths inside it stay far below 32 bits even behind the largest value.
@@ -92,8 +94,8 @@ impl BlockBasedBuilder {
 
     /// Adds a point entry, which must be behind the one added last.
     ///
-    /// Errors: those of the file; the file is then useless. `Invalid` for a `PutExpiring`
-    /// without an expiry.
+    /// Errors: those of the file; the file is then useless. `Invalid` for an
+    /// entry that expires and has no expiry, `Corruption` for a pointer that is none.
     ///
     /// # Panics
     /// When entries come out of order, or are of a kind that lies only elsewhere.
@@ -111,7 +113,11 @@ impl BlockBasedBuilder {
                 filter.add(self.last_hash);
             }
         }
-        self.count(user_key, trailer.kind(), value)?;
+        self.count(&Entry {
+            key: user_key,
+            trailer,
+            value,
+        })?;
         self.count_seqno(trailer.seqno());
         self.props.raw_key_bytes += internal_key.len() as u64;
         self.props.raw_value_bytes += value.len() as u64;
@@ -212,19 +218,23 @@ impl BlockBasedBuilder {
         }
     }
 
-    fn count(&mut self, user_key: &[u8], kind: Kind, value: &[u8]) -> Result<()> {
+    fn count(&mut self, entry: &Entry<'_>) -> Result<()> {
         self.props.entry_count += 1;
-        match kind {
+        if let Some(pointer) = ValuePointer::of(entry)? {
+            let bytes = pointer.record_bytes(entry.key.len());
+            self.props.values.add(pointer.segment, bytes);
+        }
+        match entry.kind() {
             Kind::Delete => self.props.delete_count += 1,
             Kind::Merge => self.props.merge_count += 1,
             _ => {}
         }
-        if kind != Kind::PutExpiring {
+        if !entry.kind().is_expiring() {
             self.every_entry_expires = false;
             return Ok(());
         }
-        let Some((expiry, _)) = split_expiring(value) else {
-            let key = user_key.escape_ascii();
+        let Some((expiry, _)) = split_expiring(entry.value) else {
+            let key = entry.key.escape_ascii();
             return Err(Error::invalid(format!(
                 "the entry of key \"{key}\" expires, and does not say when"
             )));
@@ -363,5 +373,6 @@ fn empty_props(settings: &BuildSettings) -> Props {
         order_name: Bytes::copy_of(settings.order.name().as_bytes()),
         compression: settings.compression,
         created_unix_s: settings.created_unix_s,
+        values: ValueShares::default(),
     }
 }

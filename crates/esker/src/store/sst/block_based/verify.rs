@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::base::codec::checksum::hash64;
+use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
@@ -11,6 +12,8 @@ use crate::store::sst::block::cursor::BlockCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::format::BlockHandle;
 use crate::store::sst::index::block::IndexBlock;
+use crate::store::vlog::pointer::ValuePointer;
+use crate::store::vlog::shares::ValueShares;
 
 /// Reads every block from the file, past the cache, and checks checksums, the order of entries,
 /// separators, the filter, and the counts in the properties.
@@ -24,6 +27,7 @@ pub fn verify(reader: &BlockBasedReader) -> Result<()> {
         delete_count: 0,
         merge_count: 0,
         block_count: 0,
+        values: ValueShares::default(),
     };
     let index = reader.index();
     for partition in 0..index.partition_count() {
@@ -45,6 +49,7 @@ struct Walk<'a> {
     delete_count: u64,
     merge_count: u64,
     block_count: u64,
+    values: ValueShares,
 }
 
 impl Walk<'_> {
@@ -59,6 +64,7 @@ impl Walk<'_> {
         }
         while is_on {
             self.entry(cursor.key(), leaf, slot)?;
+            self.pointer(cursor.key(), cursor.value())?;
             is_on = cursor.next()?;
         }
         self.block_count += 1;
@@ -100,6 +106,15 @@ impl Walk<'_> {
         Ok(())
     }
 
+    fn pointer(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
+        let entry = Entry::from_internal(internal_key, value);
+        if let Some(pointer) = ValuePointer::of(&entry)? {
+            let bytes = pointer.record_bytes(entry.key.len());
+            self.values.add(pointer.segment, bytes);
+        }
+        Ok(())
+    }
+
     fn check_props(&self) -> Result<()> {
         let props = self.reader.props();
         let counts = [
@@ -114,6 +129,11 @@ impl Walk<'_> {
                     "has {found} {what}, its properties say {said}"
                 )));
             }
+        }
+        if self.values != props.values {
+            return Err(Error::corruption(
+                "its properties do not say what its entries point to in the value log",
+            ));
         }
         Ok(())
     }

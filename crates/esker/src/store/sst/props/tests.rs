@@ -1,6 +1,7 @@
 //! Tests of `props`.
 
 use super::*;
+use crate::base::types::ids::FileNumber;
 
 fn props() -> Props {
     Props {
@@ -22,17 +23,22 @@ fn props() -> Props {
         filter_bytes: 0,
         order_name: Bytes::copy_of(b"bytewise"),
         compression: Compression::Zstd,
+        values: ValueShares::default(),
         created_unix_s: 1_790_000_000,
     }
 }
 
 #[test]
 fn props_come_back() {
-    // With and without the one tag that may be missing.
+    // With and without the tags that may be missing.
     let mut props = props();
     assert_eq!(Props::decode(&props.encode()).unwrap(), props);
     props.newest_expiry_s = None;
     assert_eq!(Props::decode(&props.encode()).unwrap(), props);
+    props.values.add(FileNumber(9), 100);
+    let bytes = props.encode();
+    assert_eq!(Props::decode(&bytes).unwrap(), props);
+    assert!(Props::decode(&bytes[..bytes.len() - 1]).is_err());
 }
 
 #[test]

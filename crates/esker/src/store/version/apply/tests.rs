@@ -100,6 +100,7 @@ impl Model {
             delete_count: random.below(10),
             range_delete_count: random.below(2),
             newest_expiry_s: random.one_in(3).then_some(77),
+            values: crate::store::vlog::shares::ValueShares::default(),
         })
     }
 
@@ -373,6 +374,7 @@ fn ten_thousand_files_take_single_edits() {
             delete_count: 0,
             range_delete_count: 0,
             newest_expiry_s: None,
+            values: crate::store::vlog::shares::ValueShares::default(),
         })
     };
     let bottom = Level::new(6).unwrap();

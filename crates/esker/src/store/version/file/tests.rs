@@ -15,6 +15,7 @@ fn record(smallest: &[u8], largest: &[u8], is_largest_exclusive: bool) -> FileRe
         delete_count: 1,
         range_delete_count: 0,
         newest_expiry_s: None,
+        values: crate::store::vlog::shares::ValueShares::default(),
     }
 }
 

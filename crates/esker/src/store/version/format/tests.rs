@@ -31,6 +31,7 @@ fn record(expiry: Option<u32>) -> Arc<FileRecord> {
         delete_count: 7,
         range_delete_count: 1,
         newest_expiry_s: expiry,
+        values: crate::store::vlog::shares::ValueShares::default(),
     })
 }
 

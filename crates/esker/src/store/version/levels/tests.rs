@@ -19,6 +19,7 @@ fn file(number: u64, keys: (&str, &str), seqnos: (u64, u64)) -> Arc<FileRecord> 
         delete_count: 0,
         range_delete_count: 0,
         newest_expiry_s: None,
+        values: crate::store::vlog::shares::ValueShares::default(),
     })
 }
 

@@ -18,6 +18,7 @@ fn file(number: u64, smallest: &[u8], largest: &[u8], is_exclusive: bool) -> Arc
         delete_count: 0,
         range_delete_count: 0,
         newest_expiry_s: None,
+        values: crate::store::vlog::shares::ValueShares::default(),
     })
 }
 

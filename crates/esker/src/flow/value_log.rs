@@ -1,0 +1,456 @@
+//! The live end of the value log: where new values go, and which segments somebody still needs.
+//!
+//! A value is written by its writer's own thread, outside of every lock, into a part of the live
+//! segment that was set aside for it. Then the batch with its pointer goes down the write path. So
+//! whoever finds a pointer finds the value in the page cache, and a log that is synced behind the
+//! value log (`flow/write/sync`) never has a durable pointer to a value that is not.
+//!
+//! A segment lives as long as somebody names it: a write under way, a memtable that anybody still
+//! holds, or a file of a version in use. A pointer only ever goes from the first to the second to
+//! the third, so whoever looks for the segments without a name asks in that order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::FileNumber;
+use crate::env::fs::{ExtentFile, Fs, LogSync};
+use crate::store::batch::writer::Batch;
+use crate::store::mem::memtable::Memtable;
+use crate::store::version::numbers::FileNumbers;
+use crate::store::vlog::format::{SEGMENT_BYTES_MAX, SEGMENT_HEAD_BYTES, SegmentHead};
+use crate::store::vlog::open_values::OpenValues;
+use crate::store::vlog::pointer::ValuePointer;
+use crate::store::vlog::writer::{NewValue, VlogWriter};
+
+/// Segments of values that the memtable of one keyspace may name before it is sealed. Its pointers
+/// take next to no memory, so without this a memtable could keep terabytes of overwritten values.
+/// Fewer would flush runs of a few kilobytes.
+const SEGMENTS_PER_TABLE: u64 = 4;
+
+/// Bytes of values that a memtable may name before it is sealed, with segments of that size.
+pub fn table_bytes_max(segment_bytes: u64) -> u64 {
+    segment_bytes.saturating_mul(SEGMENTS_PER_TABLE)
+}
+
+/// What a value log is made of.
+#[derive(Clone)]
+pub struct ValueLogParts {
+    /// Where segments lie.
+    pub fs: Arc<dyn Fs>,
+    /// The directory of the database.
+    pub dir: PathBuf,
+    /// Where new file numbers come from.
+    pub numbers: Arc<FileNumbers>,
+    /// Bytes of a segment; a larger value gets one of its own.
+    pub segment_bytes: u64,
+    /// By what the database is known.
+    pub database_id: [u8; 16],
+    /// Where values are read.
+    pub values: Arc<OpenValues>,
+}
+
+/// The value log of an open database. Any thread may call anything.
+pub struct ValueLog {
+    parts: ValueLogParts,
+    state: Mutex<State>,
+    /// Held while a segment is begun, over the making of its file: one at a time.
+    beginning: Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    live: Option<FileNumber>,
+    /// Every segment in the directory.
+    segments: BTreeMap<FileNumber, Segment>,
+    /// Memtables that name segments.
+    memtables: Vec<Weak<Memtable>>,
+    unsynced_bytes: u64,
+    /// Whether a segment without live values waits for a reader.
+    has_dying: bool,
+}
+
+struct Segment {
+    /// Bytes of the file; of the live one those that are set aside.
+    size_bytes: u64,
+    /// While it is live.
+    writer: Option<VlogWriter>,
+    /// While it may have bytes that are not durable.
+    syncer: Option<Arc<dyn LogSync>>,
+    is_dirty: bool,
+    /// Whether its directory entry is durable.
+    is_named: bool,
+    /// Writes under way whose pointers are in no memtable and in no version yet.
+    pending: usize,
+}
+
+/// One segment, for statistics and for choosing what to collect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentSize {
+    /// Its number.
+    pub number: FileNumber,
+    /// Bytes of its file; of the live one those that are written.
+    pub size_bytes: u64,
+    /// Whether nothing is written to it any more.
+    pub is_sealed: bool,
+}
+
+impl ValueLog {
+    /// A value log without segments.
+    pub fn new(parts: ValueLogParts) -> ValueLog {
+        assert!(parts.segment_bytes <= SEGMENT_BYTES_MAX);
+        ValueLog {
+            parts,
+            state: Mutex::default(),
+            beginning: Mutex::default(),
+        }
+    }
+
+    /// Where values are read.
+    pub fn values(&self) -> &Arc<OpenValues> {
+        &self.parts.values
+    }
+
+    /// Bytes of values that a memtable may name before it is sealed.
+    pub fn table_bytes_max(&self) -> u64 {
+        table_bytes_max(self.parts.segment_bytes)
+    }
+
+    /// The segments that memtables name.
+    pub fn named(&self) -> BTreeSet<FileNumber> {
+        self.state().idle().1
+    }
+
+    /// Tells of a segment that was there when the database was opened. It stays as it is.
+    pub fn found(&self, number: FileNumber, size_bytes: u64) {
+        let segment = Segment {
+            size_bytes,
+            writer: None,
+            syncer: None,
+            is_dirty: false,
+            is_named: true,
+            pending: 0,
+        };
+        self.state().segments.insert(number, segment);
+    }
+
+    /// Has the next sync make a found segment durable too: a killed process may have left it in
+    /// the page cache only.
+    pub fn adopt(&self, number: FileNumber, syncer: Arc<dyn LogSync>) {
+        if let Some(segment) = self.state().segments.get_mut(&number) {
+            segment.syncer = Some(syncer);
+            segment.is_dirty = true;
+            segment.is_named = false;
+        }
+    }
+
+    /// Writes the large values of a batch and fills in their pointers. They are in the page cache
+    /// when this returns, and nobody removes them before the result is dropped: by then their
+    /// pointers must be in a memtable that was given to [`ValueLog::name`], or given up.
+    ///
+    /// Errors: `Faulted` when writing failed; any other when no segment could be had.
+    pub fn write_batch(self: &Arc<ValueLog>, batch: &mut Batch<'_>) -> Result<Pending> {
+        let mut pending = self.pending();
+        for index in 0..batch.large_values().len() {
+            let large = &batch.large_values()[index];
+            let new = NewValue {
+                keyspace: large.keyspace,
+                key: batch.key_of(large),
+                value: &large.value,
+            };
+            let pointer = self.write(&new, &mut pending)?;
+            batch.set_pointer(index, &pointer);
+        }
+        Ok(pending)
+    }
+
+    /// Nothing under way yet.
+    pub fn pending(self: &Arc<ValueLog>) -> Pending {
+        Pending {
+            log: Arc::clone(self),
+            segments: Vec::new(),
+        }
+    }
+
+    /// Has a memtable keep the segments that it names for as long as anybody holds it.
+    pub fn name(&self, table: &Arc<Memtable>) {
+        let mut state = self.state();
+        let is_known = |known: &Weak<Memtable>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(table));
+        if !state.memtables.iter().any(is_known) {
+            state.memtables.push(Arc::downgrade(table));
+        }
+    }
+
+    /// Bytes that were written and not synced.
+    pub fn unsynced_bytes(&self) -> u64 {
+        self.state().unsynced_bytes
+    }
+
+    /// Ends the live segment: nothing more is written to it than is under way.
+    pub fn seal_live(&self) {
+        let sealed = self.state().seal_live();
+        trim(sealed);
+    }
+
+    /// Every segment.
+    pub fn segments(&self) -> Vec<SegmentSize> {
+        let state = self.state();
+        let segments = state.segments.iter();
+        segments
+            .map(|(number, segment)| SegmentSize {
+                number: *number,
+                size_bytes: segment.size_bytes,
+                is_sealed: segment.writer.is_none() && segment.pending == 0,
+            })
+            .collect()
+    }
+
+    /// Takes out the segments that nobody names; their files are the caller's to remove. In `used`
+    /// are those that files of a version in use name; it is asked last.
+    pub fn take_dead(&self, used: impl FnOnce() -> BTreeSet<FileNumber>) -> Vec<FileNumber> {
+        let (idle, named) = self.state().idle();
+        if idle.is_empty() {
+            return Vec::new();
+        }
+        let used = used();
+        let is_dead = |number: &FileNumber| !named.contains(number) && !used.contains(number);
+        let dead: Vec<FileNumber> = idle.into_iter().filter(is_dead).collect();
+        let mut state = self.state();
+        let gone = dead.into_iter();
+        // Of two who look at the same time one takes it.
+        gone.filter(|number| state.segments.remove(number).is_some())
+            .collect()
+    }
+
+    /// Tells whether segments without live values wait for a reader to go.
+    pub fn set_dying(&self, has_dying: bool) {
+        self.state().has_dying = has_dying;
+    }
+
+    /// Whether segments without live values wait for a reader to go, as last told.
+    pub fn has_dying(&self) -> bool {
+        self.state().has_dying
+    }
+
+    fn write(&self, new: &NewValue<'_>, pending: &mut Pending) -> Result<ValuePointer> {
+        let (writer, offset) = self.set_aside(new.record_bytes())?;
+        pending.segments.push(writer.number());
+        let pointer = writer.write(offset, new).map_err(|cause| {
+            let message = "writing to the value log failed; reopen the database";
+            Error::new(ErrorKind::Faulted, message).caused_by(cause)
+        })?;
+        self.state().written(writer.number(), new.record_bytes());
+        Ok(pointer)
+    }
+
+    /// A place for a record of `bytes`, which counts as under way from here on.
+    fn set_aside(&self, bytes: u64) -> Result<(VlogWriter, u64)> {
+        loop {
+            if let Some(place) = self.state().set_aside(bytes) {
+                return Ok(place);
+            }
+            // Nothing is guarded but the turn itself.
+            let _turn = self
+                .beginning
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            // Another writer may have begun a segment while this one waited.
+            if let Some(place) = self.state().set_aside(bytes) {
+                return Ok(place);
+            }
+            let whole = SEGMENT_HEAD_BYTES + bytes;
+            let is_own = whole > self.parts.segment_bytes;
+            let writer = self.begin(whole.max(self.parts.segment_bytes))?;
+            let (place, sealed) = {
+                let mut state = self.state();
+                if is_own {
+                    (Some(state.add_own(writer, bytes)), None)
+                } else {
+                    (None, state.add_live(writer))
+                }
+            };
+            trim(sealed);
+            if let Some(place) = place {
+                return Ok(place);
+            }
+        }
+    }
+
+    fn begin(&self, capacity_bytes: u64) -> Result<VlogWriter> {
+        let head = SegmentHead {
+            number: self.parts.numbers.take(),
+            database_id: self.parts.database_id,
+        };
+        VlogWriter::create(&*self.parts.fs, &self.parts.dir, head, capacity_bytes)
+    }
+
+    // Each change is whole before anything in it could panic.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes durable whatever was written before the call, and the names of new segments. One thread
+/// at a time: `flow/write/sync` takes care of that, and of never trying again after a failure.
+impl LogSync for ValueLog {
+    fn sync(&self) -> Result<()> {
+        let dirty = self.state().take_dirty();
+        if dirty.is_empty() {
+            return Ok(());
+        }
+        let mut is_any_new = false;
+        for (_, syncer, is_named) in &dirty {
+            syncer.sync()?;
+            is_any_new |= !is_named;
+        }
+        if is_any_new {
+            self.parts.fs.sync_dir(&self.parts.dir)?;
+        }
+        let mut state = self.state();
+        for (number, _, _) in dirty {
+            state.synced(number);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn set_aside(&mut self, bytes: u64) -> Option<(VlogWriter, u64)> {
+        let segment = self.segments.get_mut(&self.live?)?;
+        let writer = segment.writer.as_ref()?;
+        if segment.size_bytes + bytes > writer.capacity_bytes() {
+            return None;
+        }
+        let offset = segment.size_bytes;
+        segment.size_bytes += bytes;
+        segment.pending += 1;
+        Some((writer.clone(), offset))
+    }
+
+    fn add_live(&mut self, writer: VlogWriter) -> Option<(Arc<dyn ExtentFile>, u64)> {
+        let sealed = self.seal_live();
+        let number = writer.number();
+        self.segments.insert(number, Segment::fresh(writer));
+        self.live = Some(number);
+        sealed
+    }
+
+    fn add_own(&mut self, writer: VlogWriter, bytes: u64) -> (VlogWriter, u64) {
+        let mut segment = Segment::fresh(writer.clone());
+        let offset = segment.size_bytes;
+        segment.size_bytes += bytes;
+        segment.pending = 1;
+        segment.writer = None;
+        self.segments.insert(writer.number(), segment);
+        (writer, offset)
+    }
+
+    fn seal_live(&mut self) -> Option<(Arc<dyn ExtentFile>, u64)> {
+        let segment = self.segments.get_mut(&self.live.take()?)?;
+        let writer = segment.writer.take()?;
+        Some((Arc::clone(writer.file()), segment.size_bytes))
+    }
+
+    fn written(&mut self, number: FileNumber, bytes: u64) {
+        self.unsynced_bytes += bytes;
+        if let Some(segment) = self.segments.get_mut(&number) {
+            segment.is_dirty = true;
+        }
+    }
+
+    fn take_dirty(&mut self) -> Vec<(FileNumber, Arc<dyn LogSync>, bool)> {
+        self.unsynced_bytes = 0;
+        let mut dirty = Vec::new();
+        for (number, segment) in &mut self.segments {
+            match &segment.syncer {
+                Some(syncer) if std::mem::take(&mut segment.is_dirty) => {
+                    dirty.push((*number, Arc::clone(syncer), segment.is_named));
+                }
+                _ if segment.writer.is_none() && segment.pending == 0 => segment.syncer = None,
+                _ => {}
+            }
+        }
+        dirty
+    }
+
+    fn synced(&mut self, number: FileNumber) {
+        if let Some(segment) = self.segments.get_mut(&number) {
+            segment.is_named = true;
+        }
+    }
+
+    /// The segments that nobody writes to, and those that memtables name: in this order, because
+    /// a pointer is in a memtable before its write is no longer under way.
+    fn idle(&mut self) -> (Vec<FileNumber>, BTreeSet<FileNumber>) {
+        let is_idle = |segment: &Segment| segment.writer.is_none() && segment.pending == 0;
+        let segments = self.segments.iter();
+        let idle = segments
+            .filter(|(_, segment)| is_idle(segment))
+            .map(|(number, _)| *number)
+            .collect();
+        let mut named = BTreeSet::new();
+        self.memtables.retain(|table| match table.upgrade() {
+            Some(table) => {
+                named.extend(table.values().named());
+                true
+            }
+            None => false,
+        });
+        (idle, named)
+    }
+}
+
+impl Segment {
+    fn fresh(writer: VlogWriter) -> Segment {
+        let syncer: Arc<dyn LogSync> = Arc::<dyn ExtentFile>::clone(writer.file());
+        Segment {
+            size_bytes: SEGMENT_HEAD_BYTES,
+            writer: Some(writer),
+            syncer: Some(syncer),
+            is_dirty: true,
+            is_named: false,
+            pending: 0,
+        }
+    }
+}
+
+/// Gives back the unused end of a segment that was sealed.
+fn trim(sealed: Option<(Arc<dyn ExtentFile>, u64)>) {
+    if let Some((file, size_bytes)) = sealed {
+        // A file that keeps its end costs space until it is collected, and nothing else.
+        let _ = file.trim(size_bytes);
+    }
+}
+
+/// Values on their way into the tree: keeps their segments. Goes when their pointers are in a
+/// memtable, in a version, or given up.
+pub struct Pending {
+    log: Arc<ValueLog>,
+    segments: Vec<FileNumber>,
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if self.segments.is_empty() {
+            return;
+        }
+        let mut state = self.log.state();
+        for number in &self.segments {
+            if let Some(segment) = state.segments.get_mut(number) {
+                segment.pending -= 1;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for ValueLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.state().segments.len();
+        write!(f, "ValueLog({count} segments)")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! Tests of the live end of the value log.
+
+use std::borrow::Cow;
+
+use super::*;
+use crate::base::types::ids::KeyspaceId;
+use crate::base::types::key::Trailer;
+use crate::base::types::kind::Kind;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::seqno::SeqNo;
+use crate::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
+use crate::env::sim::{CrashMode, FaultFs, SimFs};
+use crate::store::batch::reader::BatchReader;
+
+const SEGMENT_BYTES: u64 = 10_000;
+
+fn value_log(fs: Arc<dyn Fs>) -> Arc<ValueLog> {
+    fs.create_dir_all("/db".as_ref()).unwrap();
+    Arc::new(ValueLog::new(ValueLogParts {
+        values: Arc::new(OpenValues::new(Arc::clone(&fs), "/db", 10)),
+        fs,
+        dir: "/db".into(),
+        numbers: Arc::new(FileNumbers::new(FileNumber(1))),
+        segment_bytes: SEGMENT_BYTES,
+        database_id: [3; 16],
+    }))
+}
+
+fn batch(values: &[&'static [u8]]) -> Batch<'static> {
+    let mut batch = Batch::new();
+    for (index, value) in values.iter().enumerate() {
+        let key = format!("key{index}");
+        let expiry = (index % 2 == 1).then_some(77);
+        let value = Cow::Borrowed(*value);
+        batch
+            .put_apart(KeyspaceId(0), key.as_bytes(), expiry, value)
+            .unwrap();
+        batch.put(KeyspaceId(0), b"small", b"here").unwrap();
+    }
+    batch
+}
+
+fn pointers(batch: &Batch<'_>) -> Vec<ValuePointer> {
+    let reader = BatchReader::new(batch.bytes()).unwrap();
+    let entries = reader.entries().map(Result::unwrap);
+    let pointers = entries.map(|entry| {
+        ValuePointer::of(&crate::base::types::entry::Entry {
+            key: entry.key,
+            trailer: entry.trailer,
+            value: entry.value,
+        })
+    });
+    pointers.filter_map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_batch_brings_its_values_and_learns_where_they_lie() {
+    // Large and small ones in one batch; rotation in the middle of it; one beyond any segment.
+    let log = value_log(Arc::new(SimFs::new(1)));
+    let values: [&'static [u8]; 5] = [
+        &[1; 4_000],
+        &[2; 4_000],
+        &[3; 4_000],
+        &[4; 30_000],
+        &[5; 10],
+    ];
+    let mut batch = batch(&values);
+    let pending = log.write_batch(&mut batch).unwrap();
+    let pointers = pointers(&batch);
+    assert_eq!(pointers.len(), 5);
+    for (pointer, value) in pointers.iter().zip(values) {
+        assert_eq!(log.values().value(pointer).unwrap(), *value);
+    }
+    let segments: Vec<_> = pointers.iter().map(|pointer| pointer.segment.0).collect();
+    assert_eq!(segments, [1, 1, 2, 3, 2]);
+    let sizes = log.segments();
+    assert_eq!(sizes.len(), 3);
+    assert!(sizes.iter().all(|size| !size.is_sealed));
+    drop(pending);
+    let sealed: Vec<_> = log.segments().iter().map(|size| size.is_sealed).collect();
+    assert_eq!(sealed, [true, false, true]);
+    let disk = SEGMENT_HEAD_BYTES + 2 * (18 + 4 + 4_000);
+    assert_eq!(log.segments()[0].size_bytes, disk);
+}
+
+#[test]
+fn a_segment_lives_as_long_as_somebody_names_it() {
+    // A write under way, then a memtable, then a version; and none of them.
+    let log = value_log(Arc::new(SimFs::new(1)));
+    let mut batch = batch(&[&[1; 4_000]]);
+    let pending = log.write_batch(&mut batch).unwrap();
+    log.seal_live();
+    let none = BTreeSet::new;
+    assert!(log.take_dead(none).is_empty());
+    let mut table = Memtable::create(KeyOrder::Bytewise, None);
+    let pointer = pointers(&batch)[0];
+    let trailer = Trailer::new(SeqNo::new(1), Kind::PutApart);
+    table.insert(trailer, b"key0", &pointer.encode());
+    log.name(table.table());
+    log.name(table.table());
+    drop(pending);
+    assert!(log.take_dead(none).is_empty());
+    assert_eq!(log.named(), BTreeSet::from([pointer.segment]));
+    let reader = Arc::clone(table.table());
+    drop(table);
+    assert!(log.take_dead(none).is_empty());
+    drop(reader);
+    assert!(
+        log.take_dead(|| BTreeSet::from([pointer.segment]))
+            .is_empty()
+    );
+    assert_eq!(log.take_dead(none), [pointer.segment]);
+    assert!(log.take_dead(none).is_empty());
+}
+
+#[test]
+fn what_was_synced_survives_with_its_name() {
+    // Whatever else a power cut takes; also of several segments.
+    for mode in CrashMode::ALL {
+        let fs = SimFs::new(4);
+        let log = value_log(Arc::new(fs.clone()));
+        let mut first = batch(&[&[1; 6_000], &[2; 6_000]]);
+        drop(log.write_batch(&mut first).unwrap());
+        assert!(log.unsynced_bytes() > 12_000);
+        log.sync().unwrap();
+        assert_eq!(log.unsynced_bytes(), 0);
+        let mut second = batch(&[&[9; 3_000]]);
+        drop(log.write_batch(&mut second).unwrap());
+        let image = fs.crash(mode, 1);
+        let values = OpenValues::new(Arc::new(image), "/db", 10);
+        for (pointer, byte) in pointers(&first).iter().zip([1, 2]) {
+            assert_eq!(values.value(pointer).unwrap(), [byte; 6_000][..]);
+        }
+    }
+}
+
+#[test]
+fn a_failed_write_is_a_fault_and_a_failed_segment_is_not() {
+    // Without room for a segment nothing was written; a write that failed may be there in part.
+    let sim = SimFs::new(5);
+    let faults = FaultFs::over_sim(&sim, 5);
+    let log = value_log(Arc::new(faults.clone()));
+    faults.set_plans(vec![Plan::once(Fault::NoSpace, Calls::Mutating, 0)]);
+    let mut batch = batch(&[&[1; 6_000]]);
+    let error = log.write_batch(&mut batch).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::OutOfSpace);
+    drop(log.write_batch(&mut batch).unwrap());
+    log.seal_live();
+    let small = Plan::once(Fault::Io, Calls::Of(CallClass::Write), 1);
+    faults.set_plans(vec![small]);
+    let error = log.write_batch(&mut batch).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Faulted);
+}
