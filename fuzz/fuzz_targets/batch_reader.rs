@@ -2,9 +2,13 @@
 
 #![no_main]
 
+use std::borrow::Cow;
+
 use esker::base::types::entry::split_expiring;
 use esker::base::types::kind::Kind;
 use esker::store::batch::{Batch, BatchReader};
+use esker::store::vlog::ValuePointer;
+use esker::store::vlog::pointer::POINTER_BYTES;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -26,6 +30,17 @@ fuzz_target!(|bytes: &[u8]| {
             Kind::PutExpiring => {
                 let (expiry, value) = split_expiring(value).expect("the reader checked it");
                 batch.put_expiring(keyspace, key, expiry, value)
+            }
+            Kind::PutApart | Kind::PutApartExpiring => {
+                let expiry = split_expiring(value).filter(|_| value.len() > POINTER_BYTES);
+                let (expiry, pointer) = match expiry {
+                    Some((expiry, pointer)) => (Some(expiry), pointer),
+                    None => (None, value),
+                };
+                let pointer = ValuePointer::decode(pointer).expect("the reader checked it");
+                let added = batch.put_apart(keyspace, key, expiry, Cow::Borrowed(&[]));
+                batch.set_pointer(batch.large_values().len() - 1, &pointer);
+                added
             }
             Kind::MergeFolded => panic!("never in a batch"),
         };

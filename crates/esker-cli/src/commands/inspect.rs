@@ -9,7 +9,7 @@ use esker::store::names::FileName;
 use serde_json::json;
 
 use crate::contents::page::{Page, Wholeness};
-use crate::contents::{manifest, sst, wal};
+use crate::contents::{manifest, sst, vlog, wal};
 use crate::fail::{Code, Failure, Outcome};
 use crate::flags::Shared;
 use crate::open;
@@ -20,6 +20,7 @@ use crate::out::Out;
 #[command(after_help = "\
 Reads single files without opening the database, passes over damage, and changes nothing:
   wal        segments of the log: every batch and its writes
+  vlog       segments of the value log: every value, held against its checksum
   sst        sorted files: properties, parts and every data block
   manifest   manifests: every edit of the set of files
 
@@ -31,7 +32,7 @@ Examples:
   esker inspect sst 000012.sst     one file, looked for here and then in the database
   esker inspect wal --json | jq 'select(.item == \"batch\")'")]
 pub struct Inspect {
-    /// Which files: wal, sst or manifest
+    /// Which files: wal, vlog, sst or manifest
     #[arg(value_name = "KIND", value_enum, hide_possible_values = true)]
     kind: Kind,
     /// Only this file; else all of that kind in the database
@@ -44,6 +45,8 @@ pub struct Inspect {
 enum Kind {
     /// Segments of the log.
     Wal,
+    /// Segments of the value log.
+    Vlog,
     /// Sorted files.
     Sst,
     /// Manifests.
@@ -54,6 +57,7 @@ impl Kind {
     fn has(self, name: FileName) -> bool {
         match self {
             Kind::Wal => matches!(name, FileName::Wal(_)),
+            Kind::Vlog => matches!(name, FileName::Vlog(_)),
             Kind::Sst => matches!(name, FileName::Sst(_)),
             Kind::Manifest => matches!(name, FileName::Manifest(_)),
         }
@@ -62,6 +66,7 @@ impl Kind {
     fn noun(self) -> &'static str {
         match self {
             Kind::Wal => "segment of the log",
+            Kind::Vlog => "segment of the value log",
             Kind::Sst => "sorted file",
             Kind::Manifest => "manifest",
         }
@@ -130,13 +135,13 @@ fn show(kind: Kind, shared: &Shared, path: &Path, out: &mut Out) -> Result<Whole
                 wal::show(&mut page, &item?)?;
             }
         }
+        Kind::Vlog => match esker::inspect::vlog(path) {
+            Ok(contents) => vlog::show(&mut page, &contents)?,
+            Err(error) => show_broken(&mut page, error)?,
+        },
         Kind::Sst => match esker::inspect::sst(path) {
             Ok(contents) => sst::show(&mut page, &contents)?,
-            Err(error) if error.kind() == ErrorKind::Corruption => {
-                page.heading("damaged")?;
-                page.damage(error.message(), json!({}))?;
-            }
-            Err(error) => return Err(error.into()),
+            Err(error) => show_broken(&mut page, error)?,
         },
         Kind::Manifest => {
             let contents = esker::inspect::manifest(path)?;
@@ -144,6 +149,15 @@ fn show(kind: Kind, shared: &Shared, path: &Path, out: &mut Out) -> Result<Whole
         }
     }
     Ok(page.wholeness())
+}
+
+// A file of which nothing can be read is told as damage; other errors are errors.
+fn show_broken(page: &mut Page<'_>, error: esker::Error) -> Result<(), Stop> {
+    if error.kind() != ErrorKind::Corruption {
+        return Err(error.into());
+    }
+    page.heading("damaged")?;
+    Ok(page.damage(error.message(), json!({}))?)
 }
 
 /// Where the file is: as the command line says, else in the database.

@@ -4,3 +4,4 @@ pub mod page;
 pub mod wal;
 pub mod sst;
 pub mod manifest;
+pub mod vlog;

@@ -152,6 +152,7 @@ fn value_log(
         dir: parts.dir.clone(),
         numbers: Arc::clone(numbers),
         segment_bytes: parts.resolved.db.value_segment_bytes,
+        flush_bytes: parts.resolved.db.value_flush_bytes,
         database_id: version.identity.database_id,
         values,
     }))

@@ -20,8 +20,10 @@ use crate::flow::compact::job::{
 };
 use crate::flow::compact::leveled::Situation;
 use crate::flow::compact::plan::{Deed, Plan};
+use crate::flow::compact::values::ValueLimits;
 use crate::flow::read::view::View;
 use crate::flow::survive::Tally;
+use crate::flow::vlog_gc::Holdings;
 
 /// A compaction under way.
 pub struct Running {
@@ -57,18 +59,76 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
     if free_threads == 0 {
         return None;
     }
+    let limits = ValueLimits {
+        max_space_amp: core.options.max_space_amp,
+        segment_bytes: core.values.segment_bytes(),
+    };
     for parts in core.keyspaces.all() {
         if !parts.options.compaction.is_automatic {
             continue;
         }
         let view = parts.current.view();
-        let plan = situation(core, &parts, &view, &state).pick();
+        let situation = situation(core, &parts, &view, &state);
+        let plan = situation.pick().or_else(|| situation.pick_hidden(&limits));
         let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) else {
             continue;
         };
         return Some(book(core, &mut state, &parts, &view, plan, free_threads));
     }
-    None
+    let is_automatic = |parts: &KeyspaceParts| parts.options.compaction.is_automatic;
+    let (parts, view, plan) = pick_collection(core, &state, is_automatic)?;
+    let fits = plan.space_needed_bytes() <= room_bytes;
+    fits.then(|| book(core, &mut state, &parts, &view, plan, free_threads))
+}
+
+/// Picks and books the next rewrite that moves values of the keyspace out of mostly dead segments,
+/// for who asked for a compaction and waits. Errors as [`begin_range`], without `Busy`.
+pub fn begin_collection(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<Option<Running>> {
+    let room_bytes = space::room_for_compaction(core);
+    let mut state = core.work.state();
+    core.gate.check_upkeep()?;
+    let is_asked = |other: &KeyspaceParts| other.id == parts.id;
+    let Some((parts, view, plan)) = pick_collection(core, &state, is_asked) else {
+        return Ok(None);
+    };
+    if plan.space_needed_bytes() > room_bytes {
+        return Err(no_room(&plan, room_bytes));
+    }
+    let threads = core.env.pool.thread_count();
+    let running = book(core, &mut state, &parts, &view, plan, threads);
+    Ok(Some(running))
+}
+
+/// The next rewrite that moves values out of mostly dead segments, in one of the keyspaces that
+/// may take part.
+fn pick_collection(
+    core: &Core,
+    state: &WorkState,
+    may_take_part: impl Fn(&KeyspaceParts) -> bool,
+) -> Option<(Arc<KeyspaceParts>, Arc<View>, Plan)> {
+    let settled = core.values.settled();
+    if settled.is_empty() {
+        return None;
+    }
+    let holdings = Holdings {
+        settled: &settled,
+        live: &core.history.peek().live_values(),
+        stuck: &state.stuck_values,
+        segment_bytes: core.values.segment_bytes(),
+        max_space_amp: core.options.max_space_amp,
+    };
+    let victims = Arc::new(holdings.victims());
+    if victims.is_empty() {
+        return None;
+    }
+    let mut all = core.keyspaces.all().into_iter();
+    all.find_map(|parts| {
+        let view = parts.current.view();
+        let situation = situation(core, &parts, &view, state);
+        let plan = situation.pick_collection(&victims);
+        let plan = plan.filter(|_| may_take_part(&parts))?;
+        Some((parts, view, plan))
+    })
 }
 
 /// Picks and books the merge of everything in `range`. `Busy` when a running compaction must
@@ -181,7 +241,10 @@ fn book(
     state.compaction_count += pieces.len();
     state.job_count += pieces.len();
     let gate = Arc::clone(&core.gate);
-    let settings = output_settings(core, parts, plan.output);
+    let mut settings = output_settings(core, parts, plan.output);
+    if let Some(sink) = &mut settings.sink {
+        sink.victims = Arc::clone(&plan.victims);
+    }
     let charge = core.ledger.hold(
         MemoryOwner::Compaction,
         buffer_bytes(&plan, pieces.len(), &settings),
@@ -270,6 +333,12 @@ impl Running {
             return Err(error);
         }
         self.count(core, &made);
+        // Until the edit is installed nobody else keeps the new segments.
+        let sunk: Vec<_> = made.iter().map(|part| Arc::clone(&part.sunk)).collect();
+        for part in &sunk {
+            let stuck = part.tally.stuck.iter().copied();
+            core.work.state().stuck_values.extend(stuck);
+        }
         let installed = install(core, edit_of(&self.plan, made), None);
         match &installed {
             Ok(true) => {}
@@ -280,6 +349,7 @@ impl Running {
             // The edit may be on the disk or not: the next open finds out, and cleans up.
             Err(_) => {}
         }
+        drop(sunk);
         installed.map(drop)
     }
 
@@ -298,6 +368,10 @@ impl Running {
             files().map(|file| file.size_bytes).sum(),
         );
         board.add(Tick::FilesCreated, files().count() as u64);
+        board.add(
+            Tick::ValueLogMovedBytes,
+            made.iter().map(|part| part.sunk.tally.written_bytes).sum(),
+        );
         board.add(
             Tick::MergeFolds,
             made.iter().map(|part| part.tally.folded_count).sum(),

@@ -15,6 +15,7 @@ use crate::flow::current::Sealed;
 use crate::flow::flush::flush;
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings};
 use crate::flow::read::view::View;
+use crate::flow::value_sink::SinkSettings;
 use crate::store::version::edit::{Change, Edit};
 
 /// The sealed memtables of a keyspace that may be flushed now, oldest first.
@@ -63,6 +64,8 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
         keyspace: parts.id,
         seqno: flushed.last_seqno,
     });
+    // Until the edit is installed nobody else keeps segments that the flush made.
+    let _sunk = flushed.sunk;
     let tables = FlushedTables {
         keyspace: parts.id,
         count: sealed.len(),
@@ -121,6 +124,11 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
         sst,
         compression,
         values: Arc::clone(core.values.values()),
+        sink: Some(SinkSettings {
+            log: Arc::clone(&core.values),
+            threshold_bytes: parts.options.value_threshold_bytes,
+            victims: Arc::default(),
+        }),
     }
 }
 

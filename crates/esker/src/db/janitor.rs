@@ -4,6 +4,7 @@ use crate::base::stats::board::Tick;
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::db::core::Core;
+use crate::flow::value_segments::SegmentSize;
 use crate::store::names::FileName;
 
 /// Removes doomed files that nobody reads any more. A file that cannot be removed now is found
@@ -22,8 +23,19 @@ pub fn remove_doomed(core: &Core) {
 
 /// Removes segments of the value log that nobody points into any more; errors as above.
 pub fn remove_dead_values(core: &Core) {
+    // After a failed edit nobody knows whether it is on the disk, and what it points to is needed
+    // if it is. The next open finds out.
+    if core.gate.fault().is_some() {
+        return;
+    }
     let used = || core.history.value_segments_in_use();
-    for number in core.values.take_dead(used) {
+    let dead = core.values.take_dead(used);
+    // Without any live bytes, and still there: only a reader keeps these.
+    let live = core.history.peek().live_values();
+    let settled = core.values.settled();
+    let is_dying = |segment: &SegmentSize| live.of(segment.number) == 0;
+    core.values.set_dying(settled.iter().any(is_dying));
+    for number in dead {
         core.values.values().forget(number);
         let path = core.dir.join(FileName::Vlog(number).to_string());
         if core.env.fs.remove_file(&path).is_ok() {

@@ -73,8 +73,11 @@ fn compact_when_free(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) 
         let seen = core.work.ended.raised_count();
         core.gate.check_upkeep()?;
         match compaction::begin_range(core, parts, range) {
-            Ok(None) => return Ok(()),
-            Ok(Some(running)) => return run_here(core, running),
+            Ok(None) => return collect(core, parts),
+            Ok(Some(running)) => {
+                run_here(core, running)?;
+                return collect(core, parts);
+            }
             // Automatic compactions are held back, so the one in the way ends soon.
             Err(busy) if busy.kind() == ErrorKind::Busy => {
                 core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
@@ -82,6 +85,15 @@ fn compact_when_free(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) 
             Err(error) => return Err(error),
         }
     }
+}
+
+// What the merge found overwritten may leave segments of the value log mostly dead.
+fn collect(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
+    while let Some(running) = compaction::begin_collection(core, parts)? {
+        run_here(core, running)?;
+        janitor::remove_doomed(core);
+    }
+    Ok(())
 }
 
 // The parts run on background threads; the caller only waits.
@@ -118,6 +130,9 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
     } else {
         Ok(())
     };
+    if is_writer {
+        core.values.seal_live();
+    }
     janitor::remove_doomed(core);
     if let Ok(mut lock) = core.lock.lock() {
         *lock = None;

@@ -62,7 +62,7 @@ fn shortage(core: &Core) -> Result<Option<Error>> {
     Ok(None)
 }
 
-/// Bytes of the current version's files and of the log.
+/// Bytes of the current version's files, of the log and of the value log.
 pub fn used_bytes(core: &Core) -> u64 {
     let version = core.history.current();
     let files: u64 = version
@@ -71,5 +71,11 @@ pub fn used_bytes(core: &Core) -> u64 {
         .map(|state| state.levels.total_size_bytes())
         .sum();
     let segment_count = core.committer.paused(|active| active.segment_count()) as u64;
-    files + segment_count * core.options.wal_segment_bytes
+    let values: u64 = core
+        .values
+        .segments()
+        .iter()
+        .map(|segment| segment.size_bytes)
+        .sum();
+    files + values + segment_count * core.options.wal_segment_bytes
 }

@@ -27,6 +27,8 @@ pub struct Stats {
     pub wal_segment_count: usize,
     /// Bytes of the files of the current version and of the log.
     pub disk_bytes: u64,
+    /// The value log.
+    pub values: ValueLogStats,
     /// Sorted files that are open.
     pub open_file_count: usize,
     /// Sorted files that only a reader keeps on the disk.
@@ -45,6 +47,23 @@ pub struct Stats {
     pub counters: Vec<(&'static str, &'static str, u64)>,
     /// Every effective setting: name, value, origin.
     pub settings: Vec<(&'static str, String, &'static str)>,
+}
+
+/// What is known of the value log: its bytes are live, dead, pinned or recent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValueLogStats {
+    /// Its segments.
+    pub segment_count: usize,
+    /// Bytes of all of them.
+    pub size_bytes: u64,
+    /// Bytes that sorted files point to.
+    pub live_bytes: u64,
+    /// Bytes that nobody points to any more, in segments with live ones.
+    pub dead_bytes: u64,
+    /// Bytes of segments without live ones, which only a reader keeps.
+    pub pinned_bytes: u64,
+    /// Bytes that sorted files do not point to, in segments being written or named by memtables.
+    pub recent_bytes: u64,
 }
 
 /// What is known of one keyspace.
@@ -109,6 +128,7 @@ pub fn gather(core: &Core) -> Stats {
             .to_vec(),
         wal_segment_count: core.committer.paused(|active| active.segment_count()),
         disk_bytes: space::used_bytes(core),
+        values: value_log(core),
         open_file_count: core.files.open_count(),
         pinned_file_count: core.doomed.count(),
         snapshots: snapshots
@@ -133,6 +153,29 @@ pub fn gather(core: &Core) -> Stats {
             .map(|one| (one.setting.name, one.text.clone(), one.origin.name()))
             .collect(),
     }
+}
+
+fn value_log(core: &Core) -> ValueLogStats {
+    let segments = core.values.segments();
+    let mut stats = ValueLogStats {
+        segment_count: segments.len(),
+        ..ValueLogStats::default()
+    };
+    let live = core.history.peek().live_values();
+    let settled = core.values.settled();
+    let is_settled = |number| settled.iter().any(|segment| segment.number == number);
+    for segment in segments {
+        let live_bytes = live.of(segment.number).min(segment.size_bytes);
+        let rest = segment.size_bytes - live_bytes;
+        stats.size_bytes += segment.size_bytes;
+        stats.live_bytes += live_bytes;
+        match is_settled(segment.number) {
+            false => stats.recent_bytes += rest,
+            true if live_bytes == 0 => stats.pinned_bytes += rest,
+            true => stats.dead_bytes += rest,
+        }
+    }
+    stats
 }
 
 // The cache counts for itself.
@@ -206,6 +249,9 @@ impl fmt::Display for Stats {
         writeln!(f, "state        {}", self.state)?;
         writeln!(f, "disk         {}", mebibytes(self.disk_bytes))?;
         writeln!(f, "log          {} segments", self.wal_segment_count)?;
+        if self.values.segment_count > 0 {
+            writeln!(f, "value log    {}", self.values)?;
+        }
         let held: u64 = self.memory.iter().map(|(_, bytes)| bytes).sum();
         let limit = mebibytes(self.memory_limit);
         writeln!(f, "memory       {} of {limit}", mebibytes(held))?;
@@ -223,6 +269,21 @@ impl fmt::Display for Stats {
             write!(f, "{keyspace}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for ValueLogStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} segments, {}: {} live, {} dead, {} pinned, {} recent",
+            self.segment_count,
+            mebibytes(self.size_bytes),
+            mebibytes(self.live_bytes),
+            mebibytes(self.dead_bytes),
+            mebibytes(self.pinned_bytes),
+            mebibytes(self.recent_bytes)
+        )
     }
 }
 

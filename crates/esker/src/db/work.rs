@@ -1,6 +1,6 @@
 //! What runs in the background now: which files are busy, how many jobs, what failed.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -43,6 +43,8 @@ pub struct WorkState {
     pub job_count: usize,
     /// Those of them that compact.
     pub compaction_count: usize,
+    /// Segments of the value log with values that cannot be read: they are not collected.
+    pub stuck_values: BTreeSet<FileNumber>,
     /// Manual compactions that want the background for themselves.
     pub manual_count: usize,
     /// Why the files of a failed compaction stay busy, if there was one.
@@ -52,6 +54,8 @@ pub struct WorkState {
     pub is_short_of_space: bool,
     /// Whether the next segment is being prepared.
     pub is_preparing: bool,
+    /// Whether large values are being made durable.
+    pub is_flushing_values: bool,
     /// Whether somebody gathers the whole database as of one moment.
     pub is_freezing: bool,
     /// The latest failures, oldest first.
@@ -68,10 +72,12 @@ impl Default for Work {
             busy: HashSet::new(),
             job_count: 0,
             compaction_count: 0,
+            stuck_values: BTreeSet::new(),
             manual_count: 0,
             compaction_failure: None,
             is_short_of_space: false,
             is_preparing: false,
+            is_flushing_values: false,
             is_freezing: false,
             failures: VecDeque::new(),
             digest_bytes_s: DIGEST_FIRST,

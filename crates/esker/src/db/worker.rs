@@ -38,7 +38,7 @@ pub fn memtable_sealed(core: &Arc<Core>) {
 /// Has files removed that nobody reads any more: for a reader that kept some, and should not wait
 /// for the disk itself. In an idle database nobody else would ever come to remove them.
 pub fn tidy(core: &Arc<Core>) {
-    if core.doomed.count() == 0 {
+    if core.doomed.count() == 0 && !core.values.has_dying() {
         return;
     }
     {
@@ -88,6 +88,30 @@ pub fn prepare_segment(core: &Arc<Core>) {
         job_ended(&core);
     };
     pool.spawn(Priority::High, "esker-segment", Box::new(job));
+}
+
+/// Has large values made durable, and the log that points to them: so that after a crash few of
+/// them must be read to be believed.
+pub fn flush_values(core: &Arc<Core>) {
+    {
+        let mut state = core.work.state();
+        if state.is_flushing_values || core.gate.is_closed() {
+            return;
+        }
+        state.is_flushing_values = true;
+        state.job_count += 1;
+    }
+    let core = Arc::clone(core);
+    let pool = Arc::clone(&core.env.pool);
+    let job = move || {
+        let synced = core.committer.sync_values();
+        if let Err(error) = synced.and_then(|()| core.committer.sync_log()) {
+            core.work.note_failure("sync the value log", &error);
+        }
+        core.work.state().is_flushing_values = false;
+        job_ended(&core);
+    };
+    pool.spawn(Priority::High, "esker-values", Box::new(job));
 }
 
 fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {

@@ -151,6 +151,9 @@ fn follow_up(core: &Arc<Core>, applied: Applied) {
     if applied.has_rotated {
         worker::prepare_segment(core);
     }
+    if applied.has_values_due {
+        worker::flush_values(core);
+    }
     if applied.has_sealed {
         worker::memtable_sealed(core);
     } else if applied.has_grown {

@@ -11,6 +11,7 @@ use crate::flow::own_operands::OwnOperands;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::shadow::Shadow;
 use crate::flow::survive::{Rules, Stripes, Survivors, Tally, surviving_range_deletes};
+use crate::flow::value_sink::Sunk;
 use crate::store::version::file::FileRecord;
 
 /// What a flush made.
@@ -21,6 +22,8 @@ pub struct Flushed {
     pub last_seqno: SeqNo,
     /// What the rules did.
     pub tally: Tally,
+    /// What became of values; to be kept until the files are installed.
+    pub sunk: Sunk,
 }
 
 /// Writes `tables`, the oldest sealed memtables of a keyspace, oldest first, as one run.
@@ -64,8 +67,10 @@ pub fn flush(
     let last_seqno = tables
         .last()
         .map_or(SeqNo::ZERO, |sealed| sealed.last_seqno);
+    let (files, sunk) = output.finish_with_values()?;
     Ok(Flushed {
-        files: output.finish()?,
+        files,
+        sunk,
         last_seqno,
         tally,
     })

@@ -13,6 +13,7 @@ use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
+use crate::flow::value_sink::{SinkSettings, Sunk, ValueSink};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
@@ -47,6 +48,8 @@ pub struct OutputSettings {
     pub compression: Compression,
     /// Where large values are read.
     pub values: Arc<OpenValues>,
+    /// What is done about values that must lie elsewhere; without it all stay where they are.
+    pub sink: Option<SinkSettings>,
 }
 
 /// Writes a run of sorted files: entries in order, cut only between different user keys.
@@ -55,6 +58,7 @@ pub struct OutputSettings {
 /// them, and where it failed for lack of space they would stand in the way of the next try.
 pub struct Output {
     settings: OutputSettings,
+    sink: Option<ValueSink>,
     /// Range deletes not yet written, in order of their start; none starts before the file that
     /// is being written.
     range_deletes: VecDeque<RangeDelete>,
@@ -73,7 +77,10 @@ impl Output {
             range_deletes
                 .is_sorted_by(|left, right| { order.compare(&left.start, &right.start).is_le() })
         );
+        let sink = settings.sink.clone();
+        let keyspace = settings.keyspace;
         Output {
+            sink: sink.map(|sink| ValueSink::new(sink, keyspace)),
             settings,
             range_deletes: range_deletes.into(),
             builder: None,
@@ -85,6 +92,15 @@ impl Output {
 
     /// Appends an entry; internal keys must ascend.
     pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
+        if let Some(sink) = &mut self.sink
+            && let Some((moved_key, moved_value)) = sink.take(internal_key, value)?
+        {
+            return self.put(&moved_key, &moved_value);
+        }
+        self.put(internal_key, value)
+    }
+
+    fn put(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
         let user_key = key::user_key(internal_key);
         if self.is_full() && user_key != self.last_key {
             self.cut(Some(Bytes::copy_of(user_key)))?;
@@ -96,13 +112,21 @@ impl Output {
     }
 
     /// Finishes the last file and makes all of them, and their names, durable.
-    pub fn finish(mut self) -> Result<Vec<FileRecord>> {
+    pub fn finish(self) -> Result<Vec<FileRecord>> {
+        Ok(self.finish_with_values()?.0)
+    }
+
+    /// As [`Output::finish`]; with what became of values, to be kept until the files are installed
+    /// or given up.
+    pub fn finish_with_values(mut self) -> Result<(Vec<FileRecord>, Sunk)> {
         self.cut(None)?;
+        let sunk = self.sink.take().map(ValueSink::finish).transpose()?;
         if !self.files.is_empty() {
             self.settings.env.fs.sync_dir(&self.settings.dir)?;
         }
         self.begun.clear();
-        Ok(std::mem::take(&mut self.files))
+        let files = std::mem::take(&mut self.files);
+        Ok((files, sunk.unwrap_or_default()))
     }
 
     fn is_full(&self) -> bool {

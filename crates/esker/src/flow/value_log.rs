@@ -9,14 +9,15 @@
 //! holds, or a file of a version in use. A pointer only ever goes from the first to the second to
 //! the third, so whoever looks for the segments without a name asks in that order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
-use crate::env::fs::{ExtentFile, Fs, LogSync};
+use crate::env::fs::{Fs, LogSync};
+use crate::flow::value_segments::{Segment, SegmentSize, Segments, trim};
 use crate::store::batch::writer::Batch;
 use crate::store::mem::memtable::Memtable;
 use crate::store::version::numbers::FileNumbers;
@@ -46,6 +47,8 @@ pub struct ValueLogParts {
     pub numbers: Arc<FileNumbers>,
     /// Bytes of a segment; a larger value gets one of its own.
     pub segment_bytes: u64,
+    /// Unsynced bytes from which on somebody should sync.
+    pub flush_bytes: u64,
     /// By what the database is known.
     pub database_id: [u8; 16],
     /// Where values are read.
@@ -55,46 +58,9 @@ pub struct ValueLogParts {
 /// The value log of an open database. Any thread may call anything.
 pub struct ValueLog {
     parts: ValueLogParts,
-    state: Mutex<State>,
+    state: Mutex<Segments>,
     /// Held while a segment is begun, over the making of its file: one at a time.
     beginning: Mutex<()>,
-}
-
-#[derive(Default)]
-struct State {
-    live: Option<FileNumber>,
-    /// Every segment in the directory.
-    segments: BTreeMap<FileNumber, Segment>,
-    /// Memtables that name segments.
-    memtables: Vec<Weak<Memtable>>,
-    unsynced_bytes: u64,
-    /// Whether a segment without live values waits for a reader.
-    has_dying: bool,
-}
-
-struct Segment {
-    /// Bytes of the file; of the live one those that are set aside.
-    size_bytes: u64,
-    /// While it is live.
-    writer: Option<VlogWriter>,
-    /// While it may have bytes that are not durable.
-    syncer: Option<Arc<dyn LogSync>>,
-    is_dirty: bool,
-    /// Whether its directory entry is durable.
-    is_named: bool,
-    /// Writes under way whose pointers are in no memtable and in no version yet.
-    pending: usize,
-}
-
-/// One segment, for statistics and for choosing what to collect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SegmentSize {
-    /// Its number.
-    pub number: FileNumber,
-    /// Bytes of its file; of the live one those that are written.
-    pub size_bytes: u64,
-    /// Whether nothing is written to it any more.
-    pub is_sealed: bool,
 }
 
 impl ValueLog {
@@ -183,6 +149,11 @@ impl ValueLog {
         }
     }
 
+    /// Whether so much is unsynced that the background should sync.
+    pub fn is_flush_due(&self) -> bool {
+        self.unsynced_bytes() >= self.parts.flush_bytes
+    }
+
     /// Bytes that were written and not synced.
     pub fn unsynced_bytes(&self) -> u64 {
         self.state().unsynced_bytes
@@ -222,6 +193,50 @@ impl ValueLog {
         // Of two who look at the same time one takes it.
         gone.filter(|number| state.segments.remove(number).is_some())
             .collect()
+    }
+
+    /// A fresh segment with room for a record of `bytes`, for one writer who fills it alone, front
+    /// to back, and tells [`ValueLog::end_apart`] where it ended. It counts as under way.
+    pub fn begin_apart(&self, bytes: u64, pending: &mut Pending) -> Result<VlogWriter> {
+        let capacity_bytes = (SEGMENT_HEAD_BYTES + bytes).max(self.parts.segment_bytes);
+        let writer = self.begin(capacity_bytes)?;
+        let mut segment = Segment::fresh(writer.clone());
+        segment.size_bytes = capacity_bytes;
+        segment.pending = 1;
+        segment.writer = None;
+        // Synced by who fills it, before anybody can point into it.
+        segment.syncer = None;
+        self.state().segments.insert(writer.number(), segment);
+        pending.segments.push(writer.number());
+        Ok(writer)
+    }
+
+    /// Gives back the end of a segment that was filled alone.
+    pub fn end_apart(&self, writer: &VlogWriter, size_bytes: u64) {
+        trim(Some((Arc::clone(writer.file()), size_bytes)));
+        if let Some(segment) = self.state().segments.get_mut(&writer.number()) {
+            segment.size_bytes = size_bytes;
+        }
+    }
+
+    /// The segments that nobody writes to and that no memtable names: all that is live in them is
+    /// pointed to by sorted files.
+    pub fn settled(&self) -> Vec<SegmentSize> {
+        let mut state = self.state();
+        let (idle, named) = state.idle();
+        let settled = idle.into_iter().filter(|number| !named.contains(number));
+        settled
+            .map(|number| SegmentSize {
+                number,
+                size_bytes: state.segments[&number].size_bytes,
+                is_sealed: true,
+            })
+            .collect()
+    }
+
+    /// Bytes of a segment.
+    pub fn segment_bytes(&self) -> u64 {
+        self.parts.segment_bytes
     }
 
     /// Tells whether segments without live values wait for a reader to go.
@@ -287,7 +302,7 @@ impl ValueLog {
     }
 
     // Each change is whole before anything in it could panic.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Segments> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -313,114 +328,6 @@ impl LogSync for ValueLog {
             state.synced(number);
         }
         Ok(())
-    }
-}
-
-impl State {
-    fn set_aside(&mut self, bytes: u64) -> Option<(VlogWriter, u64)> {
-        let segment = self.segments.get_mut(&self.live?)?;
-        let writer = segment.writer.as_ref()?;
-        if segment.size_bytes + bytes > writer.capacity_bytes() {
-            return None;
-        }
-        let offset = segment.size_bytes;
-        segment.size_bytes += bytes;
-        segment.pending += 1;
-        Some((writer.clone(), offset))
-    }
-
-    fn add_live(&mut self, writer: VlogWriter) -> Option<(Arc<dyn ExtentFile>, u64)> {
-        let sealed = self.seal_live();
-        let number = writer.number();
-        self.segments.insert(number, Segment::fresh(writer));
-        self.live = Some(number);
-        sealed
-    }
-
-    fn add_own(&mut self, writer: VlogWriter, bytes: u64) -> (VlogWriter, u64) {
-        let mut segment = Segment::fresh(writer.clone());
-        let offset = segment.size_bytes;
-        segment.size_bytes += bytes;
-        segment.pending = 1;
-        segment.writer = None;
-        self.segments.insert(writer.number(), segment);
-        (writer, offset)
-    }
-
-    fn seal_live(&mut self) -> Option<(Arc<dyn ExtentFile>, u64)> {
-        let segment = self.segments.get_mut(&self.live.take()?)?;
-        let writer = segment.writer.take()?;
-        Some((Arc::clone(writer.file()), segment.size_bytes))
-    }
-
-    fn written(&mut self, number: FileNumber, bytes: u64) {
-        self.unsynced_bytes += bytes;
-        if let Some(segment) = self.segments.get_mut(&number) {
-            segment.is_dirty = true;
-        }
-    }
-
-    fn take_dirty(&mut self) -> Vec<(FileNumber, Arc<dyn LogSync>, bool)> {
-        self.unsynced_bytes = 0;
-        let mut dirty = Vec::new();
-        for (number, segment) in &mut self.segments {
-            match &segment.syncer {
-                Some(syncer) if std::mem::take(&mut segment.is_dirty) => {
-                    dirty.push((*number, Arc::clone(syncer), segment.is_named));
-                }
-                _ if segment.writer.is_none() && segment.pending == 0 => segment.syncer = None,
-                _ => {}
-            }
-        }
-        dirty
-    }
-
-    fn synced(&mut self, number: FileNumber) {
-        if let Some(segment) = self.segments.get_mut(&number) {
-            segment.is_named = true;
-        }
-    }
-
-    /// The segments that nobody writes to, and those that memtables name: in this order, because
-    /// a pointer is in a memtable before its write is no longer under way.
-    fn idle(&mut self) -> (Vec<FileNumber>, BTreeSet<FileNumber>) {
-        let is_idle = |segment: &Segment| segment.writer.is_none() && segment.pending == 0;
-        let segments = self.segments.iter();
-        let idle = segments
-            .filter(|(_, segment)| is_idle(segment))
-            .map(|(number, _)| *number)
-            .collect();
-        let mut named = BTreeSet::new();
-        self.memtables.retain(|table| match table.upgrade() {
-            Some(table) => {
-                named.extend(table.values().named());
-                true
-            }
-            None => false,
-        });
-        (idle, named)
-    }
-}
-
-impl Segment {
-    fn fresh(writer: VlogWriter) -> Segment {
-        let syncer: Arc<dyn LogSync> = Arc::<dyn ExtentFile>::clone(writer.file());
-        Segment {
-            size_bytes: SEGMENT_HEAD_BYTES,
-            writer: Some(writer),
-            syncer: Some(syncer),
-            is_dirty: true,
-            is_named: false,
-            pending: 0,
-        }
-    }
-}
-
-/// Gives back the unused end of a segment that was sealed.
-fn trim(sealed: Option<(Arc<dyn ExtentFile>, u64)>) {
-    if let Some((file, size_bytes)) = sealed {
-        // A file that keeps its end costs space until it is collected, and nothing else.
-        let _ = file.trim(size_bytes);
     }
 }
 

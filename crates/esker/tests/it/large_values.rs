@@ -390,3 +390,147 @@ fn a_damaged_value_is_told_with_its_place_and_harms_no_other() {
         assert!(db.get(format!("{index:02}")).unwrap().unwrap() == value(index, 5_000));
     }
 }
+
+fn collecting(world: &SimWorld, fs: Arc<dyn Fs>) -> Db {
+    let mut builder = Db::builder(DIR).env(world.env_with(fs));
+    for (name, text) in [
+        ("value_log.threshold", "1000B"),
+        ("value_log.segment_size", "64KiB"),
+        ("max_space_amp", "1.3"),
+        ("memory_limit", "4MiB"),
+        ("memtable.size", "64KiB"),
+        ("sst.file_size", "16KiB"),
+        ("compaction.base_level", "64KiB"),
+    ] {
+        builder = builder.set(name, text).unwrap();
+    }
+    builder.open().unwrap()
+}
+
+fn space_amp(db: &Db) -> f64 {
+    let values = db.stats().values;
+    values.size_bytes as f64 / values.live_bytes.max(1) as f64
+}
+
+#[test]
+fn space_comes_back_by_itself() {
+    // Everything is overwritten three times, in random order; nobody asks for a compaction.
+    let world = SimWorld::new(8);
+    let db = collecting(&world, world.env().fs);
+    let mut random = Random::new(8);
+    let mut latest = vec![0; 300];
+    for round in 0..1_200_usize {
+        let index = match round {
+            0..300 => round,
+            _ => usize::try_from(random.below(300)).unwrap(),
+        };
+        latest[index] = round;
+        db.put(format!("{index:03}"), value(round, 4_000 + index))
+            .unwrap();
+        if round % 7 == 0 {
+            world.pool.run_all();
+        }
+    }
+    db.flush().unwrap();
+    world.pool.run_all();
+    let stats = db.stats();
+    let moved = stats.counters.iter();
+    let moved = moved.filter(|(name, ..)| *name == "esker_value_log_moved_bytes_total");
+    let moved: u64 = moved.map(|(.., value)| value).sum();
+    assert!(moved > 0, "{}", stats.values);
+    // One segment's worth may always be dead, of about twenty that are live.
+    assert!(space_amp(&db) < 1.4, "{}", stats.values);
+    let values = &stats.values;
+    let parts = values.live_bytes + values.dead_bytes + values.pinned_bytes + values.recent_bytes;
+    assert_eq!(parts, values.size_bytes);
+    for (index, round) in latest.iter().enumerate() {
+        let found = db.get(format!("{index:03}")).unwrap().unwrap();
+        assert!(found == value(*round, 4_000 + index));
+    }
+    assert!(db.verify().unwrap().is_whole());
+    db.close().unwrap();
+    let db = collecting(&world, world.env().fs);
+    assert!(db.verify().unwrap().is_whole());
+    assert!(space_amp(&db) < 1.4);
+}
+
+#[test]
+fn a_snapshot_keeps_its_values_while_others_are_collected() {
+    // The segments that it needs are emptied under it, and what it sees moves along.
+    let world = SimWorld::new(9);
+    let db = collecting(&world, world.env().fs);
+    for index in 0..100 {
+        db.put(format!("{index:03}"), value(index, 4_000)).unwrap();
+    }
+    let snapshot = db.snapshot();
+    let mut cursor = snapshot.cursor().unwrap();
+    assert!(cursor.seek_to_first().unwrap());
+    for round in 1..6 {
+        for index in (0..100).filter(|index| index % 4 > 0) {
+            db.put(format!("{index:03}"), value(round * 1_000 + index, 4_000))
+                .unwrap();
+        }
+        db.flush().unwrap();
+        world.pool.run_all();
+    }
+    for index in 0..100 {
+        let found = snapshot.get(format!("{index:03}")).unwrap().unwrap();
+        assert!(found == value(index, 4_000));
+        assert!(cursor.value().unwrap() == value(index, 4_000));
+        assert_eq!(cursor.next().unwrap(), index < 99);
+    }
+    drop((cursor, snapshot));
+    world.pool.run_all();
+    db.put("more", value(1, 4_000)).unwrap();
+    db.compact::<&[u8]>(..).unwrap();
+    world.pool.run_all();
+    assert!(space_amp(&db) < 1.7, "{}", db.stats().values);
+}
+
+#[test]
+fn a_crash_in_the_middle_of_collecting_loses_nothing() {
+    // The power fails at every twentieth call; what was flushed is there, and it goes on.
+    let world = SimWorld::new(10);
+    let db = collecting(&world, world.env().fs);
+    for index in 0..120 {
+        db.put(format!("{index:03}"), value(index, 3_000)).unwrap();
+    }
+    for index in (0..120).filter(|index| index % 3 > 0) {
+        db.delete(format!("{index:03}")).unwrap();
+    }
+    db.flush().unwrap();
+    let images: Arc<std::sync::Mutex<Vec<SimFs>>> = Arc::default();
+    let (seen, mut calls) = (Arc::clone(&images), 0);
+    let first = world.fs.call_count();
+    while world.pool.run_one() {
+        let count = world.fs.call_count() - first;
+        if count / 20 > calls {
+            calls = count / 20;
+            for mode in CrashMode::ALL {
+                let image = world.fs.crash_image(mode, count);
+                seen.lock().unwrap().push(image);
+            }
+        }
+    }
+    let before = db.stats().values;
+    assert!(
+        before.dead_bytes <= before.live_bytes / 3 + (64 << 10),
+        "{before}"
+    );
+    for (seed, image) in images.lock().unwrap().drain(..).enumerate() {
+        let world = SimWorld::with_disk(image, Arc::clone(&world.clock), seed as u64);
+        let db = collecting(&world, world.env().fs);
+        world.pool.run_all();
+        for index in 0..120 {
+            let found = db.get(format!("{index:03}")).unwrap();
+            let expected = (index % 3 == 0).then(|| value(index, 3_000));
+            assert!(found.as_deref() == expected.as_deref());
+        }
+        assert!(db.verify().unwrap().is_whole());
+        let after = db.stats().values;
+        assert!(
+            after.dead_bytes <= after.live_bytes / 3 + (64 << 10),
+            "{after}"
+        );
+    }
+}

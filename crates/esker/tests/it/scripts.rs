@@ -21,6 +21,7 @@ mod version;
 mod tree;
 mod compact;
 mod read;
+mod vlog;
 
 /// One kind of script: what its commands do.
 trait Stage {

@@ -29,11 +29,13 @@ const WAITS_MAX: u64 = 20_000;
 
 // Small segments, memtables and files, so that a few hundred writes meet rotation, recycling,
 // flushes and compactions of several levels.
-const SETTINGS: [(&str, &str); 11] = [
+const SETTINGS: [(&str, &str); 13] = [
     ("wal.segment_size", "64KiB"),
     ("wal.total_size", "256KiB"),
     ("value_log.threshold", "400B"),
     ("value_log.segment_size", "64KiB"),
+    ("value_flush_bytes", "64KiB"),
+    ("max_space_amp", "1.1"),
     ("memory_limit", "4MiB"),
     ("memtable.size", "16KiB"),
     ("sst.file_size", "16KiB"),

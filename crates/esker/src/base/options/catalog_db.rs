@@ -91,6 +91,19 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
         access: field!(disk_limit),
     },
     Setting {
+        name: "max_space_amp",
+        rank: Rank::Normal,
+        is_live: true,
+        shape: Shape::Decimal {
+            min: 1.05,
+            max: 100.0,
+        },
+        example: "1.5",
+        doc: "How many times its live bytes the value log may have before the rest is collected.",
+        reason: "Less space costs more moving of values, and which is dearer depends on the disk.",
+        access: field!(max_space_amp),
+    },
+    Setting {
         name: "create_if_missing",
         rank: Rank::Expert,
         is_live: false,
@@ -149,6 +162,17 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
         doc: "Bytes of one segment of the value log; a larger value gets one of its own.",
         reason: "Space is allocated and given back in whole segments; small ones suit small disks.",
         access: field!(value_segment_bytes),
+    },
+    Setting {
+        name: "value_flush_bytes",
+        rank: Rank::Expert,
+        is_live: false,
+        shape: size(64 << 10, SIZE_MAX, None),
+        example: "16MiB",
+        doc: "Unsynced bytes of large values from which on the background makes them durable.",
+        reason: "After a crash so much is read and checked at the most, and how long that may take \
+                 is a wish.",
+        access: field!(value_flush_bytes),
     },
     Setting {
         name: "files.open_max",

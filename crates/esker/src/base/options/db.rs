@@ -17,6 +17,8 @@ pub struct DbOptions {
     pub durability: Durability,
     /// Bytes the directory may grow to; 0 is as far as the disk goes.
     pub disk_limit: u64,
+    /// How many times its live bytes the value log may have, once it has settled.
+    pub max_space_amp: f64,
     /// Bytes of free disk below which the database turns read-only before anything breaks.
     pub free_disk_min: u64,
     /// Bytes of one segment of the write-ahead log.
@@ -25,6 +27,8 @@ pub struct DbOptions {
     pub wal_total_bytes: u64,
     /// Bytes of one segment of the value log.
     pub value_segment_bytes: u64,
+    /// Bytes of large values that were written and not synced, from which on a sync begins.
+    pub value_flush_bytes: u64,
     /// Sorted files that are kept open at the same time.
     pub open_files_max: usize,
     /// Bytes per second that background work may write; 0 is as fast as it can.
@@ -45,10 +49,12 @@ impl Default for DbOptions {
             background_threads: 0,
             durability: Durability::Buffered,
             disk_limit: 0,
+            max_space_amp: 1.3,
             free_disk_min: 64 << 20,
             wal_segment_bytes: 32 << 20,
             wal_total_bytes: 512 << 20,
             value_segment_bytes: 64 << 20,
+            value_flush_bytes: 64 << 20,
             open_files_max: 4096,
             compaction_rate_bytes: 0,
         }

@@ -63,6 +63,8 @@ ticks! {
         "Bytes appended to the write-ahead log, its framing included.";
     ValueLogBytes, "esker_value_log_bytes_total", Bytes,
         "Bytes of large values that batches brought to the value log.";
+    ValueLogMovedBytes, "esker_value_log_moved_bytes_total", Bytes,
+        "Bytes of the value log that rewrites wrote, to empty other segments or to lie apart.";
     Gets, "esker_gets_total", Events,
         "Point reads.";
     GetsFound, "esker_gets_found_total", Events,

@@ -164,6 +164,7 @@ impl Job<'_> {
         }
         let mut lost = Lost::new(&**fs, self.dir);
         lost.save(leaving)?;
+        self.keep_values(&mut lost)?;
         if let Some(number) = current {
             if self.listing.has_current {
                 lost.keep_copy(FileName::Current.to_string())?;
@@ -226,6 +227,7 @@ impl Job<'_> {
         let mut lost = Lost::new(&**fs, self.dir);
         let is_current = |name: &String| *name == FileName::Current.to_string();
         lost.save(names.into_iter().filter(|name| !is_current(name)))?;
+        self.keep_values(&mut lost)?;
         if self.listing.has_current {
             lost.keep_copy(FileName::Current.to_string())?;
             fs.remove_file(&self.dir.join(FileName::Current.to_string()))?;
@@ -234,6 +236,17 @@ impl Job<'_> {
         }
         Manifest::create(Arc::clone(fs), self.dir, first)?;
         lost.remove_saved()
+    }
+
+    // What is taken out may point into any segment of the value log, and the next opening removes
+    // those that nothing points into any more: so each gets a second name beside it.
+    fn keep_values(&self, lost: &mut Lost<'_>) -> Result<()> {
+        if self.report.lost_files.is_empty() && !self.report.log.is_salvaged {
+            return Ok(());
+        }
+        let names = self.listing.vlogs.iter();
+        let mut names = names.map(|number| FileName::Vlog(*number).to_string());
+        names.try_for_each(|name| lost.keep_copy(name))
     }
 
     fn is_listed(&self, name: &str) -> bool {

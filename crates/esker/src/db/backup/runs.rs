@@ -38,6 +38,7 @@ pub fn output_settings(
         order: state.order.clone(),
         compression: options.sst.compression,
         sst: options.sst,
+        sink: None,
         values: Arc::new(OpenValues::new(Arc::clone(&env.fs), dir, OPEN_SEGMENTS_MAX)),
     })
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::seqno::SeqNo;
@@ -18,6 +19,8 @@ use crate::store::names::FileName;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::state::{KeyspaceState, Version};
+use crate::store::vlog::open_values::OpenValues;
+use crate::store::vlog::pointer::ValuePointer;
 use crate::store::wal::head::SegmentHead;
 use crate::store::wal::{Salvaged, WalSalvage};
 
@@ -30,6 +33,7 @@ pub struct Salvage<'a> {
     env: &'a Env,
     dir: &'a Path,
     version: &'a Version,
+    values: OpenValues,
     /// `None` in a dry run: then entries are counted and forgotten.
     numbers: Option<&'a Arc<FileNumbers>>,
     /// Entries up to this number lie in sorted files.
@@ -53,6 +57,7 @@ impl<'a> Salvage<'a> {
             env,
             dir,
             version,
+            values: OpenValues::new(Arc::clone(&env.fs), dir, 1),
             numbers,
             flushed: states.map(|state| (state.id, state.flushed)).collect(),
             tables: BTreeMap::new(),
@@ -200,6 +205,10 @@ impl<'a> Salvage<'a> {
                 return Ok(());
             }
         };
+        if let Some(cause) = self.lost_value(&batch)? {
+            self.lost(number, offset, payload.len() as u64, cause);
+            return Ok(());
+        }
         self.state.batch_count += 1;
         for entry in batch.entries() {
             let entry = entry?;
@@ -221,6 +230,26 @@ impl<'a> Salvage<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Why a large value of the batch cannot be had, if one that still counts cannot.
+    fn lost_value(&self, batch: &BatchReader<'_>) -> Result<Option<String>> {
+        for entry in batch.entries() {
+            let entry = entry?;
+            let is_new = |flushed: &SeqNo| entry.trailer.seqno() > *flushed;
+            let placed = Entry {
+                key: entry.key,
+                trailer: entry.trailer,
+                value: entry.value,
+            };
+            if let Some(pointer) = ValuePointer::of(&placed)?
+                && self.flushed.get(&entry.keyspace).is_some_and(is_new)
+                && let Err(error) = self.values.value(&pointer)
+            {
+                return Ok(Some(format!("a large value of it is lost: {error}")));
+            }
+        }
+        Ok(None)
     }
 
     fn keyspace(&self, id: KeyspaceId) -> Result<Arc<KeyspaceState>> {

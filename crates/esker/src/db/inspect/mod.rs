@@ -6,7 +6,9 @@
 pub mod wal;
 pub mod sst;
 pub mod manifest;
+pub mod vlog;
 
 pub use crate::db::inspect::manifest::manifest;
 pub use crate::db::inspect::sst::sst;
+pub use crate::db::inspect::vlog::vlog;
 pub use crate::db::inspect::wal::wal;

@@ -20,6 +20,7 @@ use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::shadow::Shadow;
 use crate::flow::read::view::View;
 use crate::flow::survive::{Rules, Stripes, Survivors, Tally, surviving_range_deletes};
+use crate::flow::value_sink::Sunk;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
@@ -69,6 +70,8 @@ pub struct PartResult {
     pub files: Vec<Arc<FileRecord>>,
     /// What the rules did.
     pub tally: Tally,
+    /// What became of values; to be kept until the files are installed.
+    pub sunk: Arc<Sunk>,
 }
 
 /// Splits a merge into at most `count_max` parts of about equal size, at the borders of its
@@ -163,9 +166,11 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         }
     }
     let tally = survivors.tally();
+    let (files, sunk) = output.finish_with_values()?;
     Ok(PartResult {
-        files: output.finish()?.into_iter().map(Arc::new).collect(),
+        files: files.into_iter().map(Arc::new).collect(),
         tally,
+        sunk: Arc::new(sunk),
     })
 }
 

@@ -131,7 +131,7 @@ impl Situation<'_> {
         })
     }
 
-    fn pick_l0(&self, targets: &Targets) -> Option<Plan> {
+    pub(in crate::flow::compact) fn pick_l0(&self, targets: &Targets) -> Option<Plan> {
         let (oldest, newer) = self.levels.l0().split_last()?;
         let alone = vec![Input {
             level: Level::ZERO,
@@ -248,7 +248,12 @@ impl Situation<'_> {
         None
     }
 
-    fn push_down(&self, level: Level, file: &Arc<FileRecord>, reason: Reason) -> Option<Plan> {
+    pub(in crate::flow::compact) fn push_down(
+        &self,
+        level: Level,
+        file: &Arc<FileRecord>,
+        reason: Reason,
+    ) -> Option<Plan> {
         let below = level.below()?;
         let mut inputs = vec![Input {
             level,
@@ -294,7 +299,7 @@ impl Situation<'_> {
         l0.into_iter().chain(deeper).collect()
     }
 
-    fn if_idle(
+    pub(in crate::flow::compact) fn if_idle(
         &self,
         inputs: Vec<Input>,
         output: Level,
@@ -307,6 +312,7 @@ impl Situation<'_> {
             output,
             deed,
             reason,
+            victims: Arc::default(),
         };
         let is_idle = plan.numbers().all(|number| !self.busy.contains(&number));
         is_idle.then_some(plan)

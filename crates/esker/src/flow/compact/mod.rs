@@ -5,4 +5,5 @@
 pub mod plan;
 pub mod score;
 pub mod leveled;
+pub mod values;
 pub mod job;

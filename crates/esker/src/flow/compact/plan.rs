@@ -1,5 +1,6 @@
 //! Which files to merge, and into what: a decision as data.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
@@ -36,6 +37,8 @@ pub enum Reason {
     Deletes,
     /// A file holds only expired entries.
     Expiry,
+    /// Overwritten values may be beyond the limit of space.
+    Values,
     /// The user asked.
     Manual,
 }
@@ -53,6 +56,8 @@ pub struct Plan {
     pub deed: Deed,
     /// Why.
     pub reason: Reason,
+    /// Segments of the value log that are being emptied.
+    pub victims: Arc<BTreeSet<FileNumber>>,
 }
 
 impl Plan {
@@ -73,11 +78,18 @@ impl Plan {
         self.files().map(|(_, file)| file.size_bytes).sum()
     }
 
+    /// Bytes of values that it moves out of victims.
+    pub fn moved_bytes(&self) -> u64 {
+        let shares = self.files().flat_map(|(_, file)| file.values.iter());
+        let moved = shares.filter(|(segment, _)| self.victims.contains(segment));
+        moved.map(|(_, bytes)| bytes).sum()
+    }
+
     /// Bytes of disk that it may need until its inputs are given back: about as many as they
     /// have where they are rewritten, and none else.
     pub fn space_needed_bytes(&self) -> u64 {
         match self.deed {
-            Deed::Merge => self.size_bytes(),
+            Deed::Merge => self.size_bytes() + self.moved_bytes(),
             Deed::Move | Deed::Drop => 0,
         }
     }

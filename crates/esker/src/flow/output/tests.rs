@@ -36,6 +36,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
         },
         compression: Compression::None,
         values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
+        sink: None,
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Applied {
     pub has_rotated: bool,
     /// Whether live memtables took notably more memory, so that others should make room.
     pub has_grown: bool,
+    /// Whether so much of the value log is unsynced that a sync should come.
+    pub has_values_due: bool,
     /// Bytes that the log grew by, framing and heads of segments included.
     pub logged_bytes: u64,
 }

@@ -186,6 +186,7 @@ impl Committer {
             for &keyspace in batch.keyspaces() {
                 self.values.name(active.table(keyspace)?.writer.table());
             }
+            applied.has_values_due = self.values.is_flush_due();
         }
         self.visible
             .store(active.last_seqno().get(), Ordering::Release);

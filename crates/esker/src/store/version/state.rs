@@ -11,6 +11,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::format::{DATABASE_ID_BYTES, FORMAT_VERSION};
 use crate::store::version::levels::Levels;
+use crate::store::vlog::shares::ValueShares;
 
 /// By what a database is known, whatever becomes of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +155,18 @@ impl Version {
     pub fn file_count(&self) -> usize {
         let levels = self.keyspaces.values().map(|state| &state.levels);
         levels.map(|levels| levels.file_count()).sum()
+    }
+
+    /// Bytes of the value log that its files point to, by segment: what is live.
+    pub fn live_values(&self) -> ValueShares {
+        let mut live: BTreeMap<FileNumber, u64> = BTreeMap::new();
+        let levels = self.keyspaces.values().map(|state| &state.levels);
+        for (_, file) in levels.flat_map(|levels| levels.files()) {
+            for (segment, bytes) in file.values.iter() {
+                *live.entry(segment).or_default() += bytes;
+            }
+        }
+        live.into_iter().collect()
     }
 
     /// The edit that makes this version out of the empty one with the same identity and format.

@@ -23,6 +23,8 @@ impl Settings {
             ("wal.segment_size", pick(&["64KiB", "128KiB"])),
             ("wal.total_size", pick(&["128KiB", "64MiB"])),
             ("value_log.threshold", pick(&["none", "32B", "60B", "700B"])),
+            ("value_flush_bytes", pick(&["64KiB", "64MiB"])),
+            ("max_space_amp", pick(&["1.05", "1.3", "4"])),
             ("value_log.segment_size", pick(&["64KiB", "128KiB"])),
             ("files.open_max", pick(&["16", "1000"])),
             ("sst.block_size", pick(&["512", "1KiB", "4KiB", "16KiB"])),

@@ -112,6 +112,10 @@ impl Subject {
         let levels = stats.keyspaces.iter().flat_map(|keyspace| &keyspace.levels);
         let in_tree: usize = levels.map(|level| level.file_count).sum();
         assert_eq!(on_disk, in_tree, "files are left over: {names:?}");
+        let on_disk = names.iter().filter(|name| name.ends_with(".vlog")).count();
+        let values = stats.values;
+        assert_eq!(on_disk, values.segment_count, "left over: {names:?}");
+        assert_eq!(values.recent_bytes + values.pinned_bytes, 0, "{values:?}");
     }
 
     fn db(&self) -> &Db {

@@ -67,6 +67,7 @@ impl Tree {
             sst: SstOptions::default(),
             compression: Compression::None,
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 10)),
+            sink: None,
         };
         // About 17 entries of 100 bytes fill a file.
         settings.sst.block_size_bytes = 512;

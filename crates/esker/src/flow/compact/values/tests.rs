@@ -1,0 +1,115 @@
+//! Tests of compactions for the sake of the value log.
+
+use std::collections::HashSet;
+
+use super::*;
+use crate::base::options::keyspace::CompactionOptions;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::ids::KeyspaceId;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::seqno::SeqNo;
+use crate::store::version::levels::Levels;
+use crate::store::vlog::shares::ValueShares;
+
+const LIMITS: ValueLimits = ValueLimits {
+    max_space_amp: 1.5,
+    segment_bytes: 100,
+};
+
+/// A file from `first` to `last` that points to so many bytes of segments.
+fn add(
+    levels: Levels,
+    depth: usize,
+    number: u64,
+    keys: [&str; 2],
+    values: &[(u64, u64)],
+) -> Levels {
+    let record = FileRecord {
+        number: FileNumber(number),
+        size_bytes: 1_000,
+        smallest: Bytes::copy_of(keys[0].as_bytes()),
+        largest: Bytes::copy_of(keys[1].as_bytes()),
+        is_largest_exclusive: false,
+        smallest_seqno: SeqNo::new(number * 10),
+        largest_seqno: SeqNo::new(number * 10 + 9),
+        entry_count: 10,
+        delete_count: 0,
+        range_delete_count: 0,
+        newest_expiry_s: None,
+        values: values
+            .iter()
+            .map(|(segment, bytes)| (FileNumber(*segment), *bytes))
+            .collect::<ValueShares>(),
+    };
+    let level = Level::new(depth).unwrap();
+    let run = if depth == 0 { number } else { 0 };
+    levels
+        .with(&KeyOrder::Bytewise, level, run, Arc::new(record))
+        .unwrap()
+}
+
+fn picked(
+    levels: &Levels,
+    busy: &[u64],
+    pick: impl FnOnce(&Situation<'_>) -> Option<Plan>,
+) -> Option<(usize, Vec<u64>)> {
+    let situation = Situation {
+        keyspace: KeyspaceId::DEFAULT,
+        levels,
+        order: &KeyOrder::Bytewise,
+        options: &CompactionOptions::default(),
+        busy: &busy
+            .iter()
+            .map(|number| FileNumber(*number))
+            .collect::<HashSet<_>>(),
+        oldest_snapshot: SeqNo::MAX,
+        now_unix_s: 0,
+    };
+    let plan = pick(&situation)?;
+    assert_eq!(plan.reason, Reason::Values);
+    let numbers = plan.numbers().map(|number| number.0).collect();
+    Some((plan.output.index(), numbers))
+}
+
+#[test]
+fn upper_levels_are_merged_when_they_may_hide_too_much() {
+    // Half of the deepest level is the limit, and one segment's worth is always allowed.
+    let hidden = |levels: &Levels| picked(levels, &[], |at| at.pick_hidden(&LIMITS));
+    let deep = add(Levels::default(), 6, 1, ["a", "z"], &[(1, 1_000)]);
+    assert_eq!(hidden(&deep), None);
+    let few = add(deep.clone(), 0, 2, ["a", "z"], &[(2, 500)]);
+    assert_eq!(hidden(&few), None);
+    let many = add(few.clone(), 0, 3, ["a", "z"], &[(2, 1)]);
+    assert_eq!(hidden(&many), Some((6, vec![3, 2, 1])));
+    let young = add(Levels::default(), 0, 2, ["a", "z"], &[(2, 100)]);
+    assert_eq!(hidden(&young), None);
+    // Below level 0 the file with the most goes down.
+    let inner = add(deep, 5, 4, ["a", "c"], &[(2, 300)]);
+    let inner = add(inner, 5, 5, ["d", "f"], &[(2, 400)]);
+    assert_eq!(hidden(&inner), Some((6, vec![5, 1])));
+}
+
+#[test]
+fn a_collection_rewrites_the_file_with_the_most_values_to_move() {
+    // In its place; level 0 goes down with all of it; busy files wait.
+    let victims = Arc::new(BTreeSet::from([FileNumber(1), FileNumber(2)]));
+    let levels = add(Levels::default(), 6, 1, ["a", "c"], &[(1, 10), (3, 900)]);
+    let levels = add(levels, 6, 2, ["d", "f"], &[(1, 10), (2, 10)]);
+    let levels = add(levels, 6, 3, ["g", "i"], &[(3, 900)]);
+    let collect = |levels: &Levels, busy: &[u64]| {
+        picked(levels, busy, |at| {
+            let plan = at.pick_collection(&victims)?;
+            assert!(plan.moved_bytes() > 0);
+            assert_eq!(
+                plan.space_needed_bytes(),
+                plan.size_bytes() + plan.moved_bytes()
+            );
+            Some(plan)
+        })
+    };
+    assert_eq!(collect(&levels, &[]), Some((6, vec![2])));
+    assert_eq!(collect(&levels, &[2]), Some((6, vec![1])));
+    assert_eq!(collect(&levels, &[1, 2]), None);
+    let levels = add(levels, 0, 4, ["a", "b"], &[(2, 50)]);
+    assert_eq!(collect(&levels, &[]), Some((6, vec![4, 1])));
+}

@@ -1,0 +1,160 @@
+//! The segments of the value log: which there are, what was written to them, and who names them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Weak};
+
+use crate::base::types::ids::FileNumber;
+use crate::env::fs::{ExtentFile, LogSync};
+use crate::store::mem::memtable::Memtable;
+use crate::store::vlog::format::SEGMENT_HEAD_BYTES;
+use crate::store::vlog::writer::VlogWriter;
+
+/// Every segment of a value log, and who names them. Behind one lock, which `flow/value_log` holds.
+#[derive(Default)]
+pub(in crate::flow) struct Segments {
+    pub(in crate::flow) live: Option<FileNumber>,
+    /// Every segment in the directory.
+    pub(in crate::flow) segments: BTreeMap<FileNumber, Segment>,
+    /// Memtables that name segments.
+    pub(in crate::flow) memtables: Vec<Weak<Memtable>>,
+    pub(in crate::flow) unsynced_bytes: u64,
+    /// Whether a segment without live values waits for a reader.
+    pub(in crate::flow) has_dying: bool,
+}
+
+/// One segment.
+pub(in crate::flow) struct Segment {
+    /// Bytes of the file; of the live one those that are set aside.
+    pub(in crate::flow) size_bytes: u64,
+    /// While it is live.
+    pub(in crate::flow) writer: Option<VlogWriter>,
+    /// While it may have bytes that are not durable.
+    pub(in crate::flow) syncer: Option<Arc<dyn LogSync>>,
+    pub(in crate::flow) is_dirty: bool,
+    /// Whether its directory entry is durable.
+    pub(in crate::flow) is_named: bool,
+    /// Writes under way whose pointers are in no memtable and in no version yet.
+    pub(in crate::flow) pending: usize,
+}
+
+/// One segment, for statistics and for choosing what to collect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentSize {
+    /// Its number.
+    pub number: FileNumber,
+    /// Bytes of its file; of the live one those that are written.
+    pub size_bytes: u64,
+    /// Whether nothing is written to it any more.
+    pub is_sealed: bool,
+}
+
+impl Segments {
+    pub(in crate::flow) fn set_aside(&mut self, bytes: u64) -> Option<(VlogWriter, u64)> {
+        let segment = self.segments.get_mut(&self.live?)?;
+        let writer = segment.writer.as_ref()?;
+        if segment.size_bytes + bytes > writer.capacity_bytes() {
+            return None;
+        }
+        let offset = segment.size_bytes;
+        segment.size_bytes += bytes;
+        segment.pending += 1;
+        Some((writer.clone(), offset))
+    }
+
+    pub(in crate::flow) fn add_live(
+        &mut self,
+        writer: VlogWriter,
+    ) -> Option<(Arc<dyn ExtentFile>, u64)> {
+        let sealed = self.seal_live();
+        let number = writer.number();
+        self.segments.insert(number, Segment::fresh(writer));
+        self.live = Some(number);
+        sealed
+    }
+
+    pub(in crate::flow) fn add_own(&mut self, writer: VlogWriter, bytes: u64) -> (VlogWriter, u64) {
+        let mut segment = Segment::fresh(writer.clone());
+        let offset = segment.size_bytes;
+        segment.size_bytes += bytes;
+        segment.pending = 1;
+        segment.writer = None;
+        self.segments.insert(writer.number(), segment);
+        (writer, offset)
+    }
+
+    pub(in crate::flow) fn seal_live(&mut self) -> Option<(Arc<dyn ExtentFile>, u64)> {
+        let segment = self.segments.get_mut(&self.live.take()?)?;
+        let writer = segment.writer.take()?;
+        Some((Arc::clone(writer.file()), segment.size_bytes))
+    }
+
+    pub(in crate::flow) fn written(&mut self, number: FileNumber, bytes: u64) {
+        self.unsynced_bytes += bytes;
+        if let Some(segment) = self.segments.get_mut(&number) {
+            segment.is_dirty = true;
+        }
+    }
+
+    pub(in crate::flow) fn take_dirty(&mut self) -> Vec<(FileNumber, Arc<dyn LogSync>, bool)> {
+        self.unsynced_bytes = 0;
+        let mut dirty = Vec::new();
+        for (number, segment) in &mut self.segments {
+            match &segment.syncer {
+                Some(syncer) if std::mem::take(&mut segment.is_dirty) => {
+                    dirty.push((*number, Arc::clone(syncer), segment.is_named));
+                }
+                _ if segment.writer.is_none() && segment.pending == 0 => segment.syncer = None,
+                _ => {}
+            }
+        }
+        dirty
+    }
+
+    pub(in crate::flow) fn synced(&mut self, number: FileNumber) {
+        if let Some(segment) = self.segments.get_mut(&number) {
+            segment.is_named = true;
+        }
+    }
+
+    /// The segments that nobody writes to, and those that memtables name: in this order, because
+    /// a pointer is in a memtable before its write is no longer under way.
+    pub(in crate::flow) fn idle(&mut self) -> (Vec<FileNumber>, BTreeSet<FileNumber>) {
+        let is_idle = |segment: &Segment| segment.writer.is_none() && segment.pending == 0;
+        let segments = self.segments.iter();
+        let idle = segments
+            .filter(|(_, segment)| is_idle(segment))
+            .map(|(number, _)| *number)
+            .collect();
+        let mut named = BTreeSet::new();
+        self.memtables.retain(|table| match table.upgrade() {
+            Some(table) => {
+                named.extend(table.values().named());
+                true
+            }
+            None => false,
+        });
+        (idle, named)
+    }
+}
+
+impl Segment {
+    pub(in crate::flow) fn fresh(writer: VlogWriter) -> Segment {
+        let syncer: Arc<dyn LogSync> = Arc::<dyn ExtentFile>::clone(writer.file());
+        Segment {
+            size_bytes: SEGMENT_HEAD_BYTES,
+            writer: Some(writer),
+            syncer: Some(syncer),
+            is_dirty: true,
+            is_named: false,
+            pending: 0,
+        }
+    }
+}
+
+/// Gives back the unused end of a segment that was sealed.
+pub(in crate::flow) fn trim(sealed: Option<(Arc<dyn ExtentFile>, u64)>) {
+    if let Some((file, size_bytes)) = sealed {
+        // A file that keeps its end costs space until it is collected, and nothing else.
+        let _ = file.trim(size_bytes);
+    }
+}
