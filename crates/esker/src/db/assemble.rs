@@ -151,7 +151,7 @@ fn value_log(
         fs: Arc::clone(&parts.env.fs),
         dir: parts.dir.clone(),
         numbers: Arc::clone(numbers),
-        segment_bytes: parts.resolved.db.value_segment_bytes,
+        segment_bytes: parts.resolved.db.value_segment_fitting(),
         flush_bytes: parts.resolved.db.value_flush_bytes,
         database_id: version.identity.database_id,
         values,

@@ -23,6 +23,11 @@ pub fn remove_doomed(core: &Core) {
 
 /// Removes segments of the value log that nobody points into any more; errors as above.
 pub fn remove_dead_values(core: &Core) {
+    // Beside a writer the segments are the writer's.
+    let is_writer = core.lock.lock().is_ok_and(|lock| lock.is_some());
+    if !is_writer || core.values.is_empty() {
+        return;
+    }
     // After a failed edit nobody knows whether it is on the disk, and what it points to is needed
     // if it is. The next open finds out.
     if core.gate.fault().is_some() {

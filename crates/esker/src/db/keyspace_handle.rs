@@ -5,7 +5,7 @@ use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::options::call::{ReadOptions, WriteOptions};
+use crate::base::options::call::{Durability, ReadOptions, WriteOptions};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::limits::KEY_BYTES_MAX;
@@ -75,7 +75,8 @@ impl Keyspace {
     pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let core = self.lease.core();
         let value = Cow::Borrowed(value.as_ref());
-        self.write(|batch| writing::put(core, batch, &self.parts, key.as_ref(), value))
+        let expiry = writing::own_expiry(core, &self.parts);
+        self.write(|batch| self.add_put(batch, key.as_ref(), expiry, value))
     }
 
     /// Sets the value of a key for a time, after which it is as if deleted.
@@ -87,9 +88,7 @@ impl Keyspace {
     ) -> Result<()> {
         let expiry = writing::expiry(self.lease.core(), ttl);
         let value = Cow::Borrowed(value.as_ref());
-        self.write(|batch| {
-            writing::put_until(batch, &self.parts, key.as_ref(), Some(expiry), value)
-        })
+        self.write(|batch| self.add_put(batch, key.as_ref(), Some(expiry), value))
     }
 
     /// Removes a key; no error if it is not there.
@@ -189,7 +188,8 @@ impl Keyspace {
                 None => batch.delete(self.parts.id, key)?,
                 Some(value) => {
                     let value = Cow::Borrowed(&value[..]);
-                    writing::put(core, &mut batch, &self.parts, key, value)?;
+                    let expiry = writing::own_expiry(core, &self.parts);
+                    self.add_put(&mut batch, key, expiry, value)?;
                 }
             }
             let unchanged = Unchanged {
@@ -228,6 +228,22 @@ impl Keyspace {
         let mut batch = Batch::new();
         fill(&mut batch)?;
         writing::write(self.lease.core(), &mut batch, self.write, &[]).map(drop)
+    }
+
+    // A large value that needs not survive anything stays in memory until its memtable is flushed,
+    // which writes it to the value log then: overwritten or deleted before, it is never written.
+    fn add_put<'v>(
+        &self,
+        batch: &mut Batch<'v>,
+        key: &[u8],
+        expiry_unix_s: Option<u32>,
+        value: Cow<'v, [u8]>,
+    ) -> Result<()> {
+        let default = self.lease.core().options.durability;
+        match self.write.durability.unwrap_or(default) {
+            Durability::Memory => writing::put_here(batch, &self.parts, key, expiry_unix_s, &value),
+            _ => writing::put_until(batch, &self.parts, key, expiry_unix_s, value),
+        }
     }
 
     fn first_key(&self, lower: Bound<Vec<u8>>) -> Result<Option<Vec<u8>>> {

@@ -212,7 +212,8 @@ fn values_open_max(parts: &Parts) -> usize {
     match parts.is_read_only {
         // Once closed, a segment may be gone.
         true => usize::MAX,
-        false => parts.resolved.db.open_files_max,
+        // A quarter on top: segments are as large as the largest sorted files, and fewer.
+        false => parts.resolved.db.open_files_max / 4,
     }
 }
 
@@ -239,7 +240,7 @@ fn replay_targets(parts: &Parts, version: &Version) -> Result<BTreeMap<KeyspaceI
     for state in version.keyspaces.values() {
         let options = open_keyspace::options_of(state, &parts.resolved, &parts.merge_rules)?;
         let limit_bytes = options.memtable_bytes;
-        let values_limit_bytes = table_bytes_max(parts.resolved.db.value_segment_bytes);
+        let values_limit_bytes = table_bytes_max(parts.resolved.db.value_segment_fitting());
         let pages = Arc::clone(&parts.env.pages);
         let fresh = move || {
             let (order, merge) = (options.order.clone(), options.merge.clone());

@@ -16,17 +16,6 @@ use crate::flow::write::active::Applied;
 use crate::flow::write::commit::{CommitOptions, Outcome, Unchanged};
 use crate::store::batch::writer::Batch;
 
-/// Adds a put; with the keyspace's time to live, if it has one.
-pub fn put<'v>(
-    core: &Core,
-    batch: &mut Batch<'v>,
-    parts: &KeyspaceParts,
-    key: &[u8],
-    value: Cow<'v, [u8]>,
-) -> Result<()> {
-    put_until(batch, parts, key, own_expiry(core, parts), value)
-}
-
 /// When something put into the keyspace now expires; `None` without a time to live.
 pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<u32> {
     let ttl = Duration::from_secs(u64::from(parts.options.ttl_s));
@@ -47,7 +36,7 @@ pub fn put_until<'v>(
     put_here(batch, parts, key, expiry_unix_s, &value)
 }
 
-/// As [`put_until`], for a value that is not apart.
+/// As [`put_until`], with the value in the batch's bytes, however large it is.
 pub fn put_here(
     batch: &mut Batch<'_>,
     parts: &KeyspaceParts,

@@ -165,6 +165,11 @@ impl ValueLog {
         trim(sealed);
     }
 
+    /// Whether there are no segments.
+    pub fn is_empty(&self) -> bool {
+        self.state().segments.is_empty()
+    }
+
     /// Every segment.
     pub fn segments(&self) -> Vec<SegmentSize> {
         let state = self.state();

@@ -534,3 +534,94 @@ fn a_crash_in_the_middle_of_collecting_loses_nothing() {
         );
     }
 }
+
+#[test]
+fn in_memory_only_what_is_overwritten_is_never_written() {
+    // A hundred values, each overwritten nine times before the flush: the value log gets the last
+    // ones, and those that a snapshot sees.
+    let world = SimWorld::new(11);
+    let db = plain(&world);
+    let keyspace = db.with_write(written_as(Durability::Memory));
+    keyspace.put("seen", value(7, 5_000)).unwrap();
+    let snapshot = db.snapshot();
+    for round in 0..10 {
+        for index in 0..10 {
+            let key = format!("{index:02}");
+            keyspace
+                .put(&key, value(round * 100 + index, 5_000))
+                .unwrap();
+            assert!(db.get(&key).unwrap().unwrap() == value(round * 100 + index, 5_000));
+        }
+    }
+    keyspace.delete("seen").unwrap();
+    keyspace.put("gone", value(8, 5_000)).unwrap();
+    keyspace.delete("gone").unwrap();
+    db.flush().unwrap();
+    db.compact::<&[u8]>(..).unwrap();
+    assert!(snapshot.get("seen").unwrap().unwrap() == value(7, 5_000));
+    for index in 0..10 {
+        let found = db.get(format!("{index:02}")).unwrap().unwrap();
+        assert!(found == value(900 + index, 5_000));
+    }
+    let values = db.stats().values;
+    // Memtables of 64 KiB hold about a dozen of them: some were flushed before the last round.
+    assert!(values.live_bytes < 12 * 5_100, "{values}");
+    assert!(bytes_of(&world.fs, &files(&world.fs, ".sst")) < 10_000);
+    let durable = world.fs.crash(CrashMode::LoseUnsynced, 1);
+    let world = SimWorld::with_disk(durable, Arc::clone(&world.clock), 1);
+    let db = plain(&world);
+    assert!(db.get("09").unwrap().unwrap() == value(909, 5_000));
+}
+
+#[test]
+fn a_cursor_over_one_file_keeps_the_segments_it_points_into() {
+    // The file stays readable because it is open; its values must not go while it is.
+    let world = SimWorld::new(12);
+    let db = plain(&world);
+    for index in 0..20 {
+        db.put(format!("{index:02}"), value(index, 9_000)).unwrap();
+    }
+    db.flush().unwrap();
+    db.compact::<&[u8]>(..).unwrap();
+    let mut cursor = db.cursor().unwrap();
+    assert!(cursor.seek_to_first().unwrap());
+    for index in 0..20 {
+        db.delete(format!("{index:02}")).unwrap();
+    }
+    db.compact::<&[u8]>(..).unwrap();
+    world.pool.run_all();
+    for index in 0..20 {
+        assert!(cursor.value().unwrap() == value(index, 9_000));
+        assert_eq!(cursor.next().unwrap(), index < 19);
+    }
+    drop(cursor);
+    world.pool.run_all();
+    assert!(files(&world.fs, ".vlog").len() <= 1);
+}
+
+#[test]
+fn a_reader_beside_the_writer_removes_nothing() {
+    // It knows an older version, in which newer segments have no name.
+    let world = SimWorld::new(13);
+    let db = plain(&world);
+    db.put("a", value(1, 5_000)).unwrap();
+    db.flush().unwrap();
+    let reader = Db::builder(DIR).read_only(true).env(world.env());
+    let reader = reader
+        .set("merge_operator", "append:,")
+        .unwrap()
+        .open()
+        .unwrap();
+    for index in 0..30 {
+        db.put(format!("{index:02}"), value(index, 9_000)).unwrap();
+    }
+    db.flush().unwrap();
+    assert!(reader.get("a").unwrap().unwrap() == value(1, 5_000));
+    drop(reader.iter().unwrap());
+    reader.close().unwrap();
+    drop(reader);
+    for index in 0..30 {
+        assert!(db.get(format!("{index:02}")).unwrap().unwrap() == value(index, 9_000));
+    }
+    assert!(db.verify().unwrap().is_whole());
+}

@@ -38,6 +38,15 @@ pub struct DbOptions {
 impl DbOptions {
     /// Smallest memory limit: below 1 MiB three memtables and a cache are too small to be useful.
     pub const MEMORY_LIMIT_MIN: u64 = 1 << 20;
+
+    /// Bytes of a segment of the value log as it is made: what was asked for, or less where the
+    /// database may not grow to many of them.
+    pub fn value_segment_fitting(&self) -> u64 {
+        match self.disk_limit {
+            0 => self.value_segment_bytes,
+            limit => self.value_segment_bytes.min(limit / 16),
+        }
+    }
 }
 
 impl Default for DbOptions {

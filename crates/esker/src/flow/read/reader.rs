@@ -7,6 +7,7 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::shade::Shade;
+use crate::store::version::levels::Levels;
 use crate::store::vlog::open_values::OpenValues;
 
 /// What a reader is.
@@ -26,4 +27,6 @@ pub struct Reader {
     pub folder: Folder,
     /// Where large values are read.
     pub values: Arc<OpenValues>,
+    /// Keeps the segments that entries of files point into, if any do.
+    pub kept: Option<Arc<Levels>>,
 }

@@ -48,6 +48,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
             now_unix_s: at.now_unix_s,
             folder: view.parts().folder.clone(),
             values: Arc::clone(&view.parts().values),
+            kept: sources.has_values.then(|| Arc::clone(&view.parts().levels)),
         },
     ))
 }
@@ -58,6 +59,8 @@ struct Sources {
     cursors: Vec<SourceCursor>,
     /// Each with its source's place in `cursors`.
     shadows: Vec<(usize, Arc<Shadow>)>,
+    /// Whether files among them point into the value log.
+    has_values: bool,
 }
 
 impl Sources {
@@ -87,6 +90,7 @@ impl Sources {
         let files = run.overlapping(view.order(), range);
         let source = self.cursors.len();
         for file in files {
+            self.has_values |= !file.values.is_empty();
             if file.range_delete_count > 0 {
                 let shadow = view.file_shadow(file, &*view.open(file)?);
                 self.shadows.extend(shadow.map(|shadow| (source, shadow)));

@@ -29,6 +29,7 @@ fn reader(history: &History, sources: &[History], range: KeyRange, at: SeqNo) ->
         now_unix_s: NOW_UNIX_S,
         folder: Folder::new("default", Some(rule())),
         values: Arc::new(OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1)),
+        kept: None,
     }
 }
 
