@@ -14,6 +14,7 @@ use esker_bench::target::settings::Packing;
 
 use crate::compare::board::{Board, Seat};
 use crate::compare::chapter::{Player, Turn, is_wanted};
+use crate::compare::goals::judge;
 use crate::compare::lines::{CHAPTERS, Chapter};
 use crate::compare::request::{Request, help};
 use crate::compare::table::render;
@@ -68,6 +69,7 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
         started_unix_s: started.map_or(0, |since| since.as_secs()),
         machine: machine::Machine::look(&request.dir),
         measurements,
+        verdicts: judge(&board),
     };
     clear(&request, &entries)?;
     let text = render(&board, &conditions(&request, &record));
