@@ -1,10 +1,10 @@
 //! The tables of a comparison, as Markdown that is readable as plain text.
 
-use esker_bench::measure::summary::Summary;
 use crate::compare::board::{Board, byte_rate};
 use crate::compare::goals::judge;
 use crate::compare::lines::{LINES, Line, Work};
 use crate::limits::raw::LIMITS;
+use esker_bench::measure::summary::Summary;
 
 /// A cell without a number.
 const NONE: &str = "–";

@@ -37,6 +37,19 @@ pub fn write_page(path: &Path, record: &Record) -> Outcome {
     file::write(path, report::write(record).as_bytes())
 }
 
+/// Writes the main chart of `record` to `path` as PNG, for other commands that have one.
+///
+/// Errors: those of [`png::pixels`]; `Usage` if nothing was measured.
+pub fn write_png(path: &Path, record: &Record) -> Outcome {
+    let request = Request {
+        png: Some(path.to_path_buf()),
+        ..Request::default()
+    };
+    let study = Study::of(record);
+    let panels = main_chart::panels(&study);
+    charts(&request, &panels, &report::title(&study), &foot(&study))
+}
+
 fn show(request: &Request, record: &Record, console: &mut Console<'_>) -> Outcome {
     if let Some(path) = &request.html {
         write_page(path, record)?;

@@ -25,10 +25,7 @@ pub fn section(study: &Study<'_>) -> Section {
         }
     };
     let numbers = numbers(study).html();
-    body += &match is_duel {
-        true => folded("All rates", &numbers),
-        false => numbers,
-    };
+    body += &folded("All rates", &numbers);
     Section::new("Speed", body)
 }
 
