@@ -80,7 +80,9 @@ install_rustup() {
 
 # Nothing but one test needs it, so a machine without it is told and goes on.
 if [ "${1:-}" = browser ]; then
-    if ! scripts/browser.sh find >/dev/null && can_apt && apt_offers chromium; then
+    # Nobody is asked for a password for its sake.
+    can_quietly() { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }
+    if ! scripts/browser.sh find >/dev/null && can_apt && can_quietly && apt_offers chromium; then
         echo "setup: installing chromium, to look at reports in a test" >&2
         apt_install chromium >/dev/null || echo "setup: chromium could not be installed" >&2
     fi

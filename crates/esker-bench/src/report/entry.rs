@@ -21,8 +21,9 @@ pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
     let Some(request) = Request::parse(words)? else {
         return Ok(console.out.write_all(help().as_bytes())?);
     };
-    let first = json::read(&request.first)?;
-    let second = request.second.as_deref().map(json::read).transpose()?;
+    let read = |path: &Path| read_only(path, &request.only);
+    let first = read(&request.first)?;
+    let second = request.second.as_deref().map(read).transpose()?;
     for path in request.outputs() {
         file::check_writable(path)?;
     }
@@ -30,6 +31,27 @@ pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
         Some(second) => compare(&request, &first, &second, console),
         None => show(&request, &first, console),
     }
+}
+
+/// The record in `path` with the workloads of these names; with all if there are no names.
+fn read_only(path: &Path, names: &[String]) -> Outcome<Record> {
+    let mut record = json::read(path)?;
+    for name in names {
+        if !record.measurements.iter().any(|one| one.name == *name) {
+            let mut all: Vec<&str> = record.measurements.iter().map(|it| &*it.name).collect();
+            all.sort_unstable();
+            all.dedup();
+            return Err(Failure::usage(format!(
+                "there is no workload `{name}` in {}; there is {}",
+                path.display(),
+                all.join(", ")
+            )));
+        }
+    }
+    let is_wanted = |name: &String| names.is_empty() || names.contains(name);
+    record.measurements.retain(|one| is_wanted(&one.name));
+    record.verdicts.retain(|one| is_wanted(&one.line));
+    Ok(record)
 }
 
 /// Writes the page of `record` to `path`, for other commands that have one.

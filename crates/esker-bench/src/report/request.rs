@@ -22,10 +22,12 @@ pub struct Request {
     pub png: Option<PathBuf>,
     /// Whether a comparison is told in JSON.
     pub is_json: bool,
+    /// The workloads to show; all if empty.
+    pub only: Vec<String>,
 }
 
 /// The options, for the parser and for messages.
-const OPTIONS: [&str; 5] = ["-o", "--output", "--chart", "--png", "--json"];
+const OPTIONS: [&str; 6] = ["-o", "--output", "--chart", "--png", "--json", "--only"];
 
 /// What `--help` says.
 pub fn help() -> String {
@@ -43,6 +45,7 @@ Options:
   --chart FILE       the main chart as SVG
   --png FILE         the main chart as PNG, in programs built with `--features png`
   --json             of two runs: tell the outcome in JSON
+  --only A,B,…       show only these workloads
   -h, --help         this
 
 Examples:
@@ -78,10 +81,17 @@ impl Request {
                 request.is_json = true;
                 continue;
             }
+            let mut value = || {
+                let text = text.clone().or_else(|| words.next().cloned());
+                text.filter(|text| !text.is_empty())
+            };
+            if name == "--only" {
+                let names = value().ok_or_else(|| Failure::usage("--only wants workloads"))?;
+                request.only = names.split(',').map(str::to_owned).collect();
+                continue;
+            }
             let place = request.place(name)?;
-            let text = text.or_else(|| words.next().cloned());
-            let text = text.filter(|text| !text.is_empty());
-            let text = text.ok_or_else(|| Failure::usage(format!("{name} wants a file")))?;
+            let text = value().ok_or_else(|| Failure::usage(format!("{name} wants a file")))?;
             *place = Some(text.into());
         }
         let mut records = records.into_iter();

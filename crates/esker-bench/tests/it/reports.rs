@@ -47,6 +47,17 @@ fn a_run_becomes_a_page_and_a_chart() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let chart = fs::read_to_string(tool.path("chart.svg")).expect("a chart");
     assert!(chart.starts_with("<svg") && chart.contains("fillrandom"));
+    // Only what is asked for, as long as it is there.
+    let ran = report(&tool, "{}/run.json --only readrandom --chart {}/chart.svg");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let chart = fs::read_to_string(tool.path("chart.svg")).expect("a chart");
+    assert!(chart.contains("readrandom") && !chart.contains("fillrandom"));
+    let ran = report(&tool, "{}/run.json --only readrandm");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(
+        ran.err.contains("there is fillrandom, readrandom"),
+        "{ran:?}"
+    );
     assert_eq!(
         names(&tool),
         ["chart.svg", "other.html", "run.html", "run.json"]

@@ -89,8 +89,8 @@ impl Account {
         Record {
             format: FORMAT.into(),
             version: VERSION,
-            tool: "demo".into(),
-            command: std::env::args().collect(),
+            tool: "esker".into(),
+            command: std::env::args().skip(1).collect(),
             commit: commit(),
             is_optimised: !cfg!(debug_assertions),
             started_unix_s: self.started_unix_s,

@@ -41,6 +41,7 @@ fn rows_of(duel: Duel) -> Vec<Row> {
         ),
         label: ratio.label,
         value: ratio.times,
+        is_noise: false,
     });
     rows.collect()
 }
@@ -69,6 +70,7 @@ fn rates(study: &Study<'_>) -> Vec<Panel> {
                 rounds_text(cell.rounds.len())
             ),
             value,
+            is_noise: false,
         })
     });
     let rows = Rows::new(Kind::Rate, rows.collect(), None);

@@ -47,6 +47,8 @@ pub struct Row {
     pub value: Summary,
     /// What pointing at it shows.
     pub told: String,
+    /// Whether it is grey whatever its number is: no more than noise.
+    pub is_noise: bool,
 }
 
 /// A drawing of rows; several with the same bounds compare.
@@ -110,7 +112,9 @@ impl Rows {
             let top = HEAD + index as f64 * row_height(width);
             self.row(&mut drawing, &scale, width, top, row);
             let class = match self.kind {
-                Kind::Ratio if row.value.median > 1.0 => "ours-text",
+                _ if row.is_noise => "soft",
+                // What reads as 1.00 is no win.
+                Kind::Ratio if row.value.median >= 1.005 => "ours-text",
                 _ => "ink",
             };
             let base = middle(top, width) + 4.0;
@@ -130,7 +134,10 @@ impl Rows {
         match self.kind {
             Kind::Ratio => {
                 let one = scale.at(1.0);
-                let class = if at >= one { "ours" } else { "theirs" };
+                let class = match at >= one && !row.is_noise {
+                    true => "ours",
+                    false => "theirs",
+                };
                 let bar = Area {
                     x: one.min(at),
                     y: middle - BAR / 2.0,

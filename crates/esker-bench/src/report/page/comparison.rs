@@ -163,6 +163,7 @@ impl Pair<'_> {
                 ),
                 label: row.label.clone(),
                 value: reach(&row.rate),
+                is_noise: matches!(row.rate.call, Call::Noise | Call::Unknown),
             });
             Panel {
                 title: format!("{engine}, after over before"),

@@ -48,9 +48,9 @@ fn facts(record: &Record) -> String {
         text += &format!("<dt>{term}</dt><dd>{}</dd>", escape(fact));
     }
     text += "</dl>\n";
-    let words = record.command.join(" ");
-    if !words.is_empty() {
-        text += &format!("<pre>{}</pre>\n", escape(&words));
+    if !record.command.is_empty() {
+        let words = format!("{} {}", record.tool, record.command.join(" "));
+        text += &format!("<pre>{}</pre>\n", escape(words.trim()));
     }
     text
 }

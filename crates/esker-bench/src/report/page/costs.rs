@@ -29,7 +29,7 @@ const COLUMNS: [Column; 13] = [
         quantity::seconds,
     ),
     column(
-        "peak memory",
+        "peak mem.",
         |one| above_zero(one.usage.peak_rss_bytes as f64),
         quantity::bytes,
     ),

@@ -1,34 +1,54 @@
 //! The section of published figures beside ours, where the workload is the same.
 
+use crate::report::chart::paint::escape;
 use crate::report::page::markup::{Table, note};
 use crate::report::page::shell::Section;
-use crate::report::published::{CAUTION, Figure, Unit, figures, without_counterpart};
+use crate::report::published::{CAUTION, Document, Figure, Unit, figures, without_counterpart};
 use crate::report::quantity;
 use crate::report::study::rounds::{Cell, Study};
 
-/// The section; empty if nothing that was measured was ever published.
+/// The section, a table for each document; empty if nothing that was measured was ever published.
 pub fn section(study: &Study<'_>) -> Section {
-    let mut table = Table::of_words(["workload", "published", "ours here", "source", "machine"]);
+    let mut tables: Vec<(&Document, Table)> = Vec::new();
     for figure in figures() {
         let Some(ours) = ours(study, &figure) else {
             continue;
         };
-        let document = figure.document;
-        table.row([
-            figure.workload.to_owned(),
-            text(figure.value, figure.unit),
-            text(ours, figure.unit),
-            format!("{}, {}", document.title, document.source),
-            document.machine.to_owned(),
-        ]);
+        if !tables
+            .iter()
+            .any(|(document, _)| *document == figure.document)
+        {
+            let heads = ["workload", "published", "ours here"];
+            tables.push((figure.document, Table::new(heads)));
+        }
+        let mut tables = tables.iter_mut();
+        if let Some((_, table)) = tables.find(|(document, _)| *document == figure.document) {
+            table.row([
+                figure.workload.to_owned(),
+                text(figure.value, figure.unit),
+                text(ours, figure.unit),
+            ]);
+        }
     }
-    if table.is_empty() {
+    if tables.is_empty() {
         return Section::new("Published figures", String::new());
+    }
+    let mut body = note(CAUTION) + "<div class=\"pair\">";
+    for (document, table) in &tables {
+        body += &format!(
+            "<div><h3>{}</h3>{}{}</div>\n",
+            escape(document.title),
+            note(&format!("{}. {}.", document.source, document.machine)),
+            table.html()
+        );
     }
     let absent = without_counterpart()
         .map(|(document, why)| format!("{} ({}): {why}", document.title, document.source));
-    let absent = format!("Without a counterpart here: {}.", absent.join("; "));
-    let body = note(CAUTION) + &table.html() + &note(&absent);
+    body += "</div>\n";
+    body += &note(&format!(
+        "Without a counterpart here: {}.",
+        absent.join("; ")
+    ));
     Section::new("Published figures", body)
 }
 

@@ -10,7 +10,8 @@ const EXPLAINED: &str = "What the machine did in the same run without any engine
 
 /// The section; empty if no limit was measured.
 pub fn section(study: &Study<'_>) -> Section {
-    let mut table = Table::new(["limit", "a second", "bytes a second", "p99", "what it does"]);
+    let heads = ["limit", "a second", "bytes a second", "p99", "what it does"];
+    let mut table = Table::of_words(heads);
     for (name, cell) in &study.limits {
         let bytes = cell.summary(|one| Some(one.bytes as f64 / one.wall_s.max(1e-9)));
         let rate = |rate: f64| format!("{}/s", quantity::bytes(rate));

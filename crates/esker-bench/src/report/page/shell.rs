@@ -23,8 +23,8 @@ figure{margin:14px 0 22px;min-width:0}figure p{font-size:13px}\
 svg{width:100%;height:auto;display:block}\
 .pair{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:4px 40px}\
 .scroll{overflow-x:auto;margin:10px 0 14px}\
-table{border-collapse:collapse;font-size:14px}\
-th,td{padding:5px 0 5px 22px;text-align:right;border-bottom:1px solid var(--line);\
+table{border-collapse:collapse;font-size:13.5px}\
+th,td{padding:5px 0 5px 15px;text-align:right;border-bottom:1px solid var(--line);\
 vertical-align:top;white-space:nowrap;overflow-wrap:normal}\
 th:first-child,td:first-child{text-align:left;padding-left:0}\
 thead th{color:var(--soft);font-weight:500}tbody th{font-weight:500}\
@@ -45,7 +45,7 @@ dt{color:var(--soft)}dd{margin:0}\
 @media(max-width:560px){body{padding:24px 16px 48px}h1{font-size:23px}h2{margin-top:44px}\
 p.lead{font-size:15px}.on-screen{display:none}.on-phone{display:block}\
 dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin-bottom:8px}\
-th,td{padding-left:14px}}\
+th,td{padding-left:12px}}\
 @media print{details>*{display:block}}";
 
 /// A section of a page.

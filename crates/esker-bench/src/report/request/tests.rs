@@ -18,6 +18,8 @@ fn a_record_alone_becomes_a_page_beside_it() {
     assert!(request.is_json && request.outputs().next().is_none());
     let request = parse("-o p.html a.json b.json").unwrap().unwrap();
     assert_eq!(request.html, Some("p.html".into()));
+    let request = parse("a.json --only fill,read").unwrap().unwrap();
+    assert_eq!(request.only, ["fill", "read"]);
     assert_eq!(parse("--help").unwrap(), None);
 }
 
@@ -30,6 +32,7 @@ fn what_makes_no_sense_is_refused_with_advice() {
         ("a.json --chrat=x", "did you mean --chart?"),
         ("a.json -o", "-o wants a file"),
         ("a.json --chart=", "wants a file"),
+        ("a.json --only=", "--only wants workloads"),
         ("a.json --json", "--json is for two runs"),
         ("a.json -o a.json", "written over"),
         ("a.html", "written over"),
