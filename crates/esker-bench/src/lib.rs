@@ -7,7 +7,8 @@
 //! - `make`: keys and values, from seeds.
 //! - `target`: the traits that every engine under test implements, and our engine behind them.
 //! - `run`: threads, warm-up, stop rule, the live line.
-//! - `report`: one run as data, and its file.
+//! - `flags`: every flag told once, parsed, and the nearest name to a wrong one.
+//! - `report`: one run as data, its file, its page, and two runs held against each other.
 //! - `scenario`: whole benchmarks, each with its own command line and words.
 //! - `command`: from the words of the command line to an exit code.
 
@@ -22,8 +23,8 @@ pub mod measure;
 pub mod make;
 pub mod target;
 pub mod run;
-pub mod report;
 pub mod flags;
+pub mod report;
 pub mod scenario;
 pub mod command;
 

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use arc_swap::ArcSwap;
+
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::resolve::Resolved;
 use crate::base::stats::board::Board;
@@ -16,6 +18,7 @@ use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
+use crate::flow::pace::Pace;
 use crate::flow::value_log::{ValueLog, ValueLogParts};
 use crate::flow::write::active::Active;
 use crate::flow::write::commit::Committer;
@@ -69,7 +72,7 @@ pub fn assemble(
     opened: Opened,
     lock: Option<Box<dyn DirLock>>,
 ) -> Arc<Core> {
-    let (replayed, segments_used) = (&opened.replayed, opened.segments_used);
+    let (replayed, segments_used) = (&opened.replayed, opened.segments_used.clone());
     let Parts {
         env,
         dir,
@@ -77,18 +80,13 @@ pub fn assemble(
         merge_rules,
         ..
     } = parts.clone();
-    let options = resolved.db.clone();
+    let options = &resolved.db;
     let numbers = Arc::new(FileNumbers::new(version.next_file));
     // Numbers taken just before a crash may not be in the manifest yet.
     for number in segments_used.iter().chain(&replayed.dropped_segments) {
         numbers.skip(FileNumber(number.0 + 1));
     }
-    let values = value_log(parts, &version, &numbers, opened.values);
-    for (number, size_bytes) in opened.value_segments {
-        // As with the log: the manifest may not know of the newest yet.
-        numbers.skip(FileNumber(number.0 + 1));
-        values.found(number, size_bytes);
-    }
+    let values = value_log(parts, &version, &numbers, &opened);
     let segments = Arc::new(Segments::new(
         Arc::clone(&env.fs),
         &dir,
@@ -99,6 +97,7 @@ pub fn assemble(
     let cache = Arc::new(ShardedCache::new(ledger.cache_allowance()));
     let files = open_files(parts, &cache).charged_to(Arc::clone(&ledger));
     let gate = Arc::new(Gate::default());
+    let pace = Pace::new(options.compaction_rate_bytes);
     let (budget, log_max) = (resolved.memtable_budget_bytes(), options.wal_total_bytes);
     let room = Arc::new(WriteRoom::new(budget, log_max, Arc::clone(&gate)));
     let active = Active::new(
@@ -117,11 +116,11 @@ pub fn assemble(
     Arc::new(Core {
         env,
         dir,
-        options,
-        resolved,
+        settings: ArcSwap::from_pointee(resolved),
         merge_rules,
         gate,
         room,
+        pace: Arc::new(pace),
         committer,
         segments,
         values,
@@ -145,17 +144,23 @@ fn value_log(
     parts: &Parts,
     version: &Version,
     numbers: &Arc<FileNumbers>,
-    values: Arc<OpenValues>,
+    opened: &Opened,
 ) -> Arc<ValueLog> {
-    Arc::new(ValueLog::new(ValueLogParts {
+    let values = ValueLog::new(ValueLogParts {
         fs: Arc::clone(&parts.env.fs),
         dir: parts.dir.clone(),
         numbers: Arc::clone(numbers),
         segment_bytes: parts.resolved.db.value_segment_fitting(),
         flush_bytes: parts.resolved.db.value_flush_bytes,
         database_id: version.identity.database_id,
-        values,
-    }))
+        values: Arc::clone(&opened.values),
+    });
+    for (number, size_bytes) in &opened.value_segments {
+        // As with the log: the manifest may not know of the newest yet.
+        numbers.skip(FileNumber(number.0 + 1));
+        values.found(*number, *size_bytes);
+    }
+    Arc::new(values)
 }
 
 fn open_files(parts: &Parts, cache: &Arc<BlockCache>) -> OpenFiles {

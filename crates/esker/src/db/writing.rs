@@ -18,7 +18,7 @@ use crate::store::batch::writer::Batch;
 
 /// When something put into the keyspace now expires; `None` without a time to live.
 pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<u32> {
-    let ttl = Duration::from_secs(u64::from(parts.options.ttl_s));
+    let ttl = Duration::from_secs(u64::from(parts.options().ttl_s));
     (!ttl.is_zero()).then(|| expiry(core, ttl))
 }
 
@@ -52,7 +52,7 @@ pub fn put_here(
 
 /// Whether a value is large enough to lie in the value log.
 pub fn is_apart(parts: &KeyspaceParts, value: &[u8]) -> bool {
-    let threshold = parts.options.value_threshold_bytes;
+    let threshold = parts.options().value_threshold_bytes;
     threshold > 0 && value.len() >= threshold
 }
 
@@ -63,7 +63,7 @@ pub fn merge(
     key: &[u8],
     operand: &[u8],
 ) -> Result<()> {
-    if parts.options.merge.is_none() {
+    if parts.options().merge.is_none() {
         return Err(Error::invalid(format!(
             "keyspace {:?} has no merge operator; give it one when opening the database, such as \
              merge_operator=uint64add",
@@ -80,7 +80,7 @@ pub fn delete_range(
     start: &[u8],
     end: &[u8],
 ) -> Result<()> {
-    if parts.options.order.compare(start, end).is_ge() {
+    if parts.options().order.compare(start, end).is_ge() {
         return Ok(());
     }
     batch.delete_range(parts.id, start, end)
@@ -105,7 +105,10 @@ pub fn write(
     unchanged: &[Unchanged],
 ) -> Result<bool> {
     let commit = CommitOptions {
-        durability: options.durability.unwrap_or(core.options.durability),
+        durability: match options.durability {
+            Some(durability) => durability,
+            None => core.settings.load().db.durability,
+        },
         no_wait: options.no_wait,
         unchanged,
     };

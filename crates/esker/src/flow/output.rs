@@ -13,6 +13,7 @@ use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
+use crate::flow::pace::Pace;
 use crate::flow::value_sink::{SinkSettings, Sunk, ValueSink};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
@@ -28,6 +29,9 @@ pub const OUTPUT_BYTES: u64 = (128 << 10) + (32 << 10);
 /// Bytes for each key of the file being written: its hash, twice while the list grows, and its
 /// part of the index.
 pub const KEY_BUILD_BYTES: u64 = 20;
+
+/// Bytes for which the rate of background writes is asked at a time: a buffer of the file.
+const PAY_BYTES: u64 = 128 << 10;
 
 /// Where and how new sorted files are written.
 #[derive(Clone)]
@@ -50,6 +54,8 @@ pub struct OutputSettings {
     pub values: Arc<OpenValues>,
     /// What is done about values that must lie elsewhere; without it all stay where they are.
     pub sink: Option<SinkSettings>,
+    /// How fast they may be written.
+    pub pace: Arc<Pace>,
 }
 
 /// Writes a run of sorted files: entries in order, cut only between different user keys.
@@ -63,6 +69,8 @@ pub struct Output {
     /// is being written.
     range_deletes: VecDeque<RangeDelete>,
     builder: Option<(FileNumber, AnyBuilder)>,
+    /// Bytes of the file being written that the rate has been asked for.
+    paid_bytes: u64,
     last_key: Vec<u8>,
     /// Every file that was created, until they are handed over.
     begun: Vec<FileNumber>,
@@ -84,6 +92,7 @@ impl Output {
             settings,
             range_deletes: range_deletes.into(),
             builder: None,
+            paid_bytes: 0,
             last_key: Vec::new(),
             begun: Vec::new(),
             files: Vec::new(),
@@ -95,6 +104,9 @@ impl Output {
         if let Some(sink) = &mut self.sink
             && let Some((moved_key, moved_value)) = sink.take(internal_key, value)?
         {
+            // It was written as large as it was.
+            let bytes = sink.take_unpaid();
+            self.settings.pace.pay(bytes, &self.settings.env);
             return self.put(&moved_key, &moved_value);
         }
         self.put(internal_key, value)
@@ -105,7 +117,12 @@ impl Output {
         if self.is_full() && user_key != self.last_key {
             self.cut(Some(Bytes::copy_of(user_key)))?;
         }
-        self.builder()?.add(internal_key, value)?;
+        let builder = self.builder()?;
+        builder.add(internal_key, value)?;
+        let size_bytes = builder.size_estimate();
+        if size_bytes >= self.paid_bytes + PAY_BYTES {
+            self.pay_up_to(size_bytes);
+        }
         self.last_key.clear();
         self.last_key.extend_from_slice(user_key);
         Ok(())
@@ -127,6 +144,12 @@ impl Output {
         self.begun.clear();
         let files = std::mem::take(&mut self.files);
         Ok((files, sunk.unwrap_or_default()))
+    }
+
+    fn pay_up_to(&mut self, size_bytes: u64) {
+        let bytes = size_bytes.saturating_sub(self.paid_bytes);
+        self.settings.pace.pay(bytes, &self.settings.env);
+        self.paid_bytes = size_bytes;
     }
 
     fn is_full(&self) -> bool {
@@ -167,6 +190,8 @@ impl Output {
             builder.add_range_delete(range_delete)?;
         }
         let (number, builder) = self.builder.take().expect("made just now");
+        self.pay_up_to(builder.size_estimate());
+        self.paid_bytes = 0;
         let finished = builder.finish()?;
         self.files
             .push(record_of(number, finished, &clipped, &self.settings.order));

@@ -39,6 +39,7 @@ pub struct ValueSink {
     /// The segment being filled, and where it ends so far.
     open: Option<(VlogWriter, u64)>,
     tally: SinkTally,
+    unpaid_bytes: u64,
 }
 
 /// What a sink did.
@@ -62,6 +63,7 @@ impl ValueSink {
             keyspace,
             open: None,
             tally: SinkTally::default(),
+            unpaid_bytes: 0,
         }
     }
 
@@ -80,6 +82,11 @@ impl ValueSink {
             Kind::PutExpiring => self.part(&entry, EXPIRY_BYTES, Kind::PutApartExpiring),
             _ => Ok(None),
         }
+    }
+
+    /// Bytes written since this was asked last: for who keeps a pace.
+    pub fn take_unpaid(&mut self) -> u64 {
+        std::mem::take(&mut self.unpaid_bytes)
     }
 
     /// Makes everything durable but the names of the segments; keeps them from being removed as
@@ -143,6 +150,7 @@ impl ValueSink {
         let pointer = writer.write(*end, &new)?;
         *end += bytes;
         self.tally.written_bytes += bytes;
+        self.unpaid_bytes += bytes;
         Ok(pointer)
     }
 

@@ -4,9 +4,9 @@ use crate::console::Console;
 use crate::fail::{Failure, Outcome};
 use crate::flags::catalog;
 use crate::flags::nearest::nearest;
+use crate::report::date;
 use crate::report::machine::{Machine, commit};
 use crate::report::record::{FORMAT, Record, VERSION};
-use crate::scenario::db_bench::date;
 use crate::scenario::db_bench::list::{OPERATIONS, default_list, find};
 use crate::scenario::db_bench::repeats;
 use crate::scenario::db_bench::setup::Setup;
@@ -114,5 +114,6 @@ pub fn record(setup: &Setup, words: &[String]) -> Record {
         started_unix_s: date::unix_seconds(),
         machine: Machine::look(&setup.dir),
         measurements: Vec::new(),
+        verdicts: Vec::new(),
     }
 }

@@ -40,6 +40,8 @@ pub fn output_settings(
         sst: options.sst,
         sink: None,
         values: Arc::new(OpenValues::new(Arc::clone(&env.fs), dir, OPEN_SEGMENTS_MAX)),
+        // Who repairs waits for it, and nobody else uses the database meanwhile.
+        pace: Arc::default(),
     })
 }
 

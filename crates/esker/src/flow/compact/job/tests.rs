@@ -69,6 +69,7 @@ impl Tree {
             compression: Compression::None,
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
             sink: None,
+            pace: Arc::default(),
         };
         let options = CompactionOptions {
             l0_trigger: usize::try_from(1 + random.below(3)).unwrap(),

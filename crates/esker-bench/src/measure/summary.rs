@@ -1,7 +1,9 @@
 //! Several measurements of one thing as three numbers.
 
+use serde::{Deserialize, Serialize};
+
 /// Median and spread of some measurements.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Half of them are below it.
     pub median: f64,
@@ -40,6 +42,15 @@ impl Summary {
                 .filter(|(_, theirs)| **theirs > 0.0)
                 .map(|(ours, theirs)| ours / theirs),
         )
+    }
+
+    /// The three numbers, each as `text` shows it; of one measurement only that.
+    pub fn text(&self, text: impl Fn(f64) -> String) -> String {
+        let (median, min, max) = (text(self.median), text(self.min), text(self.max));
+        match min == max {
+            true => median,
+            false => format!("{median} ({min}–{max})"),
+        }
     }
 }
 
