@@ -8,6 +8,8 @@
 //! - `target`: the traits that every engine under test implements, and our engine behind them.
 //! - `run`: threads, warm-up, stop rule, the live line.
 //! - `report`: one run as data, and its file.
+//! - `text`: records from files of text.
+//! - `disk`: what the disk can do without any engine, what it holds, what the system caches of it.
 //! - `scenario`: whole benchmarks, each with its own command line and words.
 //! - `command`: from the words of the command line to an exit code.
 
@@ -23,6 +25,8 @@ pub mod make;
 pub mod target;
 pub mod run;
 pub mod report;
+pub mod text;
+pub mod disk;
 pub mod flags;
 pub mod scenario;
 pub mod command;

@@ -4,7 +4,7 @@ use crate::compare::board::{Board, byte_rate};
 use crate::compare::goals::judge;
 use crate::compare::lines::{LINES, Line, Work};
 use crate::compare::summary::Summary;
-use crate::limits::raw::LIMITS;
+use esker_bench::disk::raw::LIMITS;
 
 /// A cell without a number.
 const NONE: &str = "–";

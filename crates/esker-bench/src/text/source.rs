@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::fail::{Failure, Outcome};
-use crate::load::lines::{LINE_BYTES_MAX, Lines};
+use crate::text::lines::{LINE_BYTES_MAX, Lines};
 
 /// Bytes read at a time: large enough that calls cost nothing next to parsing.
 const READ_BYTES: usize = 256 << 10;
