@@ -344,6 +344,20 @@ static WORK_FLAGS: &[Flag] = &[
         "wait for background work after each write benchmark, within its time",
     ),
     flag(
+        "drop_cache",
+        BOOL,
+        Known::Own,
+        "0",
+        "before each benchmark that only reads: close, drop the files from the page cache, open",
+    ),
+    flag(
+        "drop_system_cache",
+        BOOL,
+        Known::Own,
+        "0",
+        "with --drop_cache: then all that the system has cached, where it may be done",
+    ),
+    flag(
         "warm_up",
         COUNT,
         Known::Own,

@@ -12,6 +12,9 @@ pub(crate) const WARMING: u8 = 0;
 pub(crate) const MEASURING: u8 = 1;
 pub(crate) const OVER: u8 = 2;
 
+/// Numbers that each thread keeps for its work.
+pub const TALLIES: usize = 4;
+
 /// What all threads of a run share.
 ///
 /// All loads and stores are relaxed: the cells carry nothing but themselves, and whether a thread
@@ -52,7 +55,7 @@ pub struct Lane<'a> {
     told_at: Instant,
     tell_at: u64,
     message: String,
-    tallies: Vec<u64>,
+    tallies: [u64; TALLIES],
 }
 
 impl<'a> Lane<'a> {
@@ -80,7 +83,7 @@ impl<'a> Lane<'a> {
                 .interval
                 .map_or(u64::MAX, |interval| interval.ops.max(1)),
             message: String::new(),
-            tallies: Vec::new(),
+            tallies: [0; TALLIES],
         }
     }
 
@@ -181,12 +184,33 @@ impl<'a> Lane<'a> {
         self.message = message.into();
     }
 
-    /// Leaves a number under an index of the work's own choice.
-    pub fn tally(&mut self, index: usize, value: u64) {
-        if self.tallies.len() <= index {
-            self.tallies.resize(index + 1, 0);
-        }
-        self.tallies[index] = value;
+    /// Adds to a number under an index of the work's own choice, below [`TALLIES`]. What a
+    /// warm-up added is forgotten with the rest of it.
+    #[inline]
+    pub fn count(&mut self, index: usize, more: u64) {
+        self.tallies[index] += more;
+    }
+
+    /// Raises such a number to `value` where it is less.
+    pub fn raise(&mut self, index: usize, value: u64) {
+        self.tallies[index] = self.tallies[index].max(value);
+    }
+
+    /// Such a number.
+    pub fn counted(&self, index: usize) -> u64 {
+        self.tallies[index]
+    }
+
+    /// Whether what is done does not count yet.
+    pub fn is_warming(&self) -> bool {
+        self.is_warming
+    }
+
+    /// The time up to here belongs to no operation: the next one begins now, unless it is due at
+    /// a time of its own.
+    #[inline]
+    pub fn skip(&mut self) {
+        self.from = Instant::now();
     }
 
     /// Forgets what was done so far and starts the clock anew: what came before was preparation.
@@ -204,7 +228,7 @@ impl<'a> Lane<'a> {
             ended: Instant::now(),
             latencies: self.latencies,
             message: self.message,
-            tallies: self.tallies,
+            tallies: self.tallies.to_vec(),
         }
     }
 
@@ -219,6 +243,7 @@ impl<'a> Lane<'a> {
             .interval
             .map_or(u64::MAX, |interval| interval.ops.max(1));
         self.shared.cells[self.index].0.store(0, Ordering::Relaxed);
+        self.tallies = [0; TALLIES];
         self.latencies.iter_mut().for_each(Latencies::clear);
         let now = Instant::now();
         (self.started, self.from, self.told_at) = (now, now, now);

@@ -22,7 +22,7 @@ fn every_thread_does_its_full_count() {
             lane.add_bytes(2);
             lane.finish(0, 1);
         }
-        lane.tally(1, 5);
+        lane.count(1, 5);
         Ok(())
     })
     .unwrap();

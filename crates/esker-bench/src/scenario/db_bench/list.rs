@@ -32,7 +32,13 @@ pub static OPERATIONS: &[Operation] = &[
         Count::Reads,
         false,
     ),
-    reading("readrandom", Known::All, reads::random, Count::Reads, true),
+    checked(reading(
+        "readrandom",
+        Known::All,
+        reads::random,
+        Count::Reads,
+        true,
+    )),
     reading(
         "readmissing",
         Known::All,
@@ -40,22 +46,22 @@ pub static OPERATIONS: &[Operation] = &[
         Count::Reads,
         true,
     ),
-    reading(
+    checked(reading(
         "readhot",
         Known::LevelDbAndOld,
         reads::hot,
         Count::Reads,
         true,
-    ),
+    )),
     Operation {
         adjust: |numbers, _| numbers.reads = (numbers.reads / 1000).max(1),
-        ..reading(
+        ..checked(reading(
             "readrandomsmall",
             Known::All,
             reads::random,
             Count::Reads,
             true,
-        )
+        ))
     },
     reading(
         "seekrandom",
@@ -128,7 +134,10 @@ pub static OPERATIONS: &[Operation] = &[
         "readrandommergerandom",
         updates::read_merge_random,
     )),
-    updating("readrandomwriterandom", updates::read_write_random),
+    checked(updating(
+        "readrandomwriterandom",
+        updates::read_write_random,
+    )),
     reading("crc32c", Known::All, processor::crc, Count::Own, false),
     reading(
         "xxhash",
@@ -297,6 +306,7 @@ const fn fresh(
         is_fresh: true,
         needs_merge: false,
         is_write: true,
+        is_checked: false,
         adjust,
         does: work(method, Count::Writes, false),
     }
@@ -315,6 +325,7 @@ const fn reading(
         is_fresh: false,
         needs_merge: false,
         is_write: false,
+        is_checked: false,
         adjust: as_given,
         does: work(method, count, is_by_time),
     }
@@ -344,6 +355,13 @@ const fn beside(name: &'static str, known: Known, method: Method, other: Method)
             is_by_time: true,
         },
         ..reading(name, known, method, Count::Reads, true)
+    }
+}
+
+const fn checked(operation: Operation) -> Operation {
+    Operation {
+        is_checked: true,
+        ..operation
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::console::Console;
+use crate::disk::forget::forget_store;
 use crate::fail::{Failure, Outcome};
 use crate::flags::flag::Dialect;
 use crate::report::json;
@@ -24,15 +25,6 @@ use crate::target::counters::Counters;
 use crate::target::settings::Matched;
 use crate::target::store::{Engine, Store};
 
-/// The benchmarks whose every read value `--verify` holds against what was written; the others only
-/// count what they meet.
-const CHECKED: [&str; 4] = [
-    "readrandom",
-    "readrandomsmall",
-    "readhot",
-    "readrandomwriterandom",
-];
-
 /// A run of db_bench.
 pub struct Session<'a, 'b> {
     engine: &'a dyn Engine,
@@ -47,14 +39,15 @@ pub struct Session<'a, 'b> {
     record: Record,
 }
 
-/// Runs everything that the flags ask for. `why` says why this dialect.
+/// Runs everything that the flags ask for, and gives what was measured. `why` says why this
+/// dialect.
 pub fn run(
     engine: &dyn Engine,
     setup: &Setup,
     words: &[String],
     why: &str,
     console: &mut Console<'_>,
-) -> Outcome {
+) -> Outcome<Record> {
     let names = names(setup);
     // Refused before anything is touched; the dialects find it out on their way.
     if !setup.given.is_given("compat") {
@@ -176,6 +169,9 @@ impl Session<'_, '_> {
     }
 
     fn measure(&mut self, operation: &Operation, round: Option<u32>) -> Outcome<ResultLine> {
+        if operation.reads_store() && self.setup.given.is("drop_cache") {
+            self.cool(operation)?;
+        }
         let before = self.store.counters();
         let bench = bench_of(operation, self.setup, &*self.store, self.threads_before);
         if operation.name == "multireadrandom" {
@@ -272,7 +268,7 @@ impl Session<'_, '_> {
                 target_rate: Some(given.number("target_rate")).filter(|rate| *rate > 0.0),
                 engine_work: work,
                 message: line.message.trim_end().into(),
-                is_verified: given.is("verify") && CHECKED.contains(&operation.name),
+                is_verified: given.is("verify") && operation.is_checked,
                 is_drained,
                 ..Measurement::of(finished, &KINDS)
             });
@@ -332,6 +328,20 @@ impl Session<'_, '_> {
         Ok(())
     }
 
+    /// Closes the store and opens it again with nothing of it in the page cache: the first reads
+    /// are cold.
+    fn cool(&mut self, operation: &Operation) -> Outcome {
+        let store = std::mem::replace(&mut self.store, Box::new(Closed));
+        store.close().map_err(|error| told("close", error))?;
+        let is_all = self.setup.given.is("drop_system_cache");
+        let forgotten = forget_store(&self.setup.dir, is_all)?;
+        (self.store, self.matched) = open(self.engine, self.setup)?;
+        self.opened = Instant::now();
+        self.baseline = (self.opened, Counters::default());
+        let line = format!("note: before {}: {}", operation.name, forgotten.text());
+        Ok(self.console.err.line(&line)?)
+    }
+
     fn property(&mut self, name: &str) -> Outcome {
         let text = match (self.setup.dialect(), name) {
             (Dialect::LevelDb, name) => {
@@ -353,7 +363,7 @@ impl Session<'_, '_> {
         self.print(&format!("\n{text}\n"))
     }
 
-    fn end(mut self, json: &str) -> Outcome {
+    fn end(mut self, json: &str) -> Outcome<Record> {
         if self.setup.given.is("statistics") {
             let text = rocksdb_stats::statistics(&self.store.counters());
             self.print(&text)?;
@@ -362,7 +372,7 @@ impl Session<'_, '_> {
         if !json.is_empty() {
             json::write(json.as_ref(), &self.record)?;
         }
-        Ok(())
+        Ok(self.record)
     }
 
     fn print(&mut self, text: &str) -> Outcome {

@@ -36,6 +36,15 @@ pub const HASH: usize = 8;
 /// Place of anything else.
 pub const OP: usize = 9;
 
+/// Where a thread counts the keys it found; see [`Lane::count`].
+pub const FOUND: usize = 0;
+/// Where it counts the keys it looked for.
+pub const TRIED: usize = 1;
+/// Where it counts its writes.
+pub const WRITTEN: usize = 2;
+/// Where it keeps the length of the longest value it met.
+pub const LONGEST: usize = 3;
+
 /// Numbers of one benchmark, after its own changes to what the flags say.
 #[derive(Clone, Debug)]
 pub struct Numbers {

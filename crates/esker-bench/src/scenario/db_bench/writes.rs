@@ -32,7 +32,8 @@ pub fn unique_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     })
 }
 
-/// Puts the keys that `choose` makes of the turn, alone or in batches.
+/// Puts the keys that `choose` makes of the turn, alone or in batches. Turns count what was done
+/// since the warm-up: what is measured begins with the first.
 fn fill(
     bench: &Bench<'_>,
     lane: &mut Lane<'_>,
@@ -43,27 +44,24 @@ fn fill(
         lane.say(message);
     }
     let (per_batch, how) = (bench.numbers.per_batch, bench.numbers.how);
-    let mut turn = 0;
     if per_batch <= 1 {
         while lane.go() {
-            let number = choose(&mut hands, turn);
+            let number = choose(&mut hands, lane.done());
             lane.add_bytes(hands.put(number)?);
             lane.finish(WRITE, 1);
-            turn += 1;
         }
         return Ok(());
     }
     let mut batch = bench.store.batch()?;
     while lane.go() {
-        for _ in 0..per_batch {
-            let number = choose(&mut hands, turn);
+        for place in 0..per_batch {
+            let number = choose(&mut hands, lane.done() + place);
             hands.make_key(number);
             let value = hands.feed.value(number);
             lane.add_bytes((hands.key.len() + value.len()) as u64);
             batch
                 .put(&hands.key, value)
                 .map_err(|error| told("put", error))?;
-            turn += 1;
         }
         batch.commit(how).map_err(|error| told("put", error))?;
         lane.finish(WRITE, per_batch);
@@ -89,16 +87,14 @@ fn delete(
 ) -> Outcome {
     let mut hands = bench.hands(lane);
     let how = bench.numbers.how;
-    let mut turn = 0;
     while lane.go() {
-        let number = choose(&mut hands, turn);
+        let number = choose(&mut hands, lane.done());
         hands.make_key(number);
         bench
             .store
             .delete(&hands.key, how)
             .map_err(|error| told("del", error))?;
         lane.finish(DELETE, 1);
-        turn += 1;
     }
     Ok(())
 }
