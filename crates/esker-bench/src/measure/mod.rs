@@ -2,6 +2,7 @@
 //!
 //! Law: nothing here knows an engine or a workload.
 
+pub mod summary;
 pub mod latency;
 pub mod series;
 pub mod process;

@@ -74,7 +74,11 @@ pub fn run(
     let mut session = Session {
         engine,
         setup,
-        record: record(setup, words),
+        record: record(
+            format!("db_bench {}", setup.dialect().name()),
+            &setup.dir,
+            words,
+        ),
         console,
         store,
         matched,

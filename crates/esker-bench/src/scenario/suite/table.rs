@@ -1,0 +1,79 @@
+//! Tables for terminals.
+
+/// Rows of cells under heads; the first column stands left, the others right.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these heads.
+    pub fn new(heads: &[&str]) -> Table {
+        Table {
+            rows: vec![heads.iter().map(|head| (*head).to_owned()).collect()],
+        }
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// The table as text, a line for each row, two spaces between columns.
+    pub fn text(&self) -> String {
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                match column {
+                    0 => line += &format!("{cell:<width$}"),
+                    _ => line += &format!("  {cell:>width$}"),
+                }
+            }
+            text += line.trim_end();
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A rate for people: whole numbers in groups of three digits.
+pub fn rate_text(rate: f64) -> String {
+    if rate < 100.0 {
+        return format!("{rate:.1}");
+    }
+    // Rates are far below 2^53 and not negative.
+    grouped(rate.round() as u64)
+}
+
+/// A whole number in groups of three digits.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A time in nanoseconds for people.
+pub fn nanos_text(nanos: f64) -> String {
+    match nanos {
+        nanos if nanos >= 1e9 => format!("{:.2} s", nanos / 1e9),
+        nanos if nanos >= 1e6 => format!("{:.2} ms", nanos / 1e6),
+        nanos if nanos >= 1e3 => format!("{:.1} µs", nanos / 1e3),
+        nanos => format!("{nanos:.0} ns"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
