@@ -1,6 +1,7 @@
 //! The flags that say what is done, each told once; ours come last.
 
 use crate::flags::catalog_engine::ENGINE_FLAGS;
+use crate::flags::catalog_mixed::MIXED_FLAGS;
 use crate::flags::catalog_rocksdb::WITHOUT_EFFECT;
 use crate::flags::flag::{Flag, Kind, Known, flag};
 
@@ -235,7 +236,7 @@ static WORK_FLAGS: &[Flag] = &[
         TEXT,
         Known::RocksDbs,
         "",
-        "uint64add, put, put_v1, stringappend, stringappendtest, max or bytesxor",
+        "uint64add, put, put_v1, stringappend, stringappendtest, max, bytesxor or sortlist",
     ),
     flag(
         "merge_keys",
@@ -380,10 +381,12 @@ pub fn find(name: &str) -> Option<&'static Flag> {
 
 /// Every flag with an effect.
 pub fn effective() -> impl Iterator<Item = &'static Flag> {
-    WORK_FLAGS.iter().chain(ENGINE_FLAGS)
+    let mixed = MIXED_FLAGS.iter().filter(|flag| flag.without.is_empty());
+    WORK_FLAGS.iter().chain(ENGINE_FLAGS).chain(mixed)
 }
 
 /// Every flag.
 pub fn all() -> impl Iterator<Item = &'static Flag> {
-    effective().chain(WITHOUT_EFFECT)
+    let mixed = MIXED_FLAGS.iter().filter(|flag| !flag.without.is_empty());
+    effective().chain(WITHOUT_EFFECT).chain(mixed)
 }

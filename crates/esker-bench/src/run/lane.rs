@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::measure::latency::Latencies;
-use crate::measure::pace::{Pace, wait_until};
+use crate::measure::pace::Pace;
 use crate::run::course::{Course, LaneMoment, LaneResult};
 
 /// The phases of a run, in order.
@@ -13,7 +13,7 @@ pub(crate) const MEASURING: u8 = 1;
 pub(crate) const OVER: u8 = 2;
 
 /// Numbers that each thread keeps for its work.
-pub const TALLIES: usize = 4;
+pub const TALLIES: usize = 8;
 
 /// What all threads of a run share.
 ///
@@ -62,7 +62,7 @@ impl<'a> Lane<'a> {
     /// Lane `index` of a run that begins at `begun_at`.
     pub(crate) fn new(index: usize, course: &'a Course<'a>, shared: &'a Shared) -> Lane<'a> {
         let is_background = index < course.background;
-        let now = Instant::now();
+        let now = course.clock.now();
         Lane {
             index,
             is_background,
@@ -89,7 +89,7 @@ impl<'a> Lane<'a> {
 
     /// The clock starts here; all threads are ready.
     pub(crate) fn begin(&mut self) {
-        let now = Instant::now();
+        let now = self.course.clock.now();
         (self.started, self.from, self.told_at) = (now, now, now);
         let bound = self.course.ops_per_lane;
         if !self.is_background {
@@ -119,7 +119,8 @@ impl<'a> Lane<'a> {
 
     /// Time since the measured part began.
     pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
+        let now = self.course.clock.now();
+        now.saturating_duration_since(self.started)
     }
 
     /// When the present operation was due, in an open loop.
@@ -210,7 +211,7 @@ impl<'a> Lane<'a> {
     /// a time of its own.
     #[inline]
     pub fn skip(&mut self) {
-        self.from = Instant::now();
+        self.from = self.course.clock.now();
     }
 
     /// Forgets what was done so far and starts the clock anew: what came before was preparation.
@@ -225,7 +226,7 @@ impl<'a> Lane<'a> {
             ops: self.done,
             bytes: self.bytes,
             started: self.started,
-            ended: Instant::now(),
+            ended: self.course.clock.now(),
             latencies: self.latencies,
             message: self.message,
             tallies: self.tallies.to_vec(),
@@ -245,7 +246,7 @@ impl<'a> Lane<'a> {
         self.shared.cells[self.index].0.store(0, Ordering::Relaxed);
         self.tallies = [0; TALLIES];
         self.latencies.iter_mut().for_each(Latencies::clear);
-        let now = Instant::now();
+        let now = self.course.clock.now();
         (self.started, self.from, self.told_at) = (now, now, now);
     }
 
@@ -255,7 +256,7 @@ impl<'a> Lane<'a> {
         if end.is_some_and(|end| due > self.started + end) {
             return false;
         }
-        wait_until(due);
+        self.course.clock.wait_until(due);
         self.from = due;
         true
     }
@@ -264,7 +265,7 @@ impl<'a> Lane<'a> {
         if self.latencies.len() <= kind {
             self.latencies.resize_with(kind + 1, Latencies::new);
         }
-        let now = Instant::now();
+        let now = self.course.clock.now();
         self.latencies[kind].add(now.saturating_duration_since(self.from));
         self.from = now;
     }
@@ -275,7 +276,7 @@ impl<'a> Lane<'a> {
             return;
         };
         self.tell_at = self.done + interval.ops.max(1);
-        let now = Instant::now();
+        let now = self.course.clock.now();
         let since = now.saturating_duration_since(self.told_at);
         if since < interval.time_min {
             return;

@@ -1,6 +1,7 @@
 //! One command line from its first benchmark to its last.
 
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use crate::console::Console;
@@ -18,6 +19,7 @@ use crate::scenario::db_bench::opening::{check_names, names, notes, open, prepar
 use crate::scenario::db_bench::operation::{Count, Does, Operation};
 use crate::scenario::db_bench::repeats::{self, Repeated, Repeats};
 use crate::scenario::db_bench::setup::Setup;
+use crate::scenario::db_bench::time_series::TIME_SERIES;
 use crate::scenario::db_bench::work::{Bench, KINDS, Numbers, OP, told};
 use crate::scenario::db_bench::{header, rocksdb_stats};
 use crate::target::closed::Closed;
@@ -159,6 +161,15 @@ impl Session<'_, '_> {
     fn once(&mut self, operation: &Operation, round: Option<u32>) -> Outcome<Option<ResultLine>> {
         match operation.does {
             Does::Property(name) => self.property(name).map(|()| None),
+            Does::Missing(why) => {
+                let name = operation.name;
+                self.print(&format!("{name:<12} : skipped ({why})\n"))?;
+                Ok(None)
+            }
+            Does::Remark(text) => {
+                self.console.err.line(text)?;
+                Ok(None)
+            }
             Does::ResetStats => {
                 self.baseline = (Instant::now(), self.store.counters());
                 Ok(None)
@@ -208,6 +219,12 @@ impl Session<'_, '_> {
             finished.lanes.iter_mut().for_each(|lane| lane.ended = now);
         }
         self.threads_before += thread_count(operation, self.setup);
+        if operation.name == TIME_SERIES {
+            // The line is that of the readers; the writer has one of its own in front.
+            let line = ResultLine::of("timeseries write", &finished);
+            self.print(&line.text(self.setup.dialect()))?;
+            finished.lanes = std::mem::take(&mut finished.background);
+        }
         self.tell(operation, round, &finished, &before, is_drained)
     }
 
@@ -398,6 +415,7 @@ fn bench_of<'a>(
         setup,
         store,
         numbers,
+        moments: AtomicU64::new(0),
     }
 }
 

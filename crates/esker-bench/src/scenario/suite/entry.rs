@@ -2,7 +2,7 @@
 
 use crate::console::Console;
 use crate::disk::space::{bytes_text, check_room};
-use crate::fail::Outcome;
+use crate::fail::{Failure, Outcome};
 use crate::report::json;
 use crate::scenario::db_bench::opening;
 use crate::scenario::suite::list::{SCENARIOS, Scenario, choose, sizes};
@@ -10,6 +10,7 @@ use crate::scenario::suite::request::{FLAGS, Request};
 use crate::scenario::suite::stage::{Headline, Stage};
 use crate::scenario::suite::table::Table;
 use crate::target::embedded::Esker;
+use crate::target::marker::is_foreign;
 use crate::target::store::Engine;
 
 /// Runs `esker bench scenario` with the words behind it, on our engine.
@@ -38,6 +39,16 @@ pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) 
         false => needs.max().unwrap_or(0),
     };
     check_room(&request.dir, wanted, request.size.smaller())?;
+    for scenario in &chosen {
+        let dir = request.dir.join(scenario.name);
+        if is_foreign(&dir)? {
+            return Err(Failure::usage(format!(
+                "{} was not made by a benchmark and is not empty: refusing to destroy what is \
+                 there; name another directory with --dir",
+                dir.display()
+            )));
+        }
+    }
     let tool = format!("scenario {}", request.name);
     let mut record = opening::record(tool, &request.dir, words);
     if !record.is_optimised {
@@ -61,6 +72,7 @@ pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) 
             dir: request.dir.join(scenario.name),
             record: &mut record,
             headlines: &mut headlines,
+            has_told_cold: false,
         };
         stage.say(&title)?;
         (scenario.run)(&mut stage)?;

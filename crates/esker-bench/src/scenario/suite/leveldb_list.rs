@@ -8,11 +8,11 @@ use crate::flags::flag::Dialect;
 use crate::make::dice::ParkMiller;
 use crate::measure::summary::Summary;
 use crate::report::record::Measurement;
-use crate::scenario::db_bench::list::default_list;
+use crate::scenario::db_bench::default_list::default_list;
 use crate::scenario::suite::bench_line;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::table::{Table, grouped};
+use crate::scenario::suite::table::{Table, counted, grouped};
 
 /// Bytes on the disk for each key: 116 of key and value and those of its share of 100 KB values,
 /// and as much again while files are merged.
@@ -58,8 +58,9 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     let rounds = stage.request.rounds.unwrap_or(1);
     stage.say(&format!(
         "{} keys of 16 bytes, values of 100 bytes at 50 %, 1 thread, LevelDB's own keys and \
-         seeds; {rounds} rounds\n",
-        grouped(keys)
+         seeds; {}\n",
+        grouped(keys),
+        counted(rounds as u64, "round")
     ))?;
     let mut lines: Vec<Line> = Vec::new();
     for round in 0..rounds {
@@ -186,8 +187,8 @@ fn tell(stage: &mut Stage<'_, '_>, lines: &[Line], keys: u64) -> Outcome {
     let middle = Summary::of(ratios).ok_or_else(|| Failure::failed("the list is empty"))?;
     stage.headline(
         &format!("list of {} keys", grouped(keys)),
-        middle.text(|ratio| format!("{ratio:.1} ×")),
-        "LevelDB 1.20 on the desktop with an SSD, 2017, median of lines".into(),
+        format!("{} ×", middle.text(|ratio| format!("{ratio:.1}"))),
+        "LevelDB 1.20 on a desktop with an SSD, 2017; median of the lines".into(),
     );
     Ok(())
 }

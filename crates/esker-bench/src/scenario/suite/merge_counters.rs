@@ -9,7 +9,7 @@ use crate::measure::summary::Summary;
 use crate::scenario::suite::bench_line::{self, Ran};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::table::{Table, grouped, nanos_text, rate_text};
+use crate::scenario::suite::table::{Table, counted, grouped, nanos_text, rate_text};
 use crate::target::settings::{Merge, StoreSettings};
 
 /// The document's flags but for the counts of keys and operations, which the size gives.
@@ -53,9 +53,10 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     let keys = stage.request.scaled(keys(stage.request.size));
     let rounds = stage.request.rounds.unwrap_or(3);
     stage.say(&format!(
-        "{} keys, {THREADS} threads with as many operations each, 8-byte values, no log; {rounds} \
-         rounds in turns\n",
-        grouped(keys)
+        "{} keys, {THREADS} threads with as many operations each, 8-byte values, no log; {} in \
+         turns\n",
+        grouped(keys),
+        counted(rounds as u64, "round")
     ))?;
     let mut rates = [Vec::new(), Vec::new()];
     let mut times = [Vec::new(), Vec::new()];

@@ -1,6 +1,6 @@
 //! What a scenario stands on: engine, directory, console, and the record it fills.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::console::Console;
@@ -46,6 +46,8 @@ pub struct Stage<'a, 'b> {
     pub record: &'a mut Record,
     /// What came out so far.
     pub headlines: &'a mut Vec<Headline>,
+    /// Whether it was told how reads are made cold.
+    pub has_told_cold: bool,
 }
 
 /// An open store and what it was given.
@@ -93,10 +95,14 @@ impl Stage<'_, '_> {
         Ok(Play { store, matched })
     }
 
-    /// Drops the store's files from the page cache; nothing may have it open.
-    pub fn forget(&self) -> Outcome {
+    /// Drops the store's files from the page cache; nothing may have it open. The first time it is
+    /// told how.
+    pub fn forget(&mut self) -> Outcome {
         let forgotten = forget_store(&self.dir, self.request.drops_system_cache)?;
-        self.note(&forgotten.text())
+        match std::mem::replace(&mut self.has_told_cold, true) {
+            true => Ok(()),
+            false => self.note(&format!("cold reads: {}", forgotten.text())),
+        }
     }
 
     /// Removes the store unless it is to be kept.
@@ -190,9 +196,4 @@ pub fn rate(finished: &Finished) -> f64 {
 /// Operations a second.
 pub fn rate_of(ops: u64, took: Duration) -> f64 {
     ops as f64 / took.as_secs_f64().max(1e-9)
-}
-
-/// The directory of a scenario below the one asked for.
-pub fn place(base: &Path, name: &str) -> PathBuf {
-    base.join(name)
 }

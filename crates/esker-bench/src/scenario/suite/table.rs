@@ -65,6 +65,12 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// A count of things: `1 round`, `3 rounds`.
+pub fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(count))
+}
+
 /// A time in nanoseconds for people.
 pub fn nanos_text(nanos: f64) -> String {
     match nanos {

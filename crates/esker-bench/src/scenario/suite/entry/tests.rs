@@ -1,7 +1,7 @@
 //! Scenarios from their words to their tables, as small as they get.
 
 use super::*;
-use crate::fail::{Failure, FailureKind};
+use crate::fail::FailureKind;
 
 struct Ran {
     out: String,
@@ -83,9 +83,9 @@ fn growth_tells_most_over_fewest() {
 
 #[test]
 fn large_values_stand_beside_the_raw_disk() {
-    // Three configurations, of each two limits and three schemes.
+    // Three configurations, of each three limits and three schemes.
     let (ran, record) = ok("large-values --scale=0.01");
-    assert_eq!(record.measurements.len(), 15);
+    assert_eq!(record.measurements.len(), 18);
     let of = |name: &str| names(&record).iter().filter(|one| **one == name).count();
     assert_eq!(
         [
