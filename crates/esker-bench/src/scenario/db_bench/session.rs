@@ -255,13 +255,15 @@ impl Session<'_, '_> {
         if let Some(round) = round {
             let mut work = EngineWork::between(before, &after);
             // What the workload counted is exact; engines count the framing of batches too.
-            let is_fill = matches!(
-                operation.does,
-                Does::Work {
-                    count: Count::Writes,
-                    ..
-                }
-            );
+            // Of a time series the line is that of the readers.
+            let is_fill = operation.name != TIME_SERIES
+                && matches!(
+                    operation.does,
+                    Does::Work {
+                        count: Count::Writes,
+                        ..
+                    }
+                );
             if is_fill && line.bytes > 0 {
                 let ratio = |bytes: u64| bytes as f64 / line.bytes as f64;
                 work.user_bytes = Some(line.bytes);

@@ -86,7 +86,7 @@ pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) 
 }
 
 fn summary(headlines: &[Headline]) -> String {
-    let mut table = Table::new(&["scenario", "", "here", "beside it"]);
+    let mut table = Table::new(&["scenario", "", "here", "beside it"]).with_left(4);
     for line in headlines {
         table.add(vec![
             line.scenario.into(),

@@ -13,7 +13,7 @@ const ENTRY_BYTES: u64 = 116;
 const CACHE_SHARE: (u64, u64) = (8 << 20, 1_000_000);
 
 /// Reads of each line: enough for a mean; a walk over more would say nothing new.
-const READS_MAX: u64 = 2_000_000;
+const READS_MAX: u64 = 500_000;
 
 /// Times that the largest may take what the smallest takes.
 const GOAL: f64 = 2.0;
@@ -23,8 +23,8 @@ const LIST: [&str; 4] = ["fillrandom", "readrandom", "readseq", "seekrandom"];
 /// Keys at each size.
 pub fn steps(size: Size) -> [u64; 3] {
     size.pick(
-        [50_000, 200_000, 500_000],
-        [500_000, 2_000_000, 10_000_000],
+        [200_000, 600_000, 2_000_000],
+        [1_000_000, 4_000_000, 10_000_000],
         [1_000_000, 10_000_000, 50_000_000],
     )
 }
@@ -40,7 +40,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     let steps = steps(stage.request.size).map(|keys| stage.request.scaled(keys));
     stage.say(
         "Fill, read, walk, seek with more and more keys; the block cache holds the same share \
-         of them each time.\n",
+         of them each time, the write buffer is the same.\n",
     )?;
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); LIST.len()];
     for keys in steps {

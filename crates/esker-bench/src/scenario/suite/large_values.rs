@@ -98,8 +98,8 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
         grouped(puts)
     ))?;
     stage.note(
-        "buffer_size is the engine's memory limit, buffer_horizon_size the size of a memtable; \
-         values lie in the same files as keys",
+        "buffer_size is the engine's memory limit, buffer_horizon_size the size of a memtable: \
+         it has no buffers for large values alone",
     )?;
     let values = Values::new();
     let rounds = stage.request.rounds.unwrap_or(1);
@@ -355,7 +355,8 @@ fn tell(
     results: &[[Vec<Figures>; 3]; 3],
     limits: &[Vec<f64>; 3],
 ) -> Outcome {
-    let mut table = Table::new(&["scheme", "", "here 1", "2", "3", "published 1", "2", "3"]);
+    let mut table =
+        Table::new(&["scheme", "", "here 1", "2", "3", "published 1", "2", "3"]).with_left(2);
     for (scheme, configurations) in results.iter().enumerate() {
         let published = PUBLISHED[scheme];
         let cells = |pick: fn(&Figures) -> f64, text: fn(f64) -> String| {

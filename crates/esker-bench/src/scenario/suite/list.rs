@@ -29,14 +29,14 @@ pub const SCENARIOS: [Scenario; 4] = [
     Scenario {
         name: "merge-counters",
         shows: "a merge against read, change and write, as RocksDB's wiki measured it",
-        times: ["1 min", "15 min", "hours"],
+        times: ["1 min", "20 min", "hours"],
         disk_bytes: |request| merge_counters::disk_bytes(request.size),
         run: merge_counters::run,
     },
     Scenario {
         name: "leveldb-suite",
         shows: "LevelDB's list in its dialect; with --growth, time against the number of keys",
-        times: ["1 min", "1 min", "2 min"],
+        times: ["20 s", "30 s", "1 min"],
         disk_bytes: |request| match request.is_growth {
             true => growth::disk_bytes(request.size),
             false => leveldb_list::disk_bytes(request.size),
@@ -49,14 +49,14 @@ pub const SCENARIOS: [Scenario; 4] = [
     Scenario {
         name: "large-values",
         shows: "values of 100 KB: put, cold get, both mixed, three buffer sizes, and the raw disk",
-        times: ["1 min", "5 min", "1 hour"],
+        times: ["20 s", "3 min", "1 hour"],
         disk_bytes: |request| large_values::disk_bytes(request.size),
         run: large_values::run,
     },
     Scenario {
         name: "reviews",
         shows: "real text: load, size, then 16 threads reading at less and less memory",
-        times: ["1 min", "5 min", "1 hour"],
+        times: ["30 s", "3 min", "20 min"],
         disk_bytes: |request| reviews::disk_bytes(request.size),
         run: reviews::run,
     },

@@ -17,7 +17,7 @@ use crate::scenario::suite::review_load::{Keys, load};
 use crate::scenario::suite::review_source::Reviews;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::{Play, Stage, latencies, rate};
-use crate::scenario::suite::table::{Table, grouped, nanos_text, rate_text};
+use crate::scenario::suite::table::{Table, counted, grouped, nanos_text, rate_text};
 use crate::target::settings::StoreSettings;
 
 /// Threads that read, as in the document.
@@ -53,6 +53,12 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     let wanted = stage.request.scaled(raw_bytes(stage.request.size));
     let mut reviews = Reviews::open(stage.request.reviews.as_deref(), wanted)?;
     stage.say(&format!("{}\n", reviews.told()))?;
+    if stage.request.limit_by == LimitBy::Setting {
+        stage.note(
+            "memory is limited by the engine's setting, and the system's page cache is not: \
+             --limit_by=cgroup limits both, where a control group may be made",
+        )?;
+    }
     let keys = write(stage, &mut reviews)?;
     let mut table = Table::new(&[
         "memory",
@@ -116,10 +122,8 @@ fn write(stage: &mut Stage<'_, '_>, reviews: &mut Reviews) -> Outcome<Keys> {
         at(99.0)
     ))?;
     if reviews.malformed() > 0 {
-        stage.note(&format!(
-            "{} malformed records were left out",
-            reviews.malformed()
-        ))?;
+        let told = counted(reviews.malformed(), "malformed record");
+        stage.note(&format!("{told} left out"))?;
     }
     play.store.drain()?;
     let settled = size_of(stage, &play, keys.raw_bytes);

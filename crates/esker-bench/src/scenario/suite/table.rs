@@ -1,16 +1,26 @@
 //! Tables for terminals.
 
-/// Rows of cells under heads; the first column stands left, the others right.
-#[derive(Clone, Debug, Default)]
+/// Rows of cells under heads; the first columns stand left, the others right.
+#[derive(Clone, Debug)]
 pub struct Table {
     rows: Vec<Vec<String>>,
+    left_columns: usize,
 }
 
 impl Table {
-    /// A table with these heads.
+    /// A table with these heads; one column stands left.
     pub fn new(heads: &[&str]) -> Table {
         Table {
             rows: vec![heads.iter().map(|head| (*head).to_owned()).collect()],
+            left_columns: 1,
+        }
+    }
+
+    /// The same with so many columns that stand left.
+    pub fn with_left(self, left_columns: usize) -> Table {
+        Table {
+            left_columns,
+            ..self
         }
     }
 
@@ -31,10 +41,11 @@ impl Table {
         for row in &self.rows {
             let mut line = String::new();
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                match column {
-                    0 => line += &format!("{cell:<width$}"),
-                    _ => line += &format!("  {cell:>width$}"),
-                }
+                let gap = if column > 0 { "  " } else { "" };
+                line += &match column < self.left_columns {
+                    true => format!("{gap}{cell:<width$}"),
+                    false => format!("{gap}{cell:>width$}"),
+                };
             }
             text += line.trim_end();
             text.push('\n');

@@ -75,7 +75,7 @@ fn merges_and_updates_are_told_as_a_ratio() {
 #[test]
 fn growth_tells_most_over_fewest() {
     // Three counts of keys, four lines each.
-    let (ran, record) = ok("leveldb-suite --growth --scale=0.004");
+    let (ran, record) = ok("leveldb-suite --growth --scale=0.001");
     assert_eq!(record.measurements.len(), 12);
     assert!(names(&record).contains(&"growth-200-fillrandom"));
     assert!(ran.out.contains("most ÷ fewest") && ran.out.contains("goal: 2 × at most"));
@@ -124,6 +124,26 @@ fn reviews_are_loaded_and_read_at_each_limit() {
     }
     let insert = &record.measurements[0];
     assert!(insert.engine_work.space_amplification.unwrap() < 1.2);
+}
+
+#[test]
+fn reviews_of_a_file_are_counted_and_the_malformed_left_out() {
+    // Three hundred records in SNAP's format, packed, and one without a user among them.
+    let dir = tempfile::tempdir().unwrap();
+    let mut prose = crate::make::prose::Prose::new(300, 3);
+    let mut text = String::from("product/productId: B1\nreview/text: nobody wrote this\n\n");
+    for _ in 0..300 {
+        text += std::str::from_utf8(&prose.next_record().1).unwrap();
+        text += "\n\n";
+    }
+    let path = dir.path().join("reviews.txt.zst");
+    std::fs::write(&path, zstd::encode_all(text.as_bytes(), 1).unwrap()).unwrap();
+    let line = format!("reviews --scale=0.02 --data={}", path.display());
+    let (ran, record) = ok(&line);
+    assert!(ran.out.contains("reviews.txt.zst") && ran.out.contains("insert: 300 records"));
+    assert!(ran.err.contains("note: 1 malformed record left out"));
+    assert!(ran.err.contains("--limit_by=cgroup limits both"));
+    assert_eq!(record.measurements[0].ops, 300);
 }
 
 #[test]

@@ -12,6 +12,8 @@ fn columns_are_as_wide_as_their_widest_cell() {
         table.text(),
         "line              time\nput            12.0 µs\na longer name\n"
     );
+    let left = table.with_left(2).text();
+    assert!(left.starts_with("line           time\n"), "{left}");
 }
 
 #[test]
