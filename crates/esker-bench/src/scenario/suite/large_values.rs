@@ -12,6 +12,7 @@ use crate::make::random::{Random, scramble};
 use crate::measure::summary::Summary;
 use crate::report::record::Measurement;
 use crate::run::course::{Course, Finished};
+use crate::scenario::db_bench::work::{self, KINDS};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::{Play, Stage, rate};
 use crate::scenario::suite::table::{Table, grouped, nanos_text, rate_text};
@@ -42,6 +43,10 @@ fn divisor(size: Size) -> u64 {
 
 /// Names of the measurements, as records have them.
 const NAMES: [&str; 3] = ["put", "get", "mixed"];
+
+/// Kinds of operation, as records of db_bench name them.
+const READ: &str = KINDS[work::READ];
+const WRITE: &str = KINDS[work::WRITE];
 
 /// Names of the limits.
 const LIMITS: [&str; 3] = ["raw-write-100k", "raw-write-sync-100k", "raw-read-100k"];
@@ -232,7 +237,7 @@ impl Run<'_> {
             ops_per_lane: Some(puts),
             ..Course::plain()
         };
-        stage.measure(NAMES[0], play, &course, &|lane| {
+        stage.measure(NAMES[0], &[WRITE], play, &course, &|lane| {
             let mut key = Vec::new();
             while lane.go() {
                 let number = lane.done();
@@ -254,7 +259,7 @@ impl Run<'_> {
             ops_per_lane: Some(gets),
             ..Course::plain()
         };
-        let finished = stage.measure(NAMES[1], &play, &course, &|lane| {
+        let finished = stage.measure(NAMES[1], &[READ], &play, &course, &|lane| {
             let (mut key, mut random) = (Vec::new(), Random::new(2));
             while lane.go() {
                 let bytes = self.get_one(&play, random.below(puts), &mut key)?;
@@ -302,25 +307,26 @@ impl Run<'_> {
             }
             Ok(())
         })?;
-        let finished = stage.measure(NAMES[2], &play, &Course::plain(), &|lane| {
-            let (mut key, mut random) = (Vec::new(), Random::new(3));
-            for turn in 0..gets {
-                if turn % GETS_PER_PUT == 0 && lane.go() {
-                    let number = gets + turn / GETS_PER_PUT;
-                    write_key(number, &mut key);
-                    let value = self.values.value(number);
-                    play.store.put(&key, value, WriteHow::default())?;
-                    lane.finish(1, 1);
+        let finished =
+            stage.measure(NAMES[2], &[READ, WRITE], &play, &Course::plain(), &|lane| {
+                let (mut key, mut random) = (Vec::new(), Random::new(3));
+                for turn in 0..gets {
+                    if turn % GETS_PER_PUT == 0 && lane.go() {
+                        let number = gets + turn / GETS_PER_PUT;
+                        write_key(number, &mut key);
+                        let value = self.values.value(number);
+                        play.store.put(&key, value, WriteHow::default())?;
+                        lane.finish(1, 1);
+                    }
+                    if !lane.go() {
+                        break;
+                    }
+                    let bytes = self.get_one(&play, random.below(gets), &mut key)?;
+                    lane.add_bytes(bytes);
+                    lane.finish(0, 1);
                 }
-                if !lane.go() {
-                    break;
-                }
-                let bytes = self.get_one(&play, random.below(gets), &mut key)?;
-                lane.add_bytes(bytes);
-                lane.finish(0, 1);
-            }
-            Ok(())
-        })?;
+                Ok(())
+            })?;
         play.store.close()?;
         self.keep(stage, true);
         Ok(figures(&finished, gets, None))

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::fail::{Failure, Outcome};
 use crate::run::course::{Course, Finished};
+use crate::scenario::db_bench::work::{KINDS, WRITE};
 use crate::scenario::suite::review_source::Reviews;
 use crate::scenario::suite::stage::{Play, Stage};
 use crate::target::store::WriteHow;
@@ -59,7 +60,7 @@ pub fn load(
     let course = Course::plain();
     std::thread::scope(|scope| {
         let reader = scope.spawn(move || read(reviews, &sender));
-        let finished = stage.measure(name, play, &course, &|lane| {
+        let finished = stage.measure(name, &[KINDS[WRITE]], play, &course, &|lane| {
             while let Some(chunk) = take(&receiver) {
                 // What came until here was waiting for the reader.
                 lane.skip();

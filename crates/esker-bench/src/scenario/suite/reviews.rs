@@ -11,6 +11,7 @@ use crate::fail::{Failure, Outcome};
 use crate::make::keys::{Chooser, Distribution};
 use crate::measure::process::resident_bytes;
 use crate::run::course::{Course, Finished};
+use crate::scenario::db_bench::work::{KINDS, READ};
 use crate::scenario::suite::fence::Fence;
 use crate::scenario::suite::request::LimitBy;
 use crate::scenario::suite::review_load::{Keys, load};
@@ -196,7 +197,7 @@ fn read(
         "reviews-read-{choice}-{}",
         share_text(share).replace(' ', "-")
     );
-    let finished = stage.measure(&label, &play, &course, &|lane| {
+    let finished = stage.measure(&label, &[KINDS[READ]], &play, &course, &|lane| {
         let mut chooser = Chooser::new(distribution, lane.index() as u64 + 1);
         while lane.go() {
             let key = keys.key(chooser.choose(keys.count()));

@@ -12,7 +12,6 @@ use crate::run::course::{Course, Finished};
 use crate::run::execute::{Body, execute};
 use crate::run::live::Live;
 use crate::scenario::suite::request::Request;
-use crate::target::counters::Counters;
 use crate::target::marker;
 use crate::target::settings::{Matched, StoreSettings};
 use crate::target::store::{Engine, Opened, Store};
@@ -113,10 +112,12 @@ impl Stage<'_, '_> {
         }
     }
 
-    /// Runs `body` with a live line, and keeps what it came to under `name`.
+    /// Runs `body` with a live line, and keeps what it came to under `name`; `kinds` names the
+    /// kinds of operation.
     pub fn measure(
         &mut self,
         name: &str,
+        kinds: &[&str],
         play: &Play,
         course: &Course<'_>,
         body: &Body<'_>,
@@ -124,7 +125,10 @@ impl Stage<'_, '_> {
         let before = play.store.counters();
         let finished = self.watch(name, course, body)?;
         let after = play.store.counters();
-        self.keep(name, play, &finished, &before, &after);
+        let mut measurement = Measurement::of(&finished, kinds);
+        measurement.engine_work = EngineWork::between(&before, &after);
+        measurement.settings = play.matched.clone();
+        self.keep_measurement(name, measurement);
         Ok(finished)
     }
 
@@ -134,21 +138,6 @@ impl Stage<'_, '_> {
         let finished = execute(course, &mut |tick| live.tick(tick), body);
         live.end();
         finished
-    }
-
-    /// Keeps what a piece of work came to.
-    pub fn keep(
-        &mut self,
-        name: &str,
-        play: &Play,
-        finished: &Finished,
-        before: &Counters,
-        after: &Counters,
-    ) {
-        let mut measurement = Measurement::of(finished, &["operation"]);
-        measurement.engine_work = EngineWork::between(before, after);
-        measurement.settings = play.matched.clone();
-        self.keep_measurement(name, measurement);
     }
 
     /// Keeps a measurement; gives it for more to be said of it.

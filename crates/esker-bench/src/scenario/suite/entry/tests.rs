@@ -97,6 +97,9 @@ fn large_values_stand_beside_the_raw_disk() {
         ],
         [3; 5]
     );
+    let mixed = record.measurements.iter().find(|one| one.name == "mixed");
+    let kinds = mixed.unwrap().latencies.iter().map(|one| one.kind.as_str());
+    assert!(kinds.eq(["read", "write"]));
     for told in [
         "1 sequential put",
         "of the disk alone",
