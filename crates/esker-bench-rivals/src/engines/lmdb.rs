@@ -13,6 +13,7 @@ use esker_bench::target::settings::{Matched, StoreSettings};
 use esker_bench::target::store::{Batch, Cursor, Engine, Opened, Store, WriteHow};
 use lmdb_master_sys::*;
 
+use crate::engines::held::HeldBatch;
 use crate::engines::room;
 use crate::engines::sheet::Sheet;
 
@@ -246,10 +247,14 @@ impl Store for Open {
     }
 
     fn batch(&self) -> Outcome<Box<dyn Batch + '_>> {
-        Ok(Box::new(OpenBatch {
-            writes: Vec::new(),
-            store: self,
-        }))
+        Ok(Box::new(HeldBatch::new("LMDB", |writes, how| {
+            self.write(how, |transaction| {
+                writes.iter().try_for_each(|(key, value)| match value {
+                    Some(value) => self.put_in(transaction, key, value),
+                    None => self.delete_in(transaction, key),
+                })
+            })
+        })))
     }
 
     fn cursor(&self) -> Outcome<Box<dyn Cursor + '_>> {
@@ -302,39 +307,6 @@ impl Drop for Open {
         }
         // SAFETY: no transaction is left.
         unsafe { mdb_env_close(self.env) };
-    }
-}
-
-/// Writes held until the commit; `None` is a delete. A transaction for writing belongs to one
-/// thread and keeps all others out.
-struct OpenBatch<'a> {
-    writes: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    store: &'a Open,
-}
-
-impl Batch for OpenBatch<'_> {
-    fn put(&mut self, key: &[u8], value: &[u8]) -> Outcome {
-        self.writes.push((key.to_vec(), Some(value.to_vec())));
-        Ok(())
-    }
-
-    fn delete(&mut self, key: &[u8]) -> Outcome {
-        self.writes.push((key.to_vec(), None));
-        Ok(())
-    }
-
-    fn merge(&mut self, _key: &[u8], _operand: &[u8]) -> Outcome {
-        Err(Failure::unsupported("LMDB has no merge operators"))
-    }
-
-    fn commit(&mut self, how: WriteHow) -> Outcome {
-        let writes = std::mem::take(&mut self.writes);
-        self.store.write(how, |transaction| {
-            writes.iter().try_for_each(|(key, value)| match value {
-                Some(value) => self.store.put_in(transaction, key, value),
-                None => self.store.delete_in(transaction, key),
-            })
-        })
     }
 }
 

@@ -12,6 +12,8 @@ pub mod sheet;
     feature = "rocksdb"
 ))]
 pub mod room;
+#[cfg(any(feature = "lmdb", feature = "redb"))]
+pub mod held;
 #[cfg(feature = "leveldb")]
 pub mod leveldb_calls;
 #[cfg(feature = "leveldb")]

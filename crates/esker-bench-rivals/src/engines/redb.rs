@@ -14,6 +14,7 @@ use esker_bench::target::counters::Counters;
 use esker_bench::target::settings::StoreSettings;
 use esker_bench::target::store::{Batch, Cursor, Engine, Opened, Store, WriteHow};
 
+use crate::engines::held::HeldBatch;
 use crate::engines::room;
 use crate::engines::sheet::Sheet;
 
@@ -185,10 +186,17 @@ impl Store for Open {
     }
 
     fn batch(&self) -> Outcome<Box<dyn Batch + '_>> {
-        Ok(Box::new(OpenBatch {
-            writes: Vec::new(),
-            store: self,
-        }))
+        Ok(Box::new(HeldBatch::new("redb", |writes, how| {
+            self.write(how, |table| {
+                for (key, value) in writes {
+                    match value {
+                        Some(value) => drop(table.insert(&key[..], &value[..]).map_err(told)?),
+                        None => drop(table.remove(&key[..]).map_err(told)?),
+                    }
+                }
+                Ok(())
+            })
+        })))
     }
 
     fn cursor(&self) -> Outcome<Box<dyn Cursor + '_>> {
@@ -227,42 +235,6 @@ impl Store for Open {
 
     fn close(self: Box<Self>) -> Outcome {
         self.flush()
-    }
-}
-
-/// Writes held until the commit; `None` is a delete. A transaction is begun only then, because
-/// there can be one at a time.
-struct OpenBatch<'a> {
-    writes: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    store: &'a Open,
-}
-
-impl Batch for OpenBatch<'_> {
-    fn put(&mut self, key: &[u8], value: &[u8]) -> Outcome {
-        self.writes.push((key.to_vec(), Some(value.to_vec())));
-        Ok(())
-    }
-
-    fn delete(&mut self, key: &[u8]) -> Outcome {
-        self.writes.push((key.to_vec(), None));
-        Ok(())
-    }
-
-    fn merge(&mut self, _key: &[u8], _operand: &[u8]) -> Outcome {
-        Err(Failure::unsupported("redb has no merge operators"))
-    }
-
-    fn commit(&mut self, how: WriteHow) -> Outcome {
-        let writes = std::mem::take(&mut self.writes);
-        self.store.write(how, |table| {
-            for (key, value) in &writes {
-                match value {
-                    Some(value) => drop(table.insert(&key[..], &value[..]).map_err(told)?),
-                    None => drop(table.remove(&key[..]).map_err(told)?),
-                }
-            }
-            Ok(())
-        })
     }
 }
 

@@ -12,9 +12,9 @@ const HEAD: &str = "\
 
 This page is written by `esker settings --all --markdown`, from the catalogue of the engine; a test
 holds it against the program. Set one with `--set name=value` on the command line, or with
-`Db::builder(path).set(name, value)`. Of a setting that is live, a change takes effect while the
-database is open; the others take effect when it is opened. `esker settings` shows the values in
-effect and who chose them.";
+`Db::builder(path).set(name, value)`. What is live can be changed while the database is open, with
+`Db::set(name, value)` or, for one keyspace, `Keyspace::set(name, value)`; the rest takes effect
+when a database is opened. `esker settings` shows the values in effect and who chose them.";
 
 const PROFILES: &str = "\
 A profile changes the defaults of other settings; what is set by name wins. `balanced` changes

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use arc_swap::ArcSwap;
+
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::resolve::Resolved;
 use crate::base::stats::board::Board;
 use crate::base::stats::ledger::MemoryLedger;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
-use crate::base::types::seqno::SeqNo;
 use crate::db::core::Core;
 use crate::db::doomed::Doomed;
 use crate::db::keyspace::Keyspaces;
@@ -17,6 +18,7 @@ use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
+use crate::flow::pace::Pace;
 use crate::flow::write::active::Active;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;
@@ -64,7 +66,7 @@ pub fn assemble(
         is_read_only,
         ..
     } = parts.clone();
-    let options = resolved.db.clone();
+    let options = &resolved.db;
     let numbers = Arc::new(FileNumbers::new(version.next_file));
     // Numbers taken just before a crash may not be in the manifest yet.
     for number in segments_used.iter().chain(&replayed.dropped_segments) {
@@ -92,12 +94,12 @@ pub fn assemble(
     )
     .charged_to(Arc::clone(&ledger));
     let gate = Arc::new(Gate::default());
+    let pace = Pace::new(options.compaction_rate_bytes);
     let (budget, log_max) = (resolved.memtable_budget_bytes(), options.wal_total_bytes);
     let room = Arc::new(WriteRoom::new(budget, log_max, Arc::clone(&gate)));
-    let last_seqno: SeqNo = replayed.last_seqno;
     let active = Active::new(
         Arc::clone(&segments),
-        last_seqno,
+        replayed.last_seqno,
         replayed.end,
         segments_used,
     );
@@ -105,11 +107,11 @@ pub fn assemble(
     Arc::new(Core {
         env,
         dir,
-        options,
-        resolved,
+        settings: ArcSwap::from_pointee(resolved),
         merge_rules,
         gate,
         room,
+        pace: Arc::new(pace),
         committer,
         segments,
         numbers,

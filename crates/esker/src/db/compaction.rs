@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::stats::board::{Tick, nanoseconds};
 use crate::base::stats::ledger::{Charge, MemoryOwner};
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::KeyspaceId;
 use crate::base::types::range::KeyRange;
 use crate::db::core::Core;
 use crate::db::flushing::output_settings;
@@ -58,11 +60,12 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         return None;
     }
     for parts in core.keyspaces.all() {
-        if !parts.options.compaction.is_automatic {
+        let options = parts.options();
+        if !options.compaction.is_automatic {
             continue;
         }
         let view = parts.current.view();
-        let plan = situation(core, &parts, &view, &state).pick();
+        let plan = situation(core, parts.id, &options, &view, &state).pick();
         let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) else {
             continue;
         };
@@ -88,7 +91,8 @@ pub fn begin_range(
     // Looked at under the lock: `close` waits for what is on the books when the gate shuts.
     core.gate.check_upkeep()?;
     let view = parts.current.view();
-    let situation = situation(core, parts, &view, &state);
+    let options = parts.options();
+    let situation = situation(core, parts.id, &options, &view, &state);
     match situation.pick_range(range) {
         Some(plan) if plan.space_needed_bytes() > room_bytes => Err(no_room(&plan, room_bytes)),
         Some(plan) => {
@@ -146,16 +150,17 @@ pub fn end(core: &Core, running: &Running, result: &Result<()>) {
 
 fn situation<'a>(
     core: &Core,
-    parts: &'a KeyspaceParts,
+    keyspace: KeyspaceId,
+    options: &'a KeyspaceOptions,
     view: &'a View,
     state: &'a WorkState,
 ) -> Situation<'a> {
     let visible = core.committer.visible();
     Situation {
-        keyspace: parts.id,
+        keyspace,
         levels: &view.parts().levels,
-        order: &parts.options.order,
-        options: &parts.options.compaction,
+        order: &options.order,
+        options: &options.compaction,
         busy: &state.busy,
         oldest_snapshot: core.snapshots.seqnos().first().copied().unwrap_or(visible),
         now_unix_s: core.env.clock.unix_seconds(),
@@ -170,13 +175,14 @@ fn book(
     plan: Plan,
     threads: usize,
 ) -> Running {
-    let is_large = plan.size_bytes() >= 2 * parts.options.sst.file_size_bytes;
+    let options = parts.options();
+    let is_large = plan.size_bytes() >= 2 * options.sst.file_size_bytes;
     let parts_max = if is_large {
-        parts.options.compaction.subcompactions_max
+        options.compaction.subcompactions_max
     } else {
         1
     };
-    let pieces = split(&plan, &parts.options.order, parts_max.min(threads));
+    let pieces = split(&plan, &options.order, parts_max.min(threads));
     state.busy.extend(plan.numbers());
     state.compaction_count += pieces.len();
     state.job_count += pieces.len();
@@ -188,7 +194,7 @@ fn book(
     );
     let context = JobContext {
         settings,
-        merge: parts.options.merge.clone(),
+        merge: options.merge.clone(),
         snapshots: core.snapshots.seqnos(),
         view: Arc::clone(view),
         is_stopped: Arc::new(move || gate.is_closed()),

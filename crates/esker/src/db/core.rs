@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use arc_swap::ArcSwap;
+
 use crate::base::hooks::merge::MergeRule;
-use crate::base::options::db::DbOptions;
 use crate::base::options::resolve::Resolved;
 use crate::base::stats::board::Board;
 use crate::base::stats::ledger::MemoryLedger;
@@ -14,6 +15,7 @@ use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
+use crate::flow::pace::Pace;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;
 use crate::flow::write::replay::ReplayReport;
@@ -31,16 +33,17 @@ pub struct Core {
     pub env: Env,
     /// The directory.
     pub dir: PathBuf,
-    /// Settings of the database.
-    pub options: DbOptions,
-    /// Every effective setting with its origin, as it was resolved at open.
-    pub resolved: Resolved,
+    /// Every setting in effect with its origin: of the database, and those with which keyspaces
+    /// begin.
+    pub settings: ArcSwap<Resolved>,
     /// Merge operators that keyspaces may name.
     pub merge_rules: Vec<MergeRule>,
     /// Whether operations may pass.
     pub gate: Arc<Gate>,
     /// Memory and rates of the write path.
     pub room: Arc<WriteRoom>,
+    /// How fast flushes and compactions may write.
+    pub pace: Arc<Pace>,
     /// The write path.
     pub committer: Committer,
     /// Files of the log.

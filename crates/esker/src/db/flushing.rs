@@ -36,7 +36,8 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
         core.committer.sync_log()?;
     }
     let settings = output_settings(core, parts, Level::ZERO);
-    let merge = parts.options.merge.as_ref();
+    let options = parts.options();
+    let merge = options.merge.as_ref();
     let entry_count: usize = sealed.iter().map(|sealed| sealed.table.entry_count()).sum();
     let buffer_bytes = OUTPUT_BYTES + entry_count as u64 * KEY_BUILD_BYTES;
     let charge = core.ledger.hold(MemoryOwner::Compaction, buffer_bytes);
@@ -101,7 +102,8 @@ pub fn retire_logs(core: &Core) -> Result<()> {
 
 /// How files of `level` are written.
 pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> OutputSettings {
-    let sst = parts.options.sst.clone();
+    let options = parts.options();
+    let sst = options.sst.clone();
     let is_upper = level.index() <= 1;
     let compression = if is_upper {
         sst.compression_upper
@@ -113,9 +115,10 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
         dir: core.dir.clone(),
         numbers: Arc::clone(&core.numbers),
         keyspace: parts.id,
-        order: parts.options.order.clone(),
+        order: options.order.clone(),
         sst,
         compression,
+        pace: Arc::clone(&core.pace),
     }
 }
 

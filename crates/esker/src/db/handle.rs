@@ -10,6 +10,7 @@ use crate::db::backup::checkpoint;
 use crate::db::backup::verify::{self, VerifyReport};
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::lease::Lease;
+use crate::db::live_settings;
 use crate::db::open::Builder;
 use crate::db::open_keyspace::{self, DEFAULT_KEYSPACE};
 use crate::db::properties;
@@ -143,6 +144,19 @@ impl Db {
     /// Merges everything in `bounds` of the keyspace `default` into one run.
     pub fn compact<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
         self.default.compact(bounds)
+    }
+
+    /// Changes a setting while the database is open, by its name in the catalogue; what is there
+    /// already, such as files and log segments, stays as it was made.
+    ///
+    /// A setting of the database, such as `memory_limit`, goes until the database is closed: the
+    /// next opening says its own. A setting of keyspaces changes the keyspace `default`, as
+    /// [`Keyspace::set`] does, and is what keyspaces begin with that are created later.
+    ///
+    /// `Invalid`, and nothing changed, for an unknown name, for a setting that takes effect only
+    /// when a database is opened, for an impossible value, and for one that contradicts others.
+    pub fn set(&self, name: &str, text: &str) -> Result<()> {
+        live_settings::set(self.lease.core(), self.default.parts(), name, text)
     }
 
     /// What the database knows about itself now.

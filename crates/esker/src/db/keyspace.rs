@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::error::{Error, Result};
@@ -17,9 +17,37 @@ pub struct KeyspaceParts {
     /// Its name.
     pub name: String,
     /// Its settings; order and merge operator never change while it is open.
-    pub options: KeyspaceOptions,
+    options: ArcSwap<KeyspaceOptions>,
     /// Where reads begin.
     pub current: Arc<Current>,
+}
+
+impl KeyspaceParts {
+    /// A keyspace of that number and name.
+    pub fn new(
+        id: KeyspaceId,
+        name: &str,
+        options: KeyspaceOptions,
+        current: Arc<Current>,
+    ) -> KeyspaceParts {
+        KeyspaceParts {
+            id,
+            name: name.into(),
+            options: ArcSwap::from_pointee(options),
+            current,
+        }
+    }
+
+    /// Its settings now.
+    #[inline]
+    pub fn options(&self) -> Guard<Arc<KeyspaceOptions>> {
+        self.options.load()
+    }
+
+    /// Changes its settings. Only while changes of keyspaces are kept away ([`Keyspaces::change`]).
+    pub fn set_options(&self, options: KeyspaceOptions) {
+        self.options.store(Arc::new(options));
+    }
 }
 
 /// The open keyspaces of a database, by name. Any thread may call anything.

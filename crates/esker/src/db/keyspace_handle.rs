@@ -12,6 +12,7 @@ use crate::base::types::range::KeyRange;
 use crate::db::file_list::{self, FileStats};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
+use crate::db::live_settings;
 use crate::db::manual;
 use crate::db::reading::{Moment, Readable};
 use crate::db::writing;
@@ -99,7 +100,8 @@ impl Keyspace {
     pub fn delete_range<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
         // A range delete has an inclusive start and an exclusive end. Only in the bytewise order
         // is it known which key comes next, and which is the first of all.
-        let order = &self.parts.options.order;
+        let options = self.parts.options();
+        let order = &options.order;
         let has_next = |key: &[u8]| order.is_bytewise() && key.len() < KEY_BYTES_MAX;
         let range = KeyRange::new(bounds);
         let start = match range.lower {
@@ -195,6 +197,17 @@ impl Keyspace {
                 return Ok(after);
             }
         }
+    }
+
+    /// Changes a setting of the keyspace while it is open, by its name in the catalogue; what is
+    /// there already, such as files, stays as it was made. The change is kept: the keyspace has it
+    /// when the database is opened again.
+    ///
+    /// `Invalid`, and nothing changed, for an unknown name, for a setting of the database or one
+    /// that takes effect only when a keyspace is created, for an impossible value, and for one
+    /// that contradicts other settings.
+    pub fn set(&self, name: &str, text: &str) -> Result<()> {
+        live_settings::set_of_keyspace(self.lease.core(), &self.parts, name, text)
     }
 
     /// Every sorted file of the keyspace now: from the newest run to the oldest, each in the

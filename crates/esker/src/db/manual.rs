@@ -103,6 +103,8 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
     if !core.gate.close() {
         return Ok(());
     }
+    // Who closes waits for what is left, so that goes as fast as it can.
+    core.pace.set_rate(0);
     // Waits for a keyspace that is being created or dropped, and keeps later ones away.
     let _changing = core.keyspaces.change();
     loop {

@@ -23,6 +23,7 @@ pub mod open_keyspace;
 pub mod assemble;
 pub mod directory;
 pub mod recover;
+pub mod live_settings;
 pub mod manual;
 pub mod backup;
 pub mod inspect;

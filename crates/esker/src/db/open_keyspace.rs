@@ -119,7 +119,7 @@ pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) ->
     let _changing = core.keyspaces.change();
     let version = core.history.current();
     for state in version.keyspaces.values() {
-        let options = options_of(state, &core.resolved, &core.merge_rules)?;
+        let options = options_of(state, &core.settings.load(), &core.merge_rules)?;
         let filled = targets
             .remove(&state.id)
             .map_or_else(Vec::new, |target| target.filled);
@@ -157,13 +157,8 @@ fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec
     };
     core.committer
         .paused(|active| active.add_keyspace(state.id, live));
-    let name = state.name.to_string();
-    core.keyspaces.add(Arc::new(KeyspaceParts {
-        id: state.id,
-        name,
-        options,
-        current,
-    }));
+    let parts = KeyspaceParts::new(state.id, &state.name, options, current);
+    core.keyspaces.add(Arc::new(parts));
 }
 
 /// Writes down what was asked of the keyspace `default` at this open, where it is new.
@@ -173,20 +168,25 @@ pub fn apply_asked_settings(core: &Core) -> Result<()> {
     let Some(state) = version.keyspace(parts.id) else {
         return Ok(());
     };
-    let mut asked = parts.options.clone();
-    if core.resolved.keyspace_asked.memtable_bytes == 0
+    let mut asked = KeyspaceOptions::clone(&parts.options());
+    if core.settings.load().keyspace_asked.memtable_bytes == 0
         && !state.settings.contains_key("memtable.size")
     {
         // Derived from the memory limit; written down it would no longer follow it.
         asked.memtable_bytes = 0;
     }
-    let settings: SettingsText = to_pairs(&asked).into_iter().collect();
+    write_down(core, state, &asked)
+}
+
+/// Writes down what is asked of a keyspace, where it is new.
+pub fn write_down(core: &Core, state: &KeyspaceState, asked: &KeyspaceOptions) -> Result<()> {
+    let settings: SettingsText = to_pairs(asked).into_iter().collect();
     let merge_name = asked.merge.as_ref().map(|rule| rule.0.name().to_string());
     if settings == *state.settings && merge_name.as_deref() == state.merge_name.as_deref() {
         return Ok(());
     }
     let change = Change::ChangeSettings {
-        id: parts.id,
+        id: state.id,
         settings,
         merge_name,
     };
@@ -219,11 +219,12 @@ pub fn find_or_create(
         let message = format!("a database has at most {KEYSPACE_COUNT_MAX} keyspaces");
         return Err(Error::invalid(message));
     }
-    let asked = options.unwrap_or_else(|| core.resolved.keyspace_asked.clone());
+    let settings = core.settings.load();
+    let asked = options.unwrap_or_else(|| settings.keyspace_asked.clone());
     let mut options = asked.clone();
-    fill_keyspace(&core.options, &mut options);
+    fill_keyspace(&settings.db, &mut options);
     // Refused here, because what the manifest refuses ends all writing.
-    check_keyspace(&core.options, &options)?;
+    check_keyspace(&settings.db, &options)?;
     version.orders.find(options.order.name())?;
     let id = version.next_keyspace;
     install(core, vec![create_change(id, name, &asked)], None)?;
@@ -239,8 +240,8 @@ fn refuse_other(parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) -> Resul
     let Some(asked) = asked else {
         return Ok(());
     };
-    let name = &parts.name;
-    let (there, wanted) = (parts.options.order.name(), asked.order.name());
+    let (name, options) = (&parts.name, parts.options());
+    let (there, wanted) = (options.order.name(), asked.order.name());
     if there != wanted {
         return Err(Error::invalid(format!(
             "keyspace {name:?} has its keys in the order {there:?}, not {wanted:?}; an order \
@@ -251,7 +252,7 @@ fn refuse_other(parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) -> Resul
         let rule = options.merge.as_ref();
         rule.map_or_else(|| "none".to_string(), |rule| rule.0.name().to_string())
     };
-    let (there, wanted) = (operator(&parts.options), operator(asked));
+    let (there, wanted) = (operator(&options), operator(asked));
     if asked.merge.is_some() && there != wanted {
         return Err(Error::invalid(format!(
             "keyspace {name:?} has merge operator {there:?}, not {wanted:?}; open it with {there:?}"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::base::stats::ledger::MemoryOwner;
 use crate::db::core::Core;
 use crate::flow::compact::score::{debt_bytes, targets};
-use crate::flow::write::throttle::{Debt, rate_for};
+use crate::flow::write::debt::{Debt, rate_for};
 
 /// Debt that is free, in units of the first sorted level's size: half of it is what a healthy
 /// tree owes between two compactions.
@@ -18,7 +18,7 @@ const HARD_SHARE: f64 = 4.0;
 pub fn set_rates(core: &Core) {
     let digest_bytes_s = core.work.state().digest_bytes_s as u64;
     for parts in core.keyspaces.all() {
-        let options = &parts.options.compaction;
+        let options = &parts.options().compaction;
         if !options.is_automatic {
             continue;
         }
@@ -39,17 +39,14 @@ pub fn set_rates(core: &Core) {
 /// Bytes that the log takes: the mapped window of its live segment, and the record being framed.
 const LOG_BYTES: u64 = (1 << 20) + (64 << 10);
 
-/// Tells the write path and the cache how much memory memtables and open files take now.
+/// Tells the write path and the cache how much memory memtables take now; open files tell what
+/// they take themselves.
 pub fn set_memory(core: &Core) {
     let sealed = core.keyspaces.sealed_bytes();
     core.room.set_sealed_bytes(sealed);
     let live = core.committer.paused(|active| active.live_bytes());
     core.ledger
         .set_held(MemoryOwner::Memtables, (live + sealed) as u64);
-    core.ledger.set_held(
-        MemoryOwner::FiltersAndIndexes,
-        core.files.pinned_bytes() as u64,
-    );
     core.ledger.set_held(MemoryOwner::Log, LOG_BYTES);
     set_cache(core);
 }

@@ -35,13 +35,14 @@ pub fn room_for_compaction(core: &Core) -> u64 {
     let free = core.env.fs.free_bytes(&core.dir);
     // If the disk does not answer, the compaction's own writes will tell.
     free.map_or(u64::MAX, |free| {
-        free.saturating_sub(core.options.free_disk_min / 2)
+        free.saturating_sub(core.settings.load().db.free_disk_min / 2)
     })
 }
 
 fn shortage(core: &Core) -> Result<Option<Error>> {
     let free = core.env.fs.free_bytes(&core.dir)?;
-    let reserve = core.options.free_disk_min;
+    let settings = core.settings.load();
+    let reserve = settings.db.free_disk_min;
     if free < reserve {
         let message = format!(
             "{free} bytes are free and {reserve} are kept in reserve (setting disk.free_min); \
@@ -49,13 +50,13 @@ fn shortage(core: &Core) -> Result<Option<Error>> {
         );
         return Ok(Some(Error::new(ErrorKind::OutOfSpace, message)));
     }
-    let limit = core.options.disk_limit;
+    let limit = settings.db.disk_limit;
     let used = used_bytes(core);
     if limit > 0 && used > limit {
         let message = format!(
             "the database takes {used} bytes and may take {limit} (setting disk_limit); compact, \
              which frees what was overwritten, deleted or has expired, or drop a keyspace: writes \
-             resume by themselves; or open it with a larger limit"
+             resume by themselves; or set a larger limit"
         );
         return Ok(Some(Error::new(ErrorKind::OutOfSpace, message)));
     }
@@ -71,5 +72,5 @@ pub fn used_bytes(core: &Core) -> u64 {
         .map(|state| state.levels.total_size_bytes())
         .sum();
     let segment_count = core.committer.paused(|active| active.segment_count()) as u64;
-    files + segment_count * core.options.wal_segment_bytes
+    files + segment_count * core.settings.load().db.wal_segment_bytes
 }

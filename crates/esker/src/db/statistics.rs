@@ -10,7 +10,7 @@ use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
 use crate::db::space;
 use crate::flow::compact::score::{debt_bytes, scores, targets};
-use crate::flow::write::throttle::RATE_UNLIMITED;
+use crate::flow::throttle::RATE_UNLIMITED;
 
 /// What a database knows about itself at one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,7 +127,8 @@ pub fn gather(core: &Core) -> Stats {
             .chain(of_cache(core))
             .collect(),
         settings: core
-            .resolved
+            .settings
+            .load()
             .effective
             .iter()
             .map(|one| (one.setting.name, one.text.clone(), one.origin.name()))
@@ -169,7 +170,7 @@ fn state_word(core: &Core) -> String {
 fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
     let view = parts.current.view();
     let levels = &view.parts().levels;
-    let options = &parts.options.compaction;
+    let options = &parts.options().compaction;
     let targets = targets(levels, options);
     let scores = scores(levels, &targets, options);
     let filled = Level::all().filter(|level| levels.size_bytes(*level) > 0);

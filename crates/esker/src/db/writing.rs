@@ -23,16 +23,17 @@ pub fn put(
     key: &[u8],
     value: &[u8],
 ) -> Result<()> {
-    if parts.options.ttl_s == 0 {
+    let ttl_s = parts.options().ttl_s;
+    if ttl_s == 0 {
         return batch.put(parts.id, key, value);
     }
-    let ttl = Duration::from_secs(u64::from(parts.options.ttl_s));
+    let ttl = Duration::from_secs(u64::from(ttl_s));
     batch.put_expiring(parts.id, key, expiry(core, ttl), value)
 }
 
 /// Adds a merge; `Invalid` without a merge operator.
 pub fn merge(batch: &mut Batch, parts: &KeyspaceParts, key: &[u8], operand: &[u8]) -> Result<()> {
-    if parts.options.merge.is_none() {
+    if parts.options().merge.is_none() {
         return Err(Error::invalid(format!(
             "keyspace {:?} has no merge operator; give it one when opening the database, such as \
              merge_operator=uint64add",
@@ -49,7 +50,7 @@ pub fn delete_range(
     start: &[u8],
     end: &[u8],
 ) -> Result<()> {
-    if parts.options.order.compare(start, end).is_ge() {
+    if parts.options().order.compare(start, end).is_ge() {
         return Ok(());
     }
     batch.delete_range(parts.id, start, end)
@@ -74,7 +75,10 @@ pub fn write(
     unchanged: &[Unchanged],
 ) -> Result<bool> {
     let commit = CommitOptions {
-        durability: options.durability.unwrap_or(core.options.durability),
+        durability: match options.durability {
+            Some(durability) => durability,
+            None => core.settings.load().db.durability,
+        },
         no_wait: options.no_wait,
         unchanged,
     };

@@ -5,6 +5,8 @@
 
 #[cfg(test)]
 mod model;
+pub mod throttle;
+pub mod pace;
 pub mod read;
 pub mod current;
 pub mod own_operands;

@@ -13,6 +13,7 @@ use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
+use crate::flow::pace::Pace;
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
@@ -26,6 +27,9 @@ pub const OUTPUT_BYTES: u64 = (128 << 10) + (32 << 10);
 /// Bytes for each key of the file being written: its hash, twice while the list grows, and its
 /// part of the index.
 pub const KEY_BUILD_BYTES: u64 = 20;
+
+/// Bytes for which the rate of background writes is asked at a time: a buffer of the file.
+const PAY_BYTES: u64 = 128 << 10;
 
 /// Where and how new sorted files are written.
 #[derive(Clone)]
@@ -44,6 +48,8 @@ pub struct OutputSettings {
     pub sst: SstOptions,
     /// How blocks of these files are packed.
     pub compression: Compression,
+    /// How fast they may be written.
+    pub pace: Arc<Pace>,
 }
 
 /// Writes a run of sorted files: entries in order, cut only between different user keys.
@@ -56,6 +62,8 @@ pub struct Output {
     /// is being written.
     range_deletes: VecDeque<RangeDelete>,
     builder: Option<(FileNumber, AnyBuilder)>,
+    /// Bytes of the file being written that the rate has been asked for.
+    paid_bytes: u64,
     last_key: Vec<u8>,
     /// Every file that was created, until they are handed over.
     begun: Vec<FileNumber>,
@@ -74,6 +82,7 @@ impl Output {
             settings,
             range_deletes: range_deletes.into(),
             builder: None,
+            paid_bytes: 0,
             last_key: Vec::new(),
             begun: Vec::new(),
             files: Vec::new(),
@@ -86,7 +95,12 @@ impl Output {
         if self.is_full() && user_key != self.last_key {
             self.cut(Some(Bytes::copy_of(user_key)))?;
         }
-        self.builder()?.add(internal_key, value)?;
+        let builder = self.builder()?;
+        builder.add(internal_key, value)?;
+        let size_bytes = builder.size_estimate();
+        if size_bytes >= self.paid_bytes + PAY_BYTES {
+            self.pay_up_to(size_bytes);
+        }
         self.last_key.clear();
         self.last_key.extend_from_slice(user_key);
         Ok(())
@@ -100,6 +114,12 @@ impl Output {
         }
         self.begun.clear();
         Ok(std::mem::take(&mut self.files))
+    }
+
+    fn pay_up_to(&mut self, size_bytes: u64) {
+        let bytes = size_bytes.saturating_sub(self.paid_bytes);
+        self.settings.pace.pay(bytes, &self.settings.env);
+        self.paid_bytes = size_bytes;
     }
 
     fn is_full(&self) -> bool {
@@ -140,6 +160,8 @@ impl Output {
             builder.add_range_delete(range_delete)?;
         }
         let (number, builder) = self.builder.take().expect("made just now");
+        self.pay_up_to(builder.size_estimate());
+        self.paid_bytes = 0;
         let finished = builder.finish()?;
         self.files
             .push(record_of(number, finished, &clipped, &self.settings.order));

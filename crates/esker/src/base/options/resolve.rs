@@ -9,7 +9,7 @@ use crate::base::options::check::{check_db, check_keyspace};
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::profile::Profile;
-use crate::base::options::setting::{Access, Setting, named};
+use crate::base::options::setting::{Access, Scope, Setting, named};
 use crate::base::types::error::{Error, Result};
 
 /// Where the value of a setting comes from.
@@ -66,11 +66,30 @@ pub struct Resolved {
     pub effective: Vec<Effective>,
 }
 
-// Options on their way, and what has been said about them so far.
 /// Memtables of one keyspace at the same time: one is filled while two wait for their flush.
 const MEMTABLES_AT_ONCE: usize = 3;
 
 impl Resolved {
+    /// The same with one more setting given by the user. `Invalid` as for [`resolve`].
+    pub fn with(&self, setting: &'static Setting, text: &str) -> Result<Resolved> {
+        let mut next = self.clone();
+        match setting.scope() {
+            Scope::Database => set_db(&mut next.db, setting.name, text)?,
+            Scope::Keyspace => change_keyspace(&mut next.keyspace_asked, setting.name, text)?,
+        }
+        next.keyspace = next.keyspace_asked.clone();
+        fill_keyspace(&next.db, &mut next.keyspace);
+        check_db(&next.db)?;
+        check_keyspace(&next.db, &next.keyspace)?;
+        for one in &mut next.effective {
+            one.text = one.setting.text_in(next.profile, &next.db, &next.keyspace);
+            if one.setting.name == setting.name {
+                (one.origin, one.reason) = (Origin::User, None);
+            }
+        }
+        Ok(next)
+    }
+
     /// Bytes that all memtables may take together: three of the keyspace's size (one is filled
     /// while two wait for their flush), or a quarter of the memory limit where that is more.
     pub fn memtable_budget_bytes(&self) -> usize {
@@ -83,6 +102,7 @@ impl Resolved {
     }
 }
 
+// Options on their way, and what has been said about them so far.
 struct Draft {
     db: DbOptions,
     keyspace: KeyspaceOptions,
@@ -91,6 +111,18 @@ struct Draft {
 
 /// Why the memory limit is what it is when foreign spellings asked for it.
 const MEMORY_REASON: &str = "the cache and three write buffers of the given sizes fit into it";
+
+/// Sets a setting of a keyspace from text. The packing of the upper levels goes along with that
+/// of all, as long as nobody chose another for them. `Invalid` as for [`set_keyspace`].
+pub fn change_keyspace(options: &mut KeyspaceOptions, name: &str, text: &str) -> Result<()> {
+    let sst = &options.sst;
+    let is_following = sst.compression_upper == automatic::upper_packing(sst.compression);
+    set_keyspace(options, name, text)?;
+    if is_following && name == "compression" {
+        options.sst.compression_upper = automatic::upper_packing(options.sst.compression);
+    }
+    Ok(())
+}
 
 /// Makes options from `profile`, then `pairs` of name and text, then what suits a machine of
 /// `cores`; a `profile` among the pairs wins over the argument. RocksDB's and LevelDB's

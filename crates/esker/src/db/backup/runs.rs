@@ -34,6 +34,8 @@ pub fn output_settings(
         order: state.order.clone(),
         compression: options.sst.compression,
         sst: options.sst,
+        // Who repairs waits for it, and nobody else uses the database meanwhile.
+        pace: Arc::default(),
     })
 }
 

@@ -6,6 +6,7 @@ use super::*;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
+use crate::env::clock::Clock;
 use crate::env::fs::Fs;
 use crate::env::random::Random;
 use crate::env::sim::crash::CrashMode;
@@ -35,6 +36,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
             ..SstOptions::default()
         },
         compression: Compression::None,
+        pace: Arc::default(),
     }
 }
 
@@ -255,6 +257,25 @@ fn a_finished_run_outlives_a_power_cut() {
             check_record(record, &read(&after, record));
         }
     });
+}
+
+#[test]
+fn a_rate_holds_for_all_runs_together() {
+    // Two runs of some 100 KiB each at 10 000 bytes a second: no faster, and hardly slower.
+    let world = SimWorld::new(1);
+    let settings = settings(&world, 4000);
+    settings.pace.set_rate(10_000);
+    let entries = Entries::random(&mut Random::new(1), 3000, 100_000);
+    let began = world.clock.monotonic();
+    let mut bytes = 0;
+    for _ in 0..2 {
+        let records = write(&settings, &entries).unwrap();
+        bytes += records.iter().map(|record| record.size_bytes).sum::<u64>();
+    }
+    let took_s = (world.clock.monotonic() - began).as_secs_f64();
+    let rate = bytes as f64 / took_s;
+    assert!(bytes > 100_000, "{bytes}");
+    assert!((9_000.0..=12_000.0).contains(&rate), "{rate}");
 }
 
 #[test]

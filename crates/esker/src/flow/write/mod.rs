@@ -8,7 +8,7 @@
 #[cfg(all(test, loom))]
 mod patient;
 pub mod gate;
-pub mod throttle;
+pub mod debt;
 pub mod room;
 pub mod sync;
 pub mod segments;

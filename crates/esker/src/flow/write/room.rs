@@ -9,19 +9,23 @@ use crate::base::types::ids::KeyspaceId;
 use crate::env::bundle::Env;
 use crate::env::primitives::RwLock;
 use crate::env::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use crate::flow::throttle::{RATE_UNLIMITED, Throttle};
 use crate::flow::write::gate::Gate;
-use crate::flow::write::throttle::{RATE_UNLIMITED, Throttle};
 use crate::store::batch::writer::Batch;
 
 /// How long a writer waits for memory before it looks again by itself; the signal wakes it.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Longest single wait for the rate: the next write is held back by what this one was spared, and
+/// a rate that was raised meanwhile is felt within this time.
+const DELAY_MAX: Duration = Duration::from_millis(50);
 
 /// Memory and rates of the write path. Set from above, read by every write.
 #[derive(Debug)]
 pub struct WriteRoom {
     budget_bytes: AtomicUsize,
     sealed_bytes: AtomicUsize,
-    log_bytes_max: u64,
+    log_bytes_max: AtomicU64,
     /// Its signal is what writers wait on: for memory, for a rate, or to be refused.
     gate: Arc<Gate>,
     is_any_throttled: AtomicBool,
@@ -37,7 +41,7 @@ impl WriteRoom {
         WriteRoom {
             budget_bytes: AtomicUsize::new(budget_bytes),
             sealed_bytes: AtomicUsize::new(0),
-            log_bytes_max,
+            log_bytes_max: AtomicU64::new(log_bytes_max),
             gate,
             is_any_throttled: AtomicBool::new(false),
             throttles: RwLock::default(),
@@ -53,7 +57,14 @@ impl WriteRoom {
 
     /// Bytes of log from which the memtable that pins the oldest segment is sealed.
     pub fn log_bytes_max(&self) -> u64 {
-        self.log_bytes_max
+        self.log_bytes_max.load(Ordering::Relaxed)
+    }
+
+    /// Sets what memtables and the log may take, as in [`WriteRoom::new`], and wakes who waits.
+    pub fn set_budget(&self, budget_bytes: usize, log_bytes_max: u64) {
+        self.budget_bytes.store(budget_bytes, Ordering::Relaxed);
+        self.log_bytes_max.store(log_bytes_max, Ordering::Relaxed);
+        self.gate.changed.raise();
     }
 
     /// Tells how many bytes of memtables are sealed and not flushed, and wakes who waits.
@@ -141,7 +152,8 @@ impl WriteRoom {
             return Err(busy("compaction is behind and slows writes down"));
         }
         let changed = &self.gate.changed;
-        env.pool.wait(changed, changed.raised_count(), delay);
+        let seen = changed.raised_count();
+        env.pool.wait(changed, seen, delay.min(DELAY_MAX));
         self.count_stall(now, env);
         Ok(())
     }

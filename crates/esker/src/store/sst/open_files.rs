@@ -29,7 +29,7 @@ pub struct OpenFiles {
     dir: PathBuf,
     cache: Arc<BlockCache>,
     shards: Vec<Shard>,
-    files_per_shard: usize,
+    files_per_shard: AtomicUsize,
     pinned_bytes: AtomicUsize,
     ledger: Option<Arc<MemoryLedger>>,
 }
@@ -64,7 +64,7 @@ impl OpenFiles {
             dir: dir.into(),
             cache,
             shards: (0..shard_count).map(|_| Shard::default()).collect(),
-            files_per_shard: max_open / shard_count,
+            files_per_shard: AtomicUsize::new(max_open / shard_count),
             pinned_bytes: AtomicUsize::new(0),
             ledger: None,
         }
@@ -78,6 +78,12 @@ impl OpenFiles {
             ledger: Some(ledger),
             ..self
         }
+    }
+
+    /// Keeps at most `max_open` files open from now on, and at least one for each shard.
+    pub fn set_open_max(&self, max_open: usize) {
+        let limit = max_open / self.shards.len();
+        self.files_per_shard.store(limit, Ordering::Relaxed);
     }
 
     /// The open file with that number; opens it if it is not open.
@@ -104,6 +110,7 @@ impl OpenFiles {
         let gone = self.shard(number).write().remove(&number);
         self.count_out(gone);
         self.cache.remove_file(number);
+        self.share_memory();
     }
 
     /// How many files are open.
@@ -136,14 +143,16 @@ impl OpenFiles {
         if let Some(open) = files.get(&number) {
             return Arc::clone(&open.reader);
         }
-        let mut gone = None;
-        if files.len() >= self.files_per_shard {
+        let mut gone = Vec::new();
+        // Relaxed: a limit that a shard keeps to with its next opening.
+        let limit = self.files_per_shard.load(Ordering::Relaxed).max(1);
+        while files.len() >= limit {
             let used_at = |open: &OpenFile| open.used_at.load(Ordering::Relaxed);
             let oldest = files
                 .iter()
                 .min_by_key(|(number, open)| (used_at(open), **number));
-            let oldest = oldest.map(|(number, _)| *number);
-            gone = oldest.and_then(|oldest| files.remove(&oldest));
+            let oldest = *oldest.expect("at least one file is open").0;
+            gone.extend(files.remove(&oldest));
         }
         let now = shard.openings.fetch_add(1, Ordering::Relaxed) + 1;
         self.pinned_bytes
@@ -167,8 +176,8 @@ impl OpenFiles {
         }
     }
 
-    fn count_out(&self, gone: Option<OpenFile>) {
-        if let Some(open) = gone {
+    fn count_out(&self, gone: impl IntoIterator<Item = OpenFile>) {
+        for open in gone {
             self.pinned_bytes
                 .fetch_sub(open.reader.pinned_bytes(), Ordering::Relaxed);
         }

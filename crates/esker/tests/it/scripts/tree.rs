@@ -65,6 +65,7 @@ impl Tree {
             order: KeyOrder::Bytewise,
             sst: SstOptions::default(),
             compression: Compression::None,
+            pace: Arc::default(),
         };
         // About 17 entries of 100 bytes fill a file.
         settings.sst.block_size_bytes = 512;

@@ -66,6 +66,7 @@ impl Tree {
                 ..SstOptions::default()
             },
             compression: Compression::None,
+            pace: Arc::default(),
         };
         let options = CompactionOptions {
             l0_trigger: usize::try_from(1 + random.below(3)).unwrap(),

@@ -75,10 +75,8 @@ fn the_longest_unused_file_is_closed() {
         assert_eq!(files.open_count(), 1);
     }
     // One shard of two files, so that the order of eviction can be seen.
-    let files = OpenFiles {
-        files_per_shard: 2,
-        ..open_files(dir.path(), 1)
-    };
+    let files = open_files(dir.path(), 1);
+    files.set_open_max(2);
     let used = files.get(FileNumber(1), &order).unwrap();
     for number in &numbers[1..] {
         files.get(*number, &order).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of `throttle`.
+//! Tests of `debt`.
 
 use super::*;
 
@@ -22,17 +22,4 @@ fn rate_falls_smoothly_with_debt() {
     }
     assert_eq!(rate_for(debt(200)), 10 << 20);
     assert_eq!(rate_for(debt(1_000_000)), RATE_MIN);
-}
-
-#[test]
-fn writers_wait_in_proportion() {
-    // At 10 MiB/s, one MiB every 100 ms: the first passes, later ones wait, never over the cap.
-    let throttle = Throttle::default();
-    assert_eq!(throttle.admit(1 << 20, Duration::ZERO), Duration::ZERO);
-    throttle.set_rate(10 << 20);
-    assert_eq!(throttle.admit(1 << 20, Duration::ZERO), Duration::ZERO);
-    assert_eq!(throttle.admit(1 << 20, Duration::ZERO), DELAY_MAX);
-    let later = throttle.admit(1, Duration::from_millis(190));
-    assert_eq!(later, Duration::from_millis(10));
-    assert_eq!(throttle.admit(1, Duration::from_secs(5)), Duration::ZERO);
 }

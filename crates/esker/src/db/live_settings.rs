@@ -1,0 +1,142 @@
+//! Settings changed while the database is open.
+
+use std::sync::Arc;
+
+use crate::base::options::automatic::fill_keyspace;
+use crate::base::options::catalog;
+use crate::base::options::check::check_keyspace;
+use crate::base::options::db::DbOptions;
+use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::pairs::from_pairs;
+use crate::base::options::resolve::{Resolved, change_keyspace};
+use crate::base::options::setting::{Scope, Setting};
+use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::KeyspaceId;
+use crate::db::core::Core;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::open_keyspace;
+use crate::db::regulate;
+use crate::db::space;
+use crate::db::worker;
+use crate::store::version::state::KeyspaceState;
+
+/// Changes a setting of the database, or one of the keyspace `default` and of those to come.
+pub fn set(core: &Arc<Core>, default: &KeyspaceParts, name: &str, text: &str) -> Result<()> {
+    let setting = live(name)?;
+    let changing = core.keyspaces.change();
+    core.gate.check_upkeep()?;
+    let next = core.settings.load().with(setting, text)?;
+    match setting.scope() {
+        Scope::Database => refill(core, &next.db)?,
+        Scope::Keyspace => change(core, default, &next.db, setting, text)?,
+    }
+    core.settings.store(Arc::new(next));
+    drop(changing);
+    take_effect(core);
+    Ok(())
+}
+
+/// Changes a setting of one keyspace.
+pub fn set_of_keyspace(
+    core: &Arc<Core>,
+    parts: &KeyspaceParts,
+    name: &str,
+    text: &str,
+) -> Result<()> {
+    let setting = live(name)?;
+    if parts.id == KeyspaceId::DEFAULT && setting.scope() == Scope::Keyspace {
+        return set(core, parts, name, text);
+    }
+    let changing = core.keyspaces.change();
+    core.gate.check_upkeep()?;
+    change(core, parts, &core.settings.load().db, setting, text)?;
+    drop(changing);
+    take_effect(core);
+    Ok(())
+}
+
+fn live(name: &str) -> Result<&'static Setting> {
+    let setting = catalog::find(name)?;
+    match setting.is_live {
+        true => Ok(setting),
+        false => Err(Error::invalid(format!(
+            "`{name}` takes effect when a database is opened and cannot be changed while it is \
+             open; close it, and open it with the new value"
+        ))),
+    }
+}
+
+/// Changes and writes down one setting of one keyspace.
+fn change(
+    core: &Core,
+    parts: &KeyspaceParts,
+    db: &DbOptions,
+    setting: &Setting,
+    text: &str,
+) -> Result<()> {
+    let version = core.history.current();
+    let state = state_of(version.keyspace(parts.id))?;
+    let mut asked = asked_of(parts, state)?;
+    change_keyspace(&mut asked, setting.name, text)?;
+    let mut options = asked.clone();
+    fill_keyspace(db, &mut options);
+    check_keyspace(db, &options)?;
+    open_keyspace::write_down(core, state, &asked)?;
+    adopt(core, parts, options);
+    Ok(())
+}
+
+/// Derives again, for every keyspace, what was left to the engine and follows from `db`.
+fn refill(core: &Core, db: &DbOptions) -> Result<()> {
+    let version = core.history.current();
+    let mut all = Vec::new();
+    for parts in core.keyspaces.all() {
+        let mut options = asked_of(&parts, state_of(version.keyspace(parts.id))?)?;
+        fill_keyspace(db, &mut options);
+        check_keyspace(db, &options).map_err(|error| {
+            let message = format!("in keyspace {:?}: {}", parts.name, error.message());
+            Error::invalid(message)
+        })?;
+        all.push((parts, options));
+    }
+    for (parts, options) in all {
+        adopt(core, &parts, options);
+    }
+    Ok(())
+}
+
+fn adopt(core: &Core, parts: &KeyspaceParts, options: KeyspaceOptions) {
+    let limit_bytes = options.memtable_bytes;
+    parts.set_options(options);
+    core.committer
+        .paused(|active| active.set_limit(parts.id, limit_bytes));
+}
+
+/// What was asked of a keyspace: what was left to the engine is still left to it.
+fn asked_of(parts: &KeyspaceParts, state: &KeyspaceState) -> Result<KeyspaceOptions> {
+    let pairs = state.settings.iter();
+    let mut asked = from_pairs(pairs.map(|(name, text)| (&name[..], &text[..])))?;
+    let now = parts.options();
+    (asked.order, asked.merge) = (now.order.clone(), now.merge.clone());
+    Ok(asked)
+}
+
+fn state_of(state: Option<&Arc<KeyspaceState>>) -> Result<&KeyspaceState> {
+    let state = state.map(Arc::as_ref);
+    state.ok_or_else(|| Error::invalid("the keyspace was dropped"))
+}
+
+/// Tells everyone who keeps a number of the settings, and wakes the work that they may call for.
+fn take_effect(core: &Arc<Core>) {
+    let settings: Arc<Resolved> = core.settings.load_full();
+    let db = &settings.db;
+    core.ledger.set_limit_bytes(db.memory_limit);
+    core.room
+        .set_budget(settings.memtable_budget_bytes(), db.wal_total_bytes);
+    core.files.set_open_max(db.open_files_max);
+    core.pace.set_rate(db.compaction_rate_bytes);
+    regulate::set_memory(core);
+    regulate::set_rates(core);
+    space::resume(core);
+    worker::wake(core);
+}
