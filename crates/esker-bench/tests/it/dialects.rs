@@ -191,7 +191,7 @@ fn heapprofile_says_that_there_is_none() {
 
 #[test]
 fn leveldb_runs_its_default_list_in_one_go() {
-    // Everything that a bare command line runs, packing of a GiB included: a line for each.
+    // Everything that a bare command line runs, checksums and packing included: a line for each.
     let tool = Tool::new();
     let ran = tool.ok("--compat=leveldb --num=1000");
     let names: Vec<&str> = ran
