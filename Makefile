@@ -17,6 +17,7 @@ run: ## build the tool in release mode and show the engine at work
 test: ## prove that the tree is sound: lint, every test, and the models of what threads share
 	@$(MAKE) --no-print-directory lint
 	cargo test --workspace --locked
+	scripts/browser.sh
 	scripts/loom.sh
 
 lint: ## check format, clippy and the rules of STYLE.md
@@ -47,6 +48,7 @@ bench: ## run the scenarios small, a few minutes: figures of this machine beside
 	cargo build --release --locked -p esker-cli
 	target/release/esker bench scenario all --size $(or $(SIZE),small) \
 		--dir target/bench --json target/bench.json $(BENCH)
+	target/release/esker bench report target/bench.json -o target/bench.html
 
 micro: ## time the engine's operations and parts in process, one by one
 	@scripts/setup.sh
@@ -54,8 +56,12 @@ micro: ## time the engine's operations and parts in process, one by one
 
 # Every engine is built for this very processor: RocksDB decides while it is built whether it may use
 # the processor's checksum instructions, and all are to have the same.
-compare: ## measure Esker and its rivals in turns; COMPARE holds further arguments
+# Record, page and chart land in COMPARE_DIR; COMPARE may name other files.
+COMPARE_DIR ?= target/compare
+compare: ## measure Esker and its rivals in turns, and make a report; COMPARE holds further arguments
 	@scripts/setup.sh rivals
+	@mkdir -p $(COMPARE_DIR)
 	RUSTFLAGS="-C target-cpu=native" cargo run --release --locked \
-		--manifest-path crates/esker-bench-rivals/Cargo.toml --features $(or $(RIVALS),all) \
-		-- $(COMPARE)
+		--manifest-path crates/esker-bench-rivals/Cargo.toml \
+		--features $(or $(RIVALS),all),png -- --json $(COMPARE_DIR)/run.json \
+		--html $(COMPARE_DIR)/report.html --png $(COMPARE_DIR)/chart.png $(COMPARE)

@@ -3,6 +3,8 @@
 #
 #   scripts/setup.sh          what a build needs: cargo and a C compiler (zstd is written in C)
 #   scripts/setup.sh lint     the same, and rustfmt and clippy
+#   scripts/setup.sh browser  Chromium, which shows the pages of reports in a test; its absence is told
+#                             and is no failure
 #   scripts/setup.sh rivals   the same as the first, LevelDB's library, and what builds RocksDB: a
 #                             C++ compiler and libclang
 #
@@ -75,6 +77,17 @@ install_rustup() {
         sh -s -- -y --quiet --no-modify-path --default-toolchain none ||
         fail "rustup could not be installed" "$rustup_command"
 }
+
+# Nothing but one test needs it, so a machine without it is told and goes on.
+if [ "${1:-}" = browser ]; then
+    # Nobody is asked for a password for its sake.
+    can_quietly() { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }
+    if ! scripts/browser.sh find >/dev/null && can_apt && can_quietly && apt_offers chromium; then
+        echo "setup: installing chromium, to look at reports in a test" >&2
+        apt_install chromium >/dev/null || echo "setup: chromium could not be installed" >&2
+    fi
+    exit 0
+fi
 
 if ! has_compiler; then
     can_apt && apt_offers build-essential ||

@@ -7,7 +7,8 @@
 //! - `make`: keys and values, from seeds.
 //! - `target`: the traits that every engine under test implements, and our engine behind them.
 //! - `run`: threads, warm-up, stop rule, the live line.
-//! - `report`: one run as data, and its file.
+//! - `flags`: every flag told once, parsed, and the nearest name to a wrong one.
+//! - `report`: one run as data, its file, its page, and two runs held against each other.
 //! - `text`: records from files of text.
 //! - `disk`: what the disk can do without any engine, what it holds, what the system caches of it.
 //! - `scenario`: whole benchmarks, each with its own command line and words.
@@ -24,10 +25,10 @@ pub mod measure;
 pub mod make;
 pub mod target;
 pub mod run;
+pub mod flags;
 pub mod report;
 pub mod text;
 pub mod disk;
-pub mod flags;
 pub mod scenario;
 pub mod command;
 

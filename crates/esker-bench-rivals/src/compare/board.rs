@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use esker_bench::measure::summary::Summary;
 use esker_bench::report::record::Measurement;
 use esker_bench::target::settings::Matched;
-
-use crate::compare::summary::Summary;
 
 /// The lines that load a store and put it in order: what they wrote is its write amplification.
 const LOAD: [&str; 4] = ["fillrandom", "overwrite", "settle", "compact"];

@@ -1,7 +1,9 @@
 //! What Esker is to reach on each line, and whether it did.
 
+use esker_bench::measure::summary::Summary;
+use esker_bench::report::record::Verdict;
+
 use crate::compare::board::{Board, byte_rate};
-use crate::compare::summary::Summary;
 use crate::engines::roster::OURS;
 
 /// What a line is held against.
@@ -68,21 +70,6 @@ pub const GOALS: [(&str, Bar); 35] = [
     ("updaterandom", Bar::Rival("rocksdb", 2.5)),
 ];
 
-/// What came of a goal.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
-    /// The line.
-    pub line: &'static str,
-    /// What was asked for, in words.
-    pub asked: String,
-    /// What was measured; `None` if the other side of the comparison was not.
-    pub measured: Option<Summary>,
-    /// Unit of what was measured.
-    pub unit: &'static str,
-    /// Whether the median meets the goal.
-    pub is_met: Option<bool>,
-}
-
 /// The verdict on every goal whose line was measured on our engine.
 pub fn judge(board: &Board) -> Vec<Verdict> {
     let Some(ours) = board.place(OURS) else {
@@ -142,13 +129,12 @@ fn verdict(board: &Board, line: &'static str, bar: Bar, ours: usize) -> Verdict 
         Bar::Written => return written(board, line, ours),
     };
     Verdict {
-        line,
+        line: line.into(),
         asked,
         measured,
-        unit: if matches!(bar, Bar::Rate(_)) {
-            "/s"
-        } else {
-            "×"
+        unit: match bar {
+            Bar::Rate(_) => "/s".into(),
+            _ => "×".into(),
         },
         is_met: measured.map(|measured| measured.median >= least),
     }
@@ -157,10 +143,10 @@ fn verdict(board: &Board, line: &'static str, bar: Bar, ours: usize) -> Verdict 
 /// Smaller is better: the ratio must not exceed 1.
 fn at_most(line: &'static str, asked: String, measured: Option<Summary>) -> Verdict {
     Verdict {
-        line,
+        line: line.into(),
         asked,
         measured,
-        unit: "×",
+        unit: "×".into(),
         is_met: measured.map(|measured| measured.median <= 1.0),
     }
 }

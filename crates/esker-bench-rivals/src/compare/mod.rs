@@ -7,7 +7,6 @@ pub mod lines;
 pub mod request;
 pub mod work;
 pub mod chapter;
-pub mod summary;
 pub mod board;
 pub mod goals;
 pub mod table;

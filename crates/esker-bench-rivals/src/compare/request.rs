@@ -37,6 +37,10 @@ pub struct Request {
     pub dir: PathBuf,
     /// Where the record goes.
     pub json: Option<PathBuf>,
+    /// Where the page of the record goes.
+    pub html: Option<PathBuf>,
+    /// Where the record's chart goes as PNG.
+    pub png: Option<PathBuf>,
     /// Where the table goes besides standard output.
     pub markdown: Option<PathBuf>,
     /// Whether the raw limits are measured too.
@@ -44,7 +48,7 @@ pub struct Request {
 }
 
 /// What a flag is for.
-const FLAGS: [(&str, &str); 18] = [
+const FLAGS: [(&str, &str); 20] = [
     (
         "--lines",
         "A,B,…: only these lines; those they build upon run untold",
@@ -80,6 +84,11 @@ const FLAGS: [(&str, &str); 18] = [
         "where stores are made (a folder for temporary files)",
     ),
     ("--json", "file for the record"),
+    ("--html", "file for the report of the record, a page"),
+    (
+        "--png",
+        "file for the chart of the report (built with --features png)",
+    ),
     ("--markdown", "file for the table"),
 ];
 
@@ -129,6 +138,8 @@ impl Request {
             own: Vec::new(),
             dir: std::env::temp_dir().join(format!("esker-compare-{}", std::process::id())),
             json: None,
+            html: None,
+            png: None,
             markdown: None,
             has_limits: true,
         };
@@ -197,6 +208,8 @@ impl Request {
             }
             "--dir" => self.dir = PathBuf::from(text),
             "--json" => self.json = Some(PathBuf::from(text)),
+            "--html" => self.html = Some(PathBuf::from(text)),
+            "--png" => self.png = Some(PathBuf::from(text)),
             "--markdown" => self.markdown = Some(PathBuf::from(text)),
             _ => return Err(unknown(name)),
         }

@@ -3,8 +3,8 @@
 use crate::compare::board::{Board, byte_rate};
 use crate::compare::goals::judge;
 use crate::compare::lines::{LINES, Line, Work};
-use crate::compare::summary::Summary;
 use esker_bench::disk::raw::LIMITS;
+use esker_bench::measure::summary::Summary;
 
 /// A cell without a number.
 const NONE: &str = "–";
@@ -110,7 +110,7 @@ fn verdicts(board: &Board) -> String {
         .map(str::to_owned)
         .to_vec();
     let rows = judge(board).into_iter().map(|verdict| {
-        let text = |number: f64| match verdict.unit {
+        let text = |number: f64| match verdict.unit.as_str() {
             "/s" => format!("{}/s", rate_text(number)),
             _ => ratio_text(number),
         };
@@ -121,7 +121,7 @@ fn verdicts(board: &Board) -> String {
             None => "not measured",
         };
         vec![
-            verdict.line.to_owned(),
+            verdict.line,
             verdict.asked,
             measured.unwrap_or_else(|| NONE.into()),
             met.to_owned(),

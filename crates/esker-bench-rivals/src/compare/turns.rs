@@ -8,12 +8,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use esker_bench::console::Console;
 use esker_bench::fail::{Failure, FailureKind, Outcome};
+use esker_bench::report::chart::png;
 use esker_bench::report::record::{FORMAT, Measurement, Record, VERSION};
-use esker_bench::report::{json, machine};
+use esker_bench::report::{entry, file, json, machine};
 use esker_bench::target::settings::Packing;
 
 use crate::compare::board::{Board, Seat};
 use crate::compare::chapter::{Player, Turn, is_wanted};
+use crate::compare::goals::judge;
 use crate::compare::lines::{CHAPTERS, Chapter};
 use crate::compare::request::{Request, help};
 use crate::compare::table::render;
@@ -41,8 +43,17 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
         return Ok(console.out.write_all(help().as_bytes())?);
     };
     let entries = roster::choose(&request.engines)?;
-    for path in request.json.iter().chain(&request.markdown) {
+    let outputs = [
+        &request.json,
+        &request.html,
+        &request.png,
+        &request.markdown,
+    ];
+    for path in outputs.into_iter().flatten() {
         json::check_writable(path)?;
+    }
+    if request.png.is_some() {
+        png::check()?;
     }
     let told = |error| Failure::system(format!("cannot make {}", request.dir.display()), &error);
     fs::create_dir_all(&request.dir).map_err(told)?;
@@ -68,19 +79,35 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
         started_unix_s: started.map_or(0, |since| since.as_secs()),
         machine: machine::Machine::look(&request.dir),
         measurements,
+        verdicts: judge(&board),
     };
     clear(&request, &entries)?;
     let text = render(&board, &conditions(&request, &record));
     console.out.write_all(text.as_bytes())?;
     console.out.flush()?;
     if let Some(path) = &request.markdown {
-        let told = |error| Failure::system(format!("cannot write {}", path.display()), &error);
-        fs::write(path, &text).map_err(told)?;
+        file::write(path, text.as_bytes())?;
     }
-    match &request.json {
-        Some(path) => json::write(path, &record),
-        None => Ok(()),
+    if let Some(path) = &request.json {
+        json::write(path, &record)?;
     }
+    if let Some(path) = &request.png
+        && let Err(failure) = entry::write_png(path, &record)
+    {
+        // A system without fonts is no reason to lose what was measured.
+        console.err.line(&format!("note: no chart: {failure}"))?;
+    }
+    let Some(path) = &request.html else {
+        return Ok(());
+    };
+    entry::write_page(path, &record)?;
+    // The last line, so that whoever started hours of work finds what they came to.
+    writeln!(
+        console.out,
+        "\nthe report, a page for the browser: {}",
+        path.display()
+    )?;
+    Ok(console.out.flush()?)
 }
 
 /// Removes the directories that were made here, as far as they are empty but for the mark.

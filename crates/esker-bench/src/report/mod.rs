@@ -1,7 +1,20 @@
 //! What is kept and shown of a run.
 //!
-//! Law: a report is made from records alone; whatever a reader may want to know is in them.
+//! Law: a report is made from records alone; whatever a reader may want to know is in them. A
+//! record goes to `json`; `study` is what its numbers say, `chart` draws that, `page` puts it
+//! together, `entry` is the command.
 
+pub mod date;
 pub mod machine;
 pub mod record;
+pub mod file;
 pub mod json;
+#[cfg(test)]
+mod sample;
+pub mod quantity;
+pub mod published;
+pub mod study;
+pub mod chart;
+pub mod page;
+pub mod request;
+pub mod entry;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::latency::{Latencies, PERCENTILES};
 use crate::measure::process::Usage;
 use crate::measure::series::Series;
+use crate::measure::summary::Summary;
 use crate::report::machine::Machine;
 use crate::run::course::Finished;
 use crate::target::counters::Counters;
@@ -37,6 +38,24 @@ pub struct Record {
     pub machine: Machine,
     /// What was measured, in order.
     pub measurements: Vec<Measurement>,
+    /// What came of goals, where the run was held against any.
+    #[serde(default)]
+    pub verdicts: Vec<Verdict>,
+}
+
+/// What came of one goal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The workload.
+    pub line: String,
+    /// What was asked for, in words.
+    pub asked: String,
+    /// What was measured; `None` if the other side of the comparison was not.
+    pub measured: Option<Summary>,
+    /// Unit of what was measured: `×`, or `/s` for operations a second.
+    pub unit: String,
+    /// Whether the median meets the goal.
+    pub is_met: Option<bool>,
 }
 
 /// One workload on one engine.

@@ -227,7 +227,8 @@ impl Store for Embedded {
     }
 }
 
-fn counters(stats: &Stats) -> Counters {
+/// What our engine tells in its statistics, in the words of no engine.
+pub fn counters(stats: &Stats) -> Counters {
     let value = |wanted: &str| {
         let found = stats.counters.iter().find(|(name, _, _)| *name == wanted);
         found.map_or(0, |(_, _, value)| *value)

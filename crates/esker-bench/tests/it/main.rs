@@ -10,3 +10,5 @@ mod dialects;
 mod wiki_lines;
 mod additions;
 mod refusals;
+mod reports;
+mod browser;

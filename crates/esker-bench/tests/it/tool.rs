@@ -34,15 +34,19 @@ impl Tool {
     /// Runs db_bench with the words of `line` on the database `db` in this place. `{}` in the
     /// line is the place.
     pub fn db_bench(&self, line: &str) -> Ran {
-        let place = self.dir.path().display().to_string();
-        let mut words = vec!["db".to_owned()];
-        words.extend(
-            line.split_whitespace()
-                .map(|word| word.replace("{}", &place)),
-        );
-        if !line.contains("--db=") {
-            words.push(format!("--db={place}/db"));
+        match line.contains("--db=") {
+            true => self.bench(&format!("db {line}")),
+            false => self.bench(&format!("db {line} --db={{}}/db")),
         }
+    }
+
+    /// Runs `esker bench` with the words of `line`.
+    pub fn bench(&self, line: &str) -> Ran {
+        let place = self.dir.path().display().to_string();
+        let words: Vec<String> = line
+            .split_whitespace()
+            .map(|word| word.replace("{}", &place))
+            .collect();
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let code = esker_bench::run(&words, &mut out, &mut err);
         Ran {

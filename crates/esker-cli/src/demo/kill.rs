@@ -22,6 +22,7 @@ const LIFE_MS: std::ops::Range<u64> = 50..700;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What one round showed.
+#[derive(Clone, Copy, Debug)]
 pub struct Round {
     /// How long the writer wrote.
     pub lived: Duration,

@@ -1,29 +1,29 @@
-//! Latencies of many short operations.
+//! Latencies of many short operations, and how many there were in each second.
 
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
+use esker_bench::measure::latency::Latencies;
+use esker_bench::measure::series::Series;
+
+/// Time between two samples of throughput: the acts of the demo last a few seconds.
+const SAMPLE_EVERY: Duration = Duration::from_millis(250);
 
 /// Times of operations of one kind.
 pub struct Timings {
-    histogram: Histogram<u64>,
+    latencies: Latencies,
+    series: Series,
     total: Duration,
+    sample_at: Duration,
 }
-
-/// A minute: nothing in the demo takes longer, and what does counts as that.
-const LONGEST_NS: u64 = 60_000_000_000;
-
-/// Three digits: a bucket is at most 0.1 % wide.
-const DIGITS: u8 = 3;
 
 impl Timings {
     /// No times yet.
     pub fn new() -> Timings {
-        let histogram = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
-            .expect("bounds and digits are within what the histogram allows");
         Timings {
-            histogram,
+            latencies: Latencies::new(),
+            series: Series::default(),
             total: Duration::ZERO,
+            sample_at: SAMPLE_EVERY,
         }
     }
 
@@ -38,13 +38,17 @@ impl Timings {
     /// Adds a time.
     pub fn add(&mut self, took: Duration) {
         self.total += took;
-        let nanos = u64::try_from(took.as_nanos()).unwrap_or(LONGEST_NS);
-        self.histogram.saturating_record(nanos.clamp(1, LONGEST_NS));
+        self.latencies.add(took);
+        if self.total >= self.sample_at {
+            self.series
+                .end_interval(self.total, self.latencies.count(), Duration::ZERO);
+            self.sample_at = self.total + SAMPLE_EVERY;
+        }
     }
 
     /// How many operations.
     pub fn count(&self) -> u64 {
-        self.histogram.len()
+        self.latencies.count()
     }
 
     /// Their times together.
@@ -54,6 +58,16 @@ impl Timings {
 
     /// The time that `percent` of them did not exceed.
     pub fn percentile(&self, percent: f64) -> Duration {
-        Duration::from_nanos(self.histogram.value_at_percentile(percent))
+        Duration::from_nanos(self.latencies.percentile_ns(percent))
+    }
+
+    /// All of them.
+    pub fn latencies(&self) -> &Latencies {
+        &self.latencies
+    }
+
+    /// How many in each interval, over the time that operations took.
+    pub fn series(&self) -> &Series {
+        &self.series
     }
 }

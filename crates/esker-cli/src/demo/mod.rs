@@ -15,6 +15,7 @@ mod words;
 mod writer;
 mod kill;
 mod summary;
+mod account;
 mod run;
 
 pub use run::{Demo, demo};

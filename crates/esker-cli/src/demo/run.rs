@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use serde_json::json;
+use esker_bench::report::record::Record;
+use serde_json::{Value, json};
 
 use crate::commands::look;
+use crate::demo::account::{self, Account};
 use crate::demo::fill::fill;
 use crate::demo::kill::{self, Round};
 use crate::demo::memory::peak_resident_bytes;
@@ -15,11 +17,11 @@ use crate::demo::stage::{Act, Stage, book_bytes};
 use crate::demo::summary::{self, Sizes};
 use crate::demo::texts::{self, Texts};
 use crate::demo::words;
-use crate::fail::{Failure, Outcome};
+use crate::fail::Outcome;
 use crate::flags::Shared;
 use crate::out::Out;
 use crate::picture::map::KeyspaceMap;
-use crate::picture::{page, strip};
+use crate::picture::strip;
 use crate::quantity;
 
 /// Load real text, measure, kill itself, and prove that nothing was lost
@@ -59,21 +61,16 @@ pub fn demo(shared: &Shared, args: &Demo) -> Outcome {
     let mut rounds = Vec::new();
     kill::rounds(&stage, args.rounds, seed, &mut |round| {
         told.line(&round_line(round))?;
-        rounds.push(json!({
-            "lived_seconds": round.lived.as_secs_f64(),
-            "acknowledged": round.acknowledged,
-            "reopened_seconds": round.reopened_in.as_secs_f64(),
-            "entries_compared": round.compared,
-        }));
+        rounds.push(*round);
         Ok(())
     })?;
     let maps = final_maps(&stage)?;
-    let html = stage.dir.join("levels.html");
-    write_page(&html, &maps)?;
+    let sizes = summary::sizes(&played.sizes);
+    let html = account::write(&stage.dir, &played.record, &sizes, &rounds, &maps)?;
     if shared.json {
         let mut summary = summary::to_json(&played.acts, &played.sizes);
-        summary["rounds"] = rounds.into();
-        summary["picture"] = html.display().to_string().into();
+        summary["rounds"] = rounds.iter().map(round_json).collect();
+        summary["report"] = html.display().to_string().into();
         let mut out = Out::lock();
         out.json_page(&summary)?;
         return Ok(out.finish()?);
@@ -85,6 +82,7 @@ pub fn demo(shared: &Shared, args: &Demo) -> Outcome {
 struct Played {
     acts: Vec<Act>,
     sizes: Sizes,
+    record: Record,
     sample: Vec<u8>,
     word: String,
 }
@@ -98,14 +96,20 @@ fn play(stage: &Stage, told: &mut Told) -> Outcome<Played> {
     };
     let db = stage.open()?;
     told.line(&format!("loading {what}"))?;
+    let mut account = Account::open(stage, &db);
     let filled = fill(&db, &texts)?;
+    account.enter(&db, &filled.act);
     let disk = stage.disk_bytes();
     let sorted = db.files().iter().map(|file| file.size_bytes).sum();
     told.line("reading single keys, uniform and zipfian, and everything in order")?;
     let mut acts = vec![filled.act];
-    acts.push(reads::points(&db, &filled.books, Choice::Even)?);
-    acts.push(reads::points(&db, &filled.books, Choice::Zipfian)?);
-    acts.push(reads::scan(&db, &filled.books)?);
+    let mut enter = |act: Act| {
+        account.enter(&db, &act);
+        acts.push(act);
+    };
+    enter(reads::points(&db, &filled.books, Choice::Even)?);
+    enter(reads::points(&db, &filled.books, Choice::Zipfian)?);
+    enter(reads::scan(&db, &filled.books)?);
     told.line("counting the words of the text by merge")?;
     let counted = words::count(&db)?;
     let top = counted.top.iter().map(|(word, count)| {
@@ -116,6 +120,7 @@ fn play(stage: &Stage, told: &mut Told) -> Outcome<Played> {
         "  most frequent: {}",
         top.collect::<Vec<_>>().join(", ")
     ))?;
+    account.enter(&db, &counted.act);
     acts.push(counted.act);
     let limit = db.stats().memory_limit;
     db.close()?;
@@ -128,6 +133,7 @@ fn play(stage: &Stage, told: &mut Told) -> Outcome<Played> {
         .unwrap_or_default();
     Ok(Played {
         acts,
+        record: account.close(stage),
         sample,
         word,
         sizes: Sizes {
@@ -165,10 +171,13 @@ fn final_maps(stage: &Stage) -> Outcome<Vec<KeyspaceMap>> {
     Ok(maps)
 }
 
-fn write_page(path: &Path, maps: &[KeyspaceMap]) -> Outcome {
-    let text = page::write("The tree after the demo", maps);
-    std::fs::write(path, text)
-        .map_err(|error| Failure::system(format!("cannot write {}", path.display()), &error))
+fn round_json(round: &Round) -> Value {
+    json!({
+        "lived_seconds": round.lived.as_secs_f64(),
+        "acknowledged": round.acknowledged,
+        "reopened_seconds": round.reopened_in.as_secs_f64(),
+        "entries_compared": round.compared,
+    })
 }
 
 fn finale(
@@ -186,12 +195,12 @@ fn finale(
     lines.push(String::new());
     lines.extend(maps.iter().flat_map(strip::draw));
     lines.push(String::new());
+    lines.extend(summary::next(&stage.db_dir(), &played.sample, &played.word));
+    lines.push(String::new());
     lines.push(format!(
-        "the same as a page for the browser: {}",
+        "all of this as a page for the browser: {}",
         html.display()
     ));
-    lines.push(String::new());
-    lines.extend(summary::next(&stage.db_dir(), &played.sample, &played.word));
     let mut out = Out::lock();
     for line in lines {
         out.line(line)?;

@@ -1,10 +1,13 @@
 //! The tree as an SVG drawing: rows are runs, rectangles are files, area is bytes.
 
+use esker_bench::report::chart::paint::escape;
+use esker_bench::report::chart::style;
+
 use crate::picture::axis::Axis;
 use crate::picture::map::{FileBox, KeyspaceMap};
 use crate::picture::strip::shorten;
 use crate::quantity;
-use crate::text::escape;
+use crate::text;
 
 /// Width of the drawing's files, in its own units.
 const WIDTH: f64 = 1000.0;
@@ -27,17 +30,15 @@ const THIN: f64 = 0.8;
 /// Letters of a key below the drawing.
 const KEY_CHARS: usize = 36;
 
-/// Colours for light and dark surroundings; used where the drawing stands alone, and by the page.
+/// What the classes of the drawing look like, beside the style of every page.
 pub const STYLE: &str = "\
-:root{--ink:#1d2430;--soft:#5c6675;--paper:#ffffff;--line:#d8dde5;--fill:#4e79a7;--edge:#ffffff}\
-@media(prefers-color-scheme:dark){:root{--ink:#e6e9ee;--soft:#98a2b3;--paper:#14181f;\
---line:#323a47;--fill:#7aa6d6;--edge:#14181f}}\
-svg text{font:12px system-ui,sans-serif;fill:var(--soft)}\
+:root{--fill:var(--accent)}\
+.tree{min-width:640px}\
 svg .row{fill:none;stroke:var(--line);stroke-width:.5}\
-svg .file{stroke:var(--edge);stroke-width:.6;fill:var(--fill)}\
+svg .file{stroke:var(--paper);stroke-width:.6;fill:var(--fill)}\
 svg .file:hover{stroke:var(--ink);stroke-width:1.6}\
 svg .name{fill:var(--ink);font-weight:600}\
-svg .within{fill:var(--edge);font-size:10px;pointer-events:none}\
+svg .within{fill:var(--paper);font-size:10px;pointer-events:none}\
 .l0{--fill:#d9822b}.l1{--fill:#c9a227}.l2{--fill:#6b9e3e}.l3{--fill:#2f9e8f}\
 .l4{--fill:#3f8fc9}.l5{--fill:#6a74cf}.l6{--fill:#9a63b8}\
 @media(prefers-color-scheme:dark){.l0{--fill:#eda35a}.l1{--fill:#dfc04d}.l2{--fill:#94c367}\
@@ -49,7 +50,7 @@ pub fn draw(map: &KeyspaceMap) -> Option<String> {
     let rows = Rows::new(map, &axis);
     let (width, height) = (LEFT + WIDTH + RIGHT, rows.bottom() + FOOT);
     let mut svg = String::new();
-    let name = xml(&map.name);
+    let name = escape(&map.name);
     svg.push_str(&format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.1}\" \
          role=\"img\" aria-label=\"Files of keyspace {name} by level and key range\">"
@@ -83,7 +84,8 @@ pub fn standalone(map: &KeyspaceMap) -> Option<String> {
     let end_of_tag = svg.find('>')? + 1;
     let (tag, rest) = svg.split_at(end_of_tag);
     let paper = "<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>";
-    Some(format!("{tag}<style>{STYLE}</style>{paper}{rest}\n"))
+    let style = style::of_page();
+    Some(format!("{tag}<style>{style}{STYLE}</style>{paper}{rest}\n"))
 }
 
 /// Where one run is drawn.
@@ -139,13 +141,13 @@ fn rectangle(svg: &mut String, axis: &Axis, rows: &Rows, row: Row, level: usize,
         quantity::bytes(file.size_bytes),
         quantity::count(file.entry_count),
         quantity::count(file.delete_count),
-        escape(&file.smallest),
-        escape(&file.largest)
+        text::escape(&file.smallest),
+        text::escape(&file.largest)
     );
     svg.push_str(&format!(
         "<rect class=\"file l{level}\" x=\"{x:.2}\" y=\"{y:.2}\" width=\"{wide:.2}\" \
          height=\"{tall:.2}\"><title>{}</title></rect>",
-        xml(&told)
+        escape(&told)
     ));
     // Only where seven letters of ten units fit.
     if wide > 46.0 && tall > 13.0 {
@@ -164,27 +166,11 @@ fn footer(svg: &mut String, axis: &Axis, base: f64) {
         (LEFT + WIDTH, "end", axis.last_key()),
     ];
     for (x, anchor, key) in ends {
-        let key = xml(&shorten(key, KEY_CHARS));
+        let key = escape(&shorten(key, KEY_CHARS));
         svg.push_str(&format!(
             "<text x=\"{x}\" y=\"{base:.1}\" text-anchor=\"{anchor}\">{key}</text>"
         ));
     }
-}
-
-/// Text inside XML and HTML, attributes included.
-pub fn xml(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            _ => safe.push(char),
-        }
-    }
-    safe
 }
 
 #[cfg(test)]

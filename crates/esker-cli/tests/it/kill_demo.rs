@@ -37,8 +37,20 @@ fn demo_loads_measures_and_survives_its_kill() {
         );
     }
     assert!(ran.text().contains("acknowledged batches are there"));
-    let page = std::fs::read_to_string(bench.path("play/levels.html")).unwrap();
-    assert!(page.contains("<svg"));
+    // The last thing told is where the page of the run is; it has the numbers, the kill and the
+    // tree.
+    let last = ran.text().lines().last().unwrap().to_owned();
+    assert!(last.ends_with("play/report.html"), "{last}");
+    let page = std::fs::read_to_string(bench.path("play/report.html")).unwrap();
+    for part in [
+        "<svg",
+        "count words, merge",
+        "Killed while writing",
+        "Keyspace words",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    bench.ok(&["bench", "report", "play/run.json", "-o", "again.html"]);
     let db = bench.path("play/db").display().to_string();
     let get = ran
         .text()

@@ -15,13 +15,23 @@ fn all_lines_run_and_all_engines_agree() {
     // Two rounds of everything on 2000 keys: tables, a record, and nothing left behind.
     let room = tempfile::tempdir().expect("a directory");
     let (dir, json) = (room.path().join("stores"), room.path().join("record.json"));
+    let html = room.path().join("report.html");
     let (code, out, err) = compare(&format!(
         "--num=2000 --rounds=2 --cold_reads=50 --sync_ops=3 --large_ops=3 --limits=no \
-         --background_threads=1 --dir {} --json {}",
+         --background_threads=1 --dir {} --json {} --html {}",
         dir.display(),
-        json.display()
+        json.display(),
+        html.display()
     ));
     assert_eq!(code, 0, "{err}");
+    // The page is there, and the last line says where.
+    let last = out.lines().last().expect("a line");
+    assert!(last.ends_with(&html.display().to_string()), "{last}");
+    assert!(
+        fs::read_to_string(&html)
+            .expect("a page")
+            .contains("mergerandom")
+    );
     for line in &crate::compare::lines::LINES {
         assert!(
             out.contains(&format!("| {} ", line.name)),
@@ -37,6 +47,7 @@ fn all_lines_run_and_all_engines_agree() {
             .any(|one| one.name == "mergerandom")
     );
     assert!(record.measurements.iter().all(|one| one.round < 2));
+    assert!(record.verdicts.iter().any(|it| it.line == "fillseq"));
     assert!(!dir.exists());
 }
 

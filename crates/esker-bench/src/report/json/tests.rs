@@ -15,6 +15,7 @@ fn record() -> Record {
         is_optimised: true,
         started_unix_s: 1,
         machine: Machine::default(),
+        verdicts: Vec::new(),
         measurements: vec![Measurement {
             name: "fillseq".into(),
             ops_per_s: 1.5,

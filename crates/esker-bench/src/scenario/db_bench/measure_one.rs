@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::console::Remarks;
 use crate::fail::{Failure, Outcome};
+use crate::report::date;
 use crate::run::course::{Course, Finished, Interval, LaneMoment, Tick};
 use crate::run::execute::{Body, execute};
 use crate::run::lane::Lane;
 use crate::run::live::Live;
-use crate::scenario::db_bench::date;
 use crate::scenario::db_bench::operation::{Count, Does, Operation};
 use crate::scenario::db_bench::rocksdb_stats;
 use crate::scenario::db_bench::setup::Setup;

@@ -5,7 +5,6 @@
 pub mod keys;
 pub mod feed;
 pub mod setup;
-pub mod date;
 pub mod buckets;
 pub mod lines;
 pub mod header;

@@ -6,9 +6,9 @@ use crate::console::Console;
 use crate::fail::{Failure, Outcome};
 use crate::flags::catalog;
 use crate::flags::nearest::nearest;
+use crate::report::date;
 use crate::report::machine::{Machine, commit};
 use crate::report::record::{FORMAT, Record, VERSION};
-use crate::scenario::db_bench::date;
 use crate::scenario::db_bench::default_list::default_list;
 use crate::scenario::db_bench::list::{OPERATIONS, find};
 use crate::scenario::db_bench::repeats;
@@ -117,5 +117,6 @@ pub fn record(tool: String, dir: &Path, words: &[String]) -> Record {
         started_unix_s: date::unix_seconds(),
         machine: Machine::look(dir),
         measurements: Vec::new(),
+        verdicts: Vec::new(),
     }
 }

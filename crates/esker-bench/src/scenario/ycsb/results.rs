@@ -145,5 +145,6 @@ pub fn record(measurement: Measurement, words: &[String], dir: &Path) -> Record 
         started_unix_s: since.as_secs().saturating_sub(took),
         machine: Machine::look(dir),
         measurements: vec![measurement],
+        verdicts: Vec::new(),
     }
 }

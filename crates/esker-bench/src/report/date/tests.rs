@@ -9,4 +9,12 @@ fn moments_are_spelled_as_the_dialects_do() {
     assert_eq!(ctime(1_709_210_096), "Thu Feb 29 12:34:56 2024");
     assert_eq!(ctime(1_736_088_005), "Sun Jan  5 14:40:05 2025");
     assert_eq!(stamp(1_736_088_005), "2025/01/05-14:40:05");
+    assert_eq!(utc(1_736_088_005), "2025-01-05 14:40 UTC");
+}
+
+#[test]
+fn no_number_breaks_a_date() {
+    // A file may hold any: none of them overflows.
+    assert_eq!(utc(0), "");
+    assert!(utc(u64::MAX).starts_with("9999-12-31"));
 }

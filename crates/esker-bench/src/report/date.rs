@@ -1,4 +1,4 @@
-//! Moments as the dialects print them, in UTC.
+//! Moments as people and as db_bench's dialects write them, in UTC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -41,6 +41,17 @@ pub fn stamp(unix_s: u64) -> String {
     format!("{year:04}/{month:02}/{day:02}-{hour:02}:{minute:02}:{second:02}")
 }
 
+/// As a page has it: `2025-01-05 14:40 UTC`; nothing for 0, which no run began at.
+pub fn utc(unix_s: u64) -> String {
+    if unix_s == 0 {
+        return String::new();
+    }
+    let at = parts(unix_s);
+    let (hour, minute, _) = clock(at.seconds);
+    let (year, month, day) = (at.year, at.month, at.day);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
 fn clock(seconds: u64) -> (u64, u64, u64) {
     (seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
@@ -48,7 +59,8 @@ fn clock(seconds: u64) -> (u64, u64, u64) {
 // Days are counted from 1 March of the year 0, so that leap days come last.
 // Source: Hinnant, "chrono-compatible low-level date algorithms".
 fn parts(unix_s: u64) -> Parts {
-    let days = unix_s / 86_400;
+    // No clock that a record was made by is further on than the year 9999.
+    let days = unix_s.min(253_402_300_799) / 86_400;
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -1,0 +1,13 @@
+//! Drawings in SVG: bars of ratios, dots of rates, tails, rates over time, growth.
+//!
+//! Law: a drawing is plain shapes and text with classes; only `style` knows a colour, so that the
+//! same drawing serves light and dark, page, file and PNG. Every text is escaped in `paint`.
+
+pub mod style;
+pub mod scale;
+pub mod paint;
+pub mod rows;
+pub mod lines;
+pub mod curves;
+pub mod main_chart;
+pub mod png;

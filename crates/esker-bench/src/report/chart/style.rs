@@ -1,0 +1,73 @@
+//! The colours and letters of every drawing and page: one accent, the rest ink and greys.
+
+/// Colours for light surroundings.
+const LIGHT: &str = "\
+--paper:#ffffff;--ink:#1d2430;--soft:#5c6675;--line:#dde2ea;--accent:#0f6fae;\
+--mute:#a3adbc;--wash:#eef2f6;--mark:#c8521f";
+
+/// The same for dark ones.
+const DARK: &str = "\
+--paper:#14181f;--ink:#e6e9ee;--soft:#98a2b3;--line:#2c3440;--accent:#5db4ec;\
+--mute:#66728a;--wash:#1c222b;--mark:#f0935f";
+
+/// What each class of a drawing looks like, by the names of the colours.
+const CLASSES: &str = "\
+svg text{font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;\
+font-size:12px;fill:var(--soft)}\
+svg .ink{fill:var(--ink)}\
+svg .strong{fill:var(--ink);font-weight:600}\
+svg .title{fill:var(--ink);font-weight:600;font-size:13px}\
+svg .head{fill:var(--ink);font-weight:600;font-size:17px}\
+svg .small{font-size:11px}\
+svg .ours-text{fill:var(--accent);font-weight:600}\
+svg .grid{stroke:var(--line);stroke-width:1;fill:none}\
+svg .base{stroke:var(--soft);stroke-width:1;fill:none}\
+svg .ours{fill:var(--accent)}\
+svg .theirs{fill:var(--mute)}\
+svg .whisker{stroke:var(--ink);stroke-width:1.2;fill:none}\
+svg .ours-line{stroke:var(--accent);stroke-width:2.2;fill:none;stroke-linejoin:round}\
+svg .theirs-line{stroke:var(--mute);stroke-width:1.6;fill:none;stroke-linejoin:round}\
+svg .faint{stroke-dasharray:2 3;stroke-width:1.4}\
+svg .dash-1{stroke-dasharray:7 3}\
+svg .dash-2{stroke-dasharray:3 2}\
+svg .dash-3{stroke-dasharray:9 3 2 3}\
+svg .dash-4{stroke-dasharray:1 2}\
+svg .stall{fill:var(--mark);fill-opacity:.16}\
+svg .stall-edge{fill:var(--mark)}\
+svg .paper{fill:var(--paper)}";
+
+/// The style of a page and of all drawings in it: light or dark as the reader's system is.
+pub fn of_page() -> String {
+    format!(
+        ":root{{color-scheme:light dark;{LIGHT}}}\
+         @media(prefers-color-scheme:dark){{:root{{{DARK}}}}}{CLASSES}"
+    )
+}
+
+/// The style of a drawing in a file of its own: the same, with every colour spelled out, since
+/// not all that shows SVG knows names of colours.
+pub fn of_file() -> String {
+    format!(
+        "{}@media(prefers-color-scheme:dark){{{}}}",
+        spelled(LIGHT),
+        spelled(DARK)
+    )
+}
+
+/// The style of a drawing that becomes pixels: light only, since pixels cannot follow the reader.
+pub fn of_pixels() -> String {
+    spelled(LIGHT)
+}
+
+/// The classes with the values of `colours` in place of their names.
+fn spelled(colours: &str) -> String {
+    let mut text = CLASSES.to_owned();
+    for pair in colours.split(';') {
+        let (name, colour) = pair.split_once(':').expect("each colour has a name");
+        text = text.replace(&format!("var({name})"), colour);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

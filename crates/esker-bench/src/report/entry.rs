@@ -1,0 +1,206 @@
+//! `esker bench report`: records in, pages, charts and comparisons out.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::console::Console;
+use crate::fail::{Failure, Outcome};
+use crate::report::chart::main_chart::{self, Panel};
+use crate::report::chart::{png, style};
+use crate::report::page::comparison::Pair;
+use crate::report::page::report;
+use crate::report::record::Record;
+use crate::report::request::{Request, help};
+use crate::report::study::contrast::{Change, contrast};
+use crate::report::study::rounds::Study;
+use crate::report::{date, file, json};
+
+/// Carries out the words behind `esker bench report`.
+pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
+    let Some(request) = Request::parse(words)? else {
+        return Ok(console.out.write_all(help().as_bytes())?);
+    };
+    let read = |path: &Path| read_only(path, &request.only);
+    let first = read(&request.first)?;
+    let second = request.second.as_deref().map(read).transpose()?;
+    for path in request.outputs() {
+        file::check_writable(path)?;
+    }
+    match second {
+        Some(second) => compare(&request, &first, &second, console),
+        None => show(&request, &first, console),
+    }
+}
+
+/// The record in `path` with the workloads of these names; with all if there are no names.
+fn read_only(path: &Path, names: &[String]) -> Outcome<Record> {
+    let mut record = json::read(path)?;
+    for name in names {
+        if !record.measurements.iter().any(|one| one.name == *name) {
+            let mut all: Vec<&str> = record.measurements.iter().map(|it| &*it.name).collect();
+            all.sort_unstable();
+            all.dedup();
+            return Err(Failure::usage(format!(
+                "there is no workload `{name}` in {}; there is {}",
+                path.display(),
+                all.join(", ")
+            )));
+        }
+    }
+    let is_wanted = |name: &String| names.is_empty() || names.contains(name);
+    record.measurements.retain(|one| is_wanted(&one.name));
+    record.verdicts.retain(|one| is_wanted(&one.line));
+    Ok(record)
+}
+
+/// Writes the page of `record` to `path`, for other commands that have one.
+pub fn write_page(path: &Path, record: &Record) -> Outcome {
+    file::write(path, report::write(record).as_bytes())
+}
+
+/// Writes the main chart of `record` to `path` as PNG, for other commands that have one.
+///
+/// Errors: those of [`png::pixels`]; `Usage` if nothing was measured.
+pub fn write_png(path: &Path, record: &Record) -> Outcome {
+    let request = Request {
+        png: Some(path.to_path_buf()),
+        ..Request::default()
+    };
+    let study = Study::of(record);
+    let panels = main_chart::panels(&study);
+    charts(&request, &panels, &report::title(&study), &foot(&study))
+}
+
+fn show(request: &Request, record: &Record, console: &mut Console<'_>) -> Outcome {
+    if let Some(path) = &request.html {
+        write_page(path, record)?;
+    }
+    let study = Study::of(record);
+    let panels = main_chart::panels(&study);
+    let heading = report::title(&study);
+    charts(request, &panels, &heading, &foot(&study))?;
+    told(request, console)
+}
+
+fn compare(
+    request: &Request,
+    before: &Record,
+    after: &Record,
+    console: &mut Console<'_>,
+) -> Outcome {
+    let (earlier, later) = (Study::of(before), Study::of(after));
+    let contrast = contrast(&earlier, &later);
+    let name = |path: &Path| path.display().to_string();
+    let second = request.second.as_deref().unwrap_or(&request.first);
+    let (before_name, after_name) = (name(&request.first), name(second));
+    let pair = Pair {
+        before: (&before_name, before),
+        after: (&after_name, after),
+        contrast: &contrast,
+    };
+    if let Some(path) = &request.html {
+        file::write(path, pair.page().as_bytes())?;
+    }
+    let foot = [
+        format!("before {before_name}, after {after_name}"),
+        pair.method(),
+    ];
+    charts(request, &pair.panels(), "Two runs compared", &foot)?;
+    if request.is_json {
+        let text = serde_json::to_string_pretty(&in_json(&pair))
+            .map_err(|error| Failure::failed(format!("cannot tell the outcome: {error}")))?;
+        return Ok(writeln!(console.out, "{text}")?);
+    }
+    console.out.write_all(pair.text().as_bytes())?;
+    told(request, console)
+}
+
+/// The chart in the files that are asked for.
+fn charts(request: &Request, panels: &[Panel], heading: &str, foot: &[String]) -> Outcome {
+    if request.svg.is_none() && request.png.is_none() {
+        return Ok(());
+    }
+    if panels.is_empty() {
+        return Err(Failure::usage(format!(
+            "{} holds nothing to draw; run a benchmark that measures something",
+            request.first.display()
+        )));
+    }
+    if let Some(path) = &request.svg {
+        let svg = main_chart::in_file(panels, &style::of_file(), heading, foot);
+        file::write(path, svg.as_bytes())?;
+    }
+    if let Some(path) = &request.png {
+        let svg = main_chart::in_file(panels, &style::of_pixels(), heading, foot);
+        file::write(path, &png::pixels(&svg)?)?;
+    }
+    Ok(())
+}
+
+/// What stands below the chart of a run: so that it still says what it is when it is alone.
+fn foot(study: &Study<'_>) -> Vec<String> {
+    let record = study.record;
+    let mut foot = vec![report::summary(study)];
+    let facts = [
+        date::utc(record.started_unix_s),
+        match record.commit.as_str() {
+            "" => String::new(),
+            commit => format!("commit {commit}"),
+        },
+        match record.is_optimised {
+            true => String::new(),
+            false => "BUILT WITHOUT OPTIMISATION".into(),
+        },
+    ];
+    let facts: Vec<String> = facts.into_iter().filter(|it| !it.is_empty()).collect();
+    if !facts.is_empty() {
+        foot.push(facts.join(", "));
+    }
+    foot
+}
+
+/// The paths of what was written, one a line.
+fn told(request: &Request, console: &mut Console<'_>) -> Outcome {
+    for path in request.outputs() {
+        writeln!(console.out, "{}", path.display())?;
+    }
+    Ok(())
+}
+
+fn in_json(pair: &Pair<'_>) -> Value {
+    let change = |change: &Change| {
+        json!({
+            "before": change.before,
+            "after": change.after,
+            "ratio": change.ratio,
+            "rounds": [change.rounds.0, change.rounds.1],
+            "chance": change.chance,
+            "call": change.call.word(),
+        })
+    };
+    let rows = pair.contrast.rows.iter().map(|row| {
+        json!({
+            "workload": row.label,
+            "engine": row.engine,
+            "ops_per_s": change(&row.rate),
+            "p99_ns": row.p99.as_ref().map(change),
+        })
+    });
+    let missing = |all: &[(String, String)]| -> Vec<Value> {
+        let all = all.iter();
+        all.map(|(label, engine)| json!({"workload": label, "engine": engine}))
+            .collect()
+    };
+    json!({
+        "format": "esker-bench-comparison",
+        "version": 1,
+        "before": pair.before.0,
+        "after": pair.after.0,
+        "rows": rows.collect::<Vec<_>>(),
+        "only_before": missing(&pair.contrast.only_before),
+        "only_after": missing(&pair.contrast.only_after),
+        "warnings": pair.warnings(),
+        "method": pair.method(),
+    })
+}

@@ -1,0 +1,130 @@
+//! The section of conditions: command, commit, machine, workloads, and settings as given.
+
+use crate::report::chart::paint::escape;
+use crate::report::date;
+use crate::report::page::markup::{Cell, Table, folded, note, quiet};
+use crate::report::page::shell::Section;
+use crate::report::quantity;
+use crate::report::record::Record;
+use crate::report::study::rounds::{Seat, Study};
+use crate::target::settings::Matched;
+
+/// The section.
+pub fn section(study: &Study<'_>) -> Section {
+    let mut body = facts(study.record);
+    body += &settings(study);
+    body += &folded("What each workload was", &workloads(study).html());
+    Section::new("How it was measured", body)
+}
+
+/// Terms and what they are; empty ones are left out.
+fn facts(record: &Record) -> String {
+    let machine = &record.machine;
+    let processors = match machine.cpu.is_empty() {
+        true => String::new(),
+        false => format!("{} × {}", machine.cpu_count, machine.cpu),
+    };
+    let memory = match machine.memory_bytes {
+        0 => String::new(),
+        bytes => quantity::bytes(bytes as f64),
+    };
+    let build = match record.is_optimised {
+        true => record.commit.clone(),
+        false => format!("{}, built without optimisation", record.commit),
+    };
+    let facts = [
+        ("tool", record.tool.clone()),
+        ("commit", build),
+        ("started", date::utc(record.started_unix_s)),
+        ("processors", processors),
+        ("their cache", machine.cpu_cache.clone()),
+        ("memory", memory),
+        ("disk", machine.disk.clone()),
+        ("kernel", machine.kernel.clone()),
+        ("host", machine.host.clone()),
+    ];
+    let mut text = String::from("<dl>");
+    for (term, fact) in facts.iter().filter(|(_, fact)| !fact.trim().is_empty()) {
+        text += &format!("<dt>{term}</dt><dd>{}</dd>", escape(fact));
+    }
+    text += "</dl>\n";
+    if !record.command.is_empty() {
+        let words = format!("{} {}", record.tool, record.command.join(" "));
+        text += &format!("<pre>{}</pre>\n", escape(words.trim()));
+    }
+    text
+}
+
+/// What every engine was told and what it made of that.
+fn settings(study: &Study<'_>) -> String {
+    let mut text = String::new();
+    for (place, seat) in study.seats.iter().enumerate() {
+        let mut cells = study.workloads.iter().filter_map(|it| it.cell(place));
+        let all = cells.find_map(|cell| {
+            let settings = &cell.rounds.first()?.settings;
+            (!settings.is_empty()).then_some(settings)
+        });
+        if let Some(all) = all {
+            text += &folded(&told(seat), &table(all).html());
+        }
+    }
+    match text.is_empty() {
+        true => text,
+        false => note("All engines were told the same, each in its own words:") + &text,
+    }
+}
+
+fn told(seat: &Seat) -> String {
+    format!("What {} made of the settings", seat.full())
+}
+
+fn table(all: &[Matched]) -> Table {
+    let mut table = Table::of_words(["setting", "asked", "given", "note"]);
+    for one in all {
+        table.row([
+            Cell::from(one.wish.replace('_', " ")),
+            one.wished.as_str().into(),
+            match one.has_effect() {
+                true => one.given.as_str().into(),
+                false => quiet("nothing like it"),
+            },
+            quiet(one.note.clone()),
+        ]);
+    }
+    table
+}
+
+fn workloads(study: &Study<'_>) -> Table {
+    let mut table = Table::of_words(["workload", "threads", "operations", "loop", "described as"]);
+    for workload in &study.workloads {
+        let first = workload.cells.first().and_then(|cell| cell.rounds.first());
+        let Some(one) = first else { continue };
+        let fields = one.workload.iter();
+        let fields: Vec<String> = fields
+            .map(|(name, text)| format!("{} {text}", name.replace('_', " ")))
+            .collect();
+        let mut described = fields.join(", ");
+        for (is, told) in [
+            (one.is_verified, "every value read was checked"),
+            (one.is_drained, "background work was waited for"),
+        ] {
+            if is {
+                described += &format!("; {told}");
+            }
+        }
+        if !one.message.is_empty() {
+            described += &format!("; {}", one.message);
+        }
+        table.row([
+            workload.label.clone(),
+            one.threads.to_string(),
+            quantity::exact(one.ops),
+            match one.target_rate {
+                Some(rate) => format!("open, {}/s", quantity::count(rate)),
+                None => "closed".into(),
+            },
+            described,
+        ]);
+    }
+    table
+}

@@ -1,0 +1,141 @@
+//! The section of costs: processor, memory, bytes, amplification, stalls, debt.
+
+use crate::report::page::markup::{Table, folded, note};
+use crate::report::page::shell::Section;
+use crate::report::quantity;
+use crate::report::record::Measurement;
+use crate::report::study::rounds::{Cell, Study};
+
+/// One column: its head, its number, how it reads.
+struct Column {
+    head: &'static str,
+    of: fn(&Measurement) -> Option<f64>,
+    text: fn(f64) -> String,
+}
+
+const fn column(
+    head: &'static str,
+    of: fn(&Measurement) -> Option<f64>,
+    text: fn(f64) -> String,
+) -> Column {
+    Column { head, of, text }
+}
+
+const COLUMNS: [Column; 13] = [
+    column("CPU", |one| above_zero(one.usage.cpu_s), quantity::seconds),
+    column(
+        "CPU per op",
+        |one| above_zero(one.usage.cpu_s / one.ops as f64),
+        quantity::seconds,
+    ),
+    column(
+        "peak mem.",
+        |one| above_zero(one.usage.peak_rss_bytes as f64),
+        quantity::bytes,
+    ),
+    column(
+        "device wrote",
+        |one| above_zero(one.usage.device_write_bytes as f64),
+        quantity::bytes,
+    ),
+    column(
+        "device read",
+        |one| above_zero(one.usage.device_read_bytes as f64),
+        quantity::bytes,
+    ),
+    column(
+        "engine wrote",
+        |one| one.engine_work.written_bytes.map(|it| it as f64),
+        quantity::bytes,
+    ),
+    column(
+        "engine read",
+        |one| one.engine_work.read_bytes.map(|it| it as f64),
+        quantity::bytes,
+    ),
+    column(
+        "write ampl.",
+        |one| one.engine_work.write_amplification,
+        quantity::ratio,
+    ),
+    column(
+        "read ampl.",
+        |one| one.engine_work.read_amplification,
+        quantity::ratio,
+    ),
+    column(
+        "space ampl.",
+        |one| one.engine_work.space_amplification,
+        quantity::ratio,
+    ),
+    column("stalls", |one| one.engine_work.stall_s, quantity::seconds),
+    column(
+        "debt left",
+        |one| one.engine_work.debt_bytes.map(|it| it as f64),
+        quantity::bytes,
+    ),
+    column(
+        "live files",
+        |one| one.engine_work.live_bytes.map(|it| it as f64),
+        quantity::bytes,
+    ),
+];
+
+const EXPLAINED: &str = "Medians over the rounds, background threads included. The device counts \
+    what the process caused to be read and written; what the page cache still held is not in it. \
+    Amplification is what the engine wrote for each byte of the user's, read for each byte \
+    returned, and keeps for each byte alive. Stalls add up the waits of all writers; debt is what \
+    compaction had still to merge at the end. A dash: the engine or the system does not tell.";
+
+/// What the number of a system that does not tell looks like is 0.
+fn above_zero(number: f64) -> Option<f64> {
+    (number > 0.0).then_some(number)
+}
+
+/// The section; empty for a record without measurements.
+pub fn section(study: &Study<'_>) -> Section {
+    let tables: Vec<String> = (0..study.seats.len())
+        .map(|place| table(study, place).html())
+        .collect();
+    let mut body = String::new();
+    for (index, (seat, table)) in study.seats.iter().zip(&tables).enumerate() {
+        body += &match index {
+            0 => table.clone(),
+            _ => folded(&format!("The same of {}", seat.full()), table),
+        };
+    }
+    match body.is_empty() {
+        true => Section::new("Cost", body),
+        false => Section::new("Cost", note(EXPLAINED) + &body),
+    }
+}
+
+/// A row for each workload; columns without any number are left out.
+fn table(study: &Study<'_>, place: usize) -> Table {
+    let cells = study.workloads.iter().filter_map(|workload| {
+        let cell = workload.cell(place)?;
+        Some((workload.label.as_str(), cell))
+    });
+    let cells: Vec<(&str, &Cell<'_>)> = cells.collect();
+    let has_number = |column: &&Column| {
+        let mut cells = cells.iter();
+        cells.any(|(_, cell)| cell.summary(column.of).is_some())
+    };
+    let columns: Vec<&Column> = COLUMNS.iter().filter(has_number).collect();
+    let heads = columns.iter().map(|column| column.head);
+    let mut table = Table::new(std::iter::once("workload").chain(heads));
+    if columns.is_empty() {
+        return table;
+    }
+    for (label, cell) in &cells {
+        let numbers = columns.iter().map(|column| {
+            let number = cell.summary(column.of);
+            number.map_or(quantity::NONE.into(), |it| (column.text)(it.median))
+        });
+        table.row(std::iter::once((*label).to_owned()).chain(numbers));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests;

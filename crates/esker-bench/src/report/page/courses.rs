@@ -1,0 +1,102 @@
+//! The sections over time and over size: throughput with its stalls, and growth with the keys.
+
+use crate::report::chart::curves::{self, Course};
+use crate::report::chart::lines::HEIGHT;
+use crate::report::chart::paint::Drawing;
+use crate::report::page::markup::{WIDE, both_widths, note};
+use crate::report::page::shell::Section;
+use crate::report::quantity;
+use crate::report::record::Measurement;
+use crate::report::study::flow::{Flow, flow};
+use crate::report::study::growth::growths;
+use crate::report::study::rounds::{Cell, Study};
+
+const OVER_TIME: &str = "Operations a second over time, of the round that came out in the middle. \
+    The dashed line is half of the mean of the first engine named; intervals in which it fell \
+    below are shaded, with an edge on top.";
+
+const GROWTH: &str = "What an operation costs as the data grows; both scales go by factors of ten. \
+    Beside each engine: how many times as long an operation takes at the most keys as at the \
+    fewest.";
+
+/// Throughput over time; empty if every run was over within three intervals.
+pub fn over_time(study: &Study<'_>) -> Section {
+    let mut drawings = String::new();
+    for workload in &study.workloads {
+        let flows = workload.cells.iter().filter_map(|cell| {
+            let flow = flow(middle_round(cell)?)?;
+            Some((cell.place, flow))
+        });
+        let flows: Vec<(usize, Flow)> = flows.collect();
+        // Where ours was over within three intervals, the others' course says nothing about it.
+        let Some((place @ 0, first)) = flows.first() else {
+            continue;
+        };
+        let name = &study.seats[*place].name;
+        let course = Course {
+            title: &workload.label,
+            seats: &study.seats,
+            flows: &flows,
+        };
+        let label = format!("Operations a second of {} over time", workload.label);
+        let drawn = both_widths(WIDE, &label, |width| {
+            course
+                .draw(width)
+                .expect("a course with an engine has a drawing")
+        });
+        let caption = crate::report::chart::paint::escape(&caption(name, first));
+        drawings += &drawn.replace("</figure>", &format!("<p>{caption}</p></figure>"));
+    }
+    let body = match drawings.is_empty() {
+        true => String::new(),
+        false => format!("{}<div class=\"pair\">{drawings}</div>\n", note(OVER_TIME)),
+    };
+    Section::new("Over time", body)
+}
+
+fn caption(engine: &str, flow: &Flow) -> String {
+    let slow = match flow.slow.len() {
+        0 => "never below half of the mean".to_owned(),
+        1 => "one interval below half of the mean".to_owned(),
+        count => format!("{count} intervals below half of the mean"),
+    };
+    let mut text = format!(
+        "{engine}: {slow}, the slowest at {:.0} % of it",
+        flow.lowest_share() * 100.0
+    );
+    if flow.stall_s > 0.0 {
+        text += &format!(
+            "; writers were held back for {}",
+            quantity::seconds(flow.stall_s)
+        );
+    }
+    text + "."
+}
+
+/// The round whose rate is the median of all; of an even number the lower one.
+fn middle_round<'a>(cell: &Cell<'a>) -> Option<&'a Measurement> {
+    let mut rounds = cell.rounds.clone();
+    rounds.sort_by(|left, right| left.ops_per_s.total_cmp(&right.ops_per_s));
+    rounds.get((rounds.len() - 1) / 2).copied()
+}
+
+/// Cost over size; empty unless a workload ran at several numbers of keys.
+pub fn over_size(study: &Study<'_>) -> Section {
+    let mut drawings = String::new();
+    for growth in growths(study) {
+        let Some(field) = curves::growth(&growth, &study.seats) else {
+            continue;
+        };
+        let label = format!("Time of an operation of {} over keys", growth.name);
+        drawings += &both_widths(WIDE, &label, |width| {
+            let mut drawing = Drawing::new();
+            field.draw(&mut drawing, width);
+            (drawing, HEIGHT)
+        });
+    }
+    let body = match drawings.is_empty() {
+        true => String::new(),
+        false => format!("{}<div class=\"pair\">{drawings}</div>\n", note(GROWTH)),
+    };
+    Section::new("Growth", body)
+}

@@ -1,0 +1,92 @@
+//! The section of latencies: whole distributions as curves, and their percentiles as numbers.
+
+use crate::report::chart::curves;
+use crate::report::chart::lines::HEIGHT;
+use crate::report::chart::paint::Drawing;
+use crate::report::page::markup::{Table, WIDE, both_widths, folded, note};
+use crate::report::page::shell::Section;
+use crate::report::quantity;
+use crate::report::study::rounds::{Study, Workload};
+use crate::report::study::tails::{Tail, at, kinds, nines, tail};
+
+/// The percentiles of the table, as shares.
+const SHARES: [(&str, f64); 5] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p99", 0.99),
+    ("p99.9", 0.999),
+    ("p99.99", 0.9999),
+];
+
+const EXPLAINED: &str = "How long operations took, all rounds together. From left to right ever \
+    fewer operations are slower: behind p99.9 one of a thousand. Both scales go by factors of \
+    ten. In an open loop times count from when an operation was due.";
+
+/// The section; empty if nothing was timed.
+pub fn section(study: &Study<'_>) -> Section {
+    let shares = SHARES.iter().map(|(name, _)| *name);
+    let heads = ["workload", "engine", "count"].into_iter();
+    let mut table = Table::new(heads.chain(shares).chain(["max"]));
+    let mut drawings = String::new();
+    for workload in &study.workloads {
+        for (title, tails) in tails_of(workload) {
+            for one in &tails {
+                table.row(row(&title, study, one));
+            }
+            let Some(field) = curves::tails(&title, &study.seats, &tails) else {
+                continue;
+            };
+            let label = format!("Latency of {title} over percentiles");
+            drawings += &both_widths(WIDE, &label, |width| {
+                let mut drawing = Drawing::new();
+                field.draw(&mut drawing, width);
+                (drawing, HEIGHT)
+            });
+        }
+    }
+    if drawings.is_empty() {
+        return Section::new("Latency", String::new());
+    }
+    let body = format!(
+        "{}<div class=\"pair\">{drawings}</div>\n{}",
+        note(EXPLAINED),
+        folded("All percentiles", &table.html())
+    );
+    Section::new("Latency", body)
+}
+
+/// The tails of every kind of operation of a workload, each with what it is called.
+fn tails_of(workload: &Workload<'_>) -> Vec<(String, Vec<Tail>)> {
+    let mut all: Vec<&str> = Vec::new();
+    for kind in workload.cells.iter().flat_map(kinds) {
+        if !all.contains(&kind) {
+            all.push(kind);
+        }
+    }
+    let is_several = all.len() > 1;
+    let tails = all.into_iter().map(|kind| {
+        let title = match is_several {
+            true => format!("{}, {kind}", workload.label),
+            false => workload.label.clone(),
+        };
+        let cells = workload.cells.iter();
+        (title, cells.filter_map(|cell| tail(cell, kind)).collect())
+    });
+    tails.collect()
+}
+
+fn row(title: &str, study: &Study<'_>, one: &Tail) -> Vec<String> {
+    let mut row = vec![
+        title.to_owned(),
+        study.seats[one.place].name.clone(),
+        quantity::exact(one.count),
+    ];
+    row.extend(SHARES.iter().map(|(_, share)| {
+        // Of a hundred operations nobody knows the slowest of ten thousand.
+        let is_resolved = one.count as f64 * (1.0 - share) >= 1.0 - 1e-9;
+        let nanos = at(one, nines(*share)).filter(|_| is_resolved);
+        nanos.map_or(quantity::NONE.into(), quantity::nanos)
+    }));
+    row.push(quantity::nanos(one.max_ns));
+    row
+}

@@ -1,0 +1,45 @@
+//! The section of limits: what disk and memory did without any engine, in the same run.
+
+use crate::report::page::markup::{Table, note};
+use crate::report::page::shell::Section;
+use crate::report::quantity;
+use crate::report::study::rounds::{Cell, Study};
+
+const EXPLAINED: &str = "What the machine did in the same run without any engine: no engine can \
+    be faster than this for long.";
+
+/// The section; empty if no limit was measured.
+pub fn section(study: &Study<'_>) -> Section {
+    let heads = ["limit", "a second", "bytes a second", "p99", "what it does"];
+    let mut table = Table::of_words(heads);
+    for (name, cell) in &study.limits {
+        let bytes = cell.summary(|one| Some(one.bytes as f64 / one.wall_s.max(1e-9)));
+        let rate = |rate: f64| format!("{}/s", quantity::bytes(rate));
+        table.row([
+            (*name).to_owned(),
+            cell.speed_text(),
+            bytes.map_or(quantity::NONE.into(), |bytes| bytes.text(rate)),
+            p99(cell),
+            does(cell),
+        ]);
+    }
+    match table.is_empty() {
+        true => Section::new("Limits of the machine", String::new()),
+        false => Section::new("Limits of the machine", note(EXPLAINED) + &table.html()),
+    }
+}
+
+fn p99(cell: &Cell<'_>) -> String {
+    let p99 = cell.summary(|one| {
+        let percentiles = &one.latencies.first()?.percentiles;
+        let found = percentiles.iter().find(|(percent, _)| *percent == 99.0);
+        found.map(|(_, nanos)| *nanos as f64)
+    });
+    p99.map_or(quantity::NONE.into(), |p99| quantity::nanos(p99.median))
+}
+
+fn does(cell: &Cell<'_>) -> String {
+    let workload = cell.rounds.first().map_or(&[][..], |one| &one.workload[..]);
+    let found = workload.iter().find(|(name, _)| name == "does");
+    found.map_or(String::new(), |(_, text)| text.clone())
+}

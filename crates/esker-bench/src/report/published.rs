@@ -1,0 +1,209 @@
+//! Figures that others published, to stand beside ours where the workload is the same.
+//!
+//! Only figures and the names of things are taken over; each row says where it is from.
+
+/// In what a figure was published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Operations a second.
+    Rate,
+    /// Microseconds for each operation.
+    Micros,
+    /// The rate of the first name over the rate of the second.
+    Ratio,
+}
+
+/// Where a figure is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its title.
+    pub title: &'static str,
+    /// Who published it, and when.
+    pub source: &'static str,
+    /// On what it was measured.
+    pub machine: &'static str,
+}
+
+/// One figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// Where it is from.
+    pub document: &'static Document,
+    /// What was measured, for people.
+    pub workload: &'static str,
+    /// Names of our workloads that do the same, and how many of that name came before.
+    pub names: &'static [(&'static str, usize)],
+    /// For ratios: the workload below the line.
+    pub below: &'static str,
+    /// The figure.
+    pub value: f64,
+    /// Its unit.
+    pub unit: Unit,
+}
+
+/// What can and cannot be read from figures of two machines.
+pub const CAUTION: &str = "Machines, years and disks differ, so a rate here says nothing about \
+    which engine is faster; what can be compared is the order of magnitude and, better, a ratio of \
+    two lines that one machine measured, such as merge over update.";
+
+const MERGES: Document = Document {
+    title: "Read-Modify-Write Benchmarks",
+    source: "RocksDB wiki, 2013",
+    machine: "16 cores Xeon E5-2660, 144 GB, 1.8 TB flash; 50 M keys, 8-byte values, log off",
+};
+
+const DESKTOP: Document = Document {
+    title: "Key-value stores that turn rows into columns: LevelDB",
+    source: "notes on LevelDB 1.20, about 2017",
+    machine: "desktop, i5, SATA SSD Kingston SA400; 1 M keys, no packing",
+};
+
+const SERVER: Document = Document {
+    title: "Key-value stores that turn rows into columns: LevelDB",
+    source: "notes on LevelDB 1.20, October 2017",
+    machine: "server, 8 cores Opteron 4386, hard disk; 1 M keys, no packing",
+};
+
+const KVS: Document = Document {
+    title: "key-value-system performance test",
+    source: "FoOTOo Lab, 2012",
+    machine: "Pentium E5700, 2 GB, 7200 rpm SATA disk; 100 KB values",
+};
+
+const PEGASUS: Document = Document {
+    title: "Pegasus benchmark",
+    source: "Pegasus 1.12.3, about 2019",
+    machine: "5 replica servers, 24 cores Xeon E5-2620 v3, 8 SSDs, 10 Gb network; 320-byte records",
+};
+
+const REVIEWS: Document = Document {
+    title: "Amazon movie reviews",
+    source: "TerarkDB documentation, about 2018",
+    machine: "2 × Xeon E5-2630 v3, 64 GB, Intel 730; 9.1 GB of text, 16 threads; its speeds are \
+              pictures only",
+};
+
+fn rate(
+    document: &'static Document,
+    workload: &'static str,
+    names: &'static [(&'static str, usize)],
+    value: f64,
+) -> Figure {
+    Figure {
+        document,
+        workload,
+        names,
+        below: "",
+        value,
+        unit: Unit::Rate,
+    }
+}
+
+/// A line of LevelDB's list on both machines of the notes.
+fn both(
+    workload: &'static str,
+    names: &'static [(&'static str, usize)],
+    desktop: f64,
+    server: f64,
+) -> [Figure; 2] {
+    let one = |document, value| Figure {
+        document,
+        workload,
+        names,
+        below: "",
+        value,
+        unit: Unit::Micros,
+    };
+    [one(&DESKTOP, desktop), one(&SERVER, server)]
+}
+
+/// The three buffer configurations of a scheme, in operations a second.
+fn scheme(
+    workload: &'static str,
+    names: [&'static [(&'static str, usize)]; 3],
+    rates: [f64; 3],
+) -> [Figure; 3] {
+    [
+        rate(&KVS, workload, names[0], rates[0]),
+        rate(&KVS, workload, names[1], rates[1]),
+        rate(&KVS, workload, names[2], rates[2]),
+    ]
+}
+
+/// Every figure.
+pub fn figures() -> Vec<Figure> {
+    let ratio = Figure {
+        unit: Unit::Ratio,
+        below: "updaterandom",
+        ..rate(&MERGES, "merge over update", &[("mergerandom", 0)], 3.16)
+    };
+    let mut all = vec![
+        rate(&MERGES, "updaterandom", &[("updaterandom", 0)], 33_498.0),
+        rate(&MERGES, "mergerandom", &[("mergerandom", 0)], 105_892.0),
+        ratio,
+    ];
+    all.extend(leveldb().into_iter().flatten());
+    // The same scheme under three configurations, which one record holds one after another.
+    const PUT: [&[(&str, usize)]; 3] = [&[("put", 0)], &[("put", 1)], &[("put", 2)]];
+    const GET: [&[(&str, usize)]; 3] = [&[("get", 0)], &[("get", 1)], &[("get", 2)]];
+    const MIX: [&[(&str, usize)]; 3] = [&[("mixed", 0)], &[("mixed", 1)], &[("mixed", 2)]];
+    all.extend(scheme("sequential put", PUT, [962.0, 977.0, 987.0]));
+    all.extend(scheme("cold random get", GET, [122.0, 125.0, 127.0]));
+    all.extend(scheme("get and put, 200 : 1", MIX, [149.0, 150.0, 156.0]));
+    // Behind a network and three copies of each record: nothing measured in process is the same.
+    all.extend([
+        rate(&PEGASUS, "writes only", &[], 41_068.0),
+        rate(&PEGASUS, "reads, with writes 30 : 1", &[], 279_818.0),
+        rate(&PEGASUS, "reads only, 1200 threads", &[], 1_194_394.0),
+    ]);
+    all
+}
+
+/// The lines of LevelDB's list, in microseconds for each operation.
+fn leveldb() -> [[Figure; 2]; 14] {
+    [
+        both("fillseq", &[("fillseq", 0)], 4.430, 4.420),
+        both("fillsync", &[("fillsync", 0)], 51.263, 42_371.754),
+        both("fillrandom", &[("fillrandom", 0)], 3.984, 13.551),
+        both("overwrite", &[("overwrite", 0)], 4.235, 20.956),
+        both("readrandom, first", &[("readrandom", 0)], 4.318, 6.782),
+        both("readrandom, second", &[("readrandom", 1)], 3.711, 4.308),
+        both("readseq", &[("readseq", 0)], 0.166, 0.224),
+        both("readreverse", &[("readreverse", 0)], 0.308, 0.381),
+        both("compact", &[("compact", 0)], 693_897.0, 3_167_857.0),
+        both(
+            "readrandom, compacted",
+            &[("readrandom", 2), ("compacted-readrandom", 0)],
+            2.339,
+            2.745,
+        ),
+        both(
+            "readseq, compacted",
+            &[("readseq", 1), ("compacted-readseq", 0)],
+            0.139,
+            0.188,
+        ),
+        both(
+            "readreverse, compacted",
+            &[("readreverse", 1), ("compacted-readreverse", 0)],
+            0.246,
+            0.329,
+        ),
+        both("fill100K", &[("fill100K", 0)], 4904.830, 6323.643),
+        both("crc32c, 4 KiB", &[("crc32c", 0)], 1.066, 2.097),
+    ]
+}
+
+/// Documents whose figures have no counterpart here, and why.
+pub fn without_counterpart() -> [(&'static Document, &'static str); 2] {
+    [
+        (
+            &PEGASUS,
+            "its records cross a network and are kept three times",
+        ),
+        (&REVIEWS, "it tells its speeds in pictures, without numbers"),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

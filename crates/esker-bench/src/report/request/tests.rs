@@ -1,0 +1,46 @@
+//! Command lines.
+
+use super::*;
+
+fn parse(line: &str) -> Outcome<Option<Request>> {
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    Request::parse(&words)
+}
+
+#[test]
+fn a_record_alone_becomes_a_page_beside_it() {
+    // Unless another file is asked for; two records write nothing by themselves.
+    let request = parse("runs/a.json").unwrap().unwrap();
+    assert_eq!(request.html, Some("runs/a.html".into()));
+    let request = parse("a.json --chart=a.svg").unwrap().unwrap();
+    assert_eq!((request.html, request.svg), (None, Some("a.svg".into())));
+    let request = parse("a.json b.json --json").unwrap().unwrap();
+    assert!(request.is_json && request.outputs().next().is_none());
+    let request = parse("-o p.html a.json b.json").unwrap().unwrap();
+    assert_eq!(request.html, Some("p.html".into()));
+    let request = parse("a.json --only fill,read").unwrap().unwrap();
+    assert_eq!(request.only, ["fill", "read"]);
+    assert_eq!(parse("--help").unwrap(), None);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_advice() {
+    // Each is a mistake on the command line, and nothing was read yet.
+    for (line, advice) in [
+        ("", "name the record"),
+        ("a b c", "leave out c"),
+        ("a.json --chrat=x", "did you mean --chart?"),
+        ("a.json -o", "-o wants a file"),
+        ("a.json --chart=", "wants a file"),
+        ("a.json --only=", "--only wants workloads"),
+        ("a.json --json", "--json is for two runs"),
+        ("a.json -o a.json", "written over"),
+        ("a.html", "written over"),
+        ("a.json b.json --chart=b.json", "written over"),
+        ("a.json -o x --chart=x", "written over"),
+    ] {
+        let failure = parse(line).unwrap_err();
+        assert_eq!(failure.exit_code(), 2, "{line}");
+        assert!(failure.message.contains(advice), "{line}: {failure}");
+    }
+}

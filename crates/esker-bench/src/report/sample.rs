@@ -1,0 +1,85 @@
+//! Records made by hand, for tests.
+
+use crate::measure::series::{Sample, Series};
+use crate::report::machine::Machine;
+use crate::report::record::{FORMAT, LatencyRecord, Measurement, Record, VERSION};
+
+/// A record of these measurements.
+pub fn record(measurements: Vec<Measurement>) -> Record {
+    Record {
+        format: FORMAT.into(),
+        version: VERSION,
+        tool: "compare".into(),
+        command: vec!["--num=1000".into(), "--rounds=2".into()],
+        commit: "abc123".into(),
+        is_optimised: true,
+        started_unix_s: 1_736_088_005,
+        machine: Machine {
+            cpu: "Anvil 3000".into(),
+            cpu_count: 2,
+            memory_bytes: 8 << 30,
+            ..Machine::default()
+        },
+        measurements,
+        verdicts: Vec::new(),
+    }
+}
+
+/// One round of a workload on an engine, at so many operations a second, with latencies.
+pub fn round(name: &str, engine: &str, round: usize, ops_per_s: f64) -> Measurement {
+    let nanos = 1e9 / ops_per_s;
+    let bucket = |factor: f64| (nanos * factor) as u64;
+    Measurement {
+        name: name.into(),
+        engine: engine.into(),
+        engine_version: "1.0".into(),
+        workload: vec![("keys".into(), "1000".into())],
+        round,
+        threads: 1,
+        ops: 1000,
+        bytes: 116_000,
+        wall_s: 1000.0 / ops_per_s,
+        ops_per_s,
+        latencies: vec![LatencyRecord {
+            kind: "write".into(),
+            count: 1000,
+            mean_ns: nanos,
+            min_ns: bucket(0.5),
+            max_ns: bucket(20.0),
+            percentiles: vec![
+                (50.0, bucket(1.0)),
+                (99.0, bucket(4.0)),
+                (100.0, bucket(20.0)),
+            ],
+            buckets: vec![(bucket(1.0), 900), (bucket(4.0), 99), (bucket(20.0), 1)],
+            ..LatencyRecord::default()
+        }],
+        ..Measurement::default()
+    }
+}
+
+/// A course of so many operations in each second.
+pub fn series(ops: &[u64]) -> Series {
+    let mut series = Series::default();
+    for (index, ops) in ops.iter().enumerate() {
+        series.samples.push(Sample {
+            at_s: (index + 1) as f64,
+            ops: *ops,
+            stall_s: 0.0,
+        });
+    }
+    series
+}
+
+/// Two engines, two workloads, two rounds each, ours twice and half as fast.
+pub fn duel() -> Record {
+    let mut all = Vec::new();
+    for turn in 0..2 {
+        for (engine, fill, read) in [("Anvil", 1000.0, 4000.0), ("Esker", 2000.0, 2000.0)] {
+            let faster = 1.0 + turn as f64;
+            all.push(round("fill", engine, turn, fill * faster));
+            all.push(round("read", engine, turn, read * faster));
+        }
+    }
+    record(all)
+}
