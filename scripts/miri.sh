@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of the unsafe rooms under Miri, which watches every access to memory.
+# Runs the tests of the unsafe rooms, and of the view that readers share, under Miri, which watches
+# every access to memory.
 # The room env/real/map calls the operating system, which Miri cannot follow; store/mem/node
 # is driven by the tests of the skip list.
 set -euo pipefail
@@ -15,4 +16,4 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
         { echo "miri: this nightly has none; try: rustup update nightly" >&2; exit 1; }
 fi
 cargo +nightly miri test --locked -p esker --lib -- \
-    store::mem::arena store::mem::skiplist
+    store::mem::arena store::mem::skiplist flow::current
