@@ -38,6 +38,7 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60)
 soak: ## run the long tests, deeper models, the sanitizers and Miri
 	@scripts/setup.sh
 	cargo test --workspace --release --locked -- --ignored soak
+	cargo test -p esker-bench --features png --locked png
 	ESKER_SEEDS=20000 ESKER_STRESS=20 cargo test -p esker --release --locked --test it -- model threads
 	scripts/loom.sh deep
 	scripts/sanitize.sh
