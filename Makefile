@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test lint doc fuzz soak bench compare
+.PHONY: help run test lint doc fuzz soak bench micro compare
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -38,12 +38,20 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60)
 soak: ## run the long tests, deeper models, the sanitizers and Miri
 	@scripts/setup.sh
 	cargo test --workspace --release --locked -- --ignored soak
+	cargo test -p esker-bench --features png --locked png
 	ESKER_SEEDS=20000 ESKER_STRESS=20 cargo test -p esker --release --locked --test it -- model threads
 	scripts/loom.sh deep
 	scripts/sanitize.sh
 	scripts/miri.sh
 
-bench: ## time the engine's parts and its operations in process
+bench: ## run the scenarios small, a few minutes: figures of this machine beside published ones
+	@scripts/setup.sh
+	cargo build --release --locked -p esker-cli
+	target/release/esker bench scenario all --size $(or $(SIZE),small) \
+		--dir target/bench --json target/bench.json $(BENCH)
+	target/release/esker bench report target/bench.json -o target/bench.html
+
+micro: ## time the engine's operations and parts in process, one by one
 	@scripts/setup.sh
 	cargo bench --locked -p esker --bench db
 

@@ -4,7 +4,6 @@
 //! are told alike and translated aloud. Each rival is a feature, off unless asked for.
 //!
 //! - `engines`: the adapters.
-//! - `limits`: what the disk and the memory can do without any engine.
 //! - `compare`: the work, the turns, the verdicts.
 
 #![allow(
@@ -13,5 +12,4 @@
 )]
 
 pub mod engines;
-pub mod limits;
 pub mod compare;

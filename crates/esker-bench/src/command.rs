@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use crate::console::Console;
 use crate::fail::{Failure, FailureKind, Outcome};
 use crate::report::entry;
-use crate::scenario::{db_bench, ycsb};
+use crate::scenario::{db_bench, suite, ycsb};
 
 /// A benchmark that has a name on the command line.
 pub struct Command {
@@ -28,6 +28,11 @@ pub const COMMANDS: &[Command] = &[
         name: "ycsb",
         doc: "YCSB: its workloads A to F, its property files, values from a file",
         run: ycsb::entry::run,
+    },
+    Command {
+        name: "scenario",
+        doc: "whole benchmarks that others published, their figures beside ours",
+        run: suite::entry::run,
     },
     Command {
         name: "report",
@@ -85,6 +90,7 @@ fn help() -> String {
     }
     text += "\nExamples:\n  esker bench db --benchmarks=fillseq,readrandom --num=100000\n";
     text += "  esker bench ycsb load --workload a -p recordcount=100000\n";
+    text += "  esker bench scenario merge-counters --size small\n";
     text += "  esker bench report run.json\n";
     text += "\nEach tells its own options with --help.\n\
              Exit codes: 0 done, 1 something failed, 2 the command line makes no sense.\n";

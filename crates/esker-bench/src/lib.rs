@@ -9,6 +9,8 @@
 //! - `run`: threads, warm-up, stop rule, the live line.
 //! - `flags`: every flag told once, parsed, and the nearest name to a wrong one.
 //! - `report`: one run as data, its file, its page, and two runs held against each other.
+//! - `text`: records from files of text.
+//! - `disk`: what the disk can do without any engine, what it holds, what the system caches of it.
 //! - `scenario`: whole benchmarks, each with its own command line and words.
 //! - `command`: from the words of the command line to an exit code.
 
@@ -25,6 +27,8 @@ pub mod target;
 pub mod run;
 pub mod flags;
 pub mod report;
+pub mod text;
+pub mod disk;
 pub mod scenario;
 pub mod command;
 

@@ -97,6 +97,16 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// What the benchmarks' crate says of inputs that both read.
+impl From<esker_bench::fail::Failure> for Failure {
+    fn from(failure: esker_bench::fail::Failure) -> Failure {
+        match failure.exit_code() {
+            2 => Failure::usage(failure.message),
+            _ => Failure::failed(failure.message),
+        }
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let mut told = error.to_string().replace('\n', " ");

@@ -13,7 +13,8 @@ use crate::compare::lines::{Chapter, LINES, Line, Work};
 use crate::compare::request::Request;
 use crate::compare::work::{Answer, Task, inventory, prepare};
 use crate::engines::roster::{Entry, OURS};
-use crate::limits::forget::{disk_bytes, forget};
+use esker_bench::disk::forget::forget;
+use esker_bench::disk::space::disk_bytes;
 
 /// What one turn of one engine gave.
 #[derive(Debug, Default)]

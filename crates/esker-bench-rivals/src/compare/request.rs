@@ -8,7 +8,7 @@ use esker_bench::target::settings::{Packing, StoreSettings};
 use crate::compare::lines;
 use crate::compare::lines::{LINES, Line};
 use crate::engines::roster;
-use crate::limits::raw::LIMITS;
+use esker_bench::disk::raw::LIMITS;
 
 /// What is asked for.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use crate::compare::board::{Board, byte_rate};
 use crate::compare::goals::judge;
 use crate::compare::lines::{LINES, Line, Work};
-use crate::limits::raw::LIMITS;
+use esker_bench::disk::raw::LIMITS;
 use esker_bench::measure::summary::Summary;
 
 /// A cell without a number.

@@ -21,7 +21,7 @@ use crate::compare::request::{Request, help};
 use crate::compare::table::render;
 use crate::compare::work::Answer;
 use crate::engines::roster::{self, Entry};
-use crate::limits::raw::{self, LIMITS};
+use esker_bench::disk::raw::{self, LIMITS};
 
 /// Runs the comparison that `words` ask for. Tables go to `out`, everything else to `err`.
 /// Returns the exit code: 0 done, 1 something failed, 2 the command line makes no sense.

@@ -195,8 +195,8 @@ impl Task<'_, '_> {
             lane.finish(0, 1);
         }
         lane.add_bytes(bytes);
-        lane.tally(FOUND, found);
-        lane.tally(BYTES, bytes);
+        lane.count(FOUND, found);
+        lane.count(BYTES, bytes);
         Ok(())
     }
 
@@ -220,8 +220,8 @@ impl Task<'_, '_> {
         }
         lane.finish(0, met % SCAN_TELL);
         lane.add_bytes(bytes);
-        lane.tally(FOUND, met);
-        lane.tally(BYTES, bytes);
+        lane.count(FOUND, met);
+        lane.count(BYTES, bytes);
         Ok(())
     }
 
@@ -243,8 +243,8 @@ impl Task<'_, '_> {
             lane.finish(0, 1);
         }
         lane.add_bytes(bytes);
-        lane.tally(FOUND, met);
-        lane.tally(BYTES, bytes);
+        lane.count(FOUND, met);
+        lane.count(BYTES, bytes);
         Ok(())
     }
 

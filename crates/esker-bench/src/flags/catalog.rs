@@ -1,6 +1,7 @@
 //! The flags that say what is done, each told once; ours come last.
 
 use crate::flags::catalog_engine::ENGINE_FLAGS;
+use crate::flags::catalog_mixed::MIXED_FLAGS;
 use crate::flags::catalog_rocksdb::WITHOUT_EFFECT;
 use crate::flags::flag::{Flag, Kind, Known, flag};
 
@@ -235,7 +236,7 @@ static WORK_FLAGS: &[Flag] = &[
         TEXT,
         Known::RocksDbs,
         "",
-        "uint64add, put, put_v1, stringappend, stringappendtest, max or bytesxor",
+        "uint64add, put, put_v1, stringappend, stringappendtest, max, bytesxor or sortlist",
     ),
     flag(
         "merge_keys",
@@ -344,6 +345,20 @@ static WORK_FLAGS: &[Flag] = &[
         "wait for background work after each write benchmark, within its time",
     ),
     flag(
+        "drop_cache",
+        BOOL,
+        Known::Own,
+        "0",
+        "before each benchmark that only reads: close, drop the files from the page cache, open",
+    ),
+    flag(
+        "drop_system_cache",
+        BOOL,
+        Known::Own,
+        "0",
+        "with --drop_cache: then all that the system has cached, where it may be done",
+    ),
+    flag(
         "warm_up",
         COUNT,
         Known::Own,
@@ -366,10 +381,12 @@ pub fn find(name: &str) -> Option<&'static Flag> {
 
 /// Every flag with an effect.
 pub fn effective() -> impl Iterator<Item = &'static Flag> {
-    WORK_FLAGS.iter().chain(ENGINE_FLAGS)
+    let mixed = MIXED_FLAGS.iter().filter(|flag| flag.without.is_empty());
+    WORK_FLAGS.iter().chain(ENGINE_FLAGS).chain(mixed)
 }
 
 /// Every flag.
 pub fn all() -> impl Iterator<Item = &'static Flag> {
-    effective().chain(WITHOUT_EFFECT)
+    let mixed = MIXED_FLAGS.iter().filter(|flag| !flag.without.is_empty());
+    effective().chain(WITHOUT_EFFECT).chain(mixed)
 }

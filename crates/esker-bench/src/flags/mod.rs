@@ -3,6 +3,7 @@
 pub mod flag;
 pub mod catalog_engine;
 pub mod catalog_rocksdb;
+pub mod catalog_mixed;
 pub mod catalog;
 pub mod nearest;
 pub mod given;

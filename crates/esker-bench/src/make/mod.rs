@@ -9,3 +9,4 @@ pub mod keys;
 pub mod values;
 pub mod dice;
 pub mod slices;
+pub mod prose;

@@ -7,3 +7,4 @@ pub mod latency;
 pub mod series;
 pub mod process;
 pub mod pace;
+pub mod clock;

@@ -72,6 +72,13 @@ impl Usage {
     }
 }
 
+/// Bytes of memory that the process holds now.
+pub fn resident_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // The file counts in units of 1024 bytes.
+    field(&status, "VmRSS") << 10
+}
+
 /// The number behind `name:` at the start of a line; 0 if there is none.
 fn field(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| {

@@ -23,7 +23,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Outcome {
         })
 }
 
-/// Fails early, before hours of work, where [`write`] would fail late.
+/// Fails early, before hours of work, where [`write()`] would fail late.
 pub fn check_writable(path: &Path) -> Outcome {
     if path.is_dir() || path.file_name().is_none() {
         return Err(Failure::usage(format!(

@@ -15,7 +15,7 @@ pub fn write(path: &Path, record: &Record) -> Outcome {
     file::write(path, text.as_bytes())
 }
 
-/// Fails early, before hours of measuring, where [`write`] would fail late.
+/// Fails early, before hours of measuring, where [`write()`] would fail late.
 pub fn check_writable(path: &Path) -> Outcome {
     file::check_writable(path)
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::measure::clock::{Clock, SystemClock};
 use crate::measure::latency::Latencies;
 use crate::measure::process::Usage;
 use crate::measure::series::Series;
@@ -29,6 +30,8 @@ pub struct Course<'a> {
     pub stall: &'a (dyn Fn() -> Duration + Sync),
     /// What each thread tells as it goes on.
     pub interval: Option<Interval<'a>>,
+    /// The clock that threads look at. Bounds in time go by the system's.
+    pub clock: &'a dyn Clock,
 }
 
 impl Course<'_> {
@@ -45,6 +48,7 @@ impl Course<'_> {
             sample_every: Duration::from_secs(1),
             stall: &|| Duration::ZERO,
             interval: None,
+            clock: &SystemClock,
         }
     }
 }

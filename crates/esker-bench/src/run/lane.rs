@@ -4,13 +4,16 @@ use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::measure::latency::Latencies;
-use crate::measure::pace::{Pace, wait_until};
+use crate::measure::pace::Pace;
 use crate::run::course::{Course, LaneMoment, LaneResult};
 
 /// The phases of a run, in order.
 pub(crate) const WARMING: u8 = 0;
 pub(crate) const MEASURING: u8 = 1;
 pub(crate) const OVER: u8 = 2;
+
+/// Numbers that each thread keeps for its work.
+pub const TALLIES: usize = 8;
 
 /// What all threads of a run share.
 ///
@@ -52,14 +55,14 @@ pub struct Lane<'a> {
     told_at: Instant,
     tell_at: u64,
     message: String,
-    tallies: Vec<u64>,
+    tallies: [u64; TALLIES],
 }
 
 impl<'a> Lane<'a> {
     /// Lane `index` of a run that begins at `begun_at`.
     pub(crate) fn new(index: usize, course: &'a Course<'a>, shared: &'a Shared) -> Lane<'a> {
         let is_background = index < course.background;
-        let now = Instant::now();
+        let now = course.clock.now();
         Lane {
             index,
             is_background,
@@ -80,13 +83,13 @@ impl<'a> Lane<'a> {
                 .interval
                 .map_or(u64::MAX, |interval| interval.ops.max(1)),
             message: String::new(),
-            tallies: Vec::new(),
+            tallies: [0; TALLIES],
         }
     }
 
     /// The clock starts here; all threads are ready.
     pub(crate) fn begin(&mut self) {
-        let now = Instant::now();
+        let now = self.course.clock.now();
         (self.started, self.from, self.told_at) = (now, now, now);
         let bound = self.course.ops_per_lane;
         if !self.is_background {
@@ -116,7 +119,8 @@ impl<'a> Lane<'a> {
 
     /// Time since the measured part began.
     pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
+        let now = self.course.clock.now();
+        now.saturating_duration_since(self.started)
     }
 
     /// When the present operation was due, in an open loop.
@@ -181,12 +185,33 @@ impl<'a> Lane<'a> {
         self.message = message.into();
     }
 
-    /// Leaves a number under an index of the work's own choice.
-    pub fn tally(&mut self, index: usize, value: u64) {
-        if self.tallies.len() <= index {
-            self.tallies.resize(index + 1, 0);
-        }
-        self.tallies[index] = value;
+    /// Adds to a number under an index of the work's own choice, below [`TALLIES`]. What a
+    /// warm-up added is forgotten with the rest of it.
+    #[inline]
+    pub fn count(&mut self, index: usize, more: u64) {
+        self.tallies[index] += more;
+    }
+
+    /// Raises such a number to `value` where it is less.
+    pub fn raise(&mut self, index: usize, value: u64) {
+        self.tallies[index] = self.tallies[index].max(value);
+    }
+
+    /// Such a number.
+    pub fn counted(&self, index: usize) -> u64 {
+        self.tallies[index]
+    }
+
+    /// Whether what is done does not count yet.
+    pub fn is_warming(&self) -> bool {
+        self.is_warming
+    }
+
+    /// The time up to here belongs to no operation: the next one begins now, unless it is due at
+    /// a time of its own.
+    #[inline]
+    pub fn skip(&mut self) {
+        self.from = self.course.clock.now();
     }
 
     /// Forgets what was done so far and starts the clock anew: what came before was preparation.
@@ -201,10 +226,10 @@ impl<'a> Lane<'a> {
             ops: self.done,
             bytes: self.bytes,
             started: self.started,
-            ended: Instant::now(),
+            ended: self.course.clock.now(),
             latencies: self.latencies,
             message: self.message,
-            tallies: self.tallies,
+            tallies: self.tallies.to_vec(),
         }
     }
 
@@ -219,8 +244,9 @@ impl<'a> Lane<'a> {
             .interval
             .map_or(u64::MAX, |interval| interval.ops.max(1));
         self.shared.cells[self.index].0.store(0, Ordering::Relaxed);
+        self.tallies = [0; TALLIES];
         self.latencies.iter_mut().for_each(Latencies::clear);
-        let now = Instant::now();
+        let now = self.course.clock.now();
         (self.started, self.from, self.told_at) = (now, now, now);
     }
 
@@ -230,7 +256,7 @@ impl<'a> Lane<'a> {
         if end.is_some_and(|end| due > self.started + end) {
             return false;
         }
-        wait_until(due);
+        self.course.clock.wait_until(due);
         self.from = due;
         true
     }
@@ -239,7 +265,7 @@ impl<'a> Lane<'a> {
         if self.latencies.len() <= kind {
             self.latencies.resize_with(kind + 1, Latencies::new);
         }
-        let now = Instant::now();
+        let now = self.course.clock.now();
         self.latencies[kind].add(now.saturating_duration_since(self.from));
         self.from = now;
     }
@@ -250,7 +276,7 @@ impl<'a> Lane<'a> {
             return;
         };
         self.tell_at = self.done + interval.ops.max(1);
-        let now = Instant::now();
+        let now = self.course.clock.now();
         let since = now.saturating_duration_since(self.told_at);
         if since < interval.time_min {
             return;

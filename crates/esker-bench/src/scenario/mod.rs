@@ -4,3 +4,4 @@
 
 pub mod db_bench;
 pub mod ycsb;
+pub mod suite;

@@ -22,6 +22,11 @@ pub fn is_marked(dir: &Path) -> bool {
     dir.join(MARKER).is_file()
 }
 
+/// Whether something lies in `dir` that no benchmark made.
+pub fn is_foreign(dir: &Path) -> Outcome<bool> {
+    Ok(look(dir)? == Found::Foreign)
+}
+
 /// What lies in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {

@@ -198,8 +198,18 @@ fn files(settings: &StoreSettings, sheet: &mut Sheet) {
             Merge::Append => "append",
             Merge::Xor => "bytesxor",
             Merge::Put => "put",
+            // The engine has none such: it is handed over as a user's own.
+            Merge::SortList => "sortlist",
         };
-        sheet.given("merge", name, "merge_operator", name.into());
+        match merge {
+            Merge::SortList => sheet.matched.push(Matched {
+                wish: "merge".into(),
+                wished: name.into(),
+                given: format!("{name}, as a user's own operator"),
+                note: String::new(),
+            }),
+            _ => sheet.given("merge", name, "merge_operator", name.into()),
+        }
     }
 }
 

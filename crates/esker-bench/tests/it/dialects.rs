@@ -142,3 +142,69 @@ fn time_bounds_random_work() {
     let seconds: f64 = line.split_whitespace().nth(6).unwrap().parse().unwrap();
     assert!((0.9..10.0).contains(&seconds), "{line}");
 }
+
+#[test]
+fn rocksdb_runs_what_only_it_has() {
+    // A social graph, times of things with one thread that deletes, scans of several ranges; what
+    // has nothing behind it here says so in one line, and the list goes on.
+    let tool = Tool::new();
+    let ran = tool.ok(
+        "--compat=rocksdb --num=2000 --seed=7 --threads=1 --merge_operator=sortlist --benchmarks=\
+         fillseq,mixgraph,multiscan,readtocache,multireadwhilewriting,newiteratorwhilewriting,\
+         fillseekseq,mergerandom,backup,restore,randomtransaction,verifyfilechecksums,stats \
+         --mix_get_ratio=0.83 --mix_put_ratio=0.14 --mix_seek_ratio=0.03 --keyrange_num=10 \
+         --keyrange_dist_a=14.18 --keyrange_dist_b=-2.917 --keyrange_dist_c=0.0164 \
+         --keyrange_dist_d=-0.08082 --key_dist_a=0.002312 --key_dist_b=0.3467",
+    );
+    let mixed = ran.line("mixgraph");
+    assert!(
+        mixed.contains(" 2000 operations;") && mixed.contains("( Gets:1"),
+        "{mixed}"
+    );
+    assert!(ran.line("multiscan").ends_with("(multscans:2000)"));
+    assert!(ran.line("readtocache").ends_with("(2000 of 2000 found)"));
+    assert!(ran.line("fillseekseq").contains(" 2000 operations;"));
+    assert!(
+        ran.line("backup")
+            .ends_with("skipped (there are no backups yet)")
+    );
+    assert!(ran.line("verifyfilechecksums").contains("micros/op"));
+    let ran = tool.ok(
+        "--compat=rocksdb --num=3000 --seed=7 --threads=3 --key_id_range=20 --time_range=500 \
+         --expire_style=delete --benchmarks=timeseries,stats",
+    );
+    assert!(ran.out.contains("timeseries write : "), "{}", ran.out);
+    assert!(ran.line("timeseries").contains(" found)"));
+}
+
+#[test]
+fn heapprofile_says_that_there_is_none() {
+    // As LevelDB does where it was built without.
+    let tool = Tool::new();
+    let ran = tool.ok("--compat=leveldb --num=10 --benchmarks=fillseq,heapprofile");
+    assert!(
+        ran.err.contains("heap profiling not supported\n"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn leveldb_runs_its_default_list_in_one_go() {
+    // Everything that a bare command line runs, checksums and packing included: a line for each.
+    let tool = Tool::new();
+    let ran = tool.ok("--compat=leveldb --num=1000");
+    let names: Vec<&str> = ran
+        .out
+        .lines()
+        .filter(|line| line.contains(" micros/op;"))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(
+        names.join(","),
+        "fillseq,fillsync,fillrandom,overwrite,readrandom,readrandom,readseq,readreverse,\
+         compact,readrandom,readseq,readreverse,fill100K,crc32c,snappycomp,snappyuncomp,\
+         zstdcomp,zstduncomp"
+    );
+    assert!(ran.line("snappycomp").contains("(output: "), "{}", ran.out);
+}

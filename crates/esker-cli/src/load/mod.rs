@@ -1,14 +1,13 @@
 //! Records from files of text: review records, tab-separated lines, JSON lines.
 //!
 //! A source gives lines, a parser makes records of them or says what is wrong and where, and the
-//! feed writes them in batches. No input makes a parser panic.
+//! feed writes them in batches. No input makes a parser panic. Lines, sources and review records
+//! are the benchmarks' too, and live in their crate.
 //!
 //! Not here: what the command line says about loading (`commands/load`).
 
-pub mod lines;
-pub mod source;
-pub mod record;
-mod snap;
+pub use esker_bench::text::{lines, record, snap, source};
+
 mod tsv;
 mod jsonl;
 pub mod parser;

@@ -6,7 +6,7 @@ use super::*;
 use crate::compare::board::Seat;
 use crate::compare::lines::LINES;
 use crate::engines::roster::ALL;
-use crate::limits::raw::LIMITS;
+use esker_bench::disk::raw::LIMITS;
 
 fn board(rates: &[(&str, &str, &[f64])]) -> Board {
     let mut board = Board::default();

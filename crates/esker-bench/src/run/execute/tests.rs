@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::*;
 use crate::fail::Failure;
+use crate::measure::clock::SteppedClock;
 use crate::run::course::Interval;
 
 fn quiet(_: &Tick) {}
@@ -22,7 +23,7 @@ fn every_thread_does_its_full_count() {
             lane.add_bytes(2);
             lane.finish(0, 1);
         }
-        lane.tally(1, 5);
+        lane.count(1, 5);
         Ok(())
     })
     .unwrap();
@@ -106,6 +107,46 @@ fn an_open_loop_tells_of_what_had_to_wait() {
     .unwrap();
     let latencies = &done.latencies()[0];
     assert!(latencies.percentile_ns(75.0) > 1_000_000);
+}
+
+#[test]
+fn a_slow_store_delays_what_was_due_meanwhile() {
+    // A store of 1 ms an operation that stalls for 100 ms at the eleventh, asked 500 times a
+    // second: a closed loop sees one slow operation, an open one all that were due in the stall.
+    let late = |target_rate| {
+        let clock = SteppedClock::default();
+        let course = Course {
+            ops_per_lane: Some(200),
+            target_rate,
+            clock: &clock,
+            ..Course::plain()
+        };
+        let done = execute(&course, &mut quiet, &|lane| {
+            while lane.go() {
+                let is_stall = lane.done() == 10;
+                clock.step(Duration::from_millis(if is_stall { 100 } else { 1 }));
+                lane.finish(0, 1);
+            }
+            Ok(())
+        });
+        let done = done.unwrap();
+        let latencies = done.latencies().remove(0);
+        let buckets = latencies.buckets();
+        let late: u64 = buckets
+            .filter(|(nanos, _)| *nanos > 1_500_000)
+            .map(|(_, count)| count)
+            .sum();
+        (late, latencies.max_ns(), done.wall())
+    };
+    let (late_closed, longest_closed, wall_closed) = late(None);
+    assert_eq!((late_closed, wall_closed.as_millis()), (1, 299));
+    assert!((99_900_000..100_200_000).contains(&longest_closed));
+    // Each operation that was due takes 1 ms of the 2 to the next one: after 99 nobody waits.
+    let (late_open, longest_open, wall_open) = late(Some(500.0));
+    assert_eq!(late_open, 99);
+    assert!((99_900_000..100_200_000).contains(&longest_open));
+    // 200 operations, the last one due 398 ms after the start and done 1 ms later.
+    assert_eq!(wall_open.as_millis(), 399);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::fail::{Failure, FailureKind, Outcome};
 use crate::flags::parse::{Asked, help, parse};
+use crate::report::record::Record;
 use crate::scenario::db_bench::list::needs_rocksdb;
 use crate::scenario::db_bench::session;
 use crate::scenario::db_bench::setup::Setup;
@@ -16,6 +17,16 @@ pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
 
 /// Runs a command line on any engine.
 pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) -> Outcome {
+    measure(engine, words, console).map(|_record| ())
+}
+
+/// Runs a command line on any engine; gives what was measured, and nothing where the line only
+/// asks for help or the version.
+pub fn measure(
+    engine: &dyn Engine,
+    words: &[String],
+    console: &mut Console<'_>,
+) -> Outcome<Option<Record>> {
     let asked = match parse(words, &needs_rocksdb) {
         Ok(asked) => asked,
         Err(refusal) => {
@@ -24,16 +35,20 @@ pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) 
         }
     };
     let (given, why) = match asked {
-        Asked::Help => return Ok(console.out.write_all(help()?.as_bytes())?),
+        Asked::Help => {
+            console.out.write_all(help()?.as_bytes())?;
+            return Ok(None);
+        }
         Asked::Version => {
             let line = format!("db_bench of {} {}\n", engine.name(), engine.version());
-            return Ok(console.out.write_all(line.as_bytes())?);
+            console.out.write_all(line.as_bytes())?;
+            return Ok(None);
         }
         Asked::Run { given, why } => (given, why),
     };
     let setup = Setup::new(given)?;
     let outcome = session::run(engine, &setup, words, &why, console);
-    outcome.map_err(|failure| match failure.kind {
+    outcome.map(Some).map_err(|failure| match failure.kind {
         // In db_bench's own words, which begin the line.
         FailureKind::Failed => {
             // With the stream gone nobody can be told; the exit code remains.

@@ -4,8 +4,9 @@ use crate::flags::flag::{Dialect, Known};
 use crate::make::values::ValueSize;
 use crate::scenario::db_bench::operation::{Count, Does, Method, Operation, as_given};
 use crate::scenario::db_bench::setup::Setup;
+use crate::scenario::db_bench::time_series::TIME_SERIES;
 use crate::scenario::db_bench::work::{Bench, Numbers};
-use crate::scenario::db_bench::{processor, reads, updates, writes};
+use crate::scenario::db_bench::{mix_graph, processor, reads, time_series, updates, writes};
 
 /// Every benchmark.
 pub static OPERATIONS: &[Operation] = &[
@@ -32,7 +33,13 @@ pub static OPERATIONS: &[Operation] = &[
         Count::Reads,
         false,
     ),
-    reading("readrandom", Known::All, reads::random, Count::Reads, true),
+    checked(reading(
+        "readrandom",
+        Known::All,
+        reads::random,
+        Count::Reads,
+        true,
+    )),
     reading(
         "readmissing",
         Known::All,
@@ -40,22 +47,22 @@ pub static OPERATIONS: &[Operation] = &[
         Count::Reads,
         true,
     ),
-    reading(
+    checked(reading(
         "readhot",
         Known::LevelDbAndOld,
         reads::hot,
         Count::Reads,
         true,
-    ),
+    )),
     Operation {
         adjust: |numbers, _| numbers.reads = (numbers.reads / 1000).max(1),
-        ..reading(
+        ..checked(reading(
             "readrandomsmall",
             Known::All,
             reads::random,
             Count::Reads,
             true,
-        )
+        ))
     },
     reading(
         "seekrandom",
@@ -87,6 +94,36 @@ pub static OPERATIONS: &[Operation] = &[
             Count::Reads,
             true,
         )
+    },
+    reading(
+        "multiscan",
+        Known::New,
+        reads::multi_scan,
+        Count::Reads,
+        true,
+    ),
+    reading(
+        "readtocache",
+        Known::New,
+        reads::to_cache,
+        Count::Own,
+        false,
+    ),
+    fresh_reading("fillseekseq", writes::fill_seek),
+    Operation {
+        is_write: true,
+        ..reading("mixgraph", Known::New, mix_graph::run, Count::Reads, true)
+    },
+    Operation {
+        known: Known::New,
+        is_fresh: true,
+        does: Does::Work {
+            method: time_series::write,
+            beside: Some(time_series::read_or_delete),
+            count: Count::Writes,
+            is_by_time: true,
+        },
+        ..updating(TIME_SERIES, time_series::write)
     },
     deleting("deleteseq", writes::delete_sequential, false),
     deleting("deleterandom", writes::delete_random, true),
@@ -120,6 +157,18 @@ pub static OPERATIONS: &[Operation] = &[
         reads::seek_random,
         writes::merge_beside,
     )),
+    beside(
+        "multireadwhilewriting",
+        Known::New,
+        reads::multi_random,
+        writes::put_beside,
+    ),
+    beside(
+        "newiteratorwhilewriting",
+        Known::RocksDbs,
+        reads::new_cursors,
+        writes::put_beside,
+    ),
     updating("updaterandom", updates::update_random),
     updating("appendrandom", updates::append_random),
     updating("xorupdaterandom", updates::xor_random),
@@ -128,7 +177,10 @@ pub static OPERATIONS: &[Operation] = &[
         "readrandommergerandom",
         updates::read_merge_random,
     )),
-    updating("readrandomwriterandom", updates::read_write_random),
+    checked(updating(
+        "readrandomwriterandom",
+        updates::read_write_random,
+    )),
     reading("crc32c", Known::All, processor::crc, Count::Own, false),
     reading(
         "xxhash",
@@ -230,6 +282,42 @@ pub static OPERATIONS: &[Operation] = &[
         Known::New,
         Does::Timed(|bench| bench.store.verify()),
     ),
+    doing(
+        "verifyfilechecksums",
+        Known::New,
+        Does::Timed(|bench| bench.store.verify()),
+    ),
+    doing(
+        "heapprofile",
+        Known::LevelDbAndOld,
+        Does::Remark("heap profiling not supported"),
+    ),
+    missing("backup", "there are no backups yet"),
+    missing("restore", "there are no backups yet"),
+    missing("randomtransaction", "there are no transactions yet"),
+    missing("ingestexternalfile", "files are not taken in yet"),
+    missing("randomreplacekeys", "there are no single deletes"),
+    missing(
+        "getmergeoperands",
+        "operands are folded before they are read",
+    ),
+    missing("approximatesizerandom", "sizes of ranges are not estimated"),
+    missing(
+        "approximatememtablestats",
+        "sizes of ranges are not estimated",
+    ),
+    missing("randomwithverify", "--verify checks what random reads find"),
+    missing(
+        "verify",
+        "two databases are not compared; see verifychecksum",
+    ),
+    missing("replay", "there are no traces of calls"),
+    missing("openandcompact", "nobody compacts but the database itself"),
+    missing(
+        "stats_history",
+        "--json keeps what was counted, benchmark by benchmark",
+    ),
+    missing("secondarycacheupdate", "there is one cache"),
     doing("stats", Known::All, Does::Property("stats")),
     doing("sstables", Known::All, Does::Property("sstables")),
     doing("levelstats", Known::RocksDbs, Does::Property("levelstats")),
@@ -240,30 +328,6 @@ pub static OPERATIONS: &[Operation] = &[
     ),
     doing("resetstats", Known::New, Does::ResetStats),
 ];
-
-/// What runs where `--benchmarks` does not say.
-pub fn default_list(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::LevelDb => {
-            "fillseq,fillsync,fillrandom,overwrite,readrandom,readrandom,readseq,readreverse,\
-             compact,readrandom,readseq,readreverse,fill100K,crc32c,snappycomp,snappyuncomp,\
-             zstdcomp,zstduncomp"
-        }
-        Dialect::RocksDb2013 => {
-            "fillseq,fillsync,fillrandom,overwrite,readrandom,newiterator,seekrandom,\
-             seekrandomwhilewriting,readseq,readreverse,compact,readrandom,multireadrandom,\
-             readseq,readreverse,readwhilewriting,readrandomwriterandom,updaterandom,\
-             readrandomsmall,fill100K,crc32c,snappycomp,snappyuncomp,acquireload"
-        }
-        Dialect::RocksDb => {
-            "fillseq,fillsync,fillrandom,overwrite,readrandom,newiterator,seekrandom,\
-             seekrandomwhilewriting,readseq,readreverse,compact,compactall,multireadrandom,\
-             readseq,readmissing,readwhilewriting,readrandomwriterandom,updaterandom,\
-             xorupdaterandom,appendrandom,fill100K,crc32c,xxhash,xxhash64,xxh3,compress,\
-             uncompress,acquireload"
-        }
-    }
-}
 
 /// The benchmark of that name, if the dialect has it. Names that another dialect has are ours to
 /// run where none was asked for.
@@ -297,6 +361,7 @@ const fn fresh(
         is_fresh: true,
         needs_merge: false,
         is_write: true,
+        is_checked: false,
         adjust,
         does: work(method, Count::Writes, false),
     }
@@ -315,6 +380,7 @@ const fn reading(
         is_fresh: false,
         needs_merge: false,
         is_write: false,
+        is_checked: false,
         adjust: as_given,
         does: work(method, count, is_by_time),
     }
@@ -347,11 +413,30 @@ const fn beside(name: &'static str, known: Known, method: Method, other: Method)
     }
 }
 
+const fn checked(operation: Operation) -> Operation {
+    Operation {
+        is_checked: true,
+        ..operation
+    }
+}
+
 const fn merging(operation: Operation) -> Operation {
     Operation {
         needs_merge: true,
         ..operation
     }
+}
+
+const fn fresh_reading(name: &'static str, method: Method) -> Operation {
+    Operation {
+        is_fresh: true,
+        is_write: true,
+        ..reading(name, Known::New, method, Count::Own, false)
+    }
+}
+
+const fn missing(name: &'static str, why: &'static str) -> Operation {
+    doing(name, Known::RocksDbs, Does::Missing(why))
 }
 
 const fn doing(name: &'static str, known: Known, does: Does) -> Operation {

@@ -15,6 +15,7 @@ use crate::run::live::Live;
 use crate::scenario::db_bench::operation::{Count, Does, Operation};
 use crate::scenario::db_bench::rocksdb_stats;
 use crate::scenario::db_bench::setup::Setup;
+use crate::scenario::db_bench::time_series::TIME_SERIES;
 use crate::scenario::db_bench::work::{Bench, Numbers};
 use crate::target::counters::Counters;
 use crate::target::store::Store;
@@ -93,10 +94,11 @@ pub struct Listeners<'a, 'b> {
 pub fn thread_count(operation: &Operation, setup: &Setup) -> u64 {
     let threads = setup.given.count("threads");
     match operation.does {
+        Does::Work { .. } if operation.name == TIME_SERIES => threads,
         Does::Work {
             beside: Some(_), ..
         } => threads + 1,
-        Does::Work { .. } if operation.name == "filluniquerandom" => 1,
+        Does::Work { .. } if matches!(operation.name, "filluniquerandom" | "readtocache") => 1,
         _ => threads,
     }
 }
@@ -125,14 +127,14 @@ pub fn run(
         _ => (None, false, 0),
     };
     let threads = usize::try_from(thread_count(operation, setup)).expect("at most 4097");
+    // One of its threads writes; all others read, or delete, until it is done.
+    let background = match operation.name {
+        TIME_SERIES => threads - 1,
+        _ => background,
+    };
     let duration = given.count("duration");
     let is_timed_out = is_by_time && duration > 0;
-    let rate = given.number("target_rate");
-    let read_rate = given.count("benchmark_read_rate_limit") as f64 * threads as f64;
-    let rate = match operation.is_write {
-        false if rate == 0.0 => read_rate,
-        _ => rate,
-    };
+    let rate = rate(operation, setup, threads);
     let asked = Mutex::new((None, Duration::ZERO));
     let stall = || stalled(store, &asked);
     let Listeners {
@@ -162,6 +164,7 @@ pub fn run(
             .map_or(Duration::from_secs(1), |file| file.every),
         stall: &stall,
         interval: interval(setup, &tell),
+        ..Course::plain()
     };
     if let Some(report) = &mut report {
         report.begin();
@@ -176,6 +179,16 @@ pub fn run(
     let finished = execute(&course, &mut observe, body);
     live.end();
     finished
+}
+
+/// Operations a second that are asked for; 0 is as many as there can be.
+fn rate(operation: &Operation, setup: &Setup, threads: usize) -> f64 {
+    let rate = setup.given.number("target_rate");
+    let read_rate = setup.given.count("benchmark_read_rate_limit") as f64 * threads as f64;
+    match operation.is_write {
+        false if rate == 0.0 => read_rate,
+        _ => rate,
+    }
 }
 
 fn bound(count: Count, numbers: &Numbers) -> Option<u64> {

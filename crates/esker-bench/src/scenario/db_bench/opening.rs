@@ -1,5 +1,7 @@
 //! What happens in front of the first benchmark: names, directory, store, notes.
 
+use std::path::Path;
+
 use crate::console::Console;
 use crate::fail::{Failure, Outcome};
 use crate::flags::catalog;
@@ -7,7 +9,8 @@ use crate::flags::nearest::nearest;
 use crate::report::date;
 use crate::report::machine::{Machine, commit};
 use crate::report::record::{FORMAT, Record, VERSION};
-use crate::scenario::db_bench::list::{OPERATIONS, default_list, find};
+use crate::scenario::db_bench::default_list::default_list;
+use crate::scenario::db_bench::list::{OPERATIONS, find};
 use crate::scenario::db_bench::repeats;
 use crate::scenario::db_bench::setup::Setup;
 use crate::target::marker;
@@ -102,17 +105,17 @@ pub fn notes(setup: &Setup, matched: &[Matched], console: &Console<'_>) -> Outco
     Ok(())
 }
 
-/// The record of a run that begins now.
-pub fn record(setup: &Setup, words: &[String]) -> Record {
+/// The record of a run of `tool` in `dir` that begins now.
+pub fn record(tool: String, dir: &Path, words: &[String]) -> Record {
     Record {
         format: FORMAT.into(),
         version: VERSION,
-        tool: format!("db_bench {}", setup.dialect().name()),
+        tool,
         command: words.to_vec(),
         commit: commit(),
         is_optimised: !cfg!(debug_assertions),
         started_unix_s: date::unix_seconds(),
-        machine: Machine::look(&setup.dir),
+        machine: Machine::look(dir),
         measurements: Vec::new(),
         verdicts: Vec::new(),
     }

@@ -48,6 +48,10 @@ pub enum Does {
     Property(&'static str),
     /// Counters begin anew.
     ResetStats,
+    /// Nothing, for this reason: the engine has nothing of the kind.
+    Missing(&'static str),
+    /// Nothing but this line on standard error.
+    Remark(&'static str),
 }
 
 /// A benchmark by name.
@@ -63,6 +67,9 @@ pub struct Operation {
     pub needs_merge: bool,
     /// Whether it puts something into the database.
     pub is_write: bool,
+    /// Whether `--verify` holds every value that it reads against what was written; the others only
+    /// count what they meet.
+    pub is_checked: bool,
     /// Its own changes to what the flags say.
     pub adjust: fn(&mut Numbers, &Setup),
     /// What it does.
@@ -73,6 +80,18 @@ impl Operation {
     /// Whether `dialect` has it.
     pub fn is_known_to(&self, dialect: Dialect) -> bool {
         self.known.to(dialect)
+    }
+
+    /// Whether it reads entries of the store and leaves it as it is.
+    pub fn reads_store(&self) -> bool {
+        let reads = matches!(
+            self.does,
+            Does::Work {
+                count: Count::Reads,
+                ..
+            }
+        );
+        reads && !self.is_write
     }
 }
 

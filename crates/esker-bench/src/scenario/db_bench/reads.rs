@@ -3,7 +3,8 @@
 use crate::fail::Outcome;
 use crate::flags::flag::Dialect;
 use crate::run::lane::Lane;
-use crate::scenario::db_bench::work::{Bench, Hands, OP, READ, SEEK};
+use crate::scenario::db_bench::work::{Bench, FOUND, Hands, OP, READ, SEEK, TRIED};
+use crate::target::store::Cursor;
 
 /// RocksDB's prime, which strews skewed keys over the key space.
 const STREW: u64 = 0x5bd1_e995;
@@ -59,7 +60,6 @@ fn gets(bench: &Bench<'_>, lane: &mut Lane<'_>, range: u64, suffix: Suffix) -> O
     let mut hands = bench.hands(lane);
     let skew = bench.setup.given.number("read_random_exp_range");
     let is_new = bench.setup.dialect() == Dialect::RocksDb;
-    let (mut read, mut found) = (0_u64, 0_u64);
     while lane.go() {
         let number = match range == bench.numbers.num {
             true => pick(&mut hands, skew),
@@ -74,62 +74,83 @@ fn gets(bench: &Bench<'_>, lane: &mut Lane<'_>, range: u64, suffix: Suffix) -> O
             Suffix::More(byte) => hands.key.push(byte),
         }
         if let Some(bytes) = hands.get(number)? {
-            found += 1;
+            lane.count(FOUND, 1);
             if is_new {
                 lane.add_bytes(hands.key.len() as u64 + bytes);
             }
         }
-        read += 1;
+        lane.count(TRIED, 1);
         lane.finish(READ, 1);
     }
-    lane.tally(0, found);
-    lane.say(found_message(bench, found, read));
+    say_found(bench, lane);
     Ok(())
 }
 
 /// `(found of all found)`; LevelDB tells the number of keys as all, and RocksDB has a stray end
 /// of line behind it.
-fn found_message(bench: &Bench<'_>, found: u64, read: u64) -> String {
-    match bench.setup.dialect() {
+fn say_found(bench: &Bench<'_>, lane: &mut Lane<'_>) {
+    let (found, read) = (lane.counted(FOUND), lane.counted(TRIED));
+    lane.say(match bench.setup.dialect() {
         Dialect::LevelDb => format!("({found} of {} found)", bench.numbers.num),
         Dialect::RocksDb2013 => format!("({found} of {} found)", bench.numbers.reads),
         Dialect::RocksDb => format!("({found} of {read} found)\n"),
-    }
+    });
 }
 
 /// Reads in order from the first entry.
 pub fn forward(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    let mut cursor = bench.store.cursor()?;
-    let mut is_there = cursor.seek_to_first()?;
-    while is_there && lane.go() {
-        lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
-        lane.finish(READ, 1);
-        is_there = cursor.next()?;
-    }
-    Ok(())
+    walk(bench, lane, FORWARD)
 }
 
 /// Reads in order from the last entry.
 pub fn backward(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    let mut cursor = bench.store.cursor()?;
-    let mut is_there = cursor.seek_to_last()?;
-    while is_there && lane.go() {
-        lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
-        lane.finish(READ, 1);
-        is_there = cursor.prev()?;
-    }
-    Ok(())
+    walk(bench, lane, BACKWARD)
 }
 
 /// The thread that scans while others read.
 pub fn scan_beside(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     while lane.go() {
-        let mut cursor = bench.store.cursor()?;
-        let mut is_there = cursor.seek_to_first()?;
-        while is_there && lane.go() {
-            lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
-            lane.finish(READ, 1);
-            is_there = cursor.next()?;
+        walk(bench, lane, FORWARD)?;
+    }
+    Ok(())
+}
+
+/// Where a walk begins, and how it goes on.
+#[derive(Clone, Copy)]
+struct Direction {
+    start: fn(&mut dyn Cursor) -> Outcome<bool>,
+    step: fn(&mut dyn Cursor) -> Outcome<bool>,
+}
+
+const FORWARD: Direction = Direction {
+    start: |cursor| cursor.seek_to_first(),
+    step: |cursor| cursor.next(),
+};
+
+const BACKWARD: Direction = Direction {
+    start: |cursor| cursor.seek_to_last(),
+    step: |cursor| cursor.prev(),
+};
+
+/// Reads in order to the end. What is measured begins at the start, also behind a warm-up, which
+/// goes round and round.
+fn walk(bench: &Bench<'_>, lane: &mut Lane<'_>, direction: Direction) -> Outcome {
+    let mut cursor = bench.store.cursor()?;
+    let cursor = cursor.as_mut();
+    let mut was_warming = lane.is_warming();
+    let mut is_there = (direction.start)(cursor)?;
+    while is_there && lane.go() {
+        if was_warming && !lane.is_warming() {
+            was_warming = false;
+            if !(direction.start)(cursor)? {
+                break;
+            }
+        }
+        lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
+        lane.finish(READ, 1);
+        is_there = (direction.step)(cursor)?;
+        if !is_there && was_warming {
+            is_there = (direction.start)(cursor)?;
         }
     }
     Ok(())
@@ -142,13 +163,13 @@ pub fn seek_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     let (nexts, is_backward) = (given.count("seek_nexts"), given.is("reverse_iterator"));
     let skew = given.number("read_random_exp_range");
     let is_leveldb = bench.setup.dialect() == Dialect::LevelDb;
-    let (mut read, mut found) = (0_u64, 0_u64);
     while lane.go() {
         let number = pick(&mut hands, skew);
         hands.make_key(number);
         let mut cursor = bench.store.cursor()?;
         let mut is_there = cursor.seek(&hands.key)?;
-        found += u64::from(is_there && cursor.key() == hands.key);
+        let is_found = is_there && cursor.key() == hands.key;
+        lane.count(FOUND, u64::from(is_found));
         if !is_leveldb {
             for _ in 0..nexts {
                 if !is_there {
@@ -161,11 +182,10 @@ pub fn seek_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
                 };
             }
         }
-        read += 1;
+        lane.count(TRIED, 1);
         lane.finish(SEEK, 1);
     }
-    lane.tally(0, found);
-    lane.say(found_message(bench, found, read));
+    say_found(bench, lane);
     Ok(())
 }
 
@@ -173,17 +193,17 @@ pub fn seek_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
 pub fn seek_ordered(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     let mut hands = bench.hands(lane);
     let mut cursor = bench.store.cursor()?;
-    let (mut number, mut read, mut found) = (0, 0_u64, 0_u64);
+    let mut number = 0;
     while lane.go() {
         number = (number + hands.dice.below(100)) % bench.numbers.num;
         hands.make_key(number);
         let is_there = cursor.seek(&hands.key)?;
-        found += u64::from(is_there && cursor.key() == hands.key);
-        read += 1;
+        let is_found = is_there && cursor.key() == hands.key;
+        lane.count(FOUND, u64::from(is_found));
+        lane.count(TRIED, 1);
         lane.finish(SEEK, 1);
     }
-    lane.tally(0, found);
-    lane.say(found_message(bench, found, read));
+    say_found(bench, lane);
     Ok(())
 }
 
@@ -202,7 +222,6 @@ pub fn multi_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     let (num, group) = (bench.numbers.num, bench.numbers.per_batch.max(1));
     let stride = bench.setup.given.count("multiread_stride");
     let mut keys: Vec<Vec<u8>> = Vec::new();
-    let (mut read, mut found) = (0_u64, 0_u64);
     while lane.go() {
         let mut number = hands.pick(num);
         keys.clear();
@@ -221,12 +240,67 @@ pub fn multi_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
         let got = bench.store.multi_get(&lent, &mut |place, value| {
             bytes += (lent[place].len() + value.len()) as u64;
         })?;
-        found += got as u64;
-        read += group;
+        lane.count(FOUND, got as u64);
+        lane.count(TRIED, group);
         lane.add_bytes(bytes);
         lane.finish(READ, group);
     }
-    lane.tally(0, found);
+    let (found, read) = (lane.counted(FOUND), lane.counted(TRIED));
     lane.say(format!("({found} of {read} found)"));
+    Ok(())
+}
+
+/// Gets every key once, in order.
+pub fn to_cache(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let mut hands = bench.hands(lane);
+    while lane.done() < bench.numbers.num && lane.go() {
+        let number = lane.done();
+        hands.make_key(number);
+        if let Some(bytes) = hands.get(number)? {
+            lane.count(FOUND, 1);
+            lane.add_bytes(hands.key.len() as u64 + bytes);
+        }
+        lane.count(TRIED, 1);
+        lane.finish(READ, 1);
+    }
+    say_found(bench, lane);
+    Ok(())
+}
+
+/// Entries of a range where `--seek_nexts` does not say, as RocksDB has it.
+const RANGE_ENTRIES: u64 = 50;
+
+/// Walks over several ranges with a gap between each two; all of them are one operation.
+pub fn multi_scan(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let given = &bench.setup.given;
+    let mut hands = bench.hands(lane);
+    let (ranges, stride) = (
+        given.count("multiscan_size"),
+        given.count("multiscan_stride"),
+    );
+    let entries = match given.count("seek_nexts") {
+        0 => RANGE_ENTRIES,
+        nexts => nexts,
+    };
+    let all = (entries + stride).saturating_mul(ranges);
+    let starts = bench.numbers.num.saturating_sub(all).max(1);
+    let mut end = Vec::new();
+    while lane.go() {
+        let mut start = hands.dice.below(starts);
+        let mut cursor = bench.store.cursor()?;
+        for _ in 0..ranges {
+            hands.make_key(start + entries);
+            std::mem::swap(&mut end, &mut hands.key);
+            hands.make_key(start);
+            let mut is_there = cursor.seek(&hands.key)?;
+            while is_there && cursor.key() < &end[..] {
+                lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
+                is_there = cursor.next()?;
+            }
+            start += entries + stride;
+        }
+        lane.finish(SEEK, 1);
+    }
+    lane.say(format!("(multscans:{})", lane.done()));
     Ok(())
 }

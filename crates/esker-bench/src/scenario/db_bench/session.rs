@@ -1,9 +1,11 @@
 //! One command line from its first benchmark to its last.
 
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use crate::console::Console;
+use crate::disk::forget::forget_store;
 use crate::fail::{Failure, Outcome};
 use crate::flags::flag::Dialect;
 use crate::report::json;
@@ -17,21 +19,13 @@ use crate::scenario::db_bench::opening::{check_names, names, notes, open, prepar
 use crate::scenario::db_bench::operation::{Count, Does, Operation};
 use crate::scenario::db_bench::repeats::{self, Repeated, Repeats};
 use crate::scenario::db_bench::setup::Setup;
+use crate::scenario::db_bench::time_series::TIME_SERIES;
 use crate::scenario::db_bench::work::{Bench, KINDS, Numbers, OP, told};
 use crate::scenario::db_bench::{header, rocksdb_stats};
 use crate::target::closed::Closed;
 use crate::target::counters::Counters;
 use crate::target::settings::Matched;
 use crate::target::store::{Engine, Store};
-
-/// The benchmarks whose every read value `--verify` holds against what was written; the others only
-/// count what they meet.
-const CHECKED: [&str; 4] = [
-    "readrandom",
-    "readrandomsmall",
-    "readhot",
-    "readrandomwriterandom",
-];
 
 /// A run of db_bench.
 pub struct Session<'a, 'b> {
@@ -47,14 +41,15 @@ pub struct Session<'a, 'b> {
     record: Record,
 }
 
-/// Runs everything that the flags ask for. `why` says why this dialect.
+/// Runs everything that the flags ask for, and gives what was measured. `why` says why this
+/// dialect.
 pub fn run(
     engine: &dyn Engine,
     setup: &Setup,
     words: &[String],
     why: &str,
     console: &mut Console<'_>,
-) -> Outcome {
+) -> Outcome<Record> {
     let names = names(setup);
     // Refused before anything is touched; the dialects find it out on their way.
     if !setup.given.is_given("compat") {
@@ -81,7 +76,11 @@ pub fn run(
     let mut session = Session {
         engine,
         setup,
-        record: record(setup, words),
+        record: record(
+            format!("db_bench {}", setup.dialect().name()),
+            &setup.dir,
+            words,
+        ),
         console,
         store,
         matched,
@@ -162,6 +161,15 @@ impl Session<'_, '_> {
     fn once(&mut self, operation: &Operation, round: Option<u32>) -> Outcome<Option<ResultLine>> {
         match operation.does {
             Does::Property(name) => self.property(name).map(|()| None),
+            Does::Missing(why) => {
+                let name = operation.name;
+                self.print(&format!("{name:<12} : skipped ({why})\n"))?;
+                Ok(None)
+            }
+            Does::Remark(text) => {
+                self.console.err.line(text)?;
+                Ok(None)
+            }
             Does::ResetStats => {
                 self.baseline = (Instant::now(), self.store.counters());
                 Ok(None)
@@ -176,6 +184,9 @@ impl Session<'_, '_> {
     }
 
     fn measure(&mut self, operation: &Operation, round: Option<u32>) -> Outcome<ResultLine> {
+        if operation.reads_store() && self.setup.given.is("drop_cache") {
+            self.cool(operation)?;
+        }
         let before = self.store.counters();
         let bench = bench_of(operation, self.setup, &*self.store, self.threads_before);
         if operation.name == "multireadrandom" {
@@ -208,6 +219,12 @@ impl Session<'_, '_> {
             finished.lanes.iter_mut().for_each(|lane| lane.ended = now);
         }
         self.threads_before += thread_count(operation, self.setup);
+        if operation.name == TIME_SERIES {
+            // The line is that of the readers; the writer has one of its own in front.
+            let line = ResultLine::of("timeseries write", &finished);
+            self.print(&line.text(self.setup.dialect()))?;
+            finished.lanes = std::mem::take(&mut finished.background);
+        }
         self.tell(operation, round, &finished, &before, is_drained)
     }
 
@@ -238,13 +255,15 @@ impl Session<'_, '_> {
         if let Some(round) = round {
             let mut work = EngineWork::between(before, &after);
             // What the workload counted is exact; engines count the framing of batches too.
-            let is_fill = matches!(
-                operation.does,
-                Does::Work {
-                    count: Count::Writes,
-                    ..
-                }
-            );
+            // Of a time series the line is that of the readers.
+            let is_fill = operation.name != TIME_SERIES
+                && matches!(
+                    operation.does,
+                    Does::Work {
+                        count: Count::Writes,
+                        ..
+                    }
+                );
             if is_fill && line.bytes > 0 {
                 let ratio = |bytes: u64| bytes as f64 / line.bytes as f64;
                 work.user_bytes = Some(line.bytes);
@@ -272,7 +291,7 @@ impl Session<'_, '_> {
                 target_rate: Some(given.number("target_rate")).filter(|rate| *rate > 0.0),
                 engine_work: work,
                 message: line.message.trim_end().into(),
-                is_verified: given.is("verify") && CHECKED.contains(&operation.name),
+                is_verified: given.is("verify") && operation.is_checked,
                 is_drained,
                 ..Measurement::of(finished, &KINDS)
             });
@@ -332,6 +351,20 @@ impl Session<'_, '_> {
         Ok(())
     }
 
+    /// Closes the store and opens it again with nothing of it in the page cache: the first reads
+    /// are cold.
+    fn cool(&mut self, operation: &Operation) -> Outcome {
+        let store = std::mem::replace(&mut self.store, Box::new(Closed));
+        store.close().map_err(|error| told("close", error))?;
+        let is_all = self.setup.given.is("drop_system_cache");
+        let forgotten = forget_store(&self.setup.dir, is_all)?;
+        (self.store, self.matched) = open(self.engine, self.setup)?;
+        self.opened = Instant::now();
+        self.baseline = (self.opened, Counters::default());
+        let line = format!("note: before {}: {}", operation.name, forgotten.text());
+        Ok(self.console.err.line(&line)?)
+    }
+
     fn property(&mut self, name: &str) -> Outcome {
         let text = match (self.setup.dialect(), name) {
             (Dialect::LevelDb, name) => {
@@ -353,7 +386,7 @@ impl Session<'_, '_> {
         self.print(&format!("\n{text}\n"))
     }
 
-    fn end(mut self, json: &str) -> Outcome {
+    fn end(mut self, json: &str) -> Outcome<Record> {
         if self.setup.given.is("statistics") {
             let text = rocksdb_stats::statistics(&self.store.counters());
             self.print(&text)?;
@@ -362,7 +395,7 @@ impl Session<'_, '_> {
         if !json.is_empty() {
             json::write(json.as_ref(), &self.record)?;
         }
-        Ok(())
+        Ok(self.record)
     }
 
     fn print(&mut self, text: &str) -> Outcome {
@@ -384,6 +417,7 @@ fn bench_of<'a>(
         setup,
         store,
         numbers,
+        moments: AtomicU64::new(0),
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::fail::Outcome;
 use crate::flags::flag::Dialect;
 use crate::run::lane::Lane;
-use crate::scenario::db_bench::work::{Bench, MERGE, READ, UPDATE, WRITE, told};
+use crate::scenario::db_bench::work::{
+    Bench, FOUND, LONGEST, MERGE, READ, TRIED, UPDATE, WRITE, WRITTEN, told,
+};
 
 /// What becomes of the old value and the fresh one.
 #[derive(Clone, Copy)]
@@ -33,7 +35,7 @@ fn update(bench: &Bench<'_>, lane: &mut Lane<'_>, change: Change) -> Outcome {
     let (num, how) = (bench.numbers.num, bench.numbers.how);
     // RocksDB of 2013 told no bytes.
     let tells_bytes = bench.setup.dialect() != Dialect::RocksDb2013;
-    let (mut found, mut old, mut new) = (0_u64, Vec::new(), Vec::new());
+    let (mut old, mut new) = (Vec::new(), Vec::new());
     while lane.go() {
         let number = hands.pick(num);
         hands.make_key(number);
@@ -46,7 +48,7 @@ fn update(bench: &Bench<'_>, lane: &mut Lane<'_>, change: Change) -> Outcome {
             }
         });
         let is_found = got.map_err(|error| told("get", error))?;
-        found += u64::from(is_found);
+        lane.count(FOUND, u64::from(is_found));
         let fresh = hands.feed.value(number);
         let put = match change {
             Change::Replace => {
@@ -66,10 +68,10 @@ fn update(bench: &Bench<'_>, lane: &mut Lane<'_>, change: Change) -> Outcome {
         }
         lane.finish(UPDATE, 1);
     }
-    lane.tally(0, found);
     lane.say(format!(
-        "( updates:{} found:{found})",
-        bench.numbers.read_writes
+        "( updates:{} found:{})",
+        bench.numbers.read_writes,
+        lane.counted(FOUND)
     ));
     Ok(())
 }
@@ -116,7 +118,6 @@ pub fn merge_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
 pub fn read_merge_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     let mut hands = bench.hands(lane);
     let merge_percent = bench.setup.given.count("mergereadpercent");
-    let (mut reads, mut merges, mut hits, mut longest) = (0_u64, 0_u64, 0_u64, 0_u64);
     while lane.go() {
         let number = hands.pick(bench.numbers.merge_keys);
         hands.make_key(number);
@@ -124,23 +125,27 @@ pub fn read_merge_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
             let value = hands.feed.value(number);
             let merged = bench.store.merge(&hands.key, value, bench.numbers.how);
             merged.map_err(|error| told("merge", error))?;
-            merges += 1;
+            lane.count(WRITTEN, 1);
             lane.finish(MERGE, 1);
         } else {
             let mut len = 0;
             let got = bench
                 .store
                 .get(&hands.key, &mut |value| len = value.len() as u64);
-            hits += u64::from(got.map_err(|error| told("get", error))?);
-            longest = longest.max(len);
-            reads += 1;
+            let is_found = got.map_err(|error| told("get", error))?;
+            lane.count(FOUND, u64::from(is_found));
+            lane.raise(LONGEST, len);
+            lane.count(TRIED, 1);
             lane.finish(READ, 1);
         }
     }
-    lane.tally(0, hits);
     lane.say(format!(
-        "(reads:{reads} merges:{merges} total:{} hits:{hits} maxlength:{longest})",
-        bench.numbers.read_writes
+        "(reads:{} merges:{} total:{} hits:{} maxlength:{})",
+        lane.counted(TRIED),
+        lane.counted(WRITTEN),
+        bench.numbers.read_writes,
+        lane.counted(FOUND),
+        lane.counted(LONGEST)
     ));
     Ok(())
 }
@@ -149,25 +154,27 @@ pub fn read_merge_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
 pub fn read_write_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     let mut hands = bench.hands(lane);
     let read_percent = bench.setup.given.count("readwritepercent");
-    let (mut reads, mut writes, mut found, mut place) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let mut place = 0_u64;
     while lane.go() {
         let number = hands.pick(bench.numbers.num);
         if place < read_percent {
             hands.make_key(number);
-            found += u64::from(hands.get(number)?.is_some());
-            reads += 1;
+            lane.count(FOUND, u64::from(hands.get(number)?.is_some()));
+            lane.count(TRIED, 1);
             lane.finish(READ, 1);
         } else {
             hands.put(number)?;
-            writes += 1;
+            lane.count(WRITTEN, 1);
             lane.finish(WRITE, 1);
         }
         place = (place + 1) % 100;
     }
-    lane.tally(0, found);
     lane.say(format!(
-        "( reads:{reads} writes:{writes} total:{} found:{found})",
-        bench.numbers.read_writes
+        "( reads:{} writes:{} total:{} found:{})",
+        lane.counted(TRIED),
+        lane.counted(WRITTEN),
+        bench.numbers.read_writes,
+        lane.counted(FOUND)
     ));
     Ok(())
 }

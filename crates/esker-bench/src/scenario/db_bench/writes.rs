@@ -4,7 +4,7 @@ use crate::fail::Outcome;
 use crate::make::random::Random;
 use crate::measure::pace::{Pace, wait_until};
 use crate::run::lane::Lane;
-use crate::scenario::db_bench::work::{Bench, DELETE, Hands, MERGE, WRITE, told};
+use crate::scenario::db_bench::work::{Bench, DELETE, Hands, MERGE, SEEK, WRITE, told};
 
 /// Puts keys in order.
 pub fn sequential(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
@@ -32,7 +32,8 @@ pub fn unique_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     })
 }
 
-/// Puts the keys that `choose` makes of the turn, alone or in batches.
+/// Puts the keys that `choose` makes of the turn, alone or in batches. Turns count what was done
+/// since the warm-up: what is measured begins with the first.
 fn fill(
     bench: &Bench<'_>,
     lane: &mut Lane<'_>,
@@ -43,30 +44,47 @@ fn fill(
         lane.say(message);
     }
     let (per_batch, how) = (bench.numbers.per_batch, bench.numbers.how);
-    let mut turn = 0;
     if per_batch <= 1 {
         while lane.go() {
-            let number = choose(&mut hands, turn);
+            let number = choose(&mut hands, lane.done());
             lane.add_bytes(hands.put(number)?);
             lane.finish(WRITE, 1);
-            turn += 1;
         }
         return Ok(());
     }
     let mut batch = bench.store.batch()?;
     while lane.go() {
-        for _ in 0..per_batch {
-            let number = choose(&mut hands, turn);
+        for place in 0..per_batch {
+            let number = choose(&mut hands, lane.done() + place);
             hands.make_key(number);
             let value = hands.feed.value(number);
             lane.add_bytes((hands.key.len() + value.len()) as u64);
             batch
                 .put(&hands.key, value)
                 .map_err(|error| told("put", error))?;
-            turn += 1;
         }
         batch.commit(how).map_err(|error| told("put", error))?;
         lane.finish(WRITE, per_batch);
+    }
+    Ok(())
+}
+
+/// Puts every key in order, which is preparation, then seeks each with one cursor.
+pub fn fill_seek(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let mut hands = bench.hands(lane);
+    for number in 0..bench.numbers.num {
+        hands.put(number)?;
+    }
+    let nexts = bench.setup.given.count("seek_nexts");
+    let mut cursor = bench.store.cursor()?;
+    lane.restart();
+    while lane.done() < bench.numbers.num && lane.go() {
+        hands.make_key(lane.done());
+        let mut is_there = cursor.seek(&hands.key)?;
+        for _ in 0..nexts {
+            is_there = is_there && cursor.next()?;
+        }
+        lane.finish(SEEK, 1);
     }
     Ok(())
 }
@@ -89,16 +107,14 @@ fn delete(
 ) -> Outcome {
     let mut hands = bench.hands(lane);
     let how = bench.numbers.how;
-    let mut turn = 0;
     while lane.go() {
-        let number = choose(&mut hands, turn);
+        let number = choose(&mut hands, lane.done());
         hands.make_key(number);
         bench
             .store
             .delete(&hands.key, how)
             .map_err(|error| told("del", error))?;
         lane.finish(DELETE, 1);
-        turn += 1;
     }
     Ok(())
 }

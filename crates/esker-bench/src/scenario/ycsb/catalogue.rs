@@ -164,6 +164,31 @@ pub const KNOWN: &[Known] = &[
         "whether the load goes on then",
     ),
     known(
+        "measurementtype",
+        "hdrhistogram",
+        "hdrhistogram, histogram, timeseries, raw, hdrhistogram+histogram or hdrhistogram+raw",
+    ),
+    known(
+        "histogram.buckets",
+        "1000",
+        "buckets of a millisecond of a histogram",
+    ),
+    known(
+        "timeseries.granularity",
+        "1000",
+        "milliseconds of an interval of a timeseries",
+    ),
+    known(
+        "measurement.raw.output_file",
+        "",
+        "file for raw lines, behind what is there; without it they go to the output",
+    ),
+    known(
+        "measurement.raw.no_summary",
+        "false",
+        "whether raw lines have no summary behind them",
+    ),
+    known(
         "measurement.interval",
         "both",
         "latencies from the start (op), from when due \
@@ -288,11 +313,6 @@ pub const KNOWN: &[Known] = &[
     unused("mongodb.upsert"),
     unused("rocksdb.optionsfile"),
     unused("measurement.trackjvm"),
-    unused("measurementtype"),
-    unused("histogram.buckets"),
-    unused("timeseries.granularity"),
-    unused("measurement.raw.output_file"),
-    unused("measurement.raw.no_summary"),
 ];
 
 /// What properties that are settings of our engine begin with.
@@ -319,12 +339,6 @@ pub fn notes(properties: &Properties) -> Vec<String> {
 
 fn unused_note(name: &str, value: &str) -> Option<String> {
     let why = match (name, value) {
-        // What it asks for is what is done.
-        ("measurementtype", "hdrhistogram") => return None,
-        ("measurementtype" | "histogram.buckets" | "timeseries.granularity", _)
-        | ("measurement.raw.output_file" | "measurement.raw.no_summary", _) => {
-            "everything is measured in HdrHistograms"
-        }
         ("queuesize", _) => "threads take lines from the file themselves, without a queue",
         ("threadplan", _) => "all threads do the same mix",
         ("measurement.trackjvm", _) => "there is no Java machine",

@@ -93,6 +93,8 @@ pub enum Value {
     Whole(u64),
     /// A double.
     Real(f64),
+    /// What raw summaries say in front of their numbers.
+    MinusOne,
 }
 
 /// A line of results.
@@ -130,31 +132,51 @@ pub fn overall_rows(run_ms: u64, ops: u64) -> Vec<Row> {
     ]
 }
 
-/// The rows of everything measured.
+/// The rows of everything measured, as percentiles of HdrHistograms.
 pub fn tally_rows(tally: &Tally, settings: &ExportSettings) -> Vec<Row> {
     let mut rows = Vec::new();
     for line in tally.rows(settings.span) {
         let empty = Latencies::new();
         let latencies = line.latencies.unwrap_or(&empty);
-        let name = line.name.as_str();
-        let mut push = |measurement: String, value| rows.push(Row::new(name, measurement, value));
-        push("Operations".into(), Value::Whole(latencies.count()));
-        let mean = latencies.mean_ns() / 1000.0;
-        push("AverageLatency(us)".into(), Value::Real(mean));
-        let micros = |nanos: u64| Value::Whole(nanos / 1000);
-        push("MinLatency(us)".into(), micros(latencies.min_ns()));
-        push("MaxLatency(us)".into(), micros(latencies.max_ns()));
-        for percent in &settings.percentiles {
-            let value = micros(latencies.percentile_ns(*percent));
-            push(format!("{}PercentileLatency(us)", ordinal(*percent)), value);
-        }
-        for (reply, count) in &line.replies {
-            push(format!("Return={}", reply.name()), Value::Whole(*count));
-        }
-        if settings.is_verbose {
-            for (micros, count) in buckets_us(latencies) {
-                push(micros.to_string(), Value::Real(count as f64));
-            }
+        let counts = line.replies.iter();
+        let replies: Vec<Row> = counts
+            .map(|(reply, count)| {
+                let told = format!("Return={}", reply.name());
+                Row::new(&line.name, told, Value::Whole(*count))
+            })
+            .collect();
+        rows.extend(hdr_rows(&line.name, latencies, &replies, settings));
+    }
+    rows
+}
+
+/// The rows of one name; `replies` stand between percentiles and buckets.
+pub fn hdr_rows(
+    name: &str,
+    latencies: &Latencies,
+    replies: &[Row],
+    settings: &ExportSettings,
+) -> Vec<Row> {
+    let micros = |nanos: u64| Value::Whole(nanos / 1000);
+    let row = |measurement: &str, value| Row::new(name, measurement, value);
+    let mut rows = vec![
+        row("Operations", Value::Whole(latencies.count())),
+        row(
+            "AverageLatency(us)",
+            Value::Real(latencies.mean_ns() / 1000.0),
+        ),
+        row("MinLatency(us)", micros(latencies.min_ns())),
+        row("MaxLatency(us)", micros(latencies.max_ns())),
+    ];
+    for percent in &settings.percentiles {
+        let value = micros(latencies.percentile_ns(*percent));
+        let told = format!("{}PercentileLatency(us)", ordinal(*percent));
+        rows.push(row(&told, value));
+    }
+    rows.extend_from_slice(replies);
+    if settings.is_verbose {
+        for (micros, count) in buckets_us(latencies) {
+            rows.push(row(&micros.to_string(), Value::Real(count as f64)));
         }
     }
     rows
@@ -196,6 +218,7 @@ pub fn write_rows(out: &mut dyn Write, format: Format, rows: &[Row]) -> Outcome 
         let value = match row.value {
             Value::Whole(number) => number.to_string(),
             Value::Real(number) => double_text(number),
+            Value::MinusOne => "-1".into(),
         };
         if format == Format::Text {
             text += &format!("[{}], {}, {value}\n", row.metric, row.measurement);

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::fail::{Failure, Outcome};
 use crate::measure::latency::Latencies;
+use crate::scenario::ycsb::details::{Details, Moment};
+use crate::scenario::ycsb::measurement_type::{Kept, MeasurementType};
 use crate::scenario::ycsb::properties::Properties;
 use crate::scenario::ycsb::reply::Reply;
 
@@ -76,6 +78,8 @@ pub struct MeterSettings {
     pub splits_failures: bool,
     /// The statuses that have, where not all have.
     pub tracked: Vec<String>,
+    /// What is kept of operations beside histograms.
+    pub kept: Kept,
 }
 
 impl MeterSettings {
@@ -94,6 +98,7 @@ impl MeterSettings {
         let tracked = properties.text("latencytrackederrors", "");
         Ok(MeterSettings {
             span,
+            kept: MeasurementType::from_properties(properties)?.kept(),
             splits_failures: properties.flag("reportlatencyforeacherror", false),
             tracked: tracked
                 .split(',')
@@ -127,6 +132,7 @@ struct Line {
     fate: Fate,
     is_intended: bool,
     latencies: Latencies,
+    details: Details,
 }
 
 impl Line {
@@ -145,6 +151,8 @@ impl Line {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     lines: Vec<Line>,
+    /// When the operations that are counted next ended, where more than histograms is kept.
+    moment: Option<Moment>,
     replies: [[u64; Reply::ALL.len()]; Metric::ALL.len()],
 }
 
@@ -158,6 +166,20 @@ pub struct Times {
 }
 
 impl Tally {
+    /// The operations counted from here on ended at `moment`, and something is kept of each.
+    pub fn set_moment(&mut self, moment: Moment) {
+        self.moment = Some(moment);
+    }
+
+    fn add(&mut self, metric: Metric, fate: Fate, is_intended: bool, took: Duration) {
+        let moment = self.moment;
+        let line = self.line(metric, fate, is_intended);
+        line.latencies.add(took);
+        if let Some(moment) = moment {
+            line.details.add(&moment, took);
+        }
+    }
+
     /// Counts an operation: its times and how it ended.
     pub fn operation(
         &mut self,
@@ -168,17 +190,17 @@ impl Tally {
     ) {
         let fate = settings.fate(reply);
         if settings.span != Span::Intended {
-            self.line(metric, fate, false).add(times.actual);
+            self.add(metric, fate, false, times.actual);
         }
         if settings.span != Span::Actual {
-            self.line(metric, fate, true).add(times.intended);
+            self.add(metric, fate, true, times.intended);
         }
         self.replies[metric as usize][reply as usize] += 1;
     }
 
     /// Counts a time that has no reply of its own, and is not due at any time.
     pub fn duration(&mut self, metric: Metric, took: Duration) {
-        self.line(metric, Fate::Good, false).add(took);
+        self.add(metric, Fate::Good, false, took);
     }
 
     /// Counts a time with a reply that is due at no time.
@@ -190,10 +212,10 @@ impl Tally {
     /// Counts a combined operation, whose parts have their own replies.
     pub fn combined(&mut self, settings: &MeterSettings, metric: Metric, times: Times) {
         if settings.span != Span::Intended {
-            self.line(metric, Fate::Good, false).add(times.actual);
+            self.add(metric, Fate::Good, false, times.actual);
         }
         if settings.span != Span::Actual {
-            self.line(metric, Fate::Good, true).add(times.intended);
+            self.add(metric, Fate::Good, true, times.intended);
         }
     }
 
@@ -205,8 +227,9 @@ impl Tally {
     /// Adds what another thread, or another interval, measured.
     pub fn merge(&mut self, other: &Tally) {
         for line in &other.lines {
-            self.line(line.metric, line.fate, line.is_intended)
-                .merge(&line.latencies);
+            let all = self.line(line.metric, line.fate, line.is_intended);
+            all.latencies.merge(&line.latencies);
+            all.details.merge(&line.details);
         }
         for (all, more) in self.replies.iter_mut().zip(&other.replies) {
             for (all, more) in all.iter_mut().zip(more) {
@@ -246,12 +269,14 @@ impl Tally {
                     rows.push(TallyRow {
                         name: format!("{prefix}{}", metric.name()),
                         latencies: None,
+                        details: None,
                         replies: replies.clone(),
                     });
                 }
                 rows.extend(lines.into_iter().map(|line| TallyRow {
                     name: line.name(),
                     latencies: Some(&line.latencies),
+                    details: Some(&line.details),
                     replies: if line.fate == Fate::Good {
                         replies.clone()
                     } else {
@@ -271,7 +296,7 @@ impl Tally {
             .collect()
     }
 
-    fn line(&mut self, metric: Metric, fate: Fate, is_intended: bool) -> &mut Latencies {
+    fn line(&mut self, metric: Metric, fate: Fate, is_intended: bool) -> &mut Line {
         let is_it = |line: &Line| {
             line.metric == metric && line.fate == fate && line.is_intended == is_intended
         };
@@ -281,10 +306,11 @@ impl Tally {
                 fate,
                 is_intended,
                 latencies: Latencies::new(),
+                details: Details::default(),
             });
             self.lines.len() - 1
         });
-        &mut self.lines[place].latencies
+        &mut self.lines[place]
     }
 }
 
@@ -295,6 +321,8 @@ pub struct TallyRow<'a> {
     pub name: String,
     /// Its latencies; `None` where nothing but replies was counted under the name.
     pub latencies: Option<&'a Latencies>,
+    /// What was kept of them beside, where there are latencies.
+    pub details: Option<&'a Details>,
     /// How its operations ended, those that never happened left out.
     pub replies: Vec<(Reply, u64)>,
 }

@@ -8,6 +8,7 @@ use crate::report::json;
 use crate::scenario::ycsb::arguments::{Arguments, is_known_binding};
 use crate::scenario::ycsb::exporter::{ExportSettings, Format};
 use crate::scenario::ycsb::file_workload::FileWorkload;
+use crate::scenario::ycsb::measurement_type::MeasurementType;
 use crate::scenario::ycsb::meter::MeterSettings;
 use crate::scenario::ycsb::properties::Properties;
 use crate::scenario::ycsb::workload::Workload;
@@ -31,6 +32,8 @@ pub struct Plan {
     pub target_rate: Option<f64>,
     /// How operations are measured.
     pub meter: MeterSettings,
+    /// In which form latencies are told.
+    pub kind: MeasurementType,
     /// How results are told.
     pub export: ExportSettings,
     /// The file for results, if they do not go to the output.
@@ -83,6 +86,7 @@ impl Plan {
         }
         let threads = threads(properties, operations, &mut notes)?;
         let target = properties.number("target", 0.0)?;
+        let kind = MeasurementType::from_properties(properties)?;
         let meter = MeterSettings::from_properties(properties)?;
         let format = format(arguments, &mut notes);
         let export = ExportSettings::from_properties(properties, format, meter.span)?;
@@ -90,7 +94,8 @@ impl Plan {
             .get("exportfile")
             .filter(|path| !path.is_empty())
             .map(PathBuf::from);
-        for path in export_path.iter().chain(&arguments.json_path) {
+        let own_files = export_path.iter().chain(&arguments.json_path);
+        for path in own_files.chain(&kind.raw_path) {
             json::check_writable(path)?;
         }
         let has_logs = properties.flag("hdrhistogram.fileoutput", false);
@@ -103,6 +108,7 @@ impl Plan {
             threads,
             target_rate: (target > 0.0).then_some(target),
             meter,
+            kind,
             export,
             export_path,
             log_prefix: has_logs

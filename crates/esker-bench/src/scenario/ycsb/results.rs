@@ -9,9 +9,8 @@ use crate::fail::{Failure, Outcome};
 use crate::report::machine::{Machine, commit};
 use crate::report::record::{EngineWork, FORMAT, LatencyRecord, Measurement, Record, VERSION};
 use crate::scenario::ycsb::drive::Driven;
-use crate::scenario::ycsb::exporter::{
-    Format, Row, Value, overall_rows, tally_rows, write_go, write_rows,
-};
+use crate::scenario::ycsb::exporter::{Format, Row, Value, overall_rows, write_go, write_rows};
+use crate::scenario::ycsb::forms::{latency_rows, write_raw};
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::properties::Properties;
 
@@ -45,8 +44,9 @@ fn print_to(
     let run_ms = u64::try_from(elapsed.as_millis())
         .unwrap_or(u64::MAX)
         .max(1);
+    write_raw(out, &driven.tally, plan.export.span, &plan.kind)?;
     let mut rows = overall_rows(run_ms, driven.finished.ops());
-    rows.extend(tally_rows(&driven.tally, &plan.export));
+    rows.extend(latency_rows(&driven.tally, &plan.export, &plan.kind));
     rows.extend(engine_rows(driven, work));
     write_rows(out, plan.export.format, &rows)
 }

@@ -247,3 +247,50 @@ fn help_names_every_workload_and_property() {
         assert!(out.contains(word), "{word}");
     }
 }
+
+#[test]
+fn latencies_are_told_in_each_of_the_forms() {
+    // The same run in every form: what each of them alone tells is there.
+    let dir = tempfile::tempdir().unwrap();
+    let shape = "--workload c -p recordcount=100 -p operationcount=300 --db DIR/db \
+                 -p measurement.interval=op";
+    let (code, _, err) = bench(&format!("load {shape}"), dir.path());
+    assert_eq!(code, 0, "{err}");
+    let run = |form: &str| {
+        let (code, out, err) = bench(
+            &format!("run {shape} -p measurementtype={form}"),
+            dir.path(),
+        );
+        assert_eq!(code, 0, "{form}: {err}");
+        assert!(!err.contains("has no effect"), "{err}");
+        out
+    };
+    let out = run("histogram");
+    assert!(value(&out, "READ", "LatencyVariance(us)").is_some());
+    assert_eq!(value(&out, "READ", "Return=OK"), Some(300.0));
+    let out = run("timeseries");
+    assert!(value(&out, "READ", "0").is_some() && value(&out, "READ", "Operations").is_some());
+    let out = run("hdrhistogram+histogram");
+    assert_eq!(value(&out, "HdrREAD", "Return=OK"), Some(300.0));
+    assert!(value(&out, "HdrREAD", "99thPercentileLatency(us)").is_some());
+    assert!(value(&out, "BucketREAD", "LatencyVariance(us)").is_some());
+    let out = run("raw");
+    let raw = out.lines().filter(|line| line.starts_with("READ,")).count();
+    assert_eq!(raw, 300);
+    assert_eq!(value(&out, "READ", "Total Operations"), Some(300.0));
+    assert_eq!(
+        value(
+            &out,
+            "READ",
+            "Below is a summary of latency in microseconds:"
+        ),
+        Some(-1.0)
+    );
+    let out = run("hdrhistogram+raw -p measurement.raw.output_file=DIR/raw.csv");
+    assert!(value(&out, "RawREAD", "p99").is_some() && !out.contains("RawREAD,"));
+    let text = fs::read_to_string(dir.path().join("raw.csv")).unwrap();
+    assert!(text.starts_with("RawREAD latency raw data: op, timestamp(ms), latency(us)\n"));
+    let (code, _, err) = bench(&format!("run {shape} -p measurementtype=guess"), dir.path());
+    assert_eq!(code, 2);
+    assert!(err.contains("timeseries or raw"), "{err}");
+}

@@ -16,7 +16,7 @@ pub enum Line<'a> {
 
 /// Reads lines and counts them.
 pub struct Lines {
-    input: Box<dyn BufRead>,
+    input: Box<dyn BufRead + Send>,
     bytes_max: usize,
     number: u64,
     line: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct Lines {
 
 impl Lines {
     /// Lines of `input`, each of at most `bytes_max` bytes.
-    pub fn new(input: Box<dyn BufRead>, bytes_max: usize) -> Lines {
+    pub fn new(input: Box<dyn BufRead + Send>, bytes_max: usize) -> Lines {
         Lines {
             input,
             bytes_max,

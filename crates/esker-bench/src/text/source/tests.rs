@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use crate::load::lines::Line;
+use crate::text::lines::Line;
 
 use super::Source;
 

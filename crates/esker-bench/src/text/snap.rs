@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::load::lines::{Line, Lines};
-use crate::load::record::{Parsed, Record, malformed};
+use crate::text::lines::{Line, Lines};
+use crate::text::record::{Parsed, Record, malformed};
 
 /// The fields that make the key, in its order.
 const KEY_FIELDS: [&str; 3] = ["product/productId", "review/userId", "review/time"];

@@ -6,14 +6,13 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use esker_bench::fail::{Failure, Outcome};
-use esker_bench::make::random::Random;
-use esker_bench::report::record::Measurement;
-use esker_bench::run::course::Course;
-use esker_bench::run::execute::execute;
-use esker_bench::run::lane::Lane;
-
-use crate::limits::forget::forget_file;
+use crate::disk::forget::forget_file;
+use crate::fail::{Failure, Outcome};
+use crate::make::random::Random;
+use crate::report::record::Measurement;
+use crate::run::course::Course;
+use crate::run::execute::execute;
+use crate::run::lane::Lane;
 
 /// One limit.
 #[derive(Clone, Copy, Debug)]
@@ -92,15 +91,14 @@ const READS: u64 = 2000;
 pub fn run(limit: &Limit, dir: &Path, sync_ops: u64) -> Outcome<Measurement> {
     let path = dir.join("raw.bytes");
     let measured = match limit.work {
-        Work::Write { is_synced } => write(&path, is_synced),
+        Work::Write { is_synced } => write(&path, Pieces::of(PIECE_BYTES), is_synced),
         Work::Sync => sync(&path, sync_ops),
-        Work::Read { bytes } => read(&path, bytes),
+        Work::Read { bytes } => {
+            make(&path, Pieces::of(bytes)).and_then(|()| read(&path, Pieces::of(bytes), READS))
+        }
         Work::Copy => copy(),
     };
-    if path.exists() {
-        let doing = format!("cannot remove {}", path.display());
-        fs::remove_file(&path).map_err(|error| Failure::system(doing, &error))?;
-    }
+    remove(&path)?;
     Ok(Measurement {
         name: limit.name.into(),
         engine: "limit".into(),
@@ -125,13 +123,34 @@ fn noise(count: usize) -> Vec<u8> {
     bytes
 }
 
-fn write(path: &Path, is_synced: bool) -> Outcome<Measurement> {
-    let piece = noise(PIECE_BYTES);
+/// A file as so many pieces of one size.
+#[derive(Clone, Copy, Debug)]
+pub struct Pieces {
+    /// Bytes of a piece.
+    pub bytes: usize,
+    /// How many.
+    pub count: u64,
+}
+
+impl Pieces {
+    /// Pieces of `bytes` that fill the file of the limits.
+    fn of(bytes: usize) -> Pieces {
+        Pieces {
+            bytes,
+            count: (FILE_BYTES / bytes) as u64,
+        }
+    }
+}
+
+/// Appends pieces to a new file at `path`, each an operation. With `is_synced` the time of one
+/// sync at the end is in it.
+pub fn write(path: &Path, pieces: Pieces, is_synced: bool) -> Outcome<Measurement> {
+    let piece = noise(pieces.bytes);
     measure(|lane| {
         let mut file = File::create(path).map_err(told(path))?;
-        for _ in 0..FILE_BYTES / PIECE_BYTES {
+        for _ in 0..pieces.count {
             file.write_all(&piece).map_err(told(path))?;
-            lane.add_bytes(PIECE_BYTES as u64);
+            lane.add_bytes(pieces.bytes as u64);
             lane.finish(0, 1);
         }
         match is_synced {
@@ -139,6 +158,15 @@ fn write(path: &Path, is_synced: bool) -> Outcome<Measurement> {
             false => Ok(()),
         }
     })
+}
+
+/// Removes what a limit left behind, if it did.
+pub fn remove(path: &Path) -> Outcome {
+    if path.exists() {
+        let doing = format!("cannot remove {}", path.display());
+        fs::remove_file(path).map_err(|error| Failure::system(doing, &error))?;
+    }
+    Ok(())
 }
 
 fn sync(path: &Path, sync_ops: u64) -> Outcome<Measurement> {
@@ -159,25 +187,31 @@ fn sync(path: &Path, sync_ops: u64) -> Outcome<Measurement> {
     })
 }
 
-fn read(path: &Path, bytes: usize) -> Outcome<Measurement> {
+/// Makes a file to be read.
+fn make(path: &Path, pieces: Pieces) -> Outcome {
     let made = File::create(path).map_err(told(path))?;
     let piece = noise(1 << 20);
-    for number in 0..FILE_BYTES / piece.len() {
-        let at = (number * piece.len()) as u64;
+    let bytes = pieces.bytes as u64 * pieces.count;
+    for number in 0..bytes.div_ceil(piece.len() as u64) {
+        let at = number * piece.len() as u64;
         made.write_all_at(&piece, at).map_err(told(path))?;
     }
-    drop(made);
+    Ok(())
+}
+
+/// Reads `reads` pieces anywhere in the file at `path`, one after another; the file is cold when
+/// this begins.
+pub fn read(path: &Path, pieces: Pieces, reads: u64) -> Outcome<Measurement> {
     forget_file(path)?;
     let file = File::open(path).map_err(told(path))?;
     let random = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
     random.map_err(|error| told(path)(error.into()))?;
     measure(|lane| {
-        let (mut random, mut buffer) = (Random::new(2), vec![0; bytes]);
-        let places = (FILE_BYTES / bytes) as u64;
-        for _ in 0..READS.min(places) {
-            let at = random.below(places) * bytes as u64;
+        let (mut random, mut buffer) = (Random::new(2), vec![0; pieces.bytes]);
+        for _ in 0..reads.min(pieces.count) {
+            let at = random.below(pieces.count) * pieces.bytes as u64;
             file.read_exact_at(&mut buffer, at).map_err(told(path))?;
-            lane.add_bytes(bytes as u64);
+            lane.add_bytes(pieces.bytes as u64);
             lane.finish(0, 1);
         }
         Ok(())
@@ -199,3 +233,6 @@ fn copy() -> Outcome<Measurement> {
         Ok(())
     })
 }
+
+#[cfg(test)]
+mod tests;

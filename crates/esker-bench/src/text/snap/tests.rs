@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
-use crate::load::lines::Lines;
-use crate::load::record::Parsed;
+use crate::text::lines::Lines;
+use crate::text::record::Parsed;
 
 use super::next;
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::fail::{Failure, Outcome};
-use crate::load::lines::{LINE_BYTES_MAX, Lines};
+use crate::text::lines::{LINE_BYTES_MAX, Lines};
 
 /// Bytes read at a time: large enough that calls cost nothing next to parsing.
 const READ_BYTES: usize = 256 << 10;
@@ -49,7 +49,11 @@ impl Source {
     }
 
     /// An input that is already open.
-    pub fn new(name: &str, input: Box<dyn Read>, size_bytes: Option<u64>) -> Outcome<Source> {
+    pub fn new(
+        name: &str,
+        input: Box<dyn Read + Send>,
+        size_bytes: Option<u64>,
+    ) -> Outcome<Source> {
         let consumed = Arc::new(AtomicU64::new(0));
         let counted = Counted {
             input,
@@ -73,7 +77,7 @@ impl Source {
 }
 
 /// The input's text, unpacked as its first bytes ask for.
-fn unpacked(mut input: Counted) -> io::Result<Box<dyn BufRead>> {
+fn unpacked(mut input: Counted) -> io::Result<Box<dyn BufRead + Send>> {
     let mut magic = Vec::new();
     (&mut input)
         .take(ZSTD_MAGIC.len() as u64)
@@ -94,7 +98,7 @@ fn unpacked(mut input: Counted) -> io::Result<Box<dyn BufRead>> {
 
 /// Counts what is read.
 struct Counted {
-    input: Box<dyn Read>,
+    input: Box<dyn Read + Send>,
     consumed: Arc<AtomicU64>,
 }
 

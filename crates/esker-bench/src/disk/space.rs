@@ -1,0 +1,66 @@
+//! How much lies on the disk, and how much room is left.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::fail::{Failure, Outcome};
+
+/// The unit of a file's blocks, whatever the file system.
+const UNIT_BYTES: u64 = 512;
+
+/// Bytes that the files below `dir` take on the medium; holes take none.
+pub fn disk_bytes(dir: &Path) -> Outcome<u64> {
+    let told = |error| Failure::system(format!("cannot read {}", dir.display()), &error);
+    let mut bytes = 0;
+    for entry in fs::read_dir(dir).map_err(told)? {
+        let entry = entry.map_err(told)?;
+        let found = entry.metadata().map_err(told)?;
+        bytes += match found.is_dir() {
+            true => disk_bytes(&entry.path())?,
+            false => found.blocks() * UNIT_BYTES,
+        };
+    }
+    Ok(bytes)
+}
+
+/// Bytes that may still be written below `dir`, which need not be there yet.
+pub fn free_bytes(dir: &Path) -> Outcome<u64> {
+    let there = dir.ancestors().find(|path| path.is_dir());
+    let there = there.unwrap_or(Path::new("."));
+    let told = |error: rustix::io::Errno| {
+        Failure::system(format!("cannot look at {}", there.display()), &error.into())
+    };
+    let found = rustix::fs::statvfs(there).map_err(told)?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+/// Refuses work that needs `wanted` bytes below `dir` where there are fewer.
+///
+/// Errors: `Usage`, with both numbers and what to do.
+pub fn check_room(dir: &Path, wanted: u64, smaller: &str) -> Outcome {
+    let free = free_bytes(dir)?;
+    if free >= wanted {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "this takes up to {} of disk, and {} has {}; name another directory with --dir{smaller}",
+        bytes_text(wanted),
+        dir.display(),
+        bytes_text(free)
+    )))
+}
+
+/// A number of bytes for people: three digits and a unit of 1000.
+pub fn bytes_text(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    match bytes {
+        bytes if bytes >= 1e10 => format!("{:.0} GB", bytes / 1e9),
+        bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
+        bytes if bytes >= 1e6 => format!("{:.0} MB", bytes / 1e6),
+        bytes => format!("{:.0} KB", bytes / 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests;

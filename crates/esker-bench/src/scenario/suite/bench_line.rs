@@ -1,0 +1,86 @@
+//! Runs a command line of db_bench inside a scenario.
+
+use std::io::{self, Write};
+
+use crate::console::{Console, Remarks};
+use crate::fail::{Failure, FailureKind, Outcome};
+use crate::report::record::Record;
+use crate::scenario::db_bench::command::measure;
+use crate::scenario::suite::stage::Stage;
+
+/// What a command line printed and measured.
+pub struct Ran {
+    /// Standard output.
+    pub out: String,
+    /// What was measured.
+    pub record: Record,
+}
+
+impl Ran {
+    /// The result lines in order: those with a name and a colon.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.out.lines().filter(|line| line.contains(" micros/op"))
+    }
+}
+
+/// Runs db_bench with `words` on the scenario's store. The live line passes; what is printed passes
+/// with `--verbose` only.
+pub fn run(stage: &mut Stage<'_, '_>, words: &[String]) -> Outcome<Ran> {
+    let mut all = words.to_vec();
+    all.push(format!("--db={}", stage.dir.display()));
+    if !stage.request.own.is_empty() {
+        let pairs = stage.request.own.iter();
+        let pairs: Vec<String> = pairs.map(|(name, text)| format!("{name}={text}")).collect();
+        all.push(format!("--set={}", pairs.join(",")));
+    }
+    let mut out = Vec::new();
+    let mut remarks = Sieve {
+        remarks: &stage.console.err,
+        kept: Vec::new(),
+        is_open: stage.request.is_verbose,
+    };
+    let is_live = stage.console.err.is_live();
+    let outcome = {
+        let mut console = Console::new(&mut out, &mut remarks, is_live);
+        measure(stage.engine, &all, &mut console)
+    };
+    let out = String::from_utf8_lossy(&out).into_owned();
+    let told = String::from_utf8_lossy(&remarks.kept).into_owned();
+    if stage.request.is_verbose {
+        stage.say(&out)?;
+    }
+    let record = outcome.map_err(|failure| match failure.kind {
+        // It was said already, into the sieve.
+        FailureKind::Silent(_) => {
+            let last = told.lines().rfind(|line| !line.trim().is_empty());
+            Failure::failed(last.unwrap_or("db_bench failed without a word"))
+        }
+        _ => failure,
+    })?;
+    let record = record.ok_or_else(|| Failure::failed("db_bench measured nothing"))?;
+    Ok(Ran { out, record })
+}
+
+/// Lets the live line through, and the rest when it is open; keeps the rest.
+struct Sieve<'a, 'b> {
+    remarks: &'a Remarks<'b>,
+    kept: Vec<u8>,
+    is_open: bool,
+}
+
+impl Write for Sieve<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let is_live = bytes.first() == Some(&b'\r');
+        if !is_live {
+            self.kept.extend_from_slice(bytes);
+        }
+        if is_live || self.is_open {
+            self.remarks.write(&String::from_utf8_lossy(bytes))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! The way in: the list, the checks before the start, the scenarios in turn, the table at the end.
+
+use crate::console::Console;
+use crate::disk::space::{bytes_text, check_room};
+use crate::fail::{Failure, Outcome};
+use crate::report::json;
+use crate::scenario::db_bench::opening;
+use crate::scenario::suite::list::{SCENARIOS, Scenario, choose, sizes};
+use crate::scenario::suite::request::{FLAGS, Request};
+use crate::scenario::suite::stage::{Headline, Stage};
+use crate::scenario::suite::table::Table;
+use crate::target::embedded::Esker;
+use crate::target::marker::is_foreign;
+use crate::target::store::Engine;
+
+/// Runs `esker bench scenario` with the words behind it, on our engine.
+pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
+    run_on(&Esker, words, console)
+}
+
+/// Runs scenarios on any engine.
+pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) -> Outcome {
+    let request = Request::parse(words)?;
+    if request.is_help || request.name.is_empty() {
+        return Ok(console.out.write_all(help().as_bytes())?);
+    }
+    let chosen = choose(&request.name)?;
+    if let Some(path) = &request.json {
+        json::check_writable(path)?;
+    }
+    // One after another, each cleared away; only what is kept adds up.
+    let needs = chosen.iter().map(|scenario| {
+        let bytes = (scenario.disk_bytes)(&request);
+        // What tests run is a fraction.
+        (bytes as f64 * request.scale) as u64
+    });
+    let wanted = match request.keeps_stores {
+        true => needs.sum(),
+        false => needs.max().unwrap_or(0),
+    };
+    check_room(&request.dir, wanted, request.size.smaller())?;
+    for scenario in &chosen {
+        let dir = request.dir.join(scenario.name);
+        if is_foreign(&dir)? {
+            return Err(Failure::usage(format!(
+                "{} was not made by a benchmark and is not empty: refusing to destroy what is \
+                 there; name another directory with --dir",
+                dir.display()
+            )));
+        }
+    }
+    let tool = format!("scenario {}", request.name);
+    let mut record = opening::record(tool, &request.dir, words);
+    if !record.is_optimised {
+        console
+            .err
+            .line("WARNING: built without optimisation; the figures mean nothing")?;
+    }
+    let mut headlines = Vec::new();
+    for scenario in &chosen {
+        let title = format!(
+            "== {} ({}): {}\n",
+            scenario.name,
+            request.size.name(),
+            scenario.shows
+        );
+        let mut stage = Stage {
+            engine,
+            request: &request,
+            console: &mut *console,
+            name: scenario.name,
+            dir: request.dir.join(scenario.name),
+            record: &mut record,
+            headlines: &mut headlines,
+            has_told_cold: false,
+        };
+        stage.say(&title)?;
+        (scenario.run)(&mut stage)?;
+    }
+    console.out.write_all(summary(&headlines).as_bytes())?;
+    if let Some(path) = &request.json {
+        json::write(path, &record)?;
+        console.err.line(&format!("written: {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn summary(headlines: &[Headline]) -> String {
+    let mut table = Table::new(&["scenario", "", "here", "beside it"]).with_left(4);
+    for line in headlines {
+        table.add(vec![
+            line.scenario.into(),
+            line.what.clone(),
+            line.ours.clone(),
+            line.beside.clone(),
+        ]);
+    }
+    table.text()
+}
+
+fn help() -> String {
+    let mut text = String::from(
+        "Run a whole benchmark that others published, their figures beside ours\n\n\
+         Usage: esker bench scenario NAME|all [options]\n\nScenarios:\n",
+    );
+    for scenario in &SCENARIOS {
+        text += &entry(scenario);
+    }
+    text += "\nOptions:\n";
+    for (flag, doc) in FLAGS {
+        text += &format!("  {flag:<20} {doc}\n");
+    }
+    text += "\nTimes are those of two processors and an SSD. Disk is checked before the start.\n";
+    text
+}
+
+fn entry(scenario: &Scenario) -> String {
+    let mut text = format!("  {:<16} {}\n", scenario.name, scenario.shows);
+    let takes: Vec<String> = sizes(scenario)
+        .map(|(size, time, bytes)| format!("{} {time}, {}", size.name(), bytes_text(bytes)))
+        .collect();
+    text += &format!("  {:<16} {}\n", "", takes.join("; "));
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! Scenarios from their words to their tables, as small as they get.
+
+use super::*;
+use crate::fail::FailureKind;
+
+struct Ran {
+    out: String,
+    err: String,
+    outcome: Result<(), Failure>,
+}
+
+fn run_in(dir: &std::path::Path, line: &str) -> Ran {
+    let place = dir.display().to_string();
+    let words = line.split_whitespace();
+    let mut words: Vec<String> = words.map(|word| word.replace("{}", &place)).collect();
+    words.push(format!("--dir={place}/stores"));
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let outcome = {
+        let mut console = Console::new(&mut out, &mut err, false);
+        run(&words, &mut console)
+    };
+    Ran {
+        out: String::from_utf8(out).unwrap(),
+        err: String::from_utf8(err).unwrap(),
+        outcome,
+    }
+}
+
+fn ok(line: &str) -> (Ran, crate::report::record::Record) {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = run_in(dir.path(), &format!("{line} --json={{}}/run.json"));
+    assert_eq!(ran.outcome, Ok(()), "{line}: {} {}", ran.out, ran.err);
+    let record = json::read(&dir.path().join("run.json")).unwrap();
+    (ran, record)
+}
+
+fn names(record: &crate::report::record::Record) -> Vec<&str> {
+    let all = record.measurements.iter();
+    all.map(|measurement| measurement.name.as_str()).collect()
+}
+
+#[test]
+fn list_tells_what_each_size_takes() {
+    // Without a name, and for --help.
+    let dir = tempfile::tempdir().unwrap();
+    for line in ["", "--help"] {
+        let ran = run_in(dir.path(), line);
+        assert_eq!(ran.outcome, Ok(()));
+        for scenario in &SCENARIOS {
+            assert!(ran.out.contains(scenario.name) && ran.out.contains(scenario.shows));
+        }
+        assert!(
+            ran.out.contains("full") && ran.out.contains(" GB"),
+            "{}",
+            ran.out
+        );
+    }
+    assert!(!dir.path().join("stores").exists());
+}
+
+#[test]
+fn merges_and_updates_are_told_as_a_ratio() {
+    // Two rounds of 600 keys; every counter is added up behind each merge.
+    let (ran, record) = ok("merge-counters --scale=0.003 --rounds=2");
+    assert_eq!(
+        names(&record),
+        ["updaterandom", "mergerandom", "mergerandom", "updaterandom"]
+    );
+    assert!(ran.out.contains("mergerandom ÷ updaterandom") && ran.out.contains("3.16"));
+    assert!(ran.out.contains("the sums are right"));
+    assert_eq!(record.tool, "scenario merge-counters");
+    assert!(record.measurements.iter().all(|one| one.ops == 6000));
+}
+
+#[test]
+fn growth_tells_most_over_fewest() {
+    // Three counts of keys, four lines each.
+    let (ran, record) = ok("leveldb-suite --growth --scale=0.001");
+    assert_eq!(record.measurements.len(), 12);
+    assert!(names(&record).contains(&"growth-200-fillrandom"));
+    assert!(ran.out.contains("most ÷ fewest") && ran.out.contains("goal: 2 × at most"));
+}
+
+#[test]
+fn large_values_stand_beside_the_raw_disk() {
+    // Three configurations, of each three limits and three schemes.
+    let (ran, record) = ok("large-values --scale=0.01");
+    assert_eq!(record.measurements.len(), 18);
+    let of = |name: &str| names(&record).iter().filter(|one| **one == name).count();
+    assert_eq!(
+        [
+            of("put"),
+            of("get"),
+            of("mixed"),
+            of("raw-write-100k"),
+            of("raw-read-100k")
+        ],
+        [3; 5]
+    );
+    let mixed = record.measurements.iter().find(|one| one.name == "mixed");
+    let kinds = mixed.unwrap().latencies.iter().map(|one| one.kind.as_str());
+    assert!(kinds.eq(["read", "write"]));
+    for told in [
+        "1 sequential put",
+        "of the disk alone",
+        "109 171",
+        "8.17 ms",
+        "156",
+    ] {
+        assert!(ran.out.contains(told), "{told}: {}", ran.out);
+    }
+    assert!(ran.err.contains("buffer_size is the engine's memory limit"));
+}
+
+#[test]
+fn reviews_are_loaded_and_read_at_each_limit() {
+    // Half a megabyte of made text; four limits, two distributions.
+    let (ran, record) = ok("reviews --scale=0.01");
+    assert_eq!(record.measurements.len(), 9);
+    assert!(
+        ran.out.contains("of the raw text once settled"),
+        "{}",
+        ran.out
+    );
+    for told in ["unlimited", "0.90 of raw", "0.22 of raw"] {
+        assert!(ran.out.contains(told), "{told}: {}", ran.out);
+    }
+    let insert = &record.measurements[0];
+    assert!(insert.engine_work.space_amplification.unwrap() < 1.2);
+}
+
+#[test]
+fn reviews_of_a_file_are_counted_and_the_malformed_left_out() {
+    // Three hundred records in SNAP's format, packed, and one without a user among them.
+    let dir = tempfile::tempdir().unwrap();
+    let mut prose = crate::make::prose::Prose::new(300, 3);
+    let mut text = String::from("product/productId: B1\nreview/text: nobody wrote this\n\n");
+    for _ in 0..300 {
+        text += std::str::from_utf8(&prose.next_record().1).unwrap();
+        text += "\n\n";
+    }
+    let path = dir.path().join("reviews.txt.zst");
+    std::fs::write(&path, zstd::encode_all(text.as_bytes(), 1).unwrap()).unwrap();
+    let line = format!("reviews --scale=0.02 --data={}", path.display());
+    let (ran, record) = ok(&line);
+    assert!(ran.out.contains("reviews.txt.zst") && ran.out.contains("insert: 300 records"));
+    assert!(ran.err.contains("note: 1 malformed record left out"));
+    assert!(ran.err.contains("--limit_by=cgroup limits both"));
+    assert_eq!(record.measurements[0].ops, 300);
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_touched() {
+    // A wrong name, a file that is not there, a disk that is too small.
+    let dir = tempfile::tempdir().unwrap();
+    for (line, advice) in [
+        ("merge-counter", "did you mean merge-counters?"),
+        ("everything", "and all"),
+        (
+            "reviews --json=/no/such/dir/run.json",
+            "a directory that is there",
+        ),
+    ] {
+        let ran = run_in(dir.path(), line);
+        let failure = ran.outcome.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Usage, "{line}");
+        assert!(failure.message.contains(advice), "{line}: {failure}");
+    }
+    let ran = run_in(dir.path(), "reviews --data={}/none.txt");
+    assert!(ran.outcome.unwrap_err().message.contains("cannot read"));
+    assert!(!dir.path().join("stores").exists());
+}
+
+#[test]
+fn a_store_that_no_benchmark_made_is_left_alone() {
+    // Somebody's file lies where a scenario would make its store.
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("stores/reviews");
+    std::fs::create_dir_all(&store).unwrap();
+    std::fs::write(store.join("letter.txt"), "dear").unwrap();
+    let ran = run_in(dir.path(), "reviews --scale=0.01");
+    assert!(
+        ran.outcome
+            .unwrap_err()
+            .message
+            .contains("refusing to destroy")
+    );
+    assert!(store.join("letter.txt").is_file());
+}

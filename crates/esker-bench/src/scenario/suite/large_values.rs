@@ -1,0 +1,430 @@
+//! Values of 100 KB: three schemes under three configurations of buffers, as kvs was measured.
+//!
+//! Source: key-value-system performance test, FoOTOo Lab, 2012. Scheme 1 puts 10 GB in order,
+//! scheme 2 gets 50 000 of them anywhere after a restart, scheme 3 gets and puts 200 : 1 with a
+//! buffer that is warm. Each stands beside what the same disk does without an engine, measured in
+//! the same run.
+
+use crate::disk::raw::{self, Pieces};
+use crate::disk::space::{bytes_text, disk_bytes as bytes_on_disk};
+use crate::fail::{Failure, Outcome};
+use crate::make::random::{Random, scramble};
+use crate::measure::summary::Summary;
+use crate::report::record::Measurement;
+use crate::run::course::{Course, Finished};
+use crate::scenario::db_bench::work::{self, KINDS};
+use crate::scenario::suite::size::Size;
+use crate::scenario::suite::stage::{Play, Stage, rate};
+use crate::scenario::suite::table::{Table, grouped, nanos_text, rate_text};
+use crate::target::settings::{Packing, StoreSettings};
+use crate::target::store::WriteHow;
+
+/// Bytes of a value: the document's 100 KB.
+const VALUE_BYTES: usize = 102_400;
+
+/// Bytes of noise that values are cut from: many times what a buffer of a compressor sees.
+const NOISE_BYTES: usize = 8 << 20;
+
+/// Values of the document.
+const PUTS: u64 = 104_858;
+const GETS: u64 = 50_000;
+const MIXED: u64 = 52_500;
+
+/// Gets for each put of scheme 3.
+const GETS_PER_PUT: u64 = 200;
+
+/// The document's configurations: bytes of unflushed values that start a flush, bytes of the pool.
+const CONFIGURATIONS: [(u64, u64); 3] = [(50, 500), (100, 600), (100, 700)];
+
+/// What the document's sizes are divided by.
+fn divisor(size: Size) -> u64 {
+    size.pick(50, 10, 1)
+}
+
+/// Names of the measurements, as records have them.
+const NAMES: [&str; 3] = ["put", "get", "mixed"];
+
+/// Kinds of operation, as records of db_bench name them.
+const READ: &str = KINDS[work::READ];
+const WRITE: &str = KINDS[work::WRITE];
+
+/// Names of the limits.
+const LIMITS: [&str; 3] = ["raw-write-100k", "raw-write-sync-100k", "raw-read-100k"];
+
+/// What each scheme is, for people.
+const SCHEMES: [&str; 3] = [
+    "1 sequential put",
+    "2 cold random get",
+    "3 get and put 200:1",
+];
+
+/// What was published for each scheme and configuration: response time in milliseconds, operations
+/// a second, mean latency in milliseconds.
+const PUBLISHED: [[(u64, u64, f64); 3]; 3] = [
+    [
+        (109_171, 962, 1.04),
+        (107_260, 977, 1.02),
+        (106_174, 987, 1.01),
+    ],
+    [
+        (408_266, 122, 8.17),
+        (399_450, 125, 7.99),
+        (392_116, 127, 7.84),
+    ],
+    [
+        (351_500, 149, 6.70),
+        (348_910, 150, 6.65),
+        (337_489, 156, 6.42),
+    ],
+];
+
+/// Bytes that it takes on the disk: all values, their log, and as much again while files are
+/// merged.
+pub fn disk_bytes(size: Size) -> u64 {
+    PUTS / divisor(size) * VALUE_BYTES as u64 * 3
+}
+
+/// One scheme under one configuration.
+#[derive(Clone, Copy, Default)]
+struct Figures {
+    response_ms: f64,
+    rate: f64,
+    mean_ns: f64,
+    /// Its rate as a share of the disk's alone.
+    share: Option<f64>,
+}
+
+/// Runs every scheme under every configuration.
+pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
+    let divisor = divisor(stage.request.size);
+    let puts = stage.request.scaled(PUTS / divisor);
+    stage.say(&format!(
+        "{} values of {VALUE_BYTES} bytes that cannot be packed, 1 thread, nothing synced\n",
+        grouped(puts)
+    ))?;
+    stage.note(
+        "buffer_size is the engine's memory limit, buffer_horizon_size the size of a memtable: \
+         it has no buffers for large values alone",
+    )?;
+    let values = Values::new();
+    let rounds = stage.request.rounds.unwrap_or(1);
+    let mut results: [[Vec<Figures>; 3]; 3] = Default::default();
+    let mut limits: [Vec<f64>; 3] = Default::default();
+    for round in 0..rounds {
+        for (place, (horizon, pool)) in CONFIGURATIONS.into_iter().enumerate() {
+            let run = Run {
+                values: &values,
+                settings: settings(horizon << 20, pool << 20, divisor),
+                told: format!("horizon {horizon} MB, buffer {pool} MB, both by {divisor}"),
+                round,
+            };
+            let [write, synced, read] = run.limits(stage, puts, GETS / divisor)?;
+            for (all, one) in limits.iter_mut().zip([write, synced, read]) {
+                all.push(one);
+            }
+            let put = run.put(stage, puts, write)?;
+            let get = run.get(stage, puts, stage.request.scaled(GETS / divisor), read)?;
+            let mixed = run.mix(stage, stage.request.scaled(MIXED / divisor))?;
+            for (scheme, result) in [put, get, mixed].into_iter().enumerate() {
+                results[scheme][place].push(result);
+            }
+        }
+    }
+    stage.clear()?;
+    tell(stage, &results, &limits)
+}
+
+/// The pool is the limit of all memory; what the memtables leave of it is the cache's.
+fn settings(horizon: u64, pool: u64, divisor: u64) -> StoreSettings {
+    let (horizon, pool) = (horizon / divisor, pool / divisor);
+    StoreSettings {
+        write_buffer_bytes: Some(horizon),
+        cache_bytes: Some(pool.saturating_sub(3 * horizon)),
+        packing: Some(Packing::None),
+        ..StoreSettings::default()
+    }
+}
+
+/// Keys and values of kvs's own test programs, but for the values, which were all the same letter.
+struct Values {
+    noise: Vec<u8>,
+}
+
+impl Values {
+    fn new() -> Values {
+        let mut noise = vec![0; NOISE_BYTES + VALUE_BYTES];
+        Random::new(301).fill(&mut noise);
+        Values { noise }
+    }
+
+    fn value(&self, number: u64) -> &[u8] {
+        let start = usize::try_from(scramble(number) % NOISE_BYTES as u64);
+        let start = start.expect("inside the noise");
+        &self.noise[start..start + VALUE_BYTES]
+    }
+}
+
+/// The decimal digits of a number, the last first: 10 is `01`.
+fn write_key(number: u64, key: &mut Vec<u8>) {
+    key.clear();
+    key.extend(number.to_string().bytes().rev());
+}
+
+/// All schemes under one configuration.
+struct Run<'a> {
+    values: &'a Values,
+    settings: StoreSettings,
+    told: String,
+    round: usize,
+}
+
+impl Run<'_> {
+    /// What the disk does with as many bytes: appended into the page cache, appended and synced
+    /// once, read anywhere while cold. Operations a second of each.
+    fn limits(&self, stage: &mut Stage<'_, '_>, puts: u64, gets: u64) -> Outcome<[f64; 3]> {
+        std::fs::create_dir_all(&stage.request.dir).map_err(|error| {
+            Failure::system(
+                format!("cannot make {}", stage.request.dir.display()),
+                &error,
+            )
+        })?;
+        let path = stage.request.dir.join("raw.bytes");
+        let pieces = Pieces {
+            bytes: VALUE_BYTES,
+            count: puts,
+        };
+        let measure = || {
+            let write = raw::write(&path, pieces, false)?;
+            raw::remove(&path)?;
+            let synced = raw::write(&path, pieces, true)?;
+            Ok([write, synced, raw::read(&path, pieces, gets)?])
+        };
+        let measured: Outcome<[Measurement; 3]> = measure();
+        raw::remove(&path)?;
+        let measured = measured?;
+        let rates = measured.each_ref().map(|one| one.ops_per_s);
+        for (name, mut measurement) in LIMITS.into_iter().zip(measured) {
+            measurement.engine = "limit".into();
+            measurement.round = self.round;
+            stage.keep_measurement(name, measurement);
+        }
+        Ok(rates)
+    }
+
+    /// Scheme 1.
+    fn put(&self, stage: &mut Stage<'_, '_>, puts: u64, limit: f64) -> Outcome<Figures> {
+        let play = stage.open_fresh(&self.settings)?;
+        let finished = self.fill(stage, &play, puts)?;
+        let work = stage.last_kept().map(|kept| kept.engine_work.clone());
+        play.store.close()?;
+        let bytes = finished.bytes().max(1);
+        let space = bytes_on_disk(&stage.dir)? as f64 / bytes as f64;
+        stage.say(&format!(
+            "put, {}: {} of values in {:.2} s, write amplification {:.2}, {space:.2} times their \
+             bytes on the disk once closed\n",
+            self.told,
+            bytes_text(bytes),
+            finished.wall().as_secs_f64(),
+            work.and_then(|work| work.written_bytes)
+                .map_or(f64::NAN, |written| written as f64 / bytes as f64),
+        ))?;
+        self.keep(stage, false);
+        Ok(figures(&finished, finished.ops(), Some(limit)))
+    }
+
+    fn fill(&self, stage: &mut Stage<'_, '_>, play: &Play, puts: u64) -> Outcome<Finished> {
+        let course = Course {
+            ops_per_lane: Some(puts),
+            ..Course::plain()
+        };
+        stage.measure(NAMES[0], &[WRITE], play, &course, &|lane| {
+            let mut key = Vec::new();
+            while lane.go() {
+                let number = lane.done();
+                write_key(number, &mut key);
+                let value = self.values.value(number);
+                play.store.put(&key, value, WriteHow::default())?;
+                lane.add_bytes((key.len() + value.len()) as u64);
+                lane.finish(0, 1);
+            }
+            Ok(())
+        })
+    }
+
+    /// Scheme 2: after a restart, with nothing of the store in memory.
+    fn get(&self, stage: &mut Stage<'_, '_>, puts: u64, gets: u64, limit: f64) -> Outcome<Figures> {
+        stage.forget()?;
+        let play = stage.open(&self.settings)?;
+        let course = Course {
+            ops_per_lane: Some(gets),
+            ..Course::plain()
+        };
+        let finished = stage.measure(NAMES[1], &[READ], &play, &course, &|lane| {
+            let (mut key, mut random) = (Vec::new(), Random::new(2));
+            while lane.go() {
+                let bytes = self.get_one(&play, random.below(puts), &mut key)?;
+                lane.add_bytes(bytes);
+                lane.finish(0, 1);
+            }
+            Ok(())
+        })?;
+        play.store.close()?;
+        self.keep(stage, true);
+        Ok(figures(&finished, finished.ops(), Some(limit)))
+    }
+
+    /// Gets a value that must be there, and right.
+    fn get_one(&self, play: &Play, number: u64, key: &mut Vec<u8>) -> Outcome<u64> {
+        write_key(number, key);
+        let mut is_right = false;
+        play.store.get(key, &mut |value| {
+            is_right = value == self.values.value(number);
+        })?;
+        match is_right {
+            true => Ok((key.len() + VALUE_BYTES) as u64),
+            false => Err(Failure::failed(format!(
+                "the value of key {number} is not what was put"
+            ))),
+        }
+    }
+
+    /// Scheme 3: a store that was just filled, its buffers warm. What is told counts the gets.
+    fn mix(&self, stage: &mut Stage<'_, '_>, gets: u64) -> Outcome<Figures> {
+        let play = stage.open_fresh(&self.settings)?;
+        let filled = Course {
+            ops_per_lane: Some(gets),
+            is_timed: false,
+            ..Course::plain()
+        };
+        stage.watch("fill", &filled, &|lane| {
+            let mut key = Vec::new();
+            while lane.go() {
+                let number = lane.done();
+                write_key(number, &mut key);
+                let value = self.values.value(number);
+                play.store.put(&key, value, WriteHow::default())?;
+                lane.finish(0, 1);
+            }
+            Ok(())
+        })?;
+        let finished =
+            stage.measure(NAMES[2], &[READ, WRITE], &play, &Course::plain(), &|lane| {
+                let (mut key, mut random) = (Vec::new(), Random::new(3));
+                for turn in 0..gets {
+                    if turn % GETS_PER_PUT == 0 && lane.go() {
+                        let number = gets + turn / GETS_PER_PUT;
+                        write_key(number, &mut key);
+                        let value = self.values.value(number);
+                        play.store.put(&key, value, WriteHow::default())?;
+                        lane.finish(1, 1);
+                    }
+                    if !lane.go() {
+                        break;
+                    }
+                    let bytes = self.get_one(&play, random.below(gets), &mut key)?;
+                    lane.add_bytes(bytes);
+                    lane.finish(0, 1);
+                }
+                Ok(())
+            })?;
+        play.store.close()?;
+        self.keep(stage, true);
+        Ok(figures(&finished, gets, None))
+    }
+
+    fn keep(&self, stage: &mut Stage<'_, '_>, is_verified: bool) {
+        if let Some(kept) = stage.last_kept() {
+            kept.round = self.round;
+            kept.is_verified = is_verified;
+            kept.workload.push(("buffers".into(), self.told.clone()));
+        }
+    }
+}
+
+fn figures(finished: &Finished, ops: u64, limit: Option<f64>) -> Figures {
+    let wall = finished.wall();
+    let per_s = match ops == finished.ops() {
+        true => rate(finished),
+        false => ops as f64 / wall.as_secs_f64().max(1e-9),
+    };
+    Figures {
+        response_ms: wall.as_secs_f64() * 1e3,
+        rate: per_s,
+        // As the document has it: the response time over what was told as operations.
+        mean_ns: wall.as_secs_f64() * 1e9 / ops.max(1) as f64,
+        share: limit.map(|limit| per_s / limit.max(1e-9)),
+    }
+}
+
+fn tell(
+    stage: &mut Stage<'_, '_>,
+    results: &[[Vec<Figures>; 3]; 3],
+    limits: &[Vec<f64>; 3],
+) -> Outcome {
+    let mut table =
+        Table::new(&["scheme", "", "here 1", "2", "3", "published 1", "2", "3"]).with_left(2);
+    for (scheme, configurations) in results.iter().enumerate() {
+        let published = PUBLISHED[scheme];
+        let cells = |pick: fn(&Figures) -> f64, text: fn(f64) -> String| {
+            configurations.iter().map(move |results| {
+                let summary = Summary::of(results.iter().map(pick));
+                summary.map_or_else(String::new, |summary| text(summary.median))
+            })
+        };
+        let mut response = vec![SCHEMES[scheme].to_owned(), "response, ms".into()];
+        response.extend(cells(
+            |one| one.response_ms,
+            |ms| grouped(ms.round() as u64),
+        ));
+        response.extend(published.iter().map(|(ms, _, _)| grouped(*ms)));
+        table.add(response);
+        let mut rates = vec![String::new(), "operations/s".into()];
+        rates.extend(cells(|one| one.rate, rate_text));
+        rates.extend(published.iter().map(|(_, rate, _)| grouped(*rate)));
+        table.add(rates);
+        let mut means = vec![String::new(), "mean latency".into()];
+        means.extend(cells(|one| one.mean_ns, nanos_text));
+        means.extend(published.iter().map(|(_, _, ms)| format!("{ms:.2} ms")));
+        table.add(means);
+        if configurations[0].iter().any(|one| one.share.is_some()) {
+            let mut shares = vec![String::new(), "of the disk alone".into()];
+            shares.extend(cells(
+                |one| one.share.unwrap_or(0.0),
+                |share| format!("{share:.2}"),
+            ));
+            table.add(shares);
+        }
+    }
+    let [write, synced, read] = limits;
+    let middle = |rates: &[f64]| Summary::of(rates.iter().copied());
+    let limit =
+        |rates: &[f64]| middle(rates).map_or_else(String::new, |summary| summary.text(rate_text));
+    stage.say(&format!(
+        "\n{}The disk alone, same bytes in pieces of one value: {}/s appended without a sync, as \
+         above, {}/s\nwith one sync at the end, {}/s read anywhere while cold.\n\
+         Response times compare at size full only. Published: kvs, 2012, Pentium E5700, 2 GB, \
+         7200 rpm disk (appends about 100 MB/s).\n\n",
+        table.text(),
+        limit(write),
+        limit(synced),
+        limit(read)
+    ))?;
+    let goals = ["0.97 of it; kvs 0.96", "0.95 of it"];
+    for (scheme, goal) in goals.into_iter().enumerate() {
+        let shares = results[scheme].iter().flatten();
+        let shares = Summary::of(shares.filter_map(|one| one.share));
+        let told = shares.map_or_else(String::new, |shares| {
+            let share = shares.text(|share| format!("{share:.2}"));
+            format!("{share} of the disk alone")
+        });
+        stage.headline(SCHEMES[scheme], told, format!("goal: {goal}"));
+    }
+    let mixed = Summary::of(results[2].iter().flatten().map(|one| one.rate));
+    let told = mixed.map_or_else(String::new, |mixed| mixed.text(rate_text));
+    stage.headline(
+        SCHEMES[2],
+        format!("{told} gets/s"),
+        "149 to 156 published, kvs 2012".into(),
+    );
+    Ok(())
+}

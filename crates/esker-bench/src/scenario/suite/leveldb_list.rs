@@ -1,0 +1,197 @@
+//! LevelDB's list of benchmarks in LevelDB's dialect, beside the figures of two machines.
+//!
+//! Source: notes on LevelDB 1.20 of about 2017, a desktop with a SATA SSD and a server with a hard
+//! disk; a million keys, nothing packed.
+
+use crate::fail::{Failure, Outcome};
+use crate::flags::flag::Dialect;
+use crate::make::dice::ParkMiller;
+use crate::measure::summary::Summary;
+use crate::report::record::Measurement;
+use crate::scenario::db_bench::default_list::default_list;
+use crate::scenario::suite::bench_line;
+use crate::scenario::suite::size::Size;
+use crate::scenario::suite::stage::Stage;
+use crate::scenario::suite::table::{Table, counted, grouped};
+
+/// Bytes on the disk for each key: 116 of key and value and those of its share of 100 KB values,
+/// and as much again while files are merged.
+const KEY_DISK_BYTES: u64 = 650;
+
+/// What the two machines needed, in microseconds for each operation, by name and by how many of
+/// that name came before. Packing failed there, and our list has what has been added since.
+const PUBLISHED: [(&str, usize, f64, f64); 15] = [
+    ("fillseq", 0, 4.430, 4.420),
+    ("fillsync", 0, 51.263, 42_371.754),
+    ("fillrandom", 0, 3.984, 13.551),
+    ("overwrite", 0, 4.235, 20.956),
+    ("readrandom", 0, 4.318, 6.782),
+    ("readrandom", 1, 3.711, 4.308),
+    ("readseq", 0, 0.166, 0.224),
+    ("readreverse", 0, 0.308, 0.381),
+    ("compact", 0, 693_897.0, 3_167_857.0),
+    ("readrandom", 2, 2.339, 2.745),
+    ("readseq", 1, 0.139, 0.188),
+    ("readreverse", 1, 0.246, 0.329),
+    ("fill100K", 0, 4904.830, 6323.643),
+    ("crc32c", 0, 1.066, 2.097),
+    ("acquireload", 0, 12.601, 0.666),
+];
+
+/// LevelDB's own seeds: what each thread of its list draws keys with.
+const FILL_SEEDS: [u32; 2] = [1003, 1004];
+const READ_SEEDS: [u32; 3] = [1005, 1006, 1010];
+
+/// Keys at each size.
+pub fn keys(size: Size) -> u64 {
+    size.pick(100_000, 300_000, 1_000_000)
+}
+
+/// Bytes that it takes on the disk.
+pub fn disk_bytes(size: Size) -> u64 {
+    keys(size) * KEY_DISK_BYTES
+}
+
+/// Runs the list.
+pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
+    let keys = stage.request.scaled(keys(stage.request.size));
+    let rounds = stage.request.rounds.unwrap_or(1);
+    stage.say(&format!(
+        "{} keys of 16 bytes, values of 100 bytes at 50 %, 1 thread, LevelDB's own keys and \
+         seeds; {}\n",
+        grouped(keys),
+        counted(rounds as u64, "round")
+    ))?;
+    let mut lines: Vec<Line> = Vec::new();
+    for round in 0..rounds {
+        let words = [
+            "--compat=leveldb".to_owned(),
+            // Loads of a pointer are not in today's list, and were in that of the figures.
+            format!(
+                "--benchmarks={},acquireload",
+                default_list(Dialect::LevelDb)
+            ),
+            format!("--num={keys}"),
+        ];
+        let ran = bench_line::run(stage, &words)?;
+        for text in ran.lines() {
+            stage.say(&format!("{text}\n"))?;
+        }
+        check_found(&ran.record.measurements, keys)?;
+        let mut seen: Vec<String> = Vec::new();
+        for mut measurement in ran.record.measurements {
+            measurement.round = round;
+            let name = measurement.name.clone();
+            let before = seen.iter().filter(|one| **one == name).count();
+            seen.push(name.clone());
+            let micros = 1e6 * measurement.lane_s / measurement.ops.max(1) as f64;
+            match lines.iter_mut().find(|line| line.is(&name, before)) {
+                Some(line) => line.micros.push(micros),
+                None => lines.push(Line {
+                    name: name.clone(),
+                    before,
+                    micros: vec![micros],
+                }),
+            }
+            stage.keep_measurement(&name, measurement);
+        }
+    }
+    stage.clear()?;
+    tell(stage, &lines, keys)
+}
+
+/// One line of the list, over all rounds.
+struct Line {
+    name: String,
+    before: usize,
+    micros: Vec<f64>,
+}
+
+impl Line {
+    fn is(&self, name: &str, before: usize) -> bool {
+        self.name == name && self.before == before
+    }
+}
+
+/// How many keys the three lines of random reads find in LevelDB: what is written and read follows
+/// from the seeds alone.
+pub fn found_by_leveldb(keys: u64) -> [u64; READ_SEEDS.len()] {
+    let mut there = vec![false; usize::try_from(keys).unwrap_or(0)];
+    let drawn = |seed: u32| {
+        let mut park = ParkMiller::new(seed);
+        let bound = u32::try_from(keys).unwrap_or(u32::MAX);
+        (0..keys).map(move |_| park.uniform(bound) as usize)
+    };
+    for seed in FILL_SEEDS {
+        for number in drawn(seed) {
+            there[number] = true;
+        }
+    }
+    READ_SEEDS.map(|seed| drawn(seed).filter(|number| there[*number]).count() as u64)
+}
+
+fn check_found(measurements: &[Measurement], keys: u64) -> Outcome {
+    let told = measurements.iter().filter(|one| one.name == "readrandom");
+    for (measurement, wanted) in told.zip(found_by_leveldb(keys)) {
+        let wanted = format!("({wanted} of {keys} found)");
+        if measurement.message != wanted {
+            return Err(Failure::failed(format!(
+                "readrandom says {}, and LevelDB finds {wanted}",
+                measurement.message
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn tell(stage: &mut Stage<'_, '_>, lines: &[Line], keys: u64) -> Outcome {
+    let mut table = Table::new(&[
+        "line, µs/op",
+        "here",
+        "SSD, i5",
+        "disk, Opteron",
+        "SSD ÷ here",
+    ]);
+    let mut ratios = Vec::new();
+    for line in lines {
+        let Some(micros) = Summary::of(line.micros.iter().copied()) else {
+            continue;
+        };
+        let name = match line.before {
+            0 => line.name.clone(),
+            before => format!("{}, {}.", line.name, before + 1),
+        };
+        let published = PUBLISHED
+            .iter()
+            .find(|(name, before, _, _)| line.is(name, *before));
+        let mut cells = vec![name, micros.text(|micros| format!("{micros:.3}"))];
+        if let Some((_, _, ssd, disk)) = published {
+            let ratio = ssd / micros.median.max(1e-9);
+            // Loops without a store say nothing of one.
+            if !matches!(line.name.as_str(), "crc32c" | "acquireload") {
+                ratios.push(ratio);
+            }
+            cells.extend([
+                format!("{ssd:.3}"),
+                format!("{disk:.3}"),
+                format!("{ratio:.1}"),
+            ]);
+        }
+        table.add(cells);
+    }
+    stage.say(&format!(
+        "\n{}Random reads found exactly the keys that LevelDB finds.\nPublished: LevelDB 1.20, \
+         about 2017, a million keys, nothing packed.\n\n",
+        table.text()
+    ))?;
+    let middle = Summary::of(ratios).ok_or_else(|| Failure::failed("the list is empty"))?;
+    stage.headline(
+        &format!("list of {} keys", grouped(keys)),
+        format!("{} ×", middle.text(|ratio| format!("{ratio:.1}"))),
+        "LevelDB 1.20 on a desktop with an SSD, 2017; median of the lines".into(),
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,20 @@
+//! Whole benchmarks that others published, run here with their figures beside ours.
+//!
+//! Law: at size `full` a scenario does what the document did; smaller sizes do the same with fewer
+//! keys. What differs from the document is said in the output, each time.
+
+pub mod size;
+pub mod request;
+pub mod table;
+pub mod stage;
+pub mod fence;
+pub mod review_source;
+pub mod bench_line;
+pub mod merge_counters;
+pub mod leveldb_list;
+pub mod growth;
+pub mod large_values;
+pub mod review_load;
+pub mod reviews;
+pub mod list;
+pub mod entry;

@@ -1,0 +1,115 @@
+//! Loads reviews: one thread reads them, one puts them, each timed.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+
+use crate::fail::{Failure, Outcome};
+use crate::run::course::{Course, Finished};
+use crate::scenario::db_bench::work::{KINDS, WRITE};
+use crate::scenario::suite::review_source::Reviews;
+use crate::scenario::suite::stage::{Play, Stage};
+use crate::target::store::WriteHow;
+
+/// Records that are handed over at once: few hand-overs, little memory.
+const CHUNK_RECORDS: usize = 256;
+
+/// Chunks that wait at most.
+const CHUNKS_MAX: usize = 16;
+
+/// A chunk of keys and texts.
+type Chunk = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Every key that was put, close together in memory.
+#[derive(Debug, Default)]
+pub struct Keys {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    /// Bytes of keys and texts.
+    pub raw_bytes: u64,
+}
+
+impl Keys {
+    fn add(&mut self, key: &[u8], text: &[u8]) {
+        self.bytes.extend_from_slice(key);
+        self.ends.push(self.bytes.len());
+        self.raw_bytes += (key.len() + text.len()) as u64;
+    }
+
+    /// How many.
+    pub fn count(&self) -> u64 {
+        self.ends.len() as u64
+    }
+
+    /// A key by its number.
+    pub fn key(&self, number: u64) -> &[u8] {
+        let place = usize::try_from(number).expect("below the count");
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[place]]
+    }
+}
+
+/// Puts every record, one call each, and keeps what that came to under `name`.
+pub fn load(
+    stage: &mut Stage<'_, '_>,
+    name: &str,
+    play: &Play,
+    reviews: &mut Reviews,
+) -> Outcome<(Keys, Finished)> {
+    let (sender, receiver) = sync_channel(CHUNKS_MAX);
+    let receiver = Mutex::new(Some(receiver));
+    let course = Course::plain();
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(move || read(reviews, &sender));
+        let finished = stage.measure(name, &[KINDS[WRITE]], play, &course, &|lane| {
+            while let Some(chunk) = take(&receiver) {
+                // What came until here was waiting for the reader.
+                lane.skip();
+                for (key, text) in chunk {
+                    if !lane.go() {
+                        return Ok(());
+                    }
+                    play.store.put(&key, &text, WriteHow::default())?;
+                    lane.add_bytes((key.len() + text.len()) as u64);
+                    lane.finish(0, 1);
+                }
+            }
+            Ok(())
+        });
+        // A reader that waits for room would wait for ever.
+        receiver
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let read = reader.join();
+        let read = read.map_err(|_| Failure::failed("the thread that reads reviews panicked"))?;
+        let finished = finished?;
+        let keys = read?;
+        if keys.count() == 0 {
+            return Err(Failure::usage("there are no reviews; name another file"));
+        }
+        Ok((keys, finished))
+    })
+}
+
+fn take(receiver: &Mutex<Option<Receiver<Chunk>>>) -> Option<Chunk> {
+    let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+    receiver.as_ref()?.recv().ok()
+}
+
+fn read(reviews: &mut Reviews, sender: &SyncSender<Chunk>) -> Outcome<Keys> {
+    let mut keys = Keys::default();
+    loop {
+        let mut chunk = Vec::with_capacity(CHUNK_RECORDS);
+        while chunk.len() < CHUNK_RECORDS {
+            let Some((key, text)) = reviews.next_review()? else {
+                break;
+            };
+            keys.add(&key, &text);
+            chunk.push((key, text));
+        }
+        // Who puts has ended early and says why.
+        if chunk.is_empty() || sender.send(chunk).is_err() {
+            return Ok(keys);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What a scenario stands on: engine, directory, console, and the record it fills.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::console::Console;
+use crate::disk::forget::forget_store;
+use crate::fail::Outcome;
+use crate::measure::latency::Latencies;
+use crate::report::record::{EngineWork, Measurement, Record};
+use crate::run::course::{Course, Finished};
+use crate::run::execute::{Body, execute};
+use crate::run::live::Live;
+use crate::scenario::suite::request::Request;
+use crate::target::marker;
+use crate::target::settings::{Matched, StoreSettings};
+use crate::target::store::{Engine, Opened, Store};
+
+/// One line of the table at the very end: what came out, and what it stands beside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Headline {
+    /// The scenario.
+    pub scenario: &'static str,
+    /// What was measured.
+    pub what: String,
+    /// What came out.
+    pub ours: String,
+    /// What it stands beside, and whose that is.
+    pub beside: String,
+}
+
+/// What a scenario stands on.
+pub struct Stage<'a, 'b> {
+    /// The engine under test.
+    pub engine: &'a dyn Engine,
+    /// What was asked for.
+    pub request: &'a Request,
+    /// Where people read.
+    pub console: &'a mut Console<'b>,
+    /// The scenario's name.
+    pub name: &'static str,
+    /// The directory of its store.
+    pub dir: PathBuf,
+    /// What was measured so far.
+    pub record: &'a mut Record,
+    /// What came out so far.
+    pub headlines: &'a mut Vec<Headline>,
+    /// Whether it was told how reads are made cold.
+    pub has_told_cold: bool,
+}
+
+/// An open store and what it was given.
+pub struct Play {
+    /// The store.
+    pub store: Box<dyn Store>,
+    /// What the engine made of the settings.
+    pub matched: Vec<Matched>,
+}
+
+impl Stage<'_, '_> {
+    /// Prints text where results go.
+    pub fn say(&mut self, text: &str) -> Outcome {
+        self.console.out.write_all(text.as_bytes())?;
+        Ok(self.console.out.flush()?)
+    }
+
+    /// Prints a remark.
+    pub fn note(&self, text: &str) -> Outcome {
+        Ok(self.console.err.line(&format!("note: {text}"))?)
+    }
+
+    /// Adds a line to the table at the very end.
+    pub fn headline(&mut self, what: &str, ours: String, beside: String) {
+        self.headlines.push(Headline {
+            scenario: self.name,
+            what: what.into(),
+            ours,
+            beside,
+        });
+    }
+
+    /// An empty store.
+    pub fn open_fresh(&self, settings: &StoreSettings) -> Outcome<Play> {
+        marker::make_fresh(self.engine, &self.dir, false)?;
+        self.open(settings)
+    }
+
+    /// The store that is there.
+    pub fn open(&self, settings: &StoreSettings) -> Outcome<Play> {
+        let mut settings = settings.clone();
+        // Those of the command line come last and win.
+        settings.own.extend(self.request.own.iter().cloned());
+        let Opened { store, matched } = self.engine.open(&self.dir, &settings)?;
+        Ok(Play { store, matched })
+    }
+
+    /// Drops the store's files from the page cache; nothing may have it open. The first time it is
+    /// told how.
+    pub fn forget(&mut self) -> Outcome {
+        let forgotten = forget_store(&self.dir, self.request.drops_system_cache)?;
+        match std::mem::replace(&mut self.has_told_cold, true) {
+            true => Ok(()),
+            false => self.note(&format!("cold reads: {}", forgotten.text())),
+        }
+    }
+
+    /// Removes the store unless it is to be kept.
+    pub fn clear(&self) -> Outcome {
+        match self.request.keeps_stores {
+            true => Ok(()),
+            false => self.engine.destroy(&self.dir),
+        }
+    }
+
+    /// Runs `body` with a live line, and keeps what it came to under `name`; `kinds` names the
+    /// kinds of operation.
+    pub fn measure(
+        &mut self,
+        name: &str,
+        kinds: &[&str],
+        play: &Play,
+        course: &Course<'_>,
+        body: &Body<'_>,
+    ) -> Outcome<Finished> {
+        let before = play.store.counters();
+        let finished = self.watch(name, course, body)?;
+        let after = play.store.counters();
+        let mut measurement = Measurement::of(&finished, kinds);
+        measurement.engine_work = EngineWork::between(&before, &after);
+        measurement.settings = play.matched.clone();
+        self.keep_measurement(name, measurement);
+        Ok(finished)
+    }
+
+    /// Runs `body` with a live line.
+    pub fn watch(&self, name: &str, course: &Course<'_>, body: &Body<'_>) -> Outcome<Finished> {
+        let mut live = Live::new(&self.console.err, name);
+        let finished = execute(course, &mut |tick| live.tick(tick), body);
+        live.end();
+        finished
+    }
+
+    /// Keeps a measurement; gives it for more to be said of it.
+    pub fn keep_measurement(
+        &mut self,
+        name: &str,
+        mut measurement: Measurement,
+    ) -> &mut Measurement {
+        measurement.name = name.into();
+        if measurement.engine.is_empty() {
+            measurement.engine = self.engine.name().into();
+            measurement.engine_version = self.engine.version();
+        }
+        let about = [
+            ("scenario".to_owned(), self.name.to_owned()),
+            ("size".to_owned(), self.request.size.name().to_owned()),
+        ];
+        measurement.workload.extend(about);
+        self.record.measurements.push(measurement);
+        let last = self.record.measurements.last_mut();
+        last.expect("one was just pushed")
+    }
+
+    /// The measurement kept last.
+    pub fn last_kept(&mut self) -> Option<&mut Measurement> {
+        self.record.measurements.last_mut()
+    }
+}
+
+/// Times of all measured threads together.
+pub fn latencies(finished: &Finished) -> Latencies {
+    let mut merged = Latencies::new();
+    finished
+        .latencies()
+        .iter()
+        .for_each(|one| merged.merge(one));
+    merged
+}
+
+/// Operations a second by the wall's clock.
+pub fn rate(finished: &Finished) -> f64 {
+    rate_of(finished.ops(), finished.wall())
+}
+
+/// Operations a second.
+pub fn rate_of(ops: u64, took: Duration) -> f64 {
+    ops as f64 / took.as_secs_f64().max(1e-9)
+}
