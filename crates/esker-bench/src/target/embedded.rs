@@ -237,9 +237,10 @@ pub fn counters(stats: &Stats) -> Counters {
     let logged = value("esker_wal_bytes_total");
     let compacted = value("esker_compaction_written_bytes_total");
     let flushed = value("esker_flush_bytes_total");
+    let apart = value("esker_value_log_bytes_total") + value("esker_value_log_moved_bytes_total");
     Counters {
         user_bytes: Some(value("esker_write_bytes_total")),
-        written_bytes: Some(logged + flushed + compacted),
+        written_bytes: Some(logged + flushed + compacted + apart),
         // What reads bring in is not counted by the engine.
         read_bytes: None,
         stall: Some(stats.stalled),
@@ -264,14 +265,16 @@ pub fn counters(stats: &Stats) -> Counters {
     }
 }
 
-/// Bytes of sorted files, and of the log what no sorted file holds yet: that is in memtables too.
-/// Segments are laid out ahead and used again, so that their size says nothing of what lives.
+/// Bytes of sorted files and of the value log, and of the log what no sorted file holds yet: that
+/// is in memtables too. Its segments are laid out ahead and used again, so that their size says
+/// nothing of what lives.
 fn live_bytes(stats: &Stats) -> u64 {
     let of_keyspace = |keyspace: &esker::KeyspaceStats| {
         let files: u64 = keyspace.levels.iter().map(|level| level.size_bytes).sum();
         files + keyspace.memtable_bytes
     };
-    stats.keyspaces.iter().map(of_keyspace).sum()
+    let in_the_tree: u64 = stats.keyspaces.iter().map(of_keyspace).sum();
+    in_the_tree + stats.values.size_bytes
 }
 
 struct EmbeddedBatch<'a> {
