@@ -149,18 +149,20 @@ fn browser_shows_the_page_in_light_and_dark_and_on_a_phone() {
 #[ignore = "browser: needs Chromium; scripts/browser.sh runs it"]
 fn browser_needs_no_scrolling_to_the_side() {
     // The page in frames of several widths, since no window is narrower than 500 pixels; a probe
-    // writes down how wide each frame is, how wide its page is, and how far its elements reach
-    // with everything unfolded. Tables may scroll within themselves, nothing else may.
+    // writes down how wide each frame is, how wide its page is, how far its elements reach with
+    // everything unfolded, and how many there are. Tables may scroll within themselves, nothing
+    // else may.
     const PROBE: &str = "<script>addEventListener('load', () => {
         const widths = [...document.querySelectorAll('iframe')].map(frame => {
             const page = frame.contentDocument;
             page.querySelectorAll('details').forEach(it => it.open = true);
-            const reach = [...page.body.querySelectorAll('*')]
+            const all = [...page.body.querySelectorAll('*')];
+            const reach = all
                 .filter(it => !it.closest('.scroll') || it.matches('.scroll'))
                 .filter(it => !it.closest('svg') || it.matches('svg'))
                 .map(it => it.getBoundingClientRect().right);
             return [frame.contentWindow.innerWidth, page.documentElement.scrollWidth,
-                Math.ceil(Math.max(...reach)), reach.length].join(' ');
+                Math.ceil(Math.max(...reach)), all.length].join(' ');
         });
         document.body.setAttribute('data-probe', widths.join(','));
         })</script>";
