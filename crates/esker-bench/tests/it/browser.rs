@@ -150,7 +150,8 @@ fn browser_shows_the_page_in_light_and_dark_and_on_a_phone() {
 fn browser_needs_no_scrolling_to_the_side() {
     // The page in frames of several widths, since no window is narrower than 500 pixels; a probe
     // writes down how wide each frame is, how wide its page is, how far its elements reach with
-    // everything unfolded, and how many it has. Tables may scroll within themselves, nothing else may.
+    // everything unfolded, and how many there are. Tables may scroll within themselves, nothing
+    // else may.
     const PROBE: &str = "<script>addEventListener('load', () => {
         const widths = [...document.querySelectorAll('iframe')].map(frame => {
             const page = frame.contentDocument;
