@@ -1,6 +1,7 @@
 //! One keyspace: its name, settings, memtables, levels.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
@@ -18,6 +19,9 @@ pub struct KeyspaceParts {
     pub name: String,
     /// Its settings; order and merge operator never change while it is open.
     options: ArcSwap<KeyspaceOptions>,
+    /// Two of them again: every put asks for them, and a load of all costs a put 1.5 percent.
+    ttl_s: AtomicU32,
+    value_threshold_bytes: AtomicUsize,
     /// Where reads begin.
     pub current: Arc<Current>,
 }
@@ -33,6 +37,8 @@ impl KeyspaceParts {
         KeyspaceParts {
             id,
             name: name.into(),
+            ttl_s: AtomicU32::new(options.ttl_s),
+            value_threshold_bytes: AtomicUsize::new(options.value_threshold_bytes),
             options: ArcSwap::from_pointee(options),
             current,
         }
@@ -44,8 +50,24 @@ impl KeyspaceParts {
         self.options.load()
     }
 
+    /// Seconds that a put lives when it does not say otherwise; 0 is for ever.
+    #[inline]
+    pub fn ttl_s(&self) -> u32 {
+        // Relaxed, here and below: a number that orders nothing else.
+        self.ttl_s.load(Ordering::Relaxed)
+    }
+
+    /// Bytes from which a value lies in the value log; 0 is never.
+    #[inline]
+    pub fn value_threshold_bytes(&self) -> usize {
+        self.value_threshold_bytes.load(Ordering::Relaxed)
+    }
+
     /// Changes its settings. Only while changes of keyspaces are kept away ([`Keyspaces::change`]).
     pub fn set_options(&self, options: KeyspaceOptions) {
+        self.ttl_s.store(options.ttl_s, Ordering::Relaxed);
+        self.value_threshold_bytes
+            .store(options.value_threshold_bytes, Ordering::Relaxed);
         self.options.store(Arc::new(options));
     }
 }

@@ -18,7 +18,7 @@ use crate::store::batch::writer::Batch;
 
 /// When something put into the keyspace now expires; `None` without a time to live.
 pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<u32> {
-    let ttl = Duration::from_secs(u64::from(parts.options().ttl_s));
+    let ttl = Duration::from_secs(u64::from(parts.ttl_s()));
     (!ttl.is_zero()).then(|| expiry(core, ttl))
 }
 
@@ -52,7 +52,7 @@ pub fn put_here(
 
 /// Whether a value is large enough to lie in the value log.
 pub fn is_apart(parts: &KeyspaceParts, value: &[u8]) -> bool {
-    let threshold = parts.options().value_threshold_bytes;
+    let threshold = parts.value_threshold_bytes();
     threshold > 0 && value.len() >= threshold
 }
 
