@@ -12,7 +12,6 @@ use crate::store::names::FileName;
 pub fn remove_doomed(core: &Core) {
     for number in core.doomed.take_free(|| core.history.files_in_use()) {
         core.files.forget(number);
-        core.cache.remove_file(number);
         let path = core.dir.join(FileName::Sst(number).to_string());
         if core.env.fs.remove_file(&path).is_ok() {
             core.board.add(Tick::FilesRemoved, 1);

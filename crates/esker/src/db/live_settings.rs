@@ -7,7 +7,6 @@ use crate::base::options::catalog;
 use crate::base::options::check::check_keyspace;
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::options::pairs::from_pairs;
 use crate::base::options::resolve::{Resolved, change_keyspace};
 use crate::base::options::setting::{Scope, Setting};
 use crate::base::types::error::{Error, Result};
@@ -23,7 +22,7 @@ use crate::store::version::state::KeyspaceState;
 /// Changes a setting of the database, or one of the keyspace `default` and of those to come.
 pub fn set(core: &Arc<Core>, default: &KeyspaceParts, name: &str, text: &str) -> Result<()> {
     let setting = live(name)?;
-    let changing = core.keyspaces.change();
+    let _changing = core.keyspaces.change();
     core.gate.check_upkeep()?;
     let next = core.settings.load().with(setting, text)?;
     match setting.scope() {
@@ -31,7 +30,6 @@ pub fn set(core: &Arc<Core>, default: &KeyspaceParts, name: &str, text: &str) ->
         Scope::Keyspace => change(core, default, &next.db, setting, text)?,
     }
     core.settings.store(Arc::new(next));
-    drop(changing);
     take_effect(core);
     Ok(())
 }
@@ -47,10 +45,9 @@ pub fn set_of_keyspace(
     if parts.id == KeyspaceId::DEFAULT && setting.scope() == Scope::Keyspace {
         return set(core, parts, name, text);
     }
-    let changing = core.keyspaces.change();
+    let _changing = core.keyspaces.change();
     core.gate.check_upkeep()?;
     change(core, parts, &core.settings.load().db, setting, text)?;
-    drop(changing);
     take_effect(core);
     Ok(())
 }
@@ -114,11 +111,10 @@ fn adopt(core: &Core, parts: &KeyspaceParts, options: KeyspaceOptions) {
 
 /// What was asked of a keyspace: what was left to the engine is still left to it.
 fn asked_of(parts: &KeyspaceParts, state: &KeyspaceState) -> Result<KeyspaceOptions> {
-    let pairs = state.settings.iter();
-    let mut asked = from_pairs(pairs.map(|(name, text)| (&name[..], &text[..])))?;
-    let now = parts.options();
-    (asked.order, asked.merge) = (now.order.clone(), now.merge.clone());
-    Ok(asked)
+    Ok(KeyspaceOptions {
+        merge: parts.options().merge.clone(),
+        ..state.asked()?
+    })
 }
 
 fn state_of(state: Option<&Arc<KeyspaceState>>) -> Result<&KeyspaceState> {
@@ -127,6 +123,7 @@ fn state_of(state: Option<&Arc<KeyspaceState>>) -> Result<&KeyspaceState> {
 }
 
 /// Tells everyone who keeps a number of the settings, and wakes the work that they may call for.
+/// While changes are kept away: whoever closes the database comes behind, and lifts the rate.
 fn take_effect(core: &Arc<Core>) {
     let settings: Arc<Resolved> = core.settings.load_full();
     let db = &settings.db;

@@ -115,10 +115,11 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
     if !core.gate.close() {
         return Ok(());
     }
+    // Waits for a keyspace that is being created or dropped, or for a setting that is being
+    // changed, and keeps later ones away.
+    let _changing = core.keyspaces.change();
     // Who closes waits for what is left, so that goes as fast as it can.
     core.pace.set_rate(0);
-    // Waits for a keyspace that is being created or dropped, and keeps later ones away.
-    let _changing = core.keyspaces.change();
     loop {
         let seen = core.work.ended.raised_count();
         if core.work.state().job_count == 0 {

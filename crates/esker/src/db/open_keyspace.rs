@@ -9,7 +9,7 @@ use crate::base::options::automatic::fill_keyspace;
 use crate::base::options::catalog::set_keyspace;
 use crate::base::options::check::check_keyspace;
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::options::pairs::{from_pairs, to_pairs};
+use crate::base::options::pairs::to_pairs;
 use crate::base::options::resolve::{Origin, Resolved};
 use crate::base::options::setting::Scope;
 use crate::base::types::error::{Error, ErrorKind, Result};
@@ -54,12 +54,7 @@ pub fn options_of(
     resolved: &Resolved,
     rules: &[MergeRule],
 ) -> Result<KeyspaceOptions> {
-    let pairs = state
-        .settings
-        .iter()
-        .map(|(name, text)| (&name[..], &text[..]));
-    let mut options = from_pairs(pairs)?;
-    options.order = state.order.clone();
+    let mut options = state.asked()?;
     options.merge = known_rule(state, rules)?;
     if state.id == KeyspaceId::DEFAULT {
         overlay(&mut options, state, resolved)?;

@@ -129,9 +129,12 @@ pub fn write(
         Outcome::Committed(applied) => {
             core.board.add(Tick::WriteBatches, 1);
             core.board.add(Tick::WriteEntries, u64::from(batch.count()));
-            let bytes = batch.size_bytes() as u64 + batch.large_bytes();
+            let large_bytes = batch.large_bytes();
+            let bytes = batch.size_bytes() as u64 + large_bytes;
             core.board.add(Tick::WriteBytes, bytes);
-            core.board.add(Tick::ValueLogBytes, batch.large_bytes());
+            if large_bytes > 0 {
+                core.board.add(Tick::ValueLogBytes, large_bytes);
+            }
             core.board.add(Tick::WalBytes, applied.logged_bytes);
             follow_up(core, applied);
             Ok(true)

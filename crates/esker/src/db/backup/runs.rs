@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::base::options::automatic::fill_keyspace;
 use crate::base::options::db::DbOptions;
-use crate::base::options::pairs::from_pairs;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
@@ -27,15 +26,14 @@ pub fn output_settings(
     numbers: &Arc<FileNumbers>,
     state: &KeyspaceState,
 ) -> Result<OutputSettings> {
-    let pairs = state.settings.iter();
-    let mut options = from_pairs(pairs.map(|(name, text)| (&name[..], &text[..])))?;
+    let mut options = state.asked()?;
     fill_keyspace(&DbOptions::default(), &mut options);
     Ok(OutputSettings {
         env: env.clone(),
         dir: dir.to_path_buf(),
         numbers: Arc::clone(numbers),
         keyspace: state.id,
-        order: state.order.clone(),
+        order: options.order,
         compression: options.sst.compression,
         sst: options.sst,
         sink: None,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::pairs::from_pairs;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::order::KeyOrder;
@@ -73,6 +75,17 @@ impl KeyspaceState {
     /// Name of the order of its keys.
     pub fn order_name(&self) -> &str {
         self.order.name()
+    }
+
+    /// Its settings as they were asked for, with its order: what was left to the engine still is.
+    /// The merge operator is not among them, of which only the name is kept.
+    pub fn asked(&self) -> Result<KeyspaceOptions> {
+        let pairs = self.settings.iter();
+        let settings = from_pairs(pairs.map(|(name, text)| (&name[..], &text[..])))?;
+        Ok(KeyspaceOptions {
+            order: self.order.clone(),
+            ..settings
+        })
     }
 
     // The changes that make this state out of nothing.
