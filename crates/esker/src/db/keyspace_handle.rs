@@ -10,12 +10,14 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
+use crate::base::types::seqno::SeqNo;
 use crate::db::file_list::{self, FileStats};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
 use crate::db::live_settings;
 use crate::db::manual;
 use crate::db::reading::{Moment, Readable};
+use crate::db::snapshots::Pin;
 use crate::db::writing;
 use crate::flow::write::commit::Unchanged;
 use crate::store::batch::writer::Batch;
@@ -74,10 +76,8 @@ impl Keyspace {
     /// Errors: `TooLarge`; `Busy` when asked not to wait; `OutOfSpace`, retryable; `Faulted`
     /// after a failed write; `Closed`. Nothing was written then, unless it is `Faulted`.
     pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
-        let core = self.lease.core();
-        let value = Cow::Borrowed(value.as_ref());
-        let expiry = writing::own_expiry(core, &self.parts);
-        self.write(|batch| self.add_put(batch, key.as_ref(), expiry, value))
+        let value = value.as_ref();
+        self.write(|batch| self.add_own_put(batch, key.as_ref(), value))
     }
 
     /// Sets the value of a key for a time, after which it is as if deleted.
@@ -171,14 +171,8 @@ impl Keyspace {
         mut change: impl FnMut(Option<&[u8]>) -> Update,
     ) -> Result<Option<Bytes>> {
         let key = key.as_ref();
-        let core = self.lease.core();
         loop {
-            // While this lives, compaction keeps the trace of every later write to the key: a
-            // delete that reached the bottom would else be gone, and not be found below.
-            let now = core.env.clock.monotonic();
-            let _traces = core.snapshots.pin(core.committer.visible(), now);
-            // Taken before the read, which may see more: a write between the two is found then.
-            let seen = core.committer.visible();
+            let look = self.look();
             let current = self.get(key)?;
             let after = match change(current.as_deref()) {
                 Update::Keep => return Ok(current),
@@ -188,19 +182,44 @@ impl Keyspace {
             let mut batch = Batch::new();
             match &after {
                 None => batch.delete(self.parts.id, key)?,
-                Some(value) => {
-                    let value = Cow::Borrowed(&value[..]);
-                    let expiry = writing::own_expiry(core, &self.parts);
-                    self.add_put(&mut batch, key, expiry, value)?;
-                }
+                Some(value) => self.add_own_put(&mut batch, key, value)?,
             }
-            let unchanged = Unchanged {
-                keyspace: self.parts.id,
-                key: key.to_vec(),
-                seen,
-            };
-            if writing::write(core, &mut batch, self.write, &[unchanged])? {
+            if self.write_since(&look, key, &mut batch)? {
                 return Ok(after);
+            }
+        }
+    }
+
+    /// Sets the value of a key if it has none, atomically; says whether it did. A value that is
+    /// there is not read, however large it is. Errors as [`Keyspace::put`].
+    pub fn put_if_absent(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
+        let (key, value) = (key.as_ref(), value.as_ref());
+        loop {
+            let look = self.look();
+            if self.contains_key(key)? {
+                return Ok(false);
+            }
+            let mut batch = Batch::new();
+            self.add_own_put(&mut batch, key, value)?;
+            if self.write_since(&look, key, &mut batch)? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Removes a key if it is there, atomically; says whether it was. Its value is not read,
+    /// however large it is. Errors as [`Keyspace::put`].
+    pub fn delete_if_present(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
+        loop {
+            let look = self.look();
+            if !self.contains_key(key)? {
+                return Ok(false);
+            }
+            let mut batch = Batch::new();
+            batch.delete(self.parts.id, key)?;
+            if self.write_since(&look, key, &mut batch)? {
+                return Ok(true);
             }
         }
     }
@@ -237,10 +256,36 @@ impl Keyspace {
         manual::compact(self.lease.core(), &self.parts, &KeyRange::new(bounds))
     }
 
+    // To be taken before the read that a write depends on.
+    fn look(&self) -> Look<'_> {
+        let core = self.lease.core();
+        let now = core.env.clock.monotonic();
+        Look {
+            _traces: core.snapshots.pin(core.committer.visible(), now),
+            seen: core.committer.visible(),
+        }
+    }
+
+    // Writes unless `key` was written to since that look; says whether it did.
+    fn write_since(&self, look: &Look<'_>, key: &[u8], batch: &mut Batch<'_>) -> Result<bool> {
+        let unchanged = Unchanged {
+            keyspace: self.parts.id,
+            key: key.to_vec(),
+            seen: look.seen,
+        };
+        writing::write(self.lease.core(), batch, self.write, &[unchanged])
+    }
+
     fn write<'v>(&self, fill: impl FnOnce(&mut Batch<'v>) -> Result<()>) -> Result<()> {
         let mut batch = Batch::new();
         fill(&mut batch)?;
         writing::write(self.lease.core(), &mut batch, self.write, &[]).map(drop)
+    }
+
+    // A put that lives as long as the keyspace says.
+    fn add_own_put<'v>(&self, batch: &mut Batch<'v>, key: &[u8], value: &'v [u8]) -> Result<()> {
+        let expiry = writing::own_expiry(self.lease.core(), &self.parts);
+        self.add_put(batch, key, expiry, Cow::Borrowed(value))
     }
 
     // A large value that needs not survive anything stays in memory until its memtable is flushed,
@@ -269,6 +314,15 @@ impl Keyspace {
         cursor.seek_to_last()?;
         Ok(cursor.key().map(<[u8]>::to_vec))
     }
+}
+
+/// A moment before a read, by which a write that depends on the read finds what came between.
+struct Look<'a> {
+    /// While this lives, compaction keeps the trace of every later write: a delete that reached
+    /// the bottom would else be gone, and not be found below.
+    _traces: Pin<'a>,
+    /// The read may see more: a write between the two is found then.
+    seen: SeqNo,
 }
 
 impl Readable for Keyspace {

@@ -129,3 +129,46 @@ fn settings_that_cannot_be_refuse_a_keyspace_and_harm_nothing() {
     db.put("key", "value").unwrap();
     assert_eq!(db.keyspaces(), ["default", "there"]);
 }
+
+#[test]
+fn a_key_is_put_if_absent_and_deleted_if_present_once() {
+    // The second put and the second delete change nothing, whether memtable or file has the key.
+    let db = open(&SimWorld::new(6));
+    for _ in 0..2 {
+        assert!(db.put_if_absent("key", "1").unwrap());
+        assert!(!db.put_if_absent("key", "2").unwrap());
+        db.flush().unwrap();
+        assert!(!db.put_if_absent("key", "3").unwrap());
+        assert_eq!(db.get("key").unwrap().unwrap(), "1");
+        assert!(db.delete_if_present("key").unwrap());
+        assert!(!db.delete_if_present("key").unwrap());
+        db.compact::<&[u8]>(..).unwrap();
+        assert!(!db.delete_if_present("key").unwrap());
+    }
+    assert!(db.stats().snapshots.is_empty());
+}
+
+#[test]
+fn a_large_value_that_is_there_is_neither_read_nor_written() {
+    // Refused puts and a delete of a value of a mebibyte: nothing goes to the value log.
+    let db = open(&SimWorld::new(7));
+    let value = vec![7; 1 << 20];
+    let written = || {
+        let counters = db.stats().counters;
+        let of = |name: &str| {
+            counters
+                .iter()
+                .find(|(known, ..)| *known == name)
+                .unwrap()
+                .2
+        };
+        of("esker_value_log_bytes_total")
+    };
+    assert!(db.put_if_absent("key", &value).unwrap());
+    let before = written();
+    assert_eq!(before, 1 << 20);
+    assert!(!db.put_if_absent("key", &value).unwrap());
+    assert!(db.delete_if_present("key").unwrap());
+    assert_eq!(written(), before);
+    assert_eq!(db.get("key").unwrap(), None);
+}
