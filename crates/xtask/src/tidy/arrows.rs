@@ -5,7 +5,7 @@ use crate::tidy::manifest::Package;
 use crate::tidy::tree::Tree;
 
 /// Each package of ours and those of ours it may depend on. No other arrow exists.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("esker", &[]),
     ("esker-rpc", &[]),
     ("esker-raft", &[]),
@@ -14,6 +14,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("esker-bench-rivals", &["esker-bench"]),
     ("esker-cli", &["esker", "esker-bench", "esker-server"]),
     ("esker-capi", &["esker"]),
+    ("esker-kvs", &["esker"]),
     ("esker-python", &["esker"]),
     (
         "esker-fuzz",

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Puts the C library libkvs where compilers and the loader look for it, or takes it away again.
+#
+#   scripts/install.sh install      copies library, headers and pkg-config file
+#   scripts/install.sh uninstall    removes what install copied, and nothing else
+#
+# From the environment, as other makefiles have it:
+#
+#   PREFIX      /usr/local unless given
+#   LIBDIR      $PREFIX/lib unless given; a distribution may want $PREFIX/lib/x86_64-linux-gnu
+#   INCLUDEDIR  $PREFIX/include unless given
+#   DESTDIR     put before all of them, for packages: the files do not know of it
+#   LIBRARY     the library as it was built, target/release/libkvs.so unless given
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+prefix=${PREFIX:-/usr/local}
+libdir=${LIBDIR:-$prefix/lib}
+includedir=${INCLUDEDIR:-$prefix/include}
+destdir=${DESTDIR:-}
+library=${LIBRARY:-target/release/libkvs.so}
+
+fail() {
+    printf 'install: %s\n' "$1" >&2
+    exit 1
+}
+for path in "$prefix" "$libdir" "$includedir"; do
+    case $path in /*) ;; *) fail "$path is no absolute path" ;; esac
+done
+
+# Goes up with the name in crates/esker-kvs/build.rs.
+soname=libkvs.so.1
+real=$soname.0.0
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n1)
+source=crates/esker-kvs
+pc=$libdir/pkgconfig/kvs.pc
+type_h=$includedir/type.h
+
+# `type.h` is a name that others may have taken; that of kvs, ours or the original, says so inside.
+is_of_kvs() { grep -q KVS_TYPE "$1"; }
+
+install_all() {
+    [ -f "$library" ] || fail "$library is not there; build it with: make libs"
+    if [ -f "$destdir$type_h" ] && ! is_of_kvs "$destdir$type_h"; then
+        fail "$destdir$type_h belongs to something else; give another INCLUDEDIR, such as $includedir/kvs"
+    fi
+    install -d "$destdir$libdir/pkgconfig" "$destdir$includedir"
+    install -m 644 "$library" "$destdir$libdir/$real"
+    ln -sf "$real" "$destdir$libdir/$soname"
+    # Programs that were linked against the original look for this name when they start, too.
+    ln -sf "$soname" "$destdir$libdir/libkvs.so"
+    install -m 644 "$source/include/kvs.h" "$source/include/type.h" "$destdir$includedir"
+    sed -e "s|@PREFIX@|$prefix|" -e "s|@LIBDIR@|$libdir|" -e "s|@INCLUDEDIR@|$includedir|" \
+        -e "s|@VERSION@|$version|" "$source/kvs.pc.in" >"$destdir$pc"
+    chmod 644 "$destdir$pc"
+    refresh
+    echo "install: libkvs is in $destdir$libdir, its headers are in $destdir$includedir"
+}
+
+uninstall_all() {
+    rm -f "$destdir$libdir/libkvs.so" "$destdir$libdir/$soname" "$destdir$libdir/$real" \
+        "$destdir$pc" "$destdir$includedir/kvs.h"
+    if [ -f "$destdir$type_h" ] && is_of_kvs "$destdir$type_h"; then
+        rm -f "$destdir$type_h"
+    fi
+    refresh
+    echo "install: libkvs is gone from $destdir$libdir and $destdir$includedir"
+}
+
+# The loader keeps a list of the libraries in its own directories, which only root may renew.
+refresh() {
+    if [ -z "$destdir" ] && [ "$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then
+        ldconfig
+    fi
+}
+
+case ${1:-} in
+install) install_all ;;
+uninstall) uninstall_all ;;
+*) fail "give install or uninstall" ;;
+esac
