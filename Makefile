@@ -3,18 +3,33 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test lint doc fuzz soak bench micro compare
+.PHONY: help run libs install uninstall test lint doc fuzz soak bench micro compare
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 help: ## list what can be made
-	@sed -n 's/^\([a-z]*\): ## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z]*\): ## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
 
 run: ## build the tool in release mode and show the engine at work
 	@scripts/setup.sh
 	cargo run --release --locked -p esker-cli -- demo
 
+libs: ## build the C library, libkvs
+	@scripts/setup.sh
+	cargo build --release --locked -p esker-kvs
+
+# Under sudo nothing is built: the toolchain is the user's, and so is what it makes.
+install: ## put the C library and its headers below PREFIX (/usr/local); also LIBDIR, INCLUDEDIR, DESTDIR
+	@[ -n "$${SUDO_USER:-}" ] || $(MAKE) --no-print-directory libs
+	@PREFIX="$(PREFIX)" LIBDIR="$(or $(LIBDIR),$(libdir))" INCLUDEDIR="$(or $(INCLUDEDIR),$(includedir))" \
+		DESTDIR="$(DESTDIR)" scripts/install.sh install
+
+uninstall: ## take away what install put there; the same PREFIX, LIBDIR, INCLUDEDIR, DESTDIR
+	@PREFIX="$(PREFIX)" LIBDIR="$(or $(LIBDIR),$(libdir))" INCLUDEDIR="$(or $(INCLUDEDIR),$(includedir))" \
+		DESTDIR="$(DESTDIR)" scripts/install.sh uninstall
+
 test: ## prove that the tree is sound: lint, every test, and the models of what threads share
+	@scripts/setup.sh cxx
 	@$(MAKE) --no-print-directory lint
 	cargo test --workspace --locked
 	scripts/browser.sh

@@ -38,6 +38,8 @@ run() {
         --target "$host" --target-dir "target/$sanitizer" --lib -- "${rooms[@]}" --skip "$skipped"
     RUSTFLAGS="-Zsanitizer=$sanitizer $flags" cargo +nightly test --locked -p esker "$@" \
         --target "$host" --target-dir "target/$sanitizer" --test it -- threads::
+    RUSTFLAGS="-Zsanitizer=$sanitizer $flags" cargo +nightly test --locked -p esker-kvs "$@" \
+        --target "$host" --target-dir "target/$sanitizer" --lib -- abi instance
 }
 
 wanted=${1:-both}

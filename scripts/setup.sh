@@ -3,6 +3,7 @@
 #
 #   scripts/setup.sh          what a build needs: cargo and a C compiler (zstd is written in C)
 #   scripts/setup.sh lint     the same, and rustfmt and clippy
+#   scripts/setup.sh cxx      the first, and a C++ compiler, for the tests of the C headers
 #   scripts/setup.sh browser  Chromium, which shows the pages of reports in a test; its absence is told
 #                             and is no failure
 #   scripts/setup.sh rivals   the same as the first, LevelDB's library, and what builds RocksDB: a
@@ -112,18 +113,19 @@ if [ "${1:-}" = lint ] && ! has_lint; then
     rustup component add rustfmt clippy
 fi
 
+if { [ "${1:-}" = rivals ] || [ "${1:-}" = cxx ]; } && ! has_cxx; then
+    can_apt && apt_offers g++ ||
+        fail "no C++ compiler" "apt-get install g++ (elsewhere: the package that holds c++)"
+    echo "setup: installing g++" >&2
+    apt_install g++
+fi
+
 if [ "${1:-}" = rivals ]; then
     if ! has_leveldb; then
         can_apt && apt_offers libleveldb-dev ||
             fail "no LevelDB to link against" "apt-get install libleveldb-dev (elsewhere: the package that holds libleveldb.so)"
         echo "setup: installing libleveldb-dev" >&2
         apt_install libleveldb-dev
-    fi
-    if ! has_cxx; then
-        can_apt && apt_offers g++ ||
-            fail "no C++ compiler" "apt-get install g++ (elsewhere: the package that holds c++)"
-        echo "setup: installing g++" >&2
-        apt_install g++
     fi
     if ! has_libclang; then
         can_apt && apt_offers libclang-dev ||

@@ -43,7 +43,8 @@ impl Installed {
             .unwrap()
     }
 
-    /// Compiles a file of tests/c with every warning an error; gives the program.
+    /// Compiles a file, of tests/c unless its path is whole, with every warning an error; gives
+    /// the program.
     pub fn compile(&self, compiler: &str, dialect: &str, source: &str) -> PathBuf {
         let strict = ["-Wall", "-Wextra", "-pedantic", "-Werror"];
         self.compile_with(compiler, dialect, source, &strict)
@@ -58,12 +59,14 @@ impl Installed {
         flags: &[&str],
     ) -> PathBuf {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
-        let program = self.prefix().join(format!("{source}-{compiler}-{dialect}"));
+        let source = sources.join(source);
+        let name = source.file_stem().unwrap().to_str().unwrap();
+        let program = self.prefix().join(format!("{name}-{compiler}-{dialect}"));
         let language = if is_cxx(dialect) { "c++" } else { "c" };
         let made = Command::new(compiler)
             .args(["-x", language, &format!("-std={dialect}")])
             .args(flags)
-            .arg(sources.join(source))
+            .arg(&source)
             .arg("-I")
             .arg(self.prefix().join("include"))
             .arg("-L")
@@ -77,7 +80,12 @@ impl Installed {
                  apt-get install build-essential, or the package that holds {compiler}"
             )
         });
-        assert!(made.status.success(), "{source}: {}", text(&made));
+        assert!(
+            made.status.success(),
+            "{}: {}",
+            source.display(),
+            text(&made)
+        );
         program
     }
 

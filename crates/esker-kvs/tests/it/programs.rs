@@ -1,5 +1,8 @@
 //! Programs in C, each of which tests one side of the library and exits with 0 if it is well.
 
+use std::fs;
+use std::path::Path;
+
 use crate::installed::installed;
 
 fn runs(source: &str, variables: &[(&str, &str)]) -> String {
@@ -54,4 +57,17 @@ fn a_program_of_its_time_builds_and_runs() {
         assert_eq!(told.matches("KVS INIT SUCCESS.").count(), 2, "{told}");
         assert_eq!(told.matches("KVS EXIT.").count(), 2, "{told}");
     }
+}
+
+#[test]
+fn the_example_of_the_documentation_runs() {
+    // The first piece of C in docs/kvs.md, as it stands there.
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kvs.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, rest) = page.split_once("```c\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let source = installed().prefix().join("example.c");
+    fs::write(&source, example).unwrap();
+    let program = installed().compile("cc", "c99", source.to_str().unwrap());
+    assert_eq!(installed().run(&program, &[]), "at sea\n");
 }
