@@ -439,6 +439,7 @@ unsafe fn show(bytes: &[u8], start: *mut *const c_char, size: *mut c_int) {
 }
 
 /// Runs `act` on what `kv_init` opened; a refusal goes into its log.
+#[track_caller]
 fn on_current(
     call: &str,
     act: impl FnOnce(&Instance) -> Result<(), Refusal>,
@@ -452,6 +453,7 @@ fn on_current(
 ///
 /// # Safety
 /// NULL, or a store that is open.
+#[track_caller]
 unsafe fn on_store(
     store: *const KvsStore,
     call: &str,

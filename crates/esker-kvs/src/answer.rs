@@ -28,7 +28,8 @@ pub fn guarded<T>(act: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal
     catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|panic| Err(panicked(&*panic)))
 }
 
-/// Runs `act` as [`guarded`] does; a refusal goes into the store's log.
+/// Runs `act` as [`guarded`] does; a refusal goes into the store's log, with the caller's place.
+#[track_caller]
 pub fn logged(
     instance: &Instance,
     call: &str,

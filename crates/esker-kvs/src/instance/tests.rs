@@ -6,7 +6,7 @@ use std::sync::Arc;
 use esker::env::sim::{CrashMode, SimWorld};
 
 use super::*;
-use crate::config::Fields;
+use crate::config::{BUFFER_BYTES_MIN, Fields};
 
 fn world(seed: u64) -> SimWorld {
     let world = SimWorld::new(seed);
@@ -14,16 +14,19 @@ fn world(seed: u64) -> SimWorld {
     world
 }
 
-fn config(init_type: i32) -> Config {
-    let fields = Fields {
+fn fields(init_type: i32) -> Fields {
+    Fields {
         init_type,
         disk_path: Some("there/disk_file".into()),
         image_path: Some("there/IMAGE_file".into()),
         horizon_bytes: 1 << 20,
         buffer_bytes: 64 << 20,
         ..Fields::default()
-    };
-    Config::check(fields).unwrap()
+    }
+}
+
+fn config(init_type: i32) -> Config {
+    Config::check(fields(init_type)).unwrap()
 }
 
 fn try_open(world: &SimWorld, config: &Config) -> Result<Instance, Refusal> {
@@ -175,6 +178,29 @@ fn strictly_there_is_room_for_so_many_keys() {
     ));
     instance.delete(b"d").unwrap();
     instance.put_new(b"e", b"1").unwrap();
+}
+
+#[test]
+fn whatever_sizes_pass_the_check_the_engine_opens_with() {
+    // The smallest buffer and the largest, each with no horizon and with the largest it may have.
+    let smallest = BUFFER_BYTES_MIN + 1;
+    for (seed, (horizon, buffer)) in (20..).zip([
+        (-1, smallest),
+        (smallest - 1, smallest),
+        (0, i32::MAX),
+        (i32::MAX - 1, i32::MAX),
+    ]) {
+        let world = world(seed);
+        let config = Config::check(Fields {
+            horizon_bytes: horizon,
+            buffer_bytes: buffer,
+            ..fields(0)
+        });
+        let instance = try_open(&world, &config.unwrap()).unwrap();
+        instance.put_new(b"k", &vec![3; VALUE_BYTES_MAX]).unwrap();
+        assert_eq!(instance.get(b"k").unwrap(), vec![3; VALUE_BYTES_MAX]);
+        instance.exit().unwrap();
+    }
 }
 
 #[test]
