@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint doc fuzz soak bench micro compare
+.PHONY: help run libs install uninstall test lint doc fuzz soak bench micro counts compare
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -73,6 +73,10 @@ bench: ## run the scenarios small, a few minutes: figures of this machine beside
 micro: ## time the engine's operations and parts in process, one by one
 	@scripts/setup.sh
 	cargo bench --locked -p esker --bench db
+
+counts: ## count the instructions of each operation, and fail where one grew by more than 10 %
+	@scripts/setup.sh
+	scripts/counts.sh
 
 # Every engine is built for this very processor: RocksDB decides while it is built whether it may use
 # the processor's checksum instructions, and all are to have the same.

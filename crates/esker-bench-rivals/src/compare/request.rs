@@ -121,8 +121,8 @@ impl Request {
         let mut request = Request {
             lines: lines::choose(&[])?,
             engines: Vec::new(),
-            // All engines and five rounds then take a quarter of an hour, and ten times as many keys
-            // ten times as long.
+            // All engines and five rounds then take a quarter of an hour; ten times as many keys
+            // take ten times as long.
             num: 200_000,
             reads: 0,
             cold_reads: 10_000,

@@ -18,6 +18,7 @@ use crate::db::live_settings;
 use crate::db::manual;
 use crate::db::reading::{Moment, Readable};
 use crate::db::snapshots::Pin;
+use crate::db::spare_buffer;
 use crate::db::writing;
 use crate::flow::write::commit::Unchanged;
 use crate::store::batch::writer::Batch;
@@ -277,9 +278,12 @@ impl Keyspace {
     }
 
     fn write<'v>(&self, fill: impl FnOnce(&mut Batch<'v>) -> Result<()>) -> Result<()> {
-        let mut batch = Batch::new();
-        fill(&mut batch)?;
-        writing::write(self.lease.core(), &mut batch, self.write, &[]).map(drop)
+        let mut batch = Batch::within(spare_buffer::take());
+        let core = self.lease.core();
+        let written = fill(&mut batch)
+            .and_then(|()| writing::write(core, &mut batch, self.write, &[]).map(drop));
+        spare_buffer::give_back(batch.into_buffer());
+        written
     }
 
     // A put that lives as long as the keyspace says.
@@ -297,6 +301,9 @@ impl Keyspace {
         expiry_unix_s: Option<u32>,
         value: Cow<'v, [u8]>,
     ) -> Result<()> {
+        if !writing::is_apart(&self.parts, &value) {
+            return writing::put_here(batch, &self.parts, key, expiry_unix_s, &value);
+        }
         let default = || self.lease.core().settings.load().db.durability;
         match self.write.durability.unwrap_or_else(default) {
             Durability::Memory => writing::put_here(batch, &self.parts, key, expiry_unix_s, &value),

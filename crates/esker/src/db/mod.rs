@@ -29,6 +29,7 @@ pub mod backup;
 pub mod inspect;
 pub mod lease;
 pub mod iterator;
+pub mod spare_buffer;
 pub mod writing;
 pub mod reading;
 pub mod keyspace_handle;

@@ -8,6 +8,7 @@
 pub mod error;
 pub mod limits;
 pub mod ids;
+pub mod id_map;
 pub mod bytes;
 pub mod seqno;
 pub mod kind;
@@ -16,4 +17,5 @@ pub mod key;
 pub mod entry;
 pub mod range;
 pub mod range_delete;
+pub mod prefix;
 pub mod cursor;

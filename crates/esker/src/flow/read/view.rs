@@ -1,12 +1,12 @@
 //! What one read may see of a keyspace: memtables, levels, and what range deletions hide.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
 
 use crate::base::types::error::Result;
+use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
@@ -58,7 +58,7 @@ pub struct View {
 }
 
 /// The shadows of the files that have range deletes, each built when first asked for.
-type FileShadows = HashMap<FileNumber, Arc<OnceLock<Arc<Shadow>>>>;
+type FileShadows = IdMap<FileNumber, Arc<OnceLock<Arc<Shadow>>>>;
 
 /// What the range deletes of one memtable hide, as far as they were known when last asked for.
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 //! The live log and the live memtables; seals full ones.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::flow::current::{Current, Sealed};
@@ -42,7 +42,7 @@ impl LiveTable {
 pub struct Active {
     log: Option<WalWriter>,
     segments: Arc<Segments>,
-    tables: HashMap<KeyspaceId, LiveTable>,
+    tables: IdMap<KeyspaceId, LiveTable>,
     live_bytes: usize,
     last_seqno: SeqNo,
     /// Where the log ended when the database was opened.
@@ -75,7 +75,7 @@ impl Active {
         recovered_end: Option<(FileNumber, u64)>,
         segments_used: Vec<FileNumber>,
     ) -> Active {
-        let tables = HashMap::new();
+        let tables = IdMap::default();
         let live_bytes = 0;
         let log = None;
         Active {

@@ -82,10 +82,15 @@ impl<'v> Batch<'v> {
 
     /// An empty batch with room for `capacity_bytes` of entries.
     pub fn with_capacity(capacity_bytes: usize) -> Batch<'v> {
-        let mut bytes = Vec::with_capacity(HEADER_BYTES + capacity_bytes);
-        bytes.resize(HEADER_BYTES, 0);
+        Batch::within(Vec::with_capacity(HEADER_BYTES + capacity_bytes))
+    }
+
+    /// An empty batch in the memory of `buffer`, whose bytes are forgotten.
+    pub fn within(mut buffer: Vec<u8>) -> Batch<'v> {
+        buffer.clear();
+        buffer.resize(HEADER_BYTES, 0);
         Batch {
-            bytes,
+            bytes: buffer,
             count: 0,
             keyspaces: Touched::None,
             large: Vec::new(),
@@ -222,6 +227,11 @@ impl<'v> Batch<'v> {
         self.count = 0;
         self.keyspaces = Touched::None;
         self.large.clear();
+    }
+
+    /// The memory of the bytes, for another batch.
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.bytes
     }
 
     /// Bytes of the encoding, large values not among them.

@@ -13,9 +13,9 @@
 //! A lookup reads one line of the table and one of the slots. Slots of one file are chained, so
 //! that removing a file visits its own blocks only; of one queue likewise.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::FileNumber;
 use crate::store::cache::block_key::BlockKey;
 use crate::store::cache::ghost::Ghost;
@@ -79,7 +79,7 @@ pub struct Shard<V> {
     table: Table,
     slots: Vec<Slot<V>>,
     free: Vec<u32>,
-    files: HashMap<FileNumber, Chain>,
+    files: IdMap<FileNumber, Chain>,
     queues: [Chain; 2],
     small_bytes: usize,
     used_bytes: usize,
@@ -103,7 +103,7 @@ impl<V: Clone> Shard<V> {
             table: Table::default(),
             slots: Vec::new(),
             free: Vec::new(),
-            files: HashMap::new(),
+            files: IdMap::default(),
             queues: [Chain::EMPTY; 2],
             small_bytes: 0,
             used_bytes: 0,

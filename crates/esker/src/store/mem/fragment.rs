@@ -25,7 +25,7 @@
 //! keys themselves. It holds for whatever reference; the choice only decides how often fragments
 //! tie. With 1 M decimal keys of 16 digits they practically never do.
 
-use std::cmp::Ordering;
+use crate::base::types::prefix::{common_len, prefix_number};
 
 /// The shared length is counted up to here, so that it and the side fit one byte. Keys that
 /// share more are told apart by what follows byte 126 only.
@@ -40,45 +40,16 @@ const _: () = assert!(255 - SHARED_BYTES_MAX > REFERENCE_CODE as usize);
 /// The fragment of `key` relative to `reference`, for the bytewise order.
 #[inline]
 pub fn fragment(reference: &[u8], key: &[u8]) -> u64 {
-    let shared = shared_len(reference, key).min(SHARED_BYTES_MAX);
-    let rest = &key[shared..];
+    let alike = common_len(reference, key);
+    let shared = alike.min(SHARED_BYTES_MAX);
     let code = u8::try_from(shared).expect("at most 126");
-    let code = match rest.cmp(&reference[shared..]) {
-        Ordering::Less => code,
-        Ordering::Equal => REFERENCE_CODE,
-        Ordering::Greater => u8::MAX - code,
+    // Where one of them ends no byte is left, and nothing lies below any byte.
+    let code = match (key.get(alike), reference.get(alike)) {
+        (None, None) => REFERENCE_CODE,
+        (own, other) if own < other => code,
+        _ => u8::MAX - code,
     };
-    u64::from(code) << 56 | first_bytes(rest) >> 8
-}
-
-/// How many bytes at their fronts are equal.
-#[inline]
-fn shared_len(left: &[u8], right: &[u8]) -> usize {
-    let mut shared = 0;
-    let (left_words, _) = left.as_chunks::<8>();
-    let (right_words, _) = right.as_chunks::<8>();
-    for (left_word, right_word) in left_words.iter().zip(right_words) {
-        let difference = u64::from_le_bytes(*left_word) ^ u64::from_le_bytes(*right_word);
-        if difference != 0 {
-            return shared + difference.trailing_zeros() as usize / 8;
-        }
-        shared += 8;
-    }
-    let tails = left[shared..].iter().zip(&right[shared..]);
-    shared + tails.take_while(|(left, right)| left == right).count()
-}
-
-/// The first eight bytes as a big-endian number, zeros behind the end.
-#[inline]
-fn first_bytes(bytes: &[u8]) -> u64 {
-    match bytes.first_chunk::<8>() {
-        Some(word) => u64::from_be_bytes(*word),
-        None => {
-            let mut word = [0; 8];
-            word[..bytes.len()].copy_from_slice(bytes);
-            u64::from_be_bytes(word)
-        }
-    }
+    u64::from(code) << 56 | prefix_number(&key[shared..]) >> 8
 }
 
 #[cfg(test)]

@@ -335,15 +335,17 @@ impl SkipListWriter {
         entry: Entry<'_>,
         fold: impl for<'a> FnOnce(NodeRef<'a>) -> Option<Folded<'a>>,
     ) {
-        if let Some(target) = self.list.target(entry.key, entry.trailer) {
-            self.finger.find(&self.list, &target);
+        let target = self.list.target(entry.key, entry.trailer);
+        if let Some(target) = &target {
+            self.finger.find(&self.list, target);
         }
+        let fragment = target.map(|target| target.fragment);
         // SAFETY: null or a node of the list, which lives while the writer does.
         let after = unsafe { NodeRef::new(self.finger.after[0]) };
         let older = after.filter(|after| key::user_key(after.internal_key()) == entry.key);
         assert!(older.is_none_or(|older| older.entry().seqno() < entry.seqno()));
         match older.and_then(fold) {
-            None => self.place(entry, None),
+            None => self.place(entry, fragment, None),
             Some(folded) => {
                 let operand = entry.value;
                 let entry = Entry {
@@ -353,14 +355,16 @@ impl SkipListWriter {
                 };
                 let base = folded.base.map_or(ptr::null_mut(), NodeRef::as_ptr);
                 let before = BeforeFold { base, operand };
-                self.place(entry, (folded.kind == Kind::MergeFolded).then_some(before));
+                let before = (folded.kind == Kind::MergeFolded).then_some(before);
+                self.place(entry, fragment, before);
             }
         }
     }
 
-    /// Links a new node in between the two sides of the finger.
+    /// Links a new node in between the two sides of the finger. Its fragment is known unless it is
+    /// the first of the list, and so the reference.
     #[inline]
-    fn place(&mut self, entry: Entry<'_>, folded: Option<BeforeFold<'_>>) {
+    fn place(&mut self, entry: Entry<'_>, fragment: Option<u64>, folded: Option<BeforeFold<'_>>) {
         let (list, finger) = (&*self.list, &mut self.finger);
         let bits = self.random.next_u64();
         let height = 1 + (bits.trailing_zeros() / BRANCHING_BITS) as usize;
@@ -371,8 +375,10 @@ impl SkipListWriter {
             // Release: the key was written before; it is there before any link is.
             list.reference.store(node, Ordering::Release);
         }
-        let target = list.target(entry.key, entry.trailer);
-        let fragment = target.expect("the reference is set").fragment;
+        let fragment = fragment.unwrap_or_else(|| {
+            let target = list.target(entry.key, entry.trailer);
+            target.expect("the reference is set").fragment
+        });
         // SAFETY: just written into the list's arena.
         let new = unsafe { NodeRef::new(node) };
         // Nobody can find the node yet; the Release that links it publishes all of it.

@@ -8,7 +8,6 @@ pub mod memory_file;
 pub mod format;
 pub mod props;
 pub mod contract;
-pub mod prefix;
 pub mod filter;
 pub mod range_deletes;
 pub mod index;

@@ -1,6 +1,5 @@
 //! Open files, bounded, least recently used out first.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -8,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::base::stats::ledger::{MemoryLedger, MemoryOwner};
 use crate::base::types::error::{Error, Result};
+use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
 use crate::env::fs::Fs;
@@ -36,7 +36,7 @@ pub struct OpenFiles {
 
 #[derive(Default)]
 struct Shard {
-    files: RwLock<HashMap<FileNumber, OpenFile>>,
+    files: RwLock<IdMap<FileNumber, OpenFile>>,
     /// Counts openings: the time by which use is measured.
     openings: AtomicU64,
 }
@@ -193,11 +193,11 @@ impl OpenFiles {
 
 impl Shard {
     // A map of whole entries cannot be left half changed, so a poisoned lock is as good as any.
-    fn read(&self) -> RwLockReadGuard<'_, HashMap<FileNumber, OpenFile>> {
+    fn read(&self) -> RwLockReadGuard<'_, IdMap<FileNumber, OpenFile>> {
         self.files.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<FileNumber, OpenFile>> {
+    fn write(&self) -> RwLockWriteGuard<'_, IdMap<FileNumber, OpenFile>> {
         self.files.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,5 @@
 //! Open segments of the value log, bounded, least recently used out first.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::Fs;
 use crate::store::vlog::pointer::ValuePointer;
@@ -21,7 +21,7 @@ pub struct OpenValues {
     fs: Arc<dyn Fs>,
     dir: PathBuf,
     open_max: usize,
-    segments: RwLock<HashMap<FileNumber, OpenSegment>>,
+    segments: RwLock<IdMap<FileNumber, OpenSegment>>,
     /// Counts uses: the time by which they are measured.
     uses: AtomicU64,
 }
@@ -85,11 +85,11 @@ impl OpenValues {
     }
 
     // Each change is one insertion or removal.
-    fn read(&self) -> RwLockReadGuard<'_, HashMap<FileNumber, OpenSegment>> {
+    fn read(&self) -> RwLockReadGuard<'_, IdMap<FileNumber, OpenSegment>> {
         self.segments.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<FileNumber, OpenSegment>> {
+    fn write(&self) -> RwLockWriteGuard<'_, IdMap<FileNumber, OpenSegment>> {
         self.segments
             .write()
             .unwrap_or_else(PoisonError::into_inner)

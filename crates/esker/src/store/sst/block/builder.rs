@@ -3,10 +3,10 @@
 use crate::base::codec::fixed::put_u32;
 use crate::base::codec::varint::put_varint;
 use crate::base::types::key;
+use crate::base::types::prefix::common_len;
 use crate::store::sst::block::format::{
     BUCKET_COLLISION, BUCKET_EMPTY, HASH_INDEX_FLAG, HASHED_RESTARTS_MAX, bucket_of, is_point_kind,
 };
-use crate::store::sst::prefix::common_len;
 
 /// Keys for every four buckets: at 0.75 about half of the keys have a bucket of their own or
 /// share it with one of the same restart, for a byte and a third each. RocksDB uses the same.

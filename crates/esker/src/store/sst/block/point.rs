@@ -7,10 +7,10 @@ use crate::base::codec::fixed::u64_at;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::order::KeyOrder;
+use crate::base::types::prefix::common_len;
 use crate::store::sst::block::checked::{Bucket, Checked, damaged_entry};
 use crate::store::sst::block::cursor::BlockCursor;
 use crate::store::sst::block::format::head_at;
-use crate::store::sst::prefix::common_len;
 
 /// What a point read asks of a block.
 #[derive(Clone, Copy, Debug)]

@@ -30,8 +30,8 @@ use crate::base::codec::reader::ByteReader;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::order::KeyOrder;
+use crate::base::types::prefix::{common_len, prefix_number};
 use crate::store::sst::format::BlockHandle;
-use crate::store::sst::prefix::{common_len, prefix_number};
 
 /// Prefixes from one that is found in `strides` to the next: eight cache lines of them.
 const STRIDE: usize = 64;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::base::codec::varint::put_varint;
 use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
+use crate::base::types::prefix::common_len;
 use crate::store::sst::format::BlockHandle;
-use crate::store::sst::prefix::common_len;
 
 /// Separators and handles of blocks that lie one behind the other.
 ///

@@ -1,0 +1,179 @@
+//! One kind of operation again and again, for a tool that counts instructions.
+//!
+//! `scripts/counts.sh` runs it under callgrind, which counts what happens within `measured` only,
+//! and not on the threads of the background. Keys, values and files follow from seeds, so that two
+//! runs of one build count alike whatever else the machine does.
+//!
+//!     cargo run --release -p esker --example counts -- get /tmp/empty-directory
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a measuring program stands in the real world"
+)]
+
+use std::hint::black_box;
+use std::path::Path;
+use std::process::ExitCode;
+
+use esker::env::random::Random;
+use esker::{Db, Readable, Result};
+
+/// Keys of the store; callgrind is fifty times slower than the machine.
+const KEY_COUNT: u64 = 50_000;
+
+/// Operations that are counted.
+const OPERATION_COUNT: u64 = 20_000;
+
+/// Bytes of a value.
+const VALUE_BYTES: usize = 100;
+
+/// What is done, and what `measured` is given: a store at rest, or an empty one.
+const KINDS: [(&str, bool); 10] = [
+    ("put", false),
+    ("put-ordered", false),
+    ("merge", false),
+    ("delete", false),
+    ("batch-100", false),
+    ("get", true),
+    ("get-missing", true),
+    ("seek", true),
+    ("next", true),
+    ("prev", true),
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words == ["kinds"] {
+        println!("{}", names().join(" "));
+        return ExitCode::SUCCESS;
+    }
+    let [kind, dir] = words.as_slice() else {
+        return usage();
+    };
+    let Some((_, is_loaded)) = KINDS.iter().find(|(name, _)| name == kind) else {
+        return usage();
+    };
+    match run(kind, Path::new(dir), *is_loaded) {
+        Ok(count) => {
+            println!("{kind} {count}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("counts: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    KINDS.iter().map(|(name, _)| *name).collect()
+}
+
+fn usage() -> ExitCode {
+    eprintln!(
+        "usage: counts KIND DIRECTORY, where KIND is one of {}",
+        names().join(", ")
+    );
+    ExitCode::from(2)
+}
+
+/// The operations that were done.
+fn run(kind: &str, dir: &Path, is_loaded: bool) -> Result<u64> {
+    let builder = Db::builder(dir)
+        .set("merge_operator", "uint64add")?
+        // Merges at moments of their own would leave another tree each time.
+        .set("compaction.automatic", "false")?
+        .set("memory_limit", "256MiB")?;
+    let db = builder.open()?;
+    let value = value();
+    if is_loaded {
+        for number in 0..KEY_COUNT {
+            // Even numbers, so that the odd ones are missing.
+            db.put(key(number * 2), &value)?;
+        }
+        db.flush()?;
+        db.compact::<&[u8]>(..)?;
+        // Blocks, filters and indexes are read once before it counts.
+        black_box(db.iter()?.count());
+        for number in 0..KEY_COUNT {
+            black_box(db.get(key(number * 2))?);
+        }
+    }
+    let count = measured(&db, kind, &value)?;
+    db.close()?;
+    Ok(count)
+}
+
+#[inline(never)]
+fn measured(db: &Db, kind: &str, value: &[u8]) -> Result<u64> {
+    let mut random = Random::new(7);
+    let mut draw = || random.below(KEY_COUNT) * 2;
+    match kind {
+        "put" => (0..OPERATION_COUNT).try_for_each(|_| db.put(key(draw()), value))?,
+        "put-ordered" => (0..OPERATION_COUNT).try_for_each(|number| db.put(key(number), value))?,
+        "merge" => {
+            let one = 1_u64.to_le_bytes();
+            (0..OPERATION_COUNT).try_for_each(|_| db.merge(key(draw()), one))?;
+        }
+        "delete" => (0..OPERATION_COUNT).try_for_each(|_| db.delete(key(draw())))?,
+        "batch-100" => {
+            for _ in 0..OPERATION_COUNT / 100 {
+                let mut batch = db.batch();
+                for _ in 0..100 {
+                    batch.put(db, key(draw()), value)?;
+                }
+                batch.commit()?;
+            }
+        }
+        "get" => {
+            for _ in 0..OPERATION_COUNT {
+                black_box(db.get(key(draw()))?);
+            }
+        }
+        "get-missing" => {
+            for _ in 0..OPERATION_COUNT {
+                black_box(db.get(key(draw() + 1))?);
+            }
+        }
+        "seek" => {
+            let mut cursor = db.cursor()?;
+            for _ in 0..OPERATION_COUNT {
+                black_box(cursor.seek(key(draw()))?);
+            }
+        }
+        "next" => {
+            let mut cursor = db.cursor()?;
+            cursor.seek_to_first()?;
+            for _ in 1..OPERATION_COUNT {
+                black_box(cursor.next()?);
+            }
+        }
+        _ => {
+            let mut cursor = db.cursor()?;
+            cursor.seek_to_last()?;
+            for _ in 1..OPERATION_COUNT {
+                black_box(cursor.prev()?);
+            }
+        }
+    }
+    Ok(OPERATION_COUNT)
+}
+
+fn key(number: u64) -> [u8; 16] {
+    let mut digits = [b'0'; 16];
+    let mut rest = number;
+    for digit in digits.iter_mut().rev() {
+        *digit += (rest % 10) as u8;
+        rest /= 10;
+    }
+    digits
+}
+
+/// Packs to about half.
+fn value() -> Vec<u8> {
+    let mut random = Random::new(3);
+    let mut value: Vec<u8> = (0..VALUE_BYTES / 2)
+        .map(|_| random.below(256) as u8)
+        .collect();
+    value.resize(VALUE_BYTES, b' ');
+    value
+}
