@@ -1,16 +1,16 @@
 //! The public handle of a keyspace: each method a few lines that name the flow below.
 
-use std::borrow::Cow;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::options::call::{Durability, ReadOptions, WriteOptions};
+use crate::base::options::call::{ReadOptions, WriteOptions};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
 use crate::db::file_list::{self, FileStats};
+use crate::db::iterator::DbCursor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
 use crate::db::live_settings;
@@ -18,7 +18,7 @@ use crate::db::manual;
 use crate::db::reading::{Moment, Readable};
 use crate::db::writing;
 use crate::flow::write::commit::Unchanged;
-use crate::store::batch::writer::Batch;
+use crate::store::batch::writer::{Batch, LargeBytes};
 
 /// A named ordered map in a database. Cheap to clone; any thread may call anything.
 #[derive(Clone)]
@@ -75,9 +75,9 @@ impl Keyspace {
     /// after a failed write; `Closed`. Nothing was written then, unless it is `Faulted`.
     pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let core = self.lease.core();
-        let value = Cow::Borrowed(value.as_ref());
+        let value = LargeBytes::Lent(value.as_ref());
         let expiry = writing::own_expiry(core, &self.parts);
-        self.write(|batch| self.add_put(batch, key.as_ref(), expiry, value))
+        self.write(|batch| writing::put_until(batch, &self.parts, key.as_ref(), expiry, value))
     }
 
     /// Sets the value of a key for a time, after which it is as if deleted.
@@ -88,8 +88,10 @@ impl Keyspace {
         ttl: Duration,
     ) -> Result<()> {
         let expiry = writing::expiry(self.lease.core(), ttl);
-        let value = Cow::Borrowed(value.as_ref());
-        self.write(|batch| self.add_put(batch, key.as_ref(), Some(expiry), value))
+        let value = LargeBytes::Lent(value.as_ref());
+        self.write(|batch| {
+            writing::put_until(batch, &self.parts, key.as_ref(), Some(expiry), value)
+        })
     }
 
     /// Removes a key; no error if it is not there.
@@ -189,9 +191,9 @@ impl Keyspace {
             match &after {
                 None => batch.delete(self.parts.id, key)?,
                 Some(value) => {
-                    let value = Cow::Borrowed(&value[..]);
+                    let value = LargeBytes::Shared(value.clone());
                     let expiry = writing::own_expiry(core, &self.parts);
-                    self.add_put(&mut batch, key, expiry, value)?;
+                    writing::put_until(&mut batch, &self.parts, key, expiry, value)?;
                 }
             }
             let unchanged = Unchanged {
@@ -243,25 +245,14 @@ impl Keyspace {
         writing::write(self.lease.core(), &mut batch, self.write, &[]).map(drop)
     }
 
-    // A large value that needs not survive anything stays in memory until its memtable is flushed,
-    // which writes it to the value log then: overwritten or deleted before, it is never written.
-    fn add_put<'v>(
-        &self,
-        batch: &mut Batch<'v>,
-        key: &[u8],
-        expiry_unix_s: Option<u32>,
-        value: Cow<'v, [u8]>,
-    ) -> Result<()> {
-        let default = || self.lease.core().settings.load().db.durability;
-        match self.write.durability.unwrap_or_else(default) {
-            Durability::Memory => writing::put_here(batch, &self.parts, key, expiry_unix_s, &value),
-            _ => writing::put_until(batch, &self.parts, key, expiry_unix_s, value),
-        }
-    }
-
     fn first_key(&self, lower: Bound<Vec<u8>>) -> Result<Option<Vec<u8>>> {
-        let first = self.range((lower, Bound::Unbounded))?.next();
-        Ok(first.transpose()?.map(|(key, _)| key.to_vec()))
+        let range = KeyRange {
+            lower,
+            upper: Bound::Unbounded,
+        };
+        let mut cursor = DbCursor::open(&self.moment().source(range)?)?;
+        cursor.seek_to_first()?;
+        Ok(cursor.key().map(<[u8]>::to_vec))
     }
 
     fn last_key(&self) -> Result<Option<Vec<u8>>> {

@@ -1,6 +1,5 @@
 //! Writes as the handles make them: into a batch, and down the one write path.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use crate::db::space;
 use crate::db::worker;
 use crate::flow::write::active::Applied;
 use crate::flow::write::commit::{CommitOptions, Outcome, Unchanged};
-use crate::store::batch::writer::Batch;
+use crate::store::batch::writer::{Batch, LargeBytes};
 
 /// When something put into the keyspace now expires; `None` without a time to live.
 pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<u32> {
@@ -28,7 +27,7 @@ pub fn put_until<'v>(
     parts: &KeyspaceParts,
     key: &[u8],
     expiry_unix_s: Option<u32>,
-    value: Cow<'v, [u8]>,
+    value: LargeBytes<'v>,
 ) -> Result<()> {
     if is_apart(parts, &value) {
         return batch.put_apart(parts.id, key, expiry_unix_s, value);
@@ -148,6 +147,8 @@ fn follow_up(core: &Arc<Core>, applied: Applied) {
     }
     if applied.has_values_due {
         worker::flush_values(core);
+    } else if applied.has_values_unwatched {
+        worker::watch_values(core);
     }
     if applied.has_sealed {
         worker::memtable_sealed(core);
