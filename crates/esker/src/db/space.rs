@@ -30,6 +30,38 @@ pub fn resume(core: &Core) {
     }
 }
 
+/// The part of `disk_limit` beyond which space is taken back more eagerly than asked: what is dead
+/// within `max_space_amp`, twice (known, and hidden in the tree), might be more than the rest.
+const PRESSED_SHARE: f64 = 0.8;
+
+/// How many times its live bytes the value log may have then: the least that can be set.
+const PRESSED_SPACE_AMP: f64 = 1.05;
+
+/// Whether the database takes more than `disk_limit`; the disk itself may have room.
+pub fn is_beyond_limit(core: &Core) -> bool {
+    let limit = core.settings.load().db.disk_limit;
+    limit > 0 && used_bytes(core) > limit
+}
+
+/// How many times its live bytes the value log may have now.
+pub fn max_space_amp(core: &Core) -> f64 {
+    let settings = core.settings.load();
+    let (limit, asked) = (settings.db.disk_limit, settings.db.max_space_amp);
+    let is_pressed = limit > 0 && used_bytes(core) as f64 > limit as f64 * PRESSED_SHARE;
+    if is_pressed {
+        asked.min(PRESSED_SPACE_AMP)
+    } else {
+        asked
+    }
+}
+
+/// Whether work is under way that may give space back: worth waiting for, where the alternative is
+/// to be refused.
+pub fn may_come_back(core: &Core) -> bool {
+    let state = core.work.state();
+    state.compaction_count > 0 || !state.flushing.is_empty()
+}
+
 /// Bytes that a compaction may write and still leave half of the reserve for flushes.
 pub fn room_for_compaction(core: &Core) -> u64 {
     let free = core.env.fs.free_bytes(&core.dir);

@@ -4,7 +4,6 @@ use crate::base::types::error::Result;
 use crate::base::types::ids::KeyspaceId;
 use crate::db::core::Core;
 use crate::db::regulate;
-use crate::db::space;
 use crate::flow::value_flush::write_waiting;
 use crate::flow::write::active::Active;
 
@@ -12,7 +11,6 @@ use crate::flow::write::active::Active;
 /// memtables were sealed for it, which are to be flushed.
 pub fn flush(core: &Core) -> Result<bool> {
     if core.values.pool().waiting_bytes() > 0 {
-        space::look(core)?;
         for parts in core.keyspaces.all() {
             write_waiting(&core.values, &parts.current.view())?;
         }

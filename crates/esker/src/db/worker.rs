@@ -114,6 +114,7 @@ pub fn flush_values(core: &Arc<Core>) {
     let core = Arc::clone(core);
     let pool = Arc::clone(&core.env.pool);
     let job = move || {
+        look_at_space(&core);
         let flushed = value_flushing::flush(&core);
         let is_wanted = {
             let mut state = core.work.state();
@@ -193,8 +194,8 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     pool.spawn(Priority::High, "esker-flush", Box::new(job));
 }
 
-// Every new segment and every flush comes here first, so that writers are refused when the disk
-// drains into the reserve, and not only when something has broken for lack of space.
+// Every new segment of the log and every flush comes here first, so that writers are refused when
+// the disk drains into the reserve, and not only when something has broken for lack of space.
 fn look_at_space(core: &Core) {
     if let Err(error) = space::look(core) {
         core.work.note_failure("look at the free space", &error);

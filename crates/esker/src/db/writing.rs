@@ -13,6 +13,7 @@ use crate::db::space;
 use crate::db::worker;
 use crate::flow::write::active::Applied;
 use crate::flow::write::commit::{CommitOptions, Outcome, Unchanged};
+use crate::flow::write::room::LOOK_AGAIN;
 use crate::store::batch::writer::{Batch, LargeBytes};
 
 /// When something put into the keyspace now expires; `None` without a time to live.
@@ -112,15 +113,7 @@ pub fn write(
         unchanged,
     };
     let outcome = match core.committer.commit(batch, &commit) {
-        Err(error) if error.kind() == ErrorKind::OutOfSpace => {
-            // The disk may have drained since: look, and try once more. What waits to be flushed
-            // goes on too: this very write may need the memory.
-            space::look(core)?;
-            if core.gate.full().is_none() {
-                worker::wake(core);
-            }
-            core.committer.commit(batch, &commit)?
-        }
+        Err(error) if error.kind() == ErrorKind::OutOfSpace => again(core, batch, &commit)?,
         other => other?,
     };
     match outcome {
@@ -137,6 +130,33 @@ pub fn write(
             core.board.add(Tick::WalBytes, applied.logged_bytes);
             follow_up(core, applied);
             Ok(true)
+        }
+    }
+}
+
+// The disk may have drained since: looks, and tries again, for as long as something is under way
+// that may give space back. What waits to be flushed goes on too: this very write may need the
+// memory.
+fn again(core: &Arc<Core>, batch: &mut Batch<'_>, commit: &CommitOptions<'_>) -> Result<Outcome> {
+    let since = core.env.clock.monotonic();
+    loop {
+        let seen = core.work.ended.raised_count();
+        space::look(core)?;
+        if core.gate.full().is_none() || space::is_beyond_limit(core) {
+            worker::wake(core);
+        }
+        match core.committer.commit(batch, commit) {
+            Err(error)
+                if error.kind() == ErrorKind::OutOfSpace
+                    && !commit.no_wait
+                    && space::may_come_back(core) =>
+            {
+                core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+            }
+            other => {
+                core.room.count_stall(since, &core.env);
+                return other;
+            }
         }
     }
 }

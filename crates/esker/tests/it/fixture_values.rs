@@ -1,8 +1,8 @@
 //! A database of format 1 with values in the value log: read whole, and written on.
 //!
 //! `tests/fixtures/format-1-values` is written as the other fixture is, by
-//! `cargo test -p esker --test it write_the_fixture_of_values -- --ignored`. It holds two segments:
-//! values that files point to, values that only the log does, and one that nobody does.
+//! `cargo test -p esker --test it write_the_fixture_of_values -- --ignored`. Its segment holds
+//! values that files point to, values that only the log does, and some that nobody does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
