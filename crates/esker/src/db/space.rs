@@ -45,21 +45,31 @@ pub fn is_beyond_limit(core: &Core) -> bool {
 
 /// How many times its live bytes the value log may have now.
 pub fn max_space_amp(core: &Core) -> f64 {
-    let settings = core.settings.load();
-    let (limit, asked) = (settings.db.disk_limit, settings.db.max_space_amp);
-    let is_pressed = limit > 0 && used_bytes(core) as f64 > limit as f64 * PRESSED_SHARE;
-    if is_pressed {
-        asked.min(PRESSED_SPACE_AMP)
-    } else {
-        asked
+    let asked = core.settings.load().db.max_space_amp;
+    match is_pressed(core) {
+        true => asked.min(PRESSED_SPACE_AMP),
+        false => asked,
     }
 }
 
-/// Whether work is under way that may give space back: worth waiting for, where the alternative is
-/// to be refused.
-pub fn may_come_back(core: &Core) -> bool {
-    let state = core.work.state();
-    state.compaction_count > 0 || !state.flushing.is_empty()
+/// Whether the database takes so much of `disk_limit` that space is taken back eagerly.
+pub fn is_pressed(core: &Core) -> bool {
+    let limit = core.settings.load().db.disk_limit;
+    limit > 0 && used_bytes(core) as f64 > limit as f64 * PRESSED_SHARE
+}
+
+/// Seals the memtables that name large values: their flush finds out what they overwrote, and what
+/// that takes can be given back then. Says whether there were any.
+pub fn seal_values(core: &Core) -> bool {
+    core.committer.paused(|active| {
+        let mut is_sealed = false;
+        for id in active.keyspaces() {
+            let table = active.table(id).map(|table| table.writer.table());
+            let has_values = table.is_ok_and(|table| table.values().bytes() > 0);
+            is_sealed |= has_values && active.seal(id);
+        }
+        is_sealed
+    })
 }
 
 /// Bytes that a compaction may write and still leave half of the reserve for flushes.

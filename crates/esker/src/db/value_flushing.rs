@@ -4,6 +4,7 @@ use crate::base::types::error::Result;
 use crate::base::types::ids::KeyspaceId;
 use crate::db::core::Core;
 use crate::db::regulate;
+use crate::db::space;
 use crate::flow::value_flush::write_waiting;
 use crate::flow::write::active::Active;
 
@@ -18,7 +19,9 @@ pub fn flush(core: &Core) -> Result<bool> {
         core.gate.changed.raise();
         regulate::set_memory(core);
     }
-    let is_sealed = core.values.is_pool_full() && seal_waiting(core);
+    let mut is_sealed = core.values.is_pool_full() && seal_waiting(core);
+    // Near the limit what was overwritten is found out with every flush of values.
+    is_sealed |= space::is_pressed(core) && space::seal_values(core);
     core.committer.sync_values()?;
     core.committer.sync_log()?;
     Ok(is_sealed)

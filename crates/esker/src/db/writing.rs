@@ -134,23 +134,32 @@ pub fn write(
     }
 }
 
-// The disk may have drained since: looks, and tries again, for as long as something is under way
-// that may give space back. What waits to be flushed goes on too: this very write may need the
-// memory.
+// The disk may have drained since: looks, and tries once more. What waits to be flushed goes on
+// too: this very write may need the memory. At `disk_limit` it tries for as long as anything is
+// under way, which may give space back; and what memtables overwrote is found out for that, once.
 fn again(core: &Arc<Core>, batch: &mut Batch<'_>, commit: &CommitOptions<'_>) -> Result<Outcome> {
     let since = core.env.clock.monotonic();
+    let mut has_sealed = false;
     loop {
         let seen = core.work.ended.raised_count();
         space::look(core)?;
-        if core.gate.full().is_none() || space::is_beyond_limit(core) {
+        let is_limited = space::is_beyond_limit(core);
+        if is_limited || core.gate.full().is_none() {
             worker::wake(core);
         }
+        let is_busy = core.work.state().job_count > 0;
         match core.committer.commit(batch, commit) {
-            Err(error)
-                if error.kind() == ErrorKind::OutOfSpace
-                    && !commit.no_wait
-                    && space::may_come_back(core) =>
-            {
+            Err(error) if error.kind() == ErrorKind::OutOfSpace && is_limited => {
+                if commit.no_wait {
+                    return Err(error);
+                }
+                if !is_busy {
+                    if has_sealed || !space::seal_values(core) {
+                        return Err(error);
+                    }
+                    has_sealed = true;
+                    continue;
+                }
                 core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
             }
             other => {
