@@ -142,7 +142,7 @@ fn reads(lines: &mut Lines, round: usize, value: &[u8]) -> Result<()> {
         let mut cursor = db.cursor()?;
         let mut is_valid = cursor.seek_to_first()?;
         while is_valid {
-            black_box((cursor.key(), cursor.value()));
+            black_box((cursor.key(), cursor.value()?));
             is_valid = cursor.next()?;
         }
         Ok(())

@@ -302,25 +302,38 @@ impl Batch for EmbeddedBatch<'_> {
 
 struct EmbeddedCursor(DbCursor);
 
+impl EmbeddedCursor {
+    // Reads a value that lies apart, so that what goes wrong then is what the move returns.
+    fn arrived(&self, is_on: bool) -> Outcome<bool> {
+        self.0.value()?;
+        Ok(is_on)
+    }
+}
+
 impl Cursor for EmbeddedCursor {
     fn seek_to_first(&mut self) -> Outcome<bool> {
-        Ok(self.0.seek_to_first()?)
+        let is_on = self.0.seek_to_first()?;
+        self.arrived(is_on)
     }
 
     fn seek_to_last(&mut self) -> Outcome<bool> {
-        Ok(self.0.seek_to_last()?)
+        let is_on = self.0.seek_to_last()?;
+        self.arrived(is_on)
     }
 
     fn seek(&mut self, key: &[u8]) -> Outcome<bool> {
-        Ok(self.0.seek(key)?)
+        let is_on = self.0.seek(key)?;
+        self.arrived(is_on)
     }
 
     fn next(&mut self) -> Outcome<bool> {
-        Ok(self.0.next()?)
+        let is_on = self.0.next()?;
+        self.arrived(is_on)
     }
 
     fn prev(&mut self) -> Outcome<bool> {
-        Ok(self.0.prev()?)
+        let is_on = self.0.prev()?;
+        self.arrived(is_on)
     }
 
     fn key(&self) -> &[u8] {
@@ -328,7 +341,8 @@ impl Cursor for EmbeddedCursor {
     }
 
     fn value(&self) -> &[u8] {
-        self.0.value().unwrap_or_default()
+        // Read by the move already.
+        self.0.value().ok().flatten().unwrap_or_default()
     }
 }
 

@@ -146,15 +146,15 @@ fn value_log(
     numbers: &Arc<FileNumbers>,
     opened: &Opened,
 ) -> Arc<ValueLog> {
-    let values = ValueLog::new(ValueLogParts {
+    let log_parts = ValueLogParts {
         fs: Arc::clone(&parts.env.fs),
         dir: parts.dir.clone(),
         numbers: Arc::clone(numbers),
         segment_bytes: parts.resolved.db.value_segment_fitting(),
-        flush_bytes: parts.resolved.db.value_flush_bytes,
         database_id: version.identity.database_id,
         values: Arc::clone(&opened.values),
-    });
+    };
+    let values = ValueLog::new(log_parts, parts.resolved.db.value_flush_bytes);
     for (number, size_bytes) in &opened.value_segments {
         // As with the log: the manifest may not know of the newest yet.
         numbers.skip(FileNumber(number.0 + 1));

@@ -62,7 +62,7 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         return None;
     }
     let limits = ValueLimits {
-        max_space_amp: core.settings.load().db.max_space_amp,
+        max_space_amp: space::max_space_amp(core),
         segment_bytes: core.values.segment_bytes(),
     };
     for parts in core.keyspaces.all() {
@@ -118,7 +118,7 @@ fn pick_collection(
         live: &core.history.peek().live_values(),
         stuck: &state.stuck_values,
         segment_bytes: core.values.segment_bytes(),
-        max_space_amp: core.settings.load().db.max_space_amp,
+        max_space_amp: space::max_space_amp(core),
     };
     let victims = Arc::new(holdings.victims());
     if victims.is_empty() {

@@ -65,6 +65,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
         keyspace: parts.id,
         seqno: flushed.last_seqno,
     });
+    let settled_bytes = flushed.sunk.tally.settled_bytes;
     // Until the edit is installed nobody else keeps segments that the flush made.
     let _sunk = flushed.sunk;
     let tables = FlushedTables {
@@ -89,11 +90,22 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     );
     core.board.add(Tick::FilesCreated, numbers.len() as u64);
     core.board.add(Tick::MergeFolds, flushed.tally.folded_count);
+    settle_values(core, sealed, settled_bytes);
     retire_logs(core)?;
     drop(charge);
     regulate::set_memory(core);
     regulate::set_rates(core);
     Ok(())
+}
+
+// Large values that waited in flushed memtables have a file now, or were never written.
+fn settle_values(core: &Core, sealed: &[Sealed], settled_bytes: u64) {
+    let kept = sealed
+        .iter()
+        .flat_map(|sealed| sealed.table.values().kept());
+    let waited_bytes: u64 = kept.map(|waiting| waiting.settle()).sum();
+    let pool = core.values.pool();
+    pool.count_unwritten(waited_bytes.saturating_sub(settled_bytes));
 }
 
 /// Gives back every segment whose entries are all in sorted files.

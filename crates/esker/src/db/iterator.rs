@@ -114,14 +114,23 @@ impl DbCursor {
         self.is_valid().then(|| self.scan().key())
     }
 
-    /// The value, if the cursor stands on an entry.
-    pub fn value(&self) -> Option<&[u8]> {
-        self.is_valid().then(|| self.scan().value())
+    /// The value, if the cursor stands on an entry. One that lies apart is read when this is
+    /// called first, so that a walk over keys reads none.
+    ///
+    /// Errors: those of reading it; the cursor stands where it stood, and may go on.
+    pub fn value(&self) -> Result<Option<&[u8]>> {
+        match self.is_valid() {
+            true => self.scan().value().map(Some),
+            false => Ok(None),
+        }
     }
 
-    /// The value as a handle that may be kept, if the cursor stands on an entry.
-    pub fn value_bytes(&self) -> Option<Bytes> {
-        self.is_valid().then(|| self.scan().value_bytes())
+    /// The value as a handle that may be kept; otherwise as [`DbCursor::value`].
+    pub fn value_bytes(&self) -> Result<Option<Bytes>> {
+        match self.is_valid() {
+            true => self.scan().value_bytes().map(Some),
+            false => Ok(None),
+        }
     }
 
     fn scan(&self) -> &Scan {
@@ -209,13 +218,19 @@ impl Iter {
     }
 
     fn taken(&mut self, moved: Result<bool>, is_front: bool) -> Option<Result<(Bytes, Bytes)>> {
-        match moved {
+        let taken = match moved {
             Ok(true) if self.is_apart() => {
                 let end = if is_front { &self.front } else { &self.back };
                 let end = end.as_ref()?;
-                Some(Ok((Bytes::copy_of(end.key()?), end.value_bytes()?)))
+                let key = Bytes::copy_of(end.key()?);
+                end.value_bytes().map(|value| Some((key, value?)))
             }
-            Ok(_) => {
+            Ok(_) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match taken {
+            Ok(Some(entry)) => Some(Ok(entry)),
+            Ok(None) => {
                 self.is_over = true;
                 None
             }

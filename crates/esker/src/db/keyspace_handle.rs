@@ -1,17 +1,17 @@
 //! The public handle of a keyspace: each method a few lines that name the flow below.
 
-use std::borrow::Cow;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::options::call::{Durability, ReadOptions, WriteOptions};
+use crate::base::options::call::{ReadOptions, WriteOptions};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::db::file_list::{self, FileStats};
+use crate::db::iterator::DbCursor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
 use crate::db::live_settings;
@@ -21,7 +21,7 @@ use crate::db::snapshots::Pin;
 use crate::db::spare_buffer;
 use crate::db::writing;
 use crate::flow::write::commit::Unchanged;
-use crate::store::batch::writer::Batch;
+use crate::store::batch::writer::{Batch, LargeBytes};
 
 /// A named ordered map in a database. Cheap to clone; any thread may call anything.
 #[derive(Clone)]
@@ -77,7 +77,7 @@ impl Keyspace {
     /// Errors: `TooLarge`; `Busy` when asked not to wait; `OutOfSpace`, retryable; `Faulted`
     /// after a failed write; `Closed`. Nothing was written then, unless it is `Faulted`.
     pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
-        let value = value.as_ref();
+        let value = LargeBytes::Lent(value.as_ref());
         self.write(|batch| self.add_own_put(batch, key.as_ref(), value))
     }
 
@@ -89,8 +89,10 @@ impl Keyspace {
         ttl: Duration,
     ) -> Result<()> {
         let expiry = writing::expiry(self.lease.core(), ttl);
-        let value = Cow::Borrowed(value.as_ref());
-        self.write(|batch| self.add_put(batch, key.as_ref(), Some(expiry), value))
+        let value = LargeBytes::Lent(value.as_ref());
+        self.write(|batch| {
+            writing::put_until(batch, &self.parts, key.as_ref(), Some(expiry), value)
+        })
     }
 
     /// Removes a key; no error if it is not there.
@@ -183,7 +185,10 @@ impl Keyspace {
             let mut batch = Batch::new();
             match &after {
                 None => batch.delete(self.parts.id, key)?,
-                Some(value) => self.add_own_put(&mut batch, key, value)?,
+                Some(value) => {
+                    let value = LargeBytes::Shared(value.clone());
+                    self.add_own_put(&mut batch, key, value)?;
+                }
             }
             if self.write_since(&look, key, &mut batch)? {
                 return Ok(after);
@@ -201,7 +206,7 @@ impl Keyspace {
                 return Ok(false);
             }
             let mut batch = Batch::new();
-            self.add_own_put(&mut batch, key, value)?;
+            self.add_own_put(&mut batch, key, LargeBytes::Lent(value))?;
             if self.write_since(&look, key, &mut batch)? {
                 return Ok(true);
             }
@@ -287,33 +292,24 @@ impl Keyspace {
     }
 
     // A put that lives as long as the keyspace says.
-    fn add_own_put<'v>(&self, batch: &mut Batch<'v>, key: &[u8], value: &'v [u8]) -> Result<()> {
-        let expiry = writing::own_expiry(self.lease.core(), &self.parts);
-        self.add_put(batch, key, expiry, Cow::Borrowed(value))
-    }
-
-    // A large value that needs not survive anything stays in memory until its memtable is flushed,
-    // which writes it to the value log then: overwritten or deleted before, it is never written.
-    fn add_put<'v>(
+    fn add_own_put<'v>(
         &self,
         batch: &mut Batch<'v>,
         key: &[u8],
-        expiry_unix_s: Option<u32>,
-        value: Cow<'v, [u8]>,
+        value: LargeBytes<'v>,
     ) -> Result<()> {
-        if !writing::is_apart(&self.parts, &value) {
-            return writing::put_here(batch, &self.parts, key, expiry_unix_s, &value);
-        }
-        let default = || self.lease.core().settings.load().db.durability;
-        match self.write.durability.unwrap_or_else(default) {
-            Durability::Memory => writing::put_here(batch, &self.parts, key, expiry_unix_s, &value),
-            _ => writing::put_until(batch, &self.parts, key, expiry_unix_s, value),
-        }
+        let expiry = writing::own_expiry(self.lease.core(), &self.parts);
+        writing::put_until(batch, &self.parts, key, expiry, value)
     }
 
     fn first_key(&self, lower: Bound<Vec<u8>>) -> Result<Option<Vec<u8>>> {
-        let first = self.range((lower, Bound::Unbounded))?.next();
-        Ok(first.transpose()?.map(|(key, _)| key.to_vec()))
+        let range = KeyRange {
+            lower,
+            upper: Bound::Unbounded,
+        };
+        let mut cursor = DbCursor::open(&self.moment().source(range)?)?;
+        cursor.seek_to_first()?;
+        Ok(cursor.key().map(<[u8]>::to_vec))
     }
 
     fn last_key(&self) -> Result<Option<Vec<u8>>> {

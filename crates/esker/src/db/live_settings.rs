@@ -131,6 +131,13 @@ fn take_effect(core: &Arc<Core>) {
     core.room
         .set_budget(settings.memtable_budget_bytes(), db.wal_total_bytes);
     core.files.set_open_max(db.open_files_max);
+    let values = core.values.values();
+    values.set_open_max(db.value_segments_open_max());
+    let (size, flush) = (db.value_buffer_bytes, db.value_flush_bytes);
+    values.pool().set_size(size, flush);
+    core.values.watch().set_flush_bytes(flush);
+    // Who waited for room may have some now.
+    core.gate.changed.raise();
     core.pace.set_rate(db.compaction_rate_bytes);
     regulate::set_memory(core);
     regulate::set_rates(core);

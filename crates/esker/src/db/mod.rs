@@ -17,6 +17,7 @@ pub mod space;
 pub mod regulate;
 pub mod flushing;
 pub mod compaction;
+pub mod value_flushing;
 pub mod worker;
 pub mod freeze;
 pub mod open_keyspace;

@@ -112,7 +112,7 @@ impl Moment<'_> {
         contains(&view, key, &self.at())
     }
 
-    fn source(&self, range: KeyRange) -> Result<Source> {
+    pub(crate) fn source(&self, range: KeyRange) -> Result<Source> {
         self.lease.core().gate.check_read()?;
         let view = self.parts.current.view();
         let at = self.at();

@@ -22,6 +22,7 @@ use crate::store::version::manifest::Manifest;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{Orders, Version};
 use crate::store::vlog::open_values::OpenValues;
+use crate::store::vlog::value_pool::ValuePool;
 use crate::store::wal::reader::WalReader;
 
 /// How often a database that is read only is begun to be read: a busy writer overtakes a reader
@@ -116,11 +117,14 @@ fn load(
         drop_unbegun(parts, &mut found)?;
     }
     let value_segments = list_values(parts)?;
-    let values = OpenValues::new(
-        Arc::clone(&parts.env.fs),
-        &parts.dir,
-        values_open_max(parts),
-    );
+    let db = &parts.resolved.db;
+    let pool = ValuePool::new(db.value_buffer_bytes, db.value_flush_bytes);
+    let open_max = match parts.is_read_only {
+        // Once closed, a segment may be gone.
+        true => usize::MAX,
+        false => db.value_segments_open_max(),
+    };
+    let values = OpenValues::new(Arc::clone(&parts.env.fs), &parts.dir, open_max).before(pool);
     let source = ReplaySource {
         fs: &*parts.env.fs,
         dir: &parts.dir,
@@ -206,15 +210,6 @@ fn list_values(parts: &Parts) -> Result<Vec<(FileNumber, u64)>> {
     }
     segments.sort_unstable();
     Ok(segments)
-}
-
-fn values_open_max(parts: &Parts) -> usize {
-    match parts.is_read_only {
-        // Once closed, a segment may be gone.
-        true => usize::MAX,
-        // A quarter on top: segments are as large as the largest sorted files, and fewer.
-        false => parts.resolved.db.open_files_max / 4,
-    }
 }
 
 // A killed process may have left the end of the log, and the values it points to, in the page

@@ -48,6 +48,8 @@ pub fn set_memory(core: &Core) {
     core.ledger
         .set_held(MemoryOwner::Memtables, (live + sealed) as u64);
     core.ledger.set_held(MemoryOwner::Log, LOG_BYTES);
+    let values = core.values.pool().used_bytes();
+    core.ledger.set_held(MemoryOwner::Values, values);
     set_cache(core);
 }
 

@@ -30,6 +30,48 @@ pub fn resume(core: &Core) {
     }
 }
 
+/// The part of `disk_limit` beyond which space is taken back more eagerly than asked: what is dead
+/// within `max_space_amp`, twice (known, and hidden in the tree), might be more than the rest.
+const PRESSED_SHARE: f64 = 0.8;
+
+/// How many times its live bytes the value log may have then: the least that can be set.
+const PRESSED_SPACE_AMP: f64 = 1.05;
+
+/// Whether the database takes more than `disk_limit`; the disk itself may have room.
+pub fn is_beyond_limit(core: &Core) -> bool {
+    let limit = core.settings.load().db.disk_limit;
+    limit > 0 && used_bytes(core) > limit
+}
+
+/// How many times its live bytes the value log may have now.
+pub fn max_space_amp(core: &Core) -> f64 {
+    let asked = core.settings.load().db.max_space_amp;
+    match is_pressed(core) {
+        true => asked.min(PRESSED_SPACE_AMP),
+        false => asked,
+    }
+}
+
+/// Whether the database takes so much of `disk_limit` that space is taken back eagerly.
+pub fn is_pressed(core: &Core) -> bool {
+    let limit = core.settings.load().db.disk_limit;
+    limit > 0 && used_bytes(core) as f64 > limit as f64 * PRESSED_SHARE
+}
+
+/// Seals the memtables that name large values: their flush finds out what they overwrote, and what
+/// that takes can be given back then. Says whether there were any.
+pub fn seal_values(core: &Core) -> bool {
+    core.committer.paused(|active| {
+        let mut is_sealed = false;
+        for id in active.keyspaces() {
+            let table = active.table(id).map(|table| table.writer.table());
+            let has_values = table.is_ok_and(|table| table.values().bytes() > 0);
+            is_sealed |= has_values && active.seal(id);
+        }
+        is_sealed
+    })
+}
+
 /// Bytes that a compaction may write and still leave half of the reserve for flushes.
 pub fn room_for_compaction(core: &Core) -> u64 {
     let free = core.env.fs.free_bytes(&core.dir);

@@ -64,6 +64,16 @@ pub struct ValueLogStats {
     pub pinned_bytes: u64,
     /// Bytes that sorted files do not point to, in segments being written or named by memtables.
     pub recent_bytes: u64,
+    /// Bytes of values in memory (setting `value_buffer_size`).
+    pub buffer_bytes: u64,
+    /// Bytes of values that were not written yet, or not synced (setting `value_flush_bytes`).
+    pub unflushed_bytes: u64,
+    /// Packets in which values that had waited in memory were written.
+    pub packet_count: u64,
+    /// Bytes of values that were overwritten or deleted in memory, and never written.
+    pub unwritten_bytes: u64,
+    /// Writers that waited for room in memory.
+    pub wait_count: u64,
 }
 
 /// What is known of one keyspace.
@@ -160,6 +170,11 @@ fn value_log(core: &Core) -> ValueLogStats {
     let segments = core.values.segments();
     let mut stats = ValueLogStats {
         segment_count: segments.len(),
+        buffer_bytes: core.values.pool().used_bytes(),
+        unflushed_bytes: core.values.unflushed_bytes(),
+        packet_count: core.values.watch().packet_count(),
+        unwritten_bytes: core.values.pool().unwritten_bytes_total(),
+        wait_count: core.values.watch().wait_count(),
         ..ValueLogStats::default()
     };
     let live = core.history.peek().live_values();
@@ -250,7 +265,7 @@ impl fmt::Display for Stats {
         writeln!(f, "state        {}", self.state)?;
         writeln!(f, "disk         {}", mebibytes(self.disk_bytes))?;
         writeln!(f, "log          {} segments", self.wal_segment_count)?;
-        if self.values.segment_count > 0 {
+        if self.values != ValueLogStats::default() {
             writeln!(f, "value log    {}", self.values)?;
         }
         let held: u64 = self.memory.iter().map(|(_, bytes)| bytes).sum();
@@ -277,13 +292,19 @@ impl fmt::Display for ValueLogStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} segments, {}: {} live, {} dead, {} pinned, {} recent",
+            "{} segments, {}: {} live, {} dead, {} pinned, {} recent; {} in memory, {} not \
+             flushed, {} never written; {} packets, {} waits",
             self.segment_count,
             mebibytes(self.size_bytes),
             mebibytes(self.live_bytes),
             mebibytes(self.dead_bytes),
             mebibytes(self.pinned_bytes),
-            mebibytes(self.recent_bytes)
+            mebibytes(self.recent_bytes),
+            mebibytes(self.buffer_bytes),
+            mebibytes(self.unflushed_bytes),
+            mebibytes(self.unwritten_bytes),
+            self.packet_count,
+            self.wait_count
         )
     }
 }

@@ -56,6 +56,8 @@ pub struct WorkState {
     pub is_preparing: bool,
     /// Whether large values are being made durable.
     pub is_flushing_values: bool,
+    /// Whether somebody asked for that while it was under way.
+    pub is_flush_wanted: bool,
     /// Whether somebody gathers the whole database as of one moment.
     pub is_freezing: bool,
     /// The latest failures, oldest first.
@@ -78,6 +80,7 @@ impl Default for Work {
             is_short_of_space: false,
             is_preparing: false,
             is_flushing_values: false,
+            is_flush_wanted: false,
             is_freezing: false,
             failures: VecDeque::new(),
             digest_bytes_s: DIGEST_FIRST,

@@ -1,10 +1,11 @@
 //! The background: looks for work, spawns it, and looks again whenever some of it ended.
 //!
-//! There is no loop and no timer: whoever makes work (a sealed memtable, a new version, a freed
-//! snapshot) wakes the background, and each job that ends wakes it again. An idle database runs
-//! nothing.
+//! There is no loop, and no timer but the one that ends the wait of large values: whoever makes
+//! work (a sealed memtable, a new version, a freed snapshot) wakes the background, and each job
+//! that ends wakes it again. An idle database runs nothing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::base::types::error::{Error, ErrorKind};
 use crate::db::compaction::{self, Running};
@@ -14,6 +15,7 @@ use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
 use crate::db::space;
+use crate::db::value_flushing;
 use crate::env::pool::Priority;
 
 /// Spawns every piece of work that is due and not under way.
@@ -25,6 +27,9 @@ pub fn wake(core: &Arc<Core>) {
         if !flushing::due(core, &parts).is_empty() {
             spawn_flush(core, parts);
         }
+    }
+    if core.values.is_flush_due() && core.gate.full().is_none() {
+        flush_values(core);
     }
     while spawn_compaction(core) {}
 }
@@ -90,28 +95,74 @@ pub fn prepare_segment(core: &Arc<Core>) {
     pool.spawn(Priority::High, "esker-segment", Box::new(job));
 }
 
-/// Has large values made durable, and the log that points to them: so that after a crash few of
-/// them must be read to be believed.
+/// Has large values written and made durable, and the log that points to them: so that there is
+/// room for more, and that after a crash few of them must be read to be believed.
 pub fn flush_values(core: &Arc<Core>) {
     {
         let mut state = core.work.state();
-        if state.is_flushing_values || core.gate.is_closed() {
+        let is_barred = core.gate.is_closed() || core.gate.fault().is_some();
+        if is_barred {
             return;
         }
-        state.is_flushing_values = true;
+        if std::mem::replace(&mut state.is_flushing_values, true) {
+            // What was written since it began may be too late for it.
+            state.is_flush_wanted = true;
+            return;
+        }
         state.job_count += 1;
     }
     let core = Arc::clone(core);
     let pool = Arc::clone(&core.env.pool);
     let job = move || {
-        let synced = core.committer.sync_values();
-        if let Err(error) = synced.and_then(|()| core.committer.sync_log()) {
-            core.work.note_failure("sync the value log", &error);
+        look_at_space(&core);
+        let flushed = value_flushing::flush(&core);
+        let is_wanted = {
+            let mut state = core.work.state();
+            state.is_flushing_values = false;
+            std::mem::take(&mut state.is_flush_wanted)
+        };
+        match flushed {
+            // Their flush makes room, and looks here again when it ends.
+            Ok(true) => memtable_sealed(&core),
+            Ok(false) if is_wanted && core.values.is_flush_due() => flush_values(&core),
+            Ok(false) => {}
+            Err(error) => failed_values(&core, &error),
         }
-        core.work.state().is_flushing_values = false;
         job_ended(&core);
     };
     pool.spawn(Priority::High, "esker-values", Box::new(job));
+}
+
+/// Has large values flushed after a time, however few they are then.
+pub fn watch_values(core: &Arc<Core>) {
+    let interval_s = core.settings.load().db.value_flush_interval_s;
+    if interval_s == 0 || core.values.watch().set_watched(true) {
+        return;
+    }
+    // A database that is closed meanwhile is gone by then, and flushed what it had.
+    let watched = Arc::downgrade(core);
+    let job = move || {
+        if let Some(core) = watched.upgrade() {
+            core.values.watch().set_watched(false);
+            if core.values.unflushed_bytes() > 0 {
+                flush_values(&core);
+            }
+        }
+    };
+    let delay = Duration::from_secs(u64::from(interval_s));
+    core.env
+        .pool
+        .spawn_after(delay, Priority::High, "esker-values", Box::new(job));
+}
+
+// Values that could not be written are still in memory, and are written when there is space.
+fn failed_values(core: &Core, error: &Error) {
+    core.work.note_failure("flush large values", error);
+    if error.kind() == ErrorKind::OutOfSpace {
+        core.gate.set_full(Some(error.again()));
+    } else {
+        core.gate.fail(error);
+    }
 }
 
 fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
@@ -143,8 +194,8 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     pool.spawn(Priority::High, "esker-flush", Box::new(job));
 }
 
-// Every new segment and every flush comes here first, so that writers are refused when the disk
-// drains into the reserve, and not only when something has broken for lack of space.
+// Every new segment of the log and every flush comes here first, so that writers are refused when
+// the disk drains into the reserve, and not only when something has broken for lack of space.
 fn look_at_space(core: &Core) {
     if let Err(error) = space::look(core) {
         core.work.note_failure("look at the free space", &error);

@@ -1,16 +1,16 @@
 //! A batch: writes to any keyspaces that happen together or not at all.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::WriteOptions;
+use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::lease::Lease;
 use crate::db::writing;
-use crate::store::batch::writer::Batch;
+use crate::store::batch::writer::{Batch, LargeBytes};
 
 /// Writes that happen together: after a crash all of them are there or none.
 ///
@@ -133,7 +133,8 @@ fn put(
     value: &[u8],
 ) -> Result<()> {
     if writing::is_apart(parts, value) {
-        return writing::put_until(batch, parts, key, expiry, Cow::Owned(value.to_vec()));
+        let value = LargeBytes::Shared(Bytes::copy_of(value));
+        return writing::put_until(batch, parts, key, expiry, value);
     }
     writing::put_here(batch, parts, key, expiry, value)
 }

@@ -1,6 +1,5 @@
 //! Writes as the handles make them: into a batch, and down the one write path.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +13,8 @@ use crate::db::space;
 use crate::db::worker;
 use crate::flow::write::active::Applied;
 use crate::flow::write::commit::{CommitOptions, Outcome, Unchanged};
-use crate::store::batch::writer::Batch;
+use crate::flow::write::room::LOOK_AGAIN;
+use crate::store::batch::writer::{Batch, LargeBytes};
 
 /// When something put into the keyspace now expires; `None` without a time to live.
 pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<u32> {
@@ -28,7 +28,7 @@ pub fn put_until<'v>(
     parts: &KeyspaceParts,
     key: &[u8],
     expiry_unix_s: Option<u32>,
-    value: Cow<'v, [u8]>,
+    value: LargeBytes<'v>,
 ) -> Result<()> {
     if is_apart(parts, &value) {
         return batch.put_apart(parts.id, key, expiry_unix_s, value);
@@ -113,15 +113,7 @@ pub fn write(
         unchanged,
     };
     let outcome = match core.committer.commit(batch, &commit) {
-        Err(error) if error.kind() == ErrorKind::OutOfSpace => {
-            // The disk may have drained since: look, and try once more. What waits to be flushed
-            // goes on too: this very write may need the memory.
-            space::look(core)?;
-            if core.gate.full().is_none() {
-                worker::wake(core);
-            }
-            core.committer.commit(batch, &commit)?
-        }
+        Err(error) if error.kind() == ErrorKind::OutOfSpace => again(core, batch, &commit)?,
         other => other?,
     };
     match outcome {
@@ -142,12 +134,50 @@ pub fn write(
     }
 }
 
+// The disk may have drained since: looks, and tries once more. What waits to be flushed goes on
+// too: this very write may need the memory. At `disk_limit` it tries for as long as anything is
+// under way, which may give space back; and what memtables overwrote is found out for that, once.
+fn again(core: &Arc<Core>, batch: &mut Batch<'_>, commit: &CommitOptions<'_>) -> Result<Outcome> {
+    let since = core.env.clock.monotonic();
+    let mut has_sealed = false;
+    loop {
+        let seen = core.work.ended.raised_count();
+        space::look(core)?;
+        let is_limited = space::is_beyond_limit(core);
+        if is_limited || core.gate.full().is_none() {
+            worker::wake(core);
+        }
+        let is_busy = core.work.state().job_count > 0;
+        match core.committer.commit(batch, commit) {
+            Err(error) if error.kind() == ErrorKind::OutOfSpace && is_limited => {
+                if commit.no_wait {
+                    return Err(error);
+                }
+                if !is_busy {
+                    if has_sealed || !space::seal_values(core) {
+                        return Err(error);
+                    }
+                    has_sealed = true;
+                    continue;
+                }
+                core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+            }
+            other => {
+                core.room.count_stall(since, &core.env);
+                return other;
+            }
+        }
+    }
+}
+
 fn follow_up(core: &Arc<Core>, applied: Applied) {
     if applied.has_rotated {
         worker::prepare_segment(core);
     }
     if applied.has_values_due {
         worker::flush_values(core);
+    } else if applied.has_values_unwatched {
+        worker::watch_values(core);
     }
     if applied.has_sealed {
         worker::memtable_sealed(core);

@@ -22,6 +22,10 @@ pub trait Pool: Send + Sync + fmt::Debug {
     /// Runs `job` some time later on a background thread. `name` is for people and debuggers.
     fn spawn(&self, priority: Priority, name: &'static str, job: Job);
 
+    /// Runs `job` as [`Pool::spawn`] does, when `delay` is over. It is forgotten when the pool goes
+    /// before that.
+    fn spawn_after(&self, delay: Duration, priority: Priority, name: &'static str, job: Job);
+
     /// Waits until `signal` was raised more often than `seen`, or until `timeout` is over; says
     /// whether it was raised. A simulated pool runs its jobs here instead of sleeping, and moves
     /// its clock to the end of the timeout when no job is left.

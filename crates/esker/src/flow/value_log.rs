@@ -14,16 +14,20 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use crate::base::codec::checksum::crc32c;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::{Fs, LogSync};
 use crate::flow::value_segments::{Segment, SegmentSize, Segments, trim};
-use crate::store::batch::writer::Batch;
+use crate::flow::value_watch::ValueWatch;
+use crate::store::batch::writer::{Batch, LargeBytes};
 use crate::store::mem::memtable::Memtable;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::vlog::format::{SEGMENT_BYTES_MAX, SEGMENT_HEAD_BYTES, SegmentHead};
 use crate::store::vlog::open_values::OpenValues;
+use crate::store::vlog::packet::{PACKET_BYTES, PackedValue, Packet};
 use crate::store::vlog::pointer::ValuePointer;
+use crate::store::vlog::value_pool::{NewWaiting, PoolRoom, ValuePool, WaitingValue};
 use crate::store::vlog::writer::{NewValue, VlogWriter};
 
 /// Segments of values that the memtable of one keyspace may name before it is sealed. Its pointers
@@ -47,8 +51,6 @@ pub struct ValueLogParts {
     pub numbers: Arc<FileNumbers>,
     /// Bytes of a segment; a larger value gets one of its own.
     pub segment_bytes: u64,
-    /// Unsynced bytes from which on somebody should sync.
-    pub flush_bytes: u64,
     /// By what the database is known.
     pub database_id: [u8; 16],
     /// Where values are read.
@@ -61,17 +63,29 @@ pub struct ValueLog {
     state: Mutex<Segments>,
     /// Held while a segment is begun, over the making of its file: one at a time.
     beginning: Mutex<()>,
+    watch: ValueWatch,
 }
 
 impl ValueLog {
-    /// A value log without segments.
-    pub fn new(parts: ValueLogParts) -> ValueLog {
+    /// A value log without segments; somebody should write and sync when `flush_bytes` wait.
+    pub fn new(parts: ValueLogParts, flush_bytes: u64) -> ValueLog {
         assert!(parts.segment_bytes <= SEGMENT_BYTES_MAX);
         ValueLog {
             parts,
             state: Mutex::default(),
             beginning: Mutex::default(),
+            watch: ValueWatch::new(flush_bytes),
         }
+    }
+
+    /// When values are to be flushed.
+    pub fn watch(&self) -> &ValueWatch {
+        &self.watch
+    }
+
+    /// The values in memory.
+    pub fn pool(&self) -> &Arc<ValuePool> {
+        self.parts.values.pool()
     }
 
     /// Where values are read.
@@ -127,9 +141,80 @@ impl ValueLog {
                 value: &large.value,
             };
             let pointer = self.write(&new, &mut pending)?;
+            let is_shared = matches!(large.value, LargeBytes::Shared(_));
+            if is_shared || self.pool().is_copy_worth_it(u64::from(pointer.len)) {
+                self.pool().keep_written(&pointer, large.value.shared());
+            }
             batch.set_pointer(index, &pointer);
         }
         Ok(pending)
+    }
+
+    /// Whether the large values of a batch may wait in memory, rather than being written at once.
+    pub fn may_wait(&self, batch: &Batch<'_>) -> bool {
+        let count = batch.large_values().len();
+        self.pool().may_wait(batch.large_bytes(), count)
+    }
+
+    /// Room in memory for the large values of a batch; `None` when too much waits there.
+    pub fn room_for(&self, batch: &Batch<'_>) -> Option<PoolRoom> {
+        let count = batch.large_values().len();
+        self.pool().room_for(batch.large_bytes(), count)
+    }
+
+    /// Puts the large values of a batch where they wait, and fills in pointers that lead there.
+    /// Given up when the result is dropped before a memtable keeps them.
+    pub fn keep_batch(self: &Arc<ValueLog>, batch: &mut Batch<'_>, mut room: PoolRoom) -> Pending {
+        let mut pending = self.pending();
+        for index in 0..batch.large_values().len() {
+            let large = &batch.large_values()[index];
+            let waiting = room.keep(NewWaiting {
+                keyspace: large.keyspace,
+                key: batch.key_of(large),
+                value: large.value.shared(),
+                crc: crc32c(&large.value),
+            });
+            batch.set_pointer(index, waiting.pointer());
+            pending.waiting.push(waiting);
+        }
+        pending
+    }
+
+    /// Writes values that waited, side by side and by one call, and says where each lies. They
+    /// count as under way.
+    ///
+    /// Errors: `OutOfSpace` or another when no segment could be had, or the write failed; nothing
+    /// points to what was written then.
+    pub fn write_packet(
+        &self,
+        values: Vec<PackedValue<'_>>,
+        pending: &mut Pending,
+    ) -> Result<Vec<ValuePointer>> {
+        let bytes = values.iter().map(PackedValue::record_bytes).sum();
+        let (writer, offset) = self.set_aside(bytes)?;
+        pending.segments.push(writer.number());
+        let mut packet = Packet::at(offset);
+        let values = values.into_iter();
+        let pointers = values.map(|value| packet.add(&writer, value)).collect();
+        packet.write(&writer)?;
+        self.state().written(writer.number(), bytes);
+        self.watch.count_packet();
+        Ok(pointers)
+    }
+
+    /// Bytes of records that one packet may have.
+    pub fn packet_bytes_max(&self) -> u64 {
+        PACKET_BYTES.min(self.parts.segment_bytes - SEGMENT_HEAD_BYTES)
+    }
+
+    /// Whether values wait to be written or to be synced, and nobody will look after them later.
+    pub fn is_watch_due(&self) -> bool {
+        !self.watch.is_watched() && self.unflushed_bytes() > 0
+    }
+
+    /// Bytes that wait to be written, or were written and not synced.
+    pub fn unflushed_bytes(&self) -> u64 {
+        self.unsynced_bytes() + self.pool().waiting_bytes()
     }
 
     /// Nothing under way yet.
@@ -137,6 +222,7 @@ impl ValueLog {
         Pending {
             log: Arc::clone(self),
             segments: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 
@@ -149,9 +235,14 @@ impl ValueLog {
         }
     }
 
-    /// Whether so much is unsynced that the background should sync.
+    /// Whether so much waits that the background should write and sync it.
     pub fn is_flush_due(&self) -> bool {
-        self.unsynced_bytes() >= self.parts.flush_bytes
+        self.unflushed_bytes() >= self.watch.flush_bytes()
+    }
+
+    /// Whether so much waits to be written that writers will soon have to wait too.
+    pub fn is_pool_full(&self) -> bool {
+        self.pool().waiting_bytes() >= self.watch.flush_bytes()
     }
 
     /// Bytes that were written and not synced.
@@ -341,6 +432,14 @@ impl LogSync for ValueLog {
 pub struct Pending {
     log: Arc<ValueLog>,
     segments: Vec<FileNumber>,
+    waiting: Vec<Arc<WaitingValue>>,
+}
+
+impl Pending {
+    /// The values that were not written, for the memtable that has their pointers by now.
+    pub fn take_waiting(&mut self) -> Vec<Arc<WaitingValue>> {
+        std::mem::take(&mut self.waiting)
+    }
 }
 
 impl Drop for Pending {

@@ -128,7 +128,7 @@ impl Segments {
         let mut named = BTreeSet::new();
         self.memtables.retain(|table| match table.upgrade() {
             Some(table) => {
-                named.extend(table.values().named());
+                named.extend(table.values().named_segments());
                 true
             }
             None => false,

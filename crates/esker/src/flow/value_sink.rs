@@ -1,14 +1,16 @@
 //! Where a rewrite puts values that must lie elsewhere: into fresh segments of its own.
 //!
-//! Two kinds of values come here: those that live in a segment which is being emptied, and those
-//! that a rewrite made or met in the tree and that are large enough to lie apart (what operands
-//! fold into, or what was written before the threshold was lowered). New pointers and old ones
+//! Three kinds of values come here: those that live in a segment which is being emptied; those that
+//! waited in memory until their memtable is flushed; and those that a rewrite made or met in the
+//! tree and that are large enough to lie apart (what operands fold into, or what was written before
+//! the threshold was lowered). New pointers and old ones
 //! change places with the edit that installs the files, so a crash at any point leaves either the
 //! one or the other; and a segment that no edit names is removed like any other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::base::codec::checksum::crc32c;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::entry::{EXPIRY_BYTES, Entry};
 use crate::base::types::error::{ErrorKind, Result};
@@ -17,8 +19,10 @@ use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::flow::value_log::{Pending, ValueLog};
 use crate::store::vlog::format::SEGMENT_HEAD_BYTES;
+use crate::store::vlog::packet::{PackedValue, Packet};
 use crate::store::vlog::pointer::{ValuePointer, repointed};
-use crate::store::vlog::writer::{NewValue, VlogWriter};
+use crate::store::vlog::value_pool::Found;
+use crate::store::vlog::writer::VlogWriter;
 
 /// What a rewrite does about values.
 #[derive(Clone, Debug)]
@@ -36,8 +40,10 @@ pub struct ValueSink {
     settings: SinkSettings,
     keyspace: KeyspaceId,
     pending: Pending,
-    /// The segment being filled, and where it ends so far.
-    open: Option<(VlogWriter, u64)>,
+    /// The segment being filled, and what is to be written to it next.
+    open: Option<(VlogWriter, Packet)>,
+    /// Values of that packet which were in no file before.
+    fresh: Vec<(ValuePointer, Bytes)>,
     tally: SinkTally,
     unpaid_bytes: u64,
 }
@@ -47,6 +53,8 @@ pub struct ValueSink {
 pub struct SinkTally {
     /// Bytes of records written.
     pub written_bytes: u64,
+    /// Bytes of values that had waited in memory until now.
+    pub settled_bytes: u64,
     /// Segments that keep values which could not be read.
     pub stuck: BTreeSet<FileNumber>,
 }
@@ -62,6 +70,7 @@ impl ValueSink {
             settings,
             keyspace,
             open: None,
+            fresh: Vec::new(),
             tally: SinkTally::default(),
             unpaid_bytes: 0,
         }
@@ -75,9 +84,7 @@ impl ValueSink {
     pub fn take(&mut self, internal_key: &[u8], raw: &[u8]) -> Result<Option<Moved>> {
         let entry = Entry::from_internal(internal_key, raw);
         match entry.kind() {
-            Kind::PutApart | Kind::PutApartExpiring if !self.settings.victims.is_empty() => {
-                self.move_on(&entry)
-            }
+            Kind::PutApart | Kind::PutApartExpiring => self.move_on(&entry),
             Kind::Put => self.part(&entry, 0, Kind::PutApart),
             Kind::PutExpiring => self.part(&entry, EXPIRY_BYTES, Kind::PutApartExpiring),
             _ => Ok(None),
@@ -105,6 +112,9 @@ impl ValueSink {
         let Some(pointer) = ValuePointer::of(entry)? else {
             return Ok(None);
         };
+        if pointer.is_to_no_place() {
+            return self.settle(entry, &pointer).map(Some);
+        }
         if !self.settings.victims.contains(&pointer.segment) {
             return Ok(None);
         }
@@ -116,9 +126,28 @@ impl ValueSink {
             }
             Err(error) => return Err(error),
         };
-        let moved = self.write(entry.key, &value)?;
+        let moved = self.write(entry.key, value, pointer.crc)?;
         let internal_key = key::encode(entry.key, entry.trailer);
         Ok(Some((internal_key, repointed(entry, &moved))))
+    }
+
+    // Files never point to no place: a value that waited in memory is written now, if it was not
+    // since. Its memtable keeps it until somebody holds the file.
+    fn settle(&mut self, entry: &Entry<'_>, pointer: &ValuePointer) -> Result<Moved> {
+        let values = Arc::clone(self.settings.log.values());
+        let place = match values.pool().find(pointer) {
+            Some(Found::There(place)) => place,
+            Some(Found::Here(value)) => {
+                let place = self.write(entry.key, value.clone(), pointer.crc)?;
+                self.tally.settled_bytes += value.len() as u64;
+                self.fresh.push((place, value));
+                place
+            }
+            // Says what is wrong.
+            None => return Err(values.stored_value(pointer).expect_err("it is nowhere")),
+        };
+        let internal_key = key::encode(entry.key, entry.trailer);
+        Ok((internal_key, repointed(entry, &place)))
     }
 
     fn part(&mut self, entry: &Entry<'_>, start: usize, kind: Kind) -> Result<Option<Moved>> {
@@ -127,38 +156,56 @@ impl ValueSink {
             return Ok(None);
         }
         let (expiry, value) = entry.value.split_at(start);
-        let pointer = self.write(entry.key, value)?;
+        let crc = crc32c(value);
+        let pointer = self.write(entry.key, Bytes::copy_of(value), crc)?;
         let internal_key = key::encode(entry.key, Trailer::new(entry.seqno(), kind));
         let raw = [expiry, &pointer.encode()].concat();
         Ok(Some((internal_key, Bytes::from(raw))))
     }
 
-    fn write(&mut self, user_key: &[u8], value: &[u8]) -> Result<ValuePointer> {
-        let new = NewValue {
+    fn write(&mut self, user_key: &[u8], value: Bytes, crc: u32) -> Result<ValuePointer> {
+        let packed = PackedValue {
             keyspace: self.keyspace,
             key: user_key,
             value,
+            crc,
         };
-        let bytes = new.record_bytes();
-        let fits = |(writer, end): &(VlogWriter, u64)| end + bytes <= writer.capacity_bytes();
+        let bytes = packed.record_bytes();
+        let fits = |(writer, packet): &(VlogWriter, Packet)| {
+            packet.end() + bytes <= writer.capacity_bytes()
+        };
         if !self.open.as_ref().is_some_and(fits) {
             self.close()?;
             let writer = self.settings.log.begin_apart(bytes, &mut self.pending)?;
-            self.open = Some((writer, SEGMENT_HEAD_BYTES));
+            self.open = Some((writer, Packet::at(SEGMENT_HEAD_BYTES)));
         }
-        let (writer, end) = self.open.as_mut().expect("begun just now");
-        let pointer = writer.write(*end, &new)?;
-        *end += bytes;
+        let (writer, packet) = self.open.as_mut().expect("begun just now");
+        let pointer = packet.add(writer, packed);
+        if packet.is_full() {
+            self.write_packet()?;
+        }
         self.tally.written_bytes += bytes;
         self.unpaid_bytes += bytes;
         Ok(pointer)
     }
 
+    fn write_packet(&mut self) -> Result<()> {
+        if let Some((writer, packet)) = &mut self.open {
+            packet.write(writer)?;
+        }
+        // Readable in their files from here on, and in memory for as long as there is room.
+        for (place, value) in self.fresh.drain(..) {
+            self.settings.log.pool().keep_written(&place, value);
+        }
+        Ok(())
+    }
+
     fn close(&mut self) -> Result<()> {
-        let Some((writer, end)) = self.open.take() else {
+        self.write_packet()?;
+        let Some((writer, packet)) = self.open.take() else {
             return Ok(());
         };
-        self.settings.log.end_apart(&writer, end);
+        self.settings.log.end_apart(&writer, packet.end());
         writer.file().sync()
     }
 }

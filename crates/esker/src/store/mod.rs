@@ -6,6 +6,7 @@
 //! Not here: how data moves from one store to the next (`flow`).
 
 pub mod names;
+pub mod open_table;
 pub mod vlog;
 pub mod cache;
 pub mod batch;

@@ -243,7 +243,7 @@ fn same(name: &str, found: &[(Vec<u8>, Vec<u8>)], wanted: &[(Vec<u8>, Vec<u8>)])
     assert_eq!(found.len(), wanted.len(), "keyspace {name}");
 }
 
-fn copy(source: &Path, target: &Path) {
+pub fn copy(source: &Path, target: &Path) {
     fs::create_dir_all(target).unwrap();
     for entry in fs::read_dir(source).unwrap() {
         let entry = entry.unwrap();
@@ -291,7 +291,7 @@ fn write_the_fixture() {
 
 // The manifest and the log are allocated ahead of their records, the manifest by a whole MiB. Of
 // the zeros behind the last record a part is enough.
-fn cut_zeros(dir: &Path) {
+pub fn cut_zeros(dir: &Path) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let mut bytes = fs::read(&path).unwrap();

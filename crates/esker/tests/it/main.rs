@@ -21,5 +21,7 @@ mod threads;
 mod checkpoint;
 mod repair;
 mod fixture;
+mod fixture_values;
 mod space;
 mod large_values;
+mod value_pool;

@@ -29,12 +29,14 @@ const WAITS_MAX: u64 = 20_000;
 
 // Small segments, memtables and files, so that a few hundred writes meet rotation, recycling,
 // flushes and compactions of several levels.
-const SETTINGS: [(&str, &str); 13] = [
+const SETTINGS: [(&str, &str); 15] = [
     ("wal.segment_size", "64KiB"),
     ("wal.total_size", "256KiB"),
     ("value_log.threshold", "400B"),
     ("value_log.segment_size", "64KiB"),
+    ("value_buffer_size", "128KiB"),
     ("value_flush_bytes", "64KiB"),
+    ("value_flush_interval", "1s"),
     ("max_space_amp", "1.1"),
     ("memory_limit", "4MiB"),
     ("memtable.size", "16KiB"),
@@ -84,6 +86,10 @@ struct Patient {
 impl Pool for Patient {
     fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
         self.inner.spawn(priority, name, job);
+    }
+
+    fn spawn_after(&self, delay: Duration, priority: Priority, name: &'static str, job: Job) {
+        self.inner.spawn_after(delay, priority, name, job);
     }
 
     fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {

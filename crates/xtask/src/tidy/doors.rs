@@ -28,6 +28,7 @@ const DOORS: [Door; 4] = [
     Door {
         module: "store::vlog::writer",
         users: &[
+            "store/vlog/packet.rs",
             "flow/value_segments.rs",
             "flow/value_log.rs",
             "flow/value_sink.rs",

@@ -26,6 +26,27 @@ pub const THREADS_REASON: &str = "one for each core";
 pub const MEMTABLE_REASON: &str = "one live and two sealed memtables share a quarter of \
     `memory_limit`, and a log of `wal.total_size` holds two";
 
+/// The part of the memory limit that large values may take at once: a quarter, as memtables do.
+/// A database without large values gives none of it away.
+const BUFFER_SHARE_DIVISOR: u64 = 4;
+
+/// Most that is chosen for it: half, so that memtables and caches have the other half.
+pub const BUFFER_PART_MIN: u64 = 2;
+
+/// Largest share of the buffer that may wait to be written before somebody begins to: while one
+/// half is written, writers fill the other.
+const FLUSH_SHARE_DIVISOR: u64 = 2;
+
+/// Most that is left unsynced by choice: a second's worth of a fast disk.
+const FLUSH_BYTES_MAX: u64 = 64 << 20;
+
+/// Why the memory for large values is what it is.
+pub const BUFFER_REASON: &str =
+    "a quarter of `memory_limit`, or what two `value_flush_bytes` need, up to half of it";
+
+/// Why large values are flushed when they are.
+pub const FLUSH_REASON: &str = "half of `value_buffer_size`, and 64 MiB at the most";
+
 /// Why the packing of the upper levels is what it is.
 pub const PACKING_REASON: &str = "follows `compression`; where that is zstd, lz4 is quicker for \
     files that are soon merged again";
@@ -35,6 +56,13 @@ pub fn fill_db(options: &mut DbOptions, cores: usize) {
     if options.background_threads == 0 {
         options.background_threads = cores.clamp(1, 256);
     }
+    if options.value_buffer_bytes == 0 {
+        options.value_buffer_bytes = buffer_bytes(options.memory_limit, options.value_flush_bytes);
+    }
+    if options.value_flush_bytes == 0 {
+        let half = options.value_buffer_bytes / FLUSH_SHARE_DIVISOR;
+        options.value_flush_bytes = half.min(FLUSH_BYTES_MAX);
+    }
 }
 
 /// Fills in what was left to the engine in the settings of a keyspace.
@@ -42,6 +70,12 @@ pub fn fill_keyspace(db: &DbOptions, options: &mut KeyspaceOptions) {
     if options.memtable_bytes == 0 {
         options.memtable_bytes = memtable_bytes(db.memory_limit, db.wal_total_bytes);
     }
+}
+
+fn buffer_bytes(memory_limit: u64, flush_bytes: u64) -> u64 {
+    let quarter = memory_limit / BUFFER_SHARE_DIVISOR;
+    let needed = flush_bytes.saturating_mul(FLUSH_SHARE_DIVISOR);
+    quarter.max(needed).min(memory_limit / BUFFER_PART_MIN)
 }
 
 fn memtable_bytes(memory_limit: u64, wal_total_bytes: u64) -> usize {

@@ -1,5 +1,6 @@
 //! Settings that cannot work, or not together, are refused by name, with the remedy.
 
+use crate::base::options::automatic::BUFFER_PART_MIN;
 use crate::base::options::catalog::{db_values, keyspace_values};
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
@@ -33,6 +34,7 @@ pub fn check_db(db: &DbOptions) -> Result<()> {
         times: 1,
         why: "a log is at least one segment long",
     })?;
+    check_buffer(db)?;
     if db.disk_limit > 0 {
         hold(&Bound {
             lower: wal_total,
@@ -42,6 +44,29 @@ pub fn check_db(db: &DbOptions) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+fn check_buffer(db: &DbOptions) -> Result<()> {
+    let buffer = ("value_buffer_size", db.value_buffer_bytes);
+    hold(&Bound {
+        lower: buffer,
+        upper: ("memory_limit", db.memory_limit),
+        times: BUFFER_PART_MIN,
+        why: "memtables and caches need the other half",
+    })?;
+    if db.value_buffer_bytes == 0 || db.value_flush_bytes < db.value_buffer_bytes {
+        return Ok(());
+    }
+    let (flush, size) = (db.value_flush_bytes, db.value_buffer_bytes);
+    Err(Error::invalid(format!(
+        "`value_flush_bytes` ({}) must be less than `value_buffer_size` ({}): writers would wait \
+         for a flush that nothing starts; lower `value_flush_bytes` to {} or raise \
+         `value_buffer_size` to {}",
+        show_size(flush),
+        show_size(size),
+        show_size(size / 2),
+        show_size(flush.saturating_mul(2)),
+    )))
 }
 
 /// `Invalid` when the settings of a keyspace are out of range, or contradict each other or those
@@ -54,6 +79,11 @@ pub fn check_keyspace(db: &DbOptions, keyspace: &KeyspaceOptions) -> Result<()> 
     let memtable = ("memtable.size", bytes(keyspace.memtable_bytes));
     let block = ("sst.block_size", bytes(keyspace.sst.block_size_bytes));
     let file = ("sst.file_size", keyspace.sst.file_size_bytes);
+    // What is left to the engine, and not filled in yet, is right by itself.
+    let buffer_bytes = match db.value_buffer_bytes {
+        0 => u64::MAX,
+        chosen => chosen,
+    };
     let bounds = [
         Bound {
             lower: memtable,
@@ -66,6 +96,12 @@ pub fn check_keyspace(db: &DbOptions, keyspace: &KeyspaceOptions) -> Result<()> 
             upper: ("wal.total_size", db.wal_total_bytes),
             times: 1,
             why: "the log would be full before the memtable is",
+        },
+        Bound {
+            lower: ("value_log.threshold", bytes(keyspace.value_threshold_bytes)),
+            upper: ("value_buffer_size", buffer_bytes),
+            times: 1,
+            why: "not one large value would fit into the memory for them",
         },
         Bound {
             lower: block,

@@ -27,8 +27,13 @@ pub struct DbOptions {
     pub wal_total_bytes: u64,
     /// Bytes of one segment of the value log.
     pub value_segment_bytes: u64,
-    /// Bytes of large values that were written and not synced, from which on a sync begins.
+    /// Bytes of memory for large values; 0 leaves it to the engine.
+    pub value_buffer_bytes: u64,
+    /// Bytes of large values that are not written or not synced, from which on the background
+    /// does so; 0 leaves it to the engine.
     pub value_flush_bytes: u64,
+    /// Seconds after which the background does so, however few they are; 0 is never.
+    pub value_flush_interval_s: u32,
     /// Sorted files that are kept open at the same time.
     pub open_files_max: usize,
     /// Bytes per second that background work may write; 0 is as fast as it can.
@@ -38,6 +43,12 @@ pub struct DbOptions {
 impl DbOptions {
     /// Smallest memory limit: below 1 MiB three memtables and a cache are too small to be useful.
     pub const MEMORY_LIMIT_MIN: u64 = 1 << 20;
+
+    /// Segments of the value log that are kept open at the same time: a quarter on top of the
+    /// sorted files, because segments are as large as the largest of them, and fewer.
+    pub fn value_segments_open_max(&self) -> usize {
+        self.open_files_max / 4
+    }
 
     /// Bytes of a segment of the value log as it is made: what was asked for, or less where the
     /// database may not grow to many of them.
@@ -63,7 +74,10 @@ impl Default for DbOptions {
             wal_segment_bytes: 32 << 20,
             wal_total_bytes: 512 << 20,
             value_segment_bytes: 64 << 20,
-            value_flush_bytes: 64 << 20,
+            value_buffer_bytes: 0,
+            value_flush_bytes: 0,
+            // As often as Linux looks for dirty pages.
+            value_flush_interval_s: 5,
             open_files_max: 4096,
             compaction_rate_bytes: 0,
         }

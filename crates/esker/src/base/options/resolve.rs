@@ -73,10 +73,19 @@ impl Resolved {
     /// The same with one more setting given by the user. `Invalid` as for [`resolve`].
     pub fn with(&self, setting: &'static Setting, text: &str) -> Result<Resolved> {
         let mut next = self.clone();
+        // What was left to the engine follows what is changed.
+        if self.is_automatic("value_buffer_size") {
+            next.db.value_buffer_bytes = 0;
+        }
+        if self.is_automatic("value_flush_bytes") {
+            next.db.value_flush_bytes = 0;
+        }
         match setting.scope() {
             Scope::Database => set_db(&mut next.db, setting.name, text)?,
             Scope::Keyspace => change_keyspace(&mut next.keyspace_asked, setting.name, text)?,
         }
+        let cores = next.db.background_threads;
+        fill_db(&mut next.db, cores);
         next.keyspace = next.keyspace_asked.clone();
         fill_keyspace(&next.db, &mut next.keyspace);
         check_db(&next.db)?;
@@ -88,6 +97,11 @@ impl Resolved {
             }
         }
         Ok(next)
+    }
+
+    fn is_automatic(&self, name: &str) -> bool {
+        let mut settings = self.effective.iter();
+        settings.any(|one| one.setting.name == name && one.origin == Origin::Automatic)
     }
 
     /// Bytes that all memtables may take together: three of the keyspace's size (one is filled
@@ -215,9 +229,26 @@ impl Draft {
     }
 
     fn fill(&mut self, cores: usize) {
-        if self.db.background_threads == 0 {
-            fill_db(&mut self.db, cores);
-            self.note_automatic("background_threads", automatic::THREADS_REASON);
+        let left_open = [
+            (
+                self.db.background_threads == 0,
+                "background_threads",
+                automatic::THREADS_REASON,
+            ),
+            (
+                self.db.value_buffer_bytes == 0,
+                "value_buffer_size",
+                automatic::BUFFER_REASON,
+            ),
+            (
+                self.db.value_flush_bytes == 0,
+                "value_flush_bytes",
+                automatic::FLUSH_REASON,
+            ),
+        ];
+        fill_db(&mut self.db, cores);
+        for (_, name, reason) in left_open.into_iter().filter(|(is_open, ..)| *is_open) {
+            self.note_automatic(name, reason);
         }
         if self.keyspace.memtable_bytes == 0 {
             fill_keyspace(&self.db, &mut self.keyspace);

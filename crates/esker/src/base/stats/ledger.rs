@@ -28,17 +28,20 @@ pub enum MemoryOwner {
     Compaction,
     /// Buffers and mapped segments of the write-ahead log.
     Log,
+    /// Large values not written yet, and the newest of those that were.
+    Values,
 }
 
 impl MemoryOwner {
     /// Every owner, in the order in which reports list them.
-    pub const ALL: [MemoryOwner; 6] = [
+    pub const ALL: [MemoryOwner; 7] = [
         MemoryOwner::Memtables,
         MemoryOwner::BlockCache,
         MemoryOwner::FiltersAndIndexes,
         MemoryOwner::Iterators,
         MemoryOwner::Compaction,
         MemoryOwner::Log,
+        MemoryOwner::Values,
     ];
 
     /// The word for the owner in reports and as a label of metrics.
@@ -50,6 +53,7 @@ impl MemoryOwner {
             MemoryOwner::Iterators => "iterators",
             MemoryOwner::Compaction => "compaction",
             MemoryOwner::Log => "log",
+            MemoryOwner::Values => "values",
         }
     }
 }

@@ -138,7 +138,7 @@ fn verify_values(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Res
         let entry = Entry::from_internal(cursor.key(), cursor.value());
         if let Some(pointer) = ValuePointer::of(&entry)? {
             core.gate.check_read()?;
-            core.values.values().value(&pointer)?;
+            core.values.values().stored_value(&pointer)?;
         }
         is_on = cursor.next()?;
     }

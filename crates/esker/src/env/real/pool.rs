@@ -10,7 +10,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::env::pool::{Job, Pool, Priority};
 use crate::env::signal::Signal;
@@ -40,6 +40,8 @@ struct Shared {
 struct Queues {
     high: VecDeque<NamedJob>,
     low: VecDeque<NamedJob>,
+    // Few at any time: one for each database that has something to be looked after.
+    later: Vec<LaterJob>,
     // What each started thread is running.
     running: Vec<Option<&'static str>>,
     idle_count: usize,
@@ -51,6 +53,12 @@ struct Queues {
 struct NamedJob {
     name: &'static str,
     job: Job,
+}
+
+struct LaterJob {
+    due: Instant,
+    priority: Priority,
+    job: NamedJob,
 }
 
 impl RealPool {
@@ -91,7 +99,10 @@ impl RealPool {
         let index = {
             let mut queues = self.shared.lock();
             let started_count = queues.running.len();
-            if queues.waiting_count() <= queues.idle_count || started_count == self.thread_count {
+            // A job for later needs one thread that waits for its time.
+            let is_enough = queues.waiting_count() <= queues.idle_count
+                && (queues.later.is_empty() || started_count > 0);
+            if is_enough || started_count == self.thread_count {
                 return;
             }
             queues.running.push(None);
@@ -120,13 +131,17 @@ impl RealPool {
 impl Pool for RealPool {
     fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
         let job = NamedJob { name, job };
-        {
-            let mut queues = self.shared.lock();
-            match priority {
-                Priority::High => queues.high.push_back(job),
-                Priority::Low => queues.low.push_back(job),
-            }
-        }
+        self.shared.lock().push(priority, job);
+        self.shared.work_came.notify_one();
+        self.start_thread_if_short();
+    }
+
+    fn spawn_after(&self, delay: Duration, priority: Priority, name: &'static str, job: Job) {
+        let job = NamedJob { name, job };
+        let due = Instant::now() + delay;
+        let later = LaterJob { due, priority, job };
+        self.shared.lock().later.push(later);
+        // The thread that is woken waits again, but not longer than to that time.
         self.shared.work_came.notify_one();
         self.start_thread_if_short();
     }
@@ -149,6 +164,7 @@ impl Drop for RealPool {
             (
                 std::mem::take(&mut queues.high),
                 std::mem::take(&mut queues.low),
+                std::mem::take(&mut queues.later),
             )
         };
         self.shared.work_came.notify_all();
@@ -200,16 +216,23 @@ impl Shared {
             if queues.is_closed {
                 return None;
             }
+            let next_due = queues.take_due();
             let job = queues.high.pop_front().or_else(|| queues.low.pop_front());
             if let Some(job) = job {
                 set_running(&mut queues, index, Some(job.name));
                 return Some(job);
             }
             queues.idle_count += 1;
-            queues = self
-                .work_came
-                .wait(queues)
-                .unwrap_or_else(PoisonError::into_inner);
+            queues = match next_due {
+                None => self
+                    .work_came
+                    .wait(queues)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Some(delay) => {
+                    let waited = self.work_came.wait_timeout(queues, delay);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
             queues.idle_count -= 1;
             queues.wakeup_count += 1;
         }
@@ -223,6 +246,30 @@ impl Shared {
 impl Queues {
     fn waiting_count(&self) -> usize {
         self.high.len() + self.low.len()
+    }
+
+    fn push(&mut self, priority: Priority, job: NamedJob) {
+        match priority {
+            Priority::High => self.high.push_back(job),
+            Priority::Low => self.low.push_back(job),
+        }
+    }
+
+    // Queues the jobs whose time has come; says how long it is until that of the next one.
+    fn take_due(&mut self) -> Option<Duration> {
+        if self.later.is_empty() {
+            return None;
+        }
+        let now = Instant::now();
+        let due: Vec<_> = self
+            .later
+            .extract_if(.., |later| later.due <= now)
+            .collect();
+        for LaterJob { priority, job, .. } in due {
+            self.push(priority, job);
+        }
+        let next = self.later.iter().map(|later| later.due).min()?;
+        Some(next.saturating_duration_since(now))
     }
 
     fn keep_trouble(&mut self, text: String) {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::env::clock::Clock;
 use crate::env::pool::{Job, Pool, Priority};
 use crate::env::random::Random;
 use crate::env::signal::Signal;
@@ -40,6 +41,8 @@ struct WaitingJob {
     priority: Priority,
     name: &'static str,
     job: Job,
+    /// When it may run, by the monotonic clock.
+    due: Duration,
 }
 
 impl SimPool {
@@ -58,14 +61,17 @@ impl SimPool {
         }
     }
 
-    /// How many jobs wait.
+    /// How many jobs wait for a thread; those for later are not among them.
     pub fn pending_count(&self) -> usize {
-        self.waiting().jobs.len()
+        self.pending_names().len()
     }
 
-    /// The names of the waiting jobs, in no order that matters.
+    /// The names of the jobs that wait for a thread, in no order that matters.
     pub fn pending_names(&self) -> Vec<&'static str> {
-        self.waiting().jobs.iter().map(|job| job.name).collect()
+        let now = self.clock.monotonic();
+        let waiting = self.waiting();
+        let due = waiting.jobs.iter().filter(|job| job.due <= now);
+        due.map(|job| job.name).collect()
     }
 
     /// How many jobs were started so far.
@@ -97,17 +103,33 @@ impl SimPool {
     }
 
     fn take_next(&self) -> Option<WaitingJob> {
+        let now = self.clock.monotonic();
         let mut waiting = self.waiting();
-        let highest = waiting.jobs.iter().map(|job| job.priority).max()?;
+        let due = waiting.jobs.iter().filter(|job| job.due <= now);
+        let highest = due.map(|job| job.priority).max()?;
         let may_run: Vec<usize> = (0..waiting.jobs.len())
             .filter(|index| {
-                self.order == JobOrder::AnyPriority || waiting.jobs[*index].priority == highest
+                let job = &waiting.jobs[*index];
+                job.due <= now && (self.order == JobOrder::AnyPriority || job.priority == highest)
             })
             .collect();
         let choice = waiting.random.below(may_run.len() as u64);
         let index = may_run[usize::try_from(choice).expect("the choice is below a usize")];
         waiting.run_count += 1;
         Some(waiting.jobs.remove(index))
+    }
+
+    // Moves the clock to where the next job for later may run, if that is not behind `end`.
+    fn skip_to_later(&self, end: Duration) -> bool {
+        let next = self.waiting().jobs.iter().map(|job| job.due).min();
+        let now = self.clock.monotonic();
+        match next.filter(|due| *due <= end) {
+            Some(due) => {
+                self.clock.advance(due.saturating_sub(now));
+                true
+            }
+            None => false,
+        }
     }
 
     // Never held while a job runs, so what it guards is whole even after a panic.
@@ -118,17 +140,30 @@ impl SimPool {
 
 impl Pool for SimPool {
     fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
+        self.spawn_after(Duration::ZERO, priority, name, job);
+    }
+
+    fn spawn_after(&self, delay: Duration, priority: Priority, name: &'static str, job: Job) {
+        let due = self.clock.monotonic() + delay;
         self.waiting().jobs.push(WaitingJob {
             priority,
             name,
             job,
+            due,
         });
     }
 
     fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {
+        let mut end = None;
         while signal.raised_count() <= seen {
-            if !self.run_one() {
-                self.clock.advance(timeout);
+            if self.run_one() {
+                continue;
+            }
+            // Time passes only where nothing is left to do.
+            let now = self.clock.monotonic();
+            let end = *end.get_or_insert(now + timeout);
+            if !self.skip_to_later(end) {
+                self.clock.advance(end.saturating_sub(now));
                 return false;
             }
         }

@@ -15,6 +15,7 @@ pub mod shadow;
 pub mod fold;
 pub mod fate;
 pub mod values;
+pub mod lazy_value;
 pub mod aim;
 pub mod view;
 pub mod newest;

@@ -13,9 +13,9 @@ use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::flow::read::aim::{aim, first_trailer, last_trailer};
 use crate::flow::read::fate::{Fate, fate};
+use crate::flow::read::lazy_value::LazyValue;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::reader::Reader;
-use crate::flow::read::values::follow;
 
 /// Entries of no interest that are stepped over before a seek replaces the stepping: a step
 /// inside a block costs 20 to 50 ns, a seek of one source a few hundred to a thousand.
@@ -29,7 +29,7 @@ enum Place {
     Here {
         value_start: usize,
     },
-    /// On the inner cursor's entry, whose value lies apart and is in `value`.
+    /// On the inner cursor's entry, whose value lies apart: where, is in `value`.
     HereApart,
     /// On `key` and `value`; the inner cursor is on an older entry of the key, on a later key
     /// or nowhere.
@@ -49,7 +49,7 @@ pub struct VisibleCursor<C> {
     place: Place,
     /// The current key where `place` says so; otherwise the key that is being passed over.
     key: Vec<u8>,
-    value: Bytes,
+    value: LazyValue,
     operands: Vec<Bytes>,
     target: Vec<u8>,
     passed_count: u64,
@@ -64,7 +64,7 @@ impl<C: Cursor> VisibleCursor<C> {
             reader,
             place: Place::Nowhere,
             key: Vec::new(),
-            value: Bytes::EMPTY,
+            value: LazyValue::default(),
             operands: Vec::new(),
             target: Vec::new(),
             passed_count: 0,
@@ -193,25 +193,26 @@ impl<C: Cursor> VisibleCursor<C> {
         }
     }
 
-    /// The user's value.
+    /// The user's value. One that lies apart is read when this is called first.
     #[inline]
-    pub fn value(&self) -> &[u8] {
+    pub fn value(&self) -> Result<&[u8]> {
         match self.place {
             Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
-            Place::Here { value_start } => &self.inner.value()[value_start..],
-            Place::HereApart | Place::BeforeInner | Place::AfterInner => &self.value,
+            Place::Here { value_start } => Ok(&self.inner.value()[value_start..]),
+            Place::HereApart | Place::BeforeInner | Place::AfterInner => {
+                Ok(self.value.get(&self.reader.values)?)
+            }
         }
     }
 
     /// The user's value as a handle that outlives the cursor; shares memory where it can.
-    pub fn value_bytes(&self) -> Bytes {
+    pub fn value_bytes(&self) -> Result<Bytes> {
         match self.place {
             Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
-            Place::Here { value_start } => {
-                let raw = self.inner.value_bytes();
-                raw.slice(value_start..raw.len())
+            Place::Here { value_start } => Ok(self.part_from(value_start)),
+            Place::HereApart | Place::BeforeInner | Place::AfterInner => {
+                self.value.get(&self.reader.values).cloned()
             }
-            Place::HereApart | Place::BeforeInner | Place::AfterInner => self.value.clone(),
         }
     }
 
@@ -263,7 +264,7 @@ impl<C: Cursor> VisibleCursor<C> {
                     start, is_apart, ..
                 } => {
                     if is_apart {
-                        self.value = self.value_from(start, true)?;
+                        self.value = LazyValue::of(self.part_from(start), true);
                         self.place = Place::HereApart;
                     } else {
                         self.place = Place::Here { value_start: start };
@@ -272,7 +273,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 }
                 Fate::Operand => {
                     set(&mut self.key, user_key);
-                    self.value = self.fold_forward()?;
+                    self.value = LazyValue::here(self.fold_forward()?);
                     self.place = Place::BeforeInner;
                     return Ok(true);
                 }
@@ -304,13 +305,19 @@ impl<C: Cursor> VisibleCursor<C> {
                 Fate::Value {
                     start, is_apart, ..
                 } => {
-                    base = Some(self.value_from(start, is_apart)?);
+                    base = Some(LazyValue::of(self.part_from(start), is_apart));
                     break;
                 }
             }
         }
-        let folder = &self.reader.folder;
-        let folded = folder.fold(&self.key, base.as_deref(), &self.operands);
+        self.fold(base.as_ref())
+    }
+
+    /// What the operands make of `base`.
+    fn fold(&mut self, base: Option<&LazyValue>) -> Result<Bytes> {
+        let base = base.map(|base| base.get(&self.reader.values)).transpose()?;
+        let base = base.map(|base| &base[..]);
+        let folded = self.reader.folder.fold(&self.key, base, &self.operands);
         self.operands.clear();
         folded.map(Bytes::from)
     }
@@ -342,10 +349,9 @@ impl<C: Cursor> VisibleCursor<C> {
 
     /// The value of `self.key`, if it has one, with the inner cursor on the key's oldest entry.
     /// Leaves the inner cursor before all entries of the key.
-    fn settle_backward(&mut self, hidden_steps: &mut u64) -> Result<Option<Bytes>> {
-        // Entries come oldest first: each one settles the value so far. What lies apart is read
-        // last, if it is still wanted.
-        let mut base: Option<(Bytes, bool)> = None;
+    fn settle_backward(&mut self, hidden_steps: &mut u64) -> Result<Option<LazyValue>> {
+        // Entries come oldest first: each one settles the value so far.
+        let mut base = None;
         let mut steps = 0_u64;
         self.operands.clear();
         while self.inner.is_valid() {
@@ -374,8 +380,7 @@ impl<C: Cursor> VisibleCursor<C> {
                     start, is_apart, ..
                 } => {
                     self.operands.clear();
-                    let raw = self.inner.value_bytes();
-                    base = Some((raw.slice(start..raw.len()), is_apart));
+                    base = Some(LazyValue::of(self.part_from(start), is_apart));
                 }
                 Fate::Gone => {
                     base = None;
@@ -388,23 +393,17 @@ impl<C: Cursor> VisibleCursor<C> {
             }
             self.inner.prev()?;
         }
-        let base = base.map(|(part, is_apart)| follow(&self.reader.values, part, is_apart));
-        let base = base.transpose()?;
         if self.operands.is_empty() {
             return Ok(base);
         }
         self.operands.reverse();
-        let folded = self
-            .reader
-            .folder
-            .fold(&self.key, base.as_deref(), &self.operands);
-        self.operands.clear();
-        folded.map(|value| Some(Bytes::from(value)))
+        let folded = self.fold(base.as_ref())?;
+        Ok(Some(LazyValue::here(folded)))
     }
 
     /// As [`Self::settle_backward`] for a key with a pile of versions, of which only the newest
     /// visible ones matter: goes there, reads forward, and comes back.
-    fn settle_from_newest(&mut self) -> Result<Option<Bytes>> {
+    fn settle_from_newest(&mut self) -> Result<Option<LazyValue>> {
         aim(&mut self.target, &self.key, Trailer::seek(self.reader.at));
         self.inner.seek(&self.target)?;
         let (user_key, trailer) = key::split(self.inner.key());
@@ -414,10 +413,10 @@ impl<C: Cursor> VisibleCursor<C> {
         } else {
             match self.fate()? {
                 Fate::Gone => None,
-                Fate::Operand => Some(self.fold_forward()?),
+                Fate::Operand => Some(LazyValue::here(self.fold_forward()?)),
                 Fate::Value {
                     start, is_apart, ..
-                } => Some(self.value_from(start, is_apart)?),
+                } => Some(LazyValue::of(self.part_from(start), is_apart)),
             }
         };
         aim(&mut self.target, &self.key, first_trailer());
@@ -473,10 +472,10 @@ impl<C: Cursor> VisibleCursor<C> {
         self.inner.skip_to(&self.target).map(drop)
     }
 
-    /// The user's value of the inner cursor's entry.
-    fn value_from(&self, start: usize, is_apart: bool) -> Result<Bytes> {
+    /// The inner cursor's value from `start` on: the user's, or where it lies.
+    fn part_from(&self, start: usize) -> Bytes {
         let raw = self.inner.value_bytes();
-        follow(&self.reader.values, raw.slice(start..raw.len()), is_apart)
+        raw.slice(start..raw.len())
     }
 
     fn fate(&self) -> Result<Fate> {

@@ -1,7 +1,5 @@
 //! Tests of the live end of the value log.
 
-use std::borrow::Cow;
-
 use super::*;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::Trailer;
@@ -11,20 +9,21 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use crate::env::sim::{CrashMode, FaultFs, SimFs};
 use crate::store::batch::reader::BatchReader;
+use crate::store::batch::writer::LargeBytes;
 
 const SEGMENT_BYTES: u64 = 10_000;
 
 fn value_log(fs: Arc<dyn Fs>) -> Arc<ValueLog> {
     fs.create_dir_all("/db".as_ref()).unwrap();
-    Arc::new(ValueLog::new(ValueLogParts {
+    let parts = ValueLogParts {
         values: Arc::new(OpenValues::new(Arc::clone(&fs), "/db", 10)),
         fs,
         dir: "/db".into(),
         numbers: Arc::new(FileNumbers::new(FileNumber(1))),
         segment_bytes: SEGMENT_BYTES,
-        flush_bytes: 12_000,
         database_id: [3; 16],
-    }))
+    };
+    Arc::new(ValueLog::new(parts, 12_000))
 }
 
 fn batch(values: &[&'static [u8]]) -> Batch<'static> {
@@ -32,7 +31,7 @@ fn batch(values: &[&'static [u8]]) -> Batch<'static> {
     for (index, value) in values.iter().enumerate() {
         let key = format!("key{index}");
         let expiry = (index % 2 == 1).then_some(77);
-        let value = Cow::Borrowed(*value);
+        let value = LargeBytes::Lent(value);
         batch
             .put_apart(KeyspaceId(0), key.as_bytes(), expiry, value)
             .unwrap();

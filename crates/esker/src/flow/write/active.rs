@@ -62,6 +62,8 @@ pub struct Applied {
     pub has_grown: bool,
     /// Whether so much of the value log is unsynced that a sync should come.
     pub has_values_due: bool,
+    /// Whether large values wait to be written or synced, and nobody will look after them later.
+    pub has_values_unwatched: bool,
     /// Bytes that the log grew by, framing and heads of segments included.
     pub logged_bytes: u64,
 }

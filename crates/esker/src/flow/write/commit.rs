@@ -13,10 +13,11 @@ use crate::flow::read::newest::is_written_since;
 use crate::flow::value_log::{Pending, ValueLog};
 use crate::flow::write::active::{Active, Applied};
 use crate::flow::write::gate::Gate;
-use crate::flow::write::room::WriteRoom;
+use crate::flow::write::room::{LOOK_AGAIN, WriteRoom};
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::reader::BatchReader;
 use crate::store::batch::writer::Batch;
+use crate::store::vlog::value_pool::PoolRoom;
 
 /// Growth of the live memtables that is told to the background: the largest chunk that a memtable
 /// takes at once. Told more often it would cost writes, less often memory beyond the limit.
@@ -70,6 +71,12 @@ pub struct Committer {
     env: Env,
 }
 
+/// Whether a batch goes to the log. Without it, the flush of one keyspace would bring half of a
+/// batch over several.
+fn is_logged(batch: &Batch<'_>, options: &CommitOptions<'_>) -> bool {
+    options.durability != Durability::Memory || batch.keyspaces().len() > 1
+}
+
 impl Committer {
     /// The write path over `active`.
     pub fn new(
@@ -110,8 +117,13 @@ impl Committer {
         self.room.wait_for_room(batch, options.no_wait, &self.env)?;
         // Kept until the pointers are in memtables, or given up: a batch that is refused from here
         // on leaves dead values behind, which are collected like any others.
-        let _pending = self.write_values(batch)?;
-        let (outcome, position) = self.write(batch, options)?;
+        let mut pending = self.write_values(batch, options)?;
+        let (outcome, position) = self.write(batch, options, pending.as_mut())?;
+        if outcome == Outcome::Conflict && options.durability == Durability::Memory {
+            // Somebody may wait for the room that is given back.
+            drop(pending.take());
+            self.gate.changed.raise();
+        }
         if let (Durability::Sync, Some(position)) = (options.durability, position) {
             self.sync_through(position)?;
         }
@@ -158,6 +170,7 @@ impl Committer {
         &self,
         batch: &mut Batch<'_>,
         options: &CommitOptions<'_>,
+        pending: Option<&mut Pending>,
     ) -> Result<(Outcome, Option<LogPosition>)> {
         let mut active = self.active();
         // A failure between the first look and the lock must not be overtaken.
@@ -173,8 +186,7 @@ impl Committer {
         }
         batch.set_first_seqno(active.last_seqno().plus(1));
         let mut applied = Applied::default();
-        // Without the log, the flush of one keyspace would bring half of a batch over several.
-        if options.durability != Durability::Memory || batch.keyspaces().len() > 1 {
+        if is_logged(batch, options) {
             self.log(&mut active, batch, &mut applied)?;
         }
         let entries = BatchReader::new(batch.bytes())?;
@@ -182,15 +194,23 @@ impl Committer {
         active
             .apply(&entries)
             .inspect_err(|error| self.gate.fail(error))?;
-        if !batch.large_values().is_empty() {
+        if let Some(pending) = pending {
             for &keyspace in batch.keyspaces() {
-                self.values.name(active.table(keyspace)?.writer.table());
+                let table = active.table(keyspace)?.writer.table();
+                table.values().keep(pending.take_waiting());
+                self.values.name(table);
             }
             applied.has_values_due = self.values.is_flush_due();
+            applied.has_values_unwatched = self.values.is_watch_due();
+            applied.has_grown = {
+                let used_bytes = self.values.pool().used_bytes();
+                let watch = self.values.watch();
+                watch.has_moved(used_bytes, GROWTH_BYTES as u64)
+            };
         }
         self.visible
             .store(active.last_seqno().get(), Ordering::Release);
-        applied.has_grown = live_before / GROWTH_BYTES != active.live_bytes() / GROWTH_BYTES;
+        applied.has_grown |= live_before / GROWTH_BYTES != active.live_bytes() / GROWTH_BYTES;
         active.seal_full(batch.keyspaces(), &mut applied);
         if active.live_bytes() > self.room.live_bytes_max() {
             applied.has_sealed |= active.seal_largest();
@@ -202,12 +222,44 @@ impl Committer {
         Ok((Outcome::Committed(applied), active.log_position()))
     }
 
-    fn write_values(&self, batch: &mut Batch<'_>) -> Result<Option<Pending>> {
+    fn write_values(
+        &self,
+        batch: &mut Batch<'_>,
+        options: &CommitOptions<'_>,
+    ) -> Result<Option<Pending>> {
         if batch.large_values().is_empty() {
             return Ok(None);
         }
+        // What the log points to must be there when the log is.
+        if !is_logged(batch, options) && self.values.may_wait(batch) {
+            let room = self.room_for_values(batch, options.no_wait)?;
+            return Ok(Some(self.values.keep_batch(batch, room)));
+        }
         let written = self.values.write_batch(batch);
         written.map(Some).inspect_err(|error| self.refuse(error))
+    }
+
+    // Whoever made so much wait was told to have it flushed, so there will be room.
+    fn room_for_values(&self, batch: &Batch<'_>, no_wait: bool) -> Result<PoolRoom> {
+        if let Some(room) = self.values.room_for(batch) {
+            return Ok(room);
+        }
+        if no_wait {
+            let message = "the memory for large values is full (setting value_buffer_size); try \
+                           again, or write without no_wait";
+            return Err(Error::new(ErrorKind::Busy, message));
+        }
+        let since = self.env.clock.monotonic();
+        self.values.watch().count_wait();
+        loop {
+            let seen = self.gate.changed.raised_count();
+            self.gate.check_write()?;
+            if let Some(room) = self.values.room_for(batch) {
+                self.room.count_stall(since, &self.env);
+                return Ok(room);
+            }
+            self.env.pool.wait(&self.gate.changed, seen, LOOK_AGAIN);
+        }
     }
 
     fn log(&self, active: &mut Active, batch: &Batch<'_>, applied: &mut Applied) -> Result<()> {

@@ -14,6 +14,10 @@ impl Pool for Patient {
         panic!("no model spawns through the pool");
     }
 
+    fn spawn_after(&self, _: Duration, _: Priority, _: &'static str, _: Job) {
+        panic!("no model spawns through the pool");
+    }
+
     fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {
         signal.block(seen, timeout)
     }

@@ -14,7 +14,7 @@ use crate::flow::write::gate::Gate;
 use crate::store::batch::writer::Batch;
 
 /// How long a writer waits for memory before it looks again by itself; the signal wakes it.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+pub const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Longest single wait for the rate: the next write is held back by what this one was spared, and
 /// a rate that was raised meanwhile is felt within this time.
@@ -175,7 +175,8 @@ impl WriteRoom {
         Ok(())
     }
 
-    fn count_stall(&self, since: Duration, env: &Env) {
+    /// Counts the time since `since` as spent waiting.
+    pub fn count_stall(&self, since: Duration, env: &Env) {
         let waited = env.clock.monotonic().saturating_sub(since);
         let waited_ns = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
         self.stalled_ns.fetch_add(waited_ns, Ordering::Relaxed);

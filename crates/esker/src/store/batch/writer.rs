@@ -1,9 +1,9 @@
 //! Builds a batch.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use crate::base::codec::varint::{put_varint, varint_len};
+use crate::base::types::bytes::Bytes;
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::KeyspaceId;
@@ -34,10 +34,40 @@ pub struct LargeValue<'v> {
     /// Whose it is.
     pub keyspace: KeyspaceId,
     /// The value.
-    pub value: Cow<'v, [u8]>,
+    pub value: LargeBytes<'v>,
     /// Where its key stands in the batch's bytes, and then its pointer.
     key: Range<usize>,
     pointer_at: usize,
+}
+
+/// The bytes of a large value on their way.
+#[derive(Clone, Debug)]
+pub enum LargeBytes<'v> {
+    /// The caller's, who waits.
+    Lent(&'v [u8]),
+    /// Everybody's.
+    Shared(Bytes),
+}
+
+impl LargeBytes<'_> {
+    /// The bytes as a handle that may be kept: a copy of lent ones.
+    pub fn shared(&self) -> Bytes {
+        match self {
+            LargeBytes::Lent(bytes) => Bytes::copy_of(bytes),
+            LargeBytes::Shared(bytes) => bytes.clone(),
+        }
+    }
+}
+
+impl Deref for LargeBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            LargeBytes::Lent(bytes) => bytes,
+            LargeBytes::Shared(bytes) => bytes,
+        }
+    }
 }
 
 /// The keyspaces that a batch writes to, each once. Nearly always it is one, which needs no
@@ -122,7 +152,7 @@ impl<'v> Batch<'v> {
         keyspace: KeyspaceId,
         key: &[u8],
         expiry_unix_s: Option<u32>,
-        value: Cow<'v, [u8]>,
+        value: LargeBytes<'v>,
     ) -> Result<()> {
         check_len("value", value.len(), VALUE_BYTES_MAX)?;
         let unknown = [0; POINTER_BYTES];

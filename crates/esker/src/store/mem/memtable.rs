@@ -229,7 +229,7 @@ impl MemtableWriter {
                 let pointer = ValuePointer::of(&entry);
                 let pointer = pointer.ok().flatten().expect("the pointer was checked");
                 let bytes = pointer.record_bytes(user_key.len());
-                self.table.values.add(pointer.segment, bytes);
+                self.table.values.add(&pointer, bytes);
                 self.list.insert(entry, |_| None);
             }
         }

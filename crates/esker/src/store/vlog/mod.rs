@@ -13,7 +13,9 @@ pub mod format;
 pub mod pointer;
 pub mod shares;
 pub mod writer;
+pub mod packet;
 pub mod reader;
+pub mod value_pool;
 pub mod open_values;
 
 pub use pointer::ValuePointer;

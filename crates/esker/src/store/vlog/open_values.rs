@@ -1,98 +1,96 @@
-//! Open segments of the value log, bounded, least recently used out first.
+//! Open segments of the value log, and the values that need no file.
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::error::Result;
-use crate::base::types::id_map::IdMap;
+use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::Fs;
+use crate::store::open_table::OpenTable;
 use crate::store::vlog::pointer::ValuePointer;
 use crate::store::vlog::reader::VlogReader;
+use crate::store::vlog::value_pool::{Found, ValuePool};
 
-/// The segments of a directory that are open for reading. Any thread may call anything.
-///
-/// A hit takes the lock for reading; files are opened under no lock. A segment that was put out
-/// stays usable for whoever reads from it.
+/// Where values are read: from the pool, or from the segments of a directory. Any thread may call
+/// anything.
 pub struct OpenValues {
     fs: Arc<dyn Fs>,
     dir: PathBuf,
-    open_max: usize,
-    segments: RwLock<IdMap<FileNumber, OpenSegment>>,
-    /// Counts uses: the time by which they are measured.
-    uses: AtomicU64,
-}
-
-struct OpenSegment {
-    reader: Arc<VlogReader>,
-    used_at: AtomicU64,
+    open: OpenTable<VlogReader>,
+    pool: Arc<ValuePool>,
 }
 
 impl OpenValues {
-    /// No open segments of `dir` yet, and at most `open_max` (at least 1) later.
+    /// No open segments of `dir` yet, and at most `open_max` (at least 1) later; nothing is kept
+    /// in memory.
     pub fn new(fs: Arc<dyn Fs>, dir: impl Into<PathBuf>, open_max: usize) -> OpenValues {
         OpenValues {
             fs,
             dir: dir.into(),
-            open_max: open_max.max(1),
-            segments: RwLock::default(),
-            uses: AtomicU64::new(0),
+            open: OpenTable::new(open_max),
+            pool: ValuePool::new(0, 0),
         }
     }
 
-    /// The value at `pointer`, by one read of the file; it goes through no cache of ours.
+    /// The same, with values that `pool` knows from there.
+    pub fn before(self, pool: Arc<ValuePool>) -> OpenValues {
+        OpenValues { pool, ..self }
+    }
+
+    /// The values in memory.
+    pub fn pool(&self) -> &Arc<ValuePool> {
+        &self.pool
+    }
+
+    /// Keeps at most `open_max` segments open from now on, and at least one for each shard.
+    pub fn set_open_max(&self, open_max: usize) {
+        self.open.set_open_max(open_max);
+    }
+
+    /// The value at `pointer`: out of memory, or by one read of the file.
     ///
     /// Errors: `Corruption` with file and offset; other values stay readable.
     pub fn value(&self, pointer: &ValuePointer) -> Result<Bytes> {
+        match self.pool.find(pointer) {
+            Some(Found::Here(value)) => Ok(value),
+            Some(Found::There(place)) => match self.pool.find(&place) {
+                Some(Found::Here(value)) => Ok(value),
+                _ => self.stored_value(&place),
+            },
+            None => self.stored_value(pointer),
+        }
+    }
+
+    /// The value at `pointer` as it stands in its segment.
+    ///
+    /// Errors: as [`OpenValues::value`].
+    pub fn stored_value(&self, pointer: &ValuePointer) -> Result<Bytes> {
+        if pointer.is_to_no_place() {
+            let message = "an entry points to a value that was never written";
+            return Err(Error::corruption(message));
+        }
         self.segment(pointer.segment)?.value(pointer)
     }
 
     /// The open segment with that number; opens it if it is not open.
     pub fn segment(&self, number: FileNumber) -> Result<Arc<VlogReader>> {
-        // Relaxed: stamps order evictions, and are right enough whoever sees them when.
-        let now = self.uses.fetch_add(1, Ordering::Relaxed);
-        if let Some(open) = self.read().get(&number) {
-            open.used_at.store(now, Ordering::Relaxed);
-            return Ok(Arc::clone(&open.reader));
+        if let Some(reader) = self.open.find(number) {
+            return Ok(reader);
         }
-        let reader = Arc::new(VlogReader::open(&*self.fs, &self.dir, number)?);
-        let mut segments = self.write();
-        if segments.len() >= self.open_max {
-            let oldest = segments
-                .iter()
-                .min_by_key(|(number, open)| (open.used_at.load(Ordering::Relaxed), **number))
-                .map(|(number, _)| *number);
-            oldest.and_then(|oldest| segments.remove(&oldest));
-        }
-        let open = segments.entry(number).or_insert_with(|| OpenSegment {
-            reader,
-            used_at: AtomicU64::new(now),
-        });
-        Ok(Arc::clone(&open.reader))
+        let open = || VlogReader::open(&*self.fs, &self.dir, number);
+        Ok(self.open.open(number, open)?.reader)
     }
 
     /// Closes a segment that is about to be removed.
     pub fn forget(&self, number: FileNumber) {
-        self.write().remove(&number);
+        self.open.forget(number);
     }
 
     /// How many segments are open.
     pub fn open_count(&self) -> usize {
-        self.read().len()
-    }
-
-    // Each change is one insertion or removal.
-    fn read(&self) -> RwLockReadGuard<'_, IdMap<FileNumber, OpenSegment>> {
-        self.segments.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, IdMap<FileNumber, OpenSegment>> {
-        self.segments
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.open.open_count()
     }
 }
 

@@ -25,6 +25,10 @@ use crate::store::vlog::format::{RECORD_HEAD_BYTES, SEGMENT_HEAD_BYTES, record_l
 /// Bytes of an encoded pointer.
 pub const POINTER_BYTES: usize = 20;
 
+/// Set in the number of a segment that is none: see [`ValuePointer::to_no_place`]. Numbers of files
+/// count up from 1, and never come here.
+const NO_PLACE: u64 = 1 << 63;
+
 /// The smallest offset that a value can have.
 const OFFSET_MIN: u64 = SEGMENT_HEAD_BYTES + RECORD_HEAD_BYTES as u64;
 
@@ -42,6 +46,23 @@ pub struct ValuePointer {
 }
 
 impl ValuePointer {
+    /// A pointer to a value that was not written anywhere yet: what a memtable has of it, and no
+    /// file ever. By `ticket` the pool knows which value it is.
+    pub fn to_no_place(ticket: u64, len: u32, crc: u32) -> ValuePointer {
+        assert!(ticket < NO_PLACE);
+        ValuePointer {
+            segment: FileNumber(NO_PLACE | ticket),
+            offset: u32::try_from(OFFSET_MIN).expect("heads are some bytes long"),
+            len,
+            crc,
+        }
+    }
+
+    /// Whether it leads to a value that was not written when its entry was.
+    pub fn is_to_no_place(&self) -> bool {
+        self.segment.0 & NO_PLACE != 0
+    }
+
     /// The pointer's bytes.
     pub fn encode(&self) -> [u8; POINTER_BYTES] {
         let mut bytes = [0; POINTER_BYTES];

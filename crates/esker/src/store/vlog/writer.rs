@@ -87,10 +87,25 @@ impl VlogWriter {
     /// # Panics
     /// When key or value are beyond their limits, or the record beyond the segment.
     pub fn write(&self, offset: u64, new: &NewValue<'_>) -> Result<ValuePointer> {
+        let (head, pointer) = self.place(offset, new, crc32c(new.value));
+        self.file.write_at(offset, &[&head, new.key, new.value])?;
+        Ok(pointer)
+    }
+
+    /// What stands before the key of a record at `offset`, and the pointer to its value, whose
+    /// CRC32C the caller knows.
+    ///
+    /// # Panics
+    /// As [`VlogWriter::write`].
+    pub fn place(
+        &self,
+        offset: u64,
+        new: &NewValue<'_>,
+        value_crc: u32,
+    ) -> ([u8; RECORD_HEAD_BYTES], ValuePointer) {
         assert!(new.key.len() <= KEY_BYTES_MAX && new.value.len() <= VALUE_BYTES_MAX);
         assert!(offset >= SEGMENT_HEAD_BYTES);
         assert!(offset + new.record_bytes() <= self.capacity_bytes);
-        let value_crc = crc32c(new.value);
         let length = |len: usize| u32::try_from(len).expect("limits are below 4 GiB");
         let head = RecordHead {
             value_crc,
@@ -98,15 +113,14 @@ impl VlogWriter {
             key_len: u16::try_from(new.key.len()).expect("keys are shorter than 64 KiB"),
             value_len: length(new.value.len()),
         };
-        let head = head.encode(self.number, offset, new.key);
-        self.file.write_at(offset, &[&head, new.key, new.value])?;
         let value_offset = offset + (RECORD_HEAD_BYTES + new.key.len()) as u64;
-        Ok(ValuePointer {
+        let pointer = ValuePointer {
             segment: self.number,
             offset: u32::try_from(value_offset).expect("segments are shorter than 4 GiB"),
             len: length(new.value.len()),
             crc: value_crc,
-        })
+        };
+        (head.encode(self.number, offset, new.key), pointer)
     }
 }
 

@@ -408,7 +408,7 @@ fn walk(cursor: &mut DbCursor, moves: &[Move]) -> Result<String> {
             Move::Prev => cursor.prev(),
         }?;
         assert_eq!(is_valid, cursor.is_valid());
-        answer.push(match (cursor.key(), cursor.value()) {
+        answer.push(match (cursor.key(), cursor.value()?) {
             (Some(key), Some(value)) => shown_entry(key, value),
             _ => "nowhere".into(),
         });
@@ -426,6 +426,10 @@ struct Watched {
 impl Pool for Watched {
     fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
         self.inner.spawn(priority, name, job);
+    }
+
+    fn spawn_after(&self, delay: Duration, priority: Priority, name: &'static str, job: Job) {
+        self.inner.spawn_after(delay, priority, name, job);
     }
 
     fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {

@@ -114,7 +114,7 @@ impl ReadStage {
         };
         let is_there = moved.map_err(|error| error.to_string())?;
         Ok(match is_there {
-            true => entry_text(cursor.key(), cursor.value()),
+            true => entry_text(cursor.key(), cursor.value().unwrap()),
             false => "end".into(),
         })
     }
@@ -186,7 +186,7 @@ fn walk(mut cursor: Scan, is_forward: bool) -> String {
     };
     loop {
         match moved {
-            Ok(true) => entries.push(entry_text(cursor.key(), cursor.value())),
+            Ok(true) => entries.push(entry_text(cursor.key(), cursor.value().unwrap())),
             Ok(false) => break,
             Err(error) => {
                 entries.push(error.to_string());

@@ -180,3 +180,32 @@ fn no_thread_is_started_before_there_is_work() {
     wait_for_count(&pool, &done, 1);
     assert_eq!(pool.threads.lock().unwrap().len(), 1);
 }
+
+#[test]
+fn a_job_for_later_runs_when_its_time_has_come() {
+    // Not before, though a thread is free; the sooner one first; one that is far off goes with
+    // the pool.
+    let pool = RealPool::new(1);
+    let (order, done) = (
+        Arc::new(Mutex::new(Vec::new())),
+        Arc::new(Signal::default()),
+    );
+    let began = Instant::now();
+    for (number, delay_ms) in [(2_u64, 40), (1, 20), (3, 3_600_000)] {
+        let (order, done) = (Arc::clone(&order), Arc::clone(&done));
+        let job = move || {
+            order.lock().unwrap().push((number, began.elapsed()));
+            done.raise();
+        };
+        let delay = Duration::from_millis(delay_ms);
+        pool.spawn_after(delay, Priority::Low, "later", Box::new(job));
+    }
+    wait_for_count(&pool, &done, 2);
+    drop(pool);
+    let order = order.lock().unwrap();
+    let numbers: Vec<u64> = order.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [1, 2]);
+    for (number, after) in order.iter() {
+        assert!(*after >= Duration::from_millis(20 * number), "{after:?}");
+    }
+}

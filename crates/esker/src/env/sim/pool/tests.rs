@@ -86,3 +86,20 @@ fn dropped_jobs_never_run() {
     assert_eq!(pool.drop_all(), 1);
     assert!(!pool.run_one());
 }
+
+#[test]
+fn a_job_for_later_runs_when_the_clock_gets_there() {
+    // Until then it does not count as work; a wait moves the clock to it and not beyond its end.
+    let (clock, pool) = new_pool(1, JobOrder::ByPriority);
+    let signal = Arc::new(Signal::default());
+    let inside = Arc::clone(&signal);
+    let job = Box::new(move || inside.raise());
+    pool.spawn_after(Duration::from_secs(3), Priority::High, "later", job);
+    pool.run_all();
+    assert_eq!((pool.pending_count(), pool.run_count()), (0, 0));
+    assert!(!pool.wait(&signal, 0, Duration::from_secs(2)));
+    assert_eq!(clock.monotonic(), Duration::from_secs(2));
+    assert!(pool.wait(&signal, 0, Duration::from_secs(2)));
+    assert_eq!(clock.monotonic(), Duration::from_secs(3));
+    assert_eq!(pool.run_count(), 1);
+}

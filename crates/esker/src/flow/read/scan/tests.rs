@@ -59,8 +59,8 @@ fn every_range_reads_as_in_the_naive_reader() {
             assert_eq!(found.unwrap(), place.is_some());
             if let Some(place) = place {
                 assert_eq!(cursor.key(), rows[place].0);
-                assert_eq!(cursor.value(), rows[place].1);
-                assert_eq!(cursor.value_bytes(), rows[place].1);
+                assert_eq!(cursor.value().unwrap(), rows[place].1);
+                assert_eq!(cursor.value_bytes().unwrap(), rows[place].1);
             }
         }
     });

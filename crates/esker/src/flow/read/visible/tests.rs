@@ -93,8 +93,8 @@ fn every_movement_matches_the_naive_reader() {
             assert_eq!(cursor.is_valid(), place.is_some());
             if let Some(place) = place {
                 assert_eq!(cursor.key(), rows[place].0);
-                assert_eq!(cursor.value(), rows[place].1);
-                assert_eq!(cursor.value_bytes(), rows[place].1);
+                assert_eq!(cursor.value().unwrap(), rows[place].1);
+                assert_eq!(cursor.value_bytes().unwrap(), rows[place].1);
             }
         }
     });
@@ -177,12 +177,12 @@ fn a_pile_of_versions_is_sought_over() {
         let mut values = Vec::new();
         let mut is_valid = cursor.seek_to_first().unwrap();
         while is_valid {
-            values.push(cursor.value_bytes());
+            values.push(cursor.value_bytes().unwrap());
             is_valid = cursor.next().unwrap();
         }
         is_valid = cursor.seek_to_last().unwrap();
         while is_valid {
-            values.push(cursor.value_bytes());
+            values.push(cursor.value_bytes().unwrap());
             is_valid = cursor.prev().unwrap();
         }
         let newest = at.get().min(10_002).to_string();

@@ -1,0 +1,46 @@
+//! One flush of large values: what waits in memory is written, and what was written made durable.
+
+use crate::base::types::error::Result;
+use crate::base::types::ids::KeyspaceId;
+use crate::db::core::Core;
+use crate::db::regulate;
+use crate::db::space;
+use crate::flow::value_flush::write_waiting;
+use crate::flow::write::active::Active;
+
+/// Writes values that wait, and syncs the value log and the log that points there. Says whether
+/// memtables were sealed for it, which are to be flushed.
+pub fn flush(core: &Core) -> Result<bool> {
+    if core.values.pool().waiting_bytes() > 0 {
+        for parts in core.keyspaces.all() {
+            write_waiting(&core.values, &parts.current.view())?;
+        }
+        // Before the sync, which takes longer: there is room by now.
+        core.gate.changed.raise();
+        regulate::set_memory(core);
+    }
+    let mut is_sealed = core.values.is_pool_full() && seal_waiting(core);
+    // Near the limit what was overwritten is found out with every flush of values.
+    is_sealed |= space::is_pressed(core) && space::seal_values(core);
+    core.committer.sync_values()?;
+    core.committer.sync_log()?;
+    Ok(is_sealed)
+}
+
+// What is left was overwritten or deleted. It goes with its memtable, which is flushed for that:
+// the flush writes what a snapshot sees of it, and nobody ever writes the rest.
+fn seal_waiting(core: &Core) -> bool {
+    let waits = |active: &Active, id: KeyspaceId| {
+        let table = active
+            .table(id)
+            .map(|table| table.writer.table().values().kept());
+        table.is_ok_and(|kept| kept.iter().any(|waiting| waiting.unwritten().is_some()))
+    };
+    core.committer.paused(|active| {
+        let mut is_sealed = false;
+        for id in active.keyspaces() {
+            is_sealed |= waits(active, id) && active.seal(id);
+        }
+        is_sealed
+    })
+}

@@ -1,0 +1,48 @@
+//! A value that is read when somebody wants it.
+
+use std::sync::OnceLock;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::Result;
+use crate::flow::read::values::follow;
+use crate::store::vlog::open_values::OpenValues;
+
+/// A user's value, or where it lies apart; then it is read once, by who asks first. So a walk over
+/// keys reads no large value.
+#[derive(Debug, Default)]
+pub struct LazyValue {
+    part: Bytes,
+    is_apart: bool,
+    read: OnceLock<Bytes>,
+}
+
+impl LazyValue {
+    /// A value that is there.
+    pub fn here(value: Bytes) -> LazyValue {
+        LazyValue::of(value, false)
+    }
+
+    /// The value itself, or the pointer to it when it lies apart.
+    pub fn of(part: Bytes, is_apart: bool) -> LazyValue {
+        let read = OnceLock::new();
+        LazyValue {
+            part,
+            is_apart,
+            read,
+        }
+    }
+
+    /// The value.
+    ///
+    /// Errors: those of reading it; asked again, it is read again.
+    pub fn get(&self, values: &OpenValues) -> Result<&Bytes> {
+        if !self.is_apart {
+            return Ok(&self.part);
+        }
+        if let Some(value) = self.read.get() {
+            return Ok(value);
+        }
+        let value = follow(values, self.part.clone(), true)?;
+        Ok(self.read.get_or_init(|| value))
+    }
+}

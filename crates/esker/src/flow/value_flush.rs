@@ -1,0 +1,92 @@
+//! Writes values that wait in memory: in packets, in the background.
+//!
+//! What was overwritten or deleted meanwhile is passed over: its memtable keeps it for whoever can
+//! still see it, and the flush of that memtable, which knows of every snapshot, decides whether it
+//! is ever written. So passing over too much costs memory for a while, and nothing else.
+
+use std::sync::Arc;
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::Result;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::read::view::View;
+use crate::flow::value_log::ValueLog;
+use crate::store::mem::memtable::Memtable;
+use crate::store::vlog::packet::{PACKET_VALUES, PackedValue};
+use crate::store::vlog::value_pool::WaitingValue;
+
+/// Writes what waits in the memtables of a view, oldest first.
+///
+/// Errors: those of writing; what was not written waits on.
+pub fn write_waiting(log: &Arc<ValueLog>, view: &View) -> Result<()> {
+    for index in (0..view.parts().memtables.len()).rev() {
+        write_table(log, view, index)?;
+    }
+    Ok(())
+}
+
+fn write_table(log: &Arc<ValueLog>, view: &View, index: usize) -> Result<()> {
+    let table = &view.parts().memtables[index];
+    let mut packet = Vec::new();
+    let mut packet_bytes = 0;
+    for waiting in table.values().kept() {
+        let Some(value) = waiting.unwritten() else {
+            continue;
+        };
+        if !is_newest(view, index, &waiting) {
+            continue;
+        }
+        let bytes = packed(&waiting, value.clone()).record_bytes();
+        let is_beyond = packet_bytes + bytes > log.packet_bytes_max();
+        if !packet.is_empty() && (is_beyond || packet.len() == PACKET_VALUES) {
+            write_packet(log, table, std::mem::take(&mut packet))?;
+            packet_bytes = 0;
+        }
+        packet.push((waiting, value));
+        packet_bytes += bytes;
+    }
+    if packet.is_empty() {
+        return Ok(());
+    }
+    write_packet(log, table, packet)
+}
+
+type Packed = (Arc<WaitingValue>, Bytes);
+
+fn write_packet(log: &Arc<ValueLog>, table: &Arc<Memtable>, packet: Vec<Packed>) -> Result<()> {
+    let mut pending = log.pending();
+    let values = packet.iter();
+    let values = values.map(|(waiting, value)| packed(waiting, value.clone()));
+    let places = log.write_packet(values.collect(), &mut pending)?;
+    for ((waiting, _), place) in packet.iter().zip(&places) {
+        // Named before anybody can follow a pointer there.
+        table.values().moved_to(place.segment);
+        waiting.written(place);
+    }
+    Ok(())
+}
+
+fn packed(waiting: &WaitingValue, value: Bytes) -> PackedValue<'_> {
+    PackedValue {
+        keyspace: waiting.keyspace(),
+        key: waiting.key(),
+        value,
+        crc: waiting.pointer().crc,
+    }
+}
+
+/// Whether nothing newer of its key is in the memtables, which have all that is newer.
+fn is_newest(view: &View, index: usize, waiting: &WaitingValue) -> bool {
+    let newest = SeqNo::MAX;
+    let tables = &view.parts().memtables;
+    let key = waiting.key();
+    let Some(own) = tables[index].get(key, newest) else {
+        return false;
+    };
+    let pointer = waiting.pointer().encode();
+    own.value.ends_with(&pointer)
+        && tables[..index]
+            .iter()
+            .all(|table| table.get(key, newest).is_none())
+        && (0..=index).all(|index| view.memtable_cover(index, key, newest) < Some(own.seqno()))
+}

@@ -1,0 +1,158 @@
+//! Things that are open by their number: bounded, least recently used out first.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::base::types::error::Result;
+use crate::base::types::id_map::IdMap;
+use crate::base::types::ids::FileNumber;
+
+/// Shards at most: several times the cores of the machines we know, so that two threads which
+/// open files at the same time rarely meet.
+const SHARD_COUNT_MAX: usize = 16;
+
+/// Open files of one kind.
+///
+/// Any thread may call anything. A hit takes its shard's lock for reading and writes to nothing
+/// but the file's own stamp; files are opened under no lock, so that one slow disk access holds
+/// up nobody else. A file that was put out stays usable for whoever holds it.
+pub struct OpenTable<R> {
+    shards: Vec<Shard<R>>,
+    files_per_shard: AtomicUsize,
+}
+
+struct Shard<R> {
+    files: RwLock<IdMap<FileNumber, OpenFile<R>>>,
+    /// Counts openings: the time by which use is measured.
+    openings: AtomicU64,
+}
+
+struct OpenFile<R> {
+    reader: Arc<R>,
+    /// Twice the count of openings in its shard when it was used last, and one more when that
+    /// use was not its own opening: so a file that was found counts as used after one that was
+    /// merely opened.
+    used_at: AtomicU64,
+}
+
+/// What an opening did: the open file, and those that were put out for it.
+pub struct Opened<R> {
+    /// The open file.
+    pub reader: Arc<R>,
+    /// Whether this call opened it.
+    pub is_new: bool,
+    /// Closed when dropped, which may take a system call.
+    pub gone: Vec<Arc<R>>,
+}
+
+impl<R> OpenTable<R> {
+    /// Nothing is open yet, and at most `open_max` (at least 1) later.
+    pub fn new(open_max: usize) -> OpenTable<R> {
+        let open_max = open_max.max(1);
+        let shard_count = open_max.min(SHARD_COUNT_MAX);
+        OpenTable {
+            shards: (0..shard_count).map(|_| Shard::default()).collect(),
+            files_per_shard: AtomicUsize::new(open_max / shard_count),
+        }
+    }
+
+    /// Keeps at most `open_max` files open from now on, and at least one for each shard.
+    pub fn set_open_max(&self, open_max: usize) {
+        let limit = open_max / self.shards.len();
+        self.files_per_shard.store(limit, Ordering::Relaxed);
+    }
+
+    /// The open file with that number.
+    #[inline]
+    pub fn find(&self, number: FileNumber) -> Option<Arc<R>> {
+        let shard = self.shard(number);
+        let files = shard.read();
+        let open = files.get(&number)?;
+        // Relaxed: stamps order evictions, and are right enough whoever sees them when.
+        let now = shard.openings.load(Ordering::Relaxed) * 2 + 1;
+        if open.used_at.load(Ordering::Relaxed) != now {
+            open.used_at.store(now, Ordering::Relaxed);
+        }
+        Some(Arc::clone(&open.reader))
+    }
+
+    /// Opens a file that was not found.
+    pub fn open(&self, number: FileNumber, open: impl FnOnce() -> Result<R>) -> Result<Opened<R>> {
+        let reader = Arc::new(open()?);
+        Ok(self.keep(number, reader))
+    }
+
+    /// Takes out the file with that number. Whoever still holds it may go on reading.
+    pub fn forget(&self, number: FileNumber) -> Option<Arc<R>> {
+        let gone = self.shard(number).write().remove(&number);
+        gone.map(|open| open.reader)
+    }
+
+    /// How many files are open.
+    pub fn open_count(&self) -> usize {
+        self.shards.iter().map(|shard| shard.read().len()).sum()
+    }
+
+    // When another thread opened the same file meanwhile, that one is taken.
+    fn keep(&self, number: FileNumber, reader: Arc<R>) -> Opened<R> {
+        let shard = self.shard(number);
+        let mut files = shard.write();
+        let mut gone = Vec::new();
+        if let Some(open) = files.get(&number) {
+            let reader = Arc::clone(&open.reader);
+            return Opened {
+                reader,
+                is_new: false,
+                gone,
+            };
+        }
+        // Relaxed: a limit that a shard keeps to with its next opening.
+        let limit = self.files_per_shard.load(Ordering::Relaxed).max(1);
+        while files.len() >= limit {
+            let used_at = |open: &OpenFile<R>| open.used_at.load(Ordering::Relaxed);
+            let oldest = files
+                .iter()
+                .min_by_key(|(number, open)| (used_at(open), **number));
+            let oldest = *oldest.expect("at least one file is open").0;
+            gone.extend(files.remove(&oldest).map(|open| open.reader));
+        }
+        let now = shard.openings.fetch_add(1, Ordering::Relaxed) + 1;
+        let open = OpenFile {
+            reader: Arc::clone(&reader),
+            used_at: AtomicU64::new(now * 2),
+        };
+        files.insert(number, open);
+        Opened {
+            reader,
+            is_new: true,
+            gone,
+        }
+    }
+
+    // Numbers are given out in order, so they spread evenly by themselves.
+    fn shard(&self, number: FileNumber) -> &Shard<R> {
+        let count = self.shards.len() as u64;
+        let index = usize::try_from(number.0 % count).expect("below the number of shards");
+        &self.shards[index]
+    }
+}
+
+impl<R> Default for Shard<R> {
+    fn default() -> Shard<R> {
+        Shard {
+            files: RwLock::default(),
+            openings: AtomicU64::new(0),
+        }
+    }
+}
+
+impl<R> Shard<R> {
+    // A map of whole entries cannot be left half changed, so a poisoned lock is as good as any.
+    fn read(&self) -> RwLockReadGuard<'_, IdMap<FileNumber, OpenFile<R>>> {
+        self.files.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, IdMap<FileNumber, OpenFile<R>>> {
+        self.files.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
