@@ -40,13 +40,12 @@ typedef struct KVS_ENV {
     char *IMAGE_file_path;
     /* What happened and what was refused, for people; emptied by every start. NULL is stdout. */
     char *log_file_path;
-    /* The original's flusher slept so many seconds. Here background work begins when there is
-       some. */
+    /* Seconds after which values are brought to the medium, however few they are; 0 is 1. */
     int buffer_sleep_time;
     /* Bytes of values that are not on the medium yet, from which on they are brought there in the
        background. Smaller than buffer_size. */
     int buffer_horizon_size;
-    /* Bytes of memory that the store may use. Larger than 52428800. */
+    /* Bytes of memory for values; keys and index may take as many again. Larger than 52428800. */
     int buffer_size;
 } KVS_ENV;
 

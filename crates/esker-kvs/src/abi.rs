@@ -261,7 +261,7 @@ pub unsafe extern "C" fn kvs_scan_next(
         unsafe { show(found, key, key_size) };
         // Not asked for, the value is not looked at.
         if !value.is_null() || !value_size.is_null() {
-            let found = scan.cursor.value().ok_or(Refusal::Missing)?;
+            let found = scan.cursor.value()?.ok_or(Refusal::Missing)?;
             // SAFETY: as above.
             unsafe { show(found, value, value_size) };
         }

@@ -20,6 +20,14 @@ pub const KEY_COUNT_MAX: u64 = 10_000_000;
 /// The least that the engine takes as `value_flush_bytes`: a sync costs more than so few bytes.
 const FLUSH_BYTES_MIN: u64 = 64 << 10;
 
+/// The shortest time between two flushes that the engine knows; 0 would be none, and the original
+/// means by it: all the time.
+const INTERVAL_S_MIN: u32 = 1;
+
+/// The engine gives at most half of its memory to values; the rest is for keys, small values and
+/// the index, for which the original took 360 MB beside its buffer.
+const MEMORY_BUFFERS: u64 = 2;
+
 /// The fields of `KVS_ENV` as they came, but for the log's path, and whether `KVS_STRICT=1`.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
@@ -57,6 +65,8 @@ pub struct Config {
     pub disk_path: PathBuf,
     /// The image file.
     pub image_path: PathBuf,
+    /// Seconds after which values are flushed, however few they are.
+    pub interval_s: u32,
     /// Bytes of unflushed values that start a flush.
     pub horizon_bytes: u64,
     /// Bytes of memory for values.
@@ -95,6 +105,9 @@ impl Config {
             start,
             disk_path: named("disk_file_path", fields.disk_path)?,
             image_path: named("IMAGE_file_path", fields.image_path)?,
+            interval_s: u32::try_from(fields.sleep_s)
+                .unwrap_or(0)
+                .max(INTERVAL_S_MIN),
             horizon_bytes: u64::try_from(fields.horizon_bytes).unwrap_or(0),
             buffer_bytes: u64::from(fields.buffer_bytes.unsigned_abs()),
             key_count_max: fields.is_strict.then_some(KEY_COUNT_MAX),
@@ -113,8 +126,13 @@ impl Config {
         let flush_bytes = self.horizon_bytes.max(FLUSH_BYTES_MIN);
         vec![
             ("durability", "buffered".into()),
-            ("memory_limit", self.buffer_bytes.to_string()),
+            (
+                "memory_limit",
+                (self.buffer_bytes * MEMORY_BUFFERS).to_string(),
+            ),
+            ("value_buffer_size", self.buffer_bytes.to_string()),
             ("value_flush_bytes", flush_bytes.to_string()),
+            ("value_flush_interval", format!("{}s", self.interval_s)),
         ]
     }
 }

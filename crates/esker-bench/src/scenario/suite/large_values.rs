@@ -87,7 +87,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
         grouped(puts)
     ))?;
     stage.note(
-        "as libkvs has it, buffer_size is the engine's memory_limit and buffer_horizon_size its \
+        "as libkvs has it, buffer_size is the engine's value_buffer_size and buffer_horizon_size its \
          value_flush_bytes: so many unsynced bytes start a sync in the background",
     )?;
     let values = Values::new();
@@ -121,7 +121,8 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
 /// What libkvs makes of `buffer_horizon_size` and `buffer_size`, scaled as the values are.
 fn settings(horizon: u64, pool: u64, divisor: u64) -> StoreSettings {
     let own = [
-        ("memory_limit", pool / divisor),
+        ("memory_limit", 2 * pool / divisor),
+        ("value_buffer_size", pool / divisor),
         ("value_flush_bytes", horizon / divisor),
     ];
     StoreSettings {

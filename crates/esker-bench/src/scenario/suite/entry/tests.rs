@@ -109,7 +109,10 @@ fn large_values_stand_beside_the_raw_disk() {
     ] {
         assert!(ran.out.contains(told), "{told}: {}", ran.out);
     }
-    assert!(ran.err.contains("buffer_size is the engine's memory_limit"));
+    assert!(
+        ran.err
+            .contains("buffer_size is the engine's value_buffer_size")
+    );
 }
 
 #[test]
