@@ -87,7 +87,7 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         rank: Rank::Expert,
         is_live: true,
         shape: size(32, 1 << 30, Some("none")),
-        example: "4KiB",
+        example: "16KiB",
         doc: "Bytes from which on a new value lies in the value log, and the tree points to it; \
               `none` keeps all values in sorted files.",
         reason: "Values apart are written once and read by a call of their own; which pays more \

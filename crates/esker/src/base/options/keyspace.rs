@@ -31,7 +31,7 @@ impl Default for KeyspaceOptions {
             merge: None,
             ttl_s: 0,
             memtable_bytes: 0,
-            value_threshold_bytes: 16 << 10,
+            value_threshold_bytes: 4 << 10,
             sst: SstOptions::default(),
             compaction: CompactionOptions::default(),
         }
