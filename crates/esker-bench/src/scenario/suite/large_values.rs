@@ -87,8 +87,8 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
         grouped(puts)
     ))?;
     stage.note(
-        "as libkvs has it, buffer_size is the engine's value_buffer_size and buffer_horizon_size its \
-         value_flush_bytes: so many unsynced bytes start a sync in the background",
+        "as libkvs has it, buffer_size is the engine's value_buffer_size and buffer_horizon_size \
+         its value_flush_bytes: so many unsynced bytes start a sync in the background",
     )?;
     let values = Values::new();
     let rounds = stage.request.rounds.unwrap_or(1);
