@@ -66,7 +66,7 @@ impl Phrase {
         self.0
     }
 
-    /// The slot as one number of the same order: sorts four times as fast.
+    /// The slot as one number of the same order, to sort by.
     pub fn sort_key(self) -> u128 {
         u128::from_be_bytes(self.0)
     }
