@@ -8,6 +8,7 @@ pub mod memory_file;
 pub mod format;
 pub mod props;
 pub mod contract;
+pub mod tally;
 pub mod prefix;
 pub mod filter;
 pub mod range_deletes;
