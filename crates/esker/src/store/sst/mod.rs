@@ -15,6 +15,7 @@ pub mod range_deletes;
 pub mod index;
 pub mod block;
 pub mod block_based;
+pub mod searchable;
 pub mod any_builder;
 pub mod any_reader;
 pub mod open_files;
