@@ -20,11 +20,15 @@ test: ## prove that the tree is sound: lint, every test, and the models of what 
 	scripts/browser.sh
 	scripts/loom.sh
 
-lint: ## check format, clippy and the rules of STYLE.md
+lint: ## check format, clippy, the rules of STYLE.md, and that fuzz targets and rivals still build
 	@scripts/setup.sh lint
 	cargo fmt --all --check
 	cargo fmt --manifest-path crates/esker-bench-rivals/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo check --manifest-path crates/esker-bench-rivals/Cargo.toml --all-targets --target-dir target --locked
+	@# Named, the fuzzer's own library is not built: nothing is linked here.
+	CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a cargo check --manifest-path fuzz/Cargo.toml --target-dir target --locked
 	cargo xtask tidy
 
 doc: ## build the documentation of the crates

@@ -21,6 +21,7 @@ use esker::store::sst::any_reader::AnyReader;
 use esker::store::sst::block::fetch::BlockCache;
 use esker::store::sst::format::{BlockHandle, Footer, block_checksum};
 use esker::store::sst::props::Props;
+use esker::store::vlog::shares::ValueShares;
 use libfuzzer_sys::fuzz_target;
 
 const NUMBER: FileNumber = FileNumber(9);
@@ -118,6 +119,7 @@ fn props() -> Props {
         order_name: Bytes::copy_of(b"bytewise"),
         compression: Compression::None,
         created_unix_s: 0,
+        values: ValueShares::default(),
     }
 }
 

@@ -7,7 +7,7 @@ use esker_bench::report::record::Measurement;
 use esker_bench::target::settings::Matched;
 
 /// The lines that load a store and put it in order: what they wrote is its write amplification.
-const LOAD: [&str; 4] = ["fillrandom", "overwrite", "settle", "compact"];
+const LOAD: [&str; 4] = ["fillrandom", "overwrite", "settle", "compact-settled"];
 
 /// An engine as tables show it.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ impl Board {
 
     /// Bytes on the medium after the compaction, round by round.
     pub fn compacted_bytes(&self, place: usize) -> Vec<f64> {
-        let cell = self.cell("compact", place).iter();
+        let cell = self.cell("compact-settled", place).iter();
         cell.filter_map(|one| {
             let pair = one.workload.iter().find(|(name, _)| name == "disk_bytes");
             pair.and_then(|(_, text)| text.parse().ok())

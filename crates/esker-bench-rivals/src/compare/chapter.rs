@@ -58,10 +58,7 @@ impl Player<'_, '_> {
             ..Turn::default()
         };
         let mut store = opened.store;
-        if matches!(
-            chapter,
-            Chapter::Busy | Chapter::DeleteOrdered | Chapter::DeleteRandom
-        ) {
+        if chapter.begins_full() {
             prepare(&*store, self.request.num)?;
             store.drain()?;
         }

@@ -48,7 +48,7 @@ pub const GOALS: [(&str, Bar); 35] = [
     ("seekrandom", Bar::Best(2.0)),
     ("seekrandom-10", Bar::Best(2.0)),
     ("compact", Bar::BestTree(1.5)),
-    ("compact", Bar::Written),
+    ("compact-settled", Bar::Written),
     ("compacted-readrandom-cold", Bar::BestTree(2.0)),
     ("compacted-readrandom", Bar::BestTree(2.0)),
     ("compacted-readrandom", Bar::Rival("lmdb", 1.0)),

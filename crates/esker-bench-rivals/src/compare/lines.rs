@@ -2,7 +2,7 @@
 
 use esker_bench::fail::{Failure, Outcome};
 
-/// Lines that share a store; the store begins empty with each chapter.
+/// Lines that share a store, which is a new one in each chapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chapter {
     /// Keys in order.
@@ -15,6 +15,8 @@ pub enum Chapter {
     Large,
     /// Keys in random order, then everything that reads.
     Random,
+    /// Random writes over a tree at rest, and at once the merge of all of it.
+    Rewritten,
     /// Reads beside writes, on keys that all exist.
     Busy,
     /// Deletes in order.
@@ -28,12 +30,13 @@ pub enum Chapter {
 }
 
 /// All chapters, in order.
-pub const CHAPTERS: [Chapter; 10] = [
+pub const CHAPTERS: [Chapter; 11] = [
     Chapter::Ordered,
     Chapter::Synced,
     Chapter::SyncedTogether,
     Chapter::Large,
     Chapter::Random,
+    Chapter::Rewritten,
     Chapter::Busy,
     Chapter::DeleteOrdered,
     Chapter::DeleteRandom,
@@ -80,6 +83,16 @@ pub enum Work {
     Merge,
     /// Gets a random counter, adds 1, puts it, without the log.
     Update,
+}
+
+impl Chapter {
+    /// Whether the store holds every key, and is at rest, before the first line.
+    pub fn begins_full(self) -> bool {
+        matches!(
+            self,
+            Chapter::Rewritten | Chapter::Busy | Chapter::DeleteOrdered | Chapter::DeleteRandom
+        )
+    }
 }
 
 impl Work {
@@ -136,7 +149,7 @@ const FORWARD: Work = Work::Scan { is_forward: true };
 const BACKWARD: Work = Work::Scan { is_forward: false };
 
 /// All of them.
-pub const LINES: [Line; 28] = [
+pub const LINES: [Line; 30] = [
     line("fillseq", Chapter::Ordered, Work::FillOrdered, 1),
     line("fillsync", Chapter::Synced, Work::FillSynced, 1),
     line("fillsync-4", Chapter::SyncedTogether, Work::FillSynced, 1),
@@ -156,7 +169,8 @@ pub const LINES: [Line; 28] = [
         Work::Seek { steps: 10 },
         7,
     ),
-    line("compact", Chapter::Random, Work::Compact, 0),
+    // Engines that settled thoroughly have nothing left to do here: it is no race.
+    line("compact-settled", Chapter::Random, Work::Compact, 0),
     cold("compacted-readrandom-cold", Work::Read, 3),
     line("compacted-readrandom", Chapter::Random, Work::Read, 4),
     line(
@@ -167,6 +181,8 @@ pub const LINES: [Line; 28] = [
     ),
     line("compacted-readseq", Chapter::Random, FORWARD, 0),
     line("compacted-readreverse", Chapter::Random, BACKWARD, 0),
+    line("rewrite", Chapter::Rewritten, Work::FillRandom, 12),
+    line("compact", Chapter::Rewritten, Work::Compact, 0),
     line("readalone", Chapter::Busy, Work::Read, 8),
     line("readwhilewriting", Chapter::Busy, Work::ReadBeside, 9),
     line("deleteseq", Chapter::DeleteOrdered, Work::DeleteOrdered, 0),

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::IsTerminal;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use esker_bench::console::Console;
 use esker_bench::fail::{Failure, FailureKind, Outcome};
@@ -177,9 +177,14 @@ impl Turns<'_, '_> {
     /// Engines take turns within each chapter, so that what is compared was measured within
     /// minutes; each round begins with another engine, so that none always comes first.
     fn play_all(&mut self) -> Outcome {
-        for round in 0..self.request.rounds {
+        let (rounds, begun) = (self.request.rounds, Instant::now());
+        for round in 0..rounds {
             self.round = round;
-            let told = format!("round {} of {}", round + 1, self.request.rounds);
+            let mut told = format!("round {} of {rounds}", round + 1);
+            if round > 0 {
+                let left = begun.elapsed().as_secs_f64() / round as f64 * (rounds - round) as f64;
+                told += &format!("; about {:.0} minutes left", (left / 60.0).ceil());
+            }
             self.console.err.line(&told)?;
             if self.request.has_limits {
                 self.limits()?;

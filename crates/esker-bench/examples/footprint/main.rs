@@ -12,7 +12,7 @@
 
 mod settings;
 mod load;
-mod resident;
+mod leavings;
 mod memory;
 mod opening;
 

@@ -2,10 +2,11 @@
 
 use esker::{Db, Readable};
 use esker_bench::make::random::Random;
+use esker_bench::measure::process::{Resident, forget_peak};
 
 use crate::Fault;
+use crate::leavings::clear;
 use crate::load::{KEY_BYTES, key, values};
-use crate::resident::{clear, reset_peak, resident};
 use crate::settings::Settings;
 
 /// Entries between two looks at the memory.
@@ -32,8 +33,8 @@ struct Watch {
 impl Watch {
     // What the process held before is not the engine's.
     fn new(limit_bytes: u64) -> Result<Watch, Fault> {
-        reset_peak()?;
-        let base_bytes = resident()?.now_bytes;
+        forget_peak();
+        let base_bytes = look()?.now_bytes;
         Ok(Watch {
             base_bytes,
             limit_bytes,
@@ -41,7 +42,7 @@ impl Watch {
     }
 
     fn print(&self, phase: &str, db: &Db) -> Result<(), Fault> {
-        let now = resident()?;
+        let now = look()?;
         let of_ours = |bytes: u64| bytes.saturating_sub(self.base_bytes);
         let share = of_ours(now.peak_bytes) as f64 / self.limit_bytes as f64;
         println!(
@@ -58,8 +59,13 @@ impl Watch {
             .map(|(owner, bytes)| format!("{owner} {} KiB", bytes >> 10))
             .collect();
         println!("{:<12} {}", "", held.join(", "));
-        reset_peak()
+        forget_peak();
+        Ok(())
     }
+}
+
+fn look() -> Result<Resident, Fault> {
+    Ok(Resident::now().ok_or("this system does not tell the memory of a process")?)
 }
 
 fn under(limit_bytes: u64, settings: &Settings) -> Result<(), Fault> {

@@ -7,8 +7,8 @@ use esker::{Db, Readable};
 use esker_bench::make::random::Random;
 
 use crate::Fault;
+use crate::leavings::{clear, directory_bytes};
 use crate::load::{key, values};
-use crate::resident::{clear, directory_bytes};
 use crate::settings::Settings;
 
 /// Bytes of a value.

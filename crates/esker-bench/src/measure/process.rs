@@ -28,9 +28,7 @@ pub struct Usage {
 impl Usage {
     /// Starts counting the most memory from here on, and says what was used so far.
     pub fn begin() -> Usage {
-        // Systems that do not know the call go on counting from the start of the process: the
-        // number is then an upper bound.
-        let _ = fs::write("/proc/self/clear_refs", "5");
+        forget_peak();
         Usage::now()
     }
 
@@ -41,15 +39,14 @@ impl Usage {
         let nanos = u64::try_from(cpu.tv_nsec).unwrap_or(0);
         let cpu = Duration::from_secs(seconds) + Duration::from_nanos(nanos);
         let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let bytes = |name| field(&io, name).unwrap_or(0);
         Usage {
             cpu_s: cpu.as_secs_f64(),
-            // The file counts in units of 1024 bytes.
-            peak_rss_bytes: field(&status, "VmHWM") << 10,
-            read_call_bytes: field(&io, "rchar"),
-            write_call_bytes: field(&io, "wchar"),
-            device_read_bytes: field(&io, "read_bytes"),
-            device_write_bytes: field(&io, "write_bytes"),
+            peak_rss_bytes: Resident::now().map_or(0, |memory| memory.peak_bytes),
+            read_call_bytes: bytes("rchar"),
+            write_call_bytes: bytes("wchar"),
+            device_read_bytes: bytes("read_bytes"),
+            device_write_bytes: bytes("write_bytes"),
         }
     }
 
@@ -72,20 +69,44 @@ impl Usage {
     }
 }
 
-/// Bytes of memory that the process holds now.
-pub fn resident_bytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    // The file counts in units of 1024 bytes.
-    field(&status, "VmRSS") << 10
+/// Memory of this process as the system tells it, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resident {
+    /// Now, less pages of files that are mapped: those are the system's cache.
+    pub anonymous_bytes: u64,
+    /// Now, in all.
+    pub now_bytes: u64,
+    /// The most so far, or since [`forget_peak`].
+    pub peak_bytes: u64,
 }
 
-/// The number behind `name:` at the start of a line; 0 if there is none.
-fn field(text: &str, name: &str) -> u64 {
-    let line = text.lines().find_map(|line| {
+impl Resident {
+    /// What it is now; `None` where the system does not tell.
+    pub fn now() -> Option<Resident> {
+        let status = fs::read_to_string("/proc/self/status").ok()?;
+        // The file counts in units of 1024 bytes.
+        let bytes = |name| Some(field(&status, name)? << 10);
+        Some(Resident {
+            anonymous_bytes: bytes("RssAnon")?,
+            now_bytes: bytes("VmRSS")?,
+            peak_bytes: bytes("VmHWM")?,
+        })
+    }
+}
+
+/// Starts counting the most memory from here on, where the system can.
+pub fn forget_peak() {
+    // Systems that do not know the call go on counting from the start of the process: the number
+    // is then an upper bound.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The number behind `name:` at the start of a line.
+fn field(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
         let rest = line.strip_prefix(name)?.strip_prefix(':')?;
         rest.split_whitespace().next()?.parse().ok()
-    });
-    line.unwrap_or(0)
+    })
 }
 
 #[cfg(test)]

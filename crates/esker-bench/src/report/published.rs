@@ -46,25 +46,29 @@ pub const CAUTION: &str = "Machines, years and disks differ, so a rate here says
     which engine is faster; what can be compared is the order of magnitude and, better, a ratio of \
     two lines that one machine measured, such as merge over update.";
 
-const MERGES: Document = Document {
+/// Counters by reading and writing, and by merging.
+pub const MERGES: Document = Document {
     title: "Read-Modify-Write Benchmarks",
     source: "RocksDB wiki, 2013",
     machine: "16 cores Xeon E5-2660, 144 GB, 1.8 TB flash; 50 M keys, 8-byte values, log off",
 };
 
-const DESKTOP: Document = Document {
+/// LevelDB's list on a desktop.
+pub const DESKTOP: Document = Document {
     title: "Key-value stores that turn rows into columns: LevelDB",
     source: "notes on LevelDB 1.20, about 2017",
     machine: "desktop, i5, SATA SSD Kingston SA400; 1 M keys, no packing",
 };
 
-const SERVER: Document = Document {
+/// LevelDB's list on a server.
+pub const SERVER: Document = Document {
     title: "Key-value stores that turn rows into columns: LevelDB",
     source: "notes on LevelDB 1.20, October 2017",
     machine: "server, 8 cores Opteron 4386, hard disk; 1 M keys, no packing",
 };
 
-const KVS: Document = Document {
+/// Values of 100 KB through a pool of buffers.
+pub const KVS: Document = Document {
     title: "key-value-system performance test",
     source: "FoOTOo Lab, 2012",
     machine: "Pentium E5700, 2 GB, 7200 rpm SATA disk; 100 KB values",
@@ -159,8 +163,20 @@ pub fn figures() -> Vec<Figure> {
     all
 }
 
+/// The figure that `document` published for the workload that we call `name`, where `before` of
+/// that name came before it in one run.
+pub fn value(document: &Document, name: &str, before: usize) -> Option<f64> {
+    let is_asked = |figure: &Figure| {
+        figure.document == document
+            && figure.unit != Unit::Ratio
+            && figure.names.contains(&(name, before))
+    };
+    let found = figures().into_iter().find(is_asked);
+    found.map(|figure| figure.value)
+}
+
 /// The lines of LevelDB's list, in microseconds for each operation.
-fn leveldb() -> [[Figure; 2]; 14] {
+fn leveldb() -> [[Figure; 2]; 15] {
     [
         both("fillseq", &[("fillseq", 0)], 4.430, 4.420),
         both("fillsync", &[("fillsync", 0)], 51.263, 42_371.754),
@@ -191,6 +207,7 @@ fn leveldb() -> [[Figure; 2]; 14] {
         ),
         both("fill100K", &[("fill100K", 0)], 4904.830, 6323.643),
         both("crc32c, 4 KiB", &[("crc32c", 0)], 1.066, 2.097),
+        both("loads of a pointer", &[("acquireload", 0)], 12.601, 0.666),
     ]
 }
 

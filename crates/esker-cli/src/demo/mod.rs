@@ -5,7 +5,6 @@
 
 mod random;
 mod measure;
-mod memory;
 mod texts;
 mod ledger;
 mod stage;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use esker_bench::measure::process::Resident;
 use esker_bench::report::record::Record;
 use serde_json::{Value, json};
 
@@ -11,7 +12,6 @@ use crate::commands::look;
 use crate::demo::account::{self, Account};
 use crate::demo::fill::fill;
 use crate::demo::kill::{self, Round};
-use crate::demo::memory::peak_resident_bytes;
 use crate::demo::reads::{self, Choice};
 use crate::demo::stage::{Act, Stage, book_bytes};
 use crate::demo::summary::{self, Sizes};
@@ -78,6 +78,10 @@ pub fn demo(shared: &Shared, args: &Demo) -> Outcome {
     finale(&stage, &played, &maps, &html, began.elapsed())
 }
 
+fn peak_bytes() -> Option<u64> {
+    Resident::now().map(|memory| memory.peak_bytes)
+}
+
 /// What the acts with one open database gave.
 struct Played {
     acts: Vec<Act>,
@@ -88,7 +92,7 @@ struct Played {
 }
 
 fn play(stage: &Stage, told: &mut Told) -> Outcome<Played> {
-    let before = peak_resident_bytes();
+    let before = peak_bytes();
     let texts = texts::find()?;
     let what = match &texts {
         Texts::File(path) => path.display().to_string(),
@@ -141,7 +145,7 @@ fn play(stage: &Stage, told: &mut Told) -> Outcome<Played> {
             sorted,
             disk,
             books: book_bytes(&filled.books) + counted.book_bytes,
-            peak: peak_resident_bytes(),
+            peak: peak_bytes(),
             before,
             limit,
         },

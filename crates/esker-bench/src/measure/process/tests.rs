@@ -16,9 +16,9 @@ fn work_costs_processor_time_and_memory() {
 
 #[test]
 fn fields_are_found_by_their_whole_name() {
-    // `read_bytes` is not `cancelled_read_bytes`, and a missing line is 0.
+    // `read_bytes` is not `cancelled_read_bytes`, and a missing line is nothing.
     let text = "cancelled_read_bytes: 7\nread_bytes: 12\nVmHWM:\t  34 kB\n";
-    assert_eq!(field(text, "read_bytes"), 12);
-    assert_eq!(field(text, "VmHWM"), 34);
-    assert_eq!(field(text, "wchar"), 0);
+    assert_eq!(field(text, "read_bytes"), Some(12));
+    assert_eq!(field(text, "VmHWM"), Some(34));
+    assert_eq!(field(text, "wchar"), None);
 }

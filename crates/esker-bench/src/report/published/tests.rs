@@ -23,3 +23,12 @@ fn the_published_ratio_is_that_of_the_published_rates() {
     let ratio = rate("mergerandom") / rate("updaterandom");
     assert!((ratio - rate("merge over update")).abs() < 0.005);
 }
+
+#[test]
+fn a_figure_is_found_by_document_name_and_place() {
+    // The third readrandom of the list is the one after the compaction.
+    assert_eq!(value(&DESKTOP, "readrandom", 2), Some(2.339));
+    assert_eq!(value(&SERVER, "readrandom", 2), Some(2.745));
+    assert_eq!(value(&DESKTOP, "readrandom", 3), None);
+    assert_eq!(value(&MERGES, "mergerandom", 0), Some(105_892.0));
+}

@@ -7,6 +7,7 @@ use crate::fail::{Failure, Outcome};
 use crate::flags::flag::Dialect;
 use crate::make::dice::ParkMiller;
 use crate::measure::summary::Summary;
+use crate::report::published::{DESKTOP, SERVER, value};
 use crate::report::record::Measurement;
 use crate::scenario::db_bench::default_list::default_list;
 use crate::scenario::suite::bench_line;
@@ -17,26 +18,6 @@ use crate::scenario::suite::table::{Table, counted, grouped};
 /// Bytes on the disk for each key: 116 of key and value and those of its share of 100 KB values,
 /// and as much again while files are merged.
 const KEY_DISK_BYTES: u64 = 650;
-
-/// What the two machines needed, in microseconds for each operation, by name and by how many of
-/// that name came before. Packing failed there, and our list has what has been added since.
-const PUBLISHED: [(&str, usize, f64, f64); 15] = [
-    ("fillseq", 0, 4.430, 4.420),
-    ("fillsync", 0, 51.263, 42_371.754),
-    ("fillrandom", 0, 3.984, 13.551),
-    ("overwrite", 0, 4.235, 20.956),
-    ("readrandom", 0, 4.318, 6.782),
-    ("readrandom", 1, 3.711, 4.308),
-    ("readseq", 0, 0.166, 0.224),
-    ("readreverse", 0, 0.308, 0.381),
-    ("compact", 0, 693_897.0, 3_167_857.0),
-    ("readrandom", 2, 2.339, 2.745),
-    ("readseq", 1, 0.139, 0.188),
-    ("readreverse", 1, 0.246, 0.329),
-    ("fill100K", 0, 4904.830, 6323.643),
-    ("crc32c", 0, 1.066, 2.097),
-    ("acquireload", 0, 12.601, 0.666),
-];
 
 /// LevelDB's own seeds: what each thread of its list draws keys with.
 const FILL_SEEDS: [u32; 2] = [1003, 1004];
@@ -161,11 +142,10 @@ fn tell(stage: &mut Stage<'_, '_>, lines: &[Line], keys: u64) -> Outcome {
             0 => line.name.clone(),
             before => format!("{}, {}.", line.name, before + 1),
         };
-        let published = PUBLISHED
-            .iter()
-            .find(|(name, before, _, _)| line.is(name, *before));
+        // Packing failed there, and our list has what has been added since.
+        let published = [&DESKTOP, &SERVER].map(|it| value(it, &line.name, line.before));
         let mut cells = vec![name, micros.text(|micros| format!("{micros:.3}"))];
-        if let Some((_, _, ssd, disk)) = published {
+        if let [Some(ssd), Some(disk)] = published {
             let ratio = ssd / micros.median.max(1e-9);
             // Loops without a store say nothing of one.
             if !matches!(line.name.as_str(), "crc32c" | "acquireload") {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::disk::space::{bytes_text, disk_bytes as bytes_on_disk};
 use crate::fail::{Failure, Outcome};
 use crate::make::keys::{Chooser, Distribution};
-use crate::measure::process::resident_bytes;
+use crate::measure::process::Resident;
 use crate::run::course::{Course, Finished};
 use crate::scenario::db_bench::work::{KINDS, READ};
 use crate::scenario::suite::fence::Fence;
@@ -175,7 +175,8 @@ fn read(
         (Some(bytes), LimitBy::ControlGroup) => {
             // What this program itself holds, keys above all, is beside the point; of the rest one
             // half is the engine's, the other the page cache's.
-            let all = (bytes + resident_bytes()).max(FENCE_BYTES_MIN);
+            let all =
+                (bytes + Resident::now().map_or(0, |memory| memory.now_bytes)).max(FENCE_BYTES_MIN);
             (bytes / 2, Some(Fence::raise(all)?))
         }
     };
