@@ -57,7 +57,7 @@ fn write(path: &Path, kind: FileKind, compression: Compression) {
     let file = RealFs.create(path).expect("the file can be created");
     let mut builder = match kind {
         FileKind::BlockBased => AnyBuilder::block_based(file, settings),
-        FileKind::Searchable => AnyBuilder::searchable(file, settings).expect("zstd starts"),
+        FileKind::Searchable => AnyBuilder::searchable(file, settings, None).expect("zstd starts"),
     };
     let mut random = Random::new(1);
     for number in 0..ENTRY_COUNT {

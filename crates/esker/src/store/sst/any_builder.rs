@@ -1,5 +1,6 @@
 //! Every kind of builder of sorted files behind one enum.
 
+use crate::base::phrase::encoder::Encoder;
 use crate::base::types::error::Result;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::AppendFile;
@@ -21,9 +22,16 @@ impl AnyBuilder {
         AnyBuilder::BlockBased(Box::new(BlockBasedBuilder::new(file, settings)))
     }
 
-    /// A builder of a searchable file, on an empty `file`.
-    pub fn searchable(file: Box<dyn AppendFile>, settings: BuildSettings) -> Result<AnyBuilder> {
-        let builder = SearchableBuilder::new(file, settings)?;
+    /// A builder of a searchable file, on an empty `file`, whose values are packed by `phrases`
+    /// if it is there.
+    ///
+    /// Errors: when Zstd gets no memory.
+    pub fn searchable(
+        file: Box<dyn AppendFile>,
+        settings: BuildSettings,
+        phrases: Option<Encoder>,
+    ) -> Result<AnyBuilder> {
+        let builder = SearchableBuilder::new(file, settings, phrases)?;
         Ok(AnyBuilder::Searchable(Box::new(builder)))
     }
 

@@ -147,7 +147,7 @@ impl SstStage {
         };
         let file = RealFs.create(&self.path())?;
         let settings = self.settings(sst, compression);
-        self.builder = Some(AnyBuilder::searchable(file, settings)?);
+        self.builder = Some(AnyBuilder::searchable(file, settings, None)?);
         Ok(())
     }
 

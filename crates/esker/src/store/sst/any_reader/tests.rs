@@ -1,10 +1,14 @@
 //! Tests of `any_reader`.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
+use crate::base::phrase::corpus;
+use crate::base::phrase::encoder::Encoder;
+use crate::base::phrase::parse::Effort;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::{self, Trailer};
@@ -74,9 +78,10 @@ fn random_value(random: &mut Random) -> Vec<u8> {
         10..29 => random.below(40) as usize,
         _ => random.below(3000) as usize,
     };
-    match random.one_in(2) {
-        true => random.bytes(len),
-        false => vec![b'v'; len],
+    match random.below(3) {
+        0 => random.bytes(len),
+        1 => vec![b'v'; len],
+        _ => corpus::prose(&mut corpus::Dice::new(random.next_u64()), len),
     }
 }
 
@@ -116,8 +121,16 @@ type Begin = fn(MemoryFile, BuildSettings) -> AnyBuilder;
 
 const BLOCKS: Begin = |file, settings| AnyBuilder::block_based(Box::new(file), settings);
 const SEARCHABLE: Begin =
-    |file, settings| AnyBuilder::searchable(Box::new(file), settings).unwrap();
-const EVERY_KIND: [Begin; 2] = [BLOCKS, SEARCHABLE];
+    |file, settings| AnyBuilder::searchable(Box::new(file), settings, None).unwrap();
+const PHRASES: Begin = |file, settings| {
+    static ENCODER: OnceLock<Encoder> = OnceLock::new();
+    let encoder = ENCODER.get_or_init(|| {
+        let [dictionary, _] = corpus::dictionaries();
+        Encoder::new(&dictionary, Effort::Fast)
+    });
+    AnyBuilder::searchable(Box::new(file), settings, Some(encoder.clone())).unwrap()
+};
+const EVERY_KIND: [Begin; 3] = [BLOCKS, SEARCHABLE, PHRASES];
 
 fn build(begin: Begin, rows: &Rows, settings: BuildSettings) -> (Vec<u8>, FinishedSst) {
     let file = MemoryFile::default();
@@ -234,7 +247,7 @@ fn a_file_reads_as_the_model_does() {
             0 => KeyOrder::Custom(Arc::new(Backwards)),
             _ => KeyOrder::Bytewise,
         };
-        let begin = EVERY_KIND[round / 4 % 2];
+        let begin = EVERY_KIND[round / 4 % 3];
         let rows = random_rows(&mut random, &order);
         let sst = random_settings(&mut random);
         let (bytes, finished) = build(begin, &rows, settings(&order, sst));

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::base::codec::checksum::hash64;
 use crate::base::codec::compress::Compression;
+use crate::base::phrase::encoder::Encoder;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
@@ -64,10 +65,14 @@ struct FinishedPage {
 }
 
 impl SearchableBuilder {
-    /// A builder that writes to an empty `file`. Values are packed with Zstd where that pays,
-    /// unless the settings say that nothing is packed; pages are closed after as many bytes as
-    /// the settings say for blocks.
-    pub fn new(file: Box<dyn AppendFile>, settings: BuildSettings) -> Result<SearchableBuilder> {
+    /// A builder that writes to an empty `file`. Values are packed by `phrases` and, where it
+    /// cannot or is not there, with Zstd, unless the settings say that nothing is packed; pages
+    /// are closed after as many bytes as the settings say for blocks.
+    pub fn new(
+        file: Box<dyn AppendFile>,
+        settings: BuildSettings,
+        phrases: Option<Encoder>,
+    ) -> Result<SearchableBuilder> {
         let mut settings = settings;
         let zstd_level = match settings.compression {
             Compression::None => None,
@@ -83,7 +88,7 @@ impl SearchableBuilder {
         };
         Ok(SearchableBuilder {
             out: BlockWriter::new(file, pack),
-            packer: ValuePacker::new(zstd_level)?,
+            packer: ValuePacker::new(phrases, zstd_level)?,
             pending: None,
             last_key: Vec::new(),
             key_before: None,
@@ -169,12 +174,16 @@ impl SearchableBuilder {
         self.tally.props.data_block_count = self.keys.finish();
         let index = self.keys.write(&mut self.out)?;
         self.tally.props.index_bytes = self.out.offset() - before_keys;
+        let dictionary = match self.packer.used_dictionary() {
+            None => None,
+            Some(dictionary) => Some(self.out.write_plain(&dictionary.to_bytes())?),
+        };
         let range_deletes = self.write_range_deletes()?;
         self.tally.settle();
         let props = self.out.write_plain(&self.tally.props.encode())?;
         let footer = Footer {
             index,
-            dictionary: None,
+            dictionary,
             props,
             range_deletes,
             number: self.settings.number,

@@ -17,11 +17,14 @@
 //! | … | bytes | the value, packed by that method |
 //! | 4 | u32 | masked CRC32C, see below |
 //!
-//! Methods: 0 the value itself; 1 phrases of the file's dictionary (`base/phrase`); 2 one Zstd
-//! frame. The checksum covers the number of the file (u64), the part of the user key that is in
-//! the key page, the entry's trailer (u64), and the record's bytes before the checksum. So a
-//! record in the wrong place, in the wrong file or under the wrong key does not pass for the
-//! right one. Its length is in the key page.
+//! Methods: 0 the value itself; 1 phrases of the file's dictionary; 2 one Zstd frame. With methods
+//! 0 and 1 the last two parts before the checksum are a record as `base/phrase/format` tells it,
+//! and the plain bytes of the dictionary's block are a dictionary as it is told there.
+//!
+//! The checksum covers the number of the file (u64), the part of the user key that is in the key
+//! page, the entry's trailer (u64), and the record's bytes before the checksum. So a record in the
+//! wrong place, in the wrong file or under the wrong key does not pass for the right one. Its
+//! length is in the key page.
 //!
 //! A *key page* (the plain bytes of its block):
 //!

@@ -15,6 +15,7 @@ pub mod packed;
 pub mod page;
 pub mod page_builder;
 pub mod keys;
+pub mod dictionary;
 pub mod records;
 pub mod window;
 pub mod builder;

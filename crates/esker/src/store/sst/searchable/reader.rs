@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
+use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
@@ -19,6 +20,7 @@ use crate::store::sst::format::{BlockHandle, FOOTER_BYTES};
 use crate::store::sst::index::block::IndexBlock;
 use crate::store::sst::props::Props;
 use crate::store::sst::range_deletes;
+use crate::store::sst::searchable::dictionary::SharedDictionary;
 use crate::store::sst::searchable::format::{Footer, fingerprint_of};
 use crate::store::sst::searchable::keys::{Landing, Spot, Wanted, put_next};
 use crate::store::sst::searchable::page::{Page, RecordPlace, bad, no_place};
@@ -30,14 +32,15 @@ pub struct SearchableReader {
     source: BlockSource,
     order: KeyOrder,
     index: IndexBlock,
+    dictionary: Option<SharedDictionary>,
     range_deletes: Arc<[RangeDelete]>,
     props: Props,
     value_bytes_max: usize,
 }
 
 impl SearchableReader {
-    /// Opens the file with that number, and keeps its key index, properties and range deletes in
-    /// memory.
+    /// Opens the file with that number, and keeps its key index, dictionary, properties and range
+    /// deletes in memory.
     ///
     /// Errors: `Unsupported` for a newer format, `Invalid` for another order of keys than the
     /// file was written with, `Corruption` with file and offset for everything that is damaged.
@@ -63,15 +66,17 @@ impl SearchableReader {
                 range_deletes::decode(&order, plain)
             })?,
         };
-        let refuse = |why| Err(Error::corruption(why).in_file(FileName::Sst(number)));
         if range_deletes.len() as u64 != props.range_delete_count {
-            return refuse("the number of range deletes is not what it was");
+            let error = Error::corruption("the number of range deletes is not what it was");
+            return Err(error.in_file(FileName::Sst(number)));
         }
-        if footer.dictionary.is_some() {
-            return refuse("it has a dictionary, and nothing that needs one");
-        }
+        let dictionary = match footer.dictionary {
+            None => None,
+            Some(handle) => Some(parse(&source, handle, SharedDictionary::read)?),
+        };
         Ok(SearchableReader {
             index: source.index_from_file(footer.index)?,
+            dictionary,
             source,
             order,
             range_deletes: range_deletes.into(),
@@ -116,9 +121,7 @@ impl SearchableReader {
         if record.tail != rest {
             return Ok(None);
         }
-        record
-            .unpack_into(&mut raw)
-            .map_err(|error| self.in_record(error, place))?;
+        self.unpack(&record, place, &mut raw)?;
         Ok(Some(Found {
             trailer,
             value: Bytes::from(raw),
@@ -211,6 +214,19 @@ impl SearchableReader {
             .map_err(|error| self.in_record(error, place))
     }
 
+    /// Replaces what is in `raw` by the raw value of a record. Errors name the file and the record.
+    pub fn unpack(&self, record: &Record<'_>, place: RecordPlace, raw: &mut Vec<u8>) -> Result<()> {
+        let dictionary = self.dictionary.as_ref().map(|shared| &**shared.get());
+        record
+            .unpack_into(dictionary, raw)
+            .map_err(|error| self.in_record(error, place))
+    }
+
+    /// The dictionary, if a record needs one.
+    pub fn dictionary(&self) -> Option<&Arc<Dictionary>> {
+        self.dictionary.as_ref().map(SharedDictionary::get)
+    }
+
     /// Number of the page that may hold the first entry not before that one; `None` when all
     /// entries are before it.
     pub fn page_of(&self, user_key: &[u8], trailer: Trailer) -> Option<usize> {
@@ -279,7 +295,10 @@ impl SearchableReader {
             .iter()
             .map(|range| std::mem::size_of::<RangeDelete>() + range.start.len() + range.end.len())
             .sum();
-        std::mem::size_of::<SearchableReader>() + self.index.size_bytes() + range_deletes
+        let dictionary = self.dictionary.as_ref();
+        let dictionary = dictionary.map_or(0, SharedDictionary::pinned_bytes);
+        let fixed = std::mem::size_of::<SearchableReader>();
+        fixed + self.index.size_bytes() + dictionary + range_deletes
     }
 }
 

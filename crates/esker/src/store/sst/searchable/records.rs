@@ -5,6 +5,8 @@ use crate::base::codec::compress::Compression;
 use crate::base::codec::frames::FramePacker;
 use crate::base::codec::reader::{ByteReader, put_prefixed};
 use crate::base::codec::varint::put_varint;
+use crate::base::phrase::dictionary::Dictionary;
+use crate::base::phrase::encoder::Encoder;
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
@@ -16,6 +18,10 @@ use crate::store::sst::searchable::format::{CHECK_BYTES, METHOD_BITS, Method};
 /// Values shorter than this are not given to Zstd: a frame of its own has a dozen bytes of heads,
 /// and in so few bytes there is hardly anything that repeats.
 const ZSTD_VALUE_BYTES_MIN: usize = 64;
+
+/// Values longer than this are given to Zstd where there is a choice: in so many bytes it finds
+/// what repeats by itself, and at many times the speed.
+const PHRASE_VALUE_BYTES_MAX: usize = 64 << 10;
 
 /// Longest value, unpacked, that a file may claim to hold: the largest a user may write, and room
 /// for operands that were folded into one.
@@ -54,8 +60,8 @@ pub struct PackedValue {
     expiry: Vec<u8>,
     /// Bytes of the value unpacked, without the expiry.
     plain_len: usize,
-    method: Method,
-    payload: Vec<u8>,
+    /// Length and method, and the value packed.
+    packed: Vec<u8>,
 }
 
 impl PackedValue {
@@ -66,7 +72,7 @@ impl PackedValue {
 
     /// Bytes it takes in a record.
     pub fn stored_len(&self) -> usize {
-        self.expiry.len() + self.payload.len()
+        self.expiry.len() + self.packed.len()
     }
 
     /// Appends the record of this value: the tail is what of its user key `sealed` has not.
@@ -74,9 +80,7 @@ impl PackedValue {
         let start = out.len();
         put_prefixed(out, tail);
         out.extend_from_slice(&self.expiry);
-        let number = (self.plain_len as u64) << METHOD_BITS | self.method as u64;
-        put_varint(out, number);
-        out.extend_from_slice(&self.payload);
+        out.extend_from_slice(&self.packed);
         let checksum = sealed.checksum(&out[start..]);
         out.extend_from_slice(&checksum.to_le_bytes());
     }
@@ -85,17 +89,27 @@ impl PackedValue {
 /// Packs values, each by itself.
 #[derive(Debug)]
 pub struct ValuePacker {
+    phrases: Option<Encoder>,
+    has_used_phrases: bool,
     frames: Option<FramePacker>,
-    /// Memory of a value that was written.
+    /// Memory of a frame, and of a value that was written.
+    frame: Vec<u8>,
     spare: Vec<u8>,
+    /// What was encoded as phrases, decoded again.
+    back: Vec<u8>,
 }
 
 impl ValuePacker {
-    /// A packer that gives values to Zstd at that level, or to nobody.
-    pub fn new(zstd_level: Option<i32>) -> Result<ValuePacker> {
+    /// A packer that gives values to this encoder of phrases, if there is one, and what it
+    /// cannot pack to Zstd at that level, or to nobody.
+    pub fn new(phrases: Option<Encoder>, zstd_level: Option<i32>) -> Result<ValuePacker> {
         Ok(ValuePacker {
+            phrases,
+            has_used_phrases: false,
             frames: zstd_level.map(FramePacker::new).transpose()?,
+            frame: Vec::new(),
             spare: Vec::new(),
+            back: Vec::new(),
         })
     }
 
@@ -106,34 +120,79 @@ impl ValuePacker {
     pub fn pack(&mut self, kind: Kind, raw: &[u8]) -> Result<PackedValue> {
         let (expiry, value) = raw.split_at(if kind.is_expiring() { EXPIRY_BYTES } else { 0 });
         assert!(value.len() <= VALUE_BYTES_CLAIM_MAX);
-        let mut payload = std::mem::take(&mut self.spare);
-        let method = self.pack_into(kind, value, &mut payload)?;
+        let mut packed = std::mem::take(&mut self.spare);
+        packed.clear();
+        // Pointers are random bits.
+        let is_packed = !kind.is_apart()
+            && (self.pack_as_phrases(value, &mut packed)
+                || self.pack_as_frame(value, &mut packed)?);
+        if !is_packed {
+            put_number(&mut packed, value.len(), Method::Raw);
+            packed.extend_from_slice(value);
+        }
         Ok(PackedValue {
             expiry: expiry.to_vec(),
             plain_len: value.len(),
-            method,
-            payload,
+            packed,
         })
     }
 
     /// Takes the memory of a value that was written.
     pub fn take_back(&mut self, value: PackedValue) {
-        self.spare = value.payload;
+        self.spare = value.packed;
     }
 
-    fn pack_into(&mut self, kind: Kind, value: &[u8], payload: &mut Vec<u8>) -> Result<Method> {
-        // Pointers are random bits.
-        let frames = self.frames.as_mut().filter(|_| !kind.is_apart());
-        if let Some(frames) = frames
-            && value.len() >= ZSTD_VALUE_BYTES_MIN
-            && frames.pack(value, value.len() - value.len() / 8, payload)?
-        {
-            return Ok(Method::Zstd);
-        }
-        payload.clear();
-        payload.extend_from_slice(value);
-        Ok(Method::Raw)
+    /// The dictionary, if a value was packed with it.
+    pub fn used_dictionary(&self) -> Option<&Dictionary> {
+        let phrases = self.phrases.as_ref().filter(|_| self.has_used_phrases);
+        phrases.map(|phrases| &**phrases.dictionary())
     }
+
+    // Whether that was worth it; `packed` is empty where not.
+    fn pack_as_phrases(&mut self, value: &[u8], packed: &mut Vec<u8>) -> bool {
+        let Some(phrases) = &mut self.phrases else {
+            return false;
+        };
+        if value.len() > PHRASE_VALUE_BYTES_MAX {
+            return false;
+        }
+        // What it appends begins with a record's number, in the bits that a record has for it.
+        phrases.encode(value, packed);
+        let Some((_, Method::Phrases)) = take_number(&mut ByteReader::new(packed)) else {
+            packed.clear();
+            return false;
+        };
+        // Two hundredths of the time that encoding takes, and a mistake would stay for ever.
+        let decoded = phrases
+            .dictionary()
+            .decode(packed, value.len(), &mut self.back);
+        assert!(decoded.is_ok() && self.back == value, "phrases come back");
+        self.has_used_phrases = true;
+        true
+    }
+
+    fn pack_as_frame(&mut self, value: &[u8], packed: &mut Vec<u8>) -> Result<bool> {
+        let Some(frames) = &mut self.frames else {
+            return Ok(false);
+        };
+        let bytes_max = value.len() - value.len() / 8;
+        if value.len() < ZSTD_VALUE_BYTES_MIN || !frames.pack(value, bytes_max, &mut self.frame)? {
+            return Ok(false);
+        }
+        put_number(packed, value.len(), Method::Zstd);
+        packed.extend_from_slice(&self.frame);
+        Ok(true)
+    }
+}
+
+fn put_number(out: &mut Vec<u8>, plain_len: usize, method: Method) {
+    put_varint(out, (plain_len as u64) << METHOD_BITS | method as u64);
+}
+
+fn take_number(reader: &mut ByteReader<'_>) -> Option<(usize, Method)> {
+    let number = reader.varint()?;
+    let method = Method::from_number(number & ((1 << METHOD_BITS) - 1))?;
+    Some((usize::try_from(number >> METHOD_BITS).ok()?, method))
 }
 
 /// A record whose checksum was right; its value is still packed.
@@ -144,6 +203,8 @@ pub struct Record<'a> {
     expiry: &'a [u8],
     plain_len: usize,
     method: Method,
+    /// Length and method, and the value packed.
+    packed: &'a [u8],
     payload: &'a [u8],
 }
 
@@ -176,33 +237,43 @@ impl<'a> Record<'a> {
         let mut reader = ByteReader::new(body);
         let tail = reader.prefixed()?;
         let expiry = reader.bytes(if kind.is_expiring() { EXPIRY_BYTES } else { 0 })?;
-        let number = reader.varint()?;
+        let packed = reader.rest();
+        let (plain_len, method) = take_number(&mut reader)?;
         Some(Record {
             tail,
             expiry,
-            plain_len: usize::try_from(number >> METHOD_BITS).ok()?,
-            method: Method::from_number(number & ((1 << METHOD_BITS) - 1))?,
+            plain_len,
+            method,
+            packed,
             payload: reader.rest(),
         })
     }
 
-    /// Replaces what is in `raw` by the raw value of the entry. `Corruption` when it does not
-    /// unpack to what it should.
-    pub fn unpack_into(&self, raw: &mut Vec<u8>) -> Result<()> {
-        match self.method {
-            Method::Raw => {
+    /// Replaces what is in `raw` by the raw value of the entry; `dictionary` is the file's.
+    /// `Corruption` when it does not unpack to what it should.
+    pub fn unpack_into(&self, dictionary: Option<&Dictionary>, raw: &mut Vec<u8>) -> Result<()> {
+        match (self.method, dictionary) {
+            (Method::Raw, _) => {
                 if self.payload.len() != self.plain_len {
                     return Err(bad("its value is not as long as it says"));
                 }
                 raw.clear();
                 raw.extend_from_slice(self.expiry);
                 raw.extend_from_slice(self.payload);
+                return Ok(());
             }
-            Method::Phrases => return Err(bad("it needs a dictionary, and the file has none")),
-            Method::Zstd => {
+            (Method::Phrases, None) => {
+                return Err(bad("it needs a dictionary, and the file has none"));
+            }
+            (Method::Phrases, Some(dictionary)) => {
+                dictionary.decode(self.packed, self.plain_len, raw)?;
+            }
+            (Method::Zstd, _) => {
                 Compression::Zstd.unpack_into(self.payload, self.plain_len, raw)?;
-                raw.splice(..0, self.expiry.iter().copied());
             }
+        }
+        if !self.expiry.is_empty() {
+            raw.splice(..0, self.expiry.iter().copied());
         }
         Ok(())
     }

@@ -109,9 +109,7 @@ impl<'a> Walk<'a> {
         self.records_end += u64::from(entry.record.len);
         let bytes = self.window.record(reader.source(), entry.record)?;
         let record = reader.record(bytes, entry.prefix, entry.trailer, entry.record)?;
-        record
-            .unpack_into(&mut self.value)
-            .map_err(|error| reader.in_record(error, entry.record))?;
+        reader.unpack(&record, entry.record, &mut self.value)?;
         self.key.clear();
         self.key.extend_from_slice(entry.prefix);
         key::encode_into(&mut self.key, record.tail, entry.trailer);

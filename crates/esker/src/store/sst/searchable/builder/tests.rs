@@ -36,7 +36,8 @@ fn keys_take_few_bytes_in_their_pages() {
         keys.extend((0..10).map(|_| format!("{product}/{}", letters(14))));
     }
     keys.sort();
-    let mut builder = SearchableBuilder::new(Box::new(MemoryFile::default()), settings()).unwrap();
+    let mut builder =
+        SearchableBuilder::new(Box::new(MemoryFile::default()), settings(), None).unwrap();
     let trailer = Trailer::new(SeqNo::ZERO, Kind::Put);
     for key in &keys {
         let internal = key::encode(key.as_bytes(), trailer);
@@ -54,7 +55,7 @@ fn many_versions_of_a_key_wait_for_nothing() {
     // A thousand entries of one key: each is written when the next one comes, so what the
     // builder holds does not grow with them.
     let file = MemoryFile::default();
-    let mut builder = SearchableBuilder::new(Box::new(file.clone()), settings()).unwrap();
+    let mut builder = SearchableBuilder::new(Box::new(file.clone()), settings(), None).unwrap();
     for number in (0..1000).rev() {
         let trailer = Trailer::new(SeqNo::new(number), Kind::Merge);
         builder

@@ -24,7 +24,7 @@ fn build() -> (Vec<u8>, Vec<Vec<u8>>) {
         keyspace: KeyspaceId(1),
         created_unix_s: 0,
     };
-    let mut builder = SearchableBuilder::new(Box::new(file.clone()), settings).unwrap();
+    let mut builder = SearchableBuilder::new(Box::new(file.clone()), settings, None).unwrap();
     let mut keys = Vec::new();
     for number in 0..500 {
         let user_key = format!("{number:03}, and a tail that no page needs").into_bytes();

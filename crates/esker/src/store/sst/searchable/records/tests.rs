@@ -1,6 +1,8 @@
 //! Tests of `records`.
 
 use super::*;
+use crate::base::phrase::corpus;
+use crate::base::phrase::parse::Effort;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
@@ -14,7 +16,7 @@ fn sealed(kind: Kind) -> Sealed<'static> {
 }
 
 fn record_of(kind: Kind, raw: &[u8], zstd_level: Option<i32>) -> Vec<u8> {
-    let mut packer = ValuePacker::new(zstd_level).unwrap();
+    let mut packer = ValuePacker::new(None, zstd_level).unwrap();
     let value = packer.pack(kind, raw).unwrap();
     let mut out = Vec::new();
     value.put_record(&sealed(kind), b"fix", &mut out);
@@ -47,7 +49,7 @@ fn values_come_back() {
                     let record = Record::read(&bytes, &sealed(kind), len).unwrap();
                     assert_eq!(record.tail, b"fix");
                     let mut back = b"from before".to_vec();
-                    record.unpack_into(&mut back).unwrap();
+                    record.unpack_into(None, &mut back).unwrap();
                     assert_eq!(back, raw);
                     assert!(bytes.len() <= raw.len() + 4 + 5 + CHECK_BYTES);
                 }
@@ -112,9 +114,46 @@ fn damage_under_a_right_checksum_is_an_error() {
         body.extend(checksum.to_le_bytes());
         let mut raw = Vec::new();
         if let Ok(record) = Record::read(&body, &sealed(Kind::Put), 300)
-            && record.unpack_into(&mut raw).is_ok()
+            && record.unpack_into(None, &mut raw).is_ok()
         {
             assert!(raw.len() <= 300);
         }
     }
+}
+
+#[test]
+fn phrases_are_taken_where_they_pay() {
+    // Text that the dictionary knows, expiring and not; noise, and a value too long for it, which
+    // Zstd gets. Without its dictionary a record of phrases is an error.
+    let [dictionary, _] = corpus::dictionaries();
+    let mut packer = ValuePacker::new(Some(Encoder::new(&dictionary, Effort::Best)), Some(1));
+    let packer = packer.as_mut().unwrap();
+    assert!(packer.used_dictionary().is_none());
+    let mut dice = corpus::Dice::new(2);
+    let text = corpus::prose(&mut dice, 700);
+    let cases = [
+        (Kind::Put, text.clone(), Method::Phrases),
+        (
+            Kind::PutExpiring,
+            [b"1234", &text[..]].concat(),
+            Method::Phrases,
+        ),
+        (Kind::PutApart, text.clone(), Method::Raw),
+        (Kind::Put, dice.bytes(200), Method::Raw),
+        (Kind::Put, text.repeat(100), Method::Zstd),
+        (Kind::Delete, Vec::new(), Method::Raw),
+    ];
+    for (kind, raw, method) in cases {
+        let value = packer.pack(kind, &raw).unwrap();
+        let mut bytes = Vec::new();
+        value.put_record(&sealed(kind), b"fix", &mut bytes);
+        let record = Record::read(&bytes, &sealed(kind), raw.len()).unwrap();
+        assert_eq!(record.method(), method);
+        let mut back = Vec::new();
+        record.unpack_into(Some(&dictionary), &mut back).unwrap();
+        assert_eq!(back, raw);
+        let alone = record.unpack_into(None, &mut back);
+        assert_eq!(alone.is_err(), method == Method::Phrases);
+    }
+    assert!(packer.used_dictionary().is_some());
 }
