@@ -22,6 +22,10 @@ use crate::store::sst::searchable::page_builder::{KeyOfRecord, PageBuilder};
 use crate::store::sst::searchable::records::{PackedValue, Sealed, ValuePacker};
 use crate::store::sst::tally::{Tally, is_new_key};
 
+/// Largest key page, in bytes, whatever is set for blocks: of a value nothing is in it, so it need
+/// not grow with values, and a cold read brings it whole.
+const PAGE_BYTES_MAX: usize = 64 << 10;
+
 /// Writes one searchable sorted file, front to back.
 ///
 /// Shape: memory for one record, and five to six bytes for each key whose front is short. Records
@@ -92,7 +96,7 @@ impl SearchableBuilder {
             pending: None,
             last_key: Vec::new(),
             key_before: None,
-            keys: KeyPages::new(settings.sst.block_size_bytes),
+            keys: KeyPages::new(settings.sst.block_size_bytes.min(PAGE_BYTES_MAX)),
             record: Vec::new(),
             range_deletes: Vec::new(),
             tally: Tally::new(&settings),
@@ -260,7 +264,7 @@ impl KeyPages {
     }
 
     fn add(&mut self, settings: &BuildSettings, internal_key: &[u8], key: &KeyOfRecord<'_>) {
-        if self.page.size_estimate() >= self.page_bytes {
+        if !self.page.is_empty() && self.page.size_estimate() >= self.page_bytes {
             let separator = separator(&settings.order, &self.last_key, internal_key);
             self.close_page(separator);
         }

@@ -3,6 +3,9 @@
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
+use crate::base::phrase::corpus;
+use crate::base::phrase::encoder::Encoder;
+use crate::base::phrase::parse::Effort;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
@@ -10,10 +13,8 @@ use crate::store::sst::contract::BuildSettings;
 use crate::store::sst::memory_file::{MemoryBytes, MemoryFile};
 use crate::store::sst::searchable::builder::SearchableBuilder;
 
-// Five hundred keys with long ends of their own, in pages of some dozens.
-fn build() -> (Vec<u8>, Vec<Vec<u8>>) {
-    let file = MemoryFile::default();
-    let settings = BuildSettings {
+fn settings() -> BuildSettings {
+    BuildSettings {
         number: FileNumber(3),
         order: KeyOrder::Bytewise,
         sst: SstOptions {
@@ -23,8 +24,13 @@ fn build() -> (Vec<u8>, Vec<Vec<u8>>) {
         compression: Compression::None,
         keyspace: KeyspaceId(1),
         created_unix_s: 0,
-    };
-    let mut builder = SearchableBuilder::new(Box::new(file.clone()), settings, None).unwrap();
+    }
+}
+
+// Five hundred keys with long ends of their own, in pages of some dozens.
+fn build() -> (Vec<u8>, Vec<Vec<u8>>) {
+    let file = MemoryFile::default();
+    let mut builder = SearchableBuilder::new(Box::new(file.clone()), settings(), None).unwrap();
     let mut keys = Vec::new();
     for number in 0..500 {
         let user_key = format!("{number:03}, and a tail that no page needs").into_bytes();
@@ -37,10 +43,14 @@ fn build() -> (Vec<u8>, Vec<Vec<u8>>) {
     (file.bytes(), keys)
 }
 
-fn open(bytes: Vec<u8>) -> SearchableReader {
+fn try_open(bytes: Vec<u8>) -> Result<SearchableReader> {
     let cache = Arc::new(BlockCache::new(1 << 20));
     let file = Arc::new(MemoryBytes(bytes));
-    SearchableReader::open(file, FileNumber(3), KeyOrder::Bytewise, cache).unwrap()
+    SearchableReader::open(file, FileNumber(3), KeyOrder::Bytewise, cache)
+}
+
+fn open(bytes: Vec<u8>) -> SearchableReader {
+    try_open(bytes).unwrap()
 }
 
 #[test]
@@ -89,4 +99,50 @@ fn a_key_that_only_begins_like_another_is_not_there() {
             assert_eq!(found.unwrap(), None);
         }
     }
+}
+
+#[test]
+fn a_file_with_a_dictionary_is_right_or_damaged() {
+    // Text as phrases. Every third byte of the file, its dictionary included, is damaged in turn:
+    // each key then has its value, or fails.
+    let [dictionary, _] = corpus::dictionaries();
+    let mut dice = corpus::Dice::new(3);
+    let rows: Vec<(String, Vec<u8>)> = (0..12)
+        .map(|number| (format!("{number:03}/end"), corpus::prose(&mut dice, 100)))
+        .collect();
+    let file = MemoryFile::default();
+    let phrases = Encoder::new(&dictionary, Effort::Best);
+    let mut builder =
+        SearchableBuilder::new(Box::new(file.clone()), settings(), Some(phrases)).unwrap();
+    for (user_key, value) in &rows {
+        let trailer = Trailer::new(SeqNo::new(1), Kind::Put);
+        builder
+            .add(&key::encode(user_key.as_bytes(), trailer), value)
+            .unwrap();
+    }
+    builder.finish().unwrap();
+    let good = file.bytes();
+    assert_eq!(
+        open(good.clone()).dictionary().map(|own| own.to_bytes()),
+        Some(dictionary.to_bytes())
+    );
+    let mut failed = 0;
+    for at in (0..good.len()).step_by(3).chain([usize::MAX]) {
+        let mut bytes = good.clone();
+        if let Some(byte) = bytes.get_mut(at) {
+            *byte ^= 1 << (at % 8);
+        }
+        let is_whole = bytes == good;
+        let Ok(reader) = try_open(bytes) else {
+            failed += 1;
+            continue;
+        };
+        for (user_key, value) in &rows {
+            match reader.get(user_key.as_bytes(), SeqNo::MAX, &ReadOptions::default()) {
+                Ok(found) => assert_eq!(&found.unwrap().value[..], value),
+                Err(_) => failed += usize::from(!is_whole),
+            }
+        }
+    }
+    assert!(failed >= good.len() / 3);
 }
