@@ -103,3 +103,6 @@ impl Counter {
         (self.trie, counts)
     }
 }
+
+#[cfg(test)]
+mod tests;

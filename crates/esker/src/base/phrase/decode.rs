@@ -8,21 +8,24 @@
 use crate::base::phrase::bits::{WINDOW_BITS_MIN, meet, window_backward, window_forward};
 use crate::base::phrase::code::{CLASS, INSIDE, ORDER0, Ranking, shape};
 use crate::base::phrase::format::{Parts, SPLIT_BYTES_MIN};
-use crate::base::phrase::prefix::Shape;
+use crate::base::phrase::prefix::Lengths;
 use crate::base::phrase::text::{PHRASE_BYTES_MAX, SLOT_BYTES};
 
-/// Bytes that a text's buffer has behind the text: a phrase is stored as a whole slot.
-pub const SLACK_BYTES: usize = SLOT_BYTES;
+/// Bytes that a text's buffer has behind the text: a phrase is stored as a whole slot, and four of
+/// them at a time.
+pub const SLACK_BYTES: usize = 2 * SLOT_BYTES;
 
-/// The slot of codes that are none: a byte, so that loops end, and a mark that ends in an error.
-const NO_SLOT: [u8; SLOT_BYTES] = {
-    let mut slot = [0; SLOT_BYTES];
-    slot[PHRASE_BYTES_MAX] = 1 | IS_NONE;
-    slot
-};
+/// The slot of codes that are none: its length is no phrase's.
+const NO_SLOT: [u8; SLOT_BYTES] = [NO_LEN; SLOT_BYTES];
 
-/// Said beside the length in a slot of a code that is none.
-const IS_NONE: u8 = 0x80;
+/// So long that one of them is found in the sum of four lengths.
+const NO_LEN: u8 = 128;
+
+/// Most bytes of four phrases.
+const FOUR_BYTES: usize = 4 * PHRASE_BYTES_MAX;
+
+/// Where four phrases are stored, the last as a whole slot behind up to 63 bytes.
+const FOUR_ROOM: usize = 64 + SLOT_BYTES;
 
 /// Bytes that phrases of two turns from both ends can touch: each end two phrases, the second
 /// stored as a whole slot.
@@ -32,100 +35,173 @@ const TWO_TURNS_BYTES: usize = 2 * (PHRASE_BYTES_MAX + SLOT_BYTES);
 const _: () = assert!(2 * (ORDER0.top_bits + ORDER0.suffix_bits_max) <= WINDOW_BITS_MIN);
 const _: () = assert!(2 * (INSIDE.top_bits + INSIDE.suffix_bits_max) <= WINDOW_BITS_MIN);
 const _: () = assert!(4 * CLASS.top_bits <= WINDOW_BITS_MIN);
+const _: () = assert!(FOUR_ROOM <= FOUR_BYTES + SLACK_BYTES && FOUR_BYTES < 64);
+
+/// What a group of codes of phrases decodes to.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// Rank of the first.
+    rank: u32,
+    /// The bits that count inside the group, behind the top ones.
+    mask: u16,
+    /// Bits of a code.
+    len: u8,
+}
+
+/// What a code of a class decodes to.
+#[derive(Clone, Copy, Debug)]
+struct ClassCode {
+    class: u8,
+    /// Bits of the code.
+    len: u8,
+}
+
+const _: () = assert!(size_of::<Group>() == 8 && size_of::<ClassCode>() == 2);
+
+/// The groups of one class, by the top bits of a window.
+type Inside = [Group; 1 << INSIDE.top_bits];
+
+/// The codes of classes behind one class.
+type Row = [ClassCode; 1 << CLASS.top_bits];
 
 /// The tables that decode.
 #[derive(Debug)]
 pub struct Decoder {
-    /// By rank, and [`NO_SLOT`] behind them.
+    /// By rank.
     slots: Vec<[u8; SLOT_BYTES]>,
-    /// For each class its table: rank (20 bits), bits of the suffix (6), bits of the code (6).
-    tops: Vec<u32>,
-    /// For each context its table: class (12 bits), bits of the code (4). Empty with one class.
-    contexts: Vec<u16>,
+    tables: Tables,
+}
+
+#[derive(Debug)]
+enum Tables {
+    /// One class.
+    Plain(Box<[Group; 1 << ORDER0.top_bits]>),
+    /// Several: groups by class, and classes by context, the last for a text's first phrase.
+    Classes(Vec<Inside>, Vec<Row>),
 }
 
 impl Decoder {
     /// The tables of `parts`.
     pub fn new(parts: &Parts, ranking: &Ranking) -> Decoder {
         let slot = |id: &u32| parts.phrase(*id as usize).slot();
-        let mut slots: Vec<_> = ranking.ids.iter().map(slot).collect();
-        let none = u32::try_from(slots.len()).expect("18 bits");
-        slots.push(NO_SLOT);
-        let top_bits = shape(parts).top_bits;
-        let mut tops = Vec::new();
-        for (first, lengths) in &ranking.insides {
-            tops.extend(lengths.table().into_iter().map(|entry| match entry {
-                Some((rank, len)) => {
-                    let len = u32::from(len);
-                    (first + rank) << 12 | len.saturating_sub(top_bits) << 6 | len
-                }
-                None => none << 12,
-            }));
-        }
-        let class_none = u16::try_from(parts.class_count).expect("at most 64");
-        let mut contexts = Vec::new();
-        for (classes, lengths) in &ranking.rows {
-            contexts.extend(lengths.table().into_iter().map(|entry| match entry {
-                Some((rank, len)) => u16::from(classes[rank as usize]) << 4 | u16::from(len),
-                // A class that is none: its phrases are beyond the tables.
-                None => (class_none << 4) | 1,
-            }));
-        }
-        Decoder {
-            slots,
-            tops,
-            contexts,
-        }
+        let slots: Vec<_> = ranking.ids.iter().map(slot).collect();
+        let groups = |(first, lengths): &(u32, Lengths)| {
+            let top_bits = shape(parts).top_bits;
+            let group = |entry: Option<(u32, u8)>| match entry {
+                Some((rank, len)) => Group {
+                    rank: first + rank,
+                    mask: (1u32 << u32::from(len).saturating_sub(top_bits)).wrapping_sub(1) as u16,
+                    len,
+                },
+                None => Group {
+                    rank: u32::MAX,
+                    mask: 0,
+                    len: 1,
+                },
+            };
+            lengths.table().into_iter().map(group).collect::<Vec<_>>()
+        };
+        let sized = "a table has an entry for each value of its bits";
+        let tables = if parts.class_count == 1 {
+            let table = groups(&ranking.insides[0]).into_boxed_slice();
+            Tables::Plain(table.try_into().expect(sized))
+        } else {
+            let insides = ranking.insides.iter().map(groups);
+            let insides = insides
+                .map(|table| table.try_into().expect(sized))
+                .collect();
+            let none = u8::try_from(parts.class_count).expect("at most 64");
+            let row = |(classes, lengths): &(Vec<u8>, Lengths)| {
+                let code = |entry: Option<(u32, u8)>| match entry {
+                    Some((place, len)) => ClassCode {
+                        class: classes[place as usize],
+                        len,
+                    },
+                    // A class without a table.
+                    None => ClassCode {
+                        class: none,
+                        len: 1,
+                    },
+                };
+                let row: Vec<_> = lengths.table().into_iter().map(code).collect();
+                row.try_into().expect(sized)
+            };
+            Tables::Classes(insides, ranking.rows.iter().map(row).collect())
+        };
+        Decoder { slots, tables }
     }
 
     /// Bytes of memory.
     pub fn size_bytes(&self) -> usize {
-        self.slots.len() * SLOT_BYTES + self.tops.len() * 4 + self.contexts.len() * 2
+        let tables = match &self.tables {
+            Tables::Plain(table) => size_of_val(&**table),
+            Tables::Classes(insides, rows) => {
+                size_of_val(insides.as_slice()) + size_of_val(rows.as_slice())
+            }
+        };
+        size_of_val(self.slots.as_slice()) + tables
     }
 
     /// Decodes a body into `out`, which is [`SLACK_BYTES`] longer than the text. `None` when it
     /// is not the body of a text of that length.
     pub fn decode(&self, body: &[u8], out: &mut [u8]) -> Option<()> {
         let raw_len = out.len().checked_sub(SLACK_BYTES)?;
-        match (self.contexts.is_empty(), raw_len < SPLIT_BYTES_MIN) {
-            (true, true) => self.one_plain(body, out),
-            (true, false) => self.two_plain(body, &mut out[..raw_len]),
-            (false, true) => self.one_with_classes(body, out),
-            (false, false) => self.two_with_classes(body, out),
+        let is_split = raw_len >= SPLIT_BYTES_MIN;
+        match &self.tables {
+            Tables::Plain(table) if is_split => self.two_plain(table, body, &mut out[..raw_len]),
+            Tables::Plain(table) => self.one_plain(table, body, out),
+            Tables::Classes(insides, rows) if is_split => {
+                self.two_with_classes(insides, rows, body, out)
+            }
+            Tables::Classes(insides, rows) => self.one_with_classes(insides, rows, body, out),
         }
     }
 
     // One class, one stream.
-    fn one_plain(&self, body: &[u8], out: &mut [u8]) -> Option<()> {
+    fn one_plain(
+        &self,
+        table: &[Group; 1 << ORDER0.top_bits],
+        body: &[u8],
+        out: &mut [u8],
+    ) -> Option<()> {
         let raw_len = out.len() - SLACK_BYTES;
-        let (mut at, mut bit, mut seen) = (0, 0, 0);
+        let mut ahead = Stream::default();
+        let mut at = 0;
         while at < raw_len {
-            let mut window = window_forward(body, bit);
-            let slot = self.take(ORDER0, 0, &mut window, &mut bit);
+            ahead.look(window_forward(body, ahead.bit));
+            let slot = self.phrase(ahead.take(ORDER0.top_bits, table));
             store(out, at, slot);
-            seen |= slot[PHRASE_BYTES_MAX];
-            at += len_of(slot);
+            at += checked_len(slot)?;
         }
-        (at == raw_len && seen & IS_NONE == 0 && meet(body, bit, 0)).then_some(())
+        (at == raw_len && meet(body, ahead.bit, 0)).then_some(())
     }
 
     // One class, two streams; `out` is as long as the text.
-    fn two_plain(&self, body: &[u8], out: &mut [u8]) -> Option<()> {
+    fn two_plain(
+        &self,
+        table: &[Group; 1 << ORDER0.top_bits],
+        body: &[u8],
+        out: &mut [u8],
+    ) -> Option<()> {
         let (mut front, mut back) = (0, out.len());
-        let (mut front_bit, mut back_bit, mut seen) = (0, 0, 0);
+        let (mut ahead, mut behind) = (Stream::default(), Stream::default());
         while back - front >= TWO_TURNS_BYTES {
-            let mut ahead = window_forward(body, front_bit);
-            let mut behind = window_backward(body, back_bit);
+            ahead.look(window_forward(body, ahead.bit));
+            behind.look(window_backward(body, behind.bit));
+            let (mut from_front, mut from_back) = (0, 0);
             for _ in 0..2 {
-                let slot = self.take(ORDER0, 0, &mut ahead, &mut front_bit);
-                store(out, front, slot);
-                seen |= slot[PHRASE_BYTES_MAX];
-                front += len_of(slot);
-                let slot = self.take(ORDER0, 0, &mut behind, &mut back_bit);
-                store_before(out, back, slot);
-                seen |= slot[PHRASE_BYTES_MAX];
-                back -= len_of(slot);
+                let slot = self.phrase(ahead.take(ORDER0.top_bits, table));
+                store(out, front + from_front, slot);
+                from_front += len_of(slot);
+                let slot = self.phrase(behind.take(ORDER0.top_bits, table));
+                store_before(out, back - from_back, slot);
+                from_back += len_of(slot);
+                if from_front.max(from_back) >= NO_LEN.into() {
+                    return None;
+                }
             }
+            front += from_front;
+            back -= from_back;
         }
         // The middle: both ends apart from one another, so that whole slots can be stored.
         let middle = &mut out[front..back];
@@ -133,112 +209,144 @@ impl Decoder {
         let mut right = [0; TWO_TURNS_BYTES + SLOT_BYTES];
         let (mut front, mut back) = (0, middle.len());
         while front < back {
-            let mut ahead = window_forward(body, front_bit);
-            let slot = self.take(ORDER0, 0, &mut ahead, &mut front_bit);
+            ahead.look(window_forward(body, ahead.bit));
+            let slot = self.phrase(ahead.take(ORDER0.top_bits, table));
             store(&mut left, front, slot);
-            seen |= slot[PHRASE_BYTES_MAX];
-            front += len_of(slot);
+            front += checked_len(slot)?;
             if front >= back {
                 break;
             }
-            let mut behind = window_backward(body, back_bit);
-            let slot = self.take(ORDER0, 0, &mut behind, &mut back_bit);
+            behind.look(window_backward(body, behind.bit));
+            let slot = self.phrase(behind.take(ORDER0.top_bits, table));
             store_before(&mut right, back + SLOT_BYTES, slot);
-            seen |= slot[PHRASE_BYTES_MAX];
-            back = back.checked_sub(len_of(slot))?;
+            back = back.checked_sub(checked_len(slot)?)?;
         }
-        if front != back || seen & IS_NONE != 0 || !meet(body, front_bit, back_bit) {
+        if front != back || !meet(body, ahead.bit, behind.bit) {
             return None;
         }
-        let (before, behind) = middle.split_at_mut(front);
+        let (before, after) = middle.split_at_mut(front);
         before.copy_from_slice(&left[..front]);
-        behind.copy_from_slice(&right[back + SLOT_BYTES..][..behind.len()]);
+        after.copy_from_slice(&right[back + SLOT_BYTES..][..after.len()]);
         Some(())
     }
 
     // Several classes, one stream.
-    fn one_with_classes(&self, body: &[u8], out: &mut [u8]) -> Option<()> {
+    fn one_with_classes(
+        &self,
+        insides: &[Inside],
+        rows: &[Row],
+        body: &[u8],
+        out: &mut [u8],
+    ) -> Option<()> {
         let raw_len = out.len() - SLACK_BYTES;
-        let (mut at, mut bit, mut seen) = (0, 0, 0);
-        let mut context = self.first_context();
+        let mut ahead = Stream::default();
+        let mut class = insides.len();
+        let mut at = 0;
         while at < raw_len {
-            let mut window = window_forward(body, bit);
-            context = self.take_class(context, &mut window, &mut bit);
-            let slot = self.take(INSIDE, context, &mut window, &mut bit);
+            ahead.look(window_forward(body, ahead.bit));
+            class = ahead.take_class(rows.get(class)?);
+            let slot = self.phrase(ahead.take(INSIDE.top_bits, insides.get(class)?));
             store(out, at, slot);
-            seen |= slot[PHRASE_BYTES_MAX];
-            at += len_of(slot);
+            at += checked_len(slot)?;
         }
-        (at == raw_len && seen & IS_NONE == 0 && meet(body, bit, 0)).then_some(())
+        (at == raw_len && meet(body, ahead.bit, 0)).then_some(())
     }
 
     // Several classes, two streams.
-    fn two_with_classes(&self, body: &[u8], out: &mut [u8]) -> Option<()> {
+    fn two_with_classes(
+        &self,
+        insides: &[Inside],
+        rows: &[Row],
+        body: &[u8],
+        out: &mut [u8],
+    ) -> Option<()> {
         let raw_len = out.len() - SLACK_BYTES;
-        let (mut at, mut class_bit, mut inside_bit, mut seen) = (0, 0, 0, 0);
-        let mut context = self.first_context();
-        while at + 4 * PHRASE_BYTES_MAX <= raw_len {
-            let mut classes = window_forward(body, class_bit);
+        let (mut classes, mut phrases) = (Stream::default(), Stream::default());
+        let mut class = insides.len();
+        let mut at = 0;
+        while at + FOUR_BYTES <= raw_len {
+            let room: &mut [u8; FOUR_ROOM] = out[at..].first_chunk_mut()?;
+            let mut len = 0;
+            classes.look(window_forward(body, classes.bit));
             for _ in 0..2 {
-                let mut insides = window_backward(body, inside_bit);
+                phrases.look(window_backward(body, phrases.bit));
                 for _ in 0..2 {
-                    context = self.take_class(context, &mut classes, &mut class_bit);
-                    let slot = self.take(INSIDE, context, &mut insides, &mut inside_bit);
-                    store(out, at, slot);
-                    seen |= slot[PHRASE_BYTES_MAX];
-                    at += len_of(slot);
+                    class = classes.take_class(rows.get(class)?);
+                    let slot = self.phrase(phrases.take(INSIDE.top_bits, insides.get(class)?));
+                    // The mask tells the compiler that there is room; three phrases have less.
+                    store(room, len & 63, slot);
+                    len += len_of(slot);
                 }
             }
+            if len > FOUR_BYTES {
+                return None;
+            }
+            at += len;
         }
         while at < raw_len {
-            let mut classes = window_forward(body, class_bit);
-            let mut insides = window_backward(body, inside_bit);
-            context = self.take_class(context, &mut classes, &mut class_bit);
-            let slot = self.take(INSIDE, context, &mut insides, &mut inside_bit);
+            classes.look(window_forward(body, classes.bit));
+            phrases.look(window_backward(body, phrases.bit));
+            class = classes.take_class(rows.get(class)?);
+            let slot = self.phrase(phrases.take(INSIDE.top_bits, insides.get(class)?));
             store(out, at, slot);
-            seen |= slot[PHRASE_BYTES_MAX];
-            at += len_of(slot);
+            at += checked_len(slot)?;
         }
-        let is_whole = at == raw_len && seen & IS_NONE == 0 && meet(body, class_bit, inside_bit);
-        is_whole.then_some(())
+        (at == raw_len && meet(body, classes.bit, phrases.bit)).then_some(())
     }
 
-    fn first_context(&self) -> usize {
-        (self.contexts.len() >> CLASS.top_bits).saturating_sub(1)
-    }
-
-    // Takes the code of a phrase off the window.
     #[inline(always)]
-    fn take(
-        &self,
-        shape: Shape,
-        class: usize,
-        window: &mut u64,
-        bit: &mut usize,
-    ) -> &[u8; SLOT_BYTES] {
-        let at = (class << shape.top_bits) + (*window as usize & ((1 << shape.top_bits) - 1));
-        let entry = self.tops.get(at).copied().unwrap_or(u32::MAX);
-        let suffix = (*window as u32 >> shape.top_bits) & ((1 << (entry >> 6 & 31)) - 1);
-        let rank = (entry >> 12) + suffix;
-        *window >>= entry & 63;
-        *bit += (entry & 63) as usize;
-        self.slots.get(rank as usize).unwrap_or(&NO_SLOT)
+    fn phrase(&self, rank: usize) -> &[u8; SLOT_BYTES] {
+        self.slots.get(rank).unwrap_or(&NO_SLOT)
+    }
+}
+
+/// A stream of bits being read.
+#[derive(Default)]
+struct Stream {
+    window: u64,
+    /// Bits taken.
+    bit: usize,
+}
+
+impl Stream {
+    #[inline(always)]
+    fn look(&mut self, window: u64) {
+        self.window = window;
+    }
+
+    // Takes the code of a phrase off the window: its rank.
+    #[inline(always)]
+    fn take<const ENTRIES: usize>(&mut self, top_bits: u32, table: &[Group; ENTRIES]) -> usize {
+        let group = table[self.window as usize & (ENTRIES - 1)];
+        let suffix = (self.window >> top_bits) as u32 & u32::from(group.mask);
+        self.skip(group.len);
+        group.rank.wrapping_add(suffix) as usize
     }
 
     // Takes the code of a class off the window.
     #[inline(always)]
-    fn take_class(&self, context: usize, window: &mut u64, bit: &mut usize) -> usize {
-        let at = (context << CLASS.top_bits) + (*window as usize & ((1 << CLASS.top_bits) - 1));
-        let entry = self.contexts.get(at).copied().unwrap_or(u16::MAX);
-        *window >>= entry & 15;
-        *bit += usize::from(entry & 15);
-        usize::from(entry >> 4)
+    fn take_class(&mut self, row: &Row) -> usize {
+        let code = row[self.window as usize & (row.len() - 1)];
+        self.skip(code.len);
+        usize::from(code.class)
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, len: u8) {
+        self.window >>= len & 63;
+        self.bit += usize::from(len);
     }
 }
 
 #[inline(always)]
 fn len_of(slot: &[u8; SLOT_BYTES]) -> usize {
-    usize::from(slot[PHRASE_BYTES_MAX] & 15)
+    usize::from(slot[PHRASE_BYTES_MAX])
+}
+
+#[inline(always)]
+fn checked_len(slot: &[u8; SLOT_BYTES]) -> Option<usize> {
+    let len = len_of(slot);
+    (len <= PHRASE_BYTES_MAX).then_some(len)
 }
 
 // A slot at `at`, which has room for one.
@@ -250,8 +358,8 @@ fn store(out: &mut [u8], at: usize, slot: &[u8; SLOT_BYTES]) {
 // A slot's text up to `end`; what lies before the text is overwritten.
 #[inline(always)]
 fn store_before(out: &mut [u8], end: usize, slot: &[u8; SLOT_BYTES]) {
-    let shift = 8 * (SLOT_BYTES - len_of(slot));
-    let moved = u128::from_le_bytes(*slot) << shift;
+    let shift = 8 * (SLOT_BYTES - (len_of(slot) & PHRASE_BYTES_MAX));
+    let moved = u128::from_le_bytes(*slot) << (shift & 127);
     out[end - SLOT_BYTES..end].copy_from_slice(&moved.to_le_bytes());
 }
 

@@ -140,3 +140,6 @@ fn price_without(trie: &Trie, prices: &[u32], phrase: Phrase) -> u32 {
     }
     ways[text.len()]
 }
+
+#[cfg(test)]
+mod tests;

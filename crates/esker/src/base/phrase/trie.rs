@@ -33,7 +33,7 @@ pub struct Mark(u32);
 
 impl Mark {
     /// No phrase ends here.
-    const NONE: Mark = Mark(0);
+    pub const NONE: Mark = Mark(0);
 
     /// A phrase.
     ///
@@ -124,6 +124,18 @@ impl Trie {
     /// shortest first.
     #[inline(always)]
     pub fn each_prefix(&self, text: &[u8], mut found: impl FnMut(usize, Mark)) {
+        self.each_node(text, |len, mark| {
+            if mark != Mark::NONE {
+                found(len, mark);
+            }
+        });
+    }
+
+    /// As [`Trie::each_prefix`], and with [`Mark::NONE`] for every other front that some phrase
+    /// begins with: whether a node is a phrase is hard to foresee, and a caller can do better than
+    /// a branch.
+    #[inline(always)]
+    pub fn each_node(&self, text: &[u8], mut found: impl FnMut(usize, Mark)) {
         let mut base = ROOT_BASE;
         for (index, &byte) in text.iter().take(PHRASE_BYTES_MAX).enumerate() {
             let Some(&entry) = self.entries.get((base ^ u32::from(byte)) as usize) else {
@@ -132,10 +144,7 @@ impl Trie {
             if entry as u8 != byte {
                 break;
             }
-            let mark = Mark((entry >> 32) as u32);
-            if mark != Mark::NONE {
-                found(index + 1, mark);
-            }
+            found(index + 1, Mark((entry >> 32) as u32));
             base = entry as u32 >> 8;
         }
     }

@@ -74,3 +74,22 @@ fn texts_beyond_the_limit_stay_raw() {
     let (head, body) = Head::split(&payload).unwrap();
     assert_eq!((head.method, body.len()), (Method::Raw, text.len()));
 }
+
+#[test]
+fn an_estimate_tells_what_encoding_gives() {
+    // Unseen records of the family, noise, and nothing at all.
+    let [_, dictionary] = corpus::dictionaries();
+    let records = corpus::records(40, 50);
+    let mut encoder = Encoder::new(&dictionary, Effort::Best);
+    let mut payloads = Vec::new();
+    records
+        .iter()
+        .for_each(|record| encoder.encode(record, &mut payloads));
+    let ratio = records.concat().len() as f64 / payloads.len() as f64;
+    let estimate =
+        |records: &[Vec<u8>]| dictionary.estimate(&Sample::of(records.iter().map(Vec::as_slice)));
+    assert!((estimate(&records) / ratio - 1.0).abs() < 0.01);
+    let noise = estimate(&[Dice::new(1).bytes(5000)]);
+    assert!(noise > 0.99 && noise <= 1.0);
+    assert_eq!(estimate(&[]), 1.0);
+}

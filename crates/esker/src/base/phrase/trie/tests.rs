@@ -89,3 +89,17 @@ fn permuting_moves_each_bit_to_its_place() {
         assert!((0..=255).all(|index| at(&moved, index) == at(&bits, index ^ flip)));
     }
 }
+
+#[test]
+fn wide_nodes_waste_less_than_half() {
+    // Nodes with 129 children: no two of them fit one block, which is the worst there is.
+    let mut texts = BTreeMap::new();
+    for first in 0..200u8 {
+        for second in 0..129u8 {
+            let id = u32::from(first) * 256 + u32::from(second);
+            texts.insert(vec![first, second], Mark::new(id, 0, 9));
+        }
+    }
+    let trie = check(&texts, &[vec![3, 4], vec![3, 200]]);
+    assert!(trie.size_bytes() < (texts.len() + 3 * BLOCK) * 8 * 2);
+}
