@@ -1,7 +1,8 @@
 //! One sorted file: how fast it is written, scanned and asked for single keys.
 //!
 //! `cargo bench -p esker --bench sst`. A million entries with keys of 16 bytes and values of 100
-//! that pack to half; medians of five rounds, in nanoseconds for each operation.
+//! that pack to half; medians of five rounds, in nanoseconds for each operation. Files made of
+//! blocks first, and then the kind that is searched while it is compressed.
 #![allow(
     clippy::disallowed_methods,
     reason = "a benchmark stands in the real world"
@@ -38,7 +39,13 @@ fn user_key(number: u64) -> Vec<u8> {
     format!("{number:016}").into_bytes()
 }
 
-fn write(path: &Path, compression: Compression) {
+#[derive(Clone, Copy)]
+enum FileKind {
+    BlockBased,
+    Searchable,
+}
+
+fn write(path: &Path, kind: FileKind, compression: Compression) {
     let settings = BuildSettings {
         number: NUMBER,
         order: KeyOrder::Bytewise,
@@ -48,7 +55,10 @@ fn write(path: &Path, compression: Compression) {
         created_unix_s: 0,
     };
     let file = RealFs.create(path).expect("the file can be created");
-    let mut builder = AnyBuilder::block_based(file, settings);
+    let mut builder = match kind {
+        FileKind::BlockBased => AnyBuilder::block_based(file, settings),
+        FileKind::Searchable => AnyBuilder::searchable(file, settings, None).expect("zstd starts"),
+    };
     let mut random = Random::new(1);
     for number in 0..ENTRY_COUNT {
         let mut value = random.bytes(50);
@@ -134,9 +144,14 @@ fn main() {
     let dir = std::env::temp_dir().join(format!("esker-bench-sst-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("a directory for the bench");
     let path = dir.join("000001.sst");
-    for compression in [Compression::None, Compression::Lz4] {
-        println!("{}:", compression.name());
-        measure("write", ENTRY_COUNT, || write(&path, compression));
+    for (what, kind, compression) in [
+        ("blocks", FileKind::BlockBased, Compression::None),
+        ("blocks, lz4", FileKind::BlockBased, Compression::Lz4),
+        ("searchable", FileKind::Searchable, Compression::None),
+        ("searchable, zstd", FileKind::Searchable, Compression::Zstd),
+    ] {
+        println!("{what}:");
+        measure("write", ENTRY_COUNT, || write(&path, kind, compression));
         let cached = open(&path, 1 << 30);
         measure("scan forward, cached", ENTRY_COUNT, || scan(&cached, true));
         measure("scan backward, cached", ENTRY_COUNT, || {

@@ -7,3 +7,4 @@ pub mod varint;
 pub mod reader;
 pub mod checksum;
 pub mod compress;
+pub mod frames;

@@ -1,21 +1,38 @@
 //! Every kind of builder of sorted files behind one enum.
 
+use crate::base::phrase::encoder::Encoder;
 use crate::base::types::error::Result;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block_based::builder::BlockBasedBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
+use crate::store::sst::searchable::builder::SearchableBuilder;
 
 /// Writes one sorted file, front to back.
 pub enum AnyBuilder {
     /// A file made of blocks. Boxed: it is some hundred bytes, and lives as long as a file takes.
     BlockBased(Box<BlockBasedBuilder>),
+    /// A file that is searched while it is compressed.
+    Searchable(Box<SearchableBuilder>),
 }
 
 impl AnyBuilder {
     /// A builder of a block-based file, on an empty `file`.
     pub fn block_based(file: Box<dyn AppendFile>, settings: BuildSettings) -> AnyBuilder {
         AnyBuilder::BlockBased(Box::new(BlockBasedBuilder::new(file, settings)))
+    }
+
+    /// A builder of a searchable file, on an empty `file`, whose values are packed by `phrases`
+    /// if it is there.
+    ///
+    /// Errors: when Zstd gets no memory.
+    pub fn searchable(
+        file: Box<dyn AppendFile>,
+        settings: BuildSettings,
+        phrases: Option<Encoder>,
+    ) -> Result<AnyBuilder> {
+        let builder = SearchableBuilder::new(file, settings, phrases)?;
+        Ok(AnyBuilder::Searchable(Box::new(builder)))
     }
 
     /// Adds a point entry, which must be behind the one added last.
@@ -29,6 +46,7 @@ impl AnyBuilder {
     pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
         match self {
             AnyBuilder::BlockBased(builder) => builder.add(internal_key, value),
+            AnyBuilder::Searchable(builder) => builder.add(internal_key, value),
         }
     }
 
@@ -39,6 +57,7 @@ impl AnyBuilder {
     pub fn add_range_delete(&mut self, range: &RangeDelete) -> Result<()> {
         match self {
             AnyBuilder::BlockBased(builder) => builder.add_range_delete(range),
+            AnyBuilder::Searchable(builder) => builder.add_range_delete(range),
         }
     }
 
@@ -46,6 +65,7 @@ impl AnyBuilder {
     pub fn size_estimate(&self) -> u64 {
         match self {
             AnyBuilder::BlockBased(builder) => builder.size_estimate(),
+            AnyBuilder::Searchable(builder) => builder.size_estimate(),
         }
     }
 
@@ -53,6 +73,7 @@ impl AnyBuilder {
     pub fn entry_count(&self) -> u64 {
         match self {
             AnyBuilder::BlockBased(builder) => builder.entry_count(),
+            AnyBuilder::Searchable(builder) => builder.entry_count(),
         }
     }
 
@@ -62,6 +83,7 @@ impl AnyBuilder {
     pub fn finish(self) -> Result<FinishedSst> {
         match self {
             AnyBuilder::BlockBased(builder) => builder.finish(),
+            AnyBuilder::Searchable(builder) => builder.finish(),
         }
     }
 }

@@ -11,18 +11,25 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::ReadFile;
+use crate::store::names::FileName;
 use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::block_based::cursor::BlockBasedCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::block_based::verify;
 use crate::store::sst::contract::Found;
+use crate::store::sst::format::{FOOTER_BYTES, SEARCHABLE_VERSION, version_of};
 use crate::store::sst::props::Props;
+use crate::store::sst::searchable;
+use crate::store::sst::searchable::cursor::SearchableCursor;
+use crate::store::sst::searchable::reader::SearchableReader;
 
 /// An open sorted file. Any thread may call anything.
 #[derive(Debug)]
 pub enum AnyReader {
     /// A file made of blocks.
     BlockBased(Arc<BlockBasedReader>),
+    /// A file that is searched while it is compressed.
+    Searchable(Arc<SearchableReader>),
 }
 
 impl AnyReader {
@@ -36,6 +43,10 @@ impl AnyReader {
         order: KeyOrder,
         cache: Arc<BlockCache>,
     ) -> Result<AnyReader> {
+        if is_searchable(&*file).map_err(|error| error.in_file(FileName::Sst(number)))? {
+            let reader = SearchableReader::open(file, number, order, cache)?;
+            return Ok(AnyReader::Searchable(Arc::new(reader)));
+        }
         let reader = BlockBasedReader::open(file, number, order, cache)?;
         Ok(AnyReader::BlockBased(Arc::new(reader)))
     }
@@ -47,6 +58,7 @@ impl AnyReader {
     pub fn get(&self, user_key: &[u8], at: SeqNo, options: &ReadOptions) -> Result<Option<Found>> {
         match self {
             AnyReader::BlockBased(reader) => reader.get(user_key, at, options),
+            AnyReader::Searchable(reader) => reader.get(user_key, at, options),
         }
     }
 
@@ -62,6 +74,7 @@ impl AnyReader {
     ) -> Result<Option<Found>> {
         match self {
             AnyReader::BlockBased(reader) => reader.get_hashed(user_key, hash, at, options),
+            AnyReader::Searchable(reader) => reader.get_hashed(user_key, hash, at, options),
         }
     }
 
@@ -70,6 +83,8 @@ impl AnyReader {
     pub fn may_contain(&self, hash: u64) -> bool {
         match self {
             AnyReader::BlockBased(reader) => reader.may_contain(hash),
+            // It has no filter: a fingerprint in the key page does the work of one.
+            AnyReader::Searchable(_) => true,
         }
     }
 
@@ -80,6 +95,10 @@ impl AnyReader {
                 let cursor = BlockBasedCursor::new(Arc::clone(reader), options);
                 AnyCursor::BlockBased(Box::new(cursor))
             }
+            AnyReader::Searchable(reader) => {
+                let cursor = SearchableCursor::new(Arc::clone(reader), options);
+                AnyCursor::Searchable(Box::new(cursor))
+            }
         }
     }
 
@@ -87,6 +106,7 @@ impl AnyReader {
     pub fn range_deletes(&self) -> &Arc<[RangeDelete]> {
         match self {
             AnyReader::BlockBased(reader) => reader.range_deletes(),
+            AnyReader::Searchable(reader) => reader.range_deletes(),
         }
     }
 
@@ -94,6 +114,7 @@ impl AnyReader {
     pub fn props(&self) -> &Props {
         match self {
             AnyReader::BlockBased(reader) => reader.props(),
+            AnyReader::Searchable(reader) => reader.props(),
         }
     }
 
@@ -101,6 +122,7 @@ impl AnyReader {
     pub fn number(&self) -> FileNumber {
         match self {
             AnyReader::BlockBased(reader) => reader.number(),
+            AnyReader::Searchable(reader) => reader.number(),
         }
     }
 
@@ -108,6 +130,7 @@ impl AnyReader {
     pub fn pinned_bytes(&self) -> usize {
         match self {
             AnyReader::BlockBased(reader) => reader.pinned_bytes(),
+            AnyReader::Searchable(reader) => reader.pinned_bytes(),
         }
     }
 
@@ -117,8 +140,19 @@ impl AnyReader {
     pub fn verify(&self) -> Result<()> {
         match self {
             AnyReader::BlockBased(reader) => verify::verify(reader),
+            AnyReader::Searchable(reader) => searchable::verify::verify(reader),
         }
     }
+}
+
+// Whether the footer has the version of a searchable file; the rest of it is the reader's matter.
+fn is_searchable(file: &dyn ReadFile) -> Result<bool> {
+    let Some(offset) = file.size_bytes().checked_sub(FOOTER_BYTES as u64) else {
+        return Ok(false);
+    };
+    let mut footer = [0; FOOTER_BYTES];
+    file.read_at(offset, &mut footer)?;
+    Ok(version_of(&footer) == SEARCHABLE_VERSION)
 }
 
 /// Ordered movement over the point entries of one sorted file.
@@ -126,30 +160,36 @@ impl AnyReader {
 pub enum AnyCursor {
     /// In a file made of blocks. Boxed: a merge moves cursors about, and this one is large.
     BlockBased(Box<BlockBasedCursor>),
+    /// In a file that is searched while it is compressed. Boxed as the other is.
+    Searchable(Box<SearchableCursor>),
 }
 
 impl Cursor for AnyCursor {
     fn seek_to_first(&mut self) -> Result<bool> {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.seek_to_first(),
+            AnyCursor::Searchable(cursor) => cursor.seek_to_first(),
         }
     }
 
     fn seek_to_last(&mut self) -> Result<bool> {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.seek_to_last(),
+            AnyCursor::Searchable(cursor) => cursor.seek_to_last(),
         }
     }
 
     fn seek(&mut self, target: &[u8]) -> Result<bool> {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.seek(target),
+            AnyCursor::Searchable(cursor) => cursor.seek(target),
         }
     }
 
     fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.seek_for_prev(target),
+            AnyCursor::Searchable(cursor) => cursor.seek_for_prev(target),
         }
     }
 
@@ -157,6 +197,7 @@ impl Cursor for AnyCursor {
     fn next(&mut self) -> Result<bool> {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.next(),
+            AnyCursor::Searchable(cursor) => cursor.next(),
         }
     }
 
@@ -164,6 +205,7 @@ impl Cursor for AnyCursor {
     fn prev(&mut self) -> Result<bool> {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.prev(),
+            AnyCursor::Searchable(cursor) => cursor.prev(),
         }
     }
 
@@ -171,6 +213,7 @@ impl Cursor for AnyCursor {
     fn is_valid(&self) -> bool {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.is_valid(),
+            AnyCursor::Searchable(cursor) => cursor.is_valid(),
         }
     }
 
@@ -178,6 +221,7 @@ impl Cursor for AnyCursor {
     fn key(&self) -> &[u8] {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.key(),
+            AnyCursor::Searchable(cursor) => cursor.key(),
         }
     }
 
@@ -185,12 +229,14 @@ impl Cursor for AnyCursor {
     fn value(&self) -> &[u8] {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.value(),
+            AnyCursor::Searchable(cursor) => cursor.value(),
         }
     }
 
     fn value_bytes(&self) -> Bytes {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.value_bytes(),
+            AnyCursor::Searchable(cursor) => cursor.value_bytes(),
         }
     }
 }

@@ -4,6 +4,10 @@
 //!
 //! `data block* | filter? | range deletes? | index partition* | index | props | footer`
 //!
+//! That is a block-based file, format version 1. A searchable file, format version 2, has other
+//! parts (`store/sst/searchable/format`) and another footer of the same length; block trailers,
+//! and all from offset 80 of the footer on, are the same in both.
+//!
 //! Every block is followed by a trailer:
 //!
 //! | offset | size | type | meaning |
@@ -27,7 +31,7 @@
 //! | 64 | 8 | u64 | number of the file |
 //! | 72 | 4 | u32 | levels of the index, 1 or 2 |
 //! | 76 | 4 | u32 | zero |
-//! | 80 | 4 | u32 | format version |
+//! | 80 | 4 | u32 | format version, 1 |
 //! | 84 | 4 | u32 | masked CRC32C of bytes 0 to 83 and of the footer's offset (u64) |
 //! | 88 | 8 | u64 | magic |
 //!
@@ -39,7 +43,7 @@
 //! number is the one under which the file was opened, and every handle lies before the footer.
 
 use crate::base::codec::checksum::{crc32c, crc32c_more, mask};
-use crate::base::codec::fixed::{put_u32, put_u64};
+use crate::base::codec::fixed::{put_u32, put_u64, u32_at};
 use crate::base::codec::reader::ByteReader;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
@@ -50,14 +54,17 @@ pub const TRAILER_BYTES: usize = 5;
 /// Bytes of the footer.
 pub const FOOTER_BYTES: usize = 96;
 
-/// The format this program writes, and the newest it reads.
-pub const FORMAT_VERSION: u32 = 1;
+/// The format version of a block-based file.
+pub const BLOCK_BASED_VERSION: u32 = 1;
+
+/// The format version of a searchable file, and the newest that this program reads.
+pub const SEARCHABLE_VERSION: u32 = 2;
 
 /// Last eight bytes of every sorted file; reads "eskersst" in a dump.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"eskersst");
 
 /// Bytes of version, checksum and magic: the part that no version moves.
-const FIXED_TAIL_BYTES: usize = 16;
+pub const FIXED_TAIL_BYTES: usize = 16;
 
 /// Bytes of a handle in the footer.
 const HANDLE_BYTES: usize = 16;
@@ -86,13 +93,15 @@ impl BlockHandle {
         u64::from(self.packed_len) + TRAILER_BYTES as u64
     }
 
-    fn encode_into(&self, out: &mut Vec<u8>) {
+    /// Appends the handle as it stands in a footer.
+    pub fn encode_into(&self, out: &mut Vec<u8>) {
         put_u64(out, self.offset);
         put_u32(out, self.packed_len);
         put_u32(out, self.plain_len);
     }
 
-    fn decode(reader: &mut ByteReader<'_>) -> Option<BlockHandle> {
+    /// Takes a handle of a footer off the front of `reader`.
+    pub fn decode(reader: &mut ByteReader<'_>) -> Option<BlockHandle> {
         Some(BlockHandle {
             offset: reader.u64()?,
             packed_len: reader.u32()?,
@@ -136,7 +145,7 @@ impl Footer {
         put_u64(&mut out, self.number.0);
         put_u32(&mut out, if self.is_index_partitioned { 2 } else { 1 });
         put_u32(&mut out, 0);
-        put_u32(&mut out, FORMAT_VERSION);
+        put_u32(&mut out, BLOCK_BASED_VERSION);
         let checksum = footer_checksum(&out, offset);
         put_u32(&mut out, checksum);
         put_u64(&mut out, MAGIC);
@@ -146,32 +155,10 @@ impl Footer {
 
     /// Reads and checks the footer of the file `number`; it begins at `offset`.
     ///
-    /// Errors: `Unsupported` for a newer version, else `Corruption`.
+    /// Errors: `Unsupported` for another version, else `Corruption`.
     pub fn decode(bytes: &[u8; FOOTER_BYTES], number: FileNumber, offset: u64) -> Result<Footer> {
-        let (covered, tail) = bytes.split_at(FOOTER_BYTES - FIXED_TAIL_BYTES + 4);
-        let mut fields = ByteReader::new(covered);
-        let mut tail = ByteReader::new(tail);
-        let checksum = tail.u32();
-        if tail.u64() != Some(MAGIC) {
-            return Err(Error::corruption(
-                "does not end like a sorted file: it is cut short, or is something else",
-            ));
-        }
-        let footer = Footer::fields(&mut fields).ok_or_else(not_a_footer);
-        let version = fields.u32().ok_or_else(not_a_footer)?;
-        if version > FORMAT_VERSION {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                format!(
-                    "sorted file of format {version}, this program reads up to \
-                     {FORMAT_VERSION}: open it with a newer release"
-                ),
-            ));
-        }
-        if version == 0 || checksum != Some(footer_checksum(covered, offset)) {
-            return Err(Error::corruption("footer checksum differs"));
-        }
-        let footer = footer?;
+        check_tail(bytes, BLOCK_BASED_VERSION, offset)?;
+        let footer = Footer::fields(&mut ByteReader::new(bytes)).ok_or_else(not_a_footer)?;
         if footer.number != number {
             let found = footer.number;
             return Err(Error::corruption(format!(
@@ -220,15 +207,56 @@ impl Footer {
     }
 }
 
-fn present(handle: BlockHandle) -> Option<BlockHandle> {
+/// The handle, unless it stands for a part that is not there.
+pub fn present(handle: BlockHandle) -> Option<BlockHandle> {
     (handle != BlockHandle::default()).then_some(handle)
+}
+
+/// The format version in a footer; 0, which no file has, when it is not the footer of one.
+pub fn version_of(footer: &[u8; FOOTER_BYTES]) -> u32 {
+    u32_at(footer, FOOTER_BYTES - FIXED_TAIL_BYTES).unwrap_or(0)
+}
+
+/// Checks what the footers of all versions end with; the footer begins at `offset` of its file.
+///
+/// Errors: `Unsupported` for another version than `wanted`, else `Corruption`.
+pub fn check_tail(footer: &[u8; FOOTER_BYTES], wanted: u32, offset: u64) -> Result<()> {
+    let (covered, tail) = footer.split_at(FOOTER_BYTES - FIXED_TAIL_BYTES + 4);
+    let mut tail = ByteReader::new(tail);
+    let checksum = tail.u32();
+    if tail.u64() != Some(MAGIC) {
+        return Err(Error::corruption(
+            "does not end like a sorted file: it is cut short, or is something else",
+        ));
+    }
+    let version = version_of(footer);
+    if version > SEARCHABLE_VERSION {
+        return Err(unsupported(format!(
+            "sorted file of format {version}, this program reads up to {SEARCHABLE_VERSION}: \
+             open it with a newer release"
+        )));
+    }
+    if version == 0 || checksum != Some(footer_checksum(covered, offset)) {
+        return Err(Error::corruption("footer checksum differs"));
+    }
+    if version != wanted {
+        return Err(unsupported(format!(
+            "sorted file of format {version}, where only format {wanted} can be looked at"
+        )));
+    }
+    Ok(())
+}
+
+fn unsupported(message: String) -> Error {
+    Error::new(ErrorKind::Unsupported, message)
 }
 
 fn not_a_footer() -> Error {
     Error::corruption("footer does not make sense")
 }
 
-fn footer_checksum(covered: &[u8], offset: u64) -> u32 {
+/// The checksum of a footer at `offset`, whose bytes before the checksum are `covered`.
+pub fn footer_checksum(covered: &[u8], offset: u64) -> u32 {
     mask(crc32c_more(crc32c(covered), &offset.to_le_bytes()))
 }
 

@@ -1,4 +1,7 @@
 //! Scripts of sorted files: build one, `layout`, `props`, read it, `damage` a byte, `cut` it.
+//!
+//! `build` begins a file made of blocks, `build_searchable` one that is searched while it is
+//! compressed; `pages` and `records` show what lies in such a file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -22,7 +25,12 @@ use esker::store::sst::any_builder::AnyBuilder;
 use esker::store::sst::any_reader::AnyReader;
 use esker::store::sst::block::fetch::BlockCache;
 use esker::store::sst::contract::BuildSettings;
-use esker::store::sst::format::{FOOTER_BYTES, Footer};
+use esker::store::sst::format::{
+    BlockHandle, FOOTER_BYTES, Footer, SEARCHABLE_VERSION, version_of,
+};
+use esker::store::sst::searchable;
+use esker::store::sst::searchable::keys::OpenGroup;
+use esker::store::sst::searchable::reader::SearchableReader;
 
 use crate::scripts::text::{hex, number, quoted};
 use crate::scripts::{Stage, run_scripts};
@@ -58,7 +66,12 @@ impl Stage for SstStage {
                 };
                 self.build(sst)
             }
+            ["build_searchable", file, page_size, packing] => {
+                self.number = FileNumber(number(file)?);
+                self.build_searchable(number(page_size)?, packing)
+            }
             ["put", key, seqno, value] => self.add(key, number(seqno)?, Kind::Put, value),
+            ["merge", key, seqno, value] => self.add(key, number(seqno)?, Kind::Merge, value),
             ["delete", key, seqno] => self.add(key, number(seqno)?, Kind::Delete, ""),
             ["delete_range", start, end, seqno] => {
                 let seqno = SeqNo::new(number(seqno)?);
@@ -80,6 +93,8 @@ impl Stage for SstStage {
                 .open(FileNumber(number(file)?))
                 .map(|_| writeln!(out, "opens").unwrap()),
             ["layout"] => self.layout(out),
+            ["pages"] => self.pages(out),
+            ["records"] => self.records(out),
             ["props"] => self.reader().map(|reader| {
                 writeln!(out, "{:#?}", reader.props()).unwrap();
             }),
@@ -115,17 +130,36 @@ impl SstStage {
     }
 
     fn build(&mut self, sst: SstOptions) -> EskerResult<()> {
-        let settings = BuildSettings {
+        let file = RealFs.create(&self.path())?;
+        let settings = self.settings(sst, Compression::None);
+        self.builder = Some(AnyBuilder::block_based(file, settings));
+        Ok(())
+    }
+
+    fn build_searchable(&mut self, page_size: usize, packing: &str) -> EskerResult<()> {
+        let compression = match packing {
+            "zstd" => Compression::Zstd,
+            _ => Compression::None,
+        };
+        let sst = SstOptions {
+            block_size_bytes: page_size,
+            ..SstOptions::default()
+        };
+        let file = RealFs.create(&self.path())?;
+        let settings = self.settings(sst, compression);
+        self.builder = Some(AnyBuilder::searchable(file, settings, None)?);
+        Ok(())
+    }
+
+    fn settings(&self, sst: SstOptions, compression: Compression) -> BuildSettings {
+        BuildSettings {
             number: self.number,
             order: KeyOrder::Bytewise,
             sst,
-            compression: Compression::None,
+            compression,
             keyspace: KeyspaceId(5),
             created_unix_s: 1_790_000_000,
-        };
-        let file = RealFs.create(&self.path())?;
-        self.builder = Some(AnyBuilder::block_based(file, settings));
-        Ok(())
+        }
     }
 
     fn builder(&mut self) -> &mut AnyBuilder {
@@ -189,14 +223,7 @@ impl SstStage {
             &bytes[bytes.len() - FOOTER_BYTES..],
         );
         let tail: &[u8; FOOTER_BYTES] = tail.try_into().unwrap();
-        let footer = Footer::decode(tail, self.number, offset as u64)?;
-        let parts = [
-            ("filter", footer.filter),
-            ("range deletes", footer.range_deletes),
-            ("index", Some(footer.index)),
-            ("props", Some(footer.props)),
-        ];
-        for (name, handle) in parts {
+        for (name, handle) in parts(tail, self.number, offset as u64)? {
             if let Some(handle) = handle {
                 let (start, len) = (handle.offset, handle.packed_len);
                 writeln!(out, "{start:>6} {name}, {len} bytes and a trailer").unwrap();
@@ -207,4 +234,90 @@ impl SstStage {
         }
         Ok(())
     }
+
+    fn searchable(&self) -> EskerResult<SearchableReader> {
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        let opened = RealFs.open_read(&self.path())?;
+        SearchableReader::open(opened, self.number, KeyOrder::Bytewise, cache)
+    }
+
+    // The bytes of every key page, and what they say of each entry.
+    fn pages(&self, out: &mut String) -> EskerResult<()> {
+        let reader = self.searchable()?;
+        let bytes = std::fs::read(self.path()).unwrap();
+        for slot in 0..reader.page_count() {
+            let handle = reader.index().handle(slot);
+            let start = usize::try_from(handle.offset).unwrap();
+            for (index, row) in bytes[start..start + handle.plain_len as usize]
+                .chunks(16)
+                .enumerate()
+            {
+                let what = if index == 0 { " | key page" } else { "" };
+                writeln!(out, "{:>6} {}{what}", start + index * 16, hex(row)).unwrap();
+            }
+            let page = reader.page(slot, true)?;
+            writeln!(out, "       from ordinal {}", page.first_ordinal()).unwrap();
+            let mut group = OpenGroup::default();
+            for index in 0..page.group_count() {
+                group.open(&page, index)?;
+                for entry in (0..group.len()).filter_map(|entry| group.entry(entry)) {
+                    let (prefix, trailer) = (quoted(entry.prefix), entry.trailer);
+                    let (offset, len) = (entry.record.offset, entry.record.len);
+                    writeln!(out, "       {prefix} {trailer:?} at {offset}, {len} bytes").unwrap();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // The bytes of every record, its key's tail and how its value is packed.
+    fn records(&self, out: &mut String) -> EskerResult<()> {
+        let reader = self.searchable()?;
+        let bytes = std::fs::read(self.path()).unwrap();
+        let mut group = OpenGroup::default();
+        for slot in 0..reader.page_count() {
+            let page = reader.page(slot, true)?;
+            for index in 0..page.group_count() {
+                group.open(&page, index)?;
+                for entry in (0..group.len()).filter_map(|entry| group.entry(entry)) {
+                    let start = usize::try_from(entry.record.offset).unwrap();
+                    let own = &bytes[start..start + entry.record.len as usize];
+                    let shown = hex(own);
+                    let place = entry.record;
+                    match reader.record(own, entry.prefix, entry.trailer, place) {
+                        Ok(record) => {
+                            let (tail, method) = (quoted(record.tail), record.method());
+                            writeln!(out, "{start:>6} {shown} | {tail} {method:?}").unwrap();
+                        }
+                        Err(error) => writeln!(out, "{start:>6} {shown} | {error}").unwrap(),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+// The parts that the footer of either kind of file names.
+fn parts(
+    tail: &[u8; FOOTER_BYTES],
+    number: FileNumber,
+    offset: u64,
+) -> EskerResult<Vec<(&'static str, Option<BlockHandle>)>> {
+    if version_of(tail) == SEARCHABLE_VERSION {
+        let footer = searchable::format::Footer::decode(tail, number, offset)?;
+        return Ok(vec![
+            ("key index", Some(footer.index)),
+            ("dictionary", footer.dictionary),
+            ("range deletes", footer.range_deletes),
+            ("props", Some(footer.props)),
+        ]);
+    }
+    let footer = Footer::decode(tail, number, offset)?;
+    Ok(vec![
+        ("filter", footer.filter),
+        ("range deletes", footer.range_deletes),
+        ("index", Some(footer.index)),
+        ("props", Some(footer.props)),
+    ])
 }

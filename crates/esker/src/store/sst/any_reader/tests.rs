@@ -1,10 +1,14 @@
 //! Tests of `any_reader`.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
+use crate::base::phrase::corpus;
+use crate::base::phrase::encoder::Encoder;
+use crate::base::phrase::parse::Effort;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::{self, Trailer};
@@ -74,9 +78,10 @@ fn random_value(random: &mut Random) -> Vec<u8> {
         10..29 => random.below(40) as usize,
         _ => random.below(3000) as usize,
     };
-    match random.one_in(2) {
-        true => random.bytes(len),
-        false => vec![b'v'; len],
+    match random.below(3) {
+        0 => random.bytes(len),
+        1 => vec![b'v'; len],
+        _ => corpus::prose(&mut corpus::Dice::new(random.next_u64()), len),
     }
 }
 
@@ -90,9 +95,20 @@ fn random_rows(random: &mut Random, order: &KeyOrder) -> Rows {
             _ => 1,
         };
         for _ in 0..versions.max(1) {
-            let kind = [Kind::Put, Kind::Put, Kind::Delete, Kind::Merge][random.below(4) as usize];
+            let kinds = [
+                Kind::Put,
+                Kind::Put,
+                Kind::Delete,
+                Kind::Merge,
+                Kind::PutExpiring,
+            ];
+            let kind = kinds[random.below(5) as usize];
             let trailer = Trailer::new(SeqNo::new(random.below(1000)), kind);
-            rows.push((key::encode(&user_key, trailer), random_value(random)));
+            let mut value = random_value(random);
+            if kind == Kind::PutExpiring {
+                value.splice(..0, random.bytes(4));
+            }
+            rows.push((key::encode(&user_key, trailer), value));
         }
     }
     rows.sort_by(|l, r| key::compare(order, &l.0, &r.0));
@@ -100,9 +116,25 @@ fn random_rows(random: &mut Random, order: &KeyOrder) -> Rows {
     rows
 }
 
-fn build(rows: &Rows, settings: BuildSettings) -> (Vec<u8>, FinishedSst) {
+// How a builder of a kind of file begins.
+type Begin = fn(MemoryFile, BuildSettings) -> AnyBuilder;
+
+const BLOCKS: Begin = |file, settings| AnyBuilder::block_based(Box::new(file), settings);
+const SEARCHABLE: Begin =
+    |file, settings| AnyBuilder::searchable(Box::new(file), settings, None).unwrap();
+const PHRASES: Begin = |file, settings| {
+    static ENCODER: OnceLock<Encoder> = OnceLock::new();
+    let encoder = ENCODER.get_or_init(|| {
+        let [dictionary, _] = corpus::dictionaries();
+        Encoder::new(&dictionary, Effort::Fast)
+    });
+    AnyBuilder::searchable(Box::new(file), settings, Some(encoder.clone())).unwrap()
+};
+const EVERY_KIND: [Begin; 3] = [BLOCKS, SEARCHABLE, PHRASES];
+
+fn build(begin: Begin, rows: &Rows, settings: BuildSettings) -> (Vec<u8>, FinishedSst) {
     let file = MemoryFile::default();
-    let mut builder = AnyBuilder::block_based(Box::new(file.clone()), settings);
+    let mut builder = begin(file.clone(), settings);
     for (internal, value) in rows {
         builder.add(internal, value).unwrap();
     }
@@ -210,14 +242,15 @@ fn check_gets(reader: &Arc<AnyReader>, rows: &Rows, random: &mut Random) {
 fn a_file_reads_as_the_model_does() {
     // Random entries under random settings, read in every way, in two orders of keys.
     let mut random = Random::new(20_261_121);
-    for round in 0..250 {
+    for round in 0..240 {
         let order = match round % 4 {
             0 => KeyOrder::Custom(Arc::new(Backwards)),
             _ => KeyOrder::Bytewise,
         };
+        let begin = EVERY_KIND[round / 4 % 3];
         let rows = random_rows(&mut random, &order);
         let sst = random_settings(&mut random);
-        let (bytes, finished) = build(&rows, settings(&order, sst));
+        let (bytes, finished) = build(begin, &rows, settings(&order, sst));
         let reader = open(bytes, NUMBER, &order).unwrap();
         assert_eq!(reader.props(), &finished.props);
         assert_eq!(walk_forward(&reader).unwrap(), rows);
@@ -242,19 +275,21 @@ fn long_scans_read_ahead() {
         })
         .collect();
     let order = KeyOrder::Bytewise;
-    let (bytes, _) = build(&rows, settings(&order, SstOptions::default()));
-    let reader = open(bytes, NUMBER, &order).unwrap();
-    assert_eq!(walk_forward(&reader).unwrap(), rows);
-    let mut cursor = reader.cursor(ReadOptions {
-        fill_cache: false,
-        ..ReadOptions::default()
-    });
-    let mut is_on = cursor.seek_to_last().unwrap();
-    for (internal, value) in rows.iter().rev() {
-        assert!(is_on && cursor.key() == internal && cursor.value() == value);
-        is_on = cursor.prev().unwrap();
+    for begin in EVERY_KIND {
+        let (bytes, _) = build(begin, &rows, settings(&order, SstOptions::default()));
+        let reader = open(bytes, NUMBER, &order).unwrap();
+        assert_eq!(walk_forward(&reader).unwrap(), rows);
+        let mut cursor = reader.cursor(ReadOptions {
+            fill_cache: false,
+            ..ReadOptions::default()
+        });
+        let mut is_on = cursor.seek_to_last().unwrap();
+        for (internal, value) in rows.iter().rev() {
+            assert!(is_on && cursor.key() == internal && cursor.value() == value);
+            is_on = cursor.prev().unwrap();
+        }
+        assert!(!is_on);
     }
-    assert!(!is_on);
 }
 
 #[test]
@@ -271,21 +306,23 @@ fn props_tell_what_is_inside() {
         entry(b"b", 5, Kind::Merge, b"22"),
         entry(b"c", 6, Kind::PutExpiring, &[7, 0, 0, 0, b'v']),
     ];
-    let (_, finished) = build(&rows, settings(&order, SstOptions::default()));
-    let props = finished.props;
-    assert_eq!((props.entry_count, props.key_count), (4, 3));
-    assert_eq!((props.delete_count, props.merge_count), (1, 1));
-    assert_eq!((props.raw_key_bytes, props.raw_value_bytes), (36, 8));
-    assert_eq!(
-        (&props.smallest[..], &props.largest[..]),
-        (&b"a"[..], &b"c"[..])
-    );
-    assert_eq!(props.smallest_seqno, SeqNo::new(4));
-    assert_eq!(props.largest_seqno, SeqNo::new(9));
-    assert_eq!(props.newest_expiry_s, None);
-    let expiring = rows[3..].to_vec();
-    let (_, finished) = build(&expiring, settings(&order, SstOptions::default()));
-    assert_eq!(finished.props.newest_expiry_s, Some(7));
+    for begin in EVERY_KIND {
+        let (_, finished) = build(begin, &rows, settings(&order, SstOptions::default()));
+        let props = finished.props;
+        assert_eq!((props.entry_count, props.key_count), (4, 3));
+        assert_eq!((props.delete_count, props.merge_count), (1, 1));
+        assert_eq!((props.raw_key_bytes, props.raw_value_bytes), (36, 8));
+        assert_eq!(
+            (&props.smallest[..], &props.largest[..]),
+            (&b"a"[..], &b"c"[..])
+        );
+        assert_eq!(props.smallest_seqno, SeqNo::new(4));
+        assert_eq!(props.largest_seqno, SeqNo::new(9));
+        assert_eq!(props.newest_expiry_s, None);
+        let expiring = rows[3..].to_vec();
+        let (_, finished) = build(begin, &expiring, settings(&order, SstOptions::default()));
+        assert_eq!(finished.props.newest_expiry_s, Some(7));
+    }
 }
 
 fn range(start: &[u8], end: &[u8], seqno: u64) -> RangeDelete {
@@ -299,56 +336,75 @@ fn range(start: &[u8], end: &[u8], seqno: u64) -> RangeDelete {
 #[test]
 fn a_file_may_hold_range_deletes_only() {
     // A flush of a memtable in which nothing happened but one delete_range.
-    let file = MemoryFile::default();
     let order = KeyOrder::Bytewise;
-    let settings = settings(&order, SstOptions::default());
-    let mut builder = AnyBuilder::block_based(Box::new(file.clone()), settings);
-    builder.add_range_delete(&range(b"m", b"z", 8)).unwrap();
-    builder.add_range_delete(&range(b"a", b"c", 9)).unwrap();
-    let finished = builder.finish().unwrap();
-    assert_eq!(finished.props.largest_seqno, SeqNo::new(9));
-    let reader = open(file.bytes(), NUMBER, &order).unwrap();
-    assert_eq!(
-        reader.range_deletes()[..],
-        [range(b"a", b"c", 9), range(b"m", b"z", 8)]
-    );
-    assert_eq!(walk_forward(&reader).unwrap(), Rows::new());
-    let options = ReadOptions::default();
-    assert_eq!(reader.get(b"b", SeqNo::MAX, &options).unwrap(), None);
-    let mut cursor = reader.cursor(options);
-    assert!(!cursor.seek_to_last().unwrap());
-    let target = key::encode(b"b", Trailer::seek(SeqNo::MAX));
-    assert!(!cursor.seek(&target).unwrap() && !cursor.seek_for_prev(&target).unwrap());
-    reader.verify().unwrap();
+    for begin in EVERY_KIND {
+        let file = MemoryFile::default();
+        let mut builder = begin(file.clone(), settings(&order, SstOptions::default()));
+        builder.add_range_delete(&range(b"m", b"z", 8)).unwrap();
+        builder.add_range_delete(&range(b"a", b"c", 9)).unwrap();
+        let finished = builder.finish().unwrap();
+        assert_eq!(finished.props.largest_seqno, SeqNo::new(9));
+        let reader = open(file.bytes(), NUMBER, &order).unwrap();
+        assert_eq!(
+            reader.range_deletes()[..],
+            [range(b"a", b"c", 9), range(b"m", b"z", 8)]
+        );
+        assert_eq!(walk_forward(&reader).unwrap(), Rows::new());
+        let options = ReadOptions::default();
+        assert_eq!(reader.get(b"b", SeqNo::MAX, &options).unwrap(), None);
+        let mut cursor = reader.cursor(options);
+        assert!(!cursor.seek_to_last().unwrap());
+        let target = key::encode(b"b", Trailer::seek(SeqNo::MAX));
+        assert!(!cursor.seek(&target).unwrap() && !cursor.seek_for_prev(&target).unwrap());
+        reader.verify().unwrap();
+    }
 }
 
 #[test]
 fn an_empty_file_is_refused() {
     // It would have no place in a level: no smallest key, no largest.
-    let settings = settings(&KeyOrder::Bytewise, SstOptions::default());
-    let builder = AnyBuilder::block_based(Box::new(MemoryFile::default()), settings);
-    assert_eq!(builder.finish().unwrap_err().kind(), ErrorKind::Invalid);
+    for begin in EVERY_KIND {
+        let settings = settings(&KeyOrder::Bytewise, SstOptions::default());
+        let builder = begin(MemoryFile::default(), settings);
+        assert_eq!(builder.finish().unwrap_err().kind(), ErrorKind::Invalid);
+    }
+}
+
+fn build_out_of_order(begin: Begin) {
+    let trailer = Trailer::new(SeqNo::new(1), Kind::Put);
+    let rows = vec![
+        (key::encode(b"b", trailer), Vec::new()),
+        (key::encode(b"a", trailer), Vec::new()),
+    ];
+    build(
+        begin,
+        &rows,
+        settings(&KeyOrder::Bytewise, SstOptions::default()),
+    );
 }
 
 #[test]
 #[should_panic(expected = "order of keys")]
 fn entries_out_of_order_are_our_own_fault() {
     // A bug above must not become a file that cannot be searched.
-    let trailer = Trailer::new(SeqNo::new(1), Kind::Put);
-    let rows = vec![
-        (key::encode(b"b", trailer), Vec::new()),
-        (key::encode(b"a", trailer), Vec::new()),
-    ];
-    build(&rows, settings(&KeyOrder::Bytewise, SstOptions::default()));
+    build_out_of_order(BLOCKS);
+}
+
+#[test]
+#[should_panic(expected = "order of keys")]
+fn records_out_of_order_are_our_own_fault() {
+    // The same, in the other kind of file.
+    build_out_of_order(SEARCHABLE);
 }
 
 // A file with every kind of block in few bytes, and what it holds.
-fn small_file(compression: Compression) -> (Vec<u8>, Rows) {
+fn small_file(begin: Begin, compression: Compression) -> (Vec<u8>, Rows) {
     let rows: Rows = (0..24u64)
         .map(|number| {
             let trailer = Trailer::new(SeqNo::new(number), Kind::Put);
             let internal = key::encode(format!("key{:03}", number / 2 * 2).as_bytes(), trailer);
-            (internal, vec![b'v'; number as usize])
+            // Long enough that some pack, and short enough that others do not.
+            (internal, vec![b'v'; number as usize * 3])
         })
         .collect();
     let order = KeyOrder::Bytewise;
@@ -362,11 +418,11 @@ fn small_file(compression: Compression) -> (Vec<u8>, Rows) {
         ..SstOptions::default()
     };
     let file = MemoryFile::default();
-    let mut builder = AnyBuilder::block_based(Box::new(file.clone()), settings(&order, sst));
+    let mut builder = begin(file.clone(), settings(&order, sst));
     builder.add_range_delete(&range(b"a", b"c", 9)).unwrap();
     rows.iter()
         .for_each(|(key, value)| builder.add(key, value).unwrap());
-    assert!(builder.finish().unwrap().props.data_block_count > 3);
+    assert!(builder.finish().unwrap().props.data_block_count > 1);
     (file.bytes(), rows)
 }
 
@@ -397,8 +453,13 @@ fn read_all(bytes: Vec<u8>, rows: &Rows) -> Result<()> {
 #[test]
 fn no_flipped_bit_goes_unnoticed() {
     // Every single bit of a small file is flipped in turn: an error, never a wrong answer.
-    for compression in [Compression::None, Compression::Lz4] {
-        let (good, rows) = small_file(compression);
+    for (begin, compression) in [
+        (BLOCKS, Compression::None),
+        (BLOCKS, Compression::Lz4),
+        (SEARCHABLE, Compression::None),
+        (SEARCHABLE, Compression::Zstd),
+    ] {
+        let (good, rows) = small_file(begin, compression);
         read_all(good.clone(), &rows).unwrap();
         for bit in 0..good.len() * 8 {
             let mut bad = good.clone();
@@ -412,31 +473,37 @@ fn no_flipped_bit_goes_unnoticed() {
 #[test]
 fn a_cut_file_does_not_open() {
     // However much of its end is missing.
-    let (good, _) = small_file(Compression::Lz4);
-    for len in 0..good.len() {
-        let error = open(good[..len].to_vec(), NUMBER, &KeyOrder::Bytewise).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Corruption, "{len}");
-        assert_eq!(error.file(), Some("000042.sst"), "{len}");
+    for begin in EVERY_KIND {
+        let (good, _) = small_file(begin, Compression::Lz4);
+        for len in 0..good.len() {
+            let error = open(good[..len].to_vec(), NUMBER, &KeyOrder::Bytewise).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corruption, "{len}");
+            assert_eq!(error.file(), Some("000042.sst"), "{len}");
+        }
     }
 }
 
 #[test]
 fn a_file_under_another_number_does_not_open() {
     // Two files changed places.
-    let (good, _) = small_file(Compression::Lz4);
-    let error = open(good, FileNumber(43), &KeyOrder::Bytewise).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Corruption);
-    assert!(error.message().contains("000042"), "{error}");
+    for begin in EVERY_KIND {
+        let (good, _) = small_file(begin, Compression::Lz4);
+        let error = open(good, FileNumber(43), &KeyOrder::Bytewise).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corruption);
+        assert!(error.message().contains("000042"), "{error}");
+    }
 }
 
 #[test]
 fn another_order_is_refused_by_name() {
     // The keyspace was opened with a comparator it was not written with.
-    let (good, _) = small_file(Compression::Lz4);
-    let error = open(good, NUMBER, &KeyOrder::Custom(Arc::new(Backwards))).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid);
-    assert!(error.message().contains("backwards"), "{error}");
-    assert!(error.message().contains("bytewise"), "{error}");
+    for begin in EVERY_KIND {
+        let (good, _) = small_file(begin, Compression::Lz4);
+        let error = open(good, NUMBER, &KeyOrder::Custom(Arc::new(Backwards))).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.message().contains("backwards"), "{error}");
+        assert!(error.message().contains("bytewise"), "{error}");
+    }
 }
 
 #[test]
@@ -453,9 +520,11 @@ fn a_misplaced_block_is_noticed() {
         ..SstOptions::default()
     };
     let order = KeyOrder::Bytewise;
-    let (mut bytes, _) = build(&rows, settings(&order, sst));
+    let (mut bytes, _) = build(BLOCKS, &rows, settings(&order, sst));
     let reader = open(bytes.clone(), NUMBER, &order).unwrap();
-    let AnyReader::BlockBased(blocks) = &*reader;
+    let AnyReader::BlockBased(blocks) = &*reader else {
+        panic!("a file made of blocks");
+    };
     let leaf = blocks.index().leaf(blocks.source(), 0, true).unwrap();
     let (first, second) = (leaf.handle(0), leaf.handle(1));
     assert_eq!(first.packed_len, second.packed_len);

@@ -23,6 +23,8 @@ pub enum Cached {
     Rows(Checked),
     /// Separators and handles: a partition of a large index.
     Index(Arc<IndexBlock>),
+    /// Plain bytes, which whoever asks for them looks into by himself.
+    Plain(Arc<Vec<u8>>),
 }
 
 /// The block cache that all sorted files of a database share.
@@ -111,7 +113,7 @@ impl BlockSource {
     pub fn partition(&self, handle: BlockHandle, fill_cache: bool) -> Result<Arc<IndexBlock>> {
         match self.cache.get(&self.key(handle)) {
             Some(Cached::Index(index)) => return Ok(index),
-            Some(Cached::Rows(_)) => return Err(self.two_kinds(handle)),
+            Some(_) => return Err(self.two_kinds(handle)),
             None => {}
         }
         let index = Arc::new(self.index_from_file(handle)?);
@@ -127,6 +129,37 @@ impl BlockSource {
     pub fn index_from_file(&self, handle: BlockHandle) -> Result<IndexBlock> {
         let plain = self.read_plain(handle)?;
         IndexBlock::read(&plain).map_err(|error| self.at(error, handle))
+    }
+
+    /// The plain bytes of a block that is neither of entries nor of an index.
+    pub fn plain(&self, handle: BlockHandle, fill_cache: bool) -> Result<Arc<Vec<u8>>> {
+        match self.cache.get(&self.key(handle)) {
+            Some(Cached::Plain(plain)) => return Ok(plain),
+            Some(_) => return Err(self.two_kinds(handle)),
+            None => {}
+        }
+        let plain = Arc::new(self.read_plain(handle)?);
+        if fill_cache {
+            let charge = plain.capacity() + std::mem::size_of::<Vec<u8>>();
+            let cached = Cached::Plain(Arc::clone(&plain));
+            self.cache.insert(self.key(handle), cached, charge);
+        }
+        Ok(plain)
+    }
+
+    /// Appends `len` bytes that are no block to `bytes`, unchecked. Errors name the file.
+    pub fn read_bare(&self, offset: u64, len: u64, bytes: &mut Vec<u8>) -> Result<()> {
+        // Held against the file's size first: a damaged length must not become an allocation.
+        let end = offset.checked_add(len);
+        let len = usize::try_from(len).ok();
+        let read = match len.filter(|_| end.is_some_and(|end| end <= self.size_bytes())) {
+            None => Err(Error::corruption("a part of the file lies behind its end")),
+            Some(len) => self.file.read_onto(offset, len, bytes),
+        };
+        read.map_err(|error| {
+            let error = error.in_file(FileName::Sst(self.number));
+            error.at_offset(offset)
+        })
     }
 
     /// The plain bytes of any block: read, checked, unpacked.
@@ -153,7 +186,7 @@ impl BlockSource {
     fn cached_rows(&self, handle: BlockHandle) -> Result<Option<Checked>> {
         match self.cache.get(&self.key(handle)) {
             Some(Cached::Rows(rows)) => Ok(Some(rows)),
-            Some(Cached::Index(_)) => Err(self.two_kinds(handle)),
+            Some(_) => Err(self.two_kinds(handle)),
             None => Ok(None),
         }
     }
@@ -168,7 +201,7 @@ impl BlockSource {
 
     // Only two damaged handles with right checksums can lead one block into both roles.
     fn two_kinds(&self, handle: BlockHandle) -> Error {
-        let error = Error::corruption("one block is used as entries and as index");
+        let error = Error::corruption("one block is used as two kinds");
         self.at(error, handle)
     }
 

@@ -5,6 +5,7 @@
 
 pub mod format;
 pub mod builder;
+pub mod writer;
 pub mod checked;
 pub mod cursor;
 pub mod point;

@@ -1,0 +1,37 @@
+//! Zstd frames, one after the other, with memory that is kept from one to the next.
+
+use std::fmt;
+
+use crate::base::types::error::{Error, Result};
+
+/// Makes Zstd frames. What a packer needs in memory, half a MiB and more, is taken once: for
+/// values of a kilobyte that is most of the time of packing one by itself.
+pub struct FramePacker(zstd::bulk::Compressor<'static>);
+
+impl FramePacker {
+    /// A packer of that Zstd level.
+    pub fn new(zstd_level: i32) -> Result<FramePacker> {
+        let packer = zstd::bulk::Compressor::new(zstd_level);
+        let packer = packer.map_err(|error| Error::io("prepare zstd", error))?;
+        Ok(FramePacker(packer))
+    }
+
+    /// Replaces what is in `frame` by one frame that holds `plain`, or, if that is longer than
+    /// `bytes_max`, says `false`, and `frame` holds anything.
+    pub fn pack(&mut self, plain: &[u8], bytes_max: usize, frame: &mut Vec<u8>) -> Result<bool> {
+        frame.resize(zstd::zstd_safe::compress_bound(plain.len()), 0);
+        let len = self.0.compress_to_buffer(plain, &mut frame[..]);
+        let len = len.map_err(|error| Error::io("pack a value with zstd", error))?;
+        frame.truncate(len);
+        Ok(len <= bytes_max)
+    }
+}
+
+impl fmt::Debug for FramePacker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FramePacker")
+    }
+}
+
+#[cfg(test)]
+mod tests;

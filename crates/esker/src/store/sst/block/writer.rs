@@ -1,0 +1,102 @@
+//! Packs, checksums and appends blocks to a file.
+
+use crate::base::codec::compress::Compression;
+use crate::base::types::error::Result;
+use crate::base::types::ids::FileNumber;
+use crate::env::fs::AppendFile;
+use crate::store::sst::format::{BlockHandle, block_checksum};
+
+/// Writes the blocks of one file, front to back, and whatever lies between them.
+pub struct BlockWriter {
+    file: Box<dyn AppendFile>,
+    settings: PackSettings,
+    offset: u64,
+    /// The stored bytes of one block, kept for the next.
+    stored: Vec<u8>,
+}
+
+/// How blocks are packed, and for which file.
+#[derive(Clone, Copy, Debug)]
+pub struct PackSettings {
+    /// Number of the file; mixed into every checksum.
+    pub number: FileNumber,
+    /// How blocks are packed where that pays.
+    pub compression: Compression,
+    /// Level given to Zstd.
+    pub zstd_level: i32,
+}
+
+impl BlockWriter {
+    /// A writer of the blocks of an empty `file`.
+    pub fn new(file: Box<dyn AppendFile>, settings: PackSettings) -> BlockWriter {
+        assert_eq!(file.size_bytes(), 0);
+        BlockWriter {
+            file,
+            settings,
+            offset: 0,
+            stored: Vec::new(),
+        }
+    }
+
+    /// Where the next bytes go.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Appends a block, packed as the settings say where that pays.
+    pub fn write_packed(&mut self, plain: &[u8]) -> Result<BlockHandle> {
+        let PackSettings {
+            compression,
+            zstd_level,
+            ..
+        } = self.settings;
+        if compression == Compression::None {
+            return self.write_plain(plain);
+        }
+        self.stored.clear();
+        compression.pack(plain, zstd_level, &mut self.stored)?;
+        // Unpacking costs every reader time; an eighth of a block is about what pays for it.
+        if self.stored.len() > plain.len() - plain.len() / 8 {
+            return self.write_plain(plain);
+        }
+        self.append(compression, plain.len())
+    }
+
+    /// Appends a block as it is.
+    pub fn write_plain(&mut self, plain: &[u8]) -> Result<BlockHandle> {
+        self.stored.clear();
+        self.stored.extend_from_slice(plain);
+        self.append(Compression::None, plain.len())
+    }
+
+    /// Appends bytes that are no block: whoever reads them knows how to check them.
+    pub fn write_bare(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.append(bytes)?;
+        self.offset += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Makes everything durable; the size of the file in bytes.
+    pub fn sync(mut self) -> Result<u64> {
+        self.file.sync()?;
+        assert_eq!(self.file.size_bytes(), self.offset);
+        Ok(self.offset)
+    }
+
+    // Appends what lies in `stored`, and its trailer.
+    fn append(&mut self, compression: Compression, plain_len: usize) -> Result<BlockHandle> {
+        let length = |len: usize| u32::try_from(len).expect("blocks are below 4 GiB");
+        let handle = BlockHandle {
+            offset: self.offset,
+            packed_len: length(self.stored.len()),
+            plain_len: length(plain_len),
+        };
+        self.stored.push(compression as u8);
+        let checksum = block_checksum(&self.stored, self.settings.number, self.offset);
+        self.stored.extend_from_slice(&checksum.to_le_bytes());
+        self.file.append(&self.stored)?;
+        self.offset += self.stored.len() as u64;
+        assert_eq!(handle.end(), Some(self.offset));
+        Ok(handle)
+    }
+}

@@ -1,0 +1,312 @@
+//! Writes a searchable sorted file, in one pass.
+
+use std::cmp::Ordering;
+
+use crate::base::codec::checksum::hash64;
+use crate::base::codec::compress::Compression;
+use crate::base::phrase::encoder::Encoder;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::entry::Entry;
+use crate::base::types::error::{Error, Result};
+use crate::base::types::key;
+use crate::base::types::range_delete::RangeDelete;
+use crate::env::fs::AppendFile;
+use crate::store::sst::block::writer::{BlockWriter, PackSettings};
+use crate::store::sst::contract::{BuildSettings, FinishedSst};
+use crate::store::sst::format::BlockHandle;
+use crate::store::sst::index::builder::{IndexBuilder, last_separator, separator};
+use crate::store::sst::range_deletes;
+use crate::store::sst::searchable::format::{Footer, GROUP_ENTRIES};
+use crate::store::sst::searchable::keys::prefix_len;
+use crate::store::sst::searchable::page_builder::{KeyOfRecord, PageBuilder};
+use crate::store::sst::searchable::records::{PackedValue, Sealed, ValuePacker};
+use crate::store::sst::tally::{Tally, is_new_key};
+
+/// Largest key page, in bytes, whatever is set for blocks: of a value nothing is in it, so it need
+/// not grow with values, and a cold read brings it whole.
+const PAGE_BYTES_MAX: usize = 64 << 10;
+
+/// Writes one searchable sorted file, front to back.
+///
+/// Shape: memory for one record, and five to six bytes for each key whose front is short. Records
+/// are written as they come; the key pages follow when all are there.
+pub struct SearchableBuilder {
+    out: BlockWriter,
+    settings: BuildSettings,
+    packer: ValuePacker,
+    /// The entry added last: how much of its key the page needs shows when the next key comes.
+    pending: Option<Pending>,
+    /// Internal key of the entry added last, and the user key before it.
+    last_key: Vec<u8>,
+    key_before: Option<Vec<u8>>,
+    keys: KeyPages,
+    record: Vec<u8>,
+    range_deletes: Vec<RangeDelete>,
+    tally: Tally,
+    value_bytes_max: usize,
+}
+
+struct Pending {
+    value: PackedValue,
+    /// Whether the entry before is one of the same key: then its key stands whole.
+    has_newer: bool,
+}
+
+/// The key pages of a file, until they are written.
+struct KeyPages {
+    page_bytes: usize,
+    page: PageBuilder,
+    finished: Vec<FinishedPage>,
+    finished_bytes: usize,
+    /// Internal key of the entry added last.
+    last_key: Vec<u8>,
+}
+
+struct FinishedPage {
+    plain: Vec<u8>,
+    /// User key and raw trailer that stand between this page and the next.
+    separator: (Vec<u8>, u64),
+}
+
+impl SearchableBuilder {
+    /// A builder that writes to an empty `file`. Values are packed by `phrases` and, where it
+    /// cannot or is not there, with Zstd, unless the settings say that nothing is packed; pages
+    /// are closed after as many bytes as the settings say for blocks.
+    pub fn new(
+        file: Box<dyn AppendFile>,
+        settings: BuildSettings,
+        phrases: Option<Encoder>,
+    ) -> Result<SearchableBuilder> {
+        let mut settings = settings;
+        let zstd_level = match settings.compression {
+            Compression::None => None,
+            _ => {
+                settings.compression = Compression::Zstd;
+                Some(settings.sst.zstd_level)
+            }
+        };
+        let pack = PackSettings {
+            number: settings.number,
+            compression: settings.compression,
+            zstd_level: settings.sst.zstd_level,
+        };
+        Ok(SearchableBuilder {
+            out: BlockWriter::new(file, pack),
+            packer: ValuePacker::new(phrases, zstd_level)?,
+            pending: None,
+            last_key: Vec::new(),
+            key_before: None,
+            keys: KeyPages::new(settings.sst.block_size_bytes.min(PAGE_BYTES_MAX)),
+            record: Vec::new(),
+            range_deletes: Vec::new(),
+            tally: Tally::new(&settings),
+            value_bytes_max: 0,
+            settings,
+        })
+    }
+
+    /// Adds a point entry, which must be behind the one added last.
+    ///
+    /// Errors: those of the file; the file is then useless. `Invalid` for an
+    /// entry that expires and has no expiry, `Corruption` for a pointer that is none.
+    ///
+    /// # Panics
+    /// When entries come out of order, or are of a kind that lies only elsewhere.
+    pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
+        let entry = Entry::from_internal(internal_key, value);
+        let is_new = match self.pending {
+            None => true,
+            Some(_) => is_new_key(&self.settings.order, &self.last_key, internal_key),
+        };
+        self.tally.count(&entry, is_new)?;
+        if self.pending.is_none() {
+            self.tally.props.smallest = Bytes::copy_of(entry.key);
+        }
+        self.write_pending(Some((entry.key, is_new)))?;
+        let value = self.packer.pack(entry.kind(), value)?;
+        self.value_bytes_max = self.value_bytes_max.max(value.plain_len());
+        self.pending = Some(Pending {
+            value,
+            has_newer: !is_new,
+        });
+        self.last_key.clear();
+        self.last_key.extend_from_slice(internal_key);
+        Ok(())
+    }
+
+    /// Adds a range delete; in any order, before or after any point entry.
+    ///
+    /// # Panics
+    /// When its start is not before its end.
+    pub fn add_range_delete(&mut self, range: &RangeDelete) -> Result<()> {
+        assert_eq!(
+            self.settings.order.compare(&range.start, &range.end),
+            Ordering::Less
+        );
+        self.tally.count_range(range);
+        self.range_deletes.push(range.clone());
+        Ok(())
+    }
+
+    /// Bytes of the file if it were finished now, roughly.
+    pub fn size_estimate(&self) -> u64 {
+        let pending = self.pending.as_ref();
+        let pending = pending.map_or(0, |pending| pending.value.stored_len());
+        self.out.offset() + (pending + self.keys.size_estimate()) as u64
+    }
+
+    /// Point entries added so far.
+    pub fn entry_count(&self) -> u64 {
+        self.tally.props.entry_count
+    }
+
+    /// Writes what is left and makes the file durable.
+    ///
+    /// Errors: those of the file, which is then useless; `Invalid` when nothing was added: such
+    /// a file has no place in any order of keys.
+    pub fn finish(mut self) -> Result<FinishedSst> {
+        if self.tally.is_empty() {
+            return Err(Error::invalid(
+                "a sorted file needs an entry or a range delete",
+            ));
+        }
+        self.write_pending(None)?;
+        if self.tally.props.entry_count > 0 {
+            self.tally.props.largest = Bytes::copy_of(key::user_key(&self.last_key));
+        }
+        let before_keys = self.out.offset();
+        self.tally.props.data_block_count = self.keys.finish();
+        let index = self.keys.write(&mut self.out)?;
+        self.tally.props.index_bytes = self.out.offset() - before_keys;
+        let dictionary = match self.packer.used_dictionary() {
+            None => None,
+            Some(dictionary) => Some(self.out.write_plain(&dictionary.to_bytes())?),
+        };
+        let range_deletes = self.write_range_deletes()?;
+        self.tally.settle();
+        let props = self.out.write_plain(&self.tally.props.encode())?;
+        let footer = Footer {
+            index,
+            dictionary,
+            props,
+            range_deletes,
+            number: self.settings.number,
+            value_bytes_max: u32::try_from(self.value_bytes_max).expect("checked when packed"),
+        };
+        self.out.write_bare(&footer.encode(self.out.offset()))?;
+        Ok(FinishedSst {
+            size_bytes: self.out.sync()?,
+            props: self.tally.props,
+        })
+    }
+
+    // Writes the record of the pending entry. `next` is the user key that follows, and whether
+    // it is another one.
+    fn write_pending(&mut self, next: Option<(&[u8], bool)>) -> Result<()> {
+        let Some(pending) = self.pending.take() else {
+            return Ok(());
+        };
+        let (user_key, trailer) = key::split(&self.last_key);
+        let has_older = next.is_some_and(|(_, is_new)| !is_new);
+        let is_whole = pending.has_newer || has_older || !self.settings.order.is_bytewise();
+        let len = match is_whole {
+            true => user_key.len(),
+            false => prefix_len(
+                self.key_before.as_deref(),
+                user_key,
+                next.map(|(next_key, _)| next_key),
+            ),
+        };
+        let (prefix, tail) = user_key.split_at(len);
+        let sealed = Sealed {
+            number: self.settings.number,
+            prefix,
+            trailer,
+        };
+        self.record.clear();
+        pending.value.put_record(&sealed, tail, &mut self.record);
+        let key = KeyOfRecord {
+            prefix,
+            hash: hash64(user_key),
+            trailer,
+            record_offset: self.out.offset(),
+            record_len: u32::try_from(self.record.len()).expect("records are below 4 GiB"),
+        };
+        self.keys.add(&self.settings, &self.last_key, &key);
+        self.out.write_bare(&self.record)?;
+        if !has_older {
+            let before = self.key_before.get_or_insert_default();
+            before.clear();
+            before.extend_from_slice(user_key);
+        }
+        self.packer.take_back(pending.value);
+        Ok(())
+    }
+
+    fn write_range_deletes(&mut self) -> Result<Option<BlockHandle>> {
+        if self.range_deletes.is_empty() {
+            return Ok(None);
+        }
+        let plain = range_deletes::encode(&self.settings.order, &mut self.range_deletes);
+        self.out.write_packed(&plain).map(Some)
+    }
+}
+
+impl KeyPages {
+    fn new(page_bytes: usize) -> KeyPages {
+        KeyPages {
+            page_bytes,
+            page: PageBuilder::new(GROUP_ENTRIES),
+            finished: Vec::new(),
+            finished_bytes: 0,
+            last_key: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, settings: &BuildSettings, internal_key: &[u8], key: &KeyOfRecord<'_>) {
+        if !self.page.is_empty() && self.page.size_estimate() >= self.page_bytes {
+            let separator = separator(&settings.order, &self.last_key, internal_key);
+            self.close_page(separator);
+        }
+        self.page.add(key);
+        self.last_key.clear();
+        self.last_key.extend_from_slice(internal_key);
+    }
+
+    fn size_estimate(&self) -> usize {
+        self.finished_bytes + self.page.size_estimate()
+    }
+
+    fn close_page(&mut self, separator: (Vec<u8>, u64)) {
+        if self.page.is_empty() {
+            return;
+        }
+        let plain = self.page.finish();
+        self.finished_bytes += plain.len() + separator.0.len();
+        self.finished.push(FinishedPage { plain, separator });
+    }
+
+    // Closes the last page; how many there are.
+    fn finish(&mut self) -> u64 {
+        if !self.page.is_empty() {
+            let last = last_separator(&self.last_key);
+            self.close_page(last);
+        }
+        self.finished.len() as u64
+    }
+
+    // Writes the pages and the index over them; where the index lies. Pages are not packed: what
+    // is in them hardly repeats, and every read of the file goes through one.
+    fn write(&self, out: &mut BlockWriter) -> Result<BlockHandle> {
+        let mut index = IndexBuilder::default();
+        for page in &self.finished {
+            let handle = out.write_plain(&page.plain)?;
+            let (user_key, trailer) = &page.separator;
+            index.add(user_key, *trailer, handle);
+        }
+        out.write_packed(&index.encode(0..index.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! The phrase dictionary of a file, shared in memory with every open file that has the same.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::base::codec::checksum::hash64;
+use crate::base::phrase::dictionary::Dictionary;
+use crate::base::types::error::Result;
+
+/// Bytes of memory for each byte of a dictionary as stored, beside the tables that decode: its
+/// parts and the codes, both unpacked.
+const MEMORY_PER_STORED_BYTE: usize = 5;
+
+/// Dictionaries that somebody has, by what they are: the hash and the length of their bytes.
+///
+/// A file carries its dictionary, so that nothing else must be there to read it; and the files of
+/// a keyspace mostly carry the same. Its tables are some megabytes, and what is the same is the
+/// same in every database of the process.
+static SHARED: Mutex<Vec<Named>> = Mutex::new(Vec::new());
+
+struct Named {
+    hash: u64,
+    len: usize,
+    dictionary: Weak<Dictionary>,
+}
+
+/// The dictionary of an open file.
+#[derive(Clone)]
+pub struct SharedDictionary {
+    dictionary: Arc<Dictionary>,
+    pinned_bytes: usize,
+}
+
+impl SharedDictionary {
+    /// The dictionary in these bytes: the one that is there, or a new one.
+    ///
+    /// Errors: `Unsupported` for a newer format, else `Corruption`.
+    pub fn read(bytes: &[u8]) -> Result<SharedDictionary> {
+        let (hash, len) = (hash64(bytes), bytes.len());
+        if let Some(dictionary) = find(hash, len) {
+            return Ok(SharedDictionary {
+                dictionary,
+                pinned_bytes: 0,
+            });
+        }
+        // Under no lock: it takes milliseconds. Two threads that do it at once have one each.
+        let dictionary = Arc::new(Dictionary::from_bytes(bytes)?);
+        keep(Named {
+            hash,
+            len,
+            dictionary: Arc::downgrade(&dictionary),
+        });
+        Ok(SharedDictionary {
+            pinned_bytes: dictionary.decoder().size_bytes() + len * MEMORY_PER_STORED_BYTE,
+            dictionary,
+        })
+    }
+
+    /// The dictionary.
+    pub fn get(&self) -> &Arc<Dictionary> {
+        &self.dictionary
+    }
+
+    /// Bytes of memory that it takes, roughly; 0 when another file brought it.
+    pub fn pinned_bytes(&self) -> usize {
+        self.pinned_bytes
+    }
+}
+
+fn find(hash: u64, len: usize) -> Option<Arc<Dictionary>> {
+    let shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut same = shared
+        .iter()
+        .filter(|named| (named.hash, named.len) == (hash, len));
+    same.find_map(|named| named.dictionary.upgrade())
+}
+
+fn keep(named: Named) {
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.retain(|named| named.dictionary.strong_count() > 0);
+    shared.push(named);
+}
+
+impl fmt::Debug for SharedDictionary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phrases = self.dictionary.parts().count();
+        write!(f, "SharedDictionary({phrases} phrases)")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,353 @@
+//! Point reads in a searchable sorted file.
+
+use std::sync::Arc;
+
+use crate::base::codec::checksum::hash64;
+use crate::base::options::call::ReadOptions;
+use crate::base::phrase::dictionary::Dictionary;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::FileNumber;
+use crate::base::types::key::Trailer;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range_delete::RangeDelete;
+use crate::base::types::seqno::SeqNo;
+use crate::env::fs::ReadFile;
+use crate::store::names::FileName;
+use crate::store::sst::block::fetch::{BlockCache, BlockSource};
+use crate::store::sst::contract::Found;
+use crate::store::sst::format::{BlockHandle, FOOTER_BYTES};
+use crate::store::sst::index::block::IndexBlock;
+use crate::store::sst::props::Props;
+use crate::store::sst::range_deletes;
+use crate::store::sst::searchable::dictionary::SharedDictionary;
+use crate::store::sst::searchable::format::{Footer, fingerprint_of};
+use crate::store::sst::searchable::keys::{Landing, Spot, Wanted, put_next};
+use crate::store::sst::searchable::page::{Page, RecordPlace, bad, no_place};
+use crate::store::sst::searchable::records::{Record, Sealed, VALUE_BYTES_CLAIM_MAX};
+
+/// An open searchable sorted file. Any thread may call anything.
+#[derive(Debug)]
+pub struct SearchableReader {
+    source: BlockSource,
+    order: KeyOrder,
+    index: IndexBlock,
+    dictionary: Option<SharedDictionary>,
+    range_deletes: Arc<[RangeDelete]>,
+    props: Props,
+    value_bytes_max: usize,
+}
+
+impl SearchableReader {
+    /// Opens the file with that number, and keeps its key index, dictionary, properties and range
+    /// deletes in memory.
+    ///
+    /// Errors: `Unsupported` for a newer format, `Invalid` for another order of keys than the
+    /// file was written with, `Corruption` with file and offset for everything that is damaged.
+    pub fn open(
+        file: Arc<dyn ReadFile>,
+        number: FileNumber,
+        order: KeyOrder,
+        cache: Arc<BlockCache>,
+    ) -> Result<SearchableReader> {
+        let footer =
+            read_footer(&*file, number).map_err(|error| error.in_file(FileName::Sst(number)))?;
+        let source = BlockSource::new(file, number, cache);
+        // The parts kept in memory lie side by side in front of the footer.
+        let tail = footer.index.offset;
+        source.prefetch(tail, source.size_bytes().saturating_sub(tail));
+        let props = parse(&source, footer.props, Props::decode)?;
+        if props.order_name != order.name() {
+            return Err(another_order(&props, &order).in_file(FileName::Sst(number)));
+        }
+        let range_deletes = match footer.range_deletes {
+            None => Vec::new(),
+            Some(handle) => parse(&source, handle, |plain| {
+                range_deletes::decode(&order, plain)
+            })?,
+        };
+        if range_deletes.len() as u64 != props.range_delete_count {
+            let error = Error::corruption("the number of range deletes is not what it was");
+            return Err(error.in_file(FileName::Sst(number)));
+        }
+        let dictionary = match footer.dictionary {
+            None => None,
+            Some(handle) => Some(parse(&source, handle, SharedDictionary::read)?),
+        };
+        Ok(SearchableReader {
+            index: source.index_from_file(footer.index)?,
+            dictionary,
+            source,
+            order,
+            range_deletes: range_deletes.into(),
+            props,
+            value_bytes_max: (footer.value_bytes_max as usize).min(VALUE_BYTES_CLAIM_MAX),
+        })
+    }
+
+    /// The newest entry of the key that is visible at `at`, if the file has one. Range deletes
+    /// are not looked at.
+    ///
+    /// Errors: `Corruption` with file and offset of the page or record; other keys stay readable.
+    pub fn get(&self, user_key: &[u8], at: SeqNo, options: &ReadOptions) -> Result<Option<Found>> {
+        self.get_hashed(user_key, hash64(user_key), at, options)
+    }
+
+    /// As [`SearchableReader::get`], for a caller who has the key's `hash64` already.
+    pub fn get_hashed(
+        &self,
+        user_key: &[u8],
+        hash: u64,
+        at: SeqNo,
+        options: &ReadOptions,
+    ) -> Result<Option<Found>> {
+        let newest = Trailer::seek(at);
+        let Some(slot) = self.page_of(user_key, newest) else {
+            return Ok(None);
+        };
+        let page = self.page(slot, options.fill_cache)?;
+        let found = self.candidate(&page, user_key, hash, newest);
+        let found = found.map_err(|error| self.in_page(error, slot))?;
+        let Some((trailer, prefix_len, place)) = found else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        let end = place.end().ok_or_else(no_place)?;
+        self.source
+            .read_bare(place.offset, end - place.offset, &mut bytes)?;
+        let (prefix, rest) = user_key.split_at(prefix_len);
+        let mut raw = Vec::new();
+        let record = self.record(&bytes, prefix, trailer, place)?;
+        if record.tail != rest {
+            return Ok(None);
+        }
+        self.unpack(&record, place, &mut raw)?;
+        Ok(Some(Found {
+            trailer,
+            value: Bytes::from(raw),
+        }))
+    }
+
+    // The one entry that may be what is asked for: its trailer, the length of its prefix, with
+    // which the key begins, and where its record lies.
+    fn candidate(
+        &self,
+        page: &Page,
+        user_key: &[u8],
+        hash: u64,
+        newest: Trailer,
+    ) -> Result<Option<(Trailer, usize, RecordPlace)>> {
+        let wanted = Wanted {
+            order: &self.order,
+            user_key,
+            trailer: newest,
+        };
+        let Landing::Perhaps(spot, prefix_len) = wanted.find(page)? else {
+            return Ok(None);
+        };
+        let group = page.group(spot.group)?;
+        if group.fingerprint(spot.entry) != Some(fingerprint_of(hash)) {
+            return Ok(None);
+        }
+        let marks = group.marks()?;
+        let trailer = marks.trailer(spot.entry)?;
+        if trailer > newest {
+            return Ok(None);
+        }
+        Ok(Some((trailer, prefix_len, marks.record(spot.entry)?)))
+    }
+
+    /// The user key of the entry with that ordinal, counted from 0; `None` beyond the last.
+    ///
+    /// Reads a page for each halving of the file and one record.
+    pub fn key_at(&self, ordinal: u64, options: &ReadOptions) -> Result<Option<Vec<u8>>> {
+        let (mut lower, mut upper) = (0, self.page_count());
+        while upper - lower > 1 {
+            let middle = (lower + upper) / 2;
+            if self.page(middle, options.fill_cache)?.first_ordinal() <= ordinal {
+                lower = middle;
+            } else {
+                upper = middle;
+            }
+        }
+        if lower == self.page_count() {
+            return Ok(None);
+        }
+        let page = self.page(lower, options.fill_cache)?;
+        let in_page = |error| self.in_page(error, lower);
+        match spot_of(&page, ordinal).map_err(in_page)? {
+            Some(spot) => self.key_of(&page, spot).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn key_of(&self, page: &Page, spot: Spot) -> Result<Vec<u8>> {
+        let group = page.group(spot.group)?;
+        let (marks, mut fronts) = (group.marks()?, group.fronts());
+        let mut user_key = Vec::new();
+        for _ in 0..=spot.entry {
+            put_next(&mut user_key, &mut fronts)?;
+        }
+        let (place, trailer) = (marks.record(spot.entry)?, marks.trailer(spot.entry)?);
+        let mut bytes = Vec::new();
+        self.source
+            .read_bare(place.offset, u64::from(place.len), &mut bytes)?;
+        let record = self.record(&bytes, &user_key, trailer, place)?;
+        user_key.extend_from_slice(record.tail);
+        Ok(user_key)
+    }
+
+    /// Holds the bytes of a record against its checksum. Errors name the file and the record.
+    pub fn record<'a>(
+        &self,
+        bytes: &'a [u8],
+        prefix: &[u8],
+        trailer: Trailer,
+        place: RecordPlace,
+    ) -> Result<Record<'a>> {
+        let sealed = Sealed {
+            number: self.source.number(),
+            prefix,
+            trailer,
+        };
+        Record::read(bytes, &sealed, self.value_bytes_max)
+            .map_err(|error| self.in_record(error, place))
+    }
+
+    /// Replaces what is in `raw` by the raw value of a record. Errors name the file and the record.
+    pub fn unpack(&self, record: &Record<'_>, place: RecordPlace, raw: &mut Vec<u8>) -> Result<()> {
+        let dictionary = self.dictionary.as_ref().map(|shared| &**shared.get());
+        record
+            .unpack_into(dictionary, raw)
+            .map_err(|error| self.in_record(error, place))
+    }
+
+    /// The dictionary, if a record needs one.
+    pub fn dictionary(&self) -> Option<&Arc<Dictionary>> {
+        self.dictionary.as_ref().map(SharedDictionary::get)
+    }
+
+    /// Number of the page that may hold the first entry not before that one; `None` when all
+    /// entries are before it.
+    pub fn page_of(&self, user_key: &[u8], trailer: Trailer) -> Option<usize> {
+        let slot = self
+            .index
+            .first_not_before(&self.order, user_key, trailer.raw());
+        (slot < self.page_count()).then_some(slot)
+    }
+
+    /// Key pages of the file.
+    pub fn page_count(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Key page number `slot`, which must be there.
+    pub fn page(&self, slot: usize, fill_cache: bool) -> Result<Page> {
+        let plain = self.source.plain(self.index.handle(slot), fill_cache)?;
+        Page::new(plain).map_err(|error| self.in_page(error, slot))
+    }
+
+    /// The error, with the file and the page it concerns.
+    pub fn in_page(&self, error: Error, slot: usize) -> Error {
+        self.source.at(error, self.index.handle(slot))
+    }
+
+    /// The error, with the file and the record it concerns.
+    pub fn in_record(&self, error: Error, place: RecordPlace) -> Error {
+        let error = error.in_file(FileName::Sst(self.source.number()));
+        error.at_offset(place.offset)
+    }
+
+    /// The file's range deletes, by ascending start.
+    pub fn range_deletes(&self) -> &Arc<[RangeDelete]> {
+        &self.range_deletes
+    }
+
+    /// What the file says about itself.
+    pub fn props(&self) -> &Props {
+        &self.props
+    }
+
+    /// Number of the file.
+    pub fn number(&self) -> FileNumber {
+        self.source.number()
+    }
+
+    /// How the file's keys compare.
+    pub fn order(&self) -> &KeyOrder {
+        &self.order
+    }
+
+    /// Where the file's parts come from.
+    pub fn source(&self) -> &BlockSource {
+        &self.source
+    }
+
+    /// The index over the key pages.
+    pub fn index(&self) -> &IndexBlock {
+        &self.index
+    }
+
+    /// Bytes of memory that are kept as long as the file is open.
+    pub fn pinned_bytes(&self) -> usize {
+        let range_deletes: usize = self
+            .range_deletes
+            .iter()
+            .map(|range| std::mem::size_of::<RangeDelete>() + range.start.len() + range.end.len())
+            .sum();
+        let dictionary = self.dictionary.as_ref();
+        let dictionary = dictionary.map_or(0, SharedDictionary::pinned_bytes);
+        let fixed = std::mem::size_of::<SearchableReader>();
+        fixed + self.index.size_bytes() + dictionary + range_deletes
+    }
+}
+
+// Where the entry with that ordinal is, if the page reaches so far.
+fn spot_of(page: &Page, ordinal: u64) -> Result<Option<Spot>> {
+    let before = ordinal.checked_sub(page.first_ordinal());
+    let mut left = before.ok_or_else(|| bad("its ordinals are out of order"))?;
+    for group in 0..page.group_count() {
+        let len = page.group(group)?.len() as u64;
+        if left < len {
+            let entry = usize::try_from(left).expect("below the length of a group");
+            return Ok(Some(Spot { group, entry }));
+        }
+        left -= len;
+    }
+    Ok(None)
+}
+
+fn read_footer(file: &dyn ReadFile, number: FileNumber) -> Result<Footer> {
+    let size_bytes = file.size_bytes();
+    let Some(offset) = size_bytes.checked_sub(FOOTER_BYTES as u64) else {
+        return Err(Error::corruption(format!(
+            "is {size_bytes} bytes long, which is too short for a sorted file"
+        )));
+    };
+    let mut bytes = [0; FOOTER_BYTES];
+    file.read_at(offset, &mut bytes)?;
+    Footer::decode(&bytes, number, offset).map_err(|error| error.at_offset(offset))
+}
+
+fn parse<T>(
+    source: &BlockSource,
+    handle: BlockHandle,
+    read: impl FnOnce(&[u8]) -> Result<T>,
+) -> Result<T> {
+    let plain = source.read_plain(handle)?;
+    read(&plain).map_err(|error| source.at(error, handle))
+}
+
+fn another_order(props: &Props, order: &KeyOrder) -> Error {
+    let written = props.order_name.escape_ascii();
+    Error::new(
+        ErrorKind::Invalid,
+        format!(
+            "keys are in the order \"{written}\", but the keyspace was opened with \"{}\"",
+            order.name()
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Tests of `reader`.
+
+use super::*;
+use crate::base::codec::compress::Compression;
+use crate::base::options::sst::SstOptions;
+use crate::base::phrase::corpus;
+use crate::base::phrase::encoder::Encoder;
+use crate::base::phrase::parse::Effort;
+use crate::base::types::ids::KeyspaceId;
+use crate::base::types::key;
+use crate::base::types::kind::Kind;
+use crate::store::sst::contract::BuildSettings;
+use crate::store::sst::memory_file::{MemoryBytes, MemoryFile};
+use crate::store::sst::searchable::builder::SearchableBuilder;
+
+fn settings() -> BuildSettings {
+    BuildSettings {
+        number: FileNumber(3),
+        order: KeyOrder::Bytewise,
+        sst: SstOptions {
+            block_size_bytes: 400,
+            ..SstOptions::default()
+        },
+        compression: Compression::None,
+        keyspace: KeyspaceId(1),
+        created_unix_s: 0,
+    }
+}
+
+// Five hundred keys with long ends of their own, in pages of some dozens.
+fn build() -> (Vec<u8>, Vec<Vec<u8>>) {
+    let file = MemoryFile::default();
+    let mut builder = SearchableBuilder::new(Box::new(file.clone()), settings(), None).unwrap();
+    let mut keys = Vec::new();
+    for number in 0..500 {
+        let user_key = format!("{number:03}, and a tail that no page needs").into_bytes();
+        let trailer = Trailer::new(SeqNo::new(number), Kind::Put);
+        let internal = key::encode(&user_key, trailer);
+        builder.add(&internal, &number.to_le_bytes()).unwrap();
+        keys.push(user_key);
+    }
+    builder.finish().unwrap();
+    (file.bytes(), keys)
+}
+
+fn try_open(bytes: Vec<u8>) -> Result<SearchableReader> {
+    let cache = Arc::new(BlockCache::new(1 << 20));
+    let file = Arc::new(MemoryBytes(bytes));
+    SearchableReader::open(file, FileNumber(3), KeyOrder::Bytewise, cache)
+}
+
+fn open(bytes: Vec<u8>) -> SearchableReader {
+    try_open(bytes).unwrap()
+}
+
+#[test]
+fn an_ordinal_leads_to_its_key() {
+    // Every one of them, and two that are beyond the end.
+    let (bytes, keys) = build();
+    let reader = open(bytes);
+    assert!(reader.page_count() > 5);
+    let options = ReadOptions::default();
+    for (ordinal, user_key) in keys.iter().enumerate() {
+        let found = reader.key_at(ordinal as u64, &options).unwrap();
+        assert_eq!(found.as_ref(), Some(user_key));
+    }
+    for ordinal in [500, u64::MAX] {
+        assert_eq!(reader.key_at(ordinal, &options).unwrap(), None);
+    }
+}
+
+#[test]
+fn a_damaged_record_is_not_a_missing_key() {
+    // The key's tail is wrong, so it looks like another key: an error, and not "nothing there".
+    // Its neighbours stay readable.
+    let (mut bytes, keys) = build();
+    let at = bytes.windows(3).position(|bytes| bytes == b"tai").unwrap();
+    bytes[at] ^= 1;
+    let reader = open(bytes);
+    let get = |key: &[u8]| reader.get(key, SeqNo::MAX, &ReadOptions::default());
+    let error = get(&keys[0]).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.offset()),
+        (ErrorKind::Corruption, Some(0))
+    );
+    assert_eq!(error.file(), Some("000003.sst"));
+    assert!(get(&keys[1]).unwrap().is_some());
+}
+
+#[test]
+fn a_key_that_only_begins_like_another_is_not_there() {
+    // Keys between, before and behind those that are there, and ones that are cut or go on.
+    let (bytes, keys) = build();
+    let reader = open(bytes);
+    for user_key in &keys {
+        for (cut, more) in [(1, &b""[..]), (2, b"zz"), (0, b" and more"), (30, b"")] {
+            let other = [&user_key[..user_key.len() - cut], more].concat();
+            let found = reader.get(&other, SeqNo::MAX, &ReadOptions::default());
+            assert_eq!(found.unwrap(), None);
+        }
+    }
+}
+
+#[test]
+fn a_file_with_a_dictionary_is_right_or_damaged() {
+    // Text as phrases. Every third byte of the file, its dictionary included, is damaged in turn:
+    // each key then has its value, or fails.
+    let [dictionary, _] = corpus::dictionaries();
+    let mut dice = corpus::Dice::new(3);
+    let rows: Vec<(String, Vec<u8>)> = (0..12)
+        .map(|number| (format!("{number:03}/end"), corpus::prose(&mut dice, 100)))
+        .collect();
+    let file = MemoryFile::default();
+    let phrases = Encoder::new(&dictionary, Effort::Best);
+    let mut builder =
+        SearchableBuilder::new(Box::new(file.clone()), settings(), Some(phrases)).unwrap();
+    for (user_key, value) in &rows {
+        let trailer = Trailer::new(SeqNo::new(1), Kind::Put);
+        builder
+            .add(&key::encode(user_key.as_bytes(), trailer), value)
+            .unwrap();
+    }
+    builder.finish().unwrap();
+    let good = file.bytes();
+    assert_eq!(
+        open(good.clone()).dictionary().map(|own| own.to_bytes()),
+        Some(dictionary.to_bytes())
+    );
+    let mut failed = 0;
+    for at in (0..good.len()).step_by(3).chain([usize::MAX]) {
+        let mut bytes = good.clone();
+        if let Some(byte) = bytes.get_mut(at) {
+            *byte ^= 1 << (at % 8);
+        }
+        let is_whole = bytes == good;
+        let Ok(reader) = try_open(bytes) else {
+            failed += 1;
+            continue;
+        };
+        for (user_key, value) in &rows {
+            match reader.get(user_key.as_bytes(), SeqNo::MAX, &ReadOptions::default()) {
+                Ok(found) => assert_eq!(&found.unwrap().value[..], value),
+                Err(_) => failed += usize::from(!is_whole),
+            }
+        }
+    }
+    assert!(failed >= good.len() / 3);
+}

@@ -1,0 +1,179 @@
+//! Reads every byte of a searchable sorted file and holds it against what the file says.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use crate::base::codec::checksum::hash64;
+use crate::base::options::call::ReadOptions;
+use crate::base::options::sst::SstOptions;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::entry::Entry;
+use crate::base::types::error::{Error, Result};
+use crate::base::types::key;
+use crate::base::types::order::KeyOrder;
+use crate::store::names::FileName;
+use crate::store::sst::contract::BuildSettings;
+use crate::store::sst::searchable::format::fingerprint_of;
+use crate::store::sst::searchable::keys::{OpenGroup, prefix_len};
+use crate::store::sst::searchable::page::{Page, bad};
+use crate::store::sst::searchable::reader::SearchableReader;
+use crate::store::sst::searchable::window::Window;
+use crate::store::sst::tally::Tally;
+
+/// Reads every page and every record, past the cache, and checks checksums, the order of entries,
+/// that records lie without gaps, prefixes, fingerprints, separators, ordinals, and the counts in
+/// the properties.
+///
+/// Errors: `Corruption` with file and offset of the first thing that is wrong.
+pub fn verify(reader: &SearchableReader) -> Result<()> {
+    let mut walk = Walk::new(reader);
+    for slot in 0..reader.page_count() {
+        let page = Page::new(Arc::new(
+            reader.source().read_plain(reader.index().handle(slot))?,
+        ));
+        let page = page.map_err(|error| reader.in_page(error, slot))?;
+        walk.page(&page, slot)
+            .map_err(|error| reader.in_page(error, slot))?;
+    }
+    walk.check_end()
+        .map_err(|error| error.in_file(FileName::Sst(reader.number())))
+}
+
+struct Walk<'a> {
+    reader: &'a SearchableReader,
+    tally: Tally,
+    window: Window,
+    group: OpenGroup,
+    /// Where the next record must lie.
+    records_end: u64,
+    /// Internal key of the entry before, and the length of its prefix; none before the first.
+    last: Option<(Vec<u8>, usize)>,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(reader: &'a SearchableReader) -> Walk<'a> {
+        let props = reader.props();
+        let settings = BuildSettings {
+            number: reader.number(),
+            order: reader.order().clone(),
+            sst: SstOptions::default(),
+            compression: props.compression,
+            keyspace: props.keyspace,
+            created_unix_s: props.created_unix_s,
+        };
+        Walk {
+            reader,
+            tally: Tally::new(&settings),
+            window: Window::new(ReadOptions::READAHEAD_BYTES),
+            group: OpenGroup::default(),
+            records_end: 0,
+            last: None,
+            key: Vec::new(),
+            value: Vec::new(),
+        }
+    }
+
+    fn page(&mut self, page: &Page, slot: usize) -> Result<()> {
+        if page.first_ordinal() != self.tally.props.entry_count {
+            return Err(bad("its first ordinal is not the number of entries before"));
+        }
+        for index in 0..page.group_count() {
+            let mut group = std::mem::take(&mut self.group);
+            group.open(page, index)?;
+            let marks = page.group(index)?;
+            for entry in 0..group.len() {
+                self.entry(&group, entry)?;
+                let (user_key, trailer) = key::split(&self.key);
+                if self.reader.page_of(user_key, trailer) != Some(slot) {
+                    return Err(bad("the key index leads past an entry"));
+                }
+                if marks.fingerprint(entry) != Some(fingerprint_of(hash64(user_key))) {
+                    return Err(bad("a fingerprint is not its key's"));
+                }
+            }
+            self.group = group;
+        }
+        Ok(())
+    }
+
+    // Reads an entry into `key` and `value`.
+    fn entry(&mut self, group: &OpenGroup, index: usize) -> Result<()> {
+        let reader = self.reader;
+        let entry = group.entry(index);
+        let entry = entry.ok_or_else(|| bad("an entry is missing"))?;
+        if entry.record.offset != self.records_end {
+            return Err(bad("records do not lie one behind the other"));
+        }
+        self.records_end += u64::from(entry.record.len);
+        let bytes = self.window.record(reader.source(), entry.record)?;
+        let record = reader.record(bytes, entry.prefix, entry.trailer, entry.record)?;
+        reader.unpack(&record, entry.record, &mut self.value)?;
+        self.key.clear();
+        self.key.extend_from_slice(entry.prefix);
+        key::encode_into(&mut self.key, record.tail, entry.trailer);
+        self.check_key(entry.prefix.len())
+    }
+
+    // Holds the entry's key against that of the entry before, and counts the entry.
+    fn check_key(&mut self, own_len: usize) -> Result<()> {
+        let order = self.reader.order();
+        let entry = Entry::from_internal(&self.key, &self.value);
+        let mut is_new = true;
+        if let Some((last, last_len)) = &self.last {
+            if key::compare(order, last, &self.key) != Ordering::Less {
+                return Err(bad("entries are out of order"));
+            }
+            let last_key = key::user_key(last);
+            is_new = last_key != entry.key;
+            let is_long_enough = match order {
+                KeyOrder::Bytewise if is_new => {
+                    let needed = |own: &[u8], other: &[u8]| prefix_len(None, own, Some(other));
+                    *last_len >= needed(last_key, entry.key)
+                        && own_len >= needed(entry.key, last_key)
+                }
+                // Of several entries of a key each has the whole key, and so in other orders.
+                _ => *last_len == last_key.len() && own_len == entry.key.len(),
+            };
+            if !is_long_enough {
+                return Err(bad("a prefix is too short to tell its key from the next"));
+            }
+        } else {
+            self.tally.props.smallest = Bytes::copy_of(entry.key);
+        }
+        self.tally.count(&entry, is_new)?;
+        self.last = Some((self.key.clone(), own_len));
+        Ok(())
+    }
+
+    fn check_end(mut self) -> Result<()> {
+        let reader = self.reader;
+        let pages_start = match reader.page_count() {
+            0 => self.records_end,
+            _ => reader.index().handle(0).offset,
+        };
+        if self.records_end != pages_start {
+            return Err(Error::corruption("bytes lie between records and key pages"));
+        }
+        if let Some((last, _)) = &self.last {
+            self.tally.props.largest = Bytes::copy_of(key::user_key(last));
+        }
+        for range in reader.range_deletes().iter() {
+            self.tally.count_range(range);
+        }
+        self.tally.settle();
+        let said = reader.props().clone();
+        let mut found = self.tally.props;
+        found.data_block_count = reader.page_count() as u64;
+        // What only the writer knew.
+        found.index_bytes = said.index_bytes;
+        found.order_name = said.order_name.clone();
+        if found != said {
+            return Err(Error::corruption(format!(
+                "its properties say {said:?}, and it has {found:?}"
+            )));
+        }
+        Ok(())
+    }
+}

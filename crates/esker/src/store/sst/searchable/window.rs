@@ -1,0 +1,86 @@
+//! Reads records for a walk: one by itself, and in larger pieces once the walk goes on.
+
+use crate::base::types::error::Result;
+use crate::store::sst::block::fetch::BlockSource;
+use crate::store::sst::searchable::page::{RecordPlace, no_place};
+
+/// First piece of a walk, in bytes: some ten usual records, and one access for most disks.
+const WINDOW_BYTES_MIN: u64 = 16 << 10;
+
+/// A part of a file's records in memory.
+///
+/// A record that lies beside the one before, on either side, is read with those that a walk in
+/// that direction meets next, twice as many bytes each time.
+#[derive(Debug)]
+pub struct Window {
+    /// Largest piece, in bytes, unless a record is larger.
+    bytes_max: u64,
+    start: u64,
+    bytes: Vec<u8>,
+    /// The record asked for last.
+    last: Option<RecordPlace>,
+    /// Bytes of the next piece.
+    next_bytes: u64,
+}
+
+impl Window {
+    /// Nothing read yet, and later at most so much at once.
+    pub fn new(bytes_max: usize) -> Window {
+        Window {
+            bytes_max: bytes_max as u64,
+            start: 0,
+            bytes: Vec::new(),
+            last: None,
+            next_bytes: WINDOW_BYTES_MIN,
+        }
+    }
+
+    /// The bytes of the record at `place`. Errors name the file.
+    pub fn record(&mut self, source: &BlockSource, place: RecordPlace) -> Result<&[u8]> {
+        let last = self.last.replace(place);
+        if self.range_of(place).is_none() {
+            self.move_to(source, place, last)?;
+        }
+        let range = self.range_of(place).ok_or_else(no_place)?;
+        self.bytes.get(range).ok_or_else(no_place)
+    }
+
+    fn range_of(&self, place: RecordPlace) -> Option<std::ops::Range<usize>> {
+        let start = usize::try_from(place.offset.checked_sub(self.start)?).ok()?;
+        let end = start.checked_add(place.len as usize)?;
+        (end <= self.bytes.len()).then_some(start..end)
+    }
+
+    fn move_to(
+        &mut self,
+        source: &BlockSource,
+        place: RecordPlace,
+        last: Option<RecordPlace>,
+    ) -> Result<()> {
+        let record_end = place.end().ok_or_else(no_place)?;
+        let goes_on = last.is_some_and(|last| last.end() == Some(place.offset));
+        let goes_back = last.is_some_and(|last| last.offset == record_end);
+        let (mut start, mut end) = (place.offset, record_end);
+        if goes_on || goes_back {
+            let bytes = self.next_bytes.min(self.bytes_max);
+            self.next_bytes = self.next_bytes.saturating_mul(2).min(self.bytes_max);
+            if goes_on {
+                end = end.max((start + bytes).min(source.size_bytes()));
+            } else {
+                start = start.min(end.saturating_sub(bytes));
+            }
+        } else {
+            self.next_bytes = WINDOW_BYTES_MIN;
+        }
+        self.bytes.clear();
+        self.start = start;
+        let read = source.read_bare(start, end - start, &mut self.bytes);
+        if read.is_err() {
+            self.bytes.clear();
+        }
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests;
