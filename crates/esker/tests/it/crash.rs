@@ -71,13 +71,17 @@ impl Sweep {
             stage.open().unwrap();
             stage.play(self.writes);
             stage.close();
+            stage.errors.first().copied()
         }));
         let error = first.lock().unwrap().take();
         match (error, played) {
             (Some(error), _) => Err(error),
             (None, Err(panic)) if self.lie == Lie::None => std::panic::resume_unwind(panic),
             (None, Err(_)) => Err("the workload failed".into()),
-            (None, Ok(())) => Ok(crash_count.load(Ordering::Relaxed)),
+            (None, Ok(Some(kind))) if self.lie != Lie::None => {
+                Err(format!("the workload was told of it: {kind:?}"))
+            }
+            (None, Ok(_)) => Ok(crash_count.load(Ordering::Relaxed)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Packs, checksums and appends blocks to a file.
 
 use crate::base::codec::compress::Compression;
-use crate::base::types::error::Result;
+use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::AppendFile;
 use crate::store::sst::format::{BlockHandle, block_checksum};
@@ -77,10 +77,16 @@ impl BlockWriter {
     }
 
     /// Makes everything durable; the size of the file in bytes.
+    ///
+    /// Errors: `Corruption` when the file is not as long as what was written to it.
     pub fn sync(mut self) -> Result<u64> {
         self.file.sync()?;
-        assert_eq!(self.file.size_bytes(), self.offset);
-        Ok(self.offset)
+        let (size, written) = (self.file.size_bytes(), self.offset);
+        if size != written {
+            let message = format!("is {size} bytes long after {written} were written to it");
+            return Err(Error::corruption(message));
+        }
+        Ok(written)
     }
 
     // Appends what lies in `stored`, and its trailer.
