@@ -2,10 +2,9 @@
 
 #![no_main]
 
-use std::borrow::Cow;
-
 use esker::base::types::entry::split_expiring;
 use esker::base::types::kind::Kind;
+use esker::store::batch::writer::LargeBytes;
 use esker::store::batch::{Batch, BatchReader};
 use esker::store::vlog::ValuePointer;
 use esker::store::vlog::pointer::POINTER_BYTES;
@@ -38,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
                     None => (None, value),
                 };
                 let pointer = ValuePointer::decode(pointer).expect("the reader checked it");
-                let added = batch.put_apart(keyspace, key, expiry, Cow::Borrowed(&[]));
+                let added = batch.put_apart(keyspace, key, expiry, LargeBytes::Lent(&[]));
                 batch.set_pointer(batch.large_values().len() - 1, &pointer);
                 added
             }
