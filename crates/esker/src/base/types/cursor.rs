@@ -20,7 +20,16 @@ pub trait Cursor: Send {
     /// Moves to the first entry whose internal key is not before `target`.
     fn seek(&mut self, target: &[u8]) -> Result<bool>;
     /// Moves to the last entry whose internal key is not after `target`.
-    fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool>;
+    fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
+        if !self.seek(target)? {
+            return self.seek_to_last();
+        }
+        // Internal keys are unique: either this is the target, or the one before is not after it.
+        if self.key() == target {
+            return Ok(true);
+        }
+        self.prev()
+    }
     /// Moves to the next entry. Only while standing on an entry.
     fn next(&mut self) -> Result<bool>;
     /// Moves to the previous entry. Only while standing on an entry.

@@ -17,6 +17,7 @@ use crate::store::names::FileName;
 use crate::store::sst::block::cursor::BlockCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::format::{BlockHandle, FOOTER_BYTES, Footer};
+use crate::store::sst::opening::RawFooter;
 use crate::store::sst::props::Props;
 
 /// Bytes of blocks kept in memory: index partitions, at most a few of them.
@@ -104,8 +105,9 @@ fn open(
     orders: &[KeyOrder],
 ) -> Result<BlockBasedReader> {
     let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
+    let footer = RawFooter::read(&**file, number)?;
     let open = |order: &KeyOrder| {
-        BlockBasedReader::open(Arc::clone(file), number, order.clone(), Arc::clone(&cache))
+        BlockBasedReader::open(Arc::clone(file), &footer, order.clone(), Arc::clone(&cache))
     };
     let mut opened = open(&KeyOrder::Bytewise);
     for order in orders {

@@ -11,13 +11,12 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::ReadFile;
-use crate::store::names::FileName;
 use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::block_based::cursor::BlockBasedCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::block_based::verify;
 use crate::store::sst::contract::Found;
-use crate::store::sst::format::{FOOTER_BYTES, SEARCHABLE_VERSION, version_of};
+use crate::store::sst::opening::RawFooter;
 use crate::store::sst::props::Props;
 use crate::store::sst::searchable;
 use crate::store::sst::searchable::cursor::SearchableCursor;
@@ -43,11 +42,12 @@ impl AnyReader {
         order: KeyOrder,
         cache: Arc<BlockCache>,
     ) -> Result<AnyReader> {
-        if is_searchable(&*file).map_err(|error| error.in_file(FileName::Sst(number)))? {
-            let reader = SearchableReader::open(file, number, order, cache)?;
+        let footer = RawFooter::read(&*file, number)?;
+        if footer.is_searchable() {
+            let reader = SearchableReader::open(file, &footer, order, cache)?;
             return Ok(AnyReader::Searchable(Arc::new(reader)));
         }
-        let reader = BlockBasedReader::open(file, number, order, cache)?;
+        let reader = BlockBasedReader::open(file, &footer, order, cache)?;
         Ok(AnyReader::BlockBased(Arc::new(reader)))
     }
 
@@ -143,16 +143,6 @@ impl AnyReader {
             AnyReader::Searchable(reader) => searchable::verify::verify(reader),
         }
     }
-}
-
-// Whether the footer has the version of a searchable file; the rest of it is the reader's matter.
-fn is_searchable(file: &dyn ReadFile) -> Result<bool> {
-    let Some(offset) = file.size_bytes().checked_sub(FOOTER_BYTES as u64) else {
-        return Ok(false);
-    };
-    let mut footer = [0; FOOTER_BYTES];
-    file.read_at(offset, &mut footer)?;
-    Ok(version_of(&footer) == SEARCHABLE_VERSION)
 }
 
 /// Ordered movement over the point entries of one sorted file.

@@ -159,13 +159,9 @@ impl Footer {
     pub fn decode(bytes: &[u8; FOOTER_BYTES], number: FileNumber, offset: u64) -> Result<Footer> {
         check_tail(bytes, BLOCK_BASED_VERSION, offset)?;
         let footer = Footer::fields(&mut ByteReader::new(bytes)).ok_or_else(not_a_footer)?;
-        if footer.number != number {
-            let found = footer.number;
-            return Err(Error::corruption(format!(
-                "is file {found} under the name of {number}"
-            )));
-        }
-        footer.check_handles(offset)?;
+        check_number(footer.number, number)?;
+        let required = [footer.index, footer.props];
+        check_handles(required, [footer.filter, footer.range_deletes], offset)?;
         Ok(footer)
     }
 
@@ -190,20 +186,28 @@ impl Footer {
             },
         })
     }
+}
 
-    fn check_handles(&self, footer_offset: u64) -> Result<()> {
-        let handles = [
-            Some(self.index),
-            self.filter,
-            Some(self.props),
-            self.range_deletes,
-        ];
-        for handle in handles.into_iter().flatten() {
-            if handle.end().is_none_or(|end| end > footer_offset) {
-                return Err(Error::corruption("footer points behind the blocks"));
-            }
-        }
-        Ok(())
+/// Checks that a footer is that of the file in whose name it was found.
+pub fn check_number(found: FileNumber, number: FileNumber) -> Result<()> {
+    if found == number {
+        return Ok(());
+    }
+    let message = format!("is file {found} under the name of {number}");
+    Err(Error::corruption(message))
+}
+
+/// Checks that all that a footer points to lies in front of it.
+pub fn check_handles(
+    required: [BlockHandle; 2],
+    optional: [Option<BlockHandle>; 2],
+    footer_offset: u64,
+) -> Result<()> {
+    let mut handles = required.into_iter().chain(optional.into_iter().flatten());
+    let is_inside = |handle: BlockHandle| handle.end().is_some_and(|end| end <= footer_offset);
+    match handles.all(is_inside) {
+        true => Ok(()),
+        false => Err(Error::corruption("footer points behind the blocks")),
     }
 }
 
@@ -251,7 +255,8 @@ fn unsupported(message: String) -> Error {
     Error::new(ErrorKind::Unsupported, message)
 }
 
-fn not_a_footer() -> Error {
+/// The error for a footer whose fields cannot be.
+pub fn not_a_footer() -> Error {
     Error::corruption("footer does not make sense")
 }
 

@@ -13,6 +13,7 @@ pub mod filter;
 pub mod range_deletes;
 pub mod index;
 pub mod block;
+pub mod opening;
 pub mod block_based;
 pub mod searchable;
 pub mod any_builder;

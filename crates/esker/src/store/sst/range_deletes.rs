@@ -59,6 +59,12 @@ pub fn decode(order: &KeyOrder, bytes: &[u8]) -> Result<Vec<RangeDelete>> {
     Ok(list)
 }
 
+/// Bytes of memory that a list takes.
+pub fn size_bytes(list: &[RangeDelete]) -> usize {
+    let keys = list.iter().map(|range| range.start.len() + range.end.len());
+    size_of_val(list) + keys.sum::<usize>()
+}
+
 fn read_one(reader: &mut ByteReader<'_>) -> Option<RangeDelete> {
     Some(RangeDelete {
         start: Bytes::copy_of(reader.prefixed()?),

@@ -28,6 +28,7 @@ use esker::store::sst::contract::BuildSettings;
 use esker::store::sst::format::{
     BlockHandle, FOOTER_BYTES, Footer, SEARCHABLE_VERSION, version_of,
 };
+use esker::store::sst::opening::RawFooter;
 use esker::store::sst::searchable;
 use esker::store::sst::searchable::keys::OpenGroup;
 use esker::store::sst::searchable::reader::SearchableReader;
@@ -238,7 +239,8 @@ impl SstStage {
     fn searchable(&self) -> EskerResult<SearchableReader> {
         let cache = Arc::new(BlockCache::new(1 << 20));
         let opened = RealFs.open_read(&self.path())?;
-        SearchableReader::open(opened, self.number, KeyOrder::Bytewise, cache)
+        let footer = RawFooter::read(&*opened, self.number)?;
+        SearchableReader::open(opened, &footer, KeyOrder::Bytewise, cache)
     }
 
     // The bytes of every key page, and what they say of each entry.

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
-use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::ReadFile;
-use crate::store::names::FileName;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
 use crate::store::sst::block::point::{Wanted, find};
 use crate::store::sst::block_based::index::{Index, Target};
 use crate::store::sst::contract::Found;
 use crate::store::sst::filter::block::read_filter;
 use crate::store::sst::filter::bloom::Bloom;
-use crate::store::sst::format::{BlockHandle, FOOTER_BYTES, Footer};
+use crate::store::sst::format::Footer;
+use crate::store::sst::opening::{RawFooter, read_description, read_part};
 use crate::store::sst::props::Props;
 use crate::store::sst::range_deletes;
 
@@ -34,40 +34,27 @@ pub struct BlockBasedReader {
 }
 
 impl BlockBasedReader {
-    /// Opens the file with that number, and keeps its top index, filter, properties and range
+    /// Opens the file with that footer, and keeps its top index, filter, properties and range
     /// deletes in memory.
     ///
     /// Errors: `Unsupported` for a newer format, `Invalid` for another order of keys than the
     /// file was written with, `Corruption` with file and offset for everything that is damaged.
     pub fn open(
         file: Arc<dyn ReadFile>,
-        number: FileNumber,
+        footer: &RawFooter,
         order: KeyOrder,
         cache: Arc<BlockCache>,
     ) -> Result<BlockBasedReader> {
-        let footer =
-            read_footer(&*file, number).map_err(|error| error.in_file(FileName::Sst(number)))?;
-        let source = BlockSource::new(file, number, cache);
+        let source = BlockSource::new(file, footer.number(), cache);
+        let footer = footer.decode(Footer::decode)?;
         // The parts kept in memory lie side by side in front of the footer.
         let tail = footer.filter.unwrap_or(footer.index).offset;
         source.prefetch(tail, source.size_bytes().saturating_sub(tail));
-        let props = parse(&source, footer.props, Props::decode)?;
-        if props.order_name != order.name() {
-            return Err(another_order(&props, &order).in_file(FileName::Sst(number)));
-        }
-        let range_deletes = match footer.range_deletes {
-            None => Vec::new(),
-            Some(handle) => parse(&source, handle, |plain| {
-                range_deletes::decode(&order, plain)
-            })?,
-        };
-        if range_deletes.len() as u64 != props.range_delete_count {
-            let error = Error::corruption("the number of range deletes is not what it was");
-            return Err(error.in_file(FileName::Sst(number)));
-        }
+        let (props, range_deletes) =
+            read_description(&source, &order, footer.props, footer.range_deletes)?;
         let filter = match footer.filter {
             None => None,
-            Some(handle) => Some(parse(&source, handle, read_filter)?),
+            Some(handle) => Some(read_part(&source, handle, read_filter)?),
         };
         let top = source.index_from_file(footer.index)?;
         Ok(BlockBasedReader {
@@ -75,7 +62,7 @@ impl BlockBasedReader {
             source,
             order,
             filter,
-            range_deletes: range_deletes.into(),
+            range_deletes,
             props,
         })
     }
@@ -164,44 +151,8 @@ impl BlockBasedReader {
 
     /// Bytes of memory that are kept as long as the file is open.
     pub fn pinned_bytes(&self) -> usize {
-        let range_deletes: usize = self
-            .range_deletes
-            .iter()
-            .map(|range| std::mem::size_of::<RangeDelete>() + range.start.len() + range.end.len())
-            .sum();
+        let range_deletes = range_deletes::size_bytes(&self.range_deletes);
         let filter = self.filter.as_ref().map_or(0, Bloom::size_bytes);
         std::mem::size_of::<BlockBasedReader>() + self.index.pinned_bytes() + filter + range_deletes
     }
-}
-
-fn read_footer(file: &dyn ReadFile, number: FileNumber) -> Result<Footer> {
-    let size_bytes = file.size_bytes();
-    let Some(offset) = size_bytes.checked_sub(FOOTER_BYTES as u64) else {
-        return Err(Error::corruption(format!(
-            "is {size_bytes} bytes long, which is too short for a sorted file"
-        )));
-    };
-    let mut bytes = [0; FOOTER_BYTES];
-    file.read_at(offset, &mut bytes)?;
-    Footer::decode(&bytes, number, offset).map_err(|error| error.at_offset(offset))
-}
-
-fn parse<T>(
-    source: &BlockSource,
-    handle: BlockHandle,
-    read: impl FnOnce(&[u8]) -> Result<T>,
-) -> Result<T> {
-    let plain = source.read_plain(handle)?;
-    read(&plain).map_err(|error| source.at(error, handle))
-}
-
-fn another_order(props: &Props, order: &KeyOrder) -> Error {
-    let written = props.order_name.escape_ascii();
-    Error::new(
-        ErrorKind::Invalid,
-        format!(
-            "keys are in the order \"{written}\", but the keyspace was opened with \"{}\"",
-            order.name()
-        ),
-    )
 }

@@ -208,17 +208,6 @@ impl Cursor for SearchableCursor {
         self.settled(result)
     }
 
-    fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
-        if !self.seek(target)? {
-            return self.seek_to_last();
-        }
-        // Internal keys are unique: either this is the target, or the one before is not after it.
-        if self.key() == target {
-            return Ok(true);
-        }
-        self.prev()
-    }
-
     #[inline]
     fn next(&mut self) -> Result<bool> {
         assert!(self.is_valid);

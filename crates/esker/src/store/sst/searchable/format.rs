@@ -87,10 +87,11 @@
 
 use crate::base::codec::fixed::{put_u32, put_u64};
 use crate::base::codec::reader::ByteReader;
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::store::sst::format::{
-    BlockHandle, FOOTER_BYTES, MAGIC, SEARCHABLE_VERSION, check_tail, footer_checksum, present,
+    BlockHandle, FOOTER_BYTES, MAGIC, SEARCHABLE_VERSION, check_handles, check_number, check_tail,
+    footer_checksum, not_a_footer, present,
 };
 
 /// Entries of a group: a search looks at half of them at 3 to 4 ns each, and what a group says
@@ -177,25 +178,10 @@ impl Footer {
     /// Errors: `Corruption`.
     pub fn decode(bytes: &[u8; FOOTER_BYTES], number: FileNumber, offset: u64) -> Result<Footer> {
         check_tail(bytes, SEARCHABLE_VERSION, offset)?;
-        let footer = Footer::fields(&mut ByteReader::new(bytes))
-            .ok_or_else(|| Error::corruption("footer does not make sense"))?;
-        if footer.number != number {
-            let found = footer.number;
-            return Err(Error::corruption(format!(
-                "is file {found} under the name of {number}"
-            )));
-        }
-        let handles = [
-            Some(footer.index),
-            footer.dictionary,
-            Some(footer.props),
-            footer.range_deletes,
-        ];
-        for handle in handles.into_iter().flatten() {
-            if handle.end().is_none_or(|end| end > offset) {
-                return Err(Error::corruption("footer points behind the blocks"));
-            }
-        }
+        let footer = Footer::fields(&mut ByteReader::new(bytes)).ok_or_else(not_a_footer)?;
+        check_number(footer.number, number)?;
+        let required = [footer.index, footer.props];
+        check_handles(required, [footer.dictionary, footer.range_deletes], offset)?;
         Ok(footer)
     }
 

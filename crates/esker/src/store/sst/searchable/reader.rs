@@ -6,7 +6,7 @@ use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
 use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
 use crate::base::types::order::KeyOrder;
@@ -16,8 +16,8 @@ use crate::env::fs::ReadFile;
 use crate::store::names::FileName;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
 use crate::store::sst::contract::Found;
-use crate::store::sst::format::{BlockHandle, FOOTER_BYTES};
 use crate::store::sst::index::block::IndexBlock;
+use crate::store::sst::opening::{RawFooter, read_description, read_part};
 use crate::store::sst::props::Props;
 use crate::store::sst::range_deletes;
 use crate::store::sst::searchable::dictionary::SharedDictionary;
@@ -39,47 +39,34 @@ pub struct SearchableReader {
 }
 
 impl SearchableReader {
-    /// Opens the file with that number, and keeps its key index, dictionary, properties and range
+    /// Opens the file with that footer, and keeps its key index, dictionary, properties and range
     /// deletes in memory.
     ///
     /// Errors: `Unsupported` for a newer format, `Invalid` for another order of keys than the
     /// file was written with, `Corruption` with file and offset for everything that is damaged.
     pub fn open(
         file: Arc<dyn ReadFile>,
-        number: FileNumber,
+        footer: &RawFooter,
         order: KeyOrder,
         cache: Arc<BlockCache>,
     ) -> Result<SearchableReader> {
-        let footer =
-            read_footer(&*file, number).map_err(|error| error.in_file(FileName::Sst(number)))?;
-        let source = BlockSource::new(file, number, cache);
+        let source = BlockSource::new(file, footer.number(), cache);
+        let footer = footer.decode(Footer::decode)?;
         // The parts kept in memory lie side by side in front of the footer.
         let tail = footer.index.offset;
         source.prefetch(tail, source.size_bytes().saturating_sub(tail));
-        let props = parse(&source, footer.props, Props::decode)?;
-        if props.order_name != order.name() {
-            return Err(another_order(&props, &order).in_file(FileName::Sst(number)));
-        }
-        let range_deletes = match footer.range_deletes {
-            None => Vec::new(),
-            Some(handle) => parse(&source, handle, |plain| {
-                range_deletes::decode(&order, plain)
-            })?,
-        };
-        if range_deletes.len() as u64 != props.range_delete_count {
-            let error = Error::corruption("the number of range deletes is not what it was");
-            return Err(error.in_file(FileName::Sst(number)));
-        }
+        let (props, range_deletes) =
+            read_description(&source, &order, footer.props, footer.range_deletes)?;
         let dictionary = match footer.dictionary {
             None => None,
-            Some(handle) => Some(parse(&source, handle, SharedDictionary::read)?),
+            Some(handle) => Some(read_part(&source, handle, SharedDictionary::read)?),
         };
         Ok(SearchableReader {
             index: source.index_from_file(footer.index)?,
             dictionary,
             source,
             order,
-            range_deletes: range_deletes.into(),
+            range_deletes,
             props,
             value_bytes_max: (footer.value_bytes_max as usize).min(VALUE_BYTES_CLAIM_MAX),
         })
@@ -290,11 +277,7 @@ impl SearchableReader {
 
     /// Bytes of memory that are kept as long as the file is open.
     pub fn pinned_bytes(&self) -> usize {
-        let range_deletes: usize = self
-            .range_deletes
-            .iter()
-            .map(|range| std::mem::size_of::<RangeDelete>() + range.start.len() + range.end.len())
-            .sum();
+        let range_deletes = range_deletes::size_bytes(&self.range_deletes);
         let dictionary = self.dictionary.as_ref();
         let dictionary = dictionary.map_or(0, SharedDictionary::pinned_bytes);
         let fixed = std::mem::size_of::<SearchableReader>();
@@ -315,38 +298,6 @@ fn spot_of(page: &Page, ordinal: u64) -> Result<Option<Spot>> {
         left -= len;
     }
     Ok(None)
-}
-
-fn read_footer(file: &dyn ReadFile, number: FileNumber) -> Result<Footer> {
-    let size_bytes = file.size_bytes();
-    let Some(offset) = size_bytes.checked_sub(FOOTER_BYTES as u64) else {
-        return Err(Error::corruption(format!(
-            "is {size_bytes} bytes long, which is too short for a sorted file"
-        )));
-    };
-    let mut bytes = [0; FOOTER_BYTES];
-    file.read_at(offset, &mut bytes)?;
-    Footer::decode(&bytes, number, offset).map_err(|error| error.at_offset(offset))
-}
-
-fn parse<T>(
-    source: &BlockSource,
-    handle: BlockHandle,
-    read: impl FnOnce(&[u8]) -> Result<T>,
-) -> Result<T> {
-    let plain = source.read_plain(handle)?;
-    read(&plain).map_err(|error| source.at(error, handle))
-}
-
-fn another_order(props: &Props, order: &KeyOrder) -> Error {
-    let written = props.order_name.escape_ascii();
-    Error::new(
-        ErrorKind::Invalid,
-        format!(
-            "keys are in the order \"{written}\", but the keyspace was opened with \"{}\"",
-            order.name()
-        ),
-    )
 }
 
 #[cfg(test)]

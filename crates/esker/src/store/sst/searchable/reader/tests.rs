@@ -6,6 +6,7 @@ use crate::base::options::sst::SstOptions;
 use crate::base::phrase::corpus;
 use crate::base::phrase::encoder::Encoder;
 use crate::base::phrase::parse::Effort;
+use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
@@ -46,7 +47,8 @@ fn build() -> (Vec<u8>, Vec<Vec<u8>>) {
 fn try_open(bytes: Vec<u8>) -> Result<SearchableReader> {
     let cache = Arc::new(BlockCache::new(1 << 20));
     let file = Arc::new(MemoryBytes(bytes));
-    SearchableReader::open(file, FileNumber(3), KeyOrder::Bytewise, cache)
+    let footer = RawFooter::read(&*file, FileNumber(3))?;
+    SearchableReader::open(file, &footer, KeyOrder::Bytewise, cache)
 }
 
 fn open(bytes: Vec<u8>) -> SearchableReader {
