@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the tests of the unsafe rooms, and of the view that readers share, under Miri, which watches
-# every access to memory.
+# Runs the tests of the unsafe rooms, of the view that readers share, of the pool of large values,
+# and of the walks over bits of phrases under Miri, which watches every access to memory. Decoding
+# whole phrases has no unsafe code, and to train its dictionaries takes Miri too long.
 # The room env/real/map calls the operating system, which Miri cannot follow; store/mem/node
 # is driven by the tests of the skip list.
 set -euo pipefail
@@ -16,4 +17,5 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
         { echo "miri: this nightly has none; try: rustup update nightly" >&2; exit 1; }
 fi
 cargo +nightly miri test --locked -p esker --lib -- \
-    store::mem::arena store::mem::skiplist flow::current
+    base::phrase::bits store::mem::arena store::mem::skiplist \
+    store::vlog::value_pool flow::current

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the unsafe rooms and what threads share under the compiler's sanitizers.
+# Runs the unsafe rooms, what threads share, and libkvs with its programs in C under the compiler's
+# sanitizers.
 #
 #   scripts/sanitize.sh            both, one after the other
 #   scripts/sanitize.sh address    AddressSanitizer: memory that is not ours, or no longer
@@ -21,7 +22,7 @@ if [ ! -f "$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library/Cargo.
         { echo "sanitize: this nightly has no rust-src; try: rustup update nightly" >&2; exit 1; }
 fi
 host=$(rustc +nightly -vV | sed -n 's/^host: //p')
-rooms=(env::pages env::real store::mem flow::current flow::write)
+rooms=(env::pages env::real store::mem store::vlog flow::current flow::value_log flow::write)
 # This one counts the process's threads, and ThreadSanitizer has one of its own.
 skipped=no_thread_is_started_before_there_is_work
 
@@ -37,9 +38,18 @@ run() {
     RUSTFLAGS="-Zsanitizer=$sanitizer $flags" cargo +nightly test --locked -p esker "$@" \
         --target "$host" --target-dir "target/$sanitizer" --lib -- "${rooms[@]}" --skip "$skipped"
     RUSTFLAGS="-Zsanitizer=$sanitizer $flags" cargo +nightly test --locked -p esker "$@" \
-        --target "$host" --target-dir "target/$sanitizer" --test it -- threads::
+        --target "$host" --target-dir "target/$sanitizer" --test it -- threads:: value_pool::
     RUSTFLAGS="-Zsanitizer=$sanitizer $flags" cargo +nightly test --locked -p esker-kvs "$@" \
         --target "$host" --target-dir "target/$sanitizer" --lib -- abi instance
+}
+
+# The library has no sanitizer of its own in it then; it takes that of the program, so the programs
+# are compiled with one. Theirs is of another compiler, and speaks the same version.
+run_programs() {
+    echo "sanitize: address, libkvs with programs in C"
+    ESKER_CC_FLAGS=-fsanitize=address RUSTFLAGS="-Zsanitizer=address $flags" \
+        cargo +nightly test --locked -p esker-kvs \
+        --target "$host" --target-dir target/address --test it -- programs::
 }
 
 wanted=${1:-both}
@@ -52,6 +62,7 @@ address | thread | both) ;;
 esac
 if [ "$wanted" != thread ]; then
     run address
+    run_programs
 fi
 if [ "$wanted" != address ]; then
     run thread -Zbuild-std

@@ -66,6 +66,7 @@ impl Installed {
         let made = Command::new(compiler)
             .args(["-x", language, &format!("-std={dialect}")])
             .args(flags)
+            .args(extra_flags())
             .arg(&source)
             .arg("-I")
             .arg(self.prefix().join("include"))
@@ -107,6 +108,12 @@ impl Installed {
         );
         String::from_utf8(ran.stdout).unwrap()
     }
+}
+
+/// Flags for every program, from the environment: `scripts/sanitize.sh` has them watched.
+fn extra_flags() -> Vec<String> {
+    let flags = std::env::var("ESKER_CC_FLAGS").unwrap_or_default();
+    flags.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Whether that is a dialect of C++.

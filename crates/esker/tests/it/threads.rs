@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use esker::env::random::Random;
-use esker::{Db, Durability, ErrorKind, Keyspace, Readable, Update, WriteOptions};
+use esker::{Bytes, Db, Durability, ErrorKind, Keyspace, Readable, Update, WriteOptions};
 use tempfile::TempDir;
 
 /// Accounts among which transfers move amounts: few, so that threads meet.
@@ -23,6 +23,10 @@ fn stress() -> u64 {
 
 /// A database whose memtables and files are so small that all background work happens often.
 fn tiny(dir: &TempDir) -> Db {
+    tiny_with(dir, &[])
+}
+
+fn tiny_with(dir: &TempDir, more: &[(&str, &str)]) -> Db {
     let settings = [
         ("memory_limit", "4MiB"),
         ("memtable.size", "64KiB"),
@@ -34,7 +38,7 @@ fn tiny(dir: &TempDir) -> Db {
         ("merge_operator", "uint64add"),
     ];
     let mut builder = Db::builder(dir.path().join("db"));
-    for (name, text) in settings {
+    for (name, text) in settings.iter().chain(more) {
         builder = builder.set(name, text).unwrap();
     }
     builder.open().unwrap()
@@ -297,6 +301,92 @@ fn each_writer_finds_what_it_wrote() {
     is_over.store(true, Ordering::Relaxed);
     stirrer.join().unwrap();
     assert!(db.stats().failures.is_empty(), "{:?}", db.stats().failures);
+}
+
+#[test]
+fn large_values_are_what_was_written_wherever_they_wait() {
+    // Values that lie apart, at every durability, through a pool that holds a dozen of them: the
+    // writers wait for room, the flush and the collection of dead ones come all the time. What
+    // was read is kept, and is still the same when its value is long overwritten.
+    let dir = tempfile::tempdir().unwrap();
+    let db = tiny_with(
+        &dir,
+        &[
+            ("value_log.threshold", "400B"),
+            ("value_log.segment_size", "256KiB"),
+            ("value_buffer_size", "128KiB"),
+            ("value_flush_bytes", "64KiB"),
+            ("value_flush_interval", "1s"),
+            ("max_space_amp", "1.2"),
+        ],
+    );
+    let is_over = Arc::new(AtomicBool::new(false));
+    let writers = (0..4).map(|seed| {
+        let levels = [Durability::Memory, Durability::Buffered, Durability::Sync];
+        let durability = levels[usize::try_from(seed % 3).unwrap()];
+        let write = WriteOptions {
+            durability: Some(durability),
+            no_wait: false,
+        };
+        let own = db.with_write(write);
+        let key = move |number: u64| format!("large {seed} {number:02}");
+        let mut model: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        let mut kept: Vec<(Bytes, Vec<u8>)> = Vec::new();
+        let count = if durability == Durability::Sync {
+            150
+        } else {
+            700
+        };
+        times(count * stress(), seed, move |_, random| {
+            let one = random.below(40);
+            match random.below(8) {
+                0..4 => {
+                    let len = usize::try_from(300 + random.below(12_000)).unwrap();
+                    let value = random.bytes(len);
+                    own.put(key(one), &value).unwrap();
+                    model.insert(key(one), value);
+                }
+                4 => {
+                    own.delete(key(one)).unwrap();
+                    model.remove(&key(one));
+                }
+                _ => {
+                    let found = own.get(key(one)).unwrap();
+                    assert_eq!(
+                        found.as_deref(),
+                        model.get(&key(one)).map(|value| &value[..])
+                    );
+                    if let Some(found) = found {
+                        let copy = found.to_vec();
+                        kept.push((found, copy));
+                    }
+                }
+            }
+            if kept.len() == 20 {
+                for (held, copy) in kept.drain(..) {
+                    assert_eq!(held, copy);
+                }
+            }
+        })
+    });
+    let writers: Vec<_> = writers.collect();
+    let reader = {
+        let db = db.clone();
+        until(&is_over, 9, move |_| {
+            let mut entries = db.prefix("large ").unwrap().map(Result::unwrap);
+            let is_long = |(_, value): (Bytes, Bytes)| value.len() >= 300;
+            assert!(entries.all(is_long));
+        })
+    };
+    let stirrer = stir(&db, &is_over);
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().unwrap());
+    is_over.store(true, Ordering::Relaxed);
+    stirrer.join().unwrap();
+    reader.join().unwrap();
+    assert!(db.stats().failures.is_empty(), "{:?}", db.stats().failures);
+    assert!(db.verify().is_ok());
 }
 
 #[test]
