@@ -56,8 +56,8 @@ pub struct Parts {
 pub struct Opened {
     /// What the log came to.
     pub replayed: ReplayReport,
-    /// Segments of the log that are in use.
-    pub segments_used: Vec<FileNumber>,
+    /// Segments of the log that are in use, and their sizes.
+    pub segments_used: Vec<(FileNumber, u64)>,
     /// Where large values are read.
     pub values: Arc<OpenValues>,
     /// Segments of the value log, and their sizes.
@@ -83,7 +83,8 @@ pub fn assemble(
     let options = &resolved.db;
     let numbers = Arc::new(FileNumbers::new(version.next_file));
     // Numbers taken just before a crash may not be in the manifest yet.
-    for number in segments_used.iter().chain(&replayed.dropped_segments) {
+    let used = segments_used.iter().map(|(number, _)| number);
+    for number in used.chain(&replayed.dropped_segments) {
         numbers.skip(FileNumber(number.0 + 1));
     }
     let values = value_log(parts, &version, &numbers, &opened);

@@ -108,6 +108,21 @@ fn settle_values(core: &Core, sealed: &[Sealed], settled_bytes: u64) {
     pool.count_unwritten(waited_bytes.saturating_sub(settled_bytes));
 }
 
+/// Gives back the segments that no flush has given back, because there was nothing to flush.
+pub fn release_log(core: &Core) -> Result<()> {
+    let needed = core
+        .committer
+        .paused(|active| active.oldest_needed_log(None));
+    let recorded = core.history.peek().first_log;
+    if let Some(number) = needed
+        && number > recorded
+    {
+        install(core, vec![Change::SetFirstLog { number }], None)?;
+        retire_logs(core)?;
+    }
+    Ok(())
+}
+
 /// Gives back every segment whose entries are all in sorted files.
 pub fn retire_logs(core: &Core) -> Result<()> {
     let first_log = core.history.peek().first_log;

@@ -137,7 +137,7 @@ fn load(
     kept.retain(|number| !replayed.dropped_segments.contains(number));
     let opened = Opened {
         replayed,
-        segments_used: kept.clone(),
+        segments_used: sizes_of(parts, &kept)?,
         values: Arc::new(values),
         value_segments,
     };
@@ -196,20 +196,36 @@ fn drop_unbegun(parts: &Parts, segments: &mut Vec<FileNumber>) -> Result<()> {
 
 // Segments of the value log, by number, with the bytes that they take.
 fn list_values(parts: &Parts) -> Result<Vec<(FileNumber, u64)>> {
-    let fs = &parts.env.fs;
     let mut segments = Vec::new();
-    for name in fs.list(&parts.dir)? {
-        if let Some(FileName::Vlog(number)) = FileName::parse(&name) {
-            match fs.file_size(&parts.dir.join(&name)) {
-                Ok(size_bytes) => segments.push((number, size_bytes)),
-                // Whoever writes to the database has removed it since: nobody needs it.
-                Err(error) if parts.is_read_only && error.is_missing_file() => {}
-                Err(error) => return Err(error),
-            }
+    for name in parts.env.fs.list(&parts.dir)? {
+        if let Some(name @ FileName::Vlog(number)) = FileName::parse(&name)
+            && let Some(size_bytes) = size_of(parts, name)?
+        {
+            segments.push((number, size_bytes));
         }
     }
     segments.sort_unstable();
     Ok(segments)
+}
+
+// The bytes that segments of the log take.
+fn sizes_of(parts: &Parts, segments: &[FileNumber]) -> Result<Vec<(FileNumber, u64)>> {
+    let mut sizes = Vec::new();
+    for &number in segments {
+        if let Some(size_bytes) = size_of(parts, FileName::Wal(number))? {
+            sizes.push((number, size_bytes));
+        }
+    }
+    Ok(sizes)
+}
+
+// `None` where whoever writes to the database has removed the file since: nobody needs it.
+fn size_of(parts: &Parts, name: FileName) -> Result<Option<u64>> {
+    match parts.env.fs.file_size(&parts.dir.join(name.to_string())) {
+        Ok(size_bytes) => Ok(Some(size_bytes)),
+        Err(error) if parts.is_read_only && error.is_missing_file() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 // A killed process may have left the end of the log, and the values it points to, in the page

@@ -113,12 +113,12 @@ pub fn used_bytes(core: &Core) -> u64 {
         .values()
         .map(|state| state.levels.total_size_bytes())
         .sum();
-    let segment_count = core.committer.paused(|active| active.segment_count()) as u64;
+    let log = core.committer.paused(|active| active.log_bytes());
     let values: u64 = core
         .values
         .segments()
         .iter()
         .map(|segment| segment.size_bytes)
         .sum();
-    files + values + segment_count * core.settings.load().db.wal_segment_bytes
+    files + values + log
 }

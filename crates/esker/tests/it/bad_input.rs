@@ -237,8 +237,8 @@ const ROWS: &[Row] = &[
             open(env).get("key").map(drop)
         },
         kind: ErrorKind::Corruption,
-        message: "corruption: a sorted file of the database is missing (file 000004.sst): \
-                  io: open (file db/000004.sst): entity not found",
+        message: "corruption: a sorted file of the database is missing (file 000005.sst): \
+                  io: open (file db/000005.sst): entity not found",
     },
     Row {
         name: "a sorted file that is gone, read-only",
@@ -248,8 +248,8 @@ const ROWS: &[Row] = &[
             open_error(builder(env).read_only(true))
         },
         kind: ErrorKind::Corruption,
-        message: "corruption: a sorted file of the database is missing (file 000004.sst): \
-                  io: open (file db/000004.sst): entity not found",
+        message: "corruption: a sorted file of the database is missing (file 000005.sst): \
+                  io: open (file db/000005.sst): entity not found",
     },
     Row {
         name: "a sorted file under another name",
@@ -274,7 +274,7 @@ const ROWS: &[Row] = &[
                 .map_err(|error| Error::new(error.kind(), error.message()))
         },
         kind: ErrorKind::Corruption,
-        message: "corruption: is file 000006 under the name of 000004",
+        message: "corruption: is file 000006 under the name of 000005",
     },
     Row {
         name: "a manifest that is cut short",
@@ -320,7 +320,7 @@ const ROWS: &[Row] = &[
             open_error(builder(env))
         },
         kind: ErrorKind::Corruption,
-        message: "corruption: CURRENT is missing but 000002.wal is there; `esker repair \
+        message: "corruption: CURRENT is missing but 000004.wal is there; `esker repair \
                   --dry-run` tells what can be saved (file db/CURRENT)",
     },
     Row {

@@ -14,6 +14,7 @@ mod watched_fs;
 mod journal;
 mod workload;
 mod crash;
+mod closing;
 mod faults;
 mod flips;
 mod kill;

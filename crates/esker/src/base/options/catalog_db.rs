@@ -139,7 +139,8 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
         is_live: false,
         shape: size(64 << 10, 1 << 30, None),
         example: "64MiB",
-        doc: "Bytes of one segment of the write-ahead log; space is given back in whole segments.",
+        doc: "Bytes to which segments of the write-ahead log grow, from 1 MiB in each session; \
+              space is given back in whole segments.",
         reason: "Small segments suit small disks, large ones fast writers.",
         access: field!(wal_segment_bytes),
     },

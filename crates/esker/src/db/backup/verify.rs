@@ -204,7 +204,7 @@ fn verify_log(core: &Core, report: &mut VerifyReport) -> Result<()> {
     }
     let (segments, live) = core
         .committer
-        .paused(|active| (active.segments_used().to_vec(), active.log_position()));
+        .paused(|active| (active.segments_used(), active.log_position()));
     for number in segments {
         core.gate.check_read()?;
         let end = live.filter(|live| live.segment == number);

@@ -47,8 +47,8 @@ pub struct Active {
     last_seqno: SeqNo,
     /// Where the log ended when the database was opened.
     recovered_end: Option<(FileNumber, u64)>,
-    /// Segments that may hold needed entries, oldest first.
-    segments_used: Vec<FileNumber>,
+    /// Segments that may hold needed entries, oldest first, and the bytes that each takes.
+    segments_used: Vec<(FileNumber, u64)>,
 }
 
 /// What one write did to the live pair.
@@ -70,12 +70,12 @@ pub struct Applied {
 
 impl Active {
     /// No keyspace, no log yet; the last write had `last_seqno`, and the log that recovery read
-    /// ended at `recovered_end` and is made of `segments_used`.
+    /// ended at `recovered_end` and is made of `segments_used`, numbers and bytes.
     pub fn new(
         segments: Arc<Segments>,
         last_seqno: SeqNo,
         recovered_end: Option<(FileNumber, u64)>,
-        segments_used: Vec<FileNumber>,
+        segments_used: Vec<(FileNumber, u64)>,
     ) -> Active {
         let tables = IdMap::default();
         let live_bytes = 0;
@@ -152,28 +152,29 @@ impl Active {
         });
         live.map(|table| table.first_log)
             .chain(sealed.map(|sealed| sealed.first_log))
-            .chain(self.log.as_ref().map(WalWriter::number))
+            .chain(self.segments_used.last().map(|(number, _)| *number))
             .min()
     }
 
     /// Takes out the segments before `first_needed`: nothing in them is needed any more.
     pub fn take_segments_before(&mut self, first_needed: FileNumber) -> Vec<FileNumber> {
-        let (gone, kept) = self
+        let (gone, kept): (Vec<_>, Vec<_>) = self
             .segments_used
             .drain(..)
-            .partition(|number| *number < first_needed);
+            .partition(|(number, _)| *number < first_needed);
         self.segments_used = kept;
-        gone
+        gone.into_iter().map(|(number, _)| number).collect()
     }
 
     /// Segments that may hold needed entries, oldest first.
-    pub fn segments_used(&self) -> &[FileNumber] {
-        &self.segments_used
+    pub fn segments_used(&self) -> Vec<FileNumber> {
+        let used = self.segments_used.iter();
+        used.map(|(number, _)| *number).collect()
     }
 
     /// Bytes of all segments that hold entries, as they lie on the disk.
     pub fn log_bytes(&self) -> u64 {
-        self.segments_used.len() as u64 * self.segments.capacity_bytes()
+        self.segments_used.iter().map(|(_, bytes)| bytes).sum()
     }
 
     /// How many segments hold entries.
@@ -190,7 +191,7 @@ impl Active {
         let fits = self.log.as_ref().is_some_and(|log| log.fits(batch.len()));
         let mut before = self.log.as_ref().map_or(0, WalWriter::end_offset);
         if !fits {
-            self.rotate(batch.len(), sync)?;
+            self.rotate(WalWriter::framed_len(batch.len()), sync)?;
             applied.has_rotated = true;
             before = 0;
         }
@@ -211,9 +212,19 @@ impl Active {
         Ok(())
     }
 
-    fn rotate(&mut self, payload_bytes: usize, sync: &SyncGroup) -> Result<()> {
-        let bytes =
-            WalWriter::framed_len(SEGMENT_HEAD_BYTES) + WalWriter::framed_len(payload_bytes);
+    /// Ends the log with a segment that holds nothing, unless it is as short as that already: once
+    /// everything is flushed, no other segment is needed. Call [`Segments::wind_down`] before.
+    ///
+    /// Errors: as [`Active::log`].
+    pub fn end_log(&mut self, sync: &SyncGroup) -> Result<()> {
+        if self.log_bytes() <= WalWriter::framed_len(SEGMENT_HEAD_BYTES) {
+            return Ok(());
+        }
+        self.rotate(0, sync)
+    }
+
+    fn rotate(&mut self, room_bytes: u64, sync: &SyncGroup) -> Result<()> {
+        let bytes = WalWriter::framed_len(SEGMENT_HEAD_BYTES) + room_bytes;
         let ended = self
             .log
             .as_ref()
@@ -225,7 +236,8 @@ impl Active {
         let mut log = WalWriter::new(file, number);
         log.append(&head.encode()).map_err(torn)?;
         sync.add_segment(log.number(), log.syncer());
-        self.segments_used.push(log.number());
+        self.segments_used
+            .push((log.number(), log.capacity_bytes()));
         self.log = Some(log);
         Ok(())
     }

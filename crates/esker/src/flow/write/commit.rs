@@ -156,6 +156,11 @@ impl Committer {
         self.sync.add_segment(number, syncer);
     }
 
+    /// Ends the log with a segment that holds nothing: see [`Active::end_log`].
+    pub fn end_log(&self) -> Result<()> {
+        self.active().end_log(&self.sync)
+    }
+
     /// Makes every segment before the live one durable.
     pub fn sync_finished_segments(&self) -> Result<()> {
         self.sync.sync_finished(&*self.env.pool)

@@ -2,6 +2,9 @@
 //!
 //! A recycled segment has its blocks on the disk already, so filling it and syncing it change no
 //! metadata; a segment prepared ahead makes a rotation cost no file operation on the write path.
+//!
+//! The first segment of a session is small, and each later one twice as large until they are full
+//! size: so what is prepared and kept ahead is no more than what was written already.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,45 +18,51 @@ use crate::store::version::numbers::FileNumbers;
 /// Used segments kept for recycling: one to prepare from, one more for a burst.
 const RETIRED_MAX: usize = 2;
 
+/// Bytes of the first segment of a session. A small database writes no second one for long, and a
+/// fast writer is at the full 32 MiB after five more rotations.
+const FIRST_BYTES: u64 = 1 << 20;
+
 /// Creates, recycles and removes segments of the log. Any thread may call anything.
 pub struct Segments {
     fs: Arc<dyn Fs>,
     dir: PathBuf,
     numbers: Arc<FileNumbers>,
-    capacity_bytes: u64,
+    full_bytes: u64,
     shelf: Mutex<Shelf>,
 }
 
-#[derive(Default)]
 struct Shelf {
     spare: Option<(FileNumber, Box<dyn LogFile>)>,
     retired: Vec<FileNumber>,
     is_preparing: bool,
     /// The newest segment handed out.
     newest_taken: Option<FileNumber>,
+    /// Bytes of the next segment; 0 once the log is wound down.
+    next_bytes: u64,
 }
 
 impl Segments {
-    /// Segments of `capacity_bytes` in `dir`.
+    /// Segments in `dir` that grow to `full_bytes` each.
     pub fn new(
         fs: Arc<dyn Fs>,
         dir: &Path,
         numbers: Arc<FileNumbers>,
-        capacity_bytes: u64,
+        full_bytes: u64,
     ) -> Segments {
-        let shelf = Mutex::new(Shelf::default());
+        let shelf = Mutex::new(Shelf {
+            spare: None,
+            retired: Vec::new(),
+            is_preparing: false,
+            newest_taken: None,
+            next_bytes: full_bytes.min(FIRST_BYTES),
+        });
         Segments {
             fs,
             dir: dir.to_path_buf(),
             numbers,
-            capacity_bytes,
+            full_bytes,
             shelf,
         }
-    }
-
-    /// Bytes of one segment, giant ones for giant batches apart.
-    pub fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
     }
 
     /// A fresh segment with room for at least `bytes`: the spare one, else made on the spot.
@@ -74,7 +83,8 @@ impl Segments {
                 if let Some((number, _)) = other {
                     self.retire(number)?;
                 }
-                self.make(bytes.max(self.capacity_bytes))?
+                let next_bytes = self.shelf().next_bytes;
+                self.make(bytes.max(next_bytes))?
             }
         };
         self.shelf().newest_taken = Some(number);
@@ -83,14 +93,15 @@ impl Segments {
 
     /// Makes the spare segment, unless there is one. For a background thread.
     pub fn prepare(&self) -> Result<()> {
-        {
+        let bytes = {
             let mut shelf = self.shelf();
             if shelf.spare.is_some() || shelf.is_preparing {
                 return Ok(());
             }
             shelf.is_preparing = true;
-        }
-        let made = self.make(self.capacity_bytes);
+            shelf.next_bytes
+        };
+        let made = self.make(bytes);
         let mut shelf = self.shelf();
         shelf.is_preparing = false;
         shelf.spare = Some(made?);
@@ -101,12 +112,28 @@ impl Segments {
     pub fn retire(&self, number: FileNumber) -> Result<()> {
         {
             let mut shelf = self.shelf();
-            if shelf.retired.len() < RETIRED_MAX {
+            let is_wound_down = shelf.next_bytes == 0;
+            if !is_wound_down && shelf.retired.len() < RETIRED_MAX {
                 shelf.retired.push(number);
                 return Ok(());
             }
         }
         self.fs.remove_file(&self.path(number))
+    }
+
+    /// For closing: removes the segments that hold nothing. From now on one that is taken is as
+    /// small as it can be, and one that is used up is removed at once.
+    pub fn wind_down(&self) {
+        let (spare, retired) = {
+            let mut shelf = self.shelf();
+            shelf.next_bytes = 0;
+            (shelf.spare.take(), std::mem::take(&mut shelf.retired))
+        };
+        let spare = spare.map(|(number, _)| number);
+        for number in spare.into_iter().chain(retired) {
+            // What cannot be removed now is found by the next open.
+            let _ = self.fs.remove_file(&self.path(number));
+        }
     }
 
     /// Segments that exist but hold nothing: the spare one and those kept for recycling.
@@ -137,7 +164,10 @@ impl Segments {
             // that cannot be removed either is found by the next open.
             let _ = self.fs.remove_file(&path);
         }
-        Ok((number, made?))
+        let file = made?;
+        let mut shelf = self.shelf();
+        shelf.next_bytes = (2 * shelf.next_bytes).min(self.full_bytes);
+        Ok((number, file))
     }
 
     fn path(&self, number: FileNumber) -> PathBuf {

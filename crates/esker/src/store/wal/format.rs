@@ -34,6 +34,9 @@
 //! the checksum, so neither a misdirected write nor a user's value that holds a copy of a log can
 //! be taken for a fragment.
 //!
+//! A segment may have any size that holds its records: those of a session begin small and double,
+//! and the log of a closed database is one segment of 46 bytes, with a head and nothing behind it.
+//!
 //! # A torn tail, or damage?
 //!
 //! Let the reader meet, at offset P, bytes that are no valid fragment of this log. That may be

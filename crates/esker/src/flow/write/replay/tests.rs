@@ -93,7 +93,8 @@ impl Log {
         }
         let oldest = kept.first().copied().unwrap_or(first_log);
         let last = report.last_seqno.max(flushed);
-        let mut active = Active::new(Arc::clone(&segments), last, report.end, kept);
+        let used = kept.iter().map(|number| (*number, CAPACITY_BYTES));
+        let mut active = Active::new(Arc::clone(&segments), last, report.end, used.collect());
         let writer = fresh();
         let cache = Arc::new(ShardedCache::new(1 << 10));
         let parts = ViewParts {

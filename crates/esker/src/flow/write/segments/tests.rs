@@ -66,6 +66,46 @@ fn used_segments_are_recycled_and_few_are_kept() {
 }
 
 #[test]
+fn what_is_ahead_grows_with_what_was_written() {
+    // The first segments of a session: each twice as large as the one before, the spare one and
+    // those that are used again among them, up to the size that was asked for.
+    let fs: Arc<dyn Fs> = Arc::new(SimFs::new(0));
+    fs.create_dir_all(Path::new(DIR)).unwrap();
+    let numbers = Arc::new(FileNumbers::new(FileNumber(1)));
+    let segments = Segments::new(fs, Path::new(DIR), numbers, 5 << 20);
+    let mut sizes = Vec::new();
+    for _ in 0..5 {
+        let (number, file) = segments.take(100).unwrap();
+        sizes.push(file.capacity_bytes() >> 20);
+        segments.prepare().unwrap();
+        segments.retire(number).unwrap();
+    }
+    assert_eq!(sizes, [1, 2, 4, 5, 5]);
+}
+
+#[test]
+fn a_log_that_is_wound_down_keeps_nothing_ahead() {
+    // A spare segment and a used one are there when the database is closed: both go. The last
+    // segment of the log is as small as what it holds, and what is used up goes at once.
+    let fs = Arc::new(SimFs::new(0));
+    let segments = segments(fs.clone());
+    let used = segments.take(100).unwrap().0;
+    let live = segments.take(100).unwrap().0;
+    segments.retire(used).unwrap();
+    segments.prepare().unwrap();
+    assert_eq!(segments.idle().len(), 1);
+    segments.retire(live).unwrap();
+    segments.wind_down();
+    assert!(segments.idle().is_empty());
+    assert!(names(&*fs).is_empty());
+    let (last, file) = segments.take(46).unwrap();
+    assert_eq!(file.capacity_bytes(), 46);
+    assert_eq!(names(&*fs), [wal(last.0)]);
+    segments.retire(last).unwrap();
+    assert!(names(&*fs).is_empty());
+}
+
+#[test]
 fn a_giant_batch_gets_a_segment_of_its_own_size() {
     // The spare is too small: it is kept for recycling, and the next segment has a larger number.
     let segments = segments(Arc::new(SimFs::new(0)));
