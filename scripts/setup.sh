@@ -53,11 +53,13 @@ apt_offers() {
         as_root apt-get update -qq
         apt_updated=yes
     fi
-    # `show` also knows packages that others only mention.
-    LC_ALL=C apt-cache policy "$1" | grep -q "Candidate: [^(]"
+    # `show` also knows packages that others only mention. Read to its end: who stops at the line that
+    # is looked for ends apt-cache by a broken pipe, more often than not, and that is a failure here.
+    local candidate
+    candidate=$(LC_ALL=C apt-cache policy "$1" | sed -n 's/^ *Candidate: //p')
+    [ -n "$candidate" ] && [ "$candidate" != "(none)" ]
 }
 apt_install() { as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$1"; }
-
 
 # The package where there is one (Debian 13, Ubuntu 24.04 and later), else the project's own
 # installer, which writes to ~/.cargo and ~/.rustup only.
