@@ -39,7 +39,7 @@ lint: ## check format, clippy, the rules of STYLE.md, and that fuzz targets and 
 	@scripts/setup.sh lint
 	cargo fmt --all --check
 	cargo fmt --manifest-path crates/esker-bench-rivals/Cargo.toml --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	deny=$$(scripts/setup.sh deny); cargo clippy --workspace --all-targets --locked -- $$deny
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo check --manifest-path crates/esker-bench-rivals/Cargo.toml --all-targets --target-dir target --locked
 	@# Named, the fuzzer's own library is not built: nothing is linked here.

@@ -3,6 +3,8 @@
 #
 #   scripts/setup.sh          what a build needs: cargo and a C compiler (zstd is written in C)
 #   scripts/setup.sh lint     the same, and rustfmt and clippy
+#   scripts/setup.sh deny     says what turns warnings of clippy into errors, for the compiler that the
+#                             tree was checked with; nothing for a newer one, whose lints are news
 #   scripts/setup.sh cxx      the first, and a C++ compiler, for the tests of the C headers
 #   scripts/setup.sh browser  Chromium, which shows the pages of reports in a test; its absence is told
 #                             and is no failure
@@ -80,6 +82,17 @@ install_rustup() {
         sh -s -- -y --quiet --no-modify-path --default-toolchain none ||
         fail "rustup could not be installed" "$rustup_command"
 }
+
+if [ "${1:-}" = deny ]; then
+    have=$(cargo --version | cut -d' ' -f2)
+    # The tree is checked with each version before it is named in Cargo.toml.
+    if [ "${have%.*}" = "$wanted" ]; then
+        echo "-D warnings"
+    else
+        echo "setup: cargo $have is newer than $wanted: what its clippy warns of is no error" >&2
+    fi
+    exit 0
+fi
 
 # Nothing but one test needs it, so a machine without it is told and goes on.
 if [ "${1:-}" = browser ]; then

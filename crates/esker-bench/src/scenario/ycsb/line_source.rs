@@ -76,7 +76,7 @@ impl LineSource {
             Failure::system(format!("cannot read {}", self.path.display()), &error)
         })?;
         let is_there = !line.is_empty();
-        for end in [b'\n', b'\r'] {
+        for end in *b"\n\r" {
             if line.last() == Some(&end) {
                 line.pop();
             }
