@@ -119,7 +119,7 @@ fn memtable(random: &[[u8; KEY_BYTES]], sequential: &[[u8; KEY_BYTES]]) {
         let mut is_valid = cursor.seek_to_first().expect("memory does not fail");
         let mut sum = 0;
         while is_valid {
-            sum += cursor.key().len() + cursor.value().len();
+            sum += cursor.key().len() + cursor.value().expect("memory does not fail").len();
             is_valid = cursor.next().expect("memory does not fail");
         }
         sum
@@ -128,7 +128,7 @@ fn memtable(random: &[[u8; KEY_BYTES]], sequential: &[[u8; KEY_BYTES]]) {
         let mut is_valid = cursor.seek_to_last().expect("memory does not fail");
         let mut sum = 0;
         while is_valid {
-            sum += cursor.key().len() + cursor.value().len();
+            sum += cursor.key().len() + cursor.value().expect("memory does not fail").len();
             is_valid = cursor.prev().expect("memory does not fail");
         }
         sum

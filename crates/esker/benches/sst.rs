@@ -98,7 +98,8 @@ fn scan(reader: &Arc<AnyReader>, fill_cache: bool) {
     let mut is_on = cursor.seek_to_first().expect("the file is sound");
     let mut sum = 0u64;
     while is_on {
-        sum += u64::from(cursor.key()[15]) + u64::from(cursor.value()[0]);
+        sum +=
+            u64::from(cursor.key()[15]) + u64::from(cursor.value().expect("the file is sound")[0]);
         is_on = cursor.next().expect("the file is sound");
     }
     black_box(sum);
@@ -109,7 +110,8 @@ fn scan_backward(reader: &Arc<AnyReader>) {
     let mut is_on = cursor.seek_to_last().expect("the file is sound");
     let mut sum = 0u64;
     while is_on {
-        sum += u64::from(cursor.key()[15]) + u64::from(cursor.value()[0]);
+        sum +=
+            u64::from(cursor.key()[15]) + u64::from(cursor.value().expect("the file is sound")[0]);
         is_on = cursor.prev().expect("the file is sound");
     }
     black_box(sum);
@@ -135,7 +137,7 @@ fn seek(reader: &Arc<AnyReader>, steps: usize) {
         assert!(cursor.seek(&target).expect("the file is sound"));
         for _ in 0..steps {
             assert!(cursor.next().expect("the file is sound"));
-            black_box(cursor.value());
+            black_box(cursor.value().expect("the file is sound"));
         }
     }
 }

@@ -125,6 +125,8 @@ fn keyspace_to_json(keyspace: &esker::KeyspaceStats) -> Value {
             "runs": level.run_count,
             "files": level.file_count,
             "bytes": level.size_bytes,
+            "raw_bytes": level.raw_bytes,
+            "searchable_files": level.searchable_count,
             "entries": level.entry_count,
             "deletes": level.delete_count,
             "target_bytes": level.target_bytes,

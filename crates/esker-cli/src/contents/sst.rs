@@ -2,8 +2,9 @@
 
 use std::io;
 
+use esker::inspect::searchable::RecordsContents;
 use esker::inspect::sst::{BlockContents, SstContents};
-use esker::store::sst::format::BlockHandle;
+use esker::store::sst::searchable::format::Method;
 use serde_json::json;
 
 use crate::contents::page::Page;
@@ -14,10 +15,19 @@ pub fn show(page: &mut Page<'_>, contents: &SstContents) -> io::Result<()> {
     page.heading(&format!(
         "{}, {}",
         bytes(contents.size_bytes),
-        counted(contents.blocks.len() as u64, "data block")
+        match contents.records {
+            None => counted(contents.blocks.len() as u64, "data block"),
+            Some(_) => format!(
+                "searchable, {}",
+                counted(contents.blocks.len() as u64, "key page")
+            ),
+        }
     ))?;
     show_props(page, contents)?;
     show_parts(page, contents)?;
+    if let Some(records) = &contents.records {
+        show_records(page, contents, records)?;
+    }
     for delete in contents.range_deletes.iter() {
         let (start, end) = (page.key(&delete.start), page.key(&delete.end));
         let fields = json!({
@@ -29,7 +39,15 @@ pub fn show(page: &mut Page<'_>, contents: &SstContents) -> io::Result<()> {
         page.item(&text, "range_delete", fields)?;
     }
     for block in &contents.blocks {
-        show_block(page, block)?;
+        show_block(
+            page,
+            block,
+            if contents.records.is_some() {
+                "page"
+            } else {
+                "block"
+            },
+        )?;
     }
     Ok(())
 }
@@ -88,19 +106,7 @@ fn show_props(page: &mut Page<'_>, contents: &SstContents) -> io::Result<()> {
 }
 
 fn show_parts(page: &mut Page<'_>, contents: &SstContents) -> io::Result<()> {
-    let footer = &contents.footer;
-    let index = match footer.is_index_partitioned {
-        true => "top index",
-        false => "index",
-    };
-    let parts: [(&str, Option<BlockHandle>); 4] = [
-        (index, Some(footer.index)),
-        ("filter", footer.filter),
-        ("properties", Some(footer.props)),
-        ("range deletes", footer.range_deletes),
-    ];
-    for (name, handle) in parts {
-        let Some(handle) = handle else { continue };
+    for (name, handle) in &contents.parts {
         let fields = json!({
             "part": name,
             "offset": handle.offset,
@@ -117,7 +123,89 @@ fn show_parts(page: &mut Page<'_>, contents: &SstContents) -> io::Result<()> {
     Ok(())
 }
 
-fn show_block(page: &mut Page<'_>, block: &BlockContents) -> io::Result<()> {
+fn show_records(
+    page: &mut Page<'_>,
+    contents: &SstContents,
+    records: &RecordsContents,
+) -> io::Result<()> {
+    let raw_bytes = contents.props.raw_key_bytes + contents.props.raw_value_bytes;
+    let ratio = raw_bytes as f64 / contents.size_bytes.max(1) as f64;
+    let key_bytes = contents.props.index_bytes + records.tail_bytes;
+    let entries = contents.props.entry_count.max(1) as f64;
+    let fields = json!({
+        "ratio": ratio,
+        "record_bytes": records.stored_bytes,
+        "key_bytes": key_bytes,
+        "key_bytes_per_entry": key_bytes as f64 / entries,
+    });
+    let text = format!(
+        "{} of keys and values in {}: {ratio:.2} to one; {:.1} bytes of each entry for its key",
+        bytes(raw_bytes),
+        bytes(contents.size_bytes),
+        key_bytes as f64 / entries
+    );
+    page.item(&text, "records", fields)?;
+    for of in records.methods.iter().filter(|of| of.record_count > 0) {
+        let name = method_name(of.method);
+        let fields = json!({
+            "method": name,
+            "records": of.record_count,
+            "plain_bytes": of.plain_bytes,
+            "packed_bytes": of.packed_bytes,
+        });
+        let text = format!(
+            "{}: {}, {} in {}",
+            name,
+            counted(of.record_count, "value"),
+            bytes(of.plain_bytes),
+            bytes(of.packed_bytes)
+        );
+        page.item(&text, "method", fields)?;
+    }
+    if let Some(dictionary) = &records.dictionary {
+        let id = dictionary.id.to_string();
+        let (phrases, classes) = (
+            dictionary.phrase_count as u64,
+            dictionary.class_count as u64,
+        );
+        let fields = json!({ "id": id, "phrases": phrases, "classes": classes });
+        let (phrases, classes) = (counted(phrases, "phrase"), counted(classes, "class"));
+        page.item(
+            &format!("dictionary {id}: {phrases}, {classes}"),
+            "dictionary",
+            fields,
+        )?;
+    }
+    for (rank, shown) in [("best", &records.best), ("worst", &records.worst)] {
+        for record in shown {
+            let fields = json!({
+                "rank": rank,
+                "key": page.json_key(&record.key),
+                "plain_bytes": record.plain_len,
+                "packed_bytes": record.packed_len,
+            });
+            let text = format!(
+                "packed {rank}: {} in {}, {:.2} to one, {}",
+                bytes(record.plain_len as u64),
+                bytes(record.packed_len as u64),
+                record.ratio(),
+                page.key(&record.key)
+            );
+            page.item(&text, "record", fields)?;
+        }
+    }
+    Ok(())
+}
+
+fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::Raw => "raw",
+        Method::Phrases => "phrases",
+        Method::Zstd => "zstd",
+    }
+}
+
+fn show_block(page: &mut Page<'_>, block: &BlockContents, what: &str) -> io::Result<()> {
     let packing = block.compression.map(|packing| packing.name());
     let keys = block.keys.as_ref();
     let fields = json!({
@@ -131,7 +219,7 @@ fn show_block(page: &mut Page<'_>, block: &BlockContents) -> io::Result<()> {
         "damage": block.damage,
     });
     let mut text = format!(
-        "at {}  block, {} for {} ({}), entries: {}",
+        "at {}  {what}, {} for {} ({}), entries: {}",
         block.offset,
         bytes(block.stored_len),
         bytes(block.plain_len),
@@ -141,7 +229,7 @@ fn show_block(page: &mut Page<'_>, block: &BlockContents) -> io::Result<()> {
     if let Some((first, last)) = keys {
         text += &format!(", {} to {}", page.key(first), page.key(last));
     }
-    page.item(&text, "block", fields)?;
+    page.item(&text, what, fields)?;
     match &block.damage {
         Some(damage) => page.damage(damage, json!({ "offset": block.offset })),
         None => Ok(()),

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::sst::Packing;
 use crate::base::stats::board::{Tick, nanoseconds};
 use crate::base::stats::ledger::{Charge, MemoryOwner};
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::KeyspaceId;
 use crate::base::types::range::KeyRange;
 use crate::db::core::Core;
 use crate::db::flushing::output_settings;
@@ -21,14 +21,17 @@ use crate::flow::compact::job::{
     JobContext, Part, PartResult, buffer_bytes, edit_of, run_part, split,
 };
 use crate::flow::compact::leveled::Situation;
-use crate::flow::compact::plan::{Deed, Plan};
+use crate::flow::compact::packing::effort;
+use crate::flow::compact::plan::{Deed, Plan, Reason};
 use crate::flow::compact::values::ValueLimits;
+use crate::flow::output::Phrasing;
 use crate::flow::read::view::View;
 use crate::flow::survive::Tally;
 use crate::flow::vlog_gc::Holdings;
 
 /// A compaction under way.
 pub struct Running {
+    keyspace: Arc<KeyspaceParts>,
     plan: Plan,
     parts: Vec<Part>,
     /// For the parts; until it is finished. It holds the inputs, which may be removed then.
@@ -71,8 +74,9 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
             continue;
         }
         let view = parts.current.view();
-        let situation = situation(core, parts.id, &options, &view, &state);
+        let situation = situation(core, &parts, &options, &view, &state);
         let plan = situation.pick().or_else(|| situation.pick_hidden(&limits));
+        let plan = plan.or_else(|| pick_packing(&situation, &parts, &state, free_threads));
         let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) else {
             continue;
         };
@@ -82,6 +86,26 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
     let (parts, view, plan) = pick_collection(core, &state, is_automatic)?;
     let fits = plan.space_needed_bytes() <= room_bytes;
     fits.then(|| book(core, &mut state, &parts, &view, plan, free_threads))
+}
+
+/// The next files to be packed anew, where there is a thread to spare for it: they take long, and
+/// nobody waits for them.
+fn pick_packing(
+    situation: &Situation<'_>,
+    parts: &KeyspaceParts,
+    state: &WorkState,
+    free_threads: usize,
+) -> Option<Plan> {
+    let has_thread = free_threads > 1 || state.compaction_count == 0;
+    let is_wanted = has_thread && situation.is_searchable_wanted && !is_pressed(parts);
+    let plan = is_wanted.then(|| situation.pick_packing())?;
+    plan.filter(|_| !parts.phrasebook.is_training())
+}
+
+// Level 0 calls for a merge, which may need files that are being packed anew.
+fn is_pressed(parts: &KeyspaceParts) -> bool {
+    let runs = parts.current.view().parts().levels.l0().len();
+    runs >= parts.options().compaction.l0_trigger
 }
 
 /// Picks and books the next rewrite that moves values of the keyspace out of mostly dead segments,
@@ -128,7 +152,7 @@ fn pick_collection(
     all.find_map(|parts| {
         let view = parts.current.view();
         let options = parts.options();
-        let situation = situation(core, parts.id, &options, &view, state);
+        let situation = situation(core, &parts, &options, &view, state);
         let plan = situation.pick_collection(&victims);
         let plan = plan.filter(|_| may_take_part(&parts))?;
         Some((parts, view, plan))
@@ -140,7 +164,7 @@ fn pick_collection(
 /// when there is nothing to do.
 pub fn begin_range(
     core: &Arc<Core>,
-    parts: &KeyspaceParts,
+    parts: &Arc<KeyspaceParts>,
     range: &KeyRange,
 ) -> Result<Option<Running>> {
     let room_bytes = match core.gate.full() {
@@ -153,7 +177,7 @@ pub fn begin_range(
     core.gate.check_upkeep()?;
     let view = parts.current.view();
     let options = parts.options();
-    let situation = situation(core, parts.id, &options, &view, &state);
+    let situation = situation(core, parts, &options, &view, &state);
     match situation.pick_range(range) {
         Some(plan) if plan.space_needed_bytes() > room_bytes => Err(no_room(&plan, room_bytes)),
         Some(plan) => {
@@ -211,34 +235,36 @@ pub fn end(core: &Core, running: &Running, result: &Result<()>) {
 
 fn situation<'a>(
     core: &Core,
-    keyspace: KeyspaceId,
+    parts: &KeyspaceParts,
     options: &'a KeyspaceOptions,
     view: &'a View,
     state: &'a WorkState,
 ) -> Situation<'a> {
     let visible = core.committer.visible();
     Situation {
-        keyspace,
+        keyspace: parts.id,
         levels: &view.parts().levels,
         order: &options.order,
         options: &options.compaction,
         busy: &state.busy,
         oldest_snapshot: core.snapshots.seqnos().first().copied().unwrap_or(visible),
         now_unix_s: core.env.clock.unix_seconds(),
+        is_searchable_wanted: options.sst.compression == Packing::Searchable
+            && parts.phrasebook.dictionary().is_some(),
     }
 }
 
 fn book(
     core: &Arc<Core>,
     state: &mut WorkState,
-    parts: &KeyspaceParts,
+    parts: &Arc<KeyspaceParts>,
     view: &Arc<View>,
     plan: Plan,
     threads: usize,
 ) -> Running {
     let options = parts.options();
     let is_large = plan.size_bytes() >= 2 * options.sst.file_size_bytes;
-    let parts_max = if is_large {
+    let parts_max = if is_large && plan.reason != Reason::Packing {
         options.compaction.subcompactions_max
     } else {
         1
@@ -247,8 +273,8 @@ fn book(
     state.busy.extend(plan.numbers());
     state.compaction_count += pieces.len();
     state.job_count += pieces.len();
-    let gate = Arc::clone(&core.gate);
     let mut settings = output_settings(core, parts, plan.output);
+    settings.phrasing = phrasing(parts, &options, view, &plan);
     if let Some(sink) = &mut settings.sink {
         sink.victims = Arc::clone(&plan.victims);
     }
@@ -261,9 +287,10 @@ fn book(
         merge: options.merge.clone(),
         snapshots: core.snapshots.seqnos(),
         view: Arc::clone(view),
-        is_stopped: Arc::new(move || gate.is_closed()),
+        is_stopped: is_stopped(core, parts, &plan),
     };
     Running {
+        keyspace: Arc::clone(parts),
         results: Mutex::new(pieces.iter().map(|_| None).collect()),
         left: AtomicUsize::new(pieces.len()),
         began: core.env.clock.monotonic(),
@@ -273,6 +300,34 @@ fn book(
         parts: pieces,
         context: Mutex::new(Some(Arc::new(context))),
     }
+}
+
+// When a compaction is given up half done: what can wait gives way to what cannot.
+fn is_stopped(
+    core: &Core,
+    parts: &Arc<KeyspaceParts>,
+    plan: &Plan,
+) -> Arc<dyn Fn() -> bool + Send + Sync> {
+    let gate = Arc::clone(&core.gate);
+    if plan.reason != Reason::Packing {
+        return Arc::new(move || gate.is_closed());
+    }
+    let parts = Arc::clone(parts);
+    Arc::new(move || gate.is_closed() || is_pressed(&parts))
+}
+
+fn phrasing(
+    parts: &KeyspaceParts,
+    options: &KeyspaceOptions,
+    view: &View,
+    plan: &Plan,
+) -> Option<Phrasing> {
+    if options.sst.compression != Packing::Searchable {
+        return None;
+    }
+    let dictionary = parts.phrasebook.dictionary()?;
+    let effort = effort(plan, &view.parts().levels, &options.compaction)?;
+    Some(Phrasing { dictionary, effort })
 }
 
 impl Running {
@@ -383,6 +438,10 @@ impl Running {
             Tick::MergeFolds,
             made.iter().map(|part| part.tally.folded_count).sum(),
         );
+        board.add(
+            Tick::CompactionVerbatim,
+            made.iter().map(|part| part.tally.verbatim_count).sum(),
+        );
         let entries = |count: fn(&Tally) -> u64| made.iter().map(|part| count(&part.tally)).sum();
         let (read_count, kept_count): (u64, u64) = (
             entries(|tally| tally.read_count),
@@ -394,6 +453,12 @@ impl Running {
         );
         let took = core.env.clock.monotonic() - self.began;
         board.add(Tick::CompactionNanos, nanoseconds(took));
-        core.work.note_digested(read_bytes, took);
+        if self.plan.reason != Reason::Packing {
+            // Nobody waits for the others, so how long they take says nothing to writers.
+            core.work.note_digested(read_bytes, took);
+        }
+        for part in made {
+            self.keyspace.phrasebook.note(part.packed);
+        }
     }
 }

@@ -23,6 +23,10 @@ pub struct FileStats {
     pub entry_count: u64,
     /// Its deletes, range deletes included.
     pub delete_count: u64,
+    /// Whether it is searched while it is compressed; else it is made of blocks.
+    pub is_searchable: bool,
+    /// Bytes of its keys and values before packing; 0 where an older Esker wrote it.
+    pub raw_bytes: u64,
 }
 
 /// Every file of the keyspace now: from the newest run to the oldest, each in the order of keys.
@@ -42,6 +46,8 @@ fn list(levels: &Levels) -> Vec<FileStats> {
             largest: file.largest.clone(),
             entry_count: file.entry_count,
             delete_count: file.delete_count + file.range_delete_count,
+            is_searchable: file.is_searchable,
+            raw_bytes: file.raw_bytes,
         }));
     }
     files

@@ -142,7 +142,7 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
     let compression = if is_upper {
         sst.compression_upper
     } else {
-        sst.compression
+        sst.compression.of_blocks()
     };
     OutputSettings {
         env: core.env.clone(),
@@ -152,6 +152,7 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
         order: options.order.clone(),
         sst,
         compression,
+        phrasing: None,
         values: Arc::clone(core.values.values()),
         sink: Some(SinkSettings {
             log: Arc::clone(&core.values),

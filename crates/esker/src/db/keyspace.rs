@@ -10,6 +10,7 @@ use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::flow::current::Current;
+use crate::flow::phrasebook::Phrasebook;
 
 /// The parts of one open keyspace.
 pub struct KeyspaceParts {
@@ -24,6 +25,8 @@ pub struct KeyspaceParts {
     value_threshold_bytes: AtomicUsize,
     /// Where reads begin.
     pub current: Arc<Current>,
+    /// How its values become phrases.
+    pub phrasebook: Phrasebook,
 }
 
 impl KeyspaceParts {
@@ -41,6 +44,7 @@ impl KeyspaceParts {
             value_threshold_bytes: AtomicUsize::new(options.value_threshold_bytes),
             options: ArcSwap::from_pointee(options),
             current,
+            phrasebook: Phrasebook::default(),
         }
     }
 

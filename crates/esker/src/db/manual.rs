@@ -12,6 +12,7 @@ use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
 use crate::db::space;
+use crate::db::training;
 use crate::db::worker;
 
 /// How long a waiter sleeps before it looks again by itself; the signal wakes it.
@@ -56,10 +57,15 @@ fn refuse_dropped(core: &Core, parts: &KeyspaceParts) -> Result<()> {
 /// Flushes, then merges everything in `range` into one run without anything obsolete. Goes on
 /// where writes are refused for lack of space, if what it writes surely fits: it may well be what
 /// gives space back.
-pub fn compact(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) -> Result<()> {
+pub fn compact(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -> Result<()> {
     flush(core, parts)?;
     space::look(core)?;
     core.gate.check_upkeep()?;
+    if training::is_due(parts) {
+        worker::spawn_training(core, Arc::clone(parts));
+    }
+    // Else everything would be written once more when the dictionary is there.
+    training::wait(core, parts)?;
     core.work.state().manual_count += 1;
     let result = compact_when_free(core, parts, range);
     core.work.state().manual_count -= 1;
@@ -68,7 +74,7 @@ pub fn compact(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) -> Res
     result
 }
 
-fn compact_when_free(core: &Arc<Core>, parts: &KeyspaceParts, range: &KeyRange) -> Result<()> {
+fn compact_when_free(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -> Result<()> {
     loop {
         let seen = core.work.ended.raised_count();
         core.gate.check_upkeep()?;

@@ -18,6 +18,7 @@ pub mod regulate;
 pub mod flushing;
 pub mod compaction;
 pub mod value_flushing;
+pub mod training;
 pub mod worker;
 pub mod freeze;
 pub mod open_keyspace;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::base::options::sst::Packing;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::db::assemble::{Opened, Parts, assemble};
@@ -12,6 +13,7 @@ use crate::db::identity;
 use crate::db::janitor;
 use crate::db::open_keyspace;
 use crate::db::regulate;
+use crate::db::training;
 use crate::db::worker;
 use crate::env::fs::DirLock;
 use crate::flow::value_log::table_bytes_max;
@@ -43,6 +45,12 @@ pub fn open(parts: Parts) -> Result<Arc<Core>> {
     janitor::clean_directory(&core, &segments, number)?;
     adopt_segments(&core, &segments)?;
     open_keyspace::apply_asked_settings(&core)?;
+    for parts in core.keyspaces.all() {
+        if parts.options().sst.compression == Packing::Searchable {
+            // Before the first compaction, which would unpack what it can copy.
+            training::resume(&parts);
+        }
+    }
     worker::wake(&core);
     regulate::set_memory(&core);
     Ok(core)

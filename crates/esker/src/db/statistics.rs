@@ -104,6 +104,10 @@ pub struct LevelStats {
     pub file_count: usize,
     /// Their bytes.
     pub size_bytes: u64,
+    /// Bytes of their keys and values before packing; 0 where an older Esker wrote them.
+    pub raw_bytes: u64,
+    /// How many of them are searched while they are compressed.
+    pub searchable_count: usize,
     /// Their entries, deletes included.
     pub entry_count: u64,
     /// Their deletes, range deletes included.
@@ -112,6 +116,13 @@ pub struct LevelStats {
     pub target_bytes: u64,
     /// How near that is: from 1.0 on it should be compacted.
     pub score: f64,
+}
+
+impl LevelStats {
+    /// How many bytes of keys and values became one; 0 where that is not known.
+    pub fn ratio(&self) -> f64 {
+        self.raw_bytes as f64 / self.size_bytes.max(1) as f64
+    }
 }
 
 /// Gathers what is known now.
@@ -245,6 +256,8 @@ fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
                     run_count: levels.runs(level).len(),
                     file_count: files().count(),
                     size_bytes: levels.size_bytes(level),
+                    raw_bytes: files().map(|file| file.raw_bytes).sum(),
+                    searchable_count: files().filter(|file| file.is_searchable).count(),
                     entry_count: files().map(|file| file.entry_count).sum(),
                     delete_count: files()
                         .map(|file| file.delete_count + file.range_delete_count)
@@ -320,16 +333,17 @@ impl fmt::Display for KeyspaceStats {
         )?;
         writeln!(
             f,
-            "  level  runs  files         size      entries      deletes  score"
+            "  level  runs  files         size  ratio      entries      deletes  score"
         )?;
         for level in &self.levels {
             writeln!(
                 f,
-                "  L{:<5} {:>4} {:>6} {:>12} {:>12} {:>12} {:>6.2}",
+                "  L{:<5} {:>4} {:>6} {:>12} {:>6.2} {:>12} {:>12} {:>6.2}",
                 level.depth,
                 level.run_count,
                 level.file_count,
                 mebibytes(level.size_bytes),
+                level.ratio(),
                 level.entry_count,
                 level.delete_count,
                 level.score

@@ -15,8 +15,10 @@ use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
 use crate::db::space;
+use crate::db::training;
 use crate::db::value_flushing;
 use crate::env::pool::Priority;
+use crate::flow::sampling;
 
 /// Spawns every piece of work that is due and not under way.
 pub fn wake(core: &Arc<Core>) {
@@ -30,6 +32,11 @@ pub fn wake(core: &Arc<Core>) {
     }
     if core.values.is_flush_due() && core.gate.full().is_none() {
         flush_values(core);
+    }
+    for parts in core.keyspaces.all() {
+        if training::is_due(&parts) {
+            spawn_training(core, parts);
+        }
     }
     while spawn_compaction(core) {}
 }
@@ -212,6 +219,34 @@ fn failed_flush(core: &Core, error: &Error) {
     }
     // Counted behind the gate: who sees the count finds the cause there.
     core.work.state().failed_flush_count += 1;
+}
+
+/// Has a dictionary trained for the keyspace's values, unless that is under way.
+pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
+    {
+        let mut state = core.work.state();
+        let is_barred = core.gate.is_closed() || core.gate.fault().is_some();
+        if is_barred || parts.phrasebook.set_training(true) {
+            return;
+        }
+        state.job_count += 1;
+    }
+    let core = Arc::clone(core);
+    let pool = Arc::clone(&core.env.pool);
+    let job = move || {
+        if let Err(error) = training::train(&core, &parts) {
+            // Tried again it would fail again; a later one meets other files.
+            parts
+                .phrasebook
+                .give_up(sampling::raw_bytes(&parts.current.view()));
+            core.work.note_failure("train a dictionary", &error);
+        }
+        parts.phrasebook.set_training(false);
+        janitor::remove_doomed(&core);
+        wake(&core);
+        job_ended(&core);
+    };
+    pool.spawn(Priority::Low, "esker-train", Box::new(job));
 }
 
 /// Spawns one compaction if one is due and there is a free thread; says whether it did.

@@ -10,7 +10,7 @@ use crate::flow::output::{Output, OutputSettings};
 use crate::flow::own_operands::OwnOperands;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::shadow::Shadow;
-use crate::flow::survive::{Rules, Stripes, Survivors, Tally, surviving_range_deletes};
+use crate::flow::survive::{Rules, Stripes, Survivors, Tally, Verbatim, surviving_range_deletes};
 use crate::flow::value_sink::Sunk;
 use crate::store::version::file::FileRecord;
 
@@ -57,20 +57,21 @@ pub fn flush(
         values: &values,
         now_unix_s,
         is_bottom: &mut is_bottom,
+        verbatim: Verbatim::default(),
     };
     let mut output = Output::new(settings, surviving_range_deletes(&shadow, &stripes, false));
     let mut survivors = Survivors::new(Box::new(merged), None, rules)?;
     while let Some((internal_key, value)) = survivors.advance()? {
-        output.add(internal_key, value)?;
+        output.carry(internal_key, value)?;
     }
     let tally = survivors.tally();
     let last_seqno = tables
         .last()
         .map_or(SeqNo::ZERO, |sealed| sealed.last_seqno);
-    let (files, sunk) = output.finish_with_values()?;
+    let written = output.finish_with_values()?;
     Ok(Flushed {
-        files,
-        sunk,
+        files: written.files,
+        sunk: written.sunk,
         last_seqno,
         tally,
     })

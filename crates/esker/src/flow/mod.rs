@@ -8,6 +8,8 @@ mod model;
 pub mod throttle;
 pub mod pace;
 pub mod read;
+pub mod phrasebook;
+pub mod sampling;
 pub mod current;
 pub mod own_operands;
 pub mod survive;

@@ -246,8 +246,8 @@ impl Cursor for VectorCursor {
     fn key(&self) -> &[u8] {
         &self.entry().0
     }
-    fn value(&self) -> &[u8] {
-        &self.entry().1
+    fn value(&self) -> error::Result<&[u8]> {
+        Ok(&self.entry().1)
     }
 }
 

@@ -6,18 +6,23 @@ use std::sync::Arc;
 
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
+use crate::base::phrase::dictionary::Dictionary;
+use crate::base::phrase::encoder::Encoder;
+use crate::base::phrase::parse::Effort;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::Carried;
 use crate::base::types::error::Result;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::key;
+use crate::base::types::key::{self, TRAILER_BYTES};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
 use crate::flow::pace::Pace;
+use crate::flow::survive::Verbatim;
 use crate::flow::value_sink::{SinkSettings, Sunk, ValueSink};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
-use crate::store::sst::contract::{BuildSettings, FinishedSst};
+use crate::store::sst::contract::{BuildSettings, FinishedSst, PackTally};
 use crate::store::version::file::FileRecord;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::vlog::open_values::OpenValues;
@@ -50,12 +55,64 @@ pub struct OutputSettings {
     pub sst: SstOptions,
     /// How blocks of these files are packed.
     pub compression: Compression,
+    /// What makes them searchable files; without it they are made of blocks.
+    pub phrasing: Option<Phrasing>,
     /// Where large values are read.
     pub values: Arc<OpenValues>,
     /// What is done about values that must lie elsewhere; without it all stay where they are.
     pub sink: Option<SinkSettings>,
     /// How fast they may be written.
     pub pace: Arc<Pace>,
+}
+
+/// How values become phrases.
+#[derive(Clone, Debug)]
+pub struct Phrasing {
+    /// The dictionary.
+    pub dictionary: Arc<Dictionary>,
+    /// How hard phrases are looked for.
+    pub effort: Effort,
+}
+
+impl Phrasing {
+    /// Bytes of memory that encoding takes, roughly: a trie of all phrases, for each about 200
+    /// bytes, and what one record needs.
+    pub fn buffer_bytes(&self) -> u64 {
+        self.dictionary.parts().count() as u64 * 200 + (1 << 20)
+    }
+}
+
+impl OutputSettings {
+    /// Bytes after which a file is cut. A searchable one holds a dictionary of up to a third of a
+    /// MiB, so it grows to four times the size of others.
+    pub fn file_size_bytes(&self) -> u64 {
+        match &self.phrasing {
+            Some(_) => self.sst.file_size_bytes.saturating_mul(4),
+            None => self.sst.file_size_bytes,
+        }
+    }
+
+    /// What may be copied into the files as it is stored.
+    pub fn verbatim(&self) -> Verbatim {
+        let phrasing = self.phrasing.as_ref();
+        // What is to lie apart must be unpacked first.
+        let threshold = self.sink.as_ref().map_or(0, |sink| sink.threshold_bytes);
+        Verbatim {
+            dictionary: phrasing.map(|phrasing| phrasing.dictionary.id()),
+            plain_len_max: threshold.checked_sub(1).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+/// What an output wrote.
+#[derive(Debug)]
+pub struct Written {
+    /// The files.
+    pub files: Vec<FileRecord>,
+    /// What became of values that lie apart; to be kept until the files are installed or given up.
+    pub sunk: Sunk,
+    /// What became of values that phrases were looked for in.
+    pub packed: PackTally,
 }
 
 /// Writes a run of sorted files: entries in order, cut only between different user keys.
@@ -69,6 +126,9 @@ pub struct Output {
     /// is being written.
     range_deletes: VecDeque<RangeDelete>,
     builder: Option<(FileNumber, AnyBuilder)>,
+    /// What the builders of searchable files encode with: each has a copy that shares the trie.
+    encoder: Option<Encoder>,
+    packed: PackTally,
     /// Bytes of the file being written that the rate has been asked for.
     paid_bytes: u64,
     last_key: Vec<u8>,
@@ -92,10 +152,22 @@ impl Output {
             settings,
             range_deletes: range_deletes.into(),
             builder: None,
+            encoder: None,
+            packed: PackTally::default(),
             paid_bytes: 0,
             last_key: Vec::new(),
             begun: Vec::new(),
             files: Vec::new(),
+        }
+    }
+
+    /// Appends an entry whose value may be as it was stored; internal keys must ascend.
+    pub fn carry(&mut self, internal_key: &[u8], value: Carried<'_>) -> Result<()> {
+        match value {
+            Carried::Raw(raw) => self.add(internal_key, raw),
+            Carried::Phrased(phrased) => self.append(internal_key, |builder| {
+                builder.add_phrased(internal_key, &phrased)
+            }),
         }
     }
 
@@ -113,12 +185,20 @@ impl Output {
     }
 
     fn put(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
+        self.append(internal_key, |builder| builder.add(internal_key, value))
+    }
+
+    fn append(
+        &mut self,
+        internal_key: &[u8],
+        add: impl FnOnce(&mut AnyBuilder) -> Result<()>,
+    ) -> Result<()> {
         let user_key = key::user_key(internal_key);
         if self.is_full() && user_key != self.last_key {
             self.cut(Some(Bytes::copy_of(user_key)))?;
         }
         let builder = self.builder()?;
-        builder.add(internal_key, value)?;
+        add(builder)?;
         let size_bytes = builder.size_estimate();
         if size_bytes >= self.paid_bytes + PAY_BYTES {
             self.pay_up_to(size_bytes);
@@ -130,12 +210,11 @@ impl Output {
 
     /// Finishes the last file and makes all of them, and their names, durable.
     pub fn finish(self) -> Result<Vec<FileRecord>> {
-        Ok(self.finish_with_values()?.0)
+        Ok(self.finish_with_values()?.files)
     }
 
-    /// As [`Output::finish`]; with what became of values, to be kept until the files are installed
-    /// or given up.
-    pub fn finish_with_values(mut self) -> Result<(Vec<FileRecord>, Sunk)> {
+    /// As [`Output::finish`]; with what became of values.
+    pub fn finish_with_values(mut self) -> Result<Written> {
         self.cut(None)?;
         let sunk = self.sink.take().map(ValueSink::finish).transpose()?;
         if !self.files.is_empty() {
@@ -143,7 +222,11 @@ impl Output {
         }
         self.begun.clear();
         let files = std::mem::take(&mut self.files);
-        Ok((files, sunk.unwrap_or_default()))
+        Ok(Written {
+            files,
+            sunk: sunk.unwrap_or_default(),
+            packed: self.packed,
+        })
     }
 
     fn pay_up_to(&mut self, size_bytes: u64) {
@@ -153,7 +236,7 @@ impl Output {
     }
 
     fn is_full(&self) -> bool {
-        let limit = self.settings.sst.file_size_bytes;
+        let limit = self.settings.file_size_bytes();
         self.builder
             .as_ref()
             .is_some_and(|(_, builder)| builder.size_estimate() >= limit)
@@ -174,7 +257,16 @@ impl Output {
                 keyspace: settings.keyspace,
                 created_unix_s: settings.env.clock.unix_seconds(),
             };
-            self.builder = Some((number, AnyBuilder::block_based(file, build)));
+            let builder = match &settings.phrasing {
+                None => AnyBuilder::block_based(file, build),
+                Some(phrasing) => {
+                    let encoder = self
+                        .encoder
+                        .get_or_insert_with(|| Encoder::new(&phrasing.dictionary, phrasing.effort));
+                    AnyBuilder::searchable(file, build, Some(encoder.clone()))?
+                }
+            };
+            self.builder = Some((number, builder));
         }
         Ok(&mut self.builder.as_mut().expect("made just now").1)
     }
@@ -193,6 +285,7 @@ impl Output {
         self.pay_up_to(builder.size_estimate());
         self.paid_bytes = 0;
         let finished = builder.finish()?;
+        self.packed.add(finished.packed);
         self.files
             .push(record_of(number, finished, &clipped, &self.settings.order));
         Ok(())
@@ -260,6 +353,9 @@ pub fn record_of(
         range_delete_count: props.range_delete_count,
         newest_expiry_s: props.newest_expiry_s,
         values: props.values,
+        is_searchable: finished.is_searchable,
+        raw_bytes: props.raw_key_bytes + props.raw_value_bytes
+            - props.entry_count * TRAILER_BYTES as u64,
     };
     let mut is_empty = !has_points;
     for range_delete in range_deletes {

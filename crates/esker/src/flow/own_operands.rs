@@ -105,8 +105,8 @@ impl Cursor for OwnOperands {
         }
     }
 
-    fn value(&self) -> &[u8] {
-        self.inner.own_value()
+    fn value(&self) -> Result<&[u8]> {
+        Ok(self.inner.own_value())
     }
 }
 

@@ -15,9 +15,10 @@ use std::collections::VecDeque;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Carried, Cursor, Phrased};
 use crate::base::types::entry::{Entry, is_expired, split_expiring};
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::DictionaryId;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::VALUE_BYTES_MAX;
@@ -65,6 +66,23 @@ pub struct Rules<'a> {
     pub now_unix_s: u64,
     /// Whether nothing older than the inputs can exist for a user key. Asked in key order.
     pub is_bottom: &'a mut dyn FnMut(&[u8]) -> bool,
+    /// The values that need not be unpacked to live on.
+    pub verbatim: Verbatim,
+}
+
+/// Values that whoever writes the survivors can copy as they are stored.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Verbatim {
+    /// Those that are phrases of this dictionary; `None` is none at all.
+    pub dictionary: Option<DictionaryId>,
+    /// And have at most so many bytes unpacked.
+    pub plain_len_max: usize,
+}
+
+impl Verbatim {
+    fn takes(&self, phrased: &Phrased<'_>) -> bool {
+        self.dictionary == Some(phrased.dictionary) && phrased.plain_len <= self.plain_len_max
+    }
 }
 
 /// What the rules did, for statistics.
@@ -76,6 +94,8 @@ pub struct Tally {
     pub kept_count: u64,
     /// Merge operands that were folded away.
     pub folded_count: u64,
+    /// Values that lived on as they were stored.
+    pub verbatim_count: u64,
 }
 
 /// The entries of a stream that live on, one after the other.
@@ -127,7 +147,7 @@ impl<'a> Survivors<'a> {
     }
 
     /// The next entry that lives on: internal key and value.
-    pub fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+    pub fn advance(&mut self) -> Result<Option<(&[u8], Carried<'_>)>> {
         if std::mem::take(&mut self.lent_input) {
             self.step()?;
         }
@@ -135,10 +155,8 @@ impl<'a> Survivors<'a> {
             self.lent = self.ready.pop_front();
             if self.lent.is_some() {
                 self.tally.kept_count += 1;
-                return Ok(self
-                    .lent
-                    .as_ref()
-                    .map(|(key, value)| (&key[..], &value[..])));
+                let lent = self.lent.as_ref();
+                return Ok(lent.map(|(key, value)| (&key[..], Carried::Raw(value))));
             }
             if !self.is_input_ready {
                 return Ok(None);
@@ -148,7 +166,9 @@ impl<'a> Survivors<'a> {
                 Verdict::Keep => {
                     self.lent_input = true;
                     self.tally.kept_count += 1;
-                    return Ok(Some((self.input.key(), self.input.value())));
+                    let is_verbatim = self.verbatim().is_some();
+                    self.tally.verbatim_count += u64::from(is_verbatim);
+                    return Ok(Some((self.input.key(), self.carried()?)));
                 }
                 Verdict::Rewrite(kind) => {
                     let seqno = key::split(self.input.key()).1.seqno();
@@ -171,22 +191,37 @@ impl<'a> Survivors<'a> {
         Ok(())
     }
 
+    // The value of the entry that the input stands on, unpacked only where it must be.
+    fn carried(&self) -> Result<Carried<'_>> {
+        match self.verbatim() {
+            Some(phrased) => Ok(Carried::Phrased(phrased)),
+            None => self.input.value().map(Carried::Raw),
+        }
+    }
+
+    fn verbatim(&self) -> Option<Phrased<'_>> {
+        let rule = &self.rules.verbatim;
+        rule.dictionary?;
+        self.input.phrased().filter(|phrased| rule.takes(phrased))
+    }
+
     fn judge(&mut self) -> Result<Verdict> {
-        let entry = Entry::from_internal(self.input.key(), self.input.value());
-        if !self.has_key || entry.key != self.key {
+        let (user_key, trailer) = key::split(self.input.key());
+        if !self.has_key || user_key != self.key {
             self.key.clear();
-            self.key.extend_from_slice(entry.key);
+            self.key.extend_from_slice(user_key);
             self.has_key = true;
             self.covered = None;
         }
-        let stripe = self.rules.stripes.of(entry.seqno());
-        if self.covered == Some(stripe) || self.is_hidden(entry.key, entry.seqno()) {
+        let stripe = self.rules.stripes.of(trailer.seqno());
+        if self.covered == Some(stripe) || self.is_hidden(user_key, trailer.seqno()) {
             return Ok(Verdict::Drop);
         }
-        let is_gone = match entry.kind() {
+        let is_gone = match trailer.kind() {
             Kind::Put | Kind::PutApart => false,
             Kind::Delete => true,
             Kind::PutExpiring | Kind::PutApartExpiring => {
+                let entry = Entry::from_internal(self.input.key(), self.input.value()?);
                 is_expired(expiry_of(&entry)?, self.rules.now_unix_s)
             }
             Kind::Merge => return Ok(Verdict::Fold),
@@ -199,7 +234,7 @@ impl<'a> Survivors<'a> {
         if stripe == 0 && (self.rules.is_bottom)(&self.key) {
             return Ok(Verdict::Drop);
         }
-        let is_delete = entry.kind() == Kind::Delete;
+        let is_delete = trailer.kind() == Kind::Delete;
         Ok(if is_delete {
             Verdict::Keep
         } else {
@@ -223,7 +258,7 @@ impl<'a> Survivors<'a> {
         let mut newest_first: Vec<Operand> = Vec::new();
         let mut base = Base::Unknown;
         while self.is_input_ready {
-            let entry = Entry::from_internal(self.input.key(), self.input.value());
+            let entry = Entry::from_internal(self.input.key(), self.input.value()?);
             if entry.key != self.key || self.rules.stripes.of(entry.seqno()) != stripe {
                 break;
             }

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use esker::base::codec::compress::Compression;
 use esker::base::hooks::merge_builtin::builtin;
+use esker::base::options::sst::Packing;
 use esker::base::types::kind::Kind;
 use esker::env::real::fs::RealFs;
 use esker::env::sim::SimWorld;
@@ -139,13 +140,13 @@ impl Scribe {
             ..KeyspaceOptions::default()
         };
         counters.compaction.is_automatic = false;
-        counters.sst.compression = Compression::None;
+        counters.sst.compression = Packing::Blocks(Compression::None);
         counters.sst.compression_upper = Compression::None;
         counters.sst.block_hash_index = false;
         counters.sst.filter_bits_per_key = 0.0;
         let mut names = KeyspaceOptions::default();
         names.compaction.is_automatic = false;
-        names.sst.compression = Compression::Snappy;
+        names.sst.compression = Packing::Blocks(Compression::Snappy);
         names.sst.compression_upper = Compression::Snappy;
         self.create("default", KeyspaceOptions::default());
         self.create("counters", counters);

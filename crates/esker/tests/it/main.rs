@@ -26,3 +26,4 @@ mod fixture_values;
 mod space;
 mod large_values;
 mod value_pool;
+mod searchable;

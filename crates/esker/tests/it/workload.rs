@@ -28,8 +28,8 @@ pub const DIR: &str = "/db";
 const WAITS_MAX: u64 = 20_000;
 
 // Small segments, memtables and files, so that a few hundred writes meet rotation, recycling,
-// flushes and compactions of several levels.
-const SETTINGS: [(&str, &str); 15] = [
+// flushes and compactions of several levels; and searchable files at the bottom.
+const SETTINGS: [(&str, &str); 17] = [
     ("wal.segment_size", "64KiB"),
     ("wal.total_size", "256KiB"),
     ("value_log.threshold", "400B"),
@@ -45,6 +45,8 @@ const SETTINGS: [(&str, &str); 15] = [
     ("compaction.base_level", "64KiB"),
     ("compaction.level_growth", "2"),
     ("merge_operator", "append:,"),
+    ("compression", "searchable"),
+    ("sst.dictionary_min", "8KiB"),
 ];
 // What is added at a reopening.
 const CHANGED: [(&str, &str); 2] = [("sst.block_size", "1KiB"), ("compression", "none")];
@@ -53,7 +55,11 @@ const CHANGED: [(&str, &str); 2] = [("sst.block_size", "1KiB"), ("compression", 
 pub fn open(env: Env, is_changed: bool) -> esker::Result<Db> {
     let mut builder = Db::builder(DIR).env(env);
     let changed = CHANGED.iter().filter(|_| is_changed);
-    for (name, text) in SETTINGS.iter().chain(changed) {
+    let kept = SETTINGS.iter().filter(|(name, _)| {
+        let mut others = CHANGED.iter();
+        !(is_changed && others.any(|(other, _)| other == name))
+    });
+    for (name, text) in kept.chain(changed) {
         builder = builder.set(name, text)?;
     }
     builder.open()

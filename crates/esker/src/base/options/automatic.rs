@@ -3,6 +3,7 @@
 use crate::base::codec::compress::Compression;
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::sst::Packing;
 
 /// The part of the memory limit that memtables share: a quarter. The rest is for reads, whose
 /// caches, filters and indexes gain more from it than longer memtables would.
@@ -48,8 +49,8 @@ pub const BUFFER_REASON: &str =
 pub const FLUSH_REASON: &str = "half of `value_buffer_size`, and 64 MiB at the most";
 
 /// Why the packing of the upper levels is what it is.
-pub const PACKING_REASON: &str = "follows `compression`; where that is zstd, lz4 is quicker for \
-    files that are soon merged again";
+pub const PACKING_REASON: &str = "follows `compression`; where that is zstd or searchable, \
+    lz4 is quicker for files that are soon merged again";
 
 /// Fills in what was left to the engine in the settings of a database, for a machine of `cores`.
 pub fn fill_db(options: &mut DbOptions, cores: usize) {
@@ -86,8 +87,8 @@ fn memtable_bytes(memory_limit: u64, wal_total_bytes: u64) -> usize {
 }
 
 /// How the two newest levels are packed when only `compression` was chosen.
-pub fn upper_packing(compression: Compression) -> Compression {
-    match compression {
+pub fn upper_packing(packing: Packing) -> Compression {
+    match packing.of_blocks() {
         Compression::Zstd => Compression::Lz4,
         other => other,
     }

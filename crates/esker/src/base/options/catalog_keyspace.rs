@@ -14,7 +14,10 @@ macro_rules! field {
 }
 
 /// The ways of packing, as settings spell them.
-const PACKINGS: Shape = Shape::Choice(&["none", "lz4", "zstd", "snappy"]);
+const PACKINGS: Shape = Shape::Choice(&["none", "lz4", "zstd", "snappy", "searchable"]);
+
+/// The ways of packing blocks.
+const BLOCK_PACKINGS: Shape = Shape::Choice(&["none", "lz4", "zstd", "snappy"]);
 
 const fn size(min: i64, max: i64, zero: Option<&'static str>) -> Shape {
     Shape::Whole {
@@ -42,7 +45,8 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         is_live: true,
         shape: PACKINGS,
         example: "zstd",
-        doc: "How blocks of new sorted files are packed.",
+        doc: "How new sorted files are packed: block by block, or, `searchable`, value by value \
+              at the bottom of the tree, by a dictionary trained from them.",
         reason: "How much time a byte of disk is worth is the user's to say.",
         access: field!(sst.compression),
     },
@@ -131,7 +135,7 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         name: "sst.compression_upper",
         rank: Rank::Expert,
         is_live: true,
-        shape: PACKINGS,
+        shape: BLOCK_PACKINGS,
         example: "none",
         doc: "How blocks of the two newest levels are packed: they are short-lived.",
         reason: "It can, from `compression`: set it where processor time is scarcer than disk.",
@@ -176,6 +180,18 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         doc: "Bytes after which an output of flush or compaction is cut into a new file.",
         reason: "Small files are merged and given back sooner, large ones are fewer to keep.",
         access: field!(sst.file_size_bytes),
+    },
+    Setting {
+        name: "sst.dictionary_min",
+        rank: Rank::Expert,
+        is_live: true,
+        shape: size(0, 1 << 40, None),
+        example: "1MiB",
+        doc: "Bytes of a keyspace, unpacked, from which on `compression = searchable` trains a \
+              dictionary for it; until then all files are made of blocks.",
+        reason: "A dictionary takes seconds and some kilobytes, which small keyspaces may not \
+                 be worth.",
+        access: field!(sst.dictionary_min_bytes),
     },
     Setting {
         name: "compaction.l0_trigger",

@@ -89,8 +89,8 @@ const WRITE_HEAVY: &[ProfileLine] = &[
 const SMALL_SPACE: &[ProfileLine] = &[
     line(
         "compression",
-        "zstd",
-        "packs about 1.5 times tighter than lz4",
+        "searchable",
+        "text packs to a third at the bottom of the tree, and each value is read by itself",
     ),
     line(
         "sst.zstd_level",
@@ -100,7 +100,7 @@ const SMALL_SPACE: &[ProfileLine] = &[
     line(
         "sst.block_size",
         "16KiB",
-        "the packer sees more at once, and the index has a quarter of the entries",
+        "the packer of blocks sees more at once, and their index has a quarter of the entries",
     ),
     line(
         "compaction.l0_trigger",

@@ -8,6 +8,7 @@ use crate::base::options::codec::{Shape, Value};
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::profile::Profile;
+use crate::base::options::sst::Packing;
 use crate::base::types::error::Result;
 
 /// Whom a setting is for.
@@ -196,6 +197,16 @@ impl Field for Compression {
 
     fn from_value(value: Value) -> Compression {
         named(&Compression::NAMES, &word_of(value)).expect(MISMATCH)
+    }
+}
+
+impl Field for Packing {
+    fn to_value(&self) -> Value {
+        Value::Word(self.name().into())
+    }
+
+    fn from_value(value: Value) -> Packing {
+        named(&Packing::NAMES, &word_of(value)).expect(MISMATCH)
     }
 }
 

@@ -1,9 +1,11 @@
 //! A phrase dictionary, ready to decode.
 
+use crate::base::codec::checksum::hash128;
 use crate::base::phrase::code::{Codebook, Ranking};
 use crate::base::phrase::decode::{Decoder, SLACK_BYTES};
 use crate::base::phrase::format::{Head, Method, Parts, TEXT_BYTES_MAX};
 use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::DictionaryId;
 
 /// The phrases of a family of texts and their codes. Never changes; shared behind an `Arc`.
 ///
@@ -14,6 +16,7 @@ pub struct Dictionary {
     parts: Parts,
     decoder: Decoder,
     codebook: Codebook,
+    id: DictionaryId,
 }
 
 impl Dictionary {
@@ -23,6 +26,7 @@ impl Dictionary {
         Ok(Dictionary {
             decoder: Decoder::new(&parts, &ranking),
             codebook: Codebook::new(&parts, &ranking),
+            id: DictionaryId(hash128(&parts.encode())),
             parts,
         })
     }
@@ -32,6 +36,11 @@ impl Dictionary {
     /// Errors: `Unsupported` for a newer format, else `Corruption`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Dictionary> {
         Dictionary::from_parts(Parts::decode(bytes)?)
+    }
+
+    /// By what it is known: dictionaries with equal bytes have the same.
+    pub fn id(&self) -> DictionaryId {
+        self.id
     }
 
     /// The bytes of the dictionary: about 6 for each phrase. The same parts give the same bytes.

@@ -93,6 +93,10 @@ ticks! {
         "Time from the beginning to the end of each compaction that rewrote files.";
     CompactionDropped, "esker_compaction_dropped_entries_total", Events,
         "Entries that compactions did not write again: hidden, deleted or expired.";
+    CompactionVerbatim, "esker_compaction_verbatim_values_total", Events,
+        "Values that compactions copied as they were stored, without unpacking them.";
+    DictionariesTrained, "esker_dictionaries_trained_total", Events,
+        "Phrase dictionaries trained, those among them that did not pay.";
     FilesCreated, "esker_files_created_total", Events,
         "Sorted files that joined the tree.";
     FilesRemoved, "esker_files_removed_total", Events,

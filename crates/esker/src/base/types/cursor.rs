@@ -2,6 +2,7 @@
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::ids::DictionaryId;
 
 /// Ordered movement over entries, in the order of internal keys, both ways.
 ///
@@ -38,10 +39,38 @@ pub trait Cursor: Send {
     fn is_valid(&self) -> bool;
     /// The internal key of the entry: user key and trailer.
     fn key(&self) -> &[u8];
-    /// The raw value of the entry.
-    fn value(&self) -> &[u8];
-    /// The raw value as a handle that outlives the cursor; shares memory where it can.
-    fn value_bytes(&self) -> Bytes {
-        Bytes::copy_of(self.value())
+    /// The raw value of the entry. One that is packed by itself is unpacked when this is called
+    /// first.
+    ///
+    /// Errors: `Corruption` for a value that does not unpack; the cursor stands where it stood.
+    fn value(&self) -> Result<&[u8]>;
+    /// The raw value as a handle that outlives the cursor; shares memory where it can. Errors as
+    /// those of `value`.
+    fn value_bytes(&self) -> Result<Bytes> {
+        self.value().map(Bytes::copy_of)
     }
+    /// The value as it is stored, where that is phrases of a dictionary: for who can use it so.
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        None
+    }
+}
+
+/// A value as phrases of a dictionary, as it lies in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phrased<'a> {
+    /// The dictionary.
+    pub dictionary: DictionaryId,
+    /// Bytes of the value unpacked.
+    pub plain_len: usize,
+    /// What the dictionary's encoder made of it, with its head.
+    pub payload: &'a [u8],
+}
+
+/// A value on its way from file to file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carried<'a> {
+    /// The raw value.
+    Raw(&'a [u8]),
+    /// A value that need not be unpacked.
+    Phrased(Phrased<'a>),
 }

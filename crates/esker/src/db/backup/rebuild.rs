@@ -31,7 +31,7 @@ use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::fetch::BlockCache;
-use crate::store::sst::contract::FinishedSst;
+use crate::store::sst::contract::{FinishedSst, PackTally};
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit, SettingsText};
@@ -125,7 +125,12 @@ fn read_file(
                 let props = reader.props().clone();
                 let range_deletes = reader.range_deletes().to_vec();
                 let keyspace = props.keyspace;
-                let finished = FinishedSst { size_bytes, props };
+                let finished = FinishedSst {
+                    size_bytes,
+                    props,
+                    is_searchable: reader.is_searchable(),
+                    packed: PackTally::default(),
+                };
                 return Ok(SoundFile {
                     keyspace,
                     order: order.clone(),

@@ -34,7 +34,8 @@ pub fn output_settings(
         numbers: Arc::clone(numbers),
         keyspace: state.id,
         order: options.order,
-        compression: options.sst.compression,
+        compression: options.sst.compression.of_blocks(),
+        phrasing: None,
         sst: options.sst,
         sink: None,
         values: Arc::new(OpenValues::new(Arc::clone(&env.fs), dir, OPEN_SEGMENTS_MAX)),
@@ -67,7 +68,7 @@ pub fn write_run(
             last.seqno() == trailer.seqno() && last_key == user_key
         });
         if !is_again {
-            output.add(cursor.key(), cursor.value())?;
+            output.add(cursor.key(), cursor.value()?)?;
             let (last_key, last_trailer) = last.get_or_insert_with(|| (Vec::new(), trailer));
             last_key.clear();
             last_key.extend_from_slice(user_key);

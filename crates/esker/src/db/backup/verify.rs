@@ -16,7 +16,7 @@ use crate::store::batch::reader::BatchReader;
 use crate::store::names::FileName;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::fetch::BlockCache;
-use crate::store::sst::contract::FinishedSst;
+use crate::store::sst::contract::{FinishedSst, PackTally};
 use crate::store::version::file::FileRecord;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{KeyspaceState, Version};
@@ -135,7 +135,7 @@ fn verify_values(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Res
     let mut cursor = core.files.get(record.number, &state.order)?.cursor(read);
     let mut is_on = cursor.seek_to_first()?;
     while is_on {
-        let entry = Entry::from_internal(cursor.key(), cursor.value());
+        let entry = Entry::from_internal(cursor.key(), cursor.value()?);
         if let Some(pointer) = ValuePointer::of(&entry)? {
             core.gate.check_read()?;
             core.values.values().stored_value(&pointer)?;
@@ -164,8 +164,17 @@ pub fn check_sst(
         )));
     }
     let range_deletes = reader.range_deletes();
-    let finished = FinishedSst { size_bytes, props };
-    let found = record_of(record.number, finished, range_deletes, &state.order);
+    let finished = FinishedSst {
+        size_bytes,
+        props,
+        is_searchable: reader.is_searchable(),
+        packed: PackTally::default(),
+    };
+    let mut found = record_of(record.number, finished, range_deletes, &state.order);
+    if record.raw_bytes == 0 {
+        // Written before records told it.
+        found.raw_bytes = 0;
+    }
     if found != *record {
         return Err(Error::corruption(format!(
             "it is not the file that the manifest names: it is {found:?}, and the manifest says \

@@ -4,6 +4,7 @@
 //! can tell of and pass.
 
 pub mod wal;
+pub mod searchable;
 pub mod sst;
 pub mod manifest;
 pub mod vlog;

@@ -1,4 +1,4 @@
-//! What lies in a sorted file: properties, parts, and every data block.
+//! What lies in a sorted file: properties, parts, and every data block or key page.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,15 +10,19 @@ use crate::base::types::ids::FileNumber;
 use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
+use crate::db::inspect::searchable::{RecordsContents, RecordsWalk};
 use crate::env::bundle::Env;
 use crate::env::fs::ReadFile;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
+use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::cursor::BlockCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
-use crate::store::sst::format::{BlockHandle, FOOTER_BYTES, Footer};
+use crate::store::sst::format::{BlockHandle, Footer};
 use crate::store::sst::opening::RawFooter;
 use crate::store::sst::props::Props;
+use crate::store::sst::searchable;
+use crate::store::sst::searchable::reader::SearchableReader;
 
 /// Bytes of blocks kept in memory: index partitions, at most a few of them.
 const CACHE_BYTES: usize = 1 << 20;
@@ -32,15 +36,17 @@ pub struct SstContents {
     pub size_bytes: u64,
     /// What it says about itself.
     pub props: Props,
-    /// Where its parts lie.
-    pub footer: Footer,
-    /// Its data blocks, in order.
+    /// Where its parts lie, but for data blocks and key pages.
+    pub parts: Vec<(&'static str, BlockHandle)>,
+    /// Its data blocks, in order; of a searchable file its key pages.
     pub blocks: Vec<BlockContents>,
+    /// What the records of a searchable file are like; `None` for a file of blocks.
+    pub records: Option<RecordsContents>,
     /// Its range deletes, by ascending start.
     pub range_deletes: Arc<[RangeDelete]>,
 }
 
-/// What lies in one data block.
+/// What lies in one data block or key page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockContents {
     /// Where it begins.
@@ -80,34 +86,86 @@ pub fn sst_in(env: &Env, path: &Path, orders: &[KeyOrder]) -> Result<SstContents
     };
     let file = env.fs.open_read(path)?;
     let reader = open(&file, number, orders)?;
-    let footer = read_footer(&*file, number)?;
-    let index = reader.index();
-    let mut blocks = Vec::new();
-    for partition in 0..index.partition_count() {
-        let leaf = index.leaf(reader.source(), partition, false)?;
-        for slot in 0..leaf.len() {
-            blocks.push(read_block(&*file, &reader, leaf.handle(slot)));
-        }
-    }
-    Ok(SstContents {
+    let mut contents = SstContents {
         number,
         size_bytes: file.size_bytes(),
         props: reader.props().clone(),
-        footer,
-        blocks,
+        parts: Vec::new(),
+        blocks: Vec::new(),
+        records: None,
         range_deletes: Arc::clone(reader.range_deletes()),
-    })
+    };
+    let footer = RawFooter::read(&*file, number)?;
+    match &reader {
+        AnyReader::BlockBased(reader) => look_at_blocks(&*file, &footer, reader, &mut contents)?,
+        AnyReader::Searchable(reader) => look_at_pages(&footer, reader, &mut contents)?,
+    }
+    Ok(contents)
 }
 
-fn open(
-    file: &Arc<dyn ReadFile>,
-    number: FileNumber,
-    orders: &[KeyOrder],
-) -> Result<BlockBasedReader> {
+fn look_at_blocks(
+    file: &dyn ReadFile,
+    footer: &RawFooter,
+    reader: &BlockBasedReader,
+    contents: &mut SstContents,
+) -> Result<()> {
+    let footer = footer.decode(Footer::decode)?;
+    let index_name = match footer.is_index_partitioned {
+        true => "top index",
+        false => "index",
+    };
+    contents.parts = some_parts([
+        (index_name, Some(footer.index)),
+        ("filter", footer.filter),
+        ("properties", Some(footer.props)),
+        ("range deletes", footer.range_deletes),
+    ]);
+    let index = reader.index();
+    for partition in 0..index.partition_count() {
+        let leaf = index.leaf(reader.source(), partition, false)?;
+        for slot in 0..leaf.len() {
+            let block = read_block(file, reader, leaf.handle(slot));
+            contents.blocks.push(block);
+        }
+    }
+    Ok(())
+}
+
+fn look_at_pages(
+    footer: &RawFooter,
+    reader: &SearchableReader,
+    contents: &mut SstContents,
+) -> Result<()> {
+    let footer = footer.decode(searchable::format::Footer::decode)?;
+    contents.parts = some_parts([
+        ("key index", Some(footer.index)),
+        ("dictionary", footer.dictionary),
+        ("properties", Some(footer.props)),
+        ("range deletes", footer.range_deletes),
+    ]);
+    let mut walk = RecordsWalk::new(reader);
+    for slot in 0..reader.page_count() {
+        let handle = reader.index().handle(slot);
+        let mut page = empty_block(handle, Some(Compression::None));
+        let walked = walk.page(slot, |user_key| count_entry(&mut page, user_key));
+        page.damage = walked.err().map(|error| error.to_string());
+        contents.blocks.push(page);
+    }
+    contents.records = Some(walk.finish());
+    Ok(())
+}
+
+fn some_parts(parts: [(&'static str, Option<BlockHandle>); 4]) -> Vec<(&'static str, BlockHandle)> {
+    let there = parts.into_iter();
+    there
+        .filter_map(|(name, handle)| Some((name, handle?)))
+        .collect()
+}
+
+fn open(file: &Arc<dyn ReadFile>, number: FileNumber, orders: &[KeyOrder]) -> Result<AnyReader> {
     let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
-    let footer = RawFooter::read(&**file, number)?;
     let open = |order: &KeyOrder| {
-        BlockBasedReader::open(Arc::clone(file), &footer, order.clone(), Arc::clone(&cache))
+        AnyReader::open(Arc::clone(file), number, order.clone(), Arc::clone(&cache))
     };
     let mut opened = open(&KeyOrder::Bytewise);
     for order in orders {
@@ -120,11 +178,24 @@ fn open(
     opened
 }
 
-fn read_footer(file: &dyn ReadFile, number: FileNumber) -> Result<Footer> {
-    let mut bytes = [0; FOOTER_BYTES];
-    let offset = file.size_bytes().saturating_sub(FOOTER_BYTES as u64);
-    file.read_at(offset, &mut bytes)?;
-    Footer::decode(&bytes, number, offset)
+fn empty_block(handle: BlockHandle, compression: Option<Compression>) -> BlockContents {
+    BlockContents {
+        offset: handle.offset,
+        stored_len: handle.stored_len(),
+        plain_len: u64::from(handle.plain_len),
+        compression,
+        entry_count: 0,
+        keys: None,
+        damage: None,
+    }
+}
+
+fn count_entry(contents: &mut BlockContents, user_key: Bytes) {
+    contents.entry_count += 1;
+    contents.keys = Some(match contents.keys.take() {
+        None => (user_key.clone(), user_key),
+        Some((first, _)) => (first, user_key),
+    });
 }
 
 fn read_block(
@@ -135,18 +206,11 @@ fn read_block(
     let mut packing = [0];
     let packed_end = handle.offset.checked_add(u64::from(handle.packed_len));
     let packing_read = packed_end.map(|end| file.read_at(end, &mut packing));
-    let mut contents = BlockContents {
-        offset: handle.offset,
-        stored_len: handle.stored_len(),
-        plain_len: u64::from(handle.plain_len),
-        compression: match packing_read {
-            Some(Ok(())) => Compression::from_byte(packing[0]),
-            _ => None,
-        },
-        entry_count: 0,
-        keys: None,
-        damage: None,
+    let compression = match packing_read {
+        Some(Ok(())) => Compression::from_byte(packing[0]),
+        _ => None,
     };
+    let mut contents = empty_block(handle, compression);
     if let Err(error) = walk_block(reader, handle, &mut contents) {
         contents.damage = Some(error.to_string());
     }
@@ -162,12 +226,7 @@ fn walk_block(
     cursor.enter(reader.source().rows_from_file(handle)?);
     let mut is_on = cursor.seek_to_first()?;
     while is_on {
-        contents.entry_count += 1;
-        let user_key = Bytes::copy_of(key::user_key(cursor.key()));
-        contents.keys = Some(match contents.keys.take() {
-            None => (user_key.clone(), user_key),
-            Some((first, _)) => (first, user_key),
-        });
+        count_entry(contents, Bytes::copy_of(key::user_key(cursor.key())));
         is_on = cursor.next()?;
     }
     Ok(())

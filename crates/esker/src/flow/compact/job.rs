@@ -14,13 +14,14 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::plan::{Deed, Plan};
-use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, Output, OutputSettings};
+use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, Output, OutputSettings, Phrasing};
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::shadow::Shadow;
 use crate::flow::read::view::View;
 use crate::flow::survive::{Rules, Stripes, Survivors, Tally, surviving_range_deletes};
 use crate::flow::value_sink::Sunk;
+use crate::store::sst::contract::PackTally;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
@@ -72,6 +73,8 @@ pub struct PartResult {
     pub tally: Tally,
     /// What became of values; to be kept until the files are installed.
     pub sunk: Arc<Sunk>,
+    /// What became of values that phrases were looked for in.
+    pub packed: PackTally,
 }
 
 /// Splits a merge into at most `count_max` parts of about equal size, at the borders of its
@@ -123,10 +126,13 @@ pub fn buffer_bytes(plan: &Plan, part_count: usize, settings: &OutputSettings) -
     let entry_count: u64 = plan.files().map(|(_, file)| file.entry_count).sum();
     let cursor_bytes = window_bytes(plan) as u64 + CURSOR_BYTES;
     // A builder keeps the hash of every key, and the index, of the one file it writes.
-    let file_share = settings.sst.file_size_bytes as f64 / plan.size_bytes().max(1) as f64;
+    let file_share = settings.file_size_bytes() as f64 / plan.size_bytes().max(1) as f64;
     let in_one_file = (entry_count as f64 * file_share.min(1.0)) as u64;
-    let part_bytes =
-        run_count(plan) as u64 * cursor_bytes + OUTPUT_BYTES + in_one_file * KEY_BUILD_BYTES;
+    let phrasing = settings.phrasing.as_ref();
+    let part_bytes = run_count(plan) as u64 * cursor_bytes
+        + OUTPUT_BYTES
+        + in_one_file * KEY_BUILD_BYTES
+        + phrasing.map_or(0, Phrasing::buffer_bytes);
     part_bytes * part_count as u64
 }
 
@@ -146,6 +152,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         values: &context.settings.values,
         now_unix_s: context.settings.env.clock.unix_seconds(),
         is_bottom: &mut is_bottom,
+        verbatim: context.settings.verbatim(),
     };
     let kept = surviving_range_deletes(&shadow, &stripes, is_all_bottom);
     let mut output = Output::new(context.settings.clone(), kept);
@@ -159,18 +166,19 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         if is_beyond(order, part, key::user_key(internal_key)) {
             break;
         }
-        output.add(internal_key, value)?;
+        output.carry(internal_key, value)?;
         count += 1;
         if count % STOP_LOOK_INTERVAL == 0 && (context.is_stopped)() {
             return Err(Error::new(ErrorKind::Closed, "the database is closing"));
         }
     }
     let tally = survivors.tally();
-    let (files, sunk) = output.finish_with_values()?;
+    let written = output.finish_with_values()?;
     Ok(PartResult {
-        files: files.into_iter().map(Arc::new).collect(),
+        files: written.files.into_iter().map(Arc::new).collect(),
         tally,
-        sunk: Arc::new(sunk),
+        sunk: Arc::new(written.sunk),
+        packed: written.packed,
     })
 }
 

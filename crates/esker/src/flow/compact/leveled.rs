@@ -37,6 +37,8 @@ pub struct Situation<'a> {
     pub oldest_snapshot: SeqNo,
     /// Now, in unix seconds.
     pub now_unix_s: u64,
+    /// Whether files at the bottom are to be searchable; else they are to be made of blocks.
+    pub is_searchable_wanted: bool,
 }
 
 impl Situation<'_> {
@@ -49,7 +51,8 @@ impl Situation<'_> {
 
     /// Everything that overlaps `range`, merged into the deepest level that holds any of it.
     ///
-    /// `None` when nothing overlaps, when all of it is one run without deletes already, or when
+    /// `None` when nothing overlaps, when all of it is one run without deletes already, packed as
+    /// is wished, or when
     /// a running compaction is in the way ([`Situation::is_busy`]).
     pub fn pick_range(&self, range: &KeyRange) -> Option<Plan> {
         let (inputs, reach) = self.grown(range)?;
@@ -61,11 +64,16 @@ impl Situation<'_> {
         let output = deepest.max(base);
         let is_one_run = inputs.iter().map(|input| input.runs.len()).sum::<usize>() == 1;
         let mut files = inputs.iter().flat_map(|input| input.runs.iter().flatten());
-        let has_deletes = files.any(|file| file.delete_count + file.range_delete_count > 0);
-        if is_one_run && deepest == output && !has_deletes {
+        let mut below = Level::all().skip(output.index() + 1);
+        let is_bottom = below.all(|level| self.levels.run(level).is_empty());
+        let has_work = files.any(|file| {
+            let has_deletes = file.delete_count + file.range_delete_count > 0;
+            has_deletes || (is_bottom && file.is_searchable != self.is_searchable_wanted)
+        });
+        if is_one_run && deepest == output && !has_work {
             return None;
         }
-        let deed = if is_one_run && !has_deletes {
+        let deed = if is_one_run && !has_work {
             Deed::Move
         } else {
             Deed::Merge

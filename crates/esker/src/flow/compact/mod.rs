@@ -6,4 +6,5 @@ pub mod plan;
 pub mod score;
 pub mod leveled;
 pub mod values;
+pub mod packing;
 pub mod job;

@@ -39,6 +39,8 @@ pub enum Reason {
     Expiry,
     /// Overwritten values may be beyond the limit of space.
     Values,
+    /// Files at the bottom are not packed as is wished.
+    Packing,
     /// The user asked.
     Manual,
 }

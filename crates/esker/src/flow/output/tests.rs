@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::*;
+use crate::base::phrase::corpus;
 use crate::base::types::cursor::Cursor;
+use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
 use crate::env::clock::Clock;
@@ -36,6 +38,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
             ..SstOptions::default()
         },
         compression: Compression::None,
+        phrasing: None,
         values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
         sink: None,
         pace: Arc::default(),
@@ -56,7 +59,7 @@ fn write(settings: &OutputSettings, entries: &Entries) -> Result<Vec<FileRecord>
     let mut cursor = entries.cursor();
     let mut is_valid = cursor.seek_to_first().unwrap();
     while is_valid {
-        output.add(cursor.key(), cursor.value())?;
+        output.add(cursor.key(), cursor.value().unwrap())?;
         is_valid = cursor.next()?;
     }
     output.finish()
@@ -79,7 +82,7 @@ fn read(settings: &OutputSettings, record: &FileRecord) -> Entries {
     let mut is_valid = cursor.seek_to_first().unwrap();
     while is_valid {
         let (user_key, trailer) = key::split(cursor.key());
-        let point = (user_key.to_vec(), trailer, cursor.value().to_vec());
+        let point = (user_key.to_vec(), trailer, cursor.value().unwrap().to_vec());
         found.points.push(point);
         is_valid = cursor.next().unwrap();
     }
@@ -297,4 +300,85 @@ fn every_failed_call_is_reported() {
         fs.set_plans(vec![Plan::once(Fault::Io, Calls::Mutating, skip)]);
         assert!(write(&faulty(&fs), &entries).is_err(), "call {skip}");
     }
+}
+
+/// How values become phrases of one of the dictionaries of tests.
+fn phrasing(index: usize) -> Phrasing {
+    Phrasing {
+        dictionary: Arc::clone(&corpus::dictionaries()[index]),
+        effort: Effort::Best,
+    }
+}
+
+/// Writes everything in a run again, as it is stored where that can be; what was packed anew.
+fn rewrite(settings: &OutputSettings, records: &[FileRecord]) -> (Vec<FileRecord>, PackTally) {
+    let mut output = Output::new(settings.clone(), Vec::new());
+    let verbatim = settings.verbatim();
+    for record in records {
+        let path = settings.dir.join(FileName::Sst(record.number).to_string());
+        let file = settings.env.fs.open_read(&path).unwrap();
+        let cache = Arc::new(ShardedCache::new(1 << 20));
+        let reader = AnyReader::open(file, record.number, KeyOrder::Bytewise, cache).unwrap();
+        let mut cursor = Arc::new(reader).cursor(Default::default());
+        let mut is_on = cursor.seek_to_first().unwrap();
+        while is_on {
+            let phrased = cursor.phrased().filter(|phrased| {
+                verbatim.dictionary == Some(phrased.dictionary)
+                    && phrased.plain_len <= verbatim.plain_len_max
+            });
+            let value = match phrased {
+                Some(phrased) => Carried::Phrased(phrased),
+                None => Carried::Raw(cursor.value().unwrap()),
+            };
+            output.carry(cursor.key(), value).unwrap();
+            is_on = cursor.next().unwrap();
+        }
+    }
+    let written = output.finish_with_values().unwrap();
+    (written.files, written.packed)
+}
+
+#[test]
+fn phrases_are_copied_from_file_to_file() {
+    // With the same dictionary nothing is packed anew; with another one everything is, and
+    // without one the files are of blocks. What is in them is the same each time.
+    let world = SimWorld::new(0);
+    let mut settings = settings(&world, 4_000);
+    settings.phrasing = Some(phrasing(0));
+    let mut entries = Entries::default();
+    for (number, text) in corpus::records(11, 300).into_iter().enumerate() {
+        let key = format!("key{number:05}").into_bytes();
+        let trailer = Trailer::new(SeqNo::new(number as u64 + 1), Kind::Put);
+        entries.points.push((key, trailer, text));
+    }
+    let first = write(&settings, &entries).unwrap();
+    let texts: usize = entries.points.iter().map(|(.., text)| text.len()).sum();
+    let keys: usize = entries.points.iter().map(|(key, ..)| key.len()).sum();
+    let raw: u64 = first.iter().map(|file| file.raw_bytes).sum();
+    assert_eq!(raw, (texts + keys) as u64);
+    assert!(first.len() > 1 && first.iter().all(|file| file.is_searchable));
+    let contents = |files: &[FileRecord]| -> Vec<_> {
+        files
+            .iter()
+            .flat_map(|file| read(&settings, file).points)
+            .collect()
+    };
+    assert_eq!(contents(&first), entries.points);
+    let (copied, packed) = rewrite(&settings, &first);
+    assert!(packed.plain_bytes * 50 < texts as u64, "{packed:?}");
+    assert_eq!(contents(&copied), entries.points);
+    let other = OutputSettings {
+        phrasing: Some(phrasing(1)),
+        ..settings.clone()
+    };
+    let (anew, packed) = rewrite(&other, &copied);
+    assert_eq!(packed.plain_bytes, texts as u64);
+    assert_eq!(contents(&anew), entries.points);
+    let blocks = OutputSettings {
+        phrasing: None,
+        ..settings.clone()
+    };
+    let (blocks, packed) = rewrite(&blocks, &anew);
+    assert!(packed == PackTally::default() && blocks.iter().all(|file| !file.is_searchable));
+    assert_eq!(contents(&blocks), entries.points);
 }

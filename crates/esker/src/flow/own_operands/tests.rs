@@ -27,7 +27,7 @@ fn shown(entries: &Entries, seed: u64) -> (OwnOperands, usize) {
 fn here(cursor: &impl Cursor) -> Option<(Vec<u8>, Vec<u8>)> {
     cursor
         .is_valid()
-        .then(|| (cursor.key().to_vec(), cursor.value().to_vec()))
+        .then(|| (cursor.key().to_vec(), cursor.value().unwrap().to_vec()))
 }
 
 /// The model's entries in order. A merge that the memtable stored as the put that it makes is
@@ -42,7 +42,7 @@ fn expected(entries: &Entries, shown: &[(Vec<u8>, Vec<u8>)]) -> Vec<(Vec<u8>, Ve
         let put = shown.iter().find(|(key, _)| *key == as_put);
         match put.filter(|_| trailer.kind() == Kind::Merge) {
             Some((_, value)) => expected.push((as_put, value.clone())),
-            None => expected.push((cursor.key().to_vec(), cursor.value().to_vec())),
+            None => expected.push((cursor.key().to_vec(), cursor.value().unwrap().to_vec())),
         }
         is_valid = cursor.next().unwrap();
     }

@@ -23,12 +23,19 @@ pub enum Fate {
     Operand,
 }
 
-/// What an entry means at `now_unix_s`.
+/// What an entry means at `now_unix_s`. Its raw value is asked for only where it matters: it may
+/// have to be unpacked first.
 ///
 /// # Errors
-/// `Corruption` for an entry that cannot be among point entries, or that is cut short.
+/// `Corruption` for an entry that cannot be among point entries, or that is cut short; those of
+/// `raw`.
 #[inline]
-pub fn fate(user_key: &[u8], trailer: Trailer, raw: &[u8], now_unix_s: u64) -> Result<Fate> {
+pub fn fate<'a>(
+    user_key: &[u8],
+    trailer: Trailer,
+    raw: impl FnOnce() -> Result<&'a [u8]>,
+    now_unix_s: u64,
+) -> Result<Fate> {
     Ok(match trailer.kind() {
         kind @ (Kind::Put | Kind::PutApart) => Fate::Value {
             start: 0,
@@ -37,7 +44,7 @@ pub fn fate(user_key: &[u8], trailer: Trailer, raw: &[u8], now_unix_s: u64) -> R
         },
         Kind::Delete => Fate::Gone,
         Kind::Merge | Kind::MergeFolded => Fate::Operand,
-        kind @ (Kind::PutExpiring | Kind::PutApartExpiring) => match split_expiring(raw) {
+        kind @ (Kind::PutExpiring | Kind::PutApartExpiring) => match split_expiring(raw()?) {
             None => return Err(damaged(user_key, trailer, "no expiry")),
             Some((expiry, _)) if is_expired(expiry, now_unix_s) => Fate::Gone,
             Some((expiry, _)) => Fate::Value {

@@ -200,11 +200,11 @@ impl Cursor for FoldedCursor {
     }
 
     #[inline]
-    fn value(&self) -> &[u8] {
+    fn value(&self) -> Result<&[u8]> {
         self.inner.value()
     }
 
-    fn value_bytes(&self) -> Bytes {
+    fn value_bytes(&self) -> Result<Bytes> {
         self.inner.value_bytes()
     }
 }

@@ -202,7 +202,7 @@ impl<'k> Lookup<'k> {
             self.is_settled = true;
             return Ok(());
         }
-        match fate(self.key, trailer, raw.bytes(), self.at.now_unix_s)? {
+        match fate(self.key, trailer, || Ok(raw.bytes()), self.at.now_unix_s)? {
             Fate::Operand => {
                 // An operand is a value, whatever lies below it.
                 self.is_settled = self.wish == Wish::Presence;

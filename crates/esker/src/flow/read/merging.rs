@@ -12,7 +12,7 @@
 use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Cursor, Phrased};
 use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
@@ -307,14 +307,19 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
     }
 
     #[inline]
-    fn value(&self) -> &[u8] {
+    fn value(&self) -> Result<&[u8]> {
         assert!(self.is_valid);
         self.sources[self.winner].value()
     }
 
-    fn value_bytes(&self) -> Bytes {
+    fn value_bytes(&self) -> Result<Bytes> {
         assert!(self.is_valid);
         self.sources[self.winner].value_bytes()
+    }
+
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        assert!(self.is_valid);
+        self.sources[self.winner].phrased()
     }
 }
 

@@ -30,6 +30,6 @@ pub mod visible;
 pub mod scan;
 
 #[cfg(test)]
-mod model;
+pub(crate) mod model;
 #[cfg(test)]
 pub(crate) mod model_view;

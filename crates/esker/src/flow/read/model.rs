@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::merge_builtin::builtin;
-use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::entry::{is_expired, join_expiring, split_expiring};
 use crate::base::types::error::{Error, Result};
@@ -316,11 +315,8 @@ impl Cursor for VectorCursor {
     fn key(&self) -> &[u8] {
         &self.entries[self.place.expect("stands on an entry")].0
     }
-    fn value(&self) -> &[u8] {
-        &self.entries[self.place.expect("stands on an entry")].1
-    }
-    fn value_bytes(&self) -> Bytes {
-        Bytes::copy_of(self.value())
+    fn value(&self) -> Result<&[u8]> {
+        Ok(&self.entries[self.place.expect("stands on an entry")].1)
     }
 }
 

@@ -203,6 +203,8 @@ impl Layout {
             range_delete_count: file.deletes.len() as u64,
             newest_expiry_s: None,
             values: crate::store::vlog::shares::ValueShares::default(),
+            is_searchable: false,
+            raw_bytes: 0,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Cursor, Phrased};
 use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::base::types::range::KeyRange;
@@ -172,12 +172,16 @@ impl Cursor for RunCursor {
     }
 
     #[inline]
-    fn value(&self) -> &[u8] {
+    fn value(&self) -> Result<&[u8]> {
         self.standing().value()
     }
 
-    fn value_bytes(&self) -> Bytes {
+    fn value_bytes(&self) -> Result<Bytes> {
         self.standing().value_bytes()
+    }
+
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        self.standing().phrased()
     }
 }
 

@@ -180,11 +180,11 @@ impl Cursor for SourceCursor {
     }
 
     #[inline]
-    fn value(&self) -> &[u8] {
+    fn value(&self) -> Result<&[u8]> {
         each!(self, cursor => cursor.value())
     }
 
-    fn value_bytes(&self) -> Bytes {
+    fn value_bytes(&self) -> Result<Bytes> {
         each!(self, cursor => cursor.value_bytes())
     }
 }

@@ -198,7 +198,7 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn value(&self) -> Result<&[u8]> {
         match self.place {
             Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
-            Place::Here { value_start } => Ok(&self.inner.value()[value_start..]),
+            Place::Here { value_start } => Ok(&self.inner.value()?[value_start..]),
             Place::HereApart | Place::BeforeInner | Place::AfterInner => {
                 Ok(self.value.get(&self.reader.values)?)
             }
@@ -209,7 +209,7 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn value_bytes(&self) -> Result<Bytes> {
         match self.place {
             Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
-            Place::Here { value_start } => Ok(self.part_from(value_start)),
+            Place::Here { value_start } => self.part_from(value_start),
             Place::HereApart | Place::BeforeInner | Place::AfterInner => {
                 self.value.get(&self.reader.values).cloned()
             }
@@ -259,12 +259,12 @@ impl<C: Cursor> VisibleCursor<C> {
                 continue;
             }
             let now_unix_s = self.reader.now_unix_s;
-            match fate(user_key, trailer, self.inner.value(), now_unix_s)? {
+            match fate(user_key, trailer, || self.inner.value(), now_unix_s)? {
                 Fate::Value {
                     start, is_apart, ..
                 } => {
                     if is_apart {
-                        self.value = LazyValue::of(self.part_from(start), true);
+                        self.value = LazyValue::of(self.part_from(start)?, true);
                         self.place = Place::HereApart;
                     } else {
                         self.place = Place::Here { value_start: start };
@@ -292,7 +292,7 @@ impl<C: Cursor> VisibleCursor<C> {
     /// stands. Leaves the inner cursor on the entry that ended the chain.
     fn fold_forward(&mut self) -> Result<Bytes> {
         self.operands.clear();
-        self.operands.push(self.inner.value_bytes());
+        self.operands.push(self.inner.value_bytes()?);
         let mut base = None;
         while self.inner.next()? {
             let (user_key, trailer) = key::split(self.inner.key());
@@ -300,12 +300,12 @@ impl<C: Cursor> VisibleCursor<C> {
                 break;
             }
             match self.fate()? {
-                Fate::Operand => self.operands.push(self.inner.value_bytes()),
+                Fate::Operand => self.operands.push(self.inner.value_bytes()?),
                 Fate::Gone => break,
                 Fate::Value {
                     start, is_apart, ..
                 } => {
-                    base = Some(LazyValue::of(self.part_from(start), is_apart));
+                    base = Some(LazyValue::of(self.part_from(start)?, is_apart));
                     break;
                 }
             }
@@ -380,13 +380,13 @@ impl<C: Cursor> VisibleCursor<C> {
                     start, is_apart, ..
                 } => {
                     self.operands.clear();
-                    base = Some(LazyValue::of(self.part_from(start), is_apart));
+                    base = Some(LazyValue::of(self.part_from(start)?, is_apart));
                 }
                 Fate::Gone => {
                     base = None;
                     self.operands.clear();
                 }
-                Fate::Operand => self.operands.push(self.inner.value_bytes()),
+                Fate::Operand => self.operands.push(self.inner.value_bytes()?),
             }
             if steps >= STEPS_BEFORE_SEEK {
                 return self.settle_from_newest();
@@ -416,7 +416,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 Fate::Operand => Some(LazyValue::here(self.fold_forward()?)),
                 Fate::Value {
                     start, is_apart, ..
-                } => Some(LazyValue::of(self.part_from(start), is_apart)),
+                } => Some(LazyValue::of(self.part_from(start)?, is_apart)),
             }
         };
         aim(&mut self.target, &self.key, first_trailer());
@@ -473,15 +473,15 @@ impl<C: Cursor> VisibleCursor<C> {
     }
 
     /// The inner cursor's value from `start` on: the user's, or where it lies.
-    fn part_from(&self, start: usize) -> Bytes {
-        let raw = self.inner.value_bytes();
-        raw.slice(start..raw.len())
+    fn part_from(&self, start: usize) -> Result<Bytes> {
+        let raw = self.inner.value_bytes()?;
+        Ok(raw.slice(start..raw.len()))
     }
 
     fn fate(&self) -> Result<Fate> {
         let (user_key, trailer) = key::split(self.inner.key());
         let now_unix_s = self.reader.now_unix_s;
-        fate(user_key, trailer, self.inner.value(), now_unix_s)
+        fate(user_key, trailer, || self.inner.value(), now_unix_s)
     }
 }
 

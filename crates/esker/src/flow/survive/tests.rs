@@ -48,6 +48,7 @@ impl Rewrite<'_> {
             values: &OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1),
             now_unix_s: NOW_UNIX_S,
             is_bottom: &mut is_bottom,
+            verbatim: Verbatim::default(),
         };
         let input: VectorCursor = self.inputs.cursor();
         let mut survivors = Survivors::new(Box::new(input), self.lower.as_deref(), rules)?;
@@ -58,6 +59,9 @@ impl Rewrite<'_> {
                 assert!(key::compare(&KeyOrder::Bytewise, last, internal_key).is_lt());
             }
             last = Some(internal_key.to_vec());
+            let Carried::Raw(value) = value else {
+                panic!("nothing is packed here");
+            };
             let (user_key, trailer) = key::split(internal_key);
             let point = (user_key.to_vec(), trailer, value.to_vec());
             out.points.push(point);

@@ -413,8 +413,8 @@ impl Cursor for MemCursor {
     }
 
     #[inline]
-    fn value(&self) -> &[u8] {
-        self.node().value()
+    fn value(&self) -> Result<&[u8]> {
+        Ok(self.node().value())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Every kind of builder of sorted files behind one enum.
 
 use crate::base::phrase::encoder::Encoder;
+use crate::base::types::cursor::Phrased;
 use crate::base::types::error::Result;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::AppendFile;
@@ -47,6 +48,17 @@ impl AnyBuilder {
         match self {
             AnyBuilder::BlockBased(builder) => builder.add(internal_key, value),
             AnyBuilder::Searchable(builder) => builder.add(internal_key, value),
+        }
+    }
+
+    /// As [`AnyBuilder::add`], of a put whose value is phrases already.
+    ///
+    /// # Panics
+    /// As that; and when the file is not searchable, or has another dictionary.
+    pub fn add_phrased(&mut self, internal_key: &[u8], value: &Phrased<'_>) -> Result<()> {
+        match self {
+            AnyBuilder::BlockBased(_) => panic!("files of blocks have no phrases"),
+            AnyBuilder::Searchable(builder) => builder.add_phrased(internal_key, value),
         }
     }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
+use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Cursor, Phrased};
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
@@ -118,6 +119,19 @@ impl AnyReader {
         }
     }
 
+    /// Whether the file is searched while it is compressed.
+    pub fn is_searchable(&self) -> bool {
+        matches!(self, AnyReader::Searchable(_))
+    }
+
+    /// The dictionary that its values are phrases of, if they are.
+    pub fn dictionary(&self) -> Option<&Arc<Dictionary>> {
+        match self {
+            AnyReader::BlockBased(_) => None,
+            AnyReader::Searchable(reader) => reader.dictionary(),
+        }
+    }
+
     /// Number of the file.
     pub fn number(&self) -> FileNumber {
         match self {
@@ -152,6 +166,16 @@ pub enum AnyCursor {
     BlockBased(Box<BlockBasedCursor>),
     /// In a file that is searched while it is compressed. Boxed as the other is.
     Searchable(Box<SearchableCursor>),
+}
+
+impl AnyCursor {
+    /// Moves to an entry at about `lot` 2^32nds of the way through the file: to pick some of all.
+    pub fn seek_near(&mut self, lot: u32) -> Result<bool> {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.seek_near(lot),
+            AnyCursor::Searchable(cursor) => cursor.seek_near(lot),
+        }
+    }
 }
 
 impl Cursor for AnyCursor {
@@ -216,17 +240,24 @@ impl Cursor for AnyCursor {
     }
 
     #[inline]
-    fn value(&self) -> &[u8] {
+    fn value(&self) -> Result<&[u8]> {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.value(),
             AnyCursor::Searchable(cursor) => cursor.value(),
         }
     }
 
-    fn value_bytes(&self) -> Bytes {
+    fn value_bytes(&self) -> Result<Bytes> {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.value_bytes(),
             AnyCursor::Searchable(cursor) => cursor.value_bytes(),
+        }
+    }
+
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        match self {
+            AnyCursor::BlockBased(_) => None,
+            AnyCursor::Searchable(cursor) => cursor.phrased(),
         }
     }
 }

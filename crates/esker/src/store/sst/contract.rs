@@ -32,6 +32,27 @@ pub struct FinishedSst {
     pub size_bytes: u64,
     /// What the file says about itself.
     pub props: Props,
+    /// Whether it is searched while it is compressed.
+    pub is_searchable: bool,
+    /// Values that phrases were looked for in.
+    pub packed: PackTally,
+}
+
+/// What became of values that were packed anew, by a dictionary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PackTally {
+    /// Their bytes before.
+    pub plain_bytes: u64,
+    /// Their bytes in the file.
+    pub packed_bytes: u64,
+}
+
+impl PackTally {
+    /// Counts what another one counted.
+    pub fn add(&mut self, other: PackTally) {
+        self.plain_bytes += other.plain_bytes;
+        self.packed_bytes += other.packed_bytes;
+    }
 }
 
 /// An entry that a point read found.

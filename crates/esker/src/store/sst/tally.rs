@@ -37,10 +37,8 @@ impl Tally {
     /// Errors: `Invalid` for an entry that expires and has no expiry, `Corruption` for a pointer
     /// that is none.
     pub fn count(&mut self, entry: &Entry<'_>, is_new_key: bool) -> Result<()> {
+        self.count_key(entry.key, is_new_key);
         let props = &mut self.props;
-        props.entry_count += 1;
-        props.key_count += u64::from(is_new_key);
-        props.raw_key_bytes += (entry.key.len() + key::TRAILER_BYTES) as u64;
         props.raw_value_bytes += entry.value.len() as u64;
         if let Some(pointer) = ValuePointer::of(entry)? {
             let bytes = pointer.record_bytes(entry.key.len());
@@ -53,6 +51,22 @@ impl Tally {
         }
         self.count_seqno(entry.seqno());
         self.count_expiry(entry)
+    }
+
+    /// Counts a put of a value that stays packed, and has so many bytes unpacked.
+    pub fn count_packed(&mut self, internal_key: &[u8], value_len: usize, is_new_key: bool) {
+        let (user_key, trailer) = key::split(internal_key);
+        self.count_key(user_key, is_new_key);
+        self.props.raw_value_bytes += value_len as u64;
+        self.count_seqno(trailer.seqno());
+        self.every_entry_expires = false;
+    }
+
+    fn count_key(&mut self, user_key: &[u8], is_new_key: bool) {
+        let props = &mut self.props;
+        props.entry_count += 1;
+        props.key_count += u64::from(is_new_key);
+        props.raw_key_bytes += (user_key.len() + key::TRAILER_BYTES) as u64;
     }
 
     /// Counts a range delete.

@@ -166,7 +166,7 @@ fn take_record(body: &mut ByteReader<'_>) -> Option<FileRecord> {
     let number = take_file_number(body)?;
     let size_bytes = body.varint()?;
     let flags = body.byte()?;
-    let is_flags_known = flags & !(FLAG_LARGEST_EXCLUSIVE | FLAG_EXPIRES | FLAG_VALUES) == 0;
+    let is_flags_known = flags & !FLAGS == 0;
     let record = FileRecord {
         number,
         size_bytes,
@@ -185,6 +185,11 @@ fn take_record(body: &mut ByteReader<'_>) -> Option<FileRecord> {
         values: match flags & FLAG_VALUES {
             0 => ValueShares::default(),
             _ => ValueShares::take(body).filter(|values| !values.is_empty())?,
+        },
+        is_searchable: flags & FLAG_SEARCHABLE != 0,
+        raw_bytes: match flags & FLAG_RAW_BYTES {
+            0 => 0,
+            _ => body.varint().filter(|bytes| *bytes > 0)?,
         },
     };
     is_flags_known.then_some(record)

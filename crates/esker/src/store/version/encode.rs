@@ -123,6 +123,12 @@ fn put_record(out: &mut Vec<u8>, record: &FileRecord) {
     if !record.values.is_empty() {
         flags |= FLAG_VALUES;
     }
+    if record.is_searchable {
+        flags |= FLAG_SEARCHABLE;
+    }
+    if record.raw_bytes > 0 {
+        flags |= FLAG_RAW_BYTES;
+    }
     out.push(flags);
     put_prefixed(out, &record.smallest);
     put_prefixed(out, &record.largest);
@@ -136,6 +142,9 @@ fn put_record(out: &mut Vec<u8>, record: &FileRecord) {
     }
     if !record.values.is_empty() {
         record.values.put(out);
+    }
+    if record.raw_bytes > 0 {
+        put_varint(out, record.raw_bytes);
     }
 }
 

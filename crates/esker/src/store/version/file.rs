@@ -41,6 +41,10 @@ pub struct FileRecord {
     pub newest_expiry_s: Option<u32>,
     /// What its entries point to in the value log.
     pub values: ValueShares,
+    /// Whether it is searched while it is compressed; else it is made of blocks.
+    pub is_searchable: bool,
+    /// Bytes of its user keys and values before packing; 0 where nobody said.
+    pub raw_bytes: u64,
 }
 
 impl FileRecord {

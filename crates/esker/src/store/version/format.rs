@@ -34,10 +34,11 @@
 //! | 0x0b | set flushed | keyspace varint, seqno varint |
 //!
 //! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1:
-//!   an expiry follows; bit 2: shares of the value log follow), smallest bytes, largest bytes,
-//!   smallest seqno varint, largest seqno varint, entries varint, deletes varint, range deletes
-//!   varint, with bit 1 newest expiry u32, with bit 2 the shares as in `store/vlog/shares`, at
-//!   least one.
+//!   an expiry follows; bit 2: shares of the value log follow; bit 3: the file is searchable;
+//!   bit 4: raw bytes follow), smallest bytes, largest bytes, smallest seqno varint, largest
+//!   seqno varint, entries varint, deletes varint, range deletes varint, with bit 1 newest expiry
+//!   u32, with bit 2 the shares as in `store/vlog/shares`, at least one, with bit 4 the bytes of
+//!   keys and values before packing, varint, at least 1.
 //! - merge: u8 0, or u8 1 and the operator's name as text.
 //! - settings: count varint, then name text and value text of each, names ascending.
 //!
@@ -101,6 +102,13 @@ pub const FLAG_LARGEST_EXCLUSIVE: u8 = 1;
 pub const FLAG_EXPIRES: u8 = 2;
 /// Entries of the file point into the value log.
 pub const FLAG_VALUES: u8 = 4;
+/// The file is searched while it is compressed.
+pub const FLAG_SEARCHABLE: u8 = 8;
+/// It is told how many bytes were packed.
+pub const FLAG_RAW_BYTES: u8 = 16;
+/// Every flag.
+pub const FLAGS: u8 =
+    FLAG_LARGEST_EXCLUSIVE | FLAG_EXPIRES | FLAG_VALUES | FLAG_SEARCHABLE | FLAG_RAW_BYTES;
 
 /// What a snapshot record says before its changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ impl Settings {
         let mut pick = |choices: &[&'static str]| {
             choices[usize::try_from(random.below(choices.len() as u64)).unwrap()]
         };
-        let packings = ["none", "lz4", "zstd", "snappy"];
+        let packings = ["none", "lz4", "zstd", "snappy", "searchable", "searchable"];
         Settings(vec![
             ("memory_limit", pick(&["1MiB", "4MiB", "64MiB"])),
             ("memtable.size", pick(&["16KiB", "16KiB", "64KiB", "auto"])),
@@ -36,7 +36,8 @@ impl Settings {
             ("sst.index_partition", pick(&["4KiB", "256KiB"])),
             ("sst.file_size", pick(&["16KiB", "32KiB", "64KiB"])),
             ("compression", pick(&packings)),
-            ("sst.compression_upper", pick(&packings)),
+            ("sst.compression_upper", pick(&packings[..4])),
+            ("sst.dictionary_min", pick(&["0", "4KiB", "4MiB"])),
             ("compaction.l0_trigger", pick(&["1", "2", "4", "8"])),
             ("compaction.base_level", pick(&["64KiB", "128KiB", "1MiB"])),
             ("compaction.level_growth", pick(&["2", "10"])),

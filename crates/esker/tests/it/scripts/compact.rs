@@ -54,6 +54,7 @@ impl CompactStage {
             busy: &HashSet::new(),
             oldest_snapshot: tree.snapshots.first().copied().unwrap_or(tree.seqno),
             now_unix_s: tree.settings.env.clock.unix_seconds(),
+            is_searchable_wanted: false,
         };
         let plan = match range {
             None => situation.pick(),

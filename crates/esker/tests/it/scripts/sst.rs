@@ -198,7 +198,7 @@ impl SstStage {
         let mut is_on = cursor.seek_to_first()?;
         while is_on {
             let (user_key, trailer) = key::split(cursor.key());
-            let (user_key, value) = (quoted(user_key), quoted(cursor.value()));
+            let (user_key, value) = (quoted(user_key), quoted(cursor.value().unwrap()));
             writeln!(out, "{user_key} {trailer:?} {value}").unwrap();
             is_on = cursor.next()?;
         }

@@ -66,6 +66,7 @@ impl Tree {
             order: KeyOrder::Bytewise,
             sst: SstOptions::default(),
             compression: Compression::None,
+            phrasing: None,
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 10)),
             sink: None,
             pace: Arc::default(),

@@ -203,5 +203,7 @@ fn file_record(words: &[&str]) -> Result<FileRecord, String> {
         range_delete_count: u64::from(end.is_some()),
         newest_expiry_s: None,
         values: esker::store::vlog::ValueShares::default(),
+        is_searchable: false,
+        raw_bytes: 0,
     })
 }

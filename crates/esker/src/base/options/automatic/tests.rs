@@ -40,7 +40,17 @@ fn what_the_user_set_is_left_alone() {
 #[test]
 fn only_zstd_is_replaced_in_the_upper_levels() {
     // Who asks for no packing or for one of the quick ones gets it everywhere.
-    assert_eq!(upper_packing(Compression::Zstd), Compression::Lz4);
-    assert_eq!(upper_packing(Compression::None), Compression::None);
-    assert_eq!(upper_packing(Compression::Snappy), Compression::Snappy);
+    assert_eq!(
+        upper_packing(Packing::Blocks(Compression::Zstd)),
+        Compression::Lz4
+    );
+    assert_eq!(
+        upper_packing(Packing::Blocks(Compression::None)),
+        Compression::None
+    );
+    assert_eq!(
+        upper_packing(Packing::Blocks(Compression::Snappy)),
+        Compression::Snappy
+    );
+    assert_eq!(upper_packing(Packing::Searchable), Compression::Lz4);
 }

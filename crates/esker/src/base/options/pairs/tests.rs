@@ -47,7 +47,7 @@ fn every_setting_survives_reopening() {
 #[test]
 fn what_a_newer_version_wrote_is_refused_by_name() {
     // Guessing at a setting that is not understood could lose what it was set for.
-    for pair in [("sst.quantum", "on"), ("compression", "searchable")] {
+    for pair in [("sst.quantum", "on"), ("compression", "origami")] {
         let error = from_pairs([pair]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(

@@ -67,6 +67,7 @@ impl Tree {
                 ..SstOptions::default()
             },
             compression: Compression::None,
+            phrasing: None,
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
             sink: None,
             pace: Arc::default(),
@@ -197,6 +198,7 @@ impl Tree {
             busy: &busy,
             oldest_snapshot: snapshots.first().copied().unwrap_or(self.seqno),
             now_unix_s: self.settings.env.clock.unix_seconds(),
+            is_searchable_wanted: false,
         };
         match range {
             None => situation.pick(),

@@ -19,6 +19,8 @@ fn file(number: u64, depth: usize, keys: [&str; 2]) -> (Level, u64, Arc<FileReco
         range_delete_count: 0,
         newest_expiry_s: None,
         values: crate::store::vlog::shares::ValueShares::default(),
+        is_searchable: false,
+        raw_bytes: 0,
     };
     (Level::new(depth).unwrap(), number, Arc::new(record))
 }
@@ -45,6 +47,7 @@ fn with<T>(levels: &Levels, busy: &[u64], look: impl FnOnce(&Situation<'_>) -> T
         busy: &busy.iter().map(|number| FileNumber(*number)).collect(),
         oldest_snapshot: SeqNo::MAX,
         now_unix_s: 0,
+        is_searchable_wanted: false,
     })
 }
 

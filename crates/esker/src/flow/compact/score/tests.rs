@@ -34,6 +34,8 @@ fn levels_of(sizes: &[(usize, u64)]) -> Levels {
             range_delete_count: 0,
             newest_expiry_s: None,
             values: crate::store::vlog::shares::ValueShares::default(),
+            is_searchable: false,
+            raw_bytes: 0,
         };
         (Level::new(depth).unwrap(), number, Arc::new(record))
     });

@@ -40,6 +40,8 @@ fn add(
             .iter()
             .map(|(segment, bytes)| (FileNumber(*segment), *bytes))
             .collect::<ValueShares>(),
+        is_searchable: false,
+        raw_bytes: 0,
     };
     let level = Level::new(depth).unwrap();
     let run = if depth == 0 { number } else { 0 };
@@ -64,6 +66,7 @@ fn picked(
             .collect::<HashSet<_>>(),
         oldest_snapshot: SeqNo::MAX,
         now_unix_s: 0,
+        is_searchable_wanted: false,
     };
     let plan = pick(&situation)?;
     assert_eq!(plan.reason, Reason::Values);

@@ -49,7 +49,7 @@ fn files_of_a_run_move_as_one() {
             assert_eq!(cursor.is_valid(), oracle.is_valid());
             if oracle.is_valid() {
                 assert_eq!(cursor.key(), oracle.key());
-                assert_eq!(cursor.value_bytes(), oracle.value());
+                assert_eq!(cursor.value_bytes().unwrap(), oracle.value().unwrap());
             }
         }
     });

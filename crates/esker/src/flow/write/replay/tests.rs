@@ -230,7 +230,11 @@ impl Log {
             while is_valid {
                 let (key, trailer) = crate::base::types::key::split(cursor.key());
                 assert!(trailer.seqno() <= replayed.last_seqno);
-                entries.push((trailer.seqno(), key.to_vec(), cursor.value().to_vec()));
+                entries.push((
+                    trailer.seqno(),
+                    key.to_vec(),
+                    cursor.value().unwrap().to_vec(),
+                ));
                 is_valid = cursor.next().unwrap();
             }
         }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::*;
 use crate::base::codec::compress::Compression;
-use crate::base::options::sst::SstOptions;
+use crate::base::options::sst::{Packing, SstOptions};
 use crate::base::phrase::corpus;
 use crate::base::phrase::encoder::Encoder;
 use crate::base::phrase::parse::Effort;
@@ -41,7 +41,7 @@ fn settings(order: &KeyOrder, sst: SstOptions) -> BuildSettings {
     BuildSettings {
         number: NUMBER,
         order: order.clone(),
-        compression: sst.compression,
+        compression: sst.compression.of_blocks(),
         sst,
         keyspace: KeyspaceId(3),
         created_unix_s: 1_790_000_000,
@@ -54,7 +54,7 @@ fn random_settings(random: &mut Random) -> SstOptions {
         block_size_bytes: [64, 200, 1000, 4096, 65_536][pick(random, 5)],
         restart_interval: [1, 2, 7, 16, 32][pick(random, 5)],
         filter_bits_per_key: [0.0, 4.5, 10.0][pick(random, 3)],
-        compression: Compression::NAMES[pick(random, 4)].1,
+        compression: Packing::Blocks(Compression::NAMES[pick(random, 4)].1),
         block_hash_index: random.one_in(2),
         index_partition_bytes: [1, 100, 1 << 20][pick(random, 3)],
         ..SstOptions::default()
@@ -155,7 +155,7 @@ fn walk_forward(reader: &Arc<AnyReader>) -> Result<Rows> {
     let mut rows = Rows::new();
     let mut is_on = cursor.seek_to_first()?;
     while is_on {
-        rows.push((cursor.key().to_vec(), cursor.value().to_vec()));
+        rows.push((cursor.key().to_vec(), cursor.value().unwrap().to_vec()));
         is_on = cursor.next()?;
     }
     Ok(rows)
@@ -214,8 +214,8 @@ fn check_walks(reader: &Arc<AnyReader>, rows: &Rows, order: &KeyOrder, random: &
         assert_eq!(cursor.is_valid(), place.is_some());
         if let Some(at) = place {
             assert_eq!(cursor.key(), rows[at].0);
-            assert_eq!(cursor.value(), rows[at].1);
-            assert_eq!(cursor.value_bytes(), rows[at].1);
+            assert_eq!(cursor.value().unwrap(), rows[at].1);
+            assert_eq!(cursor.value_bytes().unwrap(), rows[at].1);
         }
     }
 }
@@ -285,7 +285,7 @@ fn long_scans_read_ahead() {
         });
         let mut is_on = cursor.seek_to_last().unwrap();
         for (internal, value) in rows.iter().rev() {
-            assert!(is_on && cursor.key() == internal && cursor.value() == value);
+            assert!(is_on && cursor.key() == internal && cursor.value().unwrap() == value);
             is_on = cursor.prev().unwrap();
         }
         assert!(!is_on);
@@ -413,7 +413,7 @@ fn small_file(begin: Begin, compression: Compression) -> (Vec<u8>, Rows) {
     let sst = SstOptions {
         block_size_bytes: 150,
         restart_interval: 3,
-        compression,
+        compression: Packing::Blocks(compression),
         index_partition_bytes: 40,
         ..SstOptions::default()
     };
@@ -515,7 +515,7 @@ fn a_misplaced_block_is_noticed() {
         .collect();
     let sst = SstOptions {
         block_size_bytes: 500,
-        compression: Compression::None,
+        compression: Packing::Blocks(Compression::None),
         block_hash_index: false,
         ..SstOptions::default()
     };

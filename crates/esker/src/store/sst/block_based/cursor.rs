@@ -41,6 +41,15 @@ impl BlockBasedCursor {
         }
     }
 
+    /// Moves to the first entry of the block at about `lot` 2^32nds of the way through the file.
+    pub fn seek_near(&mut self, lot: u32) -> Result<bool> {
+        let (reader, fill_cache) = (&self.reader, self.options.fill_cache);
+        let place = reader.index().near(reader.source(), lot, fill_cache);
+        let result = place
+            .and_then(|place| Ok(self.enter(place)? && self.moved(BlockCursor::seek_to_first)?));
+        self.settled(result)
+    }
+
     // Stands nowhere, and lets go of the place.
     fn leave(&mut self) -> bool {
         self.place = None;
@@ -222,11 +231,11 @@ impl Cursor for BlockBasedCursor {
     }
 
     #[inline]
-    fn value(&self) -> &[u8] {
-        self.rows.value()
+    fn value(&self) -> Result<&[u8]> {
+        Ok(self.rows.value())
     }
 
-    fn value_bytes(&self) -> Bytes {
-        self.rows.value_bytes()
+    fn value_bytes(&self) -> Result<Bytes> {
+        Ok(self.rows.value_bytes())
     }
 }

@@ -6,7 +6,7 @@ use crate::base::types::error::Result;
 use crate::base::types::order::KeyOrder;
 use crate::store::sst::block::fetch::BlockSource;
 use crate::store::sst::format::BlockHandle;
-use crate::store::sst::index::block::IndexBlock;
+use crate::store::sst::index::block::{IndexBlock, share};
 
 /// The index of one open file.
 #[derive(Clone, Debug)]
@@ -113,6 +113,21 @@ impl Index {
             partition,
             leaf,
             slot,
+        }))
+    }
+
+    /// The data block at about `lot` 2^32nds of the way through the file.
+    pub fn near(
+        &self,
+        source: &BlockSource,
+        lot: u32,
+        fill_cache: bool,
+    ) -> Result<Option<IndexPlace>> {
+        let (partition, rest) = share(lot, self.partition_count());
+        let place = self.first_of(source, partition, fill_cache)?;
+        Ok(place.map(|place| IndexPlace {
+            slot: share(rest, place.leaf.len()).0,
+            ..place
         }))
     }
 

@@ -226,5 +226,14 @@ fn partition_point(len: usize, is_before: impl Fn(usize) -> bool) -> usize {
     lower
 }
 
+/// Which of `count` equal parts `lot` 2^32nds of the way lie in, and how far in it, in the same
+/// unit.
+pub fn share(lot: u32, count: usize) -> (usize, u32) {
+    let product = u64::from(lot) * count as u64;
+    let part = usize::try_from(product >> 32).expect("below the count");
+    let rest = u32::try_from(product & u64::from(u32::MAX)).expect("it was cut");
+    (part, rest)
+}
+
 #[cfg(test)]
 mod tests;

@@ -6,9 +6,11 @@ use crate::base::codec::checksum::hash64;
 use crate::base::codec::compress::Compression;
 use crate::base::phrase::encoder::Encoder;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::Phrased;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
+use crate::base::types::kind::Kind;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block::writer::{BlockWriter, PackSettings};
@@ -114,16 +116,39 @@ impl SearchableBuilder {
     /// When entries come out of order, or are of a kind that lies only elsewhere.
     pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
         let entry = Entry::from_internal(internal_key, value);
-        let is_new = match self.pending {
+        let is_new = self.is_new(internal_key);
+        self.tally.count(&entry, is_new)?;
+        let value = self.packer.pack(entry.kind(), value)?;
+        self.push(internal_key, is_new, value)
+    }
+
+    /// As [`SearchableBuilder::add`], of a put whose value is phrases already.
+    ///
+    /// # Panics
+    /// As that; and when it is not a put, or the phrases are of another dictionary.
+    pub fn add_phrased(&mut self, internal_key: &[u8], value: &Phrased<'_>) -> Result<()> {
+        assert_eq!(key::split(internal_key).1.kind(), Kind::Put);
+        let is_new = self.is_new(internal_key);
+        self.tally
+            .count_packed(internal_key, value.plain_len, is_new);
+        let value = self.packer.take_phrased(value);
+        self.push(internal_key, is_new, value)
+    }
+
+    fn is_new(&self, internal_key: &[u8]) -> bool {
+        match self.pending {
             None => true,
             Some(_) => is_new_key(&self.settings.order, &self.last_key, internal_key),
-        };
-        self.tally.count(&entry, is_new)?;
-        if self.pending.is_none() {
-            self.tally.props.smallest = Bytes::copy_of(entry.key);
         }
-        self.write_pending(Some((entry.key, is_new)))?;
-        let value = self.packer.pack(entry.kind(), value)?;
+    }
+
+    // The entry waits, and the one before it is written.
+    fn push(&mut self, internal_key: &[u8], is_new: bool, value: PackedValue) -> Result<()> {
+        let user_key = key::user_key(internal_key);
+        if self.pending.is_none() {
+            self.tally.props.smallest = Bytes::copy_of(user_key);
+        }
+        self.write_pending(Some((user_key, is_new)))?;
         self.value_bytes_max = self.value_bytes_max.max(value.plain_len());
         self.pending = Some(Pending {
             value,
@@ -195,6 +220,8 @@ impl SearchableBuilder {
         };
         self.out.write_bare(&footer.encode(self.out.offset()))?;
         Ok(FinishedSst {
+            is_searchable: true,
+            packed: self.packer.tally(),
             size_bytes: self.out.sync()?,
             props: self.tally.props,
         })

@@ -1,21 +1,24 @@
 //! Ordered reads of a searchable sorted file.
 
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Cursor, Phrased};
 use crate::base::types::error::Result;
 use crate::base::types::key;
+use crate::store::sst::index::block::share;
 use crate::store::sst::searchable::keys::{Landing, OpenGroup, Spot, Wanted};
-use crate::store::sst::searchable::page::{Page, bad};
+use crate::store::sst::searchable::page::{Page, RecordPlace, bad, no_place};
 use crate::store::sst::searchable::reader::SearchableReader;
+use crate::store::sst::searchable::records::Record;
 use crate::store::sst::searchable::window::Window;
 
 /// Ordered movement over the entries of one file, both ways.
 ///
-/// Shape: holds one key page, the prefixes of one group, the entry it stands on unpacked, and a
-/// window of records of up to 256 KiB while it walks.
+/// Shape: holds one key page, the prefixes of one group, the record it stands on, unpacked when it
+/// is asked for, and a window of records of up to 256 KiB while it walks.
 #[derive(Debug)]
 pub struct SearchableCursor {
     reader: Arc<SearchableReader>,
@@ -26,9 +29,12 @@ pub struct SearchableCursor {
     /// Number of the open group in its page, and of the entry in the group.
     spot: Spot,
     window: Window,
-    /// Internal key and raw value of the entry.
+    /// Internal key of the entry, and where its record lies.
     key: Vec<u8>,
-    value: Vec<u8>,
+    record: RecordPlace,
+    /// Its raw value, once somebody asked for it; and memory for the next one.
+    value: OnceCell<Vec<u8>>,
+    spare: RefCell<Vec<u8>>,
     is_valid: bool,
 }
 
@@ -43,9 +49,17 @@ impl SearchableCursor {
             spot: Spot { group: 0, entry: 0 },
             window: Window::new(options.readahead_bytes_max),
             key: Vec::new(),
-            value: Vec::new(),
+            record: RecordPlace { offset: 0, len: 0 },
+            value: OnceCell::new(),
+            spare: RefCell::default(),
             is_valid: false,
         }
+    }
+
+    /// Moves to the first entry of the page at about `lot` 2^32nds of the way through the file.
+    pub fn seek_near(&mut self, lot: u32) -> Result<bool> {
+        let result = self.first_of(share(lot, self.reader.page_count()).0);
+        self.settled(result)
     }
 
     // Stands nowhere.
@@ -91,7 +105,7 @@ impl SearchableCursor {
         Ok(self.group.len())
     }
 
-    // Stands on entry number `index` of the open group: reads, checks and unpacks it.
+    // Stands on entry number `index` of the open group: reads and checks its record.
     #[inline]
     fn load(&mut self, index: usize) -> Result<bool> {
         let entry = self.group.entry(index);
@@ -99,13 +113,22 @@ impl SearchableCursor {
         let reader = &*self.reader;
         let bytes = self.window.record(reader.source(), entry.record)?;
         let record = reader.record(bytes, entry.prefix, entry.trailer, entry.record)?;
-        reader.unpack(&record, entry.record, &mut self.value)?;
         self.key.clear();
         self.key.extend_from_slice(entry.prefix);
         key::encode_into(&mut self.key, record.tail, entry.trailer);
+        self.record = entry.record;
+        if let Some(value) = self.value.take() {
+            self.spare.replace(value);
+        }
         self.spot.entry = index;
         self.is_valid = true;
         Ok(true)
+    }
+
+    // The record it stands on, which was held against its checksum when the cursor came there.
+    fn standing(&self) -> Result<Record<'_>> {
+        let bytes = self.window.held(self.record).ok_or_else(no_place)?;
+        Record::standing(bytes, key::split(&self.key).1.kind())
     }
 
     // The first entry from the beginning of page number `slot` on.
@@ -233,8 +256,20 @@ impl Cursor for SearchableCursor {
     }
 
     #[inline]
-    fn value(&self) -> &[u8] {
+    fn value(&self) -> Result<&[u8]> {
         assert!(self.is_valid);
-        &self.value
+        if let Some(value) = self.value.get() {
+            return Ok(value);
+        }
+        let mut raw = self.spare.take();
+        self.reader
+            .unpack(&self.standing()?, self.record, &mut raw)?;
+        Ok(self.value.get_or_init(|| raw))
+    }
+
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        assert!(self.is_valid);
+        let (dictionary, record) = (self.reader.dictionary()?, self.standing().ok()?);
+        record.phrased(dictionary.id())
     }
 }

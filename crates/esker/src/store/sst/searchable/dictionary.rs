@@ -3,15 +3,16 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::base::codec::checksum::hash64;
+use crate::base::codec::checksum::hash128;
 use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::error::Result;
+use crate::base::types::ids::DictionaryId;
 
 /// Bytes of memory for each byte of a dictionary as stored, beside the tables that decode: its
 /// parts and the codes, both unpacked.
 const MEMORY_PER_STORED_BYTE: usize = 5;
 
-/// Dictionaries that somebody has, by what they are: the hash and the length of their bytes.
+/// Dictionaries that somebody has, by the hash of their bytes.
 ///
 /// A file carries its dictionary, so that nothing else must be there to read it; and the files of
 /// a keyspace mostly carry the same. Its tables are some megabytes, and what is the same is the
@@ -19,8 +20,7 @@ const MEMORY_PER_STORED_BYTE: usize = 5;
 static SHARED: Mutex<Vec<Named>> = Mutex::new(Vec::new());
 
 struct Named {
-    hash: u64,
-    len: usize,
+    id: DictionaryId,
     dictionary: Weak<Dictionary>,
 }
 
@@ -36,8 +36,8 @@ impl SharedDictionary {
     ///
     /// Errors: `Unsupported` for a newer format, else `Corruption`.
     pub fn read(bytes: &[u8]) -> Result<SharedDictionary> {
-        let (hash, len) = (hash64(bytes), bytes.len());
-        if let Some(dictionary) = find(hash, len) {
+        let id = DictionaryId(hash128(bytes));
+        if let Some(dictionary) = find(id) {
             return Ok(SharedDictionary {
                 dictionary,
                 pinned_bytes: 0,
@@ -46,12 +46,11 @@ impl SharedDictionary {
         // Under no lock: it takes milliseconds. Two threads that do it at once have one each.
         let dictionary = Arc::new(Dictionary::from_bytes(bytes)?);
         keep(Named {
-            hash,
-            len,
+            id,
             dictionary: Arc::downgrade(&dictionary),
         });
         Ok(SharedDictionary {
-            pinned_bytes: dictionary.decoder().size_bytes() + len * MEMORY_PER_STORED_BYTE,
+            pinned_bytes: dictionary.decoder().size_bytes() + bytes.len() * MEMORY_PER_STORED_BYTE,
             dictionary,
         })
     }
@@ -67,11 +66,9 @@ impl SharedDictionary {
     }
 }
 
-fn find(hash: u64, len: usize) -> Option<Arc<Dictionary>> {
+fn find(id: DictionaryId) -> Option<Arc<Dictionary>> {
     let shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut same = shared
-        .iter()
-        .filter(|named| (named.hash, named.len) == (hash, len));
+    let mut same = shared.iter().filter(|named| named.id == id);
     same.find_map(|named| named.dictionary.upgrade())
 }
 

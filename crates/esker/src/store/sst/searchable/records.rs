@@ -7,12 +7,14 @@ use crate::base::codec::reader::{ByteReader, put_prefixed};
 use crate::base::codec::varint::put_varint;
 use crate::base::phrase::dictionary::Dictionary;
 use crate::base::phrase::encoder::Encoder;
+use crate::base::types::cursor::Phrased;
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::{Error, Result};
-use crate::base::types::ids::FileNumber;
+use crate::base::types::ids::{DictionaryId, FileNumber};
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::store::sst::contract::PackTally;
 use crate::store::sst::searchable::format::{CHECK_BYTES, METHOD_BITS, Method};
 
 /// Values shorter than this are not given to Zstd: a frame of its own has a dozen bytes of heads,
@@ -91,6 +93,7 @@ impl PackedValue {
 pub struct ValuePacker {
     phrases: Option<Encoder>,
     has_used_phrases: bool,
+    tally: PackTally,
     frames: Option<FramePacker>,
     /// Memory of a frame, and of a value that was written.
     frame: Vec<u8>,
@@ -106,6 +109,7 @@ impl ValuePacker {
         Ok(ValuePacker {
             phrases,
             has_used_phrases: false,
+            tally: PackTally::default(),
             frames: zstd_level.map(FramePacker::new).transpose()?,
             frame: Vec::new(),
             spare: Vec::new(),
@@ -130,11 +134,38 @@ impl ValuePacker {
             put_number(&mut packed, value.len(), Method::Raw);
             packed.extend_from_slice(value);
         }
+        if self.phrases.is_some() && !kind.is_apart() && value.len() <= PHRASE_VALUE_BYTES_MAX {
+            self.tally.plain_bytes += value.len() as u64;
+            self.tally.packed_bytes += packed.len() as u64;
+        }
         Ok(PackedValue {
             expiry: expiry.to_vec(),
             plain_len: value.len(),
             packed,
         })
+    }
+
+    /// What became of the values that were packed and might have been phrases.
+    pub fn tally(&self) -> PackTally {
+        self.tally
+    }
+
+    /// Takes a value that is phrases of this packer's dictionary already.
+    ///
+    /// # Panics
+    /// When it is of another dictionary: it could not be read again.
+    pub fn take_phrased(&mut self, phrased: &Phrased<'_>) -> PackedValue {
+        let own = self.phrases.as_ref().map(|own| own.dictionary().id());
+        assert_eq!(own, Some(phrased.dictionary));
+        self.has_used_phrases = true;
+        let mut packed = std::mem::take(&mut self.spare);
+        packed.clear();
+        packed.extend_from_slice(phrased.payload);
+        PackedValue {
+            expiry: Vec::new(),
+            plain_len: phrased.plain_len,
+            packed,
+        }
     }
 
     /// Takes the memory of a value that was written.
@@ -233,6 +264,25 @@ impl<'a> Record<'a> {
         Ok(record)
     }
 
+    /// As [`Record::read`], of bytes that were read before: nothing is checked again.
+    pub fn standing(bytes: &'a [u8], kind: Kind) -> Result<Record<'a>> {
+        let body = bytes
+            .split_last_chunk::<CHECK_BYTES>()
+            .map(|(body, _)| body);
+        let record = body.and_then(|body| Record::parts(body, kind));
+        record.ok_or_else(|| bad("its parts do not fit together"))
+    }
+
+    /// The value as it is stored, if it is phrases of the file's dictionary and nothing else.
+    pub fn phrased(&self, dictionary: DictionaryId) -> Option<Phrased<'a>> {
+        let is_plain = self.method == Method::Phrases && self.expiry.is_empty();
+        is_plain.then_some(Phrased {
+            dictionary,
+            plain_len: self.plain_len,
+            payload: self.packed,
+        })
+    }
+
     fn parts(body: &'a [u8], kind: Kind) -> Option<Record<'a>> {
         let mut reader = ByteReader::new(body);
         let tail = reader.prefixed()?;
@@ -276,6 +326,16 @@ impl<'a> Record<'a> {
             raw.splice(..0, self.expiry.iter().copied());
         }
         Ok(())
+    }
+
+    /// Bytes of its value unpacked, without the expiry.
+    pub fn plain_len(&self) -> usize {
+        self.plain_len
+    }
+
+    /// Bytes of its value as stored, with length and method.
+    pub fn packed_len(&self) -> usize {
+        self.packed.len()
     }
 
     /// How its value is packed.

@@ -41,8 +41,12 @@ impl Window {
         if self.range_of(place).is_none() {
             self.move_to(source, place, last)?;
         }
-        let range = self.range_of(place).ok_or_else(no_place)?;
-        self.bytes.get(range).ok_or_else(no_place)
+        self.held(place).ok_or_else(no_place)
+    }
+
+    /// The bytes of the record at `place`, if they are here: those asked for last are.
+    pub fn held(&self, place: RecordPlace) -> Option<&[u8]> {
+        self.bytes.get(self.range_of(place)?)
     }
 
     fn range_of(&self, place: RecordPlace) -> Option<std::ops::Range<usize>> {

@@ -101,6 +101,8 @@ impl Model {
             range_delete_count: random.below(2),
             newest_expiry_s: random.one_in(3).then_some(77),
             values: crate::store::vlog::shares::ValueShares::default(),
+            is_searchable: false,
+            raw_bytes: 0,
         })
     }
 
@@ -375,6 +377,8 @@ fn ten_thousand_files_take_single_edits() {
             range_delete_count: 0,
             newest_expiry_s: None,
             values: crate::store::vlog::shares::ValueShares::default(),
+            is_searchable: false,
+            raw_bytes: 0,
         })
     };
     let bottom = Level::new(6).unwrap();

@@ -16,6 +16,8 @@ fn record(smallest: &[u8], largest: &[u8], is_largest_exclusive: bool) -> FileRe
         range_delete_count: 0,
         newest_expiry_s: None,
         values: crate::store::vlog::shares::ValueShares::default(),
+        is_searchable: false,
+        raw_bytes: 0,
     }
 }
 

@@ -32,6 +32,8 @@ fn record(expiry: Option<u32>) -> Arc<FileRecord> {
         range_delete_count: 1,
         newest_expiry_s: expiry,
         values: crate::store::vlog::shares::ValueShares::default(),
+        is_searchable: false,
+        raw_bytes: 0,
     })
 }
 

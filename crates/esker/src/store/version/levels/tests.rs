@@ -20,6 +20,8 @@ fn file(number: u64, keys: (&str, &str), seqnos: (u64, u64)) -> Arc<FileRecord> 
         range_delete_count: 0,
         newest_expiry_s: None,
         values: crate::store::vlog::shares::ValueShares::default(),
+        is_searchable: false,
+        raw_bytes: 0,
     })
 }
 

@@ -19,6 +19,8 @@ fn file(number: u64, smallest: &[u8], largest: &[u8], is_exclusive: bool) -> Arc
         range_delete_count: 0,
         newest_expiry_s: None,
         values: crate::store::vlog::shares::ValueShares::default(),
+        is_searchable: false,
+        raw_bytes: 0,
     })
 }
 

@@ -1,0 +1,141 @@
+//! Trains a keyspace's phrase dictionary in the background.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::options::sst::Packing;
+use crate::base::phrase::train::Trainer;
+use crate::base::stats::board::Tick;
+use crate::base::stats::ledger::MemoryOwner;
+use crate::base::types::error::Result;
+use crate::db::core::Core;
+use crate::db::keyspace::KeyspaceParts;
+use crate::flow::phrasebook::wish;
+use crate::flow::read::view::View;
+use crate::flow::sampling::{Picked, pick, raw_bytes};
+
+/// Most bytes of values that a dictionary is trained from: more finds hardly better phrases and
+/// takes longer.
+const SAMPLE_BYTES_MAX: u64 = 8 << 20;
+
+/// Part of a keyspace's bytes that is enough to tell what the rest is like.
+const SAMPLE_SHARE: u64 = 4;
+
+/// Part of the memory limit that training may take for its sample.
+const MEMORY_SHARE: u64 = 64;
+
+/// Bytes of memory that training takes for each byte of the sample: itself, and counts of phrases
+/// and of pairs of them.
+const MEMORY_PER_SAMPLE_BYTE: u64 = 8;
+
+/// Least bytes that a sample may have, however small the keyspace and the memory are.
+const SAMPLE_BYTES_MIN: u64 = 16 << 10;
+
+/// Least bytes of an average value: what is left of shorter ones is mostly what each record has
+/// beside its value.
+const VALUE_BYTES_MIN: u64 = 16;
+
+/// Least bytes that must become one: below it the time is not worth the space.
+const RATIO_MIN: f64 = 1.15;
+
+/// How long a waiter sleeps before it looks again by itself; the signal wakes it.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Whether a dictionary should be trained for the keyspace now.
+pub fn is_due(parts: &KeyspaceParts) -> bool {
+    let options = parts.options();
+    options.sst.compression == Packing::Searchable
+        && parts.phrasebook.wants_training(
+            raw_bytes(&parts.current.view()),
+            options.sst.dictionary_min_bytes,
+        )
+}
+
+/// Trains a dictionary from values of the keyspace's files, and takes it into use if it pays.
+pub fn train(core: &Core, parts: &KeyspaceParts) -> Result<()> {
+    if parts.phrasebook.dictionary().is_none() && resume(parts) {
+        return Ok(());
+    }
+    let view = parts.current.view();
+    let raw_bytes = raw_bytes(&view);
+    let is_stopped = || core.gate.is_closed();
+    let sample_bytes = sample_bytes(core, raw_bytes);
+    let charge = core.ledger.hold(
+        MemoryOwner::Compaction,
+        sample_bytes * MEMORY_PER_SAMPLE_BYTE,
+    );
+    let bytes_max = usize::try_from(sample_bytes).expect("8 MiB at the most");
+    let picked = pick(&view, bytes_max, seed_of(&view), &is_stopped)?;
+    let Some(picked) = picked else {
+        return Ok(());
+    };
+    // The files are not needed any more, and may be removed meanwhile.
+    drop(view);
+    learn(parts, &picked, raw_bytes, &is_stopped);
+    core.board.add(Tick::DictionariesTrained, 1);
+    drop(charge);
+    Ok(())
+}
+
+fn learn(parts: &KeyspaceParts, picked: &Picked, raw_bytes: u64, is_stopped: &dyn Fn() -> bool) {
+    if picked.value_bytes < picked.value_count.max(1) * VALUE_BYTES_MIN {
+        return parts.phrasebook.give_up(raw_bytes);
+    }
+    let wish = wish(raw_bytes);
+    let mut trainer = Trainer::new(&picked.sample, wish);
+    let dictionary = loop {
+        if is_stopped() {
+            return;
+        }
+        if let Some(dictionary) = trainer.step() {
+            break Arc::new(dictionary);
+        }
+    };
+    if dictionary.estimate(&picked.trial) < RATIO_MIN {
+        return parts.phrasebook.give_up(raw_bytes);
+    }
+    parts.phrasebook.adopt(dictionary, wish.phrase_count);
+}
+
+fn sample_bytes(core: &Core, raw_bytes: u64) -> u64 {
+    let memory_limit = core.settings.load().db.memory_limit;
+    let most = SAMPLE_BYTES_MAX.min(memory_limit / MEMORY_SHARE);
+    (raw_bytes / SAMPLE_SHARE).min(most).max(SAMPLE_BYTES_MIN)
+}
+
+// Another one for other files, and the same for the same.
+fn seed_of(view: &View) -> u64 {
+    let files = view.parts().levels.files();
+    files.map(|(_, file)| file.number.0).max().unwrap_or(0)
+}
+
+/// Takes the dictionary of the newest searchable file into use, if there is one that can be read;
+/// says whether.
+pub fn resume(parts: &KeyspaceParts) -> bool {
+    let view = parts.current.view();
+    let files = view.parts().levels.files();
+    let searchable = files.filter(|(_, file)| file.is_searchable);
+    let Some((_, newest)) = searchable.max_by_key(|(_, file)| file.number) else {
+        return false;
+    };
+    // Whoever reads a damaged file is told; here it only means that another one is trained.
+    let reader = view.open(newest).ok();
+    let dictionary = reader.as_ref().and_then(|reader| reader.dictionary());
+    if let Some(dictionary) = dictionary {
+        let wished = dictionary.parts().count();
+        parts.phrasebook.adopt(Arc::clone(dictionary), wished);
+    }
+    dictionary.is_some()
+}
+
+/// Waits until no dictionary is being trained for the keyspace.
+pub fn wait(core: &Core, parts: &KeyspaceParts) -> Result<()> {
+    loop {
+        let seen = core.work.ended.raised_count();
+        core.gate.check_upkeep()?;
+        if !parts.phrasebook.is_training() {
+            return Ok(());
+        }
+        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
+    }
+}

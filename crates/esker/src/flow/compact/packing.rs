@@ -1,0 +1,64 @@
+//! Which compactions make searchable files, and those that are made for that alone.
+
+use std::sync::Arc;
+
+use crate::base::options::keyspace::CompactionOptions;
+use crate::base::phrase::parse::Effort;
+use crate::base::types::ids::Level;
+use crate::flow::compact::leveled::Situation;
+use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
+use crate::store::version::file::FileRecord;
+use crate::store::version::levels::Levels;
+
+/// How many times the runs that call for a compaction may lie in level 0 until files are made of
+/// blocks, which takes a tenth of the time: they are packed again when there is time.
+const HURRY_FACTOR: usize = 2;
+
+/// Files whose blocks are packed anew together: their values fill one searchable file.
+const REPACKED_FILES_MAX: usize = 4;
+
+/// How hard phrases are looked for in what `plan` writes, where there is a dictionary; `None` if
+/// its files are to be made of blocks.
+///
+/// Only files with nothing below them are searchable: others are rewritten too soon for it to
+/// pay, and are asked for keys that they do not have.
+pub fn effort(plan: &Plan, levels: &Levels, options: &CompactionOptions) -> Option<Effort> {
+    let mut below = Level::all().skip(plan.output.index() + 1);
+    let is_bottom = plan.output != Level::ZERO && below.all(|level| levels.run(level).is_empty());
+    if plan.deed != Deed::Merge || !is_bottom {
+        return None;
+    }
+    match plan.reason {
+        Reason::Packing | Reason::Manual => return Some(Effort::Best),
+        Reason::Runs | Reason::Size => {}
+        Reason::Deletes | Reason::Expiry | Reason::Values => return Some(Effort::Fast),
+    }
+    // What is packed already is copied, which costs nothing; it would be a pity to unpack it.
+    let has_packed = plan.files().any(|(_, file)| file.is_searchable);
+    let is_hurry = levels.l0().len() >= options.l0_trigger * HURRY_FACTOR;
+    (has_packed || !is_hurry).then_some(Effort::Fast)
+}
+
+impl Situation<'_> {
+    /// The next files at the bottom that are made of blocks, to be written again as searchable
+    /// ones. For when there is nothing else to do.
+    pub fn pick_packing(&self) -> Option<Plan> {
+        let level = self
+            .levels
+            .deepest()
+            .filter(|level| *level != Level::ZERO)?;
+        let files = self.levels.run(level).files();
+        let is_due =
+            |file: &Arc<FileRecord>| !file.is_searchable && !self.busy.contains(&file.number);
+        let start = files.iter().position(is_due)?;
+        let due = files.iter().skip(start).take_while(|file| is_due(file));
+        let input = Input {
+            level,
+            runs: vec![due.take(REPACKED_FILES_MAX).cloned().collect()],
+        };
+        self.if_idle(vec![input], level, Deed::Merge, Reason::Packing)
+    }
+}
+
+#[cfg(test)]
+mod tests;

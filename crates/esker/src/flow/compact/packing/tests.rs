@@ -1,0 +1,153 @@
+//! Tests of `packing`.
+
+use std::collections::HashSet;
+
+use super::*;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::order::KeyOrder;
+use crate::base::types::seqno::SeqNo;
+use crate::store::vlog::shares::ValueShares;
+
+fn record(number: u64, is_searchable: bool) -> Arc<FileRecord> {
+    let key = |last: &str| Bytes::copy_of(format!("{number:03}{last}").as_bytes());
+    Arc::new(FileRecord {
+        number: FileNumber(number),
+        size_bytes: 1_000,
+        smallest: key("a"),
+        largest: key("z"),
+        is_largest_exclusive: false,
+        smallest_seqno: SeqNo::new(1),
+        largest_seqno: SeqNo::new(9),
+        entry_count: 10,
+        delete_count: 0,
+        range_delete_count: 0,
+        newest_expiry_s: None,
+        values: ValueShares::default(),
+        is_searchable,
+        raw_bytes: 3_000,
+    })
+}
+
+fn level(depth: usize) -> Level {
+    Level::new(depth).unwrap()
+}
+
+/// Files of these depths: number, and whether they are searchable.
+fn levels(files: &[(usize, u64, bool)]) -> Levels {
+    let mut levels = Levels::default();
+    for (depth, number, is_searchable) in files {
+        let run = if *depth == 0 { *number } else { 0 };
+        let record = record(*number, *is_searchable);
+        levels = levels
+            .with(&KeyOrder::Bytewise, level(*depth), run, record)
+            .unwrap();
+    }
+    levels
+}
+
+fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
+    let situation = Situation {
+        keyspace: KeyspaceId::DEFAULT,
+        levels,
+        order: &KeyOrder::Bytewise,
+        options: &CompactionOptions::default(),
+        busy: &busy
+            .iter()
+            .map(|number| FileNumber(*number))
+            .collect::<HashSet<_>>(),
+        oldest_snapshot: SeqNo::MAX,
+        now_unix_s: 0,
+        is_searchable_wanted: true,
+    };
+    let plan = situation.pick_packing()?;
+    assert_eq!((plan.deed, plan.reason), (Deed::Merge, Reason::Packing));
+    Some((
+        plan.output.index(),
+        plan.numbers().map(|number| number.0).collect(),
+    ))
+}
+
+#[test]
+fn neighbours_at_the_bottom_are_packed_anew_together() {
+    // Not those of other levels, not those that are packed, not those that are busy, and not too
+    // many at once.
+    let tree = levels(&[
+        (5, 1, false),
+        (6, 2, true),
+        (6, 3, false),
+        (6, 4, false),
+        (6, 5, true),
+    ]);
+    assert_eq!(picked(&tree, &[]), Some((6, vec![3, 4])));
+    assert_eq!(picked(&tree, &[3]), Some((6, vec![4])));
+    assert_eq!(picked(&tree, &[3, 4]), None);
+    let many: Vec<_> = (1..20).map(|number| (4, number, false)).collect();
+    assert_eq!(picked(&levels(&many), &[]), Some((4, vec![1, 2, 3, 4])));
+    assert_eq!(picked(&levels(&[(0, 1, false)]), &[]), None);
+    assert_eq!(picked(&Levels::default(), &[]), None);
+}
+
+fn plan(inputs: &[(usize, u64, bool)], output: usize, reason: Reason) -> Plan {
+    let input = |(depth, number, is_searchable): &(usize, u64, bool)| Input {
+        level: level(*depth),
+        runs: vec![vec![record(*number, *is_searchable)]],
+    };
+    Plan {
+        keyspace: KeyspaceId::DEFAULT,
+        inputs: inputs.iter().map(input).collect(),
+        output: level(output),
+        deed: Deed::Merge,
+        reason,
+        victims: Arc::default(),
+    }
+}
+
+#[test]
+fn only_what_has_nothing_below_it_is_searchable() {
+    // By hand and when there is time with the better effort, in passing with the quicker one.
+    let options = CompactionOptions::default();
+    let tree = levels(&[(0, 1, false), (5, 2, false), (6, 3, true)]);
+    let of = |plan: &Plan| effort(plan, &tree, &options);
+    let inputs = [(5, 2, false), (6, 3, true)];
+    assert_eq!(of(&plan(&inputs, 6, Reason::Size)), Some(Effort::Fast));
+    assert_eq!(of(&plan(&inputs, 6, Reason::Deletes)), Some(Effort::Fast));
+    assert_eq!(of(&plan(&inputs, 6, Reason::Manual)), Some(Effort::Best));
+    assert_eq!(of(&plan(&inputs, 6, Reason::Packing)), Some(Effort::Best));
+    assert_eq!(of(&plan(&inputs, 5, Reason::Size)), None);
+    let moved = Plan {
+        deed: Deed::Move,
+        ..plan(&inputs, 6, Reason::Manual)
+    };
+    assert_eq!(of(&moved), None);
+    let flat = levels(&[(0, 1, false)]);
+    assert_eq!(
+        effort(&plan(&[(0, 1, false)], 0, Reason::Values), &flat, &options),
+        None
+    );
+}
+
+#[test]
+fn where_writers_are_far_ahead_blocks_are_made_first() {
+    // Unless files that are packed take part: what is in them is copied.
+    let options = CompactionOptions::default();
+    let runs = options.l0_trigger as u64 * 2;
+    let l0: Vec<_> = (1..=runs).map(|number| (0, number, false)).collect();
+    let tree = levels(&l0);
+    assert_eq!(effort(&plan(&l0, 6, Reason::Runs), &tree, &options), None);
+    assert_eq!(
+        effort(&plan(&l0, 6, Reason::Manual), &tree, &options),
+        Some(Effort::Best)
+    );
+    let mixed = [&l0[..], &[(6, 100, true)]].concat();
+    let tree = levels(&mixed);
+    assert_eq!(
+        effort(&plan(&mixed, 6, Reason::Runs), &tree, &options),
+        Some(Effort::Fast)
+    );
+    let fewer = levels(&l0[1..]);
+    assert_eq!(
+        effort(&plan(&l0[1..], 6, Reason::Runs), &fewer, &options),
+        Some(Effort::Fast)
+    );
+}

@@ -1,0 +1,78 @@
+//! Tests of `phrasebook`.
+
+use super::*;
+use crate::base::phrase::corpus;
+
+const MIN_BYTES: u64 = 1 << 20;
+
+fn dictionary() -> Arc<Dictionary> {
+    let [dictionary, _] = corpus::dictionaries();
+    dictionary
+}
+
+fn packed(plain_bytes: u64, ratio: u64) -> PackTally {
+    PackTally {
+        plain_bytes,
+        packed_bytes: plain_bytes * 100 / ratio,
+    }
+}
+
+#[test]
+fn nothing_is_trained_before_there_is_enough_to_learn_from() {
+    // And one training at a time is enough.
+    let book = Phrasebook::default();
+    assert!(!book.wants_training(MIN_BYTES - 1, MIN_BYTES));
+    assert!(book.wants_training(MIN_BYTES, MIN_BYTES));
+    assert!(!book.set_training(true));
+    assert!(book.is_training());
+    assert!(!book.wants_training(MIN_BYTES, MIN_BYTES));
+    book.adopt(dictionary(), 1024);
+    assert!(book.is_training());
+    assert!(book.set_training(false));
+    assert!(!book.wants_training(MIN_BYTES, MIN_BYTES));
+    assert!(book.dictionary().is_some());
+}
+
+#[test]
+fn what_did_not_pay_is_tried_again_when_there_is_much_more() {
+    // Four times as much may be something else.
+    let book = Phrasebook::default();
+    book.give_up(MIN_BYTES);
+    assert!(book.dictionary().is_none());
+    assert!(!book.wants_training(0, 0));
+    assert!(!book.wants_training(MIN_BYTES * 3, MIN_BYTES));
+    assert!(book.wants_training(MIN_BYTES * 4, MIN_BYTES));
+}
+
+#[test]
+fn a_dictionary_that_packs_worse_than_it_did_is_replaced() {
+    // The first window says how well it packs; one that is a little worse changes nothing, one
+    // that is clearly worse does, and a better one takes it back.
+    let book = Phrasebook::default();
+    book.adopt(dictionary(), 1024);
+    let wants = || book.wants_training(MIN_BYTES, MIN_BYTES);
+    book.note(packed(WINDOW_BYTES / 2, 400));
+    book.note(packed(WINDOW_BYTES / 2, 400));
+    book.note(packed(WINDOW_BYTES, 380));
+    assert!(!wants());
+    book.note(packed(WINDOW_BYTES, 360));
+    assert!(wants());
+    book.note(packed(WINDOW_BYTES, 390));
+    assert!(!wants());
+    book.note(packed(WINDOW_BYTES, 300));
+    book.adopt(dictionary(), 1024);
+    assert!(!wants());
+}
+
+#[test]
+fn a_keyspace_that_grew_gets_a_larger_dictionary() {
+    // Four times the phrases, that is; and never more than there can be.
+    let book = Phrasebook::default();
+    book.adopt(dictionary(), 1024);
+    let count = 1024;
+    assert!(!book.wants_training(count * 4 * RAW_BYTES_PER_PHRASE - 1024, MIN_BYTES));
+    assert!(book.wants_training(count * 4 * RAW_BYTES_PER_PHRASE, MIN_BYTES));
+    assert_eq!(wish(0).phrase_count, 256);
+    assert_eq!(wish(0).class_count, 4);
+    assert_eq!(wish(u64::MAX), Wish::LARGE);
+}
