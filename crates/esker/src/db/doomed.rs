@@ -1,6 +1,7 @@
 //! Sorted files that left the current version and wait until nobody reads them.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::types::ids::FileNumber;
@@ -9,17 +10,24 @@ use crate::base::types::ids::FileNumber;
 #[derive(Debug, Default)]
 pub struct Doomed {
     files: Mutex<BTreeSet<FileNumber>>,
+    /// How many of them: asked by every cursor that ends, which should touch no lock for it.
+    count: AtomicUsize,
 }
 
 impl Doomed {
     /// Dooms a file.
     pub fn add(&self, number: FileNumber) {
-        self.files().insert(number);
+        let mut files = self.files();
+        files.insert(number);
+        self.set_count(&files);
     }
 
     /// How many files wait.
     pub fn count(&self) -> usize {
-        self.files().len()
+        // A reader lets go of its files and then looks here; whoever dooms a file counts it and
+        // then looks for readers. With a fence on either side one of the two sees the other.
+        fence(Ordering::SeqCst);
+        self.count.load(Ordering::Relaxed)
     }
 
     /// Takes out every doomed file that is not among `in_use`. The lock is held while that is
@@ -32,7 +40,14 @@ impl Doomed {
         let in_use = in_use();
         let free: Vec<FileNumber> = files.difference(&in_use).copied().collect();
         files.retain(|number| in_use.contains(number));
+        self.set_count(&files);
         free
+    }
+
+    fn set_count(&self, files: &BTreeSet<FileNumber>) {
+        self.count.store(files.len(), Ordering::Relaxed);
+        // See `count`.
+        fence(Ordering::SeqCst);
     }
 
     // Every change is one insertion or removal.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::KeyspaceId;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::db::core::Core;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::manifest::Manifest;
@@ -64,6 +64,8 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> R
     }
     for change in &edit {
         match change {
+            // What was only moved to another level stays.
+            Change::RemoveFile { number, .. } if adds(&edit, *number) => {}
             Change::RemoveFile { number, .. } => core.doomed.add(*number),
             Change::DropKeyspace { id } => {
                 let levels = before.keyspace(*id).map(|state| &state.levels);
@@ -74,6 +76,13 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> R
         }
     }
     Ok(true)
+}
+
+fn adds(edit: &Edit, wanted: FileNumber) -> bool {
+    edit.iter().any(|change| match change {
+        Change::AddFile { record, .. } => record.number == wanted,
+        _ => false,
+    })
 }
 
 fn is_for_dropped(change: &Change, version: &Version) -> bool {

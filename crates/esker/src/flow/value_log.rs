@@ -12,6 +12,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::base::codec::checksum::crc32c;
@@ -64,6 +65,8 @@ pub struct ValueLog {
     /// Held while a segment is begun, over the making of its file: one at a time.
     beginning: Mutex<()>,
     watch: ValueWatch,
+    /// Whether a segment without live values waits for a reader: asked by every cursor that ends.
+    has_dying: AtomicBool,
 }
 
 impl ValueLog {
@@ -75,6 +78,7 @@ impl ValueLog {
             state: Mutex::default(),
             beginning: Mutex::default(),
             watch: ValueWatch::new(flush_bytes),
+            has_dying: AtomicBool::new(false),
         }
     }
 
@@ -337,12 +341,13 @@ impl ValueLog {
 
     /// Tells whether segments without live values wait for a reader to go.
     pub fn set_dying(&self, has_dying: bool) {
-        self.state().has_dying = has_dying;
+        // Relaxed, here and below: a hint that somebody should look, and nothing is reached by it.
+        self.has_dying.store(has_dying, Ordering::Relaxed);
     }
 
     /// Whether segments without live values wait for a reader to go, as last told.
     pub fn has_dying(&self) -> bool {
-        self.state().has_dying
+        self.has_dying.load(Ordering::Relaxed)
     }
 
     fn write(&self, new: &NewValue<'_>, pending: &mut Pending) -> Result<ValuePointer> {

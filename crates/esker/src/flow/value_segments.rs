@@ -18,8 +18,6 @@ pub(in crate::flow) struct Segments {
     /// Memtables that name segments.
     pub(in crate::flow) memtables: Vec<Weak<Memtable>>,
     pub(in crate::flow) unsynced_bytes: u64,
-    /// Whether a segment without live values waits for a reader.
-    pub(in crate::flow) has_dying: bool,
 }
 
 /// One segment.

@@ -125,3 +125,22 @@ fn a_default_time_to_live_is_for_puts_and_updates_not_for_merges() {
         assert!(text("updated").is_none());
     }
 }
+
+#[test]
+fn a_file_that_only_moved_waits_for_no_reader() {
+    // A compaction of one file moves it to another level: the file itself stays, so nothing waits
+    // to be removed, and no cursor that ends has to look after it.
+    let world = SimWorld::new(1);
+    let db = Db::builder("db").env(world.env()).open().unwrap();
+    db.put("key", "value").unwrap();
+    db.flush().unwrap();
+    db.compact::<&[u8]>(..).unwrap();
+    let stats = db.stats();
+    let moved = stats
+        .counters
+        .iter()
+        .find(|(name, _, _)| *name == "esker_trivial_moves_total");
+    assert_eq!(moved.unwrap().2, 1);
+    assert_eq!(stats.pinned_file_count, 0);
+    assert_eq!(db.get("key").unwrap().unwrap(), "value");
+}
