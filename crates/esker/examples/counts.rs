@@ -27,7 +27,7 @@ const OPERATION_COUNT: u64 = 20_000;
 const VALUE_BYTES: usize = 100;
 
 /// What is done, and what `measured` is given: a store at rest, or an empty one.
-const KINDS: [(&str, bool); 10] = [
+const KINDS: [(&str, bool); 12] = [
     ("put", false),
     ("put-ordered", false),
     ("merge", false),
@@ -36,6 +36,8 @@ const KINDS: [(&str, bool); 10] = [
     ("get", true),
     ("get-missing", true),
     ("seek", true),
+    ("seek-fresh", true),
+    ("seek-layers", true),
     ("next", true),
     ("prev", true),
 ];
@@ -92,6 +94,17 @@ fn run(kind: &str, dir: &Path, is_loaded: bool) -> Result<u64> {
         }
         db.flush()?;
         db.compact::<&[u8]>(..)?;
+        if kind == "seek-layers" {
+            // Two runs of level 0 above it, and a memtable.
+            for layer in 1..=3 {
+                for number in (layer..KEY_COUNT).step_by(10) {
+                    db.put(key(number * 2), &value)?;
+                }
+                if layer < 3 {
+                    db.flush()?;
+                }
+            }
+        }
         // Blocks, filters and indexes are read once before it counts.
         black_box(db.iter()?.count());
         for number in 0..KEY_COUNT {
@@ -138,6 +151,13 @@ fn measured(db: &Db, kind: &str, value: &[u8]) -> Result<u64> {
             let mut cursor = db.cursor()?;
             for _ in 0..OPERATION_COUNT {
                 black_box(cursor.seek(key(draw()))?);
+            }
+        }
+        "seek-fresh" | "seek-layers" => {
+            for _ in 0..OPERATION_COUNT {
+                let mut cursor = db.cursor()?;
+                black_box(cursor.seek(key(draw()))?);
+                black_box(cursor.value()?);
             }
         }
         "next" => {

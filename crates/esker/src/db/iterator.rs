@@ -48,13 +48,13 @@ const STEPS_BEFORE_CHARGE: u64 = 64;
 
 impl DbCursor {
     /// A cursor that stands nowhere yet.
-    pub fn open(source: &Source) -> Result<DbCursor> {
-        let scan = scan(&source.view, source.range.clone(), &source.at)?;
+    pub fn open(source: Source) -> Result<DbCursor> {
+        let scan = scan(&source.view, source.range, &source.at)?;
         let ahead_count = scan.sources().iter().filter(|it| it.reads_ahead()).count();
         Ok(DbCursor {
             windows_bytes: (ahead_count * source.at.options.readahead_bytes_max) as u64,
             scan: Some(scan),
-            lease: source.lease.clone(),
+            lease: source.lease,
             steps: 0,
             charge: None,
         })
@@ -185,7 +185,7 @@ impl Iter {
         match &mut self.front {
             Some(front) => front.next(),
             None => {
-                let mut front = DbCursor::open(&self.source)?;
+                let mut front = DbCursor::open(self.source.clone())?;
                 let is_valid = front.seek_to_first()?;
                 self.front = Some(front);
                 Ok(is_valid)
@@ -197,7 +197,7 @@ impl Iter {
         match &mut self.back {
             Some(back) => back.prev(),
             None => {
-                let mut back = DbCursor::open(&self.source)?;
+                let mut back = DbCursor::open(self.source.clone())?;
                 let is_valid = back.seek_to_last()?;
                 self.back = Some(back);
                 Ok(is_valid)

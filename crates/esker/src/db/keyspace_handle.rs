@@ -307,7 +307,7 @@ impl Keyspace {
             lower,
             upper: Bound::Unbounded,
         };
-        let mut cursor = DbCursor::open(&self.moment().source(range)?)?;
+        let mut cursor = DbCursor::open(self.moment().source(range)?)?;
         cursor.seek_to_first()?;
         Ok(cursor.key().map(<[u8]>::to_vec))
     }

@@ -55,7 +55,7 @@ pub trait Readable {
 
     /// A cursor over all entries, which stands nowhere yet.
     fn cursor(&self) -> Result<DbCursor> {
-        DbCursor::open(&self.moment().source(KeyRange::ALL)?)
+        DbCursor::open(self.moment().source(KeyRange::ALL)?)
     }
 }
 

@@ -64,6 +64,7 @@ impl fmt::Debug for Trailer {
 
 /// Appends the encoded internal key to `out`.
 pub fn encode_into(out: &mut Vec<u8>, user_key: &[u8], trailer: Trailer) {
+    out.reserve(user_key.len() + TRAILER_BYTES);
     out.extend_from_slice(user_key);
     out.extend_from_slice(&trailer.raw().to_le_bytes());
 }

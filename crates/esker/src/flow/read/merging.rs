@@ -26,13 +26,21 @@ enum Direction {
     Backward,
 }
 
-/// What the tree knows of a source without touching it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Head {
-    is_valid: bool,
+/// What the tree knows of a source without touching it, and the inner node of the same number:
+/// side by side, so that a cursor that is opened for one seek allocates once for both.
+#[derive(Clone, Copy, Debug)]
+struct Node {
     /// First sixteen bytes of the user key as a number, 0 where the order is not bytewise.
     prefix: u128,
+    /// The source that lost at this inner node.
+    loser: usize,
+    is_valid: bool,
 }
+
+/// A node at which nobody has played yet.
+const NOBODY: usize = usize::MAX;
+
+const _: () = assert!(size_of::<Node>() == 32);
 
 /// The entries of all sources in one order.
 ///
@@ -42,9 +50,9 @@ struct Head {
 pub struct MergingCursor<C> {
     order: KeyOrder,
     sources: Vec<C>,
-    heads: Vec<Head>,
-    /// Node `n` has the children `2n` and `2n + 1`; source `i` is node `i + sources.len()`.
-    losers: Vec<usize>,
+    /// One for each source, and for each inner node: node `n` has the children `2n` and `2n + 1`;
+    /// source `i` is node `i + sources.len()`.
+    nodes: Vec<Node>,
     winner: usize,
     /// The second best, known once the winner has won twice in a row.
     runner_up: Option<usize>,
@@ -59,8 +67,7 @@ impl<C: Cursor> MergingCursor<C> {
     pub fn new(order: KeyOrder, sources: Vec<C>) -> MergingCursor<C> {
         MergingCursor {
             order,
-            heads: vec![Head::default(); sources.len()],
-            losers: vec![0; sources.len()],
+            nodes: vec![Node::new(); sources.len()],
             sources,
             winner: 0,
             runner_up: None,
@@ -99,12 +106,12 @@ impl<C: Cursor> MergingCursor<C> {
         self.has_skipped = true;
         self.is_valid = false;
         let winner = self.winner;
-        if is_forward {
-            self.sources[winner].seek(target)?;
+        let is_on = if is_forward {
+            self.sources[winner].seek(target)?
         } else {
-            self.sources[winner].seek_for_prev(target)?;
-        }
-        Ok(self.replay())
+            self.sources[winner].seek_for_prev(target)?
+        };
+        Ok(self.replay(is_on))
     }
 
     /// Places every source and lets them play from scratch.
@@ -158,41 +165,56 @@ impl<C: Cursor> MergingCursor<C> {
         Ok(self.play())
     }
 
-    /// The whole tournament, from the leaves up.
+    /// The whole tournament: each source plays its way up, to the first node where nobody has
+    /// played yet, and waits there for an opponent.
     fn play(&mut self) -> bool {
         let count = self.sources.len();
         self.runner_up = None;
-        (0..count).for_each(|index| self.look_at(index));
-        let mut winners: Vec<usize> = vec![0; count];
-        winners.extend(0..count);
-        for node in (1..count).rev() {
-            let (mut best, mut other) = (winners[2 * node], winners[2 * node + 1]);
-            if self.beats(other, best) {
-                std::mem::swap(&mut best, &mut other);
+        self.winner = 0;
+        if count > 1 {
+            for index in 0..count {
+                self.look_at(index, self.sources[index].is_valid());
+                self.nodes[index].loser = NOBODY;
             }
-            winners[node] = best;
-            self.losers[node] = other;
+            for index in 0..count {
+                self.enter(index);
+            }
         }
-        self.winner = winners.get(1).copied().unwrap_or(0);
-        self.is_valid = self
-            .heads
-            .get(self.winner)
-            .is_some_and(|head| head.is_valid);
+        self.is_valid = self.sources.get(self.winner).is_some_and(C::is_valid);
         self.is_valid
     }
 
-    /// The winner's source has moved: finds the new winner.
+    fn enter(&mut self, source: usize) {
+        let mut best = source;
+        let mut node = (best + self.sources.len()) / 2;
+        while node > 0 {
+            let other = self.nodes[node].loser;
+            if other == NOBODY {
+                self.nodes[node].loser = best;
+                return;
+            }
+            if self.beats(other, best) {
+                self.nodes[node].loser = best;
+                best = other;
+            }
+            node /= 2;
+        }
+        self.winner = best;
+    }
+
+    /// The winner's source has moved, and stands on an entry or not: finds the new winner.
     #[inline]
-    fn replay(&mut self) -> bool {
-        self.look_at(self.winner);
-        let is_first = match self.runner_up {
-            Some(runner_up) => self.beats(self.winner, runner_up),
-            None => self.sources.len() == 1,
-        };
-        if !is_first {
+    fn replay(&mut self, is_on: bool) -> bool {
+        if self.sources.len() == 1 {
+            self.is_valid = is_on;
+            return is_on;
+        }
+        self.look_at(self.winner, is_on);
+        let runner_up = self.runner_up;
+        if !runner_up.is_some_and(|runner_up| self.beats(self.winner, runner_up)) {
             self.replay_path();
         }
-        self.is_valid = self.heads[self.winner].is_valid;
+        self.is_valid = self.nodes[self.winner].is_valid;
         self.is_valid
     }
 
@@ -200,9 +222,9 @@ impl<C: Cursor> MergingCursor<C> {
         let mut best = self.winner;
         let mut node = (best + self.sources.len()) / 2;
         while node > 0 {
-            let other = self.losers[node];
+            let other = self.nodes[node].loser;
             if self.beats(other, best) {
-                self.losers[node] = best;
+                self.nodes[node].loser = best;
                 best = other;
             }
             node /= 2;
@@ -215,33 +237,33 @@ impl<C: Cursor> MergingCursor<C> {
     /// The best of those that lost to the winner itself: they lie on its path.
     fn second_best(&self) -> usize {
         let mut node = (self.winner + self.sources.len()) / 2;
-        let mut best = self.losers[node];
+        let mut best = self.nodes[node].loser;
         while node > 1 {
             node /= 2;
-            if self.beats(self.losers[node], best) {
-                best = self.losers[node];
+            let other = self.nodes[node].loser;
+            if self.beats(other, best) {
+                best = other;
             }
         }
         best
     }
 
     #[inline]
-    fn look_at(&mut self, index: usize) {
-        let source = &self.sources[index];
-        let is_valid = source.is_valid();
-        let prefix = if is_valid && self.heads.len() > 1 && self.order.is_bytewise() {
-            prefix_of(key::user_key(source.key()))
+    fn look_at(&mut self, index: usize, is_valid: bool) {
+        let prefix = if is_valid && self.order.is_bytewise() {
+            prefix_of(key::user_key(self.sources[index].key()))
         } else {
             0
         };
-        self.heads[index] = Head { is_valid, prefix };
+        let node = &mut self.nodes[index];
+        (node.prefix, node.is_valid) = (prefix, is_valid);
     }
 
     /// Whether the entry of one source comes before that of the other in the direction of
     /// movement. Sources without an entry come last.
     #[inline]
     fn beats(&self, left: usize, right: usize) -> bool {
-        let (left_head, right_head) = (self.heads[left], self.heads[right]);
+        let (left_head, right_head) = (&self.nodes[left], &self.nodes[right]);
         if !left_head.is_valid || !right_head.is_valid {
             return left_head.is_valid;
         }
@@ -280,8 +302,8 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
             return self.turn(Direction::Forward);
         }
         self.is_valid = false;
-        self.sources[self.winner].next()?;
-        Ok(self.replay())
+        let is_on = self.sources[self.winner].next()?;
+        Ok(self.replay(is_on))
     }
 
     #[inline]
@@ -291,8 +313,8 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
             return self.turn(Direction::Backward);
         }
         self.is_valid = false;
-        self.sources[self.winner].prev()?;
-        Ok(self.replay())
+        let is_on = self.sources[self.winner].prev()?;
+        Ok(self.replay(is_on))
     }
 
     #[inline]
@@ -320,6 +342,16 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
     fn phrased(&self) -> Option<Phrased<'_>> {
         assert!(self.is_valid);
         self.sources[self.winner].phrased()
+    }
+}
+
+impl Node {
+    fn new() -> Node {
+        Node {
+            prefix: 0,
+            loser: NOBODY,
+            is_valid: false,
+        }
     }
 }
 

@@ -29,11 +29,16 @@ pub type Scan = VisibleCursor<SourceCursor>;
 /// # Errors
 /// Those of opening files: single files of a run, and files with range deletes.
 pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
-    let mut sources = Sources::default();
+    let levels = &view.parts().levels;
+    let mut sources = Sources {
+        // Room for all: growing would copy cursors, which are large.
+        cursors: Vec::with_capacity(view.source_count()),
+        ..Sources::default()
+    };
     for index in 0..view.parts().memtables.len() {
         sources.add_memtable(view, index, at);
     }
-    for (_, run) in view.parts().levels.all_runs() {
+    for (_, run) in levels.all_runs() {
         sources.add_run(view, run, &range, at)?;
     }
     let order = view.order().clone();
@@ -48,7 +53,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
             now_unix_s: at.now_unix_s,
             folder: view.parts().folder.clone(),
             values: Arc::clone(&view.parts().values),
-            kept: sources.has_values.then(|| Arc::clone(&view.parts().levels)),
+            kept: sources.has_values.then(|| Arc::clone(levels)),
         },
     ))
 }

@@ -55,6 +55,7 @@ pub struct View {
     parts: ViewParts,
     memtable_shadows: Vec<Arc<MemtableShadows>>,
     file_shadows: Arc<FileShadows>,
+    source_count: usize,
 }
 
 /// The shadows of the files that have range deletes, each built when first asked for.
@@ -90,6 +91,7 @@ impl View {
             _ => Arc::new(file_shadows(&parts.levels, previous)),
         };
         View {
+            source_count: parts.memtables.len() + parts.levels.all_runs().count(),
             parts,
             memtable_shadows,
             file_shadows,
@@ -99,6 +101,11 @@ impl View {
     /// Of what the view is made.
     pub fn parts(&self) -> &ViewParts {
         &self.parts
+    }
+
+    /// How many memtables and runs there are.
+    pub fn source_count(&self) -> usize {
+        self.source_count
     }
 
     /// The order of the keyspace's keys.

@@ -40,10 +40,11 @@ fn operands_fold_oldest_first() {
 #[test]
 fn a_missing_operator_is_named() {
     // The database was opened without the operator that wrote the operands.
-    let folder = Folder {
+    let folder = Folder(Arc::new(FolderParts {
+        keyspace: "counts".into(),
         operator: "uint64add".into(),
-        ..Folder::new("counts", None)
-    };
+        rule: None,
+    }));
     let error = folder.fold(b"k", None, &[b"1"]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!(

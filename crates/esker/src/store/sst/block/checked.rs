@@ -57,16 +57,6 @@ impl Checked {
         Ok(block)
     }
 
-    /// A block without entries.
-    pub fn empty() -> Checked {
-        Checked {
-            bytes: Arc::new(Vec::new()),
-            entries_len: 0,
-            restart_count: 0,
-            buckets: 0..0,
-        }
-    }
-
     /// The block's bytes, to be used for another one, if nobody else has them.
     pub fn into_buffer(self) -> Option<Vec<u8>> {
         Arc::into_inner(self.bytes)

@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
-use crate::base::types::key::{self, TRAILER_BYTES};
+use crate::base::types::key::{self, TRAILER_BYTES, Trailer};
 use crate::base::types::order::KeyOrder;
 use crate::store::sst::block::checked::{Checked, damaged_entry};
 use crate::store::sst::block::format::head_at;
+use crate::store::sst::block::search::first_not_before;
 
 /// Bytes of keys that a walk backwards remembers at most: some thousand usual keys, and a bound
 /// for blocks with few restarts and long keys, where the rest is decoded again when needed.
@@ -17,9 +18,10 @@ const TRAIL_BYTES_MAX: usize = 1 << 18;
 /// A place among the entries of one block. Its buffers stay when it enters another block.
 ///
 /// Movements say whether it stands on an entry afterwards, as those of `Cursor` do.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct BlockCursor {
-    block: Checked,
+    /// `None` until it enters one: an empty block would be an allocation for each new cursor.
+    block: Option<Checked>,
     /// Internal key of the entry; while standing nowhere, what the next entry may share.
     key: Vec<u8>,
     value: Range<usize>,
@@ -47,26 +49,12 @@ struct Step {
     value: Range<usize>,
 }
 
-impl Default for BlockCursor {
-    fn default() -> BlockCursor {
-        BlockCursor {
-            block: Checked::empty(),
-            key: Vec::new(),
-            value: 0..0,
-            at: 0,
-            next: 0,
-            is_valid: false,
-            trail: Trail::default(),
-        }
-    }
-}
-
 impl BlockCursor {
     /// Goes to another block, and stands nowhere in it; returns the block it was in.
-    pub fn enter(&mut self, block: Checked) -> Checked {
+    pub fn enter(&mut self, block: Checked) -> Option<Checked> {
         self.leave();
         self.trail.forget();
-        std::mem::replace(&mut self.block, block)
+        self.block.replace(block)
     }
 
     /// Stands nowhere.
@@ -93,13 +81,14 @@ impl BlockCursor {
     #[inline]
     pub fn value(&self) -> &[u8] {
         assert!(self.is_valid);
-        &self.block.entries()[self.value.clone()]
+        &self.entries()[self.value.clone()]
     }
 
     /// Raw value of the entry as a handle onto the block.
     pub fn value_bytes(&self) -> Bytes {
         assert!(self.is_valid);
-        self.block.slice(self.value.clone())
+        let block = self.block.as_ref().expect("an entry lies in a block");
+        block.slice(self.value.clone())
     }
 
     /// Where the raw value of the entry lies in the block.
@@ -122,30 +111,58 @@ impl BlockCursor {
 
     /// Moves to the last entry.
     pub fn seek_to_last(&mut self) -> Result<bool> {
-        let Some(last) = self.block.restart_count().checked_sub(1) else {
+        let block = self.block.as_ref();
+        let last = block.and_then(|block| Some((block, block.restart_count().checked_sub(1)?)));
+        let Some((block, last)) = last else {
             self.leave();
             return Ok(false);
         };
-        self.begin_at(self.block.restart(last)?);
-        while self.step()? && self.next < self.block.entries().len() {}
+        self.begin_at(block.restart(last)?);
+        while self.step()? && self.next < self.entries().len() {}
         Ok(self.is_valid)
     }
 
     /// Moves to the first entry that is not before the internal key `target`.
     pub fn seek(&mut self, order: &KeyOrder, target: &[u8]) -> Result<bool> {
-        if self.block.restart_count() == 0 {
+        let block = self.block.as_ref();
+        let Some(block) = block.filter(|block| block.restart_count() > 0) else {
             self.leave();
             return Ok(false);
-        }
+        };
         let (user_key, trailer) = key::split(target);
-        let restart = self.block.search_restart(order, user_key, trailer.raw())?;
-        self.begin_at(self.block.restart(restart)?);
+        let restart = block.search_restart(order, user_key, trailer.raw())?;
+        let start = block.restart(restart)?;
+        if order.is_bytewise() {
+            return self.seek_bytewise(start, user_key, trailer);
+        }
+        self.begin_at(start);
         while self.step()? {
             if key::compare(order, &self.key, target) != Ordering::Less {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    // Of the entries passed over no key is put together; that of the entry reached begins like the
+    // wanted one.
+    fn seek_bytewise(&mut self, start: usize, user_key: &[u8], newest: Trailer) -> Result<bool> {
+        self.leave();
+        let entries = self.block.as_ref().map_or(&[][..], Checked::entries);
+        let Some(reached) = first_not_before(entries, start, user_key, newest)? else {
+            self.next = entries.len();
+            return Ok(false);
+        };
+        let head = reached.head;
+        let suffix = &entries[head.suffix_start..head.value_start];
+        self.key.reserve(head.shared + suffix.len());
+        self.key.extend_from_slice(&user_key[..head.shared]);
+        self.key.extend_from_slice(suffix);
+        self.at = reached.at;
+        self.next = head.value_end;
+        self.value = head.value_start..head.value_end;
+        self.is_valid = true;
+        Ok(true)
     }
 
     /// Moves to the next entry. Only while standing on one. Named as in `Cursor`: an iterator
@@ -183,10 +200,11 @@ impl BlockCursor {
         let target = self.at;
         self.trail.forget();
         self.trail.ends_at = target;
-        let Some(restart) = self.block.restart_before(target)? else {
+        let block = self.block.as_ref().expect("an entry lies in a block");
+        let Some(restart) = block.restart_before(target)? else {
             return Ok(());
         };
-        self.begin_at(self.block.restart(restart)?);
+        self.begin_at(block.restart(restart)?);
         while self.next < target {
             if !self.step()? {
                 break;
@@ -200,6 +218,11 @@ impl BlockCursor {
         Ok(())
     }
 
+    #[inline(always)]
+    fn entries(&self) -> &[u8] {
+        self.block.as_ref().map_or(&[], Checked::entries)
+    }
+
     // The next step decodes the entry at `offset`, which shares nothing.
     fn begin_at(&mut self, offset: usize) {
         self.key.clear();
@@ -209,7 +232,7 @@ impl BlockCursor {
     // Decodes the entry at `next`: the loop inside every scan.
     #[inline(always)]
     fn step(&mut self) -> Result<bool> {
-        let entries = self.block.entries();
+        let entries = self.block.as_ref().map_or(&[][..], Checked::entries);
         if self.next >= entries.len() {
             self.is_valid = false;
             return Ok(false);

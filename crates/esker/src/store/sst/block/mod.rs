@@ -7,6 +7,7 @@ pub mod format;
 pub mod builder;
 pub mod writer;
 pub mod checked;
+pub mod search;
 pub mod cursor;
 pub mod point;
 pub mod readahead;

@@ -7,6 +7,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
+use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::cursor::BlockCursor;
 use crate::store::sst::block::readahead::Readahead;
 use crate::store::sst::block_based::index::{IndexPlace, Target};
@@ -66,7 +67,7 @@ impl BlockBasedCursor {
         let source = self.reader.source();
         let fill_cache = self.options.fill_cache;
         let block = source.rows_ahead(handle, fill_cache, &mut self.ahead, &mut self.spare)?;
-        if let Some(buffer) = self.rows.enter(block).into_buffer() {
+        if let Some(buffer) = self.rows.enter(block).and_then(Checked::into_buffer) {
             self.spare = buffer;
         }
         self.place = Some(place);
@@ -128,7 +129,7 @@ impl BlockBasedCursor {
     }
 
     fn try_first(&mut self) -> Result<bool> {
-        let reader = Arc::clone(&self.reader);
+        let reader = &self.reader;
         let first = reader
             .index()
             .first_of(reader.source(), 0, self.options.fill_cache)?;
@@ -139,7 +140,7 @@ impl BlockBasedCursor {
     }
 
     fn try_last(&mut self) -> Result<bool> {
-        let reader = Arc::clone(&self.reader);
+        let reader = &self.reader;
         let index = reader.index();
         let Some(last) = index.partition_count().checked_sub(1) else {
             return Ok(self.leave());
@@ -152,11 +153,10 @@ impl BlockBasedCursor {
     }
 
     fn try_seek(&mut self, target: &[u8]) -> Result<bool> {
-        let reader = Arc::clone(&self.reader);
-        let order = reader.order();
+        let reader = &self.reader;
         let (user_key, trailer) = key::split(target);
         let wanted = Target {
-            order,
+            order: reader.order(),
             user_key,
             trailer: trailer.raw(),
         };
@@ -167,10 +167,11 @@ impl BlockBasedCursor {
         } else if !self.enter(place)? {
             return Ok(false);
         }
-        if self.moved(|rows| rows.seek(order, target))? {
-            return Ok(true);
+        match self.rows.seek(self.reader.order(), target) {
+            Ok(true) => Ok(true),
+            Ok(false) => self.first_behind(),
+            Err(error) => Err(self.placed(error)),
         }
-        self.first_behind()
     }
 
     fn is_in(&self, place: Option<&IndexPlace>) -> bool {

@@ -22,16 +22,17 @@ pub struct Index {
 pub struct IndexPlace {
     /// Number of the partition; 0 when there is but one level.
     partition: usize,
-    /// The block that leads to the data block.
-    leaf: Arc<IndexBlock>,
-    /// Number of the data block in `leaf`.
+    /// The partition; `None` when there is but one level, which need not be held once more.
+    leaf: Option<Arc<IndexBlock>>,
+    /// Number of the data block in its index block.
     slot: usize,
+    handle: BlockHandle,
 }
 
 impl IndexPlace {
     /// Where the data block lies.
     pub fn handle(&self) -> BlockHandle {
-        self.leaf.handle(self.slot)
+        self.handle
     }
 }
 
@@ -55,6 +56,31 @@ impl Index {
             true => self.top.len(),
             false => 1,
         }
+    }
+
+    /// The place of a data block of partition number `partition`: the one that `choose` names by
+    /// its number, if there is such a one.
+    fn place_in(
+        &self,
+        source: &BlockSource,
+        partition: usize,
+        fill_cache: bool,
+        choose: impl FnOnce(&IndexBlock) -> Option<usize>,
+    ) -> Result<Option<IndexPlace>> {
+        let leaf = match self.is_partitioned {
+            true => Some(source.partition(self.top.handle(partition), fill_cache)?),
+            false => None,
+        };
+        let index = leaf.as_deref().unwrap_or(&self.top);
+        let Some(slot) = choose(index).filter(|slot| *slot < index.len()) else {
+            return Ok(None);
+        };
+        Ok(Some(IndexPlace {
+            partition,
+            slot,
+            handle: index.handle(slot),
+            leaf,
+        }))
     }
 
     /// The index block of partition number `partition`.
@@ -103,17 +129,14 @@ impl Index {
         if partition >= self.partition_count() {
             return Ok(None);
         }
-        let leaf = self.leaf(source, partition, fill_cache)?;
-        let slot = wanted.slot_in(&leaf);
-        if slot >= leaf.len() {
+        let place = self.place_in(source, partition, fill_cache, |leaf| {
+            Some(wanted.slot_in(leaf))
+        })?;
+        match place {
             // The top separator is the partition's last, so only a damaged one ends before it.
-            return self.first_of(source, partition + 1, fill_cache);
+            None => self.first_of(source, partition + 1, fill_cache),
+            found => Ok(found),
         }
-        Ok(Some(IndexPlace {
-            partition,
-            leaf,
-            slot,
-        }))
     }
 
     /// The data block at about `lot` 2^32nds of the way through the file.
@@ -124,11 +147,12 @@ impl Index {
         fill_cache: bool,
     ) -> Result<Option<IndexPlace>> {
         let (partition, rest) = share(lot, self.partition_count());
-        let place = self.first_of(source, partition, fill_cache)?;
-        Ok(place.map(|place| IndexPlace {
-            slot: share(rest, place.leaf.len()).0,
-            ..place
-        }))
+        if partition >= self.partition_count() {
+            return Ok(None);
+        }
+        self.place_in(source, partition, fill_cache, |leaf| {
+            Some(share(rest, leaf.len()).0)
+        })
     }
 
     /// The first data block of a partition, or `None` behind the last partition.
@@ -141,12 +165,7 @@ impl Index {
         if partition >= self.partition_count() {
             return Ok(None);
         }
-        let leaf = self.leaf(source, partition, fill_cache)?;
-        Ok((!leaf.is_empty()).then_some(IndexPlace {
-            partition,
-            leaf,
-            slot: 0,
-        }))
+        self.place_in(source, partition, fill_cache, |_| Some(0))
     }
 
     /// The last data block of a partition, or `None` when it has none.
@@ -156,13 +175,9 @@ impl Index {
         partition: usize,
         fill_cache: bool,
     ) -> Result<Option<IndexPlace>> {
-        let leaf = self.leaf(source, partition, fill_cache)?;
-        let slot = leaf.len().checked_sub(1);
-        Ok(slot.map(|slot| IndexPlace {
-            partition,
-            leaf,
-            slot,
-        }))
+        self.place_in(source, partition, fill_cache, |leaf| {
+            leaf.len().checked_sub(1)
+        })
     }
 
     /// The data block behind `place`.
@@ -172,8 +187,10 @@ impl Index {
         mut place: IndexPlace,
         fill_cache: bool,
     ) -> Result<Option<IndexPlace>> {
-        if place.slot + 1 < place.leaf.len() {
+        let leaf = place.leaf.as_deref().unwrap_or(&self.top);
+        if place.slot + 1 < leaf.len() {
             place.slot += 1;
+            place.handle = leaf.handle(place.slot);
             return Ok(Some(place));
         }
         self.first_of(source, place.partition + 1, fill_cache)
@@ -187,7 +204,9 @@ impl Index {
         fill_cache: bool,
     ) -> Result<Option<IndexPlace>> {
         if place.slot > 0 {
+            let leaf = place.leaf.as_deref().unwrap_or(&self.top);
             place.slot -= 1;
+            place.handle = leaf.handle(place.slot);
             return Ok(Some(place));
         }
         match place.partition.checked_sub(1) {
