@@ -37,6 +37,11 @@ pub trait Cursor: Send {
     fn prev(&mut self) -> Result<bool>;
     /// Whether the cursor stands on an entry.
     fn is_valid(&self) -> bool;
+    /// Whether the entry before this one is surely of another user key, or there is none: so that
+    /// this one is the newest of its key. `false` also where that is not known without moving.
+    fn is_surely_newest(&self) -> bool {
+        false
+    }
     /// The internal key of the entry: user key and trailer.
     fn key(&self) -> &[u8];
     /// The raw value of the entry. One that is packed by itself is unpacked when this is called

@@ -67,7 +67,7 @@ fn search(view: &View, lookup: &mut Lookup<'_>) -> Result<()> {
             return Ok(());
         }
     }
-    for (_, run) in view.parts().levels.all_runs() {
+    for run in view.runs() {
         let file = run.find(view.order(), lookup.key);
         if let Some(file) = file.filter(|file| lookup.may_see(file)) {
             let reader = view.open(file)?;

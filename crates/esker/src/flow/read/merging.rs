@@ -322,6 +322,19 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
         self.is_valid
     }
 
+    /// Known while moving backwards, where the runner-up is what all other sources have next.
+    #[inline]
+    fn is_surely_newest(&self) -> bool {
+        assert!(self.is_valid);
+        let is_alone = self.sources.len() == 1 || {
+            let winner = &self.nodes[self.winner];
+            let runner_up = self.runner_up.map(|runner_up| &self.nodes[runner_up]);
+            self.direction == Direction::Backward
+                && runner_up.is_some_and(|next| !next.is_valid || next.prefix != winner.prefix)
+        };
+        is_alone && self.sources[self.winner].is_surely_newest()
+    }
+
     #[inline]
     fn key(&self) -> &[u8] {
         assert!(self.is_valid);

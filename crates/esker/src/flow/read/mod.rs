@@ -24,6 +24,7 @@ pub mod multi_get;
 pub mod folded;
 pub mod run_cursor;
 pub mod merging;
+pub mod place;
 pub mod shade;
 pub mod reader;
 pub mod visible;

@@ -167,6 +167,11 @@ impl Cursor for RunCursor {
     }
 
     #[inline]
+    fn is_surely_newest(&self) -> bool {
+        self.standing().is_surely_newest()
+    }
+
+    #[inline]
     fn key(&self) -> &[u8] {
         self.standing().key()
     }

@@ -29,7 +29,6 @@ pub type Scan = VisibleCursor<SourceCursor>;
 /// # Errors
 /// Those of opening files: single files of a run, and files with range deletes.
 pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
-    let levels = &view.parts().levels;
     let mut sources = Sources {
         // Room for all: growing would copy cursors, which are large.
         cursors: Vec::with_capacity(view.source_count()),
@@ -38,7 +37,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
     for index in 0..view.parts().memtables.len() {
         sources.add_memtable(view, index, at);
     }
-    for (_, run) in levels.all_runs() {
+    for run in view.runs() {
         sources.add_run(view, run, &range, at)?;
     }
     let order = view.order().clone();
@@ -53,7 +52,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
             now_unix_s: at.now_unix_s,
             folder: view.parts().folder.clone(),
             values: Arc::clone(&view.parts().values),
-            kept: sources.has_values.then(|| Arc::clone(levels)),
+            kept: sources.has_values.then(|| Arc::clone(&view.parts().levels)),
         },
     ))
 }
@@ -177,6 +176,11 @@ impl Cursor for SourceCursor {
     #[inline]
     fn is_valid(&self) -> bool {
         each!(self, cursor => cursor.is_valid())
+    }
+
+    #[inline]
+    fn is_surely_newest(&self) -> bool {
+        each!(self, cursor => cursor.is_surely_newest())
     }
 
     #[inline]

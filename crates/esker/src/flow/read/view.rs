@@ -18,6 +18,7 @@ use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
+use crate::store::version::run::Run;
 use crate::store::vlog::open_values::OpenValues;
 
 /// Range deletes of a live memtable that may come before they are worked into its large shadow:
@@ -55,7 +56,8 @@ pub struct View {
     parts: ViewParts,
     memtable_shadows: Vec<Arc<MemtableShadows>>,
     file_shadows: Arc<FileShadows>,
-    source_count: usize,
+    /// The runs that have files, newest first: a point read goes through these, not through levels.
+    runs: Box<[Run]>,
 }
 
 /// The shadows of the files that have range deletes, each built when first asked for.
@@ -91,7 +93,11 @@ impl View {
             _ => Arc::new(file_shadows(&parts.levels, previous)),
         };
         View {
-            source_count: parts.memtables.len() + parts.levels.all_runs().count(),
+            runs: parts
+                .levels
+                .all_runs()
+                .map(|(_, run)| run.clone())
+                .collect(),
             parts,
             memtable_shadows,
             file_shadows,
@@ -105,7 +111,13 @@ impl View {
 
     /// How many memtables and runs there are.
     pub fn source_count(&self) -> usize {
-        self.source_count
+        self.parts.memtables.len() + self.runs.len()
+    }
+
+    /// The runs that have files, newest first.
+    #[inline]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
     }
 
     /// The order of the keyspace's keys.

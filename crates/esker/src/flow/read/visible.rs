@@ -15,29 +15,12 @@ use crate::flow::read::aim::{aim, first_trailer, last_trailer};
 use crate::flow::read::fate::{Fate, fate};
 use crate::flow::read::lazy_value::LazyValue;
 use crate::flow::read::merging::MergingCursor;
+use crate::flow::read::place::{Place, Way};
 use crate::flow::read::reader::Reader;
 
 /// Entries of no interest that are stepped over before a seek replaces the stepping: a step
 /// inside a block costs 20 to 50 ns, a seek of one source a few hundred to a thousand.
 const STEPS_BEFORE_SEEK: u64 = 16;
-
-/// Where the cursor stands, and where the entry's bytes are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Nowhere,
-    /// On the inner cursor's entry, whose value begins at that offset.
-    Here {
-        value_start: usize,
-    },
-    /// On the inner cursor's entry, whose value lies apart: where, is in `value`.
-    HereApart,
-    /// On `key` and `value`; the inner cursor is on an older entry of the key, on a later key
-    /// or nowhere.
-    BeforeInner,
-    /// On `key` and `value`; the inner cursor is on the last entry before all of the key's, or
-    /// nowhere when there is none.
-    AfterInner,
-}
 
 /// Movement over the keys and values that one reader sees, both ways.
 ///
@@ -85,7 +68,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 false
             }
             Bound::Excluded(lower) => {
-                set(&mut self.key, lower);
+                lower.clone_into(&mut self.key);
                 aim(&mut self.target, lower, last_trailer());
                 self.inner.seek(&self.target)?;
                 true
@@ -147,7 +130,7 @@ impl<C: Cursor> VisibleCursor<C> {
         match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Nowhere => panic!("next needs a cursor that stands on an entry"),
             Place::Here { .. } | Place::HereApart => {
-                set(&mut self.key, key::user_key(self.inner.key()));
+                key::user_key(self.inner.key()).clone_into(&mut self.key);
                 self.inner.next()?;
             }
             Place::BeforeInner => {}
@@ -163,8 +146,13 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn prev(&mut self) -> Result<bool> {
         match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Nowhere => panic!("prev needs a cursor that stands on an entry"),
+            Place::Here {
+                is_newest: true, ..
+            } => {
+                self.inner.prev()?;
+            }
             Place::Here { .. } | Place::HereApart => {
-                set(&mut self.key, key::user_key(self.inner.key()));
+                key::user_key(self.inner.key()).clone_into(&mut self.key);
                 self.inner.prev()?;
                 return self.find_backward(true);
             }
@@ -198,7 +186,7 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn value(&self) -> Result<&[u8]> {
         match self.place {
             Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
-            Place::Here { value_start } => Ok(&self.inner.value()?[value_start..]),
+            Place::Here { value_start, .. } => Ok(&self.inner.value()?[value_start..]),
             Place::HereApart | Place::BeforeInner | Place::AfterInner => {
                 Ok(self.value.get(&self.reader.values)?)
             }
@@ -209,7 +197,7 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn value_bytes(&self) -> Result<Bytes> {
         match self.place {
             Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
-            Place::Here { value_start } => self.part_from(value_start),
+            Place::Here { value_start, .. } => self.part_from(value_start),
             Place::HereApart | Place::BeforeInner | Place::AfterInner => {
                 self.value.get(&self.reader.values).cloned()
             }
@@ -238,7 +226,7 @@ impl<C: Cursor> VisibleCursor<C> {
             if is_passing && user_key == self.key {
                 steps += 1;
                 let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK) && trailer > last_trailer();
-                self.pass(is_pile.then(last_trailer))?;
+                self.pass(Way::Forward, is_pile.then(last_trailer))?;
                 continue;
             }
             if self.reader.range.is_above(&self.reader.order, user_key) {
@@ -247,15 +235,18 @@ impl<C: Cursor> VisibleCursor<C> {
             if !seqno.is_visible_at(self.reader.at) {
                 steps += 1;
                 let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
-                self.pass(is_pile.then_some(Trailer::seek(self.reader.at)))?;
+                self.pass(
+                    Way::Forward,
+                    is_pile.then_some(Trailer::seek(self.reader.at)),
+                )?;
                 continue;
             }
             if self.reader.shade.hides(user_key, seqno) {
-                set(&mut self.key, user_key);
+                user_key.clone_into(&mut self.key);
                 is_passing = true;
                 hidden_steps += 1;
                 let is_stretch = hidden_steps.is_multiple_of(STEPS_BEFORE_SEEK);
-                self.pass_hidden_forward(is_stretch)?;
+                self.pass_hidden(Way::Forward, is_stretch)?;
                 continue;
             }
             let now_unix_s = self.reader.now_unix_s;
@@ -267,21 +258,24 @@ impl<C: Cursor> VisibleCursor<C> {
                         self.value = LazyValue::of(self.part_from(start)?, true);
                         self.place = Place::HereApart;
                     } else {
-                        self.place = Place::Here { value_start: start };
+                        self.place = Place::Here {
+                            value_start: start,
+                            is_newest: false,
+                        };
                     }
                     return Ok(true);
                 }
                 Fate::Operand => {
-                    set(&mut self.key, user_key);
+                    user_key.clone_into(&mut self.key);
                     self.value = LazyValue::here(self.fold_forward()?);
                     self.place = Place::BeforeInner;
                     return Ok(true);
                 }
                 Fate::Gone => {
-                    set(&mut self.key, user_key);
+                    user_key.clone_into(&mut self.key);
                     is_passing = true;
                     steps = 0;
-                    self.pass(None)?;
+                    self.pass(Way::Forward, None)?;
                 }
             }
         }
@@ -329,7 +323,7 @@ impl<C: Cursor> VisibleCursor<C> {
         while is_passing && self.inner.is_valid() && user_key_of(&self.inner) == self.key {
             steps += 1;
             let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
-            self.pass_back(is_pile.then_some(first_trailer()))?;
+            self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
         }
         let mut hidden_steps = 0_u64;
         while self.inner.is_valid() {
@@ -337,7 +331,11 @@ impl<C: Cursor> VisibleCursor<C> {
             if self.reader.range.is_below(&self.reader.order, user_key) {
                 return Ok(false);
             }
-            set(&mut self.key, user_key);
+            if self.inner.is_surely_newest() && self.settle_here()? {
+                return Ok(true);
+            }
+            let user_key = user_key_of(&self.inner);
+            user_key.clone_into(&mut self.key);
             if let Some(value) = self.settle_backward(&mut hidden_steps)? {
                 self.value = value;
                 self.place = Place::AfterInner;
@@ -345,6 +343,31 @@ impl<C: Cursor> VisibleCursor<C> {
             }
         }
         Ok(false)
+    }
+
+    /// On the newest entry of a key: stays there if it is a plain value that the reader sees, as
+    /// nearly all are. Then nothing is copied, and the block's bytes need no further holder.
+    fn settle_here(&mut self) -> Result<bool> {
+        let (user_key, trailer) = key::split(self.inner.key());
+        let seqno = trailer.seqno();
+        if !seqno.is_visible_at(self.reader.at) || self.reader.shade.hides(user_key, seqno) {
+            return Ok(false);
+        }
+        let now_unix_s = self.reader.now_unix_s;
+        let fate = fate(user_key, trailer, || self.inner.value(), now_unix_s)?;
+        let Fate::Value {
+            start,
+            is_apart: false,
+            ..
+        } = fate
+        else {
+            return Ok(false);
+        };
+        self.place = Place::Here {
+            value_start: start,
+            is_newest: true,
+        };
+        Ok(true)
     }
 
     /// The value of `self.key`, if it has one, with the inner cursor on the key's oldest entry.
@@ -364,7 +387,7 @@ impl<C: Cursor> VisibleCursor<C> {
             if !seqno.is_visible_at(self.reader.at) {
                 // The rest of this source's entries are newer still.
                 let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
-                self.pass_back(is_pile.then_some(first_trailer()))?;
+                self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
                 continue;
             }
             if self.reader.shade.hides(user_key, seqno) {
@@ -372,7 +395,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 base = None;
                 self.operands.clear();
                 let is_stretch = hidden_steps.is_multiple_of(STEPS_BEFORE_SEEK);
-                self.pass_hidden_backward(is_stretch)?;
+                self.pass_hidden(Way::Back, is_stretch)?;
                 continue;
             }
             match self.fate()? {
@@ -425,23 +448,12 @@ impl<C: Cursor> VisibleCursor<C> {
     }
 
     /// Leaves the current entry behind: one step, or its source sent to `trailer` of its key.
-    fn pass(&mut self, trailer: Option<Trailer>) -> Result<()> {
+    fn pass(&mut self, way: Way, trailer: Option<Trailer>) -> Result<()> {
         self.passed_count += 1;
-        match trailer {
-            None => self.inner.next()?,
-            Some(trailer) => {
-                aim(&mut self.target, user_key_of(&self.inner), trailer);
-                self.inner.skip_to(&self.target)?
-            }
-        };
-        Ok(())
-    }
-
-    fn pass_back(&mut self, trailer: Option<Trailer>) -> Result<()> {
-        self.passed_count += 1;
-        match trailer {
-            None => self.inner.prev()?,
-            Some(trailer) => {
+        match (trailer, way) {
+            (None, Way::Forward) => self.inner.next()?,
+            (None, Way::Back) => self.inner.prev()?,
+            (Some(trailer), _) => {
                 aim(&mut self.target, user_key_of(&self.inner), trailer);
                 self.inner.skip_to(&self.target)?
             }
@@ -450,25 +462,18 @@ impl<C: Cursor> VisibleCursor<C> {
     }
 
     /// Leaves a hidden entry behind: one step, or its source sent behind what is hidden.
-    fn pass_hidden_forward(&mut self, is_stretch: bool) -> Result<()> {
+    fn pass_hidden(&mut self, way: Way, is_stretch: bool) -> Result<()> {
         let (user_key, source) = (user_key_of(&self.inner), self.inner.source_index());
-        let skip = is_stretch.then(|| self.reader.shade.skip_forward(user_key, source));
-        let Some(end) = skip.flatten() else {
-            return self.pass(None);
+        let shade = &self.reader.shade;
+        let skip = is_stretch.then(|| match way {
+            Way::Forward => shade.skip_forward(user_key, source),
+            Way::Back => shade.skip_backward(user_key, source),
+        });
+        let Some(bound) = skip.flatten() else {
+            return self.pass(way, None);
         };
         self.passed_count += 1;
-        aim(&mut self.target, &end, first_trailer());
-        self.inner.skip_to(&self.target).map(drop)
-    }
-
-    fn pass_hidden_backward(&mut self, is_stretch: bool) -> Result<()> {
-        let (user_key, source) = (user_key_of(&self.inner), self.inner.source_index());
-        let skip = is_stretch.then(|| self.reader.shade.skip_backward(user_key, source));
-        let Some(start) = skip.flatten() else {
-            return self.pass_back(None);
-        };
-        self.passed_count += 1;
-        aim(&mut self.target, &start, first_trailer());
+        aim(&mut self.target, &bound, first_trailer());
         self.inner.skip_to(&self.target).map(drop)
     }
 
@@ -487,11 +492,6 @@ impl<C: Cursor> VisibleCursor<C> {
 
 fn user_key_of<C: Cursor>(cursor: &C) -> &[u8] {
     key::user_key(cursor.key())
-}
-
-fn set(buffer: &mut Vec<u8>, bytes: &[u8]) {
-    buffer.clear();
-    buffer.extend_from_slice(bytes);
 }
 
 #[cfg(test)]

@@ -240,6 +240,14 @@ impl Cursor for AnyCursor {
     }
 
     #[inline]
+    fn is_surely_newest(&self) -> bool {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.is_surely_newest(),
+            AnyCursor::Searchable(cursor) => cursor.is_surely_newest(),
+        }
+    }
+
+    #[inline]
     fn value(&self) -> Result<&[u8]> {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.value(),

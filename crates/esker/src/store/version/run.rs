@@ -13,6 +13,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
+use crate::base::types::prefix::prefix_number;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::store::version::file::FileRecord;
@@ -231,7 +232,8 @@ impl Heads {
         // Every key of the run lies between these two, so shares what they share.
         let equal = first.smallest.iter().zip(last.largest.iter());
         let shared_len = equal.take_while(|(left, right)| left == right).count();
-        let tail = |file: &Arc<FileRecord>| head(file.largest.get(shared_len..).unwrap_or(&[]));
+        let tail =
+            |file: &Arc<FileRecord>| prefix_number(file.largest.get(shared_len..).unwrap_or(&[]));
         Heads {
             shared: first.smallest.slice(0..shared_len),
             heads: files.iter().map(tail).collect(),
@@ -254,21 +256,13 @@ impl Heads {
             Ordering::Greater => return (file_count, file_count),
             Ordering::Equal => {}
         }
-        let wanted = head(rest);
+        // Short keys are filled up with zeros, and may therefore be equal to longer ones, but never
+        // on the wrong side of them.
+        let wanted = prefix_number(rest);
         let start = self.heads.partition_point(|head| *head < wanted);
         let equal = self.heads.get(start..).unwrap_or_default();
         (start, start + equal.partition_point(|head| *head == wanted))
     }
-}
-
-// Big-endian, so that numbers compare as the bytes do; short keys are filled up with zeros, and
-// may therefore be equal to longer ones but never on the wrong side of them.
-fn head(key: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    for (target, source) in bytes.iter_mut().zip(key) {
-        *target = *source;
-    }
-    u64::from_be_bytes(bytes)
 }
 
 #[cfg(test)]

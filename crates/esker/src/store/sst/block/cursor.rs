@@ -70,6 +70,13 @@ impl BlockCursor {
         self.is_valid
     }
 
+    /// Whether the entry before is surely of another user key; known while walking backwards.
+    #[inline]
+    pub fn is_surely_newest(&self) -> bool {
+        let before = self.trail.last_key_before(self.at);
+        before.is_some_and(|before| key::user_key(before) != key::user_key(self.key()))
+    }
+
     /// Internal key of the entry.
     #[inline]
     pub fn key(&self) -> &[u8] {
@@ -274,6 +281,13 @@ impl Trail {
             value: value.clone(),
         });
         self.keys.extend_from_slice(key);
+    }
+
+    // Of the entry right before the one at `at`, if it is remembered.
+    #[inline]
+    fn last_key_before(&self, at: usize) -> Option<&[u8]> {
+        let step = self.steps.last().filter(|_| self.ends_at == at)?;
+        self.keys.get(step.key_start..)
     }
 
     fn pop(&mut self, key: &mut Vec<u8>) -> Option<Step> {

@@ -67,6 +67,12 @@ pub struct Head {
 /// lies in blocks.
 #[inline(always)]
 pub fn head_at(entries: &[u8], at: usize) -> Option<Head> {
+    whole_at(entries, at).filter(|head| head.is_of_point_kind(entries))
+}
+
+/// As [`head_at`], of whatever kind: for a search, which looks at the kind of what it stops at.
+#[inline(always)]
+pub fn whole_at(entries: &[u8], at: usize) -> Option<Head> {
     let rest = entries.get(at..)?;
     // Keys and values below 128 bytes have one-byte lengths: nearly always true for keys.
     let (shared, unshared, value_len, taken) = match rest.first_chunk::<3>() {
@@ -77,16 +83,21 @@ pub fn head_at(entries: &[u8], at: usize) -> Option<Head> {
     let trailer_start = suffix_start + unshared;
     let value_start = trailer_start + TRAILER_BYTES;
     let value_end = value_start + value_len;
-    if value_end > entries.len() || !is_point_kind(entries[trailer_start]) {
-        return None;
-    }
-    Some(Head {
+    (value_end <= entries.len()).then_some(Head {
         shared,
         suffix_start,
         trailer_start,
         value_start,
         value_end,
     })
+}
+
+impl Head {
+    /// Whether the entry is of a kind that lies in blocks.
+    #[inline(always)]
+    pub fn is_of_point_kind(&self, entries: &[u8]) -> bool {
+        is_point_kind(entries[self.trailer_start])
+    }
 }
 
 // Lengths beyond the block are refused here, so that the sums above cannot overflow.

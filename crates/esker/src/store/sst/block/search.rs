@@ -7,7 +7,7 @@ use crate::base::types::error::Result;
 use crate::base::types::key::Trailer;
 use crate::base::types::prefix::common_len;
 use crate::store::sst::block::checked::damaged_entry;
-use crate::store::sst::block::format::{Head, head_at};
+use crate::store::sst::block::format::{Head, whole_at};
 
 /// The first entry that is not before the target of a search.
 #[derive(Clone, Copy, Debug)]
@@ -40,19 +40,14 @@ pub fn first_not_before(
     let mut alike = 0;
     while next < entries.len() {
         let at = next;
-        let head = head_at(entries, at).ok_or_else(damaged_entry)?;
+        let head = whole_at(entries, at).ok_or_else(damaged_entry)?;
         next = head.value_end;
         if head.shared > alike {
             continue;
         }
-        let behind = Reached {
-            at,
-            head,
-            trailer: None,
-        };
         if head.shared < alike {
             if head.shared > 0 {
-                return Ok(Some(behind));
+                return reached(entries, at, head, None);
             }
             // At a restart it shares nothing whatever its key is.
             alike = 0;
@@ -64,7 +59,7 @@ pub fn first_not_before(
             && own != wanted
         {
             if own > wanted {
-                return Ok(Some(behind));
+                return reached(entries, at, head, None);
             }
             continue;
         }
@@ -75,17 +70,28 @@ pub fn first_not_before(
         };
         match by_key {
             Ordering::Less => {}
-            Ordering::Greater => return Ok(Some(behind)),
+            Ordering::Greater => return reached(entries, at, head, None),
             Ordering::Equal => {
                 let raw = u64_at(entries, head.trailer_start).ok_or_else(damaged_entry)?;
                 let trailer = Trailer::checked(raw).ok_or_else(damaged_entry)?;
                 if trailer <= newest {
-                    let trailer = Some(trailer);
-                    return Ok(Some(Reached { at, head, trailer }));
+                    return reached(entries, at, head, Some(trailer));
                 }
             }
         }
         alike += common;
     }
     Ok(None)
+}
+
+fn reached(
+    entries: &[u8],
+    at: usize,
+    head: Head,
+    trailer: Option<Trailer>,
+) -> Result<Option<Reached>> {
+    if !head.is_of_point_kind(entries) {
+        return Err(damaged_entry());
+    }
+    Ok(Some(Reached { at, head, trailer }))
 }

@@ -227,6 +227,11 @@ impl Cursor for BlockBasedCursor {
     }
 
     #[inline]
+    fn is_surely_newest(&self) -> bool {
+        self.rows.is_surely_newest()
+    }
+
+    #[inline]
     fn key(&self) -> &[u8] {
         self.rows.key()
     }
