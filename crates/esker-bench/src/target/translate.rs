@@ -34,9 +34,13 @@ pub fn translate(settings: &StoreSettings) -> (Vec<(String, String)>, Vec<Matche
     }
     let pairs = sheet.pairs.into_iter();
     let pairs = pairs.map(|(name, text)| (name.to_owned(), text));
-    // Those of the user come last and win.
-    let pairs = pairs.chain(settings.own.iter().cloned()).collect();
-    (pairs, sheet.matched)
+    // Those of the user come last and win: the engine refuses a setting that is given twice.
+    let pairs: Vec<(String, String)> = pairs.chain(settings.own.iter().cloned()).collect();
+    let is_last = |place: usize, name: &str| pairs[place + 1..].iter().all(|(it, _)| it != name);
+    let last = pairs.iter().enumerate();
+    let last = last.filter(|(place, (name, _))| is_last(*place, name));
+    let last = last.map(|(_, pair)| pair.clone()).collect();
+    (last, sheet.matched)
 }
 
 #[derive(Default)]
@@ -258,3 +262,6 @@ fn levels(settings: &StoreSettings, sheet: &mut Sheet) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests;
