@@ -10,7 +10,7 @@ pub mod record;
 pub mod file;
 pub mod json;
 #[cfg(test)]
-mod sample;
+pub mod sample;
 pub mod quantity;
 pub mod published;
 pub mod study;

@@ -1,4 +1,4 @@
-//! Fields of tails, of rates over time and of growth.
+//! Fields of tails, of rates over time and over memory, and of growth.
 
 use crate::report::chart::lines::{Axis, Field, HEIGHT, Mark, Thread, Voice};
 use crate::report::chart::paint::{Area, Drawing};
@@ -6,6 +6,7 @@ use crate::report::chart::scale::{decades, round_marks};
 use crate::report::quantity;
 use crate::report::study::flow::Flow;
 use crate::report::study::growth::Growth;
+use crate::report::study::memory::{OverMemory, UNLIMITED};
 use crate::report::study::rounds::Seat;
 use crate::report::study::tails::{NINES_MAX, Tail, nines};
 
@@ -188,6 +189,46 @@ pub fn growth(growth: &Growth, seats: &[Seat]) -> Option<Field> {
             to: *up.last()?,
             is_log: true,
             marks: marked(&up, |nanos| quantity::on_scale(&quantity::nanos(nanos))),
+            name: "",
+        },
+        threads: threads.collect(),
+    })
+}
+
+/// Operations a second over the share of the raw bytes that memory has room for.
+pub fn memory(over: &OverMemory, seats: &[Seat]) -> Option<Field> {
+    let points = || over.lines.iter().flat_map(|line| &line.points);
+    let (low, high) = (
+        points().map(|point| point.1).reduce(f64::min)?,
+        points().map(|point| point.1).reduce(f64::max)?,
+    );
+    let up = decades(low, high);
+    let mut shares: Vec<f64> = points().map(|point| point.0).collect();
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    let threads = over.lines.iter().map(|line| Thread {
+        voice: Voice::of(line.place),
+        name: seats[line.place].name.clone(),
+        points: line.points.clone(),
+        tail: None,
+    });
+    Some(Field {
+        title: over.choice.clone(),
+        across: Axis {
+            from: *shares.first()?,
+            to: *shares.last()?,
+            is_log: true,
+            marks: marked(&shares, |share| match share {
+                UNLIMITED.. => "no limit".to_owned(),
+                _ => quantity::ratio(share),
+            }),
+            name: "memory as a share of the text",
+        },
+        up: Axis {
+            from: *up.first()?,
+            to: *up.last()?,
+            is_log: true,
+            marks: marked(&up, |rate| quantity::on_scale(&quantity::count(rate))),
             name: "",
         },
         threads: threads.collect(),

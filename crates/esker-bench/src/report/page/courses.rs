@@ -1,4 +1,4 @@
-//! The sections over time and over size: throughput with its stalls, and growth with the keys.
+//! The sections over time, size and memory: stalls, growth with the keys, reads at a limit.
 
 use crate::report::chart::curves::{self, Course};
 use crate::report::chart::lines::HEIGHT;
@@ -9,6 +9,7 @@ use crate::report::quantity;
 use crate::report::record::Measurement;
 use crate::report::study::flow::{Flow, flow};
 use crate::report::study::growth::growths;
+use crate::report::study::memory::over_memory as courses_over_memory;
 use crate::report::study::rounds::{Cell, Study};
 
 const OVER_TIME: &str = "Operations a second over time, of the round that came out in the middle. \
@@ -18,6 +19,10 @@ const OVER_TIME: &str = "Operations a second over time, of the round that came o
 const GROWTH: &str = "What an operation costs as the data grows; both scales go by factors of ten. \
     Beside each engine: how many times as long an operation takes at the most keys as at the \
     fewest.";
+
+const MEMORY: &str = "Operations a second with less and less memory, one field for each choice of \
+    keys; memory is told as a share of the keys and texts before packing, and both scales go by \
+    factors.";
 
 /// Throughput over time; empty if every run was over within three intervals.
 pub fn over_time(study: &Study<'_>) -> Section {
@@ -99,4 +104,28 @@ pub fn over_size(study: &Study<'_>) -> Section {
         false => format!("{}<div class=\"pair\">{drawings}</div>\n", note(GROWTH)),
     };
     Section::new("Growth", body)
+}
+
+/// Speed over memory; empty unless a workload ran at several limits.
+pub fn over_memory(study: &Study<'_>) -> Section {
+    let mut drawings = String::new();
+    for over in courses_over_memory(study) {
+        let Some(field) = curves::memory(&over, &study.seats) else {
+            continue;
+        };
+        let label = format!(
+            "Operations a second over memory, keys chosen {}",
+            over.choice
+        );
+        drawings += &both_widths(WIDE, &label, |width| {
+            let mut drawing = Drawing::new();
+            field.draw(&mut drawing, width);
+            (drawing, HEIGHT)
+        });
+    }
+    let body = match drawings.is_empty() {
+        true => String::new(),
+        false => format!("{}<div class=\"pair\">{drawings}</div>\n", note(MEMORY)),
+    };
+    Section::new("Memory", body)
 }

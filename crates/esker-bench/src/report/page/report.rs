@@ -136,6 +136,7 @@ pub fn sections(study: &Study<'_>) -> Vec<Section> {
         latency::section(study),
         courses::over_time(study),
         courses::over_size(study),
+        courses::over_memory(study),
         costs::section(study),
         limits::section(study),
         figures::section(study),

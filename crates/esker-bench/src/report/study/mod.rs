@@ -7,4 +7,5 @@ pub mod ratios;
 pub mod tails;
 pub mod flow;
 pub mod growth;
+pub mod memory;
 pub mod contrast;

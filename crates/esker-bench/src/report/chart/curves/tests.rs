@@ -88,3 +88,21 @@ fn growth_names_its_factor() {
         .collect();
     assert_eq!(marks, ["1 M", "50 M"]);
 }
+
+#[test]
+fn memory_ends_where_there_is_no_limit() {
+    // From 50 to 900 operations a second: three decades, and the last mark is in words.
+    let line = crate::report::study::memory::Line {
+        place: 1,
+        points: vec![(0.22, 50.0), (UNLIMITED, 900.0)],
+    };
+    let over = OverMemory {
+        choice: "zipf".into(),
+        lines: vec![line],
+    };
+    let field = memory(&over, &seats()).unwrap();
+    let marks = field.across.marks.iter().map(|(_, text)| text.as_str());
+    assert!(marks.eq(["0.22", "no limit"]));
+    assert_eq!((field.up.from, field.up.to), (10.0, 1000.0));
+    assert_eq!(field.threads[0].name, "Anvil");
+}
