@@ -12,6 +12,7 @@ use esker::{
 
 use crate::fail::{Failure, Outcome};
 use crate::target::counters::{Counters, LevelShape};
+use crate::target::division::division;
 use crate::target::settings::{Merge, StoreSettings};
 use crate::target::sort_list::SortList;
 use crate::target::store::{Batch, Cursor, Engine, Opened, Store, WriteHow};
@@ -56,6 +57,10 @@ impl Engine for Esker {
             store: Box::new(Embedded { db, ways }),
             matched,
         })
+    }
+
+    fn division(&self, dir: &Path) -> Outcome<Vec<(String, u64)>> {
+        division(dir)
     }
 
     fn destroy(&self, dir: &Path) -> Outcome {

@@ -10,4 +10,5 @@ pub mod closed;
 pub mod marker;
 pub mod translate;
 pub mod sort_list;
+pub mod division;
 pub mod embedded;

@@ -142,6 +142,13 @@ pub trait Engine: Send + Sync {
     /// Opens the store in `dir`, which exists; makes one if there is none.
     fn open(&self, dir: &Path, settings: &StoreSettings) -> Outcome<Opened>;
 
+    /// How the bytes of the closed store in `dir` divide: what, and how many. Nothing where the
+    /// engine cannot tell.
+    fn division(&self, dir: &Path) -> Outcome<Vec<(String, u64)>> {
+        let _unused = dir;
+        Ok(Vec::new())
+    }
+
     /// Removes the store in `dir` and nothing else that lies there. Nothing to remove is fine.
     fn destroy(&self, dir: &Path) -> Outcome;
 }

@@ -27,7 +27,7 @@ impl Ran {
 /// with `--verbose` only.
 pub fn run(stage: &mut Stage<'_, '_>, words: &[String]) -> Outcome<Ran> {
     let mut all = words.to_vec();
-    all.push(format!("--db={}", stage.dir.display()));
+    all.push(format!("--db={}", stage.dir().display()));
     if !stage.request.own.is_empty() {
         let pairs = stage.request.own.iter();
         let pairs: Vec<String> = pairs.map(|(name, text)| format!("{name}={text}")).collect();
@@ -42,7 +42,7 @@ pub fn run(stage: &mut Stage<'_, '_>, words: &[String]) -> Outcome<Ran> {
     let is_live = stage.console.err.is_live();
     let outcome = {
         let mut console = Console::new(&mut out, &mut remarks, is_live);
-        measure(stage.engine, &all, &mut console)
+        measure(stage.engine(), &all, &mut console)
     };
     let out = String::from_utf8_lossy(&out).into_owned();
     let told = String::from_utf8_lossy(&remarks.kept).into_owned();

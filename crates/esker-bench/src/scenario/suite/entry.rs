@@ -7,7 +7,7 @@ use crate::report::json;
 use crate::scenario::db_bench::opening;
 use crate::scenario::suite::list::{SCENARIOS, Scenario, choose, sizes};
 use crate::scenario::suite::request::{FLAGS, Request};
-use crate::scenario::suite::stage::{Headline, Stage};
+use crate::scenario::suite::stage::{Headline, Seat, Stage};
 use crate::scenario::suite::table::Table;
 use crate::target::embedded::Esker;
 use crate::target::marker::is_foreign;
@@ -20,17 +20,25 @@ pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
 
 /// Runs scenarios on any engine.
 pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) -> Outcome {
+    run_among(&[engine], words, console)
+}
+
+/// Runs scenarios on several engines in turns, ours first.
+///
+/// Errors: `Usage` for a scenario that is played by one engine alone.
+pub fn run_among(engines: &[&dyn Engine], words: &[String], console: &mut Console<'_>) -> Outcome {
     let request = Request::parse(words)?;
     if request.is_help || request.name.is_empty() {
         return Ok(console.out.write_all(help().as_bytes())?);
     }
     let chosen = choose(&request.name)?;
+    check_alone(&chosen, engines)?;
     if let Some(path) = &request.json {
         json::check_writable(path)?;
     }
     // One after another, each cleared away; only what is kept adds up.
     let needs = chosen.iter().map(|scenario| {
-        let bytes = (scenario.disk_bytes)(&request);
+        let bytes = (scenario.disk_bytes)(&request) * engines.len() as u64;
         // What tests run is a fraction.
         (bytes as f64 * request.scale) as u64
     });
@@ -39,13 +47,12 @@ pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) 
         false => needs.max().unwrap_or(0),
     };
     check_room(&request.dir, wanted, request.size.smaller())?;
-    for scenario in &chosen {
-        let dir = request.dir.join(scenario.name);
-        if is_foreign(&dir)? {
+    for seat in chosen.iter().flat_map(|one| seats(engines, &request, one)) {
+        if is_foreign(&seat.dir)? {
             return Err(Failure::usage(format!(
                 "{} was not made by a benchmark and is not empty: refusing to destroy what is \
                  there; name another directory with --dir",
-                dir.display()
+                seat.dir.display()
             )));
         }
     }
@@ -65,11 +72,11 @@ pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) 
             scenario.shows
         );
         let mut stage = Stage {
-            engine,
+            seats: &seats(engines, &request, scenario),
+            place: 0,
             request: &request,
             console: &mut *console,
             name: scenario.name,
-            dir: request.dir.join(scenario.name),
             record: &mut record,
             headlines: &mut headlines,
             has_told_cold: false,
@@ -83,6 +90,33 @@ pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) 
         console.err.line(&format!("written: {}", path.display()))?;
     }
     Ok(())
+}
+
+/// Refuses several engines where only one plays.
+fn check_alone(chosen: &[&Scenario], engines: &[&dyn Engine]) -> Outcome {
+    let alone = chosen.iter().find(|scenario| !scenario.has_rivals);
+    match alone {
+        Some(scenario) if engines.len() > 1 => Err(Failure::usage(format!(
+            "{} is played by one engine alone; several play reviews",
+            scenario.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Each engine with a directory of its own: that of the first is named after the scenario alone.
+fn seats<'a>(engines: &[&'a dyn Engine], request: &Request, scenario: &Scenario) -> Vec<Seat<'a>> {
+    let seat = |(place, engine): (usize, &&'a dyn Engine)| {
+        let name = engine.name().to_lowercase().replace(' ', "-");
+        Seat {
+            engine: *engine,
+            dir: request.dir.join(match place {
+                0 => scenario.name.to_owned(),
+                _ => format!("{}-{name}", scenario.name),
+            }),
+        }
+    };
+    engines.iter().enumerate().map(seat).collect()
 }
 
 fn summary(headlines: &[Headline]) -> String {

@@ -209,7 +209,7 @@ impl Run<'_> {
         play.store.close()?;
         let closing = closing.elapsed();
         let bytes = finished.bytes().max(1);
-        let space = bytes_on_disk(&stage.dir)? as f64 / bytes as f64;
+        let space = bytes_on_disk(stage.dir())? as f64 / bytes as f64;
         stage.say(&format!(
             "put, {}: {} of values in {:.2} s and {:.2} s to close, write amplification {:.2}, \
              {space:.2} times their bytes on the disk once closed\n",

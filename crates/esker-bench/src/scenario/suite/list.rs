@@ -18,6 +18,8 @@ pub struct Scenario {
     pub shows: &'static str,
     /// How long it takes on two processors, smallest size first.
     pub times: [&'static str; 3],
+    /// Whether several engines can play it in turns.
+    pub has_rivals: bool,
     /// Bytes that it takes on the disk.
     pub disk_bytes: fn(&Request) -> u64,
     /// Runs it.
@@ -30,6 +32,7 @@ pub const SCENARIOS: [Scenario; 4] = [
         name: "merge-counters",
         shows: "a merge against read, change and write, as RocksDB's wiki measured it",
         times: ["1 min", "20 min", "hours"],
+        has_rivals: false,
         disk_bytes: |request| merge_counters::disk_bytes(request.size),
         run: merge_counters::run,
     },
@@ -37,6 +40,7 @@ pub const SCENARIOS: [Scenario; 4] = [
         name: "leveldb-suite",
         shows: "LevelDB's list in its dialect; with --growth, time against the number of keys",
         times: ["20 s", "30 s", "1 min"],
+        has_rivals: false,
         disk_bytes: |request| match request.is_growth {
             true => growth::disk_bytes(request.size),
             false => leveldb_list::disk_bytes(request.size),
@@ -50,6 +54,7 @@ pub const SCENARIOS: [Scenario; 4] = [
         name: "large-values",
         shows: "values of 100 KB: put, cold get, both mixed, three buffer sizes, and the raw disk",
         times: ["20 s", "3 min", "1 hour"],
+        has_rivals: false,
         disk_bytes: |request| large_values::disk_bytes(request.size),
         run: large_values::run,
     },
@@ -57,6 +62,7 @@ pub const SCENARIOS: [Scenario; 4] = [
         name: "reviews",
         shows: "real text: load, size, then 16 threads reading at less and less memory",
         times: ["30 s", "3 min", "20 min"],
+        has_rivals: true,
         disk_bytes: |request| reviews::disk_bytes(request.size),
         run: reviews::run,
     },

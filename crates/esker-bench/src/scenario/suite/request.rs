@@ -13,6 +13,8 @@ pub enum LimitBy {
     Setting,
     /// A control group of the system around the whole process, page cache included.
     ControlGroup,
+    /// A control group where one may be made, else the setting.
+    Either,
 }
 
 /// What is asked for.
@@ -64,7 +66,7 @@ pub const FLAGS: [(&str, &str); 11] = [
     ),
     (
         "--limit_by=WAY",
-        "memory limits by the engine's `setting`, or by a `cgroup` around all [setting]",
+        "memory limits by the engine's `setting`, by a `cgroup` around all, or `either` [setting]",
     ),
     (
         "--growth",
@@ -198,8 +200,9 @@ fn limit_by(text: &str) -> Outcome<LimitBy> {
     match text {
         "setting" => Ok(LimitBy::Setting),
         "cgroup" => Ok(LimitBy::ControlGroup),
+        "either" => Ok(LimitBy::Either),
         _ => Err(Failure::usage(format!(
-            "--limit_by={text} makes no sense; it is setting or cgroup"
+            "--limit_by={text} makes no sense; it is setting, cgroup or either"
         ))),
     }
 }

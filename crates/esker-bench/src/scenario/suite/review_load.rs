@@ -8,6 +8,7 @@ use crate::run::course::{Course, Finished};
 use crate::scenario::db_bench::work::{KINDS, WRITE};
 use crate::scenario::suite::review_source::Reviews;
 use crate::scenario::suite::stage::{Play, Stage};
+use crate::target::settings::StoreSettings;
 use crate::target::store::WriteHow;
 
 /// Records that are handed over at once: few hand-overs, little memory.
@@ -35,6 +36,11 @@ impl Keys {
         self.raw_bytes += (key.len() + text.len()) as u64;
     }
 
+    /// Whether these are the same keys with as many bytes of text.
+    pub fn is_same(&self, other: &Keys) -> bool {
+        (self.raw_bytes, &self.ends) == (other.raw_bytes, &other.ends) && self.bytes == other.bytes
+    }
+
     /// How many.
     pub fn count(&self) -> u64 {
         self.ends.len() as u64
@@ -45,6 +51,20 @@ impl Keys {
         let place = usize::try_from(number).expect("below the count");
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[place]]
+    }
+}
+
+/// What every engine is given for reviews: by its own names the packing that ours has for them,
+/// also for long ones, of which one in forty would otherwise lie unpacked in the value log.
+pub fn ours() -> StoreSettings {
+    let own = [
+        ("compression", "searchable"),
+        ("value_log.threshold", "none"),
+    ];
+    let own = own.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    StoreSettings {
+        own: own.to_vec(),
+        ..StoreSettings::default()
     }
 }
 

@@ -1,31 +1,35 @@
 //! Reviews: load real text, then read it with 16 threads at less and less memory.
 //!
 //! Source: TerarkDB's documentation, Amazon movie reviews, about 2018: 9.1 GB of text, 8 million
-//! records of about 1 KB; memory of 64, 8, 4 and 2 GB. Its speeds are pictures; its text tells that
-//! TerarkDB kept the data in 2.5 GB.
+//! records of about 1 KB; memory of 64, 8, 4 and 2 GB; RocksDB read its files through memory maps.
+//! Its speeds are pictures; its text tells that TerarkDB kept the data in 2.5 GB.
 
-use std::time::Duration;
-
-use crate::disk::space::{bytes_text, disk_bytes as bytes_on_disk};
+use crate::disk::space::bytes_text;
 use crate::fail::{Failure, Outcome};
-use crate::make::keys::{Chooser, Distribution};
-use crate::measure::process::Resident;
-use crate::run::course::{Course, Finished};
-use crate::scenario::db_bench::work::{KINDS, READ};
+use crate::make::keys::Distribution;
 use crate::scenario::suite::fence::Fence;
 use crate::scenario::suite::request::LimitBy;
-use crate::scenario::suite::review_load::{Keys, load};
+use crate::scenario::suite::review_goals::{
+    Bar, Board, byte_rate, field, p95, p99, rate, resident,
+};
+use crate::scenario::suite::review_load::Keys;
+use crate::scenario::suite::review_read::{
+    Course16, ONE_BARE, ONE_CACHED, SCAN, Scanned, THREADS, alone, at_limit, share_text,
+};
 use crate::scenario::suite::review_source::Reviews;
+use crate::scenario::suite::review_write::{COMPACTED, INSERT, SETTLED, write};
 use crate::scenario::suite::size::Size;
-use crate::scenario::suite::stage::{Play, Stage, latencies, rate};
-use crate::scenario::suite::table::{Table, counted, grouped, nanos_text, rate_text};
-use crate::target::settings::StoreSettings;
+use crate::scenario::suite::stage::Stage;
+use crate::scenario::suite::table::{Table, nanos_text, rate_text};
 
-/// Threads that read, as in the document.
-const THREADS: usize = 16;
-
-/// Memory as shares of the raw bytes, as 8, 4 and 2 GB are of 9.1; first none at all.
-const SHARES: [Option<f64>; 4] = [None, Some(0.9), Some(0.45), Some(0.22)];
+/// Memory as shares of the raw bytes, as 8, 4 and 2 GB are of 9.1, first none at all; and how many
+/// times as fast as the best rival ours is to read then.
+const SHARES: [(Option<f64>, f64); 4] = [
+    (None, 2.0),
+    (Some(0.9), 3.0),
+    (Some(0.45), 8.0),
+    (Some(0.22), 8.0),
+];
 
 /// How keys are chosen.
 const CHOICES: [(&str, Distribution); 2] = [
@@ -33,11 +37,11 @@ const CHOICES: [(&str, Distribution); 2] = [
     ("zipf", Distribution::Scrambled(0.99)),
 ];
 
-/// The engine is not opened with less.
-const LIMIT_BYTES_MIN: u64 = 8 << 20;
+/// Rounds where engines are compared, unless told: a median needs three.
+const COMPARED_ROUNDS: usize = 3;
 
-/// A process is not fenced in with less: its own code and buffers take some.
-const FENCE_BYTES_MIN: u64 = 64 << 20;
+/// A cell without a number.
+const NONE: &str = "–";
 
 /// Raw bytes at each size.
 pub fn raw_bytes(size: Size) -> u64 {
@@ -49,47 +53,145 @@ pub fn disk_bytes(size: Size) -> u64 {
     raw_bytes(size) * 5 / 2
 }
 
-/// Loads, then reads at each limit.
+/// Loads, then reads: one thread alone, then many at each limit.
 pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
-    let wanted = stage.request.scaled(raw_bytes(stage.request.size));
-    let mut reviews = Reviews::open(stage.request.reviews.as_deref(), wanted)?;
-    stage.say(&format!("{}\n", reviews.told()))?;
-    if stage.request.limit_by == LimitBy::Setting {
+    let begun = stage.record.measurements.len();
+    let limit_by = limit_by(stage)?;
+    let keys = load_all(stage)?;
+    let is_compared = stage.seats.len() > 1;
+    let usual = if is_compared { COMPARED_ROUNDS } else { 1 };
+    let rounds = stage.request.rounds.unwrap_or(usual);
+    for round in 0..rounds {
+        let mut seen: Option<Scanned> = None;
+        for place in stage.order(round) {
+            stage.place = place;
+            let scanned = alone(stage, &keys, round)?;
+            if *seen.get_or_insert(scanned) != scanned {
+                return Err(Failure::failed(format!(
+                    "the engines disagree: a scan saw {seen:?}, that of {} {scanned:?}",
+                    stage.engine().name()
+                )));
+            }
+        }
+    }
+    for round in 0..rounds {
+        for (share, _) in SHARES {
+            for (choice, distribution) in CHOICES {
+                for place in stage.order(round) {
+                    stage.place = place;
+                    let reading = Course16 {
+                        share,
+                        choice,
+                        distribution,
+                        round,
+                    };
+                    at_limit(stage, &keys, reading, limit_by)?;
+                }
+            }
+        }
+    }
+    for place in 0..stage.seats.len() {
+        stage.place = place;
+        stage.clear()?;
+    }
+    stage.place = 0;
+    tell(stage, begun, &keys)
+}
+
+/// What limits memory, after a look at what may be done.
+fn limit_by(stage: &Stage<'_, '_>) -> Outcome<LimitBy> {
+    let limit_by = match stage.request.limit_by {
+        // A fence that holds nothing in: whether one may be raised is all that is asked.
+        LimitBy::Either => match Fence::raise(i64::MAX as u64) {
+            Ok(_) => LimitBy::ControlGroup,
+            Err(failure) => {
+                stage.note(&failure.message)?;
+                LimitBy::Setting
+            }
+        },
+        told => told,
+    };
+    if limit_by == LimitBy::Setting {
         stage.note(
             "memory is limited by the engine's setting, and the system's page cache is not: \
              --limit_by=cgroup limits both, where a control group may be made",
         )?;
     }
-    let keys = write(stage, &mut reviews)?;
-    let mut table = Table::new(&[
-        "memory",
-        "uniform reads/s",
-        "p95",
-        "p99",
-        "zipf reads/s",
-        "p95",
-        "p99",
-    ]);
-    let mut ends = Vec::new();
-    for share in SHARES {
-        let mut cells = vec![share_text(share)];
-        for (choice, distribution) in CHOICES {
-            let finished = read(stage, &keys, share, choice, distribution)?;
-            let times = latencies(&finished);
-            cells.push(rate_text(rate(&finished)));
-            cells.extend([95.0, 99.0].map(|one| nanos_text(times.percentile_ns(one) as f64)));
-            ends.push(rate(&finished));
+    Ok(limit_by)
+}
+
+/// Loads every engine with the same reviews; their keys.
+fn load_all(stage: &mut Stage<'_, '_>) -> Outcome<Keys> {
+    let wanted = stage.request.scaled(raw_bytes(stage.request.size));
+    let mut first: Option<Keys> = None;
+    for place in stage.order(0) {
+        stage.place = place;
+        let mut reviews = Reviews::open(stage.request.reviews.as_deref(), wanted)?;
+        if place == 0 {
+            stage.say(&format!("{}\n", reviews.told()))?;
         }
-        table.add(cells);
+        if stage.seats.len() > 1 {
+            stage.say(&format!("{}\n", stage.engine().name()))?;
+        }
+        let keys = write(stage, &mut reviews, wanted)?;
+        match &first {
+            None => first = Some(keys),
+            Some(other) if other.is_same(&keys) => {}
+            Some(_) => {
+                let told = "the file of reviews changed while it was read";
+                return Err(Failure::failed(told));
+            }
+        }
     }
-    stage.clear()?;
-    stage.say(&format!(
-        "\n{THREADS} threads; memory as a share of the {} of raw text.\n{}\n",
+    first.ok_or_else(|| Failure::usage("no engine takes part"))
+}
+
+/// The tables, the goals where there are rivals, and the lines for the table at the very end.
+fn tell(stage: &mut Stage<'_, '_>, begun: usize, keys: &Keys) -> Outcome {
+    let engines = stage.seats.iter().map(|seat| seat.engine.name().to_owned());
+    let board = Board {
+        measurements: &stage.record.measurements[begun..],
+        engines: engines.collect(),
+    };
+    let text = format!(
+        "\n{}\n{THREADS} threads; memory as a share of the {} of raw text; resident is the most \
+         that the process held.\n{}\n",
+        written_table(&board),
         bytes_text(keys.raw_bytes),
-        table.text()
-    ))?;
-    // Uniform reads with all memory, and with the least.
-    let (most, least) = (ends[0], ends[ends.len() - 2]);
+        limits_table(&board)
+    );
+    let reads = |share| {
+        board
+            .median(&line("uniform", share), 0, rate)
+            .unwrap_or(0.0)
+    };
+    let least = SHARES[SHARES.len() - 1].0;
+    let (most, least) = (reads(None), reads(least));
+    let verdicts = match board.engines.len() {
+        1 => Vec::new(),
+        _ => board.judge(&bars()),
+    };
+    stage.say(&text)?;
+    if !verdicts.is_empty() {
+        let mut table = Table::new(&["line", "goal", "measured", ""]).with_left(2);
+        for verdict in &verdicts {
+            let measured = verdict
+                .measured
+                .map(|all| all.text(|number| format!("{number:.2} {}", verdict.unit)));
+            table.add(vec![
+                verdict.line.clone(),
+                verdict.asked.clone(),
+                measured.unwrap_or(NONE.into()),
+                match verdict.is_met {
+                    Some(true) => "met".into(),
+                    Some(false) => "not met".into(),
+                    None => "not measured".into(),
+                },
+            ]);
+        }
+        stage.say(&format!("{}\n", table.text()))?;
+        stage.record.verdicts.extend(verdicts);
+    }
     stage.headline(
         "uniform reads, 16 threads, least memory",
         format!("{} reads/s", rate_text(least)),
@@ -98,141 +200,94 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     Ok(())
 }
 
-fn share_text(share: Option<f64>) -> String {
-    share.map_or("unlimited".into(), |share| format!("{share:.2} of raw"))
-}
-
-/// Loads and tells of it: speed, latencies, size.
-fn write(stage: &mut Stage<'_, '_>, reviews: &mut Reviews) -> Outcome<Keys> {
-    let play = stage.open_fresh(&StoreSettings::default())?;
-    let (keys, finished) = load(stage, "reviews-insert", &play, reviews)?;
-    let times = latencies(&finished);
-    let at = |percent| nanos_text(times.percentile_ns(percent) as f64);
-    let (ops, bytes) = (finished.ops(), finished.bytes());
-    let seconds = finished.wall().as_secs_f64().max(1e-9);
-    stage.say(&format!(
-        "insert: {} records of {} bytes in the mean, {} records/s with the reading of the text \
-         ({} a second), {} records/s in the calls alone, p95 {}, p99 {}\n",
-        grouped(ops),
-        bytes / ops.max(1),
-        rate_text(rate(&finished)),
-        // A rate of bytes is far below 2^53.
-        bytes_text((bytes as f64 / seconds) as u64),
-        rate_text(1e9 / times.mean_ns().max(1.0)),
-        at(95.0),
-        at(99.0)
-    ))?;
-    if reviews.malformed() > 0 {
-        let told = counted(reviews.malformed(), "malformed record");
-        stage.note(&format!("{told} left out"))?;
-    }
-    play.store.drain()?;
-    let settled = size_of(stage, &play, keys.raw_bytes);
-    play.store.compact()?;
-    play.store.drain()?;
-    let compacted = size_of(stage, &play, keys.raw_bytes);
-    play.store.close()?;
-    let on_disk = bytes_on_disk(&stage.dir)?;
-    stage.say(&format!(
-        "size: {settled:.3} of the raw text once settled, {compacted:.3} compacted; {} on the \
-         disk with the log laid out\n",
-        bytes_text(on_disk)
-    ))?;
-    if let Some(kept) = stage.last_kept() {
-        kept.engine_work.space_amplification = Some(settled);
-        kept.workload.push(("text".into(), reviews.told().into()));
-    }
-    stage.headline(
-        "size, compacted",
-        format!("{compacted:.3} of the raw text"),
-        "0.27 published, TerarkDB: 2.5 of 9.1 GB".into(),
-    );
-    Ok(keys)
-}
-
-/// Live bytes for each byte of raw text.
-fn size_of(stage: &Stage<'_, '_>, play: &Play, raw_bytes: u64) -> f64 {
-    let live = play.store.counters().live_bytes;
-    // Engines that do not tell are asked through their files.
-    let live = live.or_else(|| bytes_on_disk(&stage.dir).ok());
-    live.unwrap_or(0) as f64 / raw_bytes.max(1) as f64
-}
-
-/// Reads for a while with so much memory, from a cold start and behind a warm-up.
-fn read(
-    stage: &mut Stage<'_, '_>,
-    keys: &Keys,
-    share: Option<f64>,
-    choice: &str,
-    distribution: Distribution,
-) -> Outcome<Finished> {
-    stage.forget()?;
-    let bytes = share.map(|share| (keys.raw_bytes as f64 * share) as u64);
-    let mut settings = StoreSettings::default();
-    let (limit, fence) = match (bytes, stage.request.limit_by) {
-        (None, _) => ((2 * keys.raw_bytes).max(256 << 20), None),
-        (Some(bytes), LimitBy::Setting) => (bytes, None),
-        (Some(bytes), LimitBy::ControlGroup) => {
-            // What this program itself holds, keys above all, is beside the point; of the rest one
-            // half is the engine's, the other the page cache's.
-            let all =
-                (bytes + Resident::now().map_or(0, |memory| memory.now_bytes)).max(FENCE_BYTES_MIN);
-            (bytes / 2, Some(Fence::raise(all)?))
-        }
+fn line(choice: &'static str, share: Option<f64>) -> String {
+    let reading = Course16 {
+        share,
+        choice,
+        distribution: Distribution::Uniform,
+        round: 0,
     };
-    let limit = limit.max(LIMIT_BYTES_MIN);
-    settings
-        .own
-        .push(("memory_limit".into(), limit.to_string()));
-    let play = stage.open(&settings)?;
-    let millis = stage
-        .request
-        .scaled(stage.request.size.pick(2000, 10_000, 60_000));
-    let course = Course {
-        threads: THREADS,
-        duration: Some(Duration::from_millis(millis)),
-        warm_up: Duration::from_millis(millis / 2),
-        ..Course::plain()
+    reading.name()
+}
+
+fn bars() -> Vec<Bar> {
+    let of_share = |(share, factor): (Option<f64>, f64)| {
+        CHOICES.map(|(choice, _)| Bar {
+            line: line(choice, share),
+            factor,
+        })
     };
-    let label = format!(
-        "reviews-read-{choice}-{}",
-        share_text(share).replace(' ', "-")
-    );
-    let finished = stage.measure(&label, &[KINDS[READ]], &play, &course, &|lane| {
-        let mut chooser = Chooser::new(distribution, lane.index() as u64 + 1);
-        while lane.go() {
-            let key = keys.key(chooser.choose(keys.count()));
-            let mut found = None;
-            play.store.get(key, &mut |text| {
-                found = Some((text.len(), is_of(key, text)));
-            })?;
-            let Some((bytes, true)) = found else {
-                let told = key.escape_ascii();
-                return Err(Failure::failed(format!(
-                    "the review under {told} is missing, or is another's"
-                )));
-            };
-            lane.add_bytes((key.len() + bytes) as u64);
-            lane.finish(0, 1);
-        }
-        Ok(())
-    })?;
-    play.store.close()?;
-    drop(fence);
-    if let Some(kept) = stage.last_kept() {
-        kept.workload.extend([
-            ("distribution".into(), choice.to_owned()),
-            ("memory".into(), share_text(share)),
+    SHARES.into_iter().flat_map(of_share).collect()
+}
+
+fn text(number: Option<f64>, shown: impl Fn(f64) -> String) -> String {
+    number.map_or(NONE.into(), shown)
+}
+
+fn megabytes(bytes: f64) -> String {
+    format!("{:.0} MB", bytes / 1e6)
+}
+
+/// Size, load and what one thread does, a row for each engine.
+fn written_table(board: &Board<'_>) -> String {
+    let mut table = Table::new(&[
+        "engine",
+        "settled",
+        "compacted",
+        "inserts/s",
+        "one read",
+        "with a cache for all",
+        "scan a second",
+    ]);
+    for (place, engine) in board.engines.iter().enumerate() {
+        let share = |name| {
+            let found = board.median(INSERT, place, |one| field(one, name));
+            text(found, |share| format!("{share:.3}"))
+        };
+        let one = |name| {
+            let found = board.median(name, place, rate);
+            text(found, |rate| nanos_text(1e9 / rate.max(1e-9)))
+        };
+        table.add(vec![
+            engine.clone(),
+            share(SETTLED),
+            share(COMPACTED),
+            text(board.median(INSERT, place, rate), rate_text),
+            one(ONE_BARE),
+            one(ONE_CACHED),
+            text(board.median(SCAN, place, byte_rate), megabytes),
         ]);
     }
-    Ok(finished)
+    table.text()
 }
 
-/// Whether a review tells the product that its key begins with: an answer for another key shows.
-fn is_of(key: &[u8], text: &[u8]) -> bool {
-    let product = key.split(|byte| *byte == b'/').next().unwrap_or_default();
-    let told = text
-        .split(|byte| *byte == b'\n')
-        .find_map(|line| line.strip_prefix(b"product/productId:"));
-    told.is_some_and(|told| told.trim_ascii() == product)
+/// Reads at each limit, a row for each engine.
+fn limits_table(board: &Board<'_>) -> String {
+    let mut table = Table::new(&[
+        "memory",
+        "engine",
+        "uniform reads/s",
+        "p95",
+        "p99",
+        "zipf reads/s",
+        "p95",
+        "p99",
+        "resident",
+    ])
+    .with_left(2);
+    for (share, _) in SHARES {
+        for (place, engine) in board.engines.iter().enumerate() {
+            let mut cells = vec![share_text(share), engine.clone()];
+            for (choice, _) in CHOICES {
+                let line = line(choice, share);
+                cells.push(text(board.median(&line, place, rate), rate_text));
+                cells.push(text(board.median(&line, place, p95), nanos_text));
+                cells.push(text(board.median(&line, place, p99), nanos_text));
+            }
+            let line = line(CHOICES[0].0, share);
+            cells.push(text(board.median(&line, place, resident), megabytes));
+            table.add(cells);
+        }
+    }
+    table.text()
 }

@@ -1,6 +1,6 @@
 //! What a scenario stands on: engine, directory, console, and the record it fills.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::console::Console;
@@ -29,18 +29,27 @@ pub struct Headline {
     pub beside: String,
 }
 
+/// An engine and the directory of its store.
+#[derive(Clone)]
+pub struct Seat<'a> {
+    /// The engine.
+    pub engine: &'a dyn Engine,
+    /// The directory.
+    pub dir: PathBuf,
+}
+
 /// What a scenario stands on.
 pub struct Stage<'a, 'b> {
-    /// The engine under test.
-    pub engine: &'a dyn Engine,
+    /// Every engine that takes part, ours first.
+    pub seats: &'a [Seat<'a>],
+    /// The place of the engine whose turn it is.
+    pub place: usize,
     /// What was asked for.
     pub request: &'a Request,
     /// Where people read.
     pub console: &'a mut Console<'b>,
     /// The scenario's name.
     pub name: &'static str,
-    /// The directory of its store.
-    pub dir: PathBuf,
     /// What was measured so far.
     pub record: &'a mut Record,
     /// What came out so far.
@@ -79,9 +88,25 @@ impl Stage<'_, '_> {
         });
     }
 
+    /// The engine whose turn it is.
+    pub fn engine(&self) -> &dyn Engine {
+        self.seats[self.place].engine
+    }
+
+    /// The directory of its store.
+    pub fn dir(&self) -> &Path {
+        &self.seats[self.place].dir
+    }
+
+    /// The places of all engines in the order of a round: in each another one begins.
+    pub fn order(&self, round: usize) -> impl Iterator<Item = usize> + use<> {
+        let count = self.seats.len();
+        (0..count).map(move |step| (step + round) % count)
+    }
+
     /// An empty store.
     pub fn open_fresh(&self, settings: &StoreSettings) -> Outcome<Play> {
-        marker::make_fresh(self.engine, &self.dir, false)?;
+        marker::make_fresh(self.engine(), self.dir(), false)?;
         self.open(settings)
     }
 
@@ -90,14 +115,14 @@ impl Stage<'_, '_> {
         let mut settings = settings.clone();
         // Those of the command line come last and win.
         settings.own.extend(self.request.own.iter().cloned());
-        let Opened { store, matched } = self.engine.open(&self.dir, &settings)?;
+        let Opened { store, matched } = self.engine().open(self.dir(), &settings)?;
         Ok(Play { store, matched })
     }
 
     /// Drops the store's files from the page cache; nothing may have it open. The first time it is
     /// told how.
     pub fn forget(&mut self) -> Outcome {
-        let forgotten = forget_store(&self.dir, self.request.drops_system_cache)?;
+        let forgotten = forget_store(self.dir(), self.request.drops_system_cache)?;
         match std::mem::replace(&mut self.has_told_cold, true) {
             true => Ok(()),
             false => self.note(&format!("cold reads: {}", forgotten.text())),
@@ -108,7 +133,7 @@ impl Stage<'_, '_> {
     pub fn clear(&self) -> Outcome {
         match self.request.keeps_stores {
             true => Ok(()),
-            false => self.engine.destroy(&self.dir),
+            false => self.engine().destroy(self.dir()),
         }
     }
 
@@ -148,8 +173,8 @@ impl Stage<'_, '_> {
     ) -> &mut Measurement {
         measurement.name = name.into();
         if measurement.engine.is_empty() {
-            measurement.engine = self.engine.name().into();
-            measurement.engine_version = self.engine.version();
+            measurement.engine = self.engine().name().into();
+            measurement.engine_version = self.engine().version();
         }
         let about = [
             ("scenario".to_owned(), self.name.to_owned()),

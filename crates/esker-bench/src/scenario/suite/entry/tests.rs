@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::fail::FailureKind;
+use crate::target::settings::StoreSettings;
+use crate::target::store::Opened;
 
 struct Ran {
     out: String,
@@ -117,9 +119,10 @@ fn large_values_stand_beside_the_raw_disk() {
 
 #[test]
 fn reviews_are_loaded_and_read_at_each_limit() {
-    // Half a megabyte of made text; four limits, two distributions.
+    // Half a megabyte of made text: load, settle, compact, three lines of one thread, eight of many.
     let (ran, record) = ok("reviews --scale=0.01");
-    assert_eq!(record.measurements.len(), 9);
+    assert_eq!(record.measurements.len(), 14);
+    assert!(record.verdicts.is_empty());
     assert!(
         ran.out.contains("of the raw text once settled"),
         "{}",
@@ -189,4 +192,60 @@ fn a_store_that_no_benchmark_made_is_left_alone() {
             .contains("refusing to destroy")
     );
     assert!(store.join("letter.txt").is_file());
+}
+
+/// Ours once more, with blocks of Zstd.
+struct Twin;
+
+impl Engine for Twin {
+    fn name(&self) -> &str {
+        "Twin zstd"
+    }
+
+    fn version(&self) -> String {
+        Esker.version()
+    }
+
+    fn is_there(&self, dir: &std::path::Path) -> bool {
+        Esker.is_there(dir)
+    }
+
+    fn open(&self, dir: &std::path::Path, settings: &StoreSettings) -> Outcome<Opened> {
+        let mut settings = settings.clone();
+        settings.own.push(("compression".into(), "zstd".into()));
+        Esker.open(dir, &settings)
+    }
+
+    fn destroy(&self, dir: &std::path::Path) -> Outcome {
+        Esker.destroy(dir)
+    }
+}
+
+#[test]
+fn two_engines_read_the_same_reviews_in_turns() {
+    // A quarter of a megabyte, two rounds: each line on both, a verdict on every goal; and a
+    // scenario that one plays alone refuses two.
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().display();
+    let line = format!("reviews --scale=0.005 --rounds=2 --dir={place}/s --json={place}/run.json");
+    let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    {
+        let mut console = Console::new(&mut out, &mut err, false);
+        run_among(&[&Esker, &Twin], &words, &mut console).unwrap();
+        let refused = run_among(&[&Esker, &Twin], &["merge-counters".into()], &mut console);
+        assert!(refused.unwrap_err().message.contains("one engine alone"));
+    }
+    let record = json::read(&dir.path().join("run.json")).unwrap();
+    let of = |engine: &str| {
+        let all = record.measurements.iter();
+        all.filter(|one| one.engine == engine).count()
+    };
+    // Three lines of the load, and eleven of each round.
+    assert_eq!((of("Esker"), of("Twin zstd")), (25, 25));
+    // Six beside those of reads: sixteen, speed and tail of each.
+    assert_eq!(record.verdicts.len(), 6 + 16);
+    assert!(record.verdicts.iter().all(|one| one.is_met.is_some()));
+    let out = String::from_utf8(out).unwrap();
+    assert!(out.contains("best rival (Twin zstd)"), "{out}");
 }

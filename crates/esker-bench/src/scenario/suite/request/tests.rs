@@ -38,7 +38,7 @@ fn mistakes_are_told_with_advice() {
         ("reviews --rounds=0", "from 1 to"),
         ("reviews --round=2", "did you mean --rounds?"),
         ("reviews --set=a", "--set=name=value"),
-        ("reviews --limit_by=hope", "setting or cgroup"),
+        ("reviews --limit_by=hope", "setting, cgroup or either"),
         ("reviews --json", "needs a value"),
     ] {
         let failure = parse(line).unwrap_err();
