@@ -8,6 +8,7 @@ pub mod request;
 pub mod table;
 pub mod stage;
 pub mod fence;
+pub mod review_mix;
 pub mod review_source;
 pub mod bench_line;
 pub mod merge_counters;

@@ -44,14 +44,14 @@ pub struct Request {
     pub keeps_stores: bool,
     /// Whether everything that lines print is shown.
     pub is_verbose: bool,
-    /// Multiplies counts of keys, for tests: 1 is what the size says.
+    /// Multiplies what the size says: counts of keys, bytes of reviews.
     pub scale: f64,
     /// Whether only help is wanted.
     pub is_help: bool,
 }
 
 /// What the flags are for.
-pub const FLAGS: [(&str, &str); 11] = [
+pub const FLAGS: [(&str, &str); 12] = [
     ("--size=SIZE", "small, medium or full [small]"),
     ("--dir=DIR", "where stores are made [a temporary directory]"),
     ("--json=FILE", "write everything measured to this file"),
@@ -69,6 +69,10 @@ pub const FLAGS: [(&str, &str); 11] = [
         "memory limits by the engine's `setting`, by a `cgroup` around all, or `either` [setting]",
     ),
     (
+        "--scale=N",
+        "so many times what the size says; above 1 reviews are recombined from the file's [1]",
+    ),
+    (
         "--growth",
         "leveldb-suite: how time for each operation grows with the keys",
     ),
@@ -82,6 +86,9 @@ pub const FLAGS: [(&str, &str); 11] = [
 
 /// More rounds than this are a slip of the finger.
 const ROUNDS_MAX: usize = 1000;
+
+/// A larger scale is a slip of the finger: a thousand times the largest size fits no disk.
+const SCALE_MAX: f64 = 1000.0;
 
 impl Request {
     /// What nothing but the name asks for.
@@ -180,10 +187,10 @@ fn rounds(text: &str) -> Outcome<usize> {
 fn scale(text: &str) -> Outcome<f64> {
     let scale = text.parse().ok();
     scale
-        .filter(|scale| *scale > 0.0 && *scale <= 1.0)
+        .filter(|scale| *scale > 0.0 && *scale <= SCALE_MAX)
         .ok_or_else(|| {
             Failure::usage(format!(
-                "--scale={text} makes no sense; it lies above 0 and up to 1"
+                "--scale={text} makes no sense; it lies above 0 and up to {SCALE_MAX}"
             ))
         })
 }

@@ -122,11 +122,12 @@ fn limit_by(stage: &Stage<'_, '_>) -> Outcome<LimitBy> {
 
 /// Loads every engine with the same reviews; their keys.
 fn load_all(stage: &mut Stage<'_, '_>) -> Outcome<Keys> {
-    let wanted = stage.request.scaled(raw_bytes(stage.request.size));
+    let (all, scale) = (raw_bytes(stage.request.size), stage.request.scale);
+    let wanted = stage.request.scaled(all);
     let mut first: Option<Keys> = None;
     for place in stage.order(0) {
         stage.place = place;
-        let mut reviews = Reviews::open(stage.request.reviews.as_deref(), wanted)?;
+        let mut reviews = Reviews::open(stage.request.reviews.as_deref(), wanted.min(all), scale)?;
         if place == 0 {
             stage.say(&format!("{}\n", reviews.told()))?;
         }
