@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint doc fuzz soak bench micro counts compare
+.PHONY: help run libs install uninstall test lint doc fuzz soak bench micro counts compare reviews
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -89,3 +89,12 @@ compare: ## measure Esker and its rivals in turns, and make a report; COMPARE ho
 		--manifest-path crates/esker-bench-rivals/Cargo.toml \
 		--features $(or $(RIVALS),all),png -- --json $(COMPARE_DIR)/run.json \
 		--html $(COMPARE_DIR)/report.html --png $(COMPARE_DIR)/chart.png $(COMPARE)
+
+# Only the rival of the published document is built.
+reviews: ## load and read reviews on Esker and RocksDB in turns at four memory limits; REVIEWS adds flags
+	@scripts/setup.sh rivals
+	@mkdir -p target/reviews
+	RUSTFLAGS="-C target-cpu=native" cargo run --release --locked \
+		--manifest-path crates/esker-bench-rivals/Cargo.toml \
+		--features $(or $(RIVALS),rocksdb) -- reviews --dir=target/reviews/stores \
+		--json=target/reviews/run.json --html=target/reviews/report.html $(REVIEWS)

@@ -10,6 +10,7 @@ pub mod chapter;
 pub mod board;
 pub mod goals;
 pub mod table;
+pub mod reviews;
 pub mod turns;
 
 pub use turns::run;

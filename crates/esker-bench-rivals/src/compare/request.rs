@@ -96,7 +96,8 @@ const FLAGS: [(&str, &str); 20] = [
 pub fn help() -> String {
     let mut text = String::from(
         "Measure Esker and its rivals in turns, and the limits of the disk\n\n\
-         Usage: compare [--flag=value …]\n\nFlags:\n",
+         Usage: compare [--flag=value …]\n       compare reviews [flags of `esker bench \
+         scenario`] [--html=FILE]\n\nFlags:\n",
     );
     for (name, doc) in FLAGS {
         text += &format!("  {name:<22} {doc}\n");

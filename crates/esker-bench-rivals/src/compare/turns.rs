@@ -18,6 +18,7 @@ use crate::compare::chapter::{Player, Turn, is_wanted};
 use crate::compare::goals::judge;
 use crate::compare::lines::{CHAPTERS, Chapter};
 use crate::compare::request::{Request, help};
+use crate::compare::reviews;
 use crate::compare::table::render;
 use crate::compare::work::Answer;
 use crate::engines::roster::{self, Entry};
@@ -28,7 +29,11 @@ use esker_bench::disk::raw::{self, LIMITS};
 pub fn run(words: &[String], out: &mut dyn Write, err: &mut (dyn Write + Send)) -> u8 {
     let is_live = std::io::stderr().is_terminal();
     let mut console = Console::new(out, err, is_live);
-    let Err(failure) = carry_out(words, &mut console) else {
+    let done = match words.split_first() {
+        Some((word, behind)) if word == reviews::WORD => reviews::play(behind, &mut console),
+        _ => carry_out(words, &mut console),
+    };
+    let Err(failure) = done else {
         return 0;
     };
     if failure.kind != FailureKind::ReaderGone {

@@ -28,6 +28,7 @@ pub mod lmdb;
 pub mod rocksdb_options;
 #[cfg(feature = "rocksdb")]
 pub mod rocksdb;
+pub mod packed;
 pub mod roster;
 
 #[cfg(test)]

@@ -223,11 +223,11 @@ impl Engine for Twin {
 
 #[test]
 fn two_engines_read_the_same_reviews_in_turns() {
-    // A quarter of a megabyte, two rounds: each line on both, a verdict on every goal; and a
+    // A megabyte, two rounds: each line on both, a verdict on every goal; and a
     // scenario that one plays alone refuses two.
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().display();
-    let line = format!("reviews --scale=0.005 --rounds=2 --dir={place}/s --json={place}/run.json");
+    let line = format!("reviews --scale=0.02 --rounds=2 --dir={place}/s --json={place}/run.json");
     let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
     let (mut out, mut err) = (Vec::new(), Vec::new());
     {
