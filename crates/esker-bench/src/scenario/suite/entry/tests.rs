@@ -119,7 +119,8 @@ fn large_values_stand_beside_the_raw_disk() {
 
 #[test]
 fn reviews_are_loaded_and_read_at_each_limit() {
-    // Half a megabyte of made text: load, settle, compact, three lines of one thread, eight of many.
+    // Half a megabyte of made text: load, settle, compact, three lines of one thread, eight of
+    // many.
     let (ran, record) = ok("reviews --scale=0.01");
     assert_eq!(record.measurements.len(), 14);
     assert!(record.verdicts.is_empty());
