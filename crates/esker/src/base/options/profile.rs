@@ -93,6 +93,11 @@ const SMALL_SPACE: &[ProfileLine] = &[
         "text packs to a third at the bottom of the tree, and each value is read by itself",
     ),
     line(
+        "value_log.threshold",
+        "64KiB",
+        "values are packed in the tree, and not in the value log",
+    ),
+    line(
         "sst.zstd_level",
         "3",
         "the level zstd itself takes by default: tighter than 1, and still quick",
