@@ -6,8 +6,8 @@
 //! loops there is no other branch than "is there room for the next phrases".
 
 use crate::base::phrase::bits::{WINDOW_BITS_MIN, meet, window_backward, window_forward};
-use crate::base::phrase::code::{CLASS, INSIDE, ORDER0, Ranking, shape};
-use crate::base::phrase::format::{Parts, SPLIT_BYTES_MIN};
+use crate::base::phrase::code::{CLASS, INSIDE, ORDER0, Ranking};
+use crate::base::phrase::format::{BYTE_COUNT, PHRASE_COUNT_MAX, Parts, SPLIT_BYTES_MIN};
 use crate::base::phrase::prefix::Lengths;
 use crate::base::phrase::text::{PHRASE_BYTES_MAX, SLOT_BYTES};
 
@@ -37,26 +37,56 @@ const _: () = assert!(2 * (INSIDE.top_bits + INSIDE.suffix_bits_max) <= WINDOW_B
 const _: () = assert!(4 * CLASS.top_bits <= WINDOW_BITS_MIN);
 const _: () = assert!(FOUR_ROOM <= FOUR_BYTES + SLACK_BYTES && FOUR_BYTES < 64);
 
-/// What a group of codes of phrases decodes to.
+/// What a group of codes of phrases decodes to: the rank of the first, and the bits of a code in
+/// the lowest five. Together in one word, so that all tables leave the cache to the phrases.
 #[derive(Clone, Copy, Debug)]
-struct Group {
-    /// Rank of the first.
-    rank: u32,
-    /// The bits that count inside the group, behind the top ones.
-    mask: u16,
-    /// Bits of a code.
-    len: u8,
+struct Group(u32);
+
+/// What a code of a class decodes to: the class, and the bits of the code in the lowest eight.
+#[derive(Clone, Copy, Debug)]
+struct ClassCode(u16);
+
+impl Group {
+    const LEN_BITS: u32 = 5;
+
+    /// Codes that are none: a rank that no phrase has, and bits, so that every loop ends.
+    const NONE: Group = Group(u32::MAX << Group::LEN_BITS | 1);
+
+    fn new(rank: u32, len: u8) -> Group {
+        Group(rank << Group::LEN_BITS | u32::from(len))
+    }
+
+    #[inline(always)]
+    fn len(self) -> u32 {
+        self.0 & ((1 << Group::LEN_BITS) - 1)
+    }
+
+    #[inline(always)]
+    fn rank(self) -> u32 {
+        self.0 >> Group::LEN_BITS
+    }
 }
 
-/// What a code of a class decodes to.
-#[derive(Clone, Copy, Debug)]
-struct ClassCode {
-    class: u8,
-    /// Bits of the code.
-    len: u8,
+impl ClassCode {
+    fn new(class: u8, len: u8) -> ClassCode {
+        ClassCode(u16::from_le_bytes([len, class]))
+    }
+
+    #[inline(always)]
+    fn len(self) -> u32 {
+        u32::from(self.0 & 0xff)
+    }
+
+    #[inline(always)]
+    fn class(self) -> usize {
+        usize::from(self.0 >> 8)
+    }
 }
 
-const _: () = assert!(size_of::<Group>() == 8 && size_of::<ClassCode>() == 2);
+// Ranks and the longest codes have their place in a word.
+const _: () = assert!((PHRASE_COUNT_MAX + BYTE_COUNT) >> (32 - Group::LEN_BITS) == 0);
+const _: () = assert!(ORDER0.top_bits + ORDER0.suffix_bits_max < 1 << Group::LEN_BITS);
+const _: () = assert!(INSIDE.top_bits + INSIDE.suffix_bits_max < 1 << Group::LEN_BITS);
 
 /// The groups of one class, by the top bits of a window.
 type Inside = [Group; 1 << INSIDE.top_bits];
@@ -86,18 +116,8 @@ impl Decoder {
         let slot = |id: &u32| parts.phrase(*id as usize).slot();
         let slots: Vec<_> = ranking.ids.iter().map(slot).collect();
         let groups = |(first, lengths): &(u32, Lengths)| {
-            let top_bits = shape(parts).top_bits;
-            let group = |entry: Option<(u32, u8)>| match entry {
-                Some((rank, len)) => Group {
-                    rank: first + rank,
-                    mask: (1u32 << u32::from(len).saturating_sub(top_bits)).wrapping_sub(1) as u16,
-                    len,
-                },
-                None => Group {
-                    rank: u32::MAX,
-                    mask: 0,
-                    len: 1,
-                },
+            let group = |entry: Option<(u32, u8)>| {
+                entry.map_or(Group::NONE, |(rank, len)| Group::new(first + rank, len))
             };
             lengths.table().into_iter().map(group).collect::<Vec<_>>()
         };
@@ -113,15 +133,9 @@ impl Decoder {
             let none = u8::try_from(parts.class_count).expect("at most 64");
             let row = |(classes, lengths): &(Vec<u8>, Lengths)| {
                 let code = |entry: Option<(u32, u8)>| match entry {
-                    Some((place, len)) => ClassCode {
-                        class: classes[place as usize],
-                        len,
-                    },
+                    Some((place, len)) => ClassCode::new(classes[place as usize], len),
                     // A class without a table.
-                    None => ClassCode {
-                        class: none,
-                        len: 1,
-                    },
+                    None => ClassCode::new(none, 1),
                 };
                 let row: Vec<_> = lengths.table().into_iter().map(code).collect();
                 row.try_into().expect(sized)
@@ -318,23 +332,23 @@ impl Stream {
     #[inline(always)]
     fn take<const ENTRIES: usize>(&mut self, top_bits: u32, table: &[Group; ENTRIES]) -> usize {
         let group = table[self.window as usize & (ENTRIES - 1)];
-        let suffix = (self.window >> top_bits) as u32 & u32::from(group.mask);
-        self.skip(group.len);
-        group.rank.wrapping_add(suffix) as usize
+        let code = self.window & ((1 << group.len()) - 1);
+        self.skip(group.len());
+        group.rank() as usize + (code >> top_bits) as usize
     }
 
     // Takes the code of a class off the window.
     #[inline(always)]
     fn take_class(&mut self, row: &Row) -> usize {
         let code = row[self.window as usize & (row.len() - 1)];
-        self.skip(code.len);
-        usize::from(code.class)
+        self.skip(code.len());
+        code.class()
     }
 
     #[inline(always)]
-    fn skip(&mut self, len: u8) {
+    fn skip(&mut self, len: u32) {
         self.window >>= len & 63;
-        self.bit += usize::from(len);
+        self.bit += len as usize;
     }
 }
 

@@ -3,7 +3,7 @@
 //! A code of up to `top_bits` bits is found in a table of 2^`top_bits` entries. A longer one
 //! begins with `top_bits` bits that it shares with a whole group of codes of its length, and its
 //! other bits count inside the group. So one entry, "first rank, bits behind the top", decodes a
-//! group, and 1024 entries decode 65 536 phrases out of 8 KB instead of a table of megabytes.
+//! group, and 1024 entries decode 65 536 phrases out of 4 KB instead of a table of megabytes.
 //! Against a code without groups it was measured to cost nothing.
 //!
 //! The law of lengths: among the codes of a table, those of `top_bits` + s bits are a multiple of
