@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests of the unsafe rooms, of the view that readers share, of the pool of large values,
 # and of the walks over bits of phrases under Miri, which watches every access to memory. Decoding
-# whole phrases has no unsafe code, and to train its dictionaries takes Miri too long.
+# whole phrases has no unsafe code but what Miri cannot run, and training takes it too long.
 # The room env/real/map calls the operating system, which Miri cannot follow; store/mem/node
 # is driven by the tests of the skip list.
 set -euo pipefail

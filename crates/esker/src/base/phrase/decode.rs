@@ -9,11 +9,12 @@ use crate::base::phrase::bits::{WINDOW_BITS_MIN, meet, window_backward, window_f
 use crate::base::phrase::code::{CLASS, INSIDE, ORDER0, Ranking};
 use crate::base::phrase::format::{BYTE_COUNT, PHRASE_COUNT_MAX, Parts, SPLIT_BYTES_MIN};
 use crate::base::phrase::prefix::Lengths;
+use crate::base::phrase::shifting::{Shifting, shifting};
 use crate::base::phrase::text::{PHRASE_BYTES_MAX, SLOT_BYTES};
 
 /// Bytes that a text's buffer has behind the text: a phrase is stored as a whole slot, and four of
 /// them at a time.
-pub const SLACK_BYTES: usize = 2 * SLOT_BYTES;
+pub const SLACK_BYTES: usize = 3 * SLOT_BYTES;
 
 /// The slot of codes that are none: its length is no phrase's.
 const NO_SLOT: [u8; SLOT_BYTES] = [NO_LEN; SLOT_BYTES];
@@ -21,11 +22,14 @@ const NO_SLOT: [u8; SLOT_BYTES] = [NO_LEN; SLOT_BYTES];
 /// So long that one of them is found in the sum of four lengths.
 const NO_LEN: u8 = 128;
 
-/// Most bytes of four phrases.
-const FOUR_BYTES: usize = 4 * PHRASE_BYTES_MAX;
+/// Most bytes of three phrases: where more are left, a fourth begins before the text's end.
+const THREE_BYTES: usize = 3 * PHRASE_BYTES_MAX;
 
 /// Where four phrases are stored, the last as a whole slot behind up to 63 bytes.
 const FOUR_ROOM: usize = 64 + SLOT_BYTES;
+
+/// Where two are stored, the second behind up to 15 bytes.
+const TWO_ROOM: usize = 16 + SLOT_BYTES;
 
 /// Bytes that phrases of two turns from both ends can touch: each end two phrases, the second
 /// stored as a whole slot.
@@ -35,7 +39,8 @@ const TWO_TURNS_BYTES: usize = 2 * (PHRASE_BYTES_MAX + SLOT_BYTES);
 const _: () = assert!(2 * (ORDER0.top_bits + ORDER0.suffix_bits_max) <= WINDOW_BITS_MIN);
 const _: () = assert!(2 * (INSIDE.top_bits + INSIDE.suffix_bits_max) <= WINDOW_BITS_MIN);
 const _: () = assert!(4 * CLASS.top_bits <= WINDOW_BITS_MIN);
-const _: () = assert!(FOUR_ROOM <= FOUR_BYTES + SLACK_BYTES && FOUR_BYTES < 64);
+const _: () = assert!(FOUR_ROOM <= THREE_BYTES + 1 + SLACK_BYTES && THREE_BYTES < 64);
+const _: () = assert!(TWO_ROOM <= PHRASE_BYTES_MAX + 1 + SLACK_BYTES && PHRASE_BYTES_MAX < 16);
 
 /// What a group of codes of phrases decodes to: the rank of the first, and the bits of a code in
 /// the lowest five. Together in one word, so that all tables leave the cache to the phrases.
@@ -165,7 +170,16 @@ impl Decoder {
             Tables::Plain(table) if is_split => self.two_plain(table, body, &mut out[..raw_len]),
             Tables::Plain(table) => self.one_plain(table, body, out),
             Tables::Classes(insides, rows) if is_split => {
-                self.two_with_classes(insides, rows, body, out)
+                let reading = Reading {
+                    decoder: self,
+                    insides,
+                    rows,
+                    body,
+                    classes: Stream::default(),
+                    phrases: Stream::default(),
+                    class: insides.len(),
+                };
+                shifting(TwoWithClasses { reading, out })
             }
             Tables::Classes(insides, rows) => self.one_with_classes(insides, rows, body, out),
         }
@@ -266,51 +280,110 @@ impl Decoder {
         (at == raw_len && meet(body, ahead.bit, 0)).then_some(())
     }
 
-    // Several classes, two streams.
-    fn two_with_classes(
-        &self,
-        insides: &[Inside],
-        rows: &[Row],
-        body: &[u8],
-        out: &mut [u8],
-    ) -> Option<()> {
+    #[inline(always)]
+    fn phrase(&self, rank: usize) -> &[u8; SLOT_BYTES] {
+        self.slots.get(rank).unwrap_or(&NO_SLOT)
+    }
+}
+
+/// Several classes, two streams: what nearly every text is decoded with.
+struct TwoWithClasses<'a> {
+    reading: Reading<'a>,
+    out: &'a mut [u8],
+}
+
+/// How far two streams are read.
+struct Reading<'a> {
+    decoder: &'a Decoder,
+    insides: &'a [Inside],
+    rows: &'a [Row],
+    body: &'a [u8],
+    classes: Stream,
+    phrases: Stream,
+    /// Class of the phrase before.
+    class: usize,
+}
+
+impl Shifting for TwoWithClasses<'_> {
+    type Done = Option<()>;
+
+    #[inline(always)]
+    fn run(self) -> Option<()> {
+        let TwoWithClasses { mut reading, out } = self;
         let raw_len = out.len() - SLACK_BYTES;
-        let (mut classes, mut phrases) = (Stream::default(), Stream::default());
-        let mut class = insides.len();
         let mut at = 0;
-        while at + FOUR_BYTES <= raw_len {
+        while at + THREE_BYTES < raw_len {
             let room: &mut [u8; FOUR_ROOM] = out[at..].first_chunk_mut()?;
-            let mut len = 0;
-            classes.look(window_forward(body, classes.bit));
-            for _ in 0..2 {
-                phrases.look(window_backward(body, phrases.bit));
-                for _ in 0..2 {
-                    class = classes.take_class(rows.get(class)?);
-                    let slot = self.phrase(phrases.take(INSIDE.top_bits, insides.get(class)?));
-                    // The mask tells the compiler that there is room; three phrases have less.
-                    store(room, len & 63, slot);
-                    len += len_of(slot);
-                }
+            reading.look_at_classes();
+            let mut len = reading.two(room, 0)?;
+            len += reading.two(room, len)?;
+            if len > 4 * PHRASE_BYTES_MAX {
+                return None;
             }
-            if len > FOUR_BYTES {
+            at += len;
+        }
+        while at + PHRASE_BYTES_MAX < raw_len {
+            let room: &mut [u8; TWO_ROOM] = out[at..].first_chunk_mut()?;
+            reading.look_at_classes();
+            let len = reading.two(room, 0)?;
+            if len > 2 * PHRASE_BYTES_MAX {
                 return None;
             }
             at += len;
         }
         while at < raw_len {
-            classes.look(window_forward(body, classes.bit));
-            phrases.look(window_backward(body, phrases.bit));
-            class = classes.take_class(rows.get(class)?);
-            let slot = self.phrase(phrases.take(INSIDE.top_bits, insides.get(class)?));
+            reading.look_at_classes();
+            reading.look_at_phrases();
+            let slot = reading.phrase()?;
             store(out, at, slot);
             at += checked_len(slot)?;
         }
-        (at == raw_len && meet(body, classes.bit, phrases.bit)).then_some(())
+        (at == raw_len && reading.is_whole()).then_some(())
+    }
+}
+
+impl<'a> Reading<'a> {
+    #[inline(always)]
+    fn look_at_classes(&mut self) {
+        self.classes
+            .look(window_forward(self.body, self.classes.bit));
     }
 
     #[inline(always)]
-    fn phrase(&self, rank: usize) -> &[u8; SLOT_BYTES] {
-        self.slots.get(rank).unwrap_or(&NO_SLOT)
+    fn look_at_phrases(&mut self) {
+        self.phrases
+            .look(window_backward(self.body, self.phrases.bit));
+    }
+
+    // Two phrases to `at` in `room`, with the window of classes as it is; their bytes.
+    #[inline(always)]
+    fn two<const ROOM: usize>(&mut self, room: &mut [u8; ROOM], at: usize) -> Option<usize> {
+        const { assert!((ROOM - SLOT_BYTES).is_power_of_two()) }
+        self.look_at_phrases();
+        let mut len = 0;
+        for _ in 0..2 {
+            let slot = self.phrase()?;
+            // The mask tells the compiler that there is room; what is stored before has less.
+            store(room, (at + len) & (ROOM - SLOT_BYTES - 1), slot);
+            len += len_of(slot);
+        }
+        Some(len)
+    }
+
+    // The next phrase, out of both windows.
+    #[inline(always)]
+    fn phrase(&mut self) -> Option<&'a [u8; SLOT_BYTES]> {
+        self.class = self.classes.take_class(self.rows.get(self.class)?);
+        let inside = self.insides.get(self.class)?;
+        Some(
+            self.decoder
+                .phrase(self.phrases.take(INSIDE.top_bits, inside)),
+        )
+    }
+
+    #[inline(always)]
+    fn is_whole(&self) -> bool {
+        meet(self.body, self.classes.bit, self.phrases.bit)
     }
 }
 

@@ -13,6 +13,7 @@
 
 pub mod text;
 pub mod bits;
+pub mod shifting;
 pub mod log2;
 pub mod prefix;
 pub mod trie;
