@@ -7,6 +7,7 @@ use crate::base::phrase::parse::Effort;
 use crate::base::types::ids::Level;
 use crate::flow::compact::leveled::Situation;
 use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
+use crate::flow::compact::score::targets;
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
 
@@ -16,6 +17,10 @@ const HURRY_FACTOR: usize = 2;
 
 /// Files whose blocks are packed anew together: their values fill one searchable file.
 const REPACKED_FILES_MAX: usize = 4;
+
+/// How many bytes below level 0 may be rewritten for each of its bytes, so that it is packed too:
+/// half of what a compaction costs that is due.
+const SETTLED_FACTOR: u64 = 4;
 
 /// How hard phrases are looked for in what `plan` writes, where there is a dictionary; `None` if
 /// its files are to be made of blocks.
@@ -40,9 +45,14 @@ pub fn effort(plan: &Plan, levels: &Levels, options: &CompactionOptions) -> Opti
 }
 
 impl Situation<'_> {
-    /// The next files at the bottom that are made of blocks, to be written again as searchable
-    /// ones. For when there is nothing else to do.
+    /// The next files that are made of blocks, to be written again as searchable ones: those at
+    /// the bottom, and then those of level 0, where it lies right above. For when there is
+    /// nothing else to do.
     pub fn pick_packing(&self) -> Option<Plan> {
+        self.pick_repacking().or_else(|| self.pick_settling())
+    }
+
+    fn pick_repacking(&self) -> Option<Plan> {
         let level = self
             .levels
             .deepest()
@@ -57,6 +67,26 @@ impl Situation<'_> {
             runs: vec![due.take(REPACKED_FILES_MAX).cloned().collect()],
         };
         self.if_idle(vec![input], level, Deed::Merge, Reason::Packing)
+    }
+
+    // Fewer runs than call for a compaction may be all there is, or most of it.
+    fn pick_settling(&self) -> Option<Plan> {
+        let targets = targets(self.levels, self.options);
+        let mut below = Level::all().skip(targets.base.index() + 1);
+        if !below.all(|level| self.levels.run(level).is_empty()) {
+            return None;
+        }
+        let plan = self.pick_l0(&targets)?;
+        let (upper, lower) = plan.inputs.split_first()?;
+        let bytes = |input: &Input| -> u64 {
+            let files = input.runs.iter().flatten();
+            files.map(|file| file.size_bytes).sum()
+        };
+        let rewritten: u64 = lower.iter().map(bytes).sum();
+        (rewritten <= bytes(upper) * SETTLED_FACTOR).then_some(Plan {
+            reason: Reason::Packing,
+            ..plan
+        })
     }
 }
 

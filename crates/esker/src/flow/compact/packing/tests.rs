@@ -46,8 +46,8 @@ fn levels(files: &[(usize, u64, bool)]) -> Levels {
     levels
 }
 
-fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
-    let situation = Situation {
+fn situation_of<T>(levels: &Levels, busy: &[u64], of: impl Fn(&Situation<'_>) -> T) -> T {
+    of(&Situation {
         keyspace: KeyspaceId::DEFAULT,
         levels,
         order: &KeyOrder::Bytewise,
@@ -59,8 +59,11 @@ fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
         oldest_snapshot: SeqNo::MAX,
         now_unix_s: 0,
         is_searchable_wanted: true,
-    };
-    let plan = situation.pick_packing()?;
+    })
+}
+
+fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
+    let plan = situation_of(levels, busy, |situation| situation.pick_packing())?;
     assert_eq!((plan.deed, plan.reason), (Deed::Merge, Reason::Packing));
     Some((
         plan.output.index(),
@@ -84,8 +87,38 @@ fn neighbours_at_the_bottom_are_packed_anew_together() {
     assert_eq!(picked(&tree, &[3, 4]), None);
     let many: Vec<_> = (1..20).map(|number| (4, number, false)).collect();
     assert_eq!(picked(&levels(&many), &[]), Some((4, vec![1, 2, 3, 4])));
-    assert_eq!(picked(&levels(&[(0, 1, false)]), &[]), None);
     assert_eq!(picked(&Levels::default(), &[]), None);
+}
+
+#[test]
+fn what_is_left_in_level_0_is_packed_when_it_lies_above_the_bottom() {
+    // It moves down where nothing is in its way, and is merged where that rewrites little; what
+    // lies at the bottom in blocks comes first.
+    let plan = |tree: &Levels, busy: &[u64]| situation_of(tree, busy, |s| s.pick_packing());
+    let deed = |tree: &Levels, busy: &[u64]| plan(tree, busy).map(|plan| plan.deed);
+    assert_eq!(deed(&levels(&[(0, 1, false)]), &[]), Some(Deed::Move));
+    assert_eq!(deed(&levels(&[(0, 1, false)]), &[1]), None);
+    let apart = levels(&[(0, 1, false), (6, 2, true)]);
+    assert_eq!(deed(&apart, &[]), Some(Deed::Move));
+    let both = levels(&[(0, 1, false), (6, 2, false)]);
+    assert_eq!(picked(&both, &[]), Some((6, vec![2])));
+    let above_another = levels(&[(0, 1, false), (5, 2, false), (6, 3, true)]);
+    assert_eq!(deed(&above_another, &[]), None);
+    // One wide file above as many as it may rewrite, and above one more.
+    let wide = |count: u64| {
+        let wide = FileRecord {
+            largest: Bytes::copy_of(b"999"),
+            ..(*record(1, false)).clone()
+        };
+        let below: Vec<_> = (2..2 + count).map(|number| (6, number, true)).collect();
+        let tree = levels(&below);
+        tree.with(&KeyOrder::Bytewise, Level::ZERO, 1, Arc::new(wide))
+            .unwrap()
+    };
+    let merge = plan(&wide(4), &[]).unwrap();
+    assert_eq!((merge.deed, merge.reason), (Deed::Merge, Reason::Packing));
+    assert_eq!(merge.numbers().count(), 5);
+    assert_eq!(deed(&wide(5), &[]), None);
 }
 
 fn plan(inputs: &[(usize, u64, bool)], output: usize, reason: Reason) -> Plan {
