@@ -1,7 +1,6 @@
 //! Trains a keyspace's phrase dictionary in the background.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::base::options::sst::Packing;
 use crate::base::phrase::train::Trainer;
@@ -37,9 +36,6 @@ const VALUE_BYTES_MIN: u64 = 16;
 
 /// Least bytes that must become one: below it the time is not worth the space.
 const RATIO_MIN: f64 = 1.15;
-
-/// How long a waiter sleeps before it looks again by itself; the signal wakes it.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Whether a dictionary should be trained for the keyspace now.
 pub fn is_due(parts: &KeyspaceParts) -> bool {
@@ -130,12 +126,8 @@ pub fn resume(parts: &KeyspaceParts) -> bool {
 
 /// Waits until no dictionary is being trained for the keyspace.
 pub fn wait(core: &Core, parts: &KeyspaceParts) -> Result<()> {
-    loop {
-        let seen = core.work.ended.raised_count();
+    core.work.wait_for(&*core.env.pool, || {
         core.gate.check_upkeep()?;
-        if !parts.phrasebook.is_training() {
-            return Ok(());
-        }
-        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
-    }
+        Ok((!parts.phrasebook.is_training()).then_some(()))
+    })
 }
