@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::base::options::sst::Packing;
 use crate::base::phrase::train::Trainer;
 use crate::base::stats::board::Tick;
 use crate::base::stats::ledger::MemoryOwner;
@@ -39,11 +38,10 @@ const RATIO_MIN: f64 = 1.15;
 
 /// Whether a dictionary should be trained for the keyspace now.
 pub fn is_due(parts: &KeyspaceParts) -> bool {
-    let options = parts.options();
-    options.sst.compression == Packing::Searchable
+    parts.wants_searchable()
         && parts.phrasebook.wants_training(
             raw_bytes(&parts.current.view()),
-            options.sst.dictionary_min_bytes,
+            parts.options().sst.dictionary_min_bytes,
         )
 }
 
