@@ -452,8 +452,8 @@ impl Running {
             // Nobody waits for the others, so how long they take says nothing to writers.
             core.work.note_digested(read_bytes, took);
         }
-        for part in made {
-            self.keyspace.phrasebook.note(part.packed);
+        for packed in made.iter().filter_map(|part| part.packed) {
+            self.keyspace.phrasebook.note(packed);
         }
     }
 }

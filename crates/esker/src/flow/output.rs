@@ -111,8 +111,8 @@ pub struct Written {
     pub files: Vec<FileRecord>,
     /// What became of values that lie apart; to be kept until the files are installed or given up.
     pub sunk: Sunk,
-    /// What became of values that phrases were looked for in.
-    pub packed: PackTally,
+    /// What became of values that phrases were looked for in; `None` without a dictionary.
+    pub packed: Option<PackTally>,
 }
 
 /// Writes a run of sorted files: entries in order, cut only between different user keys.
@@ -128,7 +128,7 @@ pub struct Output {
     builder: Option<(FileNumber, AnyBuilder)>,
     /// What the builders of searchable files encode with: each has a copy that shares the trie.
     encoder: Option<Encoder>,
-    packed: PackTally,
+    packed: Option<PackTally>,
     /// Bytes of the file being written that the rate has been asked for.
     paid_bytes: u64,
     last_key: Vec<u8>,
@@ -153,7 +153,7 @@ impl Output {
             range_deletes: range_deletes.into(),
             builder: None,
             encoder: None,
-            packed: PackTally::default(),
+            packed: None,
             paid_bytes: 0,
             last_key: Vec::new(),
             begun: Vec::new(),
@@ -285,7 +285,10 @@ impl Output {
         self.pay_up_to(builder.size_estimate());
         self.paid_bytes = 0;
         let finished = builder.finish()?;
-        self.packed.add(finished.packed);
+        match (&mut self.packed, finished.packed) {
+            (Some(packed), Some(more)) => packed.add(more),
+            (packed, more) => *packed = packed.or(more),
+        }
         self.files
             .push(record_of(number, finished, &clipped, &self.settings.order));
         Ok(())

@@ -73,8 +73,8 @@ pub struct PartResult {
     pub tally: Tally,
     /// What became of values; to be kept until the files are installed.
     pub sunk: Arc<Sunk>,
-    /// What became of values that phrases were looked for in.
-    pub packed: PackTally,
+    /// What became of values that phrases were looked for in; `None` without a dictionary.
+    pub packed: Option<PackTally>,
 }
 
 /// Splits a merge into at most `count_max` parts of about equal size, at the borders of its

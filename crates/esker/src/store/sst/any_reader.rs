@@ -16,7 +16,7 @@ use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::block_based::cursor::BlockBasedCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::block_based::verify;
-use crate::store::sst::contract::{FinishedSst, Found, PackTally};
+use crate::store::sst::contract::{FinishedSst, Found};
 use crate::store::sst::opening::RawFooter;
 use crate::store::sst::props::Props;
 use crate::store::sst::searchable;
@@ -151,7 +151,7 @@ impl AnyReader {
             size_bytes: source.size_bytes(),
             props: self.props().clone(),
             is_searchable: self.is_searchable(),
-            packed: PackTally::default(),
+            packed: None,
         }
     }
 
