@@ -1,66 +1,28 @@
 //! Tests of `packing`.
 
-use std::collections::HashSet;
-
 use super::*;
-use crate::base::types::bytes::Bytes;
-use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::order::KeyOrder;
-use crate::base::types::seqno::SeqNo;
-use crate::store::vlog::shares::ValueShares;
+use crate::base::types::ids::KeyspaceId;
+use crate::flow::compact::scene::{levels_of, look_at};
+use crate::store::version::plain_file;
 
-fn record(number: u64, is_searchable: bool) -> Arc<FileRecord> {
-    let key = |last: &str| Bytes::copy_of(format!("{number:03}{last}").as_bytes());
-    Arc::new(FileRecord {
-        number: FileNumber(number),
-        size_bytes: 1_000,
-        smallest: key("a"),
-        largest: key("z"),
-        is_largest_exclusive: false,
-        smallest_seqno: SeqNo::new(1),
-        largest_seqno: SeqNo::new(9),
-        entry_count: 10,
-        delete_count: 0,
-        range_delete_count: 0,
-        newest_expiry_s: None,
-        values: ValueShares::default(),
+fn record(number: u64, is_searchable: bool) -> FileRecord {
+    let key = |last: &str| format!("{number:03}{last}").into_bytes();
+    FileRecord {
         is_searchable,
         raw_bytes: 3_000,
-    })
-}
-
-fn level(depth: usize) -> Level {
-    Level::new(depth).unwrap()
+        ..plain_file::record(number, &key("a"), &key("z"))
+    }
 }
 
 /// Files of these depths: number, and whether they are searchable.
 fn levels(files: &[(usize, u64, bool)]) -> Levels {
-    let mut levels = Levels::default();
-    for (depth, number, is_searchable) in files {
-        let run = if *depth == 0 { *number } else { 0 };
-        let record = record(*number, *is_searchable);
-        levels = levels
-            .with(&KeyOrder::Bytewise, level(*depth), run, record)
-            .unwrap();
-    }
-    levels
+    let files = files.iter();
+    levels_of(files.map(|(depth, number, is_searchable)| (*depth, record(*number, *is_searchable))))
 }
 
 fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
-    let situation = Situation {
-        keyspace: KeyspaceId::DEFAULT,
-        levels,
-        order: &KeyOrder::Bytewise,
-        options: &CompactionOptions::default(),
-        busy: &busy
-            .iter()
-            .map(|number| FileNumber(*number))
-            .collect::<HashSet<_>>(),
-        oldest_snapshot: SeqNo::MAX,
-        now_unix_s: 0,
-        is_searchable_wanted: true,
-    };
-    let plan = situation.pick_packing()?;
+    let options = CompactionOptions::default();
+    let plan = look_at(levels, &options, busy, |situation| situation.pick_packing())?;
     assert_eq!((plan.deed, plan.reason), (Deed::Merge, Reason::Packing));
     Some((
         plan.output.index(),
@@ -90,13 +52,13 @@ fn neighbours_at_the_bottom_are_packed_anew_together() {
 
 fn plan(inputs: &[(usize, u64, bool)], output: usize, reason: Reason) -> Plan {
     let input = |(depth, number, is_searchable): &(usize, u64, bool)| Input {
-        level: level(*depth),
-        runs: vec![vec![record(*number, *is_searchable)]],
+        level: Level::new(*depth).unwrap(),
+        runs: vec![vec![Arc::new(record(*number, *is_searchable))]],
     };
     Plan {
         keyspace: KeyspaceId::DEFAULT,
         inputs: inputs.iter().map(input).collect(),
-        output: level(output),
+        output: Level::new(output).unwrap(),
         deed: Deed::Merge,
         reason,
         victims: Arc::default(),
