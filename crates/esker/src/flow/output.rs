@@ -13,7 +13,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Carried;
 use crate::base::types::error::Result;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::key::{self, TRAILER_BYTES};
+use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
@@ -344,6 +344,7 @@ pub fn record_of(
     let props = finished.props;
     let has_points = props.entry_count > 0;
     let mut record = FileRecord {
+        raw_bytes: props.raw_bytes(),
         number,
         size_bytes: finished.size_bytes,
         smallest: props.smallest,
@@ -357,8 +358,6 @@ pub fn record_of(
         newest_expiry_s: props.newest_expiry_s,
         values: props.values,
         is_searchable: finished.is_searchable,
-        raw_bytes: props.raw_key_bytes + props.raw_value_bytes
-            - props.entry_count * TRAILER_BYTES as u64,
     };
     let mut is_empty = !has_points;
     for range_delete in range_deletes {

@@ -342,6 +342,23 @@ fn rewrite(
 }
 
 #[test]
+fn a_file_that_counts_its_bytes_wrong_is_no_panic() {
+    // Its properties pass their checksum, and say that many entries have no bytes at all.
+    let world = SimWorld::new(0);
+    let settings = settings(&world, 4_000);
+    let entries = Entries::random(&mut Random::new(1), 60, KEY_COUNT);
+    let record = write(&settings, &entries).unwrap().remove(0);
+    let path = settings.dir.join(FileName::Sst(record.number).to_string());
+    let file = settings.env.fs.open_read(&path).unwrap();
+    let cache = Arc::new(ShardedCache::new(1 << 20));
+    let reader = AnyReader::open(file, record.number, KeyOrder::Bytewise, cache).unwrap();
+    let mut finished = reader.finished();
+    (finished.props.raw_key_bytes, finished.props.raw_value_bytes) = (0, 0);
+    let found = record_of(record.number, finished, &[], &KeyOrder::Bytewise);
+    assert_eq!(found.raw_bytes, 0);
+}
+
+#[test]
 fn phrases_are_copied_from_file_to_file() {
     // With the same dictionary nothing is packed anew; with another one everything is, and
     // without one the files are of blocks. What is in them is the same each time.
