@@ -51,7 +51,8 @@ pub struct JobContext {
     pub snapshots: Vec<SeqNo>,
     /// The view that the plan was made from; keeps the inputs on the disk.
     pub view: Arc<View>,
-    /// Says that the database is closing and the work may be thrown away.
+    /// Says that the work is to be given up: the database is closing, or what cannot wait needs
+    /// the files.
     pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 

@@ -23,8 +23,7 @@ const REPACKED_FILES_MAX: usize = 4;
 /// Only files with nothing below them are searchable: others are rewritten too soon for it to
 /// pay, and are asked for keys that they do not have.
 pub fn effort(plan: &Plan, levels: &Levels, options: &CompactionOptions) -> Option<Effort> {
-    let mut below = Level::all().skip(plan.output.index() + 1);
-    let is_bottom = plan.output != Level::ZERO && below.all(|level| levels.run(level).is_empty());
+    let is_bottom = plan.output != Level::ZERO && levels.is_bottom(plan.output);
     if plan.deed != Deed::Merge || !is_bottom {
         return None;
     }
