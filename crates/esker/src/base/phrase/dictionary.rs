@@ -44,7 +44,7 @@ impl Dictionary {
         })
     }
 
-    /// By what it is known: dictionaries with equal bytes have the same.
+    /// Its number: dictionaries with equal bytes have the same.
     pub fn id(&self) -> DictionaryId {
         self.id
     }
@@ -111,7 +111,7 @@ impl Dictionary {
     }
 }
 
-/// By what the dictionary in these bytes is known.
+/// The number of the dictionary in these bytes.
 pub fn id_of(bytes: &[u8]) -> DictionaryId {
     DictionaryId(hash128(bytes))
 }

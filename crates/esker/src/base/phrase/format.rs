@@ -27,9 +27,9 @@
 //! a class has up to 9.
 //!
 //! Valid if and only if the checksum is right, the version is known, nothing is left over, the
-//! phrases rise and have 2 to 15 bytes, each says of all that it shares that it does, all classes
-//! are below c, and the lengths of each class and of each row obey the law of lengths. So equal
-//! dictionaries have equal bytes.
+//! phrases rise and have 2 to 15 bytes, each is said to share as much as it does, all classes are
+//! below c, and the lengths of each class and of each row obey the law of lengths. So there is one
+//! way to write a dictionary.
 //!
 //! A record, as an encoder writes it, and its head:
 //!

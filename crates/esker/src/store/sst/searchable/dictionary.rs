@@ -11,7 +11,7 @@ use crate::base::types::ids::DictionaryId;
 /// parts and the codes, both unpacked.
 const MEMORY_PER_STORED_BYTE: usize = 5;
 
-/// Dictionaries that somebody has, by what they are known by.
+/// Dictionaries that somebody has, by number.
 ///
 /// A file carries its dictionary, so that nothing else must be there to read it; and the files of
 /// a keyspace mostly carry the same. Its tables are some megabytes, and what is the same is the
