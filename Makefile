@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint doc fuzz soak bench micro counts compare reviews
+.PHONY: help run libs install uninstall test lint doc audit fuzz soak bench micro counts compare reviews
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -49,6 +49,10 @@ lint: ## check format, clippy, the rules of STYLE.md, and that fuzz targets and 
 doc: ## build the documentation of the crates
 	@scripts/setup.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+audit: ## check licences, duplicates, sources and known holes of what comes from outside; needs the network
+	@scripts/setup.sh
+	scripts/audit.sh
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60)
 	@scripts/setup.sh

@@ -34,9 +34,13 @@ pub fn count(amount: u64) -> String {
     text
 }
 
-/// A count with its noun, which takes an `s` unless there is exactly one.
+/// A count with its noun, which takes an `s`, or an `es` behind one, unless there is exactly one.
 pub fn counted(amount: u64, noun: &str) -> String {
-    let plural = if amount == 1 { "" } else { "s" };
+    let plural = match amount {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
     format!("{} {noun}{plural}", count(amount))
 }
 

@@ -128,7 +128,7 @@ fn show_records(
     contents: &SstContents,
     records: &RecordsContents,
 ) -> io::Result<()> {
-    let raw_bytes = contents.props.raw_key_bytes + contents.props.raw_value_bytes;
+    let raw_bytes = contents.props.raw_bytes();
     let ratio = raw_bytes as f64 / contents.size_bytes.max(1) as f64;
     let key_bytes = contents.props.index_bytes + records.tail_bytes;
     let entries = contents.props.entry_count.max(1) as f64;

@@ -28,6 +28,8 @@ fn counts_are_grouped() {
     assert_eq!(count(1_234_567), "1 234 567");
     assert_eq!(counted(1, "record"), "1 record");
     assert_eq!(counted(2, "record"), "2 records");
+    assert_eq!(counted(1, "class"), "1 class");
+    assert_eq!(counted(64, "class"), "64 classes");
 }
 
 #[test]

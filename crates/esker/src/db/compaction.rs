@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::options::sst::Packing;
 use crate::base::stats::board::{Tick, nanoseconds};
 use crate::base::stats::ledger::{Charge, MemoryOwner};
 use crate::base::types::error::{Error, ErrorKind, Result};
@@ -249,8 +248,7 @@ fn situation<'a>(
         busy: &state.busy,
         oldest_snapshot: core.snapshots.seqnos().first().copied().unwrap_or(visible),
         now_unix_s: core.env.clock.unix_seconds(),
-        is_searchable_wanted: options.sst.compression == Packing::Searchable
-            && parts.phrasebook.dictionary().is_some(),
+        is_searchable_wanted: parts.packing_dictionary().is_some(),
     }
 }
 
@@ -322,10 +320,7 @@ fn phrasing(
     view: &View,
     plan: &Plan,
 ) -> Option<Phrasing> {
-    if options.sst.compression != Packing::Searchable {
-        return None;
-    }
-    let dictionary = parts.phrasebook.dictionary()?;
+    let dictionary = parts.packing_dictionary()?;
     let effort = effort(plan, &view.parts().levels, &options.compaction)?;
     Some(Phrasing { dictionary, effort })
 }
@@ -457,8 +452,8 @@ impl Running {
             // Nobody waits for the others, so how long they take says nothing to writers.
             core.work.note_digested(read_bytes, took);
         }
-        for part in made {
-            self.keyspace.phrasebook.note(part.packed);
+        for packed in made.iter().filter_map(|part| part.packed) {
+            self.keyspace.phrasebook.note(packed);
         }
     }
 }

@@ -6,16 +6,12 @@
 //! not stopped; with little memory they may wait as long as these flushes take.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
 use crate::db::core::Core;
 use crate::db::worker;
 use crate::store::version::state::Version;
-
-/// How long a waiter sleeps before it looks again by itself; the signal wakes it.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A version whose files hold every write up to one moment, and none after it. The moment is not
 /// before this call. Its files stay on the disk as long as the version is held.
@@ -30,18 +26,13 @@ pub fn freeze(core: &Arc<Core>) -> Result<Arc<Version>> {
         core.work.set_flush_ceiling(Some(active.last_seqno()));
         active.last_seqno()
     });
-    loop {
-        let seen = core.work.ended.raised_count();
+    core.work.wait_for(&*core.env.pool, || {
         worker::wake(core);
-        if is_flushed(core, until) {
-            let version = core.history.current();
-            // Asked after the version was taken: closing flushes what is held back as well.
-            core.gate.check_write()?;
-            return Ok(version);
-        }
+        let frozen = is_flushed(core, until).then(|| core.history.current());
+        // Asked after the version was taken: closing flushes what is held back as well.
         core.gate.check_write()?;
-        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
-    }
+        Ok(frozen)
+    })
 }
 
 fn is_flushed(core: &Core, until: SeqNo) -> bool {
@@ -57,18 +48,11 @@ struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     fn take(core: &'a Arc<Core>) -> Result<Turn<'a>> {
-        loop {
-            let seen = core.work.ended.raised_count();
+        core.work.wait_for(&*core.env.pool, || {
             core.gate.check_write()?;
-            {
-                let mut state = core.work.state();
-                if !state.is_freezing {
-                    state.is_freezing = true;
-                    return Ok(Turn { core });
-                }
-            }
-            core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
-        }
+            let was_freezing = std::mem::replace(&mut core.work.state().is_freezing, true);
+            Ok((!was_freezing).then(|| Turn { core }))
+        })
     }
 }
 

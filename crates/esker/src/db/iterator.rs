@@ -167,9 +167,9 @@ impl Drop for DbCursor {
         let core = self.lease.core();
         core.board.add(Tick::Steps, self.steps % STEPS_PER_COUNT);
         if self.charge.take().is_some() {
-            regulate::set_cache(self.lease.core());
+            regulate::set_cache(core);
         }
-        worker::tidy(self.lease.core());
+        worker::tidy(core);
     }
 }
 

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::{ArcSwap, Guard};
 
 use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::sst::Packing;
+use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::flow::current::Current;
@@ -52,6 +54,17 @@ impl KeyspaceParts {
     #[inline]
     pub fn options(&self) -> Guard<Arc<KeyspaceOptions>> {
         self.options.load()
+    }
+
+    /// Whether the bottom of its tree is to be made of searchable files.
+    pub fn wants_searchable(&self) -> bool {
+        self.options().sst.compression == Packing::Searchable
+    }
+
+    /// The dictionary with which searchable files are written now; `None` while none are.
+    pub fn packing_dictionary(&self) -> Option<Arc<Dictionary>> {
+        let is_wanted = self.wants_searchable();
+        is_wanted.then(|| self.phrasebook.dictionary())?
     }
 
     /// Seconds that a put lives when it does not say otherwise; 0 is for ever.

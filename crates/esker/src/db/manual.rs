@@ -1,7 +1,7 @@
 //! What a user asks the background for, and waits for: flush, compact, close.
 
+use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::range::KeyRange;
@@ -15,9 +15,6 @@ use crate::db::space;
 use crate::db::training;
 use crate::db::worker;
 
-/// How long a waiter sleeps before it looks again by itself; the signal wakes it.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
-
 /// Seals the memtable of a keyspace and returns when everything written to it before lies in
 /// sorted files. Without space for writes too, as long as the reserve lasts: it gives back log.
 pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
@@ -26,12 +23,11 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
     core.committer.paused(|active| active.seal(parts.id));
     let until = core.committer.visible();
     let mut failed_count = core.work.state().failed_flush_count;
-    loop {
-        let seen = core.work.ended.raised_count();
+    core.work.wait_for(&*core.env.pool, || {
         refuse_dropped(core, parts)?;
         let sealed = parts.current.sealed();
         if sealed.iter().all(|sealed| sealed.last_seqno > until) {
-            return Ok(());
+            return Ok(Some(()));
         }
         core.gate.check_upkeep()?;
         let now_failed_count = core.work.state().failed_flush_count;
@@ -42,8 +38,8 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
             failed_count = now_failed_count;
         }
         worker::wake(core);
-        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
-    }
+        Ok(None)
+    })
 }
 
 // What was sealed of a dropped keyspace is never flushed: waiting for it would be for ever.
@@ -75,22 +71,18 @@ pub fn compact(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -
 }
 
 fn compact_when_free(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -> Result<()> {
-    loop {
-        let seen = core.work.ended.raised_count();
+    let begun = core.work.wait_for(&*core.env.pool, || {
         core.gate.check_upkeep()?;
         match compaction::begin_range(core, parts, range) {
-            Ok(None) => return collect(core, parts),
-            Ok(Some(running)) => {
-                run_here(core, running)?;
-                return collect(core, parts);
-            }
             // Automatic compactions are held back, so the one in the way ends soon.
-            Err(busy) if busy.kind() == ErrorKind::Busy => {
-                core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
-            }
-            Err(error) => return Err(error),
+            Err(busy) if busy.kind() == ErrorKind::Busy => Ok(None),
+            begun => begun.map(Some),
         }
+    })?;
+    if let Some(running) = begun {
+        run_here(core, running)?;
     }
+    collect(core, parts)
 }
 
 // What the merge found overwritten may leave segments of the value log mostly dead.
@@ -105,13 +97,8 @@ fn collect(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
 // The parts run on background threads; the caller only waits.
 fn run_here(core: &Arc<Core>, running: Running) -> Result<()> {
     let ticket = worker::spawn_parts(core, running);
-    loop {
-        let seen = core.work.ended.raised_count();
-        if let Some(result) = ticket.take_result() {
-            return result;
-        }
-        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
-    }
+    core.work
+        .wait_for(&*core.env.pool, || ticket.take_result().transpose())
 }
 
 /// Closes: refuses everything from now on, ends what runs in the background, puts all memtables
@@ -126,13 +113,9 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
     let _changing = core.keyspaces.change();
     // Who closes waits for what is left, so that goes as fast as it can.
     core.pace.set_rate(0);
-    loop {
-        let seen = core.work.ended.raised_count();
-        if core.work.state().job_count == 0 {
-            break;
-        }
-        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
-    }
+    let Ok(()) = core.work.wait_for(&*core.env.pool, || {
+        Ok::<_, Infallible>((core.work.state().job_count == 0).then_some(()))
+    });
     let is_writer = core.lock.lock().is_ok_and(|lock| lock.is_some());
     let flushed = if is_writer && core.gate.fault().is_none() {
         flush_all(core)

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::options::sst::Packing;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::db::assemble::{Opened, Parts, assemble};
@@ -46,7 +45,7 @@ pub fn open(parts: Parts) -> Result<Arc<Core>> {
     adopt_segments(&core, &segments)?;
     open_keyspace::apply_asked_settings(&core)?;
     for parts in core.keyspaces.all() {
-        if parts.options().sst.compression == Packing::Searchable {
+        if parts.wants_searchable() {
             // Before the first compaction, which would unpack what it can copy.
             training::resume(&parts);
         }

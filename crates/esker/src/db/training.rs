@@ -1,9 +1,7 @@
 //! Trains a keyspace's phrase dictionary in the background.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use crate::base::options::sst::Packing;
 use crate::base::phrase::train::Trainer;
 use crate::base::stats::board::Tick;
 use crate::base::stats::ledger::MemoryOwner;
@@ -40,16 +38,12 @@ const VALUE_BYTES_MIN: u64 = 16;
 /// Least bytes that must become one: below it the time is not worth the space.
 const RATIO_MIN: f64 = 1.15;
 
-/// How long a waiter sleeps before it looks again by itself; the signal wakes it.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
-
 /// Whether a dictionary should be trained for the keyspace now.
 pub fn is_due(parts: &KeyspaceParts) -> bool {
-    let options = parts.options();
-    options.sst.compression == Packing::Searchable
+    parts.wants_searchable()
         && parts.phrasebook.wants_training(
             raw_bytes(&parts.current.view()),
-            options.sst.dictionary_min_bytes,
+            parts.options().sst.dictionary_min_bytes,
         )
 }
 
@@ -132,12 +126,8 @@ pub fn resume(parts: &KeyspaceParts) -> bool {
 
 /// Waits until no dictionary is being trained for the keyspace.
 pub fn wait(core: &Core, parts: &KeyspaceParts) -> Result<()> {
-    loop {
-        let seen = core.work.ended.raised_count();
+    core.work.wait_for(&*core.env.pool, || {
         core.gate.check_upkeep()?;
-        if !parts.phrasebook.is_training() {
-            return Ok(());
-        }
-        core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
-    }
+        Ok((!parts.phrasebook.is_training()).then_some(()))
+    })
 }

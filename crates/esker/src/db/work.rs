@@ -8,7 +8,12 @@ use std::time::Duration;
 use crate::base::types::error::Error;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
+use crate::env::pool::Pool;
 use crate::env::signal::Signal;
+
+/// How long a waiter sleeps before it looks again by itself: the signal wakes it, so this only
+/// bounds what a change that raises none may cost.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Failures that are remembered for `stats`.
 const FAILURES_MAX: usize = 16;
@@ -98,6 +103,23 @@ impl Work {
     pub fn state(&self) -> MutexGuard<'_, WorkState> {
         // Each job changes its own entries only, so a panic of one leaves the others' whole.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks for something that jobs bring about: now, and again whenever one ended, until it is
+    /// there. Errors: those of `look`, which end the wait.
+    pub fn wait_for<T, E>(
+        &self,
+        pool: &dyn Pool,
+        mut look: impl FnMut() -> Result<Option<T>, E>,
+    ) -> Result<T, E> {
+        loop {
+            // Counted before the look: a job that ends during it is not slept through.
+            let seen = self.ended.raised_count();
+            if let Some(found) = look()? {
+                return Ok(found);
+            }
+            pool.wait(&self.ended, seen, LOOK_AGAIN);
+        }
     }
 
     /// Holds memtables back from being flushed that have writes behind `last`; `None` lets all

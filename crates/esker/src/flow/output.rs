@@ -13,7 +13,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Carried;
 use crate::base::types::error::Result;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::key::{self, TRAILER_BYTES};
+use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
@@ -111,8 +111,8 @@ pub struct Written {
     pub files: Vec<FileRecord>,
     /// What became of values that lie apart; to be kept until the files are installed or given up.
     pub sunk: Sunk,
-    /// What became of values that phrases were looked for in.
-    pub packed: PackTally,
+    /// What became of values that phrases were looked for in; `None` without a dictionary.
+    pub packed: Option<PackTally>,
 }
 
 /// Writes a run of sorted files: entries in order, cut only between different user keys.
@@ -128,7 +128,7 @@ pub struct Output {
     builder: Option<(FileNumber, AnyBuilder)>,
     /// What the builders of searchable files encode with: each has a copy that shares the trie.
     encoder: Option<Encoder>,
-    packed: PackTally,
+    packed: Option<PackTally>,
     /// Bytes of the file being written that the rate has been asked for.
     paid_bytes: u64,
     last_key: Vec<u8>,
@@ -153,7 +153,7 @@ impl Output {
             range_deletes: range_deletes.into(),
             builder: None,
             encoder: None,
-            packed: PackTally::default(),
+            packed: None,
             paid_bytes: 0,
             last_key: Vec::new(),
             begun: Vec::new(),
@@ -285,7 +285,10 @@ impl Output {
         self.pay_up_to(builder.size_estimate());
         self.paid_bytes = 0;
         let finished = builder.finish()?;
-        self.packed.add(finished.packed);
+        match (&mut self.packed, finished.packed) {
+            (Some(packed), Some(more)) => packed.add(more),
+            (packed, more) => *packed = packed.or(more),
+        }
         self.files
             .push(record_of(number, finished, &clipped, &self.settings.order));
         Ok(())
@@ -341,6 +344,7 @@ pub fn record_of(
     let props = finished.props;
     let has_points = props.entry_count > 0;
     let mut record = FileRecord {
+        raw_bytes: props.raw_bytes(),
         number,
         size_bytes: finished.size_bytes,
         smallest: props.smallest,
@@ -354,8 +358,6 @@ pub fn record_of(
         newest_expiry_s: props.newest_expiry_s,
         values: props.values,
         is_searchable: finished.is_searchable,
-        raw_bytes: props.raw_key_bytes + props.raw_value_bytes
-            - props.entry_count * TRAILER_BYTES as u64,
     };
     let mut is_empty = !has_points;
     for range_delete in range_deletes {

@@ -53,7 +53,8 @@ struct State {
     useless_at: Option<u64>,
     /// How many bytes became one at first, once that is known.
     first_ratio: Option<f64>,
-    window: PackTally,
+    /// What it packed since it was measured last.
+    window: Option<PackTally>,
 }
 
 impl Phrasebook {
@@ -83,14 +84,23 @@ impl Phrasebook {
         };
     }
 
-    /// Counts what the dictionary made of new values.
+    /// Counts what a dictionary made of new values, if it is the one in use: a compaction that
+    /// began before it was taken into use ends with another one's.
     pub fn note(&self, packed: PackTally) {
         let mut state = self.state();
-        state.window.add(packed);
-        if state.window.plain_bytes < WINDOW_BYTES {
+        let id = state.dictionary.as_ref().map(|dictionary| dictionary.id());
+        if id != Some(packed.dictionary) {
             return;
         }
-        let window = std::mem::take(&mut state.window);
+        let mut window = state
+            .window
+            .take()
+            .unwrap_or(PackTally::new(packed.dictionary));
+        window.add(packed);
+        if window.plain_bytes < WINDOW_BYTES {
+            state.window = Some(window);
+            return;
+        }
         let ratio = window.plain_bytes as f64 / window.packed_bytes.max(1) as f64;
         match state.first_ratio {
             None => state.first_ratio = Some(ratio),

@@ -32,9 +32,9 @@ pub struct Picked {
     pub sample: Sample,
     /// Others, to try it out.
     pub trial: Sample,
-    /// How many there are, and their bytes.
+    /// How many values were looked at.
     pub value_count: u64,
-    /// Bytes of all that were looked at.
+    /// Their bytes.
     pub value_bytes: u64,
 }
 
@@ -49,7 +49,8 @@ impl Picked {
         }
     }
 
-    // Looks at the entry the cursor stands on; bytes of its value, if it has one here.
+    // Looks at the entry the cursor stands on; bytes of its value, or of its key where it has none
+    // here: so that a walk over deletes has an end too.
     fn offer(&mut self, cursor: &AnyCursor) -> Result<usize> {
         let kind = key::split(cursor.key()).1.kind();
         let value = match kind {
@@ -57,7 +58,7 @@ impl Picked {
             Kind::PutExpiring => {
                 split_expiring(cursor.value()?).map_or(&[][..], |(_, value)| value)
             }
-            _ => return Ok(0),
+            _ => return Ok(cursor.key().len()),
         };
         match self.value_count % TRIAL_INTERVAL {
             0 => self.trial.offer(value),

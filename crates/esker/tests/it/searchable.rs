@@ -127,6 +127,14 @@ fn is_all_searchable(db: &Db) -> bool {
     db.files().iter().all(|file| file.is_searchable)
 }
 
+fn is_all_blocks(db: &Db) -> bool {
+    db.files().iter().all(|file| !file.is_searchable)
+}
+
+fn stored_bytes(db: &Db) -> u64 {
+    db.files().iter().map(|file| file.size_bytes).sum()
+}
+
 #[test]
 fn text_becomes_searchable_when_it_is_compacted() {
     // A third of the size, everything where it was, and so it stays when the database is opened
@@ -141,7 +149,7 @@ fn text_becomes_searchable_when_it_is_compacted() {
         .iter()
         .map(|(key, value)| key.len() + value.len())
         .sum();
-    let stored: u64 = db.files().iter().map(|file| file.size_bytes).sum();
+    let stored = stored_bytes(&db);
     assert_eq!(
         db.files().iter().map(|file| file.raw_bytes).sum::<u64>(),
         raw as u64
@@ -199,17 +207,17 @@ fn the_setting_can_be_changed_both_ways() {
     let db = open_with(&world, &[("compression", "zstd")]);
     fill(&db, 0..1000, &mut model);
     db.compact::<&[u8]>(..).unwrap();
-    assert!(db.files().iter().all(|file| !file.is_searchable));
-    let blocks: u64 = db.files().iter().map(|file| file.size_bytes).sum();
+    assert!(is_all_blocks(&db));
+    let blocks = stored_bytes(&db);
     db.set("compression", "searchable").unwrap();
     db.compact::<&[u8]>(..).unwrap();
     assert!(is_all_searchable(&db));
-    let searchable: u64 = db.files().iter().map(|file| file.size_bytes).sum();
+    let searchable = stored_bytes(&db);
     assert!(searchable < blocks, "{searchable} of {blocks}");
     assert_equal(&db, &model);
     db.set("compression", "lz4").unwrap();
     db.compact::<&[u8]>(..).unwrap();
-    assert!(db.files().iter().all(|file| !file.is_searchable));
+    assert!(is_all_blocks(&db));
     assert_equal(&db, &model);
 }
 
@@ -229,8 +237,8 @@ fn what_phrases_do_not_shorten_stays_in_blocks() {
         db.compact::<&[u8]>(..).unwrap();
         world.pool.run_all();
     }
-    assert!(db.files().iter().all(|file| !file.is_searchable));
-    let stored: u64 = db.files().iter().map(|file| file.size_bytes).sum();
+    assert!(is_all_blocks(&db));
+    let stored = stored_bytes(&db);
     assert!(stored * 100 < raw * 102 + 300_000, "{stored} of {raw}");
     assert_eq!(counter(&db, "esker_dictionaries_trained_total"), 1);
 }
@@ -243,7 +251,7 @@ fn a_small_keyspace_is_not_worth_a_dictionary() {
     let mut model = Model::new();
     fill(&db, 0..300, &mut model);
     db.compact::<&[u8]>(..).unwrap();
-    assert!(db.files().iter().all(|file| !file.is_searchable));
+    assert!(is_all_blocks(&db));
     assert_eq!(counter(&db, "esker_dictionaries_trained_total"), 0);
     db.set("sst.dictionary_min", "1KiB").unwrap();
     db.compact::<&[u8]>(..).unwrap();

@@ -86,6 +86,25 @@ fn stir(db: &Db, is_over: &Arc<AtomicBool>) -> JoinHandle<u64> {
     })
 }
 
+/// Ends a test: waits for those who do so much and no more, then tells the others that it is
+/// over. All of them got something done, and nothing failed in the background.
+fn end(
+    db: &Db,
+    writers: Vec<JoinHandle<()>>,
+    is_over: &AtomicBool,
+    others: impl IntoIterator<Item = JoinHandle<u64>>,
+) {
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().unwrap());
+    is_over.store(true, Ordering::Relaxed);
+    for other in others {
+        assert!(other.join().unwrap() > 0);
+    }
+    let failures = db.stats().failures;
+    assert!(failures.is_empty(), "{failures:?}");
+}
+
 fn account(number: u64) -> String {
     format!("account {number:04}")
 }
@@ -156,17 +175,10 @@ fn transfers_sum_to_zero_at_every_moment() {
     let reader = db.clone();
     let by_iterator = until(&is_over, 8, move |_| assert_eq!(total(&*reader), 0));
     let stirrer = stir(&db, &is_over);
-    writers
-        .into_iter()
-        .for_each(|writer| writer.join().unwrap());
-    is_over.store(true, Ordering::Relaxed);
-    for other in [by_snapshot, by_iterator, stirrer] {
-        assert!(other.join().unwrap() > 0);
-    }
+    end(&db, writers, &is_over, [by_snapshot, by_iterator, stirrer]);
     assert_eq!(total(&*db), 0);
     let log_count = db.prefix("log").unwrap().count() as u64;
     assert_eq!(log_count, 3 * 3000 * stress());
-    assert!(db.stats().failures.is_empty(), "{:?}", db.stats().failures);
     db.close().unwrap();
     assert_eq!(total(&*tiny(&dir)), 0);
 }
@@ -220,12 +232,7 @@ fn no_increment_is_lost() {
         assert!(before <= now, "a counter went from {before} to {now}");
     });
     let stirrer = stir(&db, &is_over);
-    writers
-        .into_iter()
-        .for_each(|writer| writer.join().unwrap());
-    is_over.store(true, Ordering::Relaxed);
-    watcher.join().unwrap();
-    stirrer.join().unwrap();
+    end(&db, writers, &is_over, [watcher, stirrer]);
     for kind in 0..3 {
         for counter in 0..COUNTERS {
             let slot = usize::try_from(kind * COUNTERS + counter).unwrap();
@@ -295,12 +302,7 @@ fn each_writer_finds_what_it_wrote() {
     });
     let writers: Vec<_> = writers.collect();
     let stirrer = stir(&db, &is_over);
-    writers
-        .into_iter()
-        .for_each(|writer| writer.join().unwrap());
-    is_over.store(true, Ordering::Relaxed);
-    stirrer.join().unwrap();
-    assert!(db.stats().failures.is_empty(), "{:?}", db.stats().failures);
+    end(&db, writers, &is_over, [stirrer]);
 }
 
 #[test]
@@ -379,13 +381,7 @@ fn large_values_are_what_was_written_wherever_they_wait() {
         })
     };
     let stirrer = stir(&db, &is_over);
-    writers
-        .into_iter()
-        .for_each(|writer| writer.join().unwrap());
-    is_over.store(true, Ordering::Relaxed);
-    stirrer.join().unwrap();
-    reader.join().unwrap();
-    assert!(db.stats().failures.is_empty(), "{:?}", db.stats().failures);
+    end(&db, writers, &is_over, [reader, stirrer]);
     assert!(db.verify().is_ok());
 }
 
@@ -486,12 +482,7 @@ fn keyspaces_come_and_go_under_load() {
     });
     let workers: Vec<_> = workers.collect();
     let stirrer = stir(&db, &is_over);
-    workers
-        .into_iter()
-        .for_each(|worker| worker.join().unwrap());
-    is_over.store(true, Ordering::Relaxed);
-    stirrer.join().unwrap();
-    assert!(db.stats().failures.is_empty(), "{:?}", db.stats().failures);
+    end(&db, workers, &is_over, [stirrer]);
     for name in db.keyspaces() {
         if name != "default" {
             db.drop_keyspace(&name).unwrap();

@@ -6,6 +6,7 @@ use crate::report::chart::scale::{decades, round_marks};
 use crate::report::quantity;
 use crate::report::study::flow::Flow;
 use crate::report::study::growth::Growth;
+use crate::report::study::line::Line;
 use crate::report::study::memory::{OverMemory, UNLIMITED};
 use crate::report::study::rounds::Seat;
 use crate::report::study::tails::{NINES_MAX, Tail, nines};
@@ -152,86 +153,79 @@ fn stairs(flow: &Flow) -> Vec<(f64, f64)> {
 
 /// Nanoseconds for each operation over keys.
 pub fn growth(growth: &Growth, seats: &[Seat]) -> Option<Field> {
-    let points = || growth.lines.iter().flat_map(|line| &line.points);
-    let (few, many) = (
-        points().map(|point| point.0).reduce(f64::min)?,
-        points().map(|point| point.0).reduce(f64::max)?,
-    );
-    let (low, high) = (
-        points().map(|point| point.1).reduce(f64::min)?,
-        points().map(|point| point.1).reduce(f64::max)?,
-    );
-    let up = decades(low, high);
-    let mut keys: Vec<f64> = points().map(|point| point.0).collect();
-    keys.sort_by(f64::total_cmp);
-    keys.dedup();
-    let threads = growth.lines.iter().map(|line| Thread {
-        voice: Voice::of(line.place),
-        name: format!(
-            "{} {}×",
-            seats[line.place].name,
-            quantity::ratio(line.factor())
-        ),
-        points: line.points.clone(),
-        tail: None,
+    let threads = growth.lines.iter().map(|line| {
+        let (name, factor) = (&seats[line.place].name, quantity::ratio(line.factor()));
+        thread(line, format!("{name} {factor}×"))
     });
-    Some(Field {
-        title: growth.name.clone(),
-        across: Axis {
-            from: few,
-            to: many,
-            is_log: true,
-            marks: marked(&keys, |keys| quantity::on_scale(&quantity::count(keys))),
-            name: "keys",
-        },
-        up: Axis {
-            from: *up.first()?,
-            to: *up.last()?,
-            is_log: true,
-            marks: marked(&up, |nanos| quantity::on_scale(&quantity::nanos(nanos))),
-            name: "",
-        },
-        threads: threads.collect(),
-    })
+    let across = Scale {
+        name: "keys",
+        text: |keys| quantity::on_scale(&quantity::count(keys)),
+    };
+    let up = |nanos| quantity::on_scale(&quantity::nanos(nanos));
+    by_factors(&growth.name, threads.collect(), across, up)
 }
 
 /// Operations a second over the share of the raw bytes that memory has room for.
 pub fn memory(over: &OverMemory, seats: &[Seat]) -> Option<Field> {
-    let points = || over.lines.iter().flat_map(|line| &line.points);
-    let (low, high) = (
-        points().map(|point| point.1).reduce(f64::min)?,
-        points().map(|point| point.1).reduce(f64::max)?,
-    );
-    let up = decades(low, high);
-    let mut shares: Vec<f64> = points().map(|point| point.0).collect();
-    shares.sort_by(f64::total_cmp);
-    shares.dedup();
-    let threads = over.lines.iter().map(|line| Thread {
+    let threads = over.lines.iter();
+    let threads = threads.map(|line| thread(line, seats[line.place].name.clone()));
+    let across = Scale {
+        name: "memory as a share of the text",
+        text: |share| match share {
+            UNLIMITED.. => "no limit".to_owned(),
+            _ => quantity::ratio(share),
+        },
+    };
+    let up = |rate| quantity::on_scale(&quantity::count(rate));
+    by_factors(&over.choice, threads.collect(), across, up)
+}
+
+fn thread(line: &Line, name: String) -> Thread {
+    Thread {
         voice: Voice::of(line.place),
-        name: seats[line.place].name.clone(),
+        name,
         points: line.points.clone(),
         tail: None,
-    });
+    }
+}
+
+/// What runs from left to right, and how its numbers are told.
+struct Scale {
+    name: &'static str,
+    text: fn(f64) -> String,
+}
+
+/// A field whose scales both go by factors, with a mark below every point; `None` if there is
+/// none.
+fn by_factors(
+    title: &str,
+    threads: Vec<Thread>,
+    across: Scale,
+    up: fn(f64) -> String,
+) -> Option<Field> {
+    let points = || threads.iter().flat_map(|thread| &thread.points);
+    let heights = || points().map(|point| point.1);
+    let ends = decades(heights().reduce(f64::min)?, heights().reduce(f64::max)?);
+    let mut places: Vec<f64> = points().map(|point| point.0).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
     Some(Field {
-        title: over.choice.clone(),
+        title: title.to_owned(),
         across: Axis {
-            from: *shares.first()?,
-            to: *shares.last()?,
+            from: *places.first()?,
+            to: *places.last()?,
             is_log: true,
-            marks: marked(&shares, |share| match share {
-                UNLIMITED.. => "no limit".to_owned(),
-                _ => quantity::ratio(share),
-            }),
-            name: "memory as a share of the text",
+            marks: marked(&places, across.text),
+            name: across.name,
         },
         up: Axis {
-            from: *up.first()?,
-            to: *up.last()?,
+            from: *ends.first()?,
+            to: *ends.last()?,
             is_log: true,
-            marks: marked(&up, |rate| quantity::on_scale(&quantity::count(rate))),
+            marks: marked(&ends, up),
             name: "",
         },
-        threads: threads.collect(),
+        threads,
     })
 }
 

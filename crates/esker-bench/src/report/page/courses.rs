@@ -1,8 +1,8 @@
 //! The sections over time, size and memory: stalls, growth with the keys, reads at a limit.
 
 use crate::report::chart::curves::{self, Course};
-use crate::report::chart::lines::HEIGHT;
-use crate::report::chart::paint::Drawing;
+use crate::report::chart::lines::{Field, HEIGHT};
+use crate::report::chart::paint::{Drawing, escape};
 use crate::report::page::markup::{WIDE, both_widths, note};
 use crate::report::page::shell::Section;
 use crate::report::quantity;
@@ -49,14 +49,10 @@ pub fn over_time(study: &Study<'_>) -> Section {
                 .draw(width)
                 .expect("a course with an engine has a drawing")
         });
-        let caption = crate::report::chart::paint::escape(&caption(name, first));
+        let caption = escape(&caption(name, first));
         drawings += &drawn.replace("</figure>", &format!("<p>{caption}</p></figure>"));
     }
-    let body = match drawings.is_empty() {
-        true => String::new(),
-        false => format!("{}<div class=\"pair\">{drawings}</div>\n", note(OVER_TIME)),
-    };
-    Section::new("Over time", body)
+    in_pairs("Over time", OVER_TIME, &drawings)
 }
 
 fn caption(engine: &str, flow: &Flow) -> String {
@@ -87,45 +83,46 @@ fn middle_round<'a>(cell: &Cell<'a>) -> Option<&'a Measurement> {
 
 /// Cost over size; empty unless a workload ran at several numbers of keys.
 pub fn over_size(study: &Study<'_>) -> Section {
-    let mut drawings = String::new();
-    for growth in growths(study) {
-        let Some(field) = curves::growth(&growth, &study.seats) else {
-            continue;
-        };
-        let label = format!("Time of an operation of {} over keys", growth.name);
-        drawings += &both_widths(WIDE, &label, |width| {
-            let mut drawing = Drawing::new();
-            field.draw(&mut drawing, width);
-            (drawing, HEIGHT)
-        });
-    }
-    let body = match drawings.is_empty() {
-        true => String::new(),
-        false => format!("{}<div class=\"pair\">{drawings}</div>\n", note(GROWTH)),
-    };
-    Section::new("Growth", body)
+    let drawn = growths(study).into_iter().filter_map(|growth| {
+        let field = curves::growth(&growth, &study.seats)?;
+        Some((
+            format!("Time of an operation of {} over keys", growth.name),
+            field,
+        ))
+    });
+    of_fields("Growth", GROWTH, drawn)
 }
 
 /// Speed over memory; empty unless a workload ran at several limits.
 pub fn over_memory(study: &Study<'_>) -> Section {
-    let mut drawings = String::new();
-    for over in courses_over_memory(study) {
-        let Some(field) = curves::memory(&over, &study.seats) else {
-            continue;
-        };
-        let label = format!(
-            "Operations a second over memory, keys chosen {}",
-            over.choice
-        );
-        drawings += &both_widths(WIDE, &label, |width| {
+    let drawn = courses_over_memory(study).into_iter().filter_map(|over| {
+        let field = curves::memory(&over, &study.seats)?;
+        let choice = &over.choice;
+        Some((
+            format!("Operations a second over memory, keys chosen {choice}"),
+            field,
+        ))
+    });
+    of_fields("Memory", MEMORY, drawn)
+}
+
+/// A section of fields, each with what it shows in words.
+fn of_fields(title: &str, text: &str, fields: impl Iterator<Item = (String, Field)>) -> Section {
+    let drawings = fields.map(|(label, field)| {
+        both_widths(WIDE, &label, |width| {
             let mut drawing = Drawing::new();
             field.draw(&mut drawing, width);
             (drawing, HEIGHT)
-        });
-    }
+        })
+    });
+    in_pairs(title, text, &drawings.collect::<String>())
+}
+
+/// A section of drawings, two beside each other where there is room; empty without any.
+fn in_pairs(title: &str, text: &str, drawings: &str) -> Section {
     let body = match drawings.is_empty() {
         true => String::new(),
-        false => format!("{}<div class=\"pair\">{drawings}</div>\n", note(MEMORY)),
+        false => format!("{}<div class=\"pair\">{drawings}</div>\n", note(text)),
     };
-    Section::new("Memory", body)
+    Section::new(title, body)
 }

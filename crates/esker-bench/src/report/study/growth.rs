@@ -1,32 +1,14 @@
 //! What an operation costs as the data grows: one workload at several numbers of keys.
 
+use crate::report::study::line::Line;
 use crate::report::study::rounds::Study;
-
-/// One workload on one engine at several numbers of keys.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// The place of the engine.
-    pub place: usize,
-    /// Keys and nanoseconds for each operation (median), ascending; two at least.
-    pub points: Vec<(f64, f64)>,
-}
-
-impl Line {
-    /// How many times as long an operation takes at the most keys as at the fewest.
-    pub fn factor(&self) -> f64 {
-        match (self.points.first(), self.points.last()) {
-            (Some(first), Some(last)) => last.1 / first.1,
-            _ => 1.0,
-        }
-    }
-}
 
 /// One workload that ran at several numbers of keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Growth {
     /// The workload.
     pub name: String,
-    /// One line for each engine.
+    /// One line for each engine: keys, and nanoseconds for each operation (median).
     pub lines: Vec<Line>,
 }
 

@@ -1,27 +1,19 @@
 //! How fast engines read with less and less memory: one choice of keys at several limits.
 
 use crate::report::record::Measurement;
+use crate::report::study::line::Line;
 use crate::report::study::rounds::Study;
 
 /// Where no limit stands on the scale of shares: such an engine has room for everything twice.
 pub const UNLIMITED: f64 = 2.0;
-
-/// One engine at several limits.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// The place of the engine.
-    pub place: usize,
-    /// Memory as a share of the raw bytes and operations a second (median), ascending; two at
-    /// least.
-    pub points: Vec<(f64, f64)>,
-}
 
 /// One choice of keys at several limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverMemory {
     /// How keys were chosen.
     pub choice: String,
-    /// One line for each engine.
+    /// One line for each engine: memory as a share of the raw bytes, and operations a second
+    /// (median).
     pub lines: Vec<Line>,
 }
 

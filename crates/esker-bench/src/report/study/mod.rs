@@ -6,6 +6,7 @@ pub mod rounds;
 pub mod ratios;
 pub mod tails;
 pub mod flow;
+pub mod line;
 pub mod growth;
 pub mod memory;
 pub mod contrast;

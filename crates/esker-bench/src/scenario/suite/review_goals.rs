@@ -54,7 +54,7 @@ impl Board<'_> {
         Summary::of(self.each(line, place, of)).map(|all| all.median)
     }
 
-    /// The rival whose number on a line is the best by `better`.
+    /// The rival whose number on a line is the best: the largest, or else the smallest.
     fn best(
         &self,
         line: &str,

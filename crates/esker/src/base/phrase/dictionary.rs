@@ -22,23 +22,29 @@ pub struct Dictionary {
 impl Dictionary {
     /// A dictionary of these parts. `Corruption` when their lengths make no codes.
     pub fn from_parts(parts: Parts) -> Result<Dictionary> {
-        let ranking = Ranking::new(&parts)?;
-        Ok(Dictionary {
-            decoder: Decoder::new(&parts, &ranking),
-            codebook: Codebook::new(&parts, &ranking),
-            id: DictionaryId(hash128(&parts.encode())),
-            parts,
-        })
+        let id = id_of(&parts.encode());
+        Dictionary::new(parts, id)
     }
 
     /// Reads what [`Dictionary::to_bytes`] gave.
     ///
     /// Errors: `Unsupported` for a newer format, else `Corruption`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Dictionary> {
-        Dictionary::from_parts(Parts::decode(bytes)?)
+        // Parts have one spelling, so these are the bytes that they would be written as.
+        Dictionary::new(Parts::decode(bytes)?, id_of(bytes))
     }
 
-    /// By what it is known: dictionaries with equal bytes have the same.
+    fn new(parts: Parts, id: DictionaryId) -> Result<Dictionary> {
+        let ranking = Ranking::new(&parts)?;
+        Ok(Dictionary {
+            decoder: Decoder::new(&parts, &ranking),
+            codebook: Codebook::new(&parts, &ranking),
+            id,
+            parts,
+        })
+    }
+
+    /// Its number: dictionaries with equal bytes have the same.
     pub fn id(&self) -> DictionaryId {
         self.id
     }
@@ -103,6 +109,11 @@ impl Dictionary {
     pub fn decoder(&self) -> &Decoder {
         &self.decoder
     }
+}
+
+/// The number of the dictionary in these bytes.
+pub fn id_of(bytes: &[u8]) -> DictionaryId {
+    DictionaryId(hash128(bytes))
 }
 
 #[cold]

@@ -27,8 +27,9 @@
 //! a class has up to 9.
 //!
 //! Valid if and only if the checksum is right, the version is known, nothing is left over, the
-//! phrases rise and have 2 to 15 bytes, all classes are below c, and the lengths of each class
-//! and of each row obey the law of lengths.
+//! phrases rise and have 2 to 15 bytes, each is said to share as much as it does, all classes are
+//! below c, and the lengths of each class and of each row obey the law of lengths. So there is one
+//! way to write a dictionary.
 //!
 //! A record, as an encoder writes it, and its head:
 //!
@@ -141,12 +142,11 @@ impl Parts {
         let mut before: &[u8] = &[];
         for phrase in &self.phrases {
             let text = phrase.text();
-            let pairs = before.iter().zip(text);
-            let shared = pairs.take_while(|(left, right)| left == right).count();
+            let shared = shared_len(before, text);
             let new = &text[shared..];
             spellings.push(u8::try_from(shared << 4 | new.len()).expect("two times four bits"));
             spellings.extend_from_slice(new);
-            before = phrase.text();
+            before = text;
         }
         let number = |len: usize| u32::try_from(len).expect("at most 2^18 phrases");
         let mut out = MAGIC.to_vec();
@@ -218,6 +218,12 @@ impl Parts {
     }
 }
 
+// Bytes that both begin with.
+fn shared_len(left: &[u8], right: &[u8]) -> usize {
+    let pairs = left.iter().zip(right);
+    pairs.take_while(|(left, right)| left == right).count()
+}
+
 fn spelled(bytes: &[u8], count: usize) -> Option<Vec<Phrase>> {
     let mut reader = ByteReader::new(bytes);
     let mut phrases: Vec<Phrase> = Vec::with_capacity(count.min(bytes.len()));
@@ -225,9 +231,11 @@ fn spelled(bytes: &[u8], count: usize) -> Option<Vec<Phrase>> {
         let lens = reader.byte()?;
         let new = reader.bytes(usize::from(lens & 15))?;
         let before = phrases.last().map_or(&[][..], Phrase::text);
-        let text = [before.get(..usize::from(lens >> 4))?, new].concat();
+        let shared = usize::from(lens >> 4);
+        let text = [before.get(..shared)?, new].concat();
         let phrase = Phrase::new(&text).filter(|phrase| phrase.len() > 1)?;
-        if phrases.last().is_some_and(|last| *last >= phrase) {
+        let rises = phrases.last().is_none_or(|last| *last < phrase);
+        if !rises || shared_len(before, &text) != shared {
             return None;
         }
         phrases.push(phrase);

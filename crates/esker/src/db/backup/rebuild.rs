@@ -31,7 +31,6 @@ use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::fetch::BlockCache;
-use crate::store::sst::contract::{FinishedSst, PackTally};
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit, SettingsText};
@@ -118,23 +117,15 @@ fn read_file(
     let mut refused = Error::invalid("no order is known");
     for order in std::iter::once(&KeyOrder::Bytewise).chain(orders) {
         let file = env.fs.open_read(&path)?;
-        let size_bytes = file.size_bytes();
         match AnyReader::open(file, number, order.clone(), Arc::clone(cache)) {
             Ok(reader) => {
                 reader.verify()?;
-                let props = reader.props().clone();
                 let range_deletes = reader.range_deletes().to_vec();
-                let keyspace = props.keyspace;
-                let finished = FinishedSst {
-                    size_bytes,
-                    props,
-                    is_searchable: reader.is_searchable(),
-                    packed: PackTally::default(),
-                };
+                let record = record_of(number, reader.finished(), &range_deletes, order);
                 return Ok(SoundFile {
-                    keyspace,
+                    keyspace: reader.props().keyspace,
                     order: order.clone(),
-                    record: Arc::new(record_of(number, finished, &range_deletes, order)),
+                    record: Arc::new(record),
                     range_deletes,
                 });
             }

@@ -16,7 +16,6 @@ use crate::store::batch::reader::BatchReader;
 use crate::store::names::FileName;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::fetch::BlockCache;
-use crate::store::sst::contract::{FinishedSst, PackTally};
 use crate::store::version::file::FileRecord;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{KeyspaceState, Version};
@@ -153,24 +152,22 @@ pub fn check_sst(
     record: &FileRecord,
     cache: &Arc<BlockCache>,
 ) -> Result<u64> {
-    let size_bytes = file.size_bytes();
     let order = state.order.clone();
     let reader = AnyReader::open(file, record.number, order, Arc::clone(cache))?;
-    let props = reader.props().clone();
-    if props.keyspace != state.id {
+    let keyspace = reader.props().keyspace;
+    if keyspace != state.id {
         return Err(Error::corruption(format!(
-            "it belongs to keyspace {}, the manifest says {}",
-            props.keyspace, state.id
+            "it belongs to keyspace {keyspace}, the manifest says {}",
+            state.id
         )));
     }
     let range_deletes = reader.range_deletes();
-    let finished = FinishedSst {
-        size_bytes,
-        props,
-        is_searchable: reader.is_searchable(),
-        packed: PackTally::default(),
-    };
-    let mut found = record_of(record.number, finished, range_deletes, &state.order);
+    let mut found = record_of(
+        record.number,
+        reader.finished(),
+        range_deletes,
+        &state.order,
+    );
     if record.raw_bytes == 0 {
         // Written before records told it.
         found.raw_bytes = 0;

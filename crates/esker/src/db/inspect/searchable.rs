@@ -1,12 +1,13 @@
 //! What lies in a searchable sorted file: key pages, records, dictionary.
 
+use crate::base::codec::varint::varint_len;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::ids::DictionaryId;
 use crate::store::sst::searchable::format::Method;
 use crate::store::sst::searchable::keys::OpenGroup;
-use crate::store::sst::searchable::page::{RecordPlace, no_place};
+use crate::store::sst::searchable::page::no_place;
 use crate::store::sst::searchable::reader::SearchableReader;
 use crate::store::sst::searchable::window::Window;
 
@@ -67,7 +68,7 @@ impl RecordContents {
 /// A phrase dictionary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DictionaryContents {
-    /// By what it is known.
+    /// Its number.
     pub id: DictionaryId,
     /// Its phrases.
     pub phrase_count: usize,
@@ -133,7 +134,7 @@ impl<'a> RecordsWalk<'a> {
     // Looks at one entry; its user key.
     fn entry(&mut self, group: &OpenGroup, index: usize) -> Result<Bytes> {
         let entry = group.entry(index).ok_or_else(no_place)?;
-        let place: RecordPlace = entry.record;
+        let place = entry.record;
         let bytes = self.window.record(self.reader.source(), place)?;
         let record = self
             .reader
@@ -147,7 +148,8 @@ impl<'a> RecordsWalk<'a> {
         };
         let found = &mut self.found;
         found.stored_bytes += u64::from(place.len);
-        found.tail_bytes += record.tail.len() as u64 + 1;
+        let tail_len = record.tail.len() as u64;
+        found.tail_bytes += tail_len + varint_len(tail_len) as u64;
         let mut methods = found.methods.iter_mut();
         if let Some(of) = methods.find(|of| of.method == record.method()) {
             of.record_count += 1;

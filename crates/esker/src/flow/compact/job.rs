@@ -51,7 +51,8 @@ pub struct JobContext {
     pub snapshots: Vec<SeqNo>,
     /// The view that the plan was made from; keeps the inputs on the disk.
     pub view: Arc<View>,
-    /// Says that the database is closing and the work may be thrown away.
+    /// Says that the work is to be given up: the database is closing, or what cannot wait needs
+    /// the files.
     pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
@@ -73,8 +74,8 @@ pub struct PartResult {
     pub tally: Tally,
     /// What became of values; to be kept until the files are installed.
     pub sunk: Arc<Sunk>,
-    /// What became of values that phrases were looked for in.
-    pub packed: PackTally,
+    /// What became of values that phrases were looked for in; `None` without a dictionary.
+    pub packed: Option<PackTally>,
 }
 
 /// Splits a merge into at most `count_max` parts of about equal size, at the borders of its

@@ -52,8 +52,7 @@ impl Situation<'_> {
     /// Everything that overlaps `range`, merged into the deepest level that holds any of it.
     ///
     /// `None` when nothing overlaps, when all of it is one run without deletes already, packed as
-    /// is wished, or when
-    /// a running compaction is in the way ([`Situation::is_busy`]).
+    /// is wished, or when a running compaction is in the way ([`Situation::is_busy`]).
     pub fn pick_range(&self, range: &KeyRange) -> Option<Plan> {
         let (inputs, reach) = self.grown(range)?;
         if self.is_in_the_way(&reach) {
@@ -64,8 +63,7 @@ impl Situation<'_> {
         let output = deepest.max(base);
         let is_one_run = inputs.iter().map(|input| input.runs.len()).sum::<usize>() == 1;
         let mut files = inputs.iter().flat_map(|input| input.runs.iter().flatten());
-        let mut below = Level::all().skip(output.index() + 1);
-        let is_bottom = below.all(|level| self.levels.run(level).is_empty());
+        let is_bottom = self.levels.is_bottom(output);
         let has_work = files.any(|file| {
             let has_deletes = file.delete_count + file.range_delete_count > 0;
             has_deletes || (is_bottom && file.is_searchable != self.is_searchable_wanted)

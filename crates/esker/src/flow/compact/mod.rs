@@ -5,6 +5,8 @@
 pub mod plan;
 pub mod score;
 pub mod leveled;
+#[cfg(test)]
+mod scene;
 pub mod values;
 pub mod packing;
 pub mod job;

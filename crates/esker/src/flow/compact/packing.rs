@@ -28,8 +28,7 @@ const SETTLED_FACTOR: u64 = 4;
 /// Only files with nothing below them are searchable: others are rewritten too soon for it to
 /// pay, and are asked for keys that they do not have.
 pub fn effort(plan: &Plan, levels: &Levels, options: &CompactionOptions) -> Option<Effort> {
-    let mut below = Level::all().skip(plan.output.index() + 1);
-    let is_bottom = plan.output != Level::ZERO && below.all(|level| levels.run(level).is_empty());
+    let is_bottom = plan.output != Level::ZERO && levels.is_bottom(plan.output);
     if plan.deed != Deed::Merge || !is_bottom {
         return None;
     }
@@ -72,8 +71,7 @@ impl Situation<'_> {
     // Fewer runs than call for a compaction may be all there is, or most of it.
     fn pick_settling(&self) -> Option<Plan> {
         let targets = targets(self.levels, self.options);
-        let mut below = Level::all().skip(targets.base.index() + 1);
-        if !below.all(|level| self.levels.run(level).is_empty()) {
+        if !self.levels.is_bottom(targets.base) {
             return None;
         }
         let plan = self.pick_l0(&targets)?;

@@ -311,7 +311,10 @@ fn phrasing(index: usize) -> Phrasing {
 }
 
 /// Writes everything in a run again, as it is stored where that can be; what was packed anew.
-fn rewrite(settings: &OutputSettings, records: &[FileRecord]) -> (Vec<FileRecord>, PackTally) {
+fn rewrite(
+    settings: &OutputSettings,
+    records: &[FileRecord],
+) -> (Vec<FileRecord>, Option<PackTally>) {
     let mut output = Output::new(settings.clone(), Vec::new());
     let verbatim = settings.verbatim();
     for record in records {
@@ -336,6 +339,23 @@ fn rewrite(settings: &OutputSettings, records: &[FileRecord]) -> (Vec<FileRecord
     }
     let written = output.finish_with_values().unwrap();
     (written.files, written.packed)
+}
+
+#[test]
+fn a_file_that_counts_its_bytes_wrong_is_no_panic() {
+    // Its properties pass their checksum, and say that many entries have no bytes at all.
+    let world = SimWorld::new(0);
+    let settings = settings(&world, 4_000);
+    let entries = Entries::random(&mut Random::new(1), 60, KEY_COUNT);
+    let record = write(&settings, &entries).unwrap().remove(0);
+    let path = settings.dir.join(FileName::Sst(record.number).to_string());
+    let file = settings.env.fs.open_read(&path).unwrap();
+    let cache = Arc::new(ShardedCache::new(1 << 20));
+    let reader = AnyReader::open(file, record.number, KeyOrder::Bytewise, cache).unwrap();
+    let mut finished = reader.finished();
+    (finished.props.raw_key_bytes, finished.props.raw_value_bytes) = (0, 0);
+    let found = record_of(record.number, finished, &[], &KeyOrder::Bytewise);
+    assert_eq!(found.raw_bytes, 0);
 }
 
 #[test]
@@ -365,6 +385,8 @@ fn phrases_are_copied_from_file_to_file() {
     };
     assert_eq!(contents(&first), entries.points);
     let (copied, packed) = rewrite(&settings, &first);
+    let packed = packed.unwrap();
+    assert_eq!(packed.dictionary, phrasing(0).dictionary.id());
     assert!(packed.plain_bytes * 50 < texts as u64, "{packed:?}");
     assert_eq!(contents(&copied), entries.points);
     let other = OutputSettings {
@@ -372,6 +394,8 @@ fn phrases_are_copied_from_file_to_file() {
         ..settings.clone()
     };
     let (anew, packed) = rewrite(&other, &copied);
+    let packed = packed.unwrap();
+    assert_eq!(packed.dictionary, phrasing(1).dictionary.id());
     assert_eq!(packed.plain_bytes, texts as u64);
     assert_eq!(contents(&anew), entries.points);
     let blocks = OutputSettings {
@@ -379,6 +403,6 @@ fn phrases_are_copied_from_file_to_file() {
         ..settings.clone()
     };
     let (blocks, packed) = rewrite(&blocks, &anew);
-    assert!(packed == PackTally::default() && blocks.iter().all(|file| !file.is_searchable));
+    assert!(packed.is_none() && blocks.iter().all(|file| !file.is_searchable));
     assert_eq!(contents(&blocks), entries.points);
 }

@@ -12,6 +12,7 @@ fn dictionary() -> Arc<Dictionary> {
 
 fn packed(plain_bytes: u64, ratio: u64) -> PackTally {
     PackTally {
+        dictionary: dictionary().id(),
         plain_bytes,
         packed_bytes: plain_bytes * 100 / ratio,
     }
@@ -62,6 +63,30 @@ fn a_dictionary_that_packs_worse_than_it_did_is_replaced() {
     book.note(packed(WINDOW_BYTES, 300));
     book.adopt(dictionary(), 1024);
     assert!(!wants());
+}
+
+#[test]
+fn what_another_dictionary_packed_does_not_count() {
+    // A compaction goes on with the dictionary it began with. Another one, with which the same
+    // values pack far worse, must not be measured by that.
+    let book = Phrasebook::default();
+    let [_, other] = corpus::dictionaries();
+    book.adopt(other, 1024);
+    book.adopt(dictionary(), 1024);
+    let wants = || book.wants_training(MIN_BYTES, MIN_BYTES);
+    let of_other = |ratio: u64| {
+        let [_, other] = corpus::dictionaries();
+        PackTally {
+            dictionary: other.id(),
+            ..packed(WINDOW_BYTES, ratio)
+        }
+    };
+    book.note(of_other(200));
+    book.note(packed(WINDOW_BYTES, 400));
+    book.note(of_other(200));
+    assert!(!wants());
+    book.note(packed(WINDOW_BYTES, 300));
+    assert!(wants());
 }
 
 #[test]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::base::codec::compress::Compression;
 use crate::base::options::call::ReadOptions;
 use crate::base::options::sst::SstOptions;
-use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
@@ -24,6 +23,7 @@ use crate::store::sst::contract::BuildSettings;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
+use crate::store::version::plain_file::record;
 use crate::store::vlog::open_values::OpenValues;
 
 /// A reader of tests.
@@ -191,20 +191,13 @@ impl Layout {
                 .chain(file.deletes.iter().map(|delete| delete.seqno))
         };
         FileRecord {
-            number,
             size_bytes,
-            smallest: Bytes::copy_of(smallest.unwrap()),
-            largest: Bytes::copy_of(largest),
             is_largest_exclusive,
             smallest_seqno: seqnos().min().unwrap(),
             largest_seqno: seqnos().max().unwrap(),
             entry_count: file.writes.len() as u64,
-            delete_count: 0,
             range_delete_count: file.deletes.len() as u64,
-            newest_expiry_s: None,
-            values: crate::store::vlog::shares::ValueShares::default(),
-            is_searchable: false,
-            raw_bytes: 0,
+            ..record(number.0, smallest.unwrap(), largest)
         }
     }
 }

@@ -86,3 +86,28 @@ fn picking_ends_when_it_is_told_to() {
     assert!(pick(&view(), 1 << 20, 1, &|| true).unwrap().is_none());
     assert!(pick(&view(), 1 << 14, 1, &|| true).unwrap().is_none());
 }
+
+#[test]
+fn what_lies_behind_a_desert_is_not_picked_for_it() {
+    // Most of the keyspace are deletes. Whoever walked on from each of them to the first values
+    // behind would look at those again and again, and find them typical of all.
+    const VALUES: u64 = 300;
+    let write = |number: u64| {
+        let is_delete = number < 30_000;
+        let kind = if is_delete { Kind::Delete } else { Kind::Put };
+        Write {
+            key: format!("{number:08}").into_bytes(),
+            trailer: Trailer::new(SeqNo::new(number + 1), kind),
+            value: vec![b'v'; if is_delete { 0 } else { 200 }],
+        }
+    };
+    let history = History {
+        writes: (0..30_000 + VALUES).map(write).collect(),
+        ..History::default()
+    };
+    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    layout.add_run(Level::new(5).unwrap(), &history, Vec::new());
+    let picked = pick(&layout.view(&[]), 8 * PIECE_BYTES, 7, &|| false);
+    let picked = picked.unwrap().unwrap();
+    assert!(picked.value_count <= VALUES, "{}", picked.value_count);
+}

@@ -16,7 +16,7 @@ use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::block_based::cursor::BlockBasedCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::block_based::verify;
-use crate::store::sst::contract::Found;
+use crate::store::sst::contract::{FinishedSst, Found};
 use crate::store::sst::opening::RawFooter;
 use crate::store::sst::props::Props;
 use crate::store::sst::searchable;
@@ -137,6 +137,21 @@ impl AnyReader {
         match self {
             AnyReader::BlockBased(reader) => reader.number(),
             AnyReader::Searchable(reader) => reader.number(),
+        }
+    }
+
+    /// What the builder said when the file was finished, but for what became of its values: that
+    /// is stored nowhere.
+    pub fn finished(&self) -> FinishedSst {
+        let source = match self {
+            AnyReader::BlockBased(reader) => reader.source(),
+            AnyReader::Searchable(reader) => reader.source(),
+        };
+        FinishedSst {
+            size_bytes: source.size_bytes(),
+            props: self.props().clone(),
+            is_searchable: self.is_searchable(),
+            packed: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::ids::{DictionaryId, FileNumber, KeyspaceId};
 use crate::base::types::key::Trailer;
 use crate::base::types::order::KeyOrder;
 use crate::store::sst::props::Props;
@@ -34,13 +34,15 @@ pub struct FinishedSst {
     pub props: Props,
     /// Whether it is searched while it is compressed.
     pub is_searchable: bool,
-    /// Values that phrases were looked for in.
-    pub packed: PackTally,
+    /// Values that phrases were looked for in; `None` without a dictionary.
+    pub packed: Option<PackTally>,
 }
 
 /// What became of values that were packed anew, by a dictionary.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackTally {
+    /// The dictionary.
+    pub dictionary: DictionaryId,
     /// Their bytes before.
     pub plain_bytes: u64,
     /// Their bytes in the file.
@@ -48,8 +50,21 @@ pub struct PackTally {
 }
 
 impl PackTally {
+    /// Nothing yet, by that dictionary.
+    pub fn new(dictionary: DictionaryId) -> PackTally {
+        PackTally {
+            dictionary,
+            plain_bytes: 0,
+            packed_bytes: 0,
+        }
+    }
+
     /// Counts what another one counted.
+    ///
+    /// # Panics
+    /// When that was by another dictionary.
     pub fn add(&mut self, other: PackTally) {
+        assert_eq!(self.dictionary, other.dictionary);
         self.plain_bytes += other.plain_bytes;
         self.packed_bytes += other.packed_bytes;
     }

@@ -20,6 +20,7 @@ use crate::base::codec::varint::put_varint;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
+use crate::base::types::key::TRAILER_BYTES;
 use crate::base::types::seqno::SeqNo;
 use crate::store::vlog::shares::ValueShares;
 
@@ -121,6 +122,14 @@ impl Props {
             put_text(&mut out, VALUES, &shares);
         }
         out
+    }
+
+    /// Bytes of all user keys and values before packing. A file may count wrong: whatever it says,
+    /// this is a number.
+    pub fn raw_bytes(&self) -> u64 {
+        let trailer_bytes = self.entry_count.saturating_mul(TRAILER_BYTES as u64);
+        let bytes = self.raw_key_bytes.saturating_add(self.raw_value_bytes);
+        bytes.saturating_sub(trailer_bytes)
     }
 
     /// Reads the plain bytes of a props block. `Corruption` when they are not valid.

@@ -109,6 +109,11 @@ impl Levels {
             .find(|level| self.runs(*level).iter().any(|run| !run.is_empty()))
     }
 
+    /// Whether no deeper level than that has files.
+    pub fn is_bottom(&self, level: Level) -> bool {
+        self.deepest().is_none_or(|deepest| deepest <= level)
+    }
+
     /// Where the file of that number is.
     pub fn find_file(&self, number: FileNumber) -> Option<(Level, &Arc<FileRecord>)> {
         self.files().find(|(_, file)| file.number == number)

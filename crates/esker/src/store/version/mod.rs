@@ -12,6 +12,8 @@
 
 pub mod numbers;
 pub mod file;
+#[cfg(test)]
+pub(crate) mod plain_file;
 pub mod run;
 pub mod levels;
 pub mod edit;

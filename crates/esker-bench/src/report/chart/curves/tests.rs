@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::study::flow::Step;
-use crate::report::study::growth::Line;
+use crate::report::study::line::Line;
 
 fn seats() -> Vec<Seat> {
     let seat = |name: &str| Seat {
@@ -92,7 +92,7 @@ fn growth_names_its_factor() {
 #[test]
 fn memory_ends_where_there_is_no_limit() {
     // From 50 to 900 operations a second: three decades, and the last mark is in words.
-    let line = crate::report::study::memory::Line {
+    let line = Line {
         place: 1,
         points: vec![(0.22, 50.0), (UNLIMITED, 900.0)],
     };

@@ -57,9 +57,39 @@ fn fields_that_lie_are_refused_behind_a_right_checksum() {
             put_u32(&mut lying, checksum);
             if let Ok(parts) = Parts::decode(&lying) {
                 assert_eq!(Parts::decode(&parts.encode()).unwrap(), parts);
+                assert_eq!(parts.encode(), lying);
             }
         }
     }
+}
+
+#[test]
+fn a_phrase_that_shares_more_than_it_says_is_refused() {
+    // "ab" and "ac", the second spelled out: the same phrases in other bytes would be known by
+    // another name.
+    let parts = Parts {
+        phrases: ["ab", "ac"]
+            .map(|text| Phrase::new(text.as_bytes()).unwrap())
+            .into(),
+        lengths: vec![9; 258],
+        class_count: 1,
+        classes: Vec::new(),
+        contexts: Vec::new(),
+    };
+    let bytes = parts.encode();
+    assert_eq!(bytes[HEAD_BYTES..][..5], *b"\x02ab\x11c");
+    let covered = &bytes[..bytes.len() - 4];
+    let mut spelled_out = covered[..HEAD_BYTES].to_vec();
+    spelled_out[20] += 1;
+    spelled_out.extend_from_slice(b"\x02ab\x02ac");
+    spelled_out.extend_from_slice(&covered[HEAD_BYTES + 5..]);
+    let checksum = mask(crc32c(&spelled_out));
+    put_u32(&mut spelled_out, checksum);
+    assert_eq!(
+        Parts::decode(&spelled_out).unwrap_err().kind(),
+        ErrorKind::Corruption
+    );
+    assert_eq!(Parts::decode(&bytes).unwrap(), parts);
 }
 
 #[test]

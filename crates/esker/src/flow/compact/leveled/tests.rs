@@ -1,36 +1,20 @@
 //! Tests of `leveled`.
 
 use super::*;
-use crate::base::types::bytes::Bytes;
-use crate::store::version::levels::LevelsEdit;
+use crate::flow::compact::scene::{levels_of, look_at};
+use crate::store::version::plain_file::record;
 
-/// A file with that number, level, run and range of keys.
-fn file(number: u64, depth: usize, keys: [&str; 2]) -> (Level, u64, Arc<FileRecord>) {
-    let record = FileRecord {
-        number: FileNumber(number),
-        size_bytes: 100,
-        smallest: Bytes::copy_of(keys[0].as_bytes()),
-        largest: Bytes::copy_of(keys[1].as_bytes()),
-        is_largest_exclusive: false,
-        smallest_seqno: SeqNo::new(number * 10),
-        largest_seqno: SeqNo::new(number * 10 + 9),
-        entry_count: 10,
-        delete_count: 0,
-        range_delete_count: 0,
-        newest_expiry_s: None,
-        values: crate::store::vlog::shares::ValueShares::default(),
-        is_searchable: false,
-        raw_bytes: 0,
-    };
-    (Level::new(depth).unwrap(), number, Arc::new(record))
-}
-
-fn levels_of(added: Vec<(Level, u64, Arc<FileRecord>)>) -> Levels {
-    let edit = LevelsEdit {
-        removed: Vec::new(),
-        added,
-    };
-    Levels::default().edited(&KeyOrder::Bytewise, edit).unwrap()
+/// A file with that number, level and range of keys.
+fn file(number: u64, depth: usize, keys: [&str; 2]) -> (usize, FileRecord) {
+    let [smallest, largest] = keys.map(str::as_bytes);
+    let size_bytes = 100;
+    (
+        depth,
+        FileRecord {
+            size_bytes,
+            ..record(number, smallest, largest)
+        },
+    )
 }
 
 fn with<T>(levels: &Levels, busy: &[u64], look: impl FnOnce(&Situation<'_>) -> T) -> T {
@@ -39,16 +23,7 @@ fn with<T>(levels: &Levels, busy: &[u64], look: impl FnOnce(&Situation<'_>) -> T
         base_level_bytes: 1_000,
         ..CompactionOptions::default()
     };
-    look(&Situation {
-        keyspace: KeyspaceId(1),
-        levels,
-        order: &KeyOrder::Bytewise,
-        options: &options,
-        busy: &busy.iter().map(|number| FileNumber(*number)).collect(),
-        oldest_snapshot: SeqNo::MAX,
-        now_unix_s: 0,
-        is_searchable_wanted: false,
-    })
+    look_at(levels, &options, busy, look)
 }
 
 fn numbers(plan: &Plan) -> Vec<u64> {
@@ -91,12 +66,15 @@ fn a_range_that_grows_into_a_running_merge_is_busy() {
 fn an_expired_file_is_dropped_only_if_it_hides_nothing() {
     // The older file below holds a key of the expired one: dropped whole, the expired entry
     // would let the older one live again.
-    let (level, run, record) = file(5, 5, ["c", "f"]);
-    let record = Arc::new(FileRecord {
-        newest_expiry_s: Some(0),
-        ..(*record).clone()
-    });
-    let expired = (level, run, record);
+    let (depth, record) = file(5, 5, ["c", "f"]);
+    let newest_expiry_s = Some(0);
+    let expired = (
+        depth,
+        FileRecord {
+            newest_expiry_s,
+            ..record
+        },
+    );
     let levels = levels_of(vec![expired.clone(), file(1, 6, ["f", "z"])]);
     with(&levels, &[], |situation| {
         assert!(situation.pick().is_none())

@@ -1,69 +1,33 @@
 //! Tests of `packing`.
 
-use std::collections::HashSet;
-
 use super::*;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::order::KeyOrder;
-use crate::base::types::seqno::SeqNo;
-use crate::store::vlog::shares::ValueShares;
+use crate::base::types::ids::KeyspaceId;
+use crate::flow::compact::scene::{levels_of, look_at};
+use crate::store::version::plain_file;
 
-fn record(number: u64, is_searchable: bool) -> Arc<FileRecord> {
-    let key = |last: &str| Bytes::copy_of(format!("{number:03}{last}").as_bytes());
-    Arc::new(FileRecord {
-        number: FileNumber(number),
-        size_bytes: 1_000,
-        smallest: key("a"),
-        largest: key("z"),
-        is_largest_exclusive: false,
-        smallest_seqno: SeqNo::new(1),
-        largest_seqno: SeqNo::new(9),
-        entry_count: 10,
-        delete_count: 0,
-        range_delete_count: 0,
-        newest_expiry_s: None,
-        values: ValueShares::default(),
+fn record(number: u64, is_searchable: bool) -> FileRecord {
+    let key = |last: &str| format!("{number:03}{last}").into_bytes();
+    FileRecord {
         is_searchable,
         raw_bytes: 3_000,
-    })
-}
-
-fn level(depth: usize) -> Level {
-    Level::new(depth).unwrap()
+        ..plain_file::record(number, &key("a"), &key("z"))
+    }
 }
 
 /// Files of these depths: number, and whether they are searchable.
 fn levels(files: &[(usize, u64, bool)]) -> Levels {
-    let mut levels = Levels::default();
-    for (depth, number, is_searchable) in files {
-        let run = if *depth == 0 { *number } else { 0 };
-        let record = record(*number, *is_searchable);
-        levels = levels
-            .with(&KeyOrder::Bytewise, level(*depth), run, record)
-            .unwrap();
-    }
-    levels
+    let files = files.iter();
+    levels_of(files.map(|(depth, number, is_searchable)| (*depth, record(*number, *is_searchable))))
 }
 
-fn situation_of<T>(levels: &Levels, busy: &[u64], of: impl Fn(&Situation<'_>) -> T) -> T {
-    of(&Situation {
-        keyspace: KeyspaceId::DEFAULT,
-        levels,
-        order: &KeyOrder::Bytewise,
-        options: &CompactionOptions::default(),
-        busy: &busy
-            .iter()
-            .map(|number| FileNumber(*number))
-            .collect::<HashSet<_>>(),
-        oldest_snapshot: SeqNo::MAX,
-        now_unix_s: 0,
-        is_searchable_wanted: true,
-    })
+fn plan_of(levels: &Levels, busy: &[u64]) -> Option<Plan> {
+    let options = CompactionOptions::default();
+    look_at(levels, &options, busy, |situation| situation.pick_packing())
 }
 
 fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
-    let plan = situation_of(levels, busy, |situation| situation.pick_packing())?;
+    let plan = plan_of(levels, busy)?;
     assert_eq!((plan.deed, plan.reason), (Deed::Merge, Reason::Packing));
     Some((
         plan.output.index(),
@@ -94,8 +58,7 @@ fn neighbours_at_the_bottom_are_packed_anew_together() {
 fn what_is_left_in_level_0_is_packed_when_it_lies_above_the_bottom() {
     // It moves down where nothing is in its way, and is merged where that rewrites little; what
     // lies at the bottom in blocks comes first.
-    let plan = |tree: &Levels, busy: &[u64]| situation_of(tree, busy, |s| s.pick_packing());
-    let deed = |tree: &Levels, busy: &[u64]| plan(tree, busy).map(|plan| plan.deed);
+    let deed = |tree: &Levels, busy: &[u64]| plan_of(tree, busy).map(|plan| plan.deed);
     assert_eq!(deed(&levels(&[(0, 1, false)]), &[]), Some(Deed::Move));
     assert_eq!(deed(&levels(&[(0, 1, false)]), &[1]), None);
     let apart = levels(&[(0, 1, false), (6, 2, true)]);
@@ -108,14 +71,12 @@ fn what_is_left_in_level_0_is_packed_when_it_lies_above_the_bottom() {
     let wide = |count: u64| {
         let wide = FileRecord {
             largest: Bytes::copy_of(b"999"),
-            ..(*record(1, false)).clone()
+            ..record(1, false)
         };
-        let below: Vec<_> = (2..2 + count).map(|number| (6, number, true)).collect();
-        let tree = levels(&below);
-        tree.with(&KeyOrder::Bytewise, Level::ZERO, 1, Arc::new(wide))
-            .unwrap()
+        let below = (2..2 + count).map(|number| (6, record(number, true)));
+        levels_of(below.chain([(0, wide)]))
     };
-    let merge = plan(&wide(4), &[]).unwrap();
+    let merge = plan_of(&wide(4), &[]).unwrap();
     assert_eq!((merge.deed, merge.reason), (Deed::Merge, Reason::Packing));
     assert_eq!(merge.numbers().count(), 5);
     assert_eq!(deed(&wide(5), &[]), None);
@@ -123,13 +84,13 @@ fn what_is_left_in_level_0_is_packed_when_it_lies_above_the_bottom() {
 
 fn plan(inputs: &[(usize, u64, bool)], output: usize, reason: Reason) -> Plan {
     let input = |(depth, number, is_searchable): &(usize, u64, bool)| Input {
-        level: level(*depth),
-        runs: vec![vec![record(*number, *is_searchable)]],
+        level: Level::new(*depth).unwrap(),
+        runs: vec![vec![Arc::new(record(*number, *is_searchable))]],
     };
     Plan {
         keyspace: KeyspaceId::DEFAULT,
         inputs: inputs.iter().map(input).collect(),
-        output: level(output),
+        output: Level::new(output).unwrap(),
         deed: Deed::Merge,
         reason,
         victims: Arc::default(),

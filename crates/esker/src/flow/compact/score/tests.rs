@@ -1,14 +1,9 @@
 //! Tests of `score`.
 
-use std::sync::Arc;
-
 use super::*;
-use crate::base::types::bytes::Bytes;
-use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
-use crate::base::types::seqno::SeqNo;
+use crate::flow::compact::scene;
 use crate::store::version::file::FileRecord;
-use crate::store::version::levels::LevelsEdit;
+use crate::store::version::plain_file::record;
 
 const OPTIONS: CompactionOptions = CompactionOptions {
     l0_trigger: 4,
@@ -20,30 +15,14 @@ const OPTIONS: CompactionOptions = CompactionOptions {
 
 /// Levels with one file of each of these sizes: depth and bytes.
 fn levels_of(sizes: &[(usize, u64)]) -> Levels {
-    let added = sizes.iter().zip(1..).map(|(&(depth, size_bytes), number)| {
+    let files = sizes.iter().zip(1..);
+    scene::levels_of(files.map(|(&(depth, size_bytes), number)| {
         let record = FileRecord {
-            number: FileNumber(number),
             size_bytes,
-            smallest: Bytes::copy_of(b"a"),
-            largest: Bytes::copy_of(b"z"),
-            is_largest_exclusive: false,
-            smallest_seqno: SeqNo::new(number * 10),
-            largest_seqno: SeqNo::new(number * 10 + 9),
-            entry_count: 1,
-            delete_count: 0,
-            range_delete_count: 0,
-            newest_expiry_s: None,
-            values: crate::store::vlog::shares::ValueShares::default(),
-            is_searchable: false,
-            raw_bytes: 0,
+            ..record(number, b"a", b"z")
         };
-        (Level::new(depth).unwrap(), number, Arc::new(record))
-    });
-    let edit = LevelsEdit {
-        removed: Vec::new(),
-        added: added.collect(),
-    };
-    Levels::default().edited(&KeyOrder::Bytewise, edit).unwrap()
+        (depth, record)
+    }))
 }
 
 #[test]

@@ -1,22 +1,18 @@
 //! Tests of compactions for the sake of the value log.
 
-use std::collections::HashSet;
-
 use super::*;
 use crate::base::options::keyspace::CompactionOptions;
-use crate::base::types::bytes::Bytes;
-use crate::base::types::ids::KeyspaceId;
 use crate::base::types::order::KeyOrder;
-use crate::base::types::seqno::SeqNo;
+use crate::flow::compact::scene::look_at;
 use crate::store::version::levels::Levels;
-use crate::store::vlog::shares::ValueShares;
+use crate::store::version::plain_file::record;
 
 const LIMITS: ValueLimits = ValueLimits {
     max_space_amp: 1.5,
     segment_bytes: 100,
 };
 
-/// A file from `first` to `last` that points to so many bytes of segments.
+/// A file between two keys that points to so many bytes of segments.
 fn add(
     levels: Levels,
     depth: usize,
@@ -24,29 +20,16 @@ fn add(
     keys: [&str; 2],
     values: &[(u64, u64)],
 ) -> Levels {
+    let [smallest, largest] = keys.map(str::as_bytes);
+    let values = values.iter();
+    let values = values.map(|(segment, bytes)| (FileNumber(*segment), *bytes));
     let record = FileRecord {
-        number: FileNumber(number),
-        size_bytes: 1_000,
-        smallest: Bytes::copy_of(keys[0].as_bytes()),
-        largest: Bytes::copy_of(keys[1].as_bytes()),
-        is_largest_exclusive: false,
-        smallest_seqno: SeqNo::new(number * 10),
-        largest_seqno: SeqNo::new(number * 10 + 9),
-        entry_count: 10,
-        delete_count: 0,
-        range_delete_count: 0,
-        newest_expiry_s: None,
-        values: values
-            .iter()
-            .map(|(segment, bytes)| (FileNumber(*segment), *bytes))
-            .collect::<ValueShares>(),
-        is_searchable: false,
-        raw_bytes: 0,
+        values: values.collect(),
+        ..record(number, smallest, largest)
     };
     let level = Level::new(depth).unwrap();
-    let run = if depth == 0 { number } else { 0 };
     levels
-        .with(&KeyOrder::Bytewise, level, run, Arc::new(record))
+        .with(&KeyOrder::Bytewise, level, number, Arc::new(record))
         .unwrap()
 }
 
@@ -55,20 +38,7 @@ fn picked(
     busy: &[u64],
     pick: impl FnOnce(&Situation<'_>) -> Option<Plan>,
 ) -> Option<(usize, Vec<u64>)> {
-    let situation = Situation {
-        keyspace: KeyspaceId::DEFAULT,
-        levels,
-        order: &KeyOrder::Bytewise,
-        options: &CompactionOptions::default(),
-        busy: &busy
-            .iter()
-            .map(|number| FileNumber(*number))
-            .collect::<HashSet<_>>(),
-        oldest_snapshot: SeqNo::MAX,
-        now_unix_s: 0,
-        is_searchable_wanted: false,
-    };
-    let plan = pick(&situation)?;
+    let plan = look_at(levels, &CompactionOptions::default(), busy, pick)?;
     assert_eq!(plan.reason, Reason::Values);
     let numbers = plan.numbers().map(|number| number.0).collect();
     Some((plan.output.index(), numbers))

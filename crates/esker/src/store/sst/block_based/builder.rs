@@ -11,7 +11,7 @@ use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block::builder::BlockBuilder;
 use crate::store::sst::block::writer::{BlockWriter, PackSettings};
-use crate::store::sst::contract::{BuildSettings, FinishedSst, PackTally};
+use crate::store::sst::contract::{BuildSettings, FinishedSst};
 use crate::store::sst::filter::block::FilterBuilder;
 use crate::store::sst::format::{BlockHandle, Footer};
 use crate::store::sst::index::builder::{IndexBuilder, last_separator, separator};
@@ -159,7 +159,7 @@ impl BlockBasedBuilder {
         self.out.write_bare(&footer.encode(self.out.offset()))?;
         Ok(FinishedSst {
             is_searchable: false,
-            packed: PackTally::default(),
+            packed: None,
             size_bytes: self.out.sync()?,
             props: self.tally.props,
         })

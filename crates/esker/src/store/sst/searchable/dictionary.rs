@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::base::codec::checksum::hash128;
-use crate::base::phrase::dictionary::Dictionary;
+use crate::base::phrase::dictionary::{Dictionary, id_of};
 use crate::base::types::error::Result;
 use crate::base::types::ids::DictionaryId;
 
@@ -12,7 +11,7 @@ use crate::base::types::ids::DictionaryId;
 /// parts and the codes, both unpacked.
 const MEMORY_PER_STORED_BYTE: usize = 5;
 
-/// Dictionaries that somebody has, by the hash of their bytes.
+/// Dictionaries that somebody has, by number.
 ///
 /// A file carries its dictionary, so that nothing else must be there to read it; and the files of
 /// a keyspace mostly carry the same. Its tables are some megabytes, and what is the same is the
@@ -36,7 +35,7 @@ impl SharedDictionary {
     ///
     /// Errors: `Unsupported` for a newer format, else `Corruption`.
     pub fn read(bytes: &[u8]) -> Result<SharedDictionary> {
-        let id = DictionaryId(hash128(bytes));
+        let id = id_of(bytes);
         if let Some(dictionary) = find(id) {
             return Ok(SharedDictionary {
                 dictionary,

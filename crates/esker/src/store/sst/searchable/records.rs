@@ -93,7 +93,7 @@ impl PackedValue {
 pub struct ValuePacker {
     phrases: Option<Encoder>,
     has_used_phrases: bool,
-    tally: PackTally,
+    tally: Option<PackTally>,
     frames: Option<FramePacker>,
     /// Memory of a frame, and of a value that was written.
     frame: Vec<u8>,
@@ -106,10 +106,11 @@ impl ValuePacker {
     /// A packer that gives values to this encoder of phrases, if there is one, and what it
     /// cannot pack to Zstd at that level, or to nobody.
     pub fn new(phrases: Option<Encoder>, zstd_level: Option<i32>) -> Result<ValuePacker> {
+        let dictionary = phrases.as_ref().map(|phrases| phrases.dictionary().id());
         Ok(ValuePacker {
             phrases,
             has_used_phrases: false,
-            tally: PackTally::default(),
+            tally: dictionary.map(PackTally::new),
             frames: zstd_level.map(FramePacker::new).transpose()?,
             frame: Vec::new(),
             spare: Vec::new(),
@@ -134,9 +135,12 @@ impl ValuePacker {
             put_number(&mut packed, value.len(), Method::Raw);
             packed.extend_from_slice(value);
         }
-        if self.phrases.is_some() && !kind.is_apart() && value.len() <= PHRASE_VALUE_BYTES_MAX {
-            self.tally.plain_bytes += value.len() as u64;
-            self.tally.packed_bytes += packed.len() as u64;
+        if let Some(tally) = &mut self.tally
+            && !kind.is_apart()
+            && value.len() <= PHRASE_VALUE_BYTES_MAX
+        {
+            tally.plain_bytes += value.len() as u64;
+            tally.packed_bytes += packed.len() as u64;
         }
         Ok(PackedValue {
             expiry: expiry.to_vec(),
@@ -145,8 +149,9 @@ impl ValuePacker {
         })
     }
 
-    /// What became of the values that were packed and might have been phrases.
-    pub fn tally(&self) -> PackTally {
+    /// What became of the values that were packed and might have been phrases; `None` where none
+    /// might.
+    pub fn tally(&self) -> Option<PackTally> {
         self.tally
     }
 

@@ -9,6 +9,7 @@ use crate::base::types::order::KeyOrder;
 use crate::env::random::Random;
 use crate::store::version::edit::Edit;
 use crate::store::version::format::FORMAT_VERSION;
+use crate::store::version::plain_file::record;
 use crate::store::version::state::{Identity, Orders};
 
 pub(in crate::store::version) const IDENTITY: Identity = Identity {
@@ -89,20 +90,14 @@ impl Model {
         self.seqno += 1 + random.below(5);
         self.next_file += 1 + random.below(2);
         Arc::new(FileRecord {
-            number: FileNumber(self.next_file),
             size_bytes: random.below(1 << 20),
-            smallest: key(ends.0),
-            largest: key(ends.1),
             is_largest_exclusive: ends.0 < ends.1 && random.one_in(4),
             smallest_seqno,
             largest_seqno: SeqNo::new(self.seqno),
-            entry_count: 10,
             delete_count: random.below(10),
             range_delete_count: random.below(2),
             newest_expiry_s: random.one_in(3).then_some(77),
-            values: crate::store::vlog::shares::ValueShares::default(),
-            is_searchable: false,
-            raw_bytes: 0,
+            ..record(self.next_file, &key(ends.0), &key(ends.1))
         })
     }
 
@@ -364,22 +359,8 @@ fn counters_never_go_back() {
 fn ten_thousand_files_take_single_edits() {
     // Edits of one file each, and what an edit does not name is shared.
     let file = |index: u64| {
-        Arc::new(FileRecord {
-            number: FileNumber(index + 1),
-            size_bytes: 1,
-            smallest: key(index * 10),
-            largest: key(index * 10 + 5),
-            is_largest_exclusive: false,
-            smallest_seqno: SeqNo::new(1),
-            largest_seqno: SeqNo::new(1),
-            entry_count: 1,
-            delete_count: 0,
-            range_delete_count: 0,
-            newest_expiry_s: None,
-            values: crate::store::vlog::shares::ValueShares::default(),
-            is_searchable: false,
-            raw_bytes: 0,
-        })
+        let (smallest, largest) = (key(index * 10), key(index * 10 + 5));
+        Arc::new(record(index + 1, &smallest, &largest))
     };
     let bottom = Level::new(6).unwrap();
     let add = |index: u64| Change::AddFile {

@@ -1,23 +1,16 @@
 //! Tests of `file`.
 
 use super::*;
+use crate::store::version::plain_file;
 
 fn record(smallest: &[u8], largest: &[u8], is_largest_exclusive: bool) -> FileRecord {
     FileRecord {
-        number: FileNumber(1),
-        size_bytes: 100,
-        smallest: Bytes::copy_of(smallest),
-        largest: Bytes::copy_of(largest),
         is_largest_exclusive,
         smallest_seqno: SeqNo::new(1),
         largest_seqno: SeqNo::new(9),
         entry_count: 5,
         delete_count: 1,
-        range_delete_count: 0,
-        newest_expiry_s: None,
-        values: crate::store::vlog::shares::ValueShares::default(),
-        is_searchable: false,
-        raw_bytes: 0,
+        ..plain_file::record(1, smallest, largest)
     }
 }
 

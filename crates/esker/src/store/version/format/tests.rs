@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::{KeyspaceId, Level};
 use crate::base::types::seqno::SeqNo;
 use crate::store::version::decode::{decode_edit, decode_snapshot};
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::encode::{encode_edit, encode_snapshot};
 use crate::store::version::file::FileRecord;
+use crate::store::version::plain_file;
 
 const HEAD: SnapshotHead = SnapshotHead {
     format_version: FORMAT_VERSION,
@@ -20,10 +20,7 @@ const HEAD: SnapshotHead = SnapshotHead {
 
 fn record(expiry: Option<u32>) -> Arc<FileRecord> {
     Arc::new(FileRecord {
-        number: FileNumber(300),
         size_bytes: u64::MAX,
-        smallest: Bytes::EMPTY,
-        largest: Bytes::copy_of(&[0xff; 300]),
         is_largest_exclusive: expiry.is_none(),
         smallest_seqno: SeqNo::ZERO,
         largest_seqno: SeqNo::MAX,
@@ -31,9 +28,7 @@ fn record(expiry: Option<u32>) -> Arc<FileRecord> {
         delete_count: 7,
         range_delete_count: 1,
         newest_expiry_s: expiry,
-        values: crate::store::vlog::shares::ValueShares::default(),
-        is_searchable: false,
-        raw_bytes: 0,
+        ..plain_file::record(300, b"", &[0xff; 300])
     })
 }
 

@@ -1,27 +1,17 @@
 //! Tests of `levels`.
 
 use super::*;
-use crate::base::types::bytes::Bytes;
 use crate::base::types::seqno::SeqNo;
+use crate::store::version::plain_file::record;
 
 const ORDER: KeyOrder = KeyOrder::Bytewise;
 
 fn file(number: u64, keys: (&str, &str), seqnos: (u64, u64)) -> Arc<FileRecord> {
     Arc::new(FileRecord {
-        number: FileNumber(number),
         size_bytes: number,
-        smallest: Bytes::copy_of(keys.0.as_bytes()),
-        largest: Bytes::copy_of(keys.1.as_bytes()),
-        is_largest_exclusive: false,
         smallest_seqno: SeqNo::new(seqnos.0),
         largest_seqno: SeqNo::new(seqnos.1),
-        entry_count: 1,
-        delete_count: 0,
-        range_delete_count: 0,
-        newest_expiry_s: None,
-        values: crate::store::vlog::shares::ValueShares::default(),
-        is_searchable: false,
-        raw_bytes: 0,
+        ..record(number, keys.0.as_bytes(), keys.1.as_bytes())
     })
 }
 

@@ -4,23 +4,13 @@ use super::*;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::order::Order;
 use crate::env::random::Random;
+use crate::store::version::plain_file::record;
 
 fn file(number: u64, smallest: &[u8], largest: &[u8], is_exclusive: bool) -> Arc<FileRecord> {
     Arc::new(FileRecord {
-        number: FileNumber(number),
         size_bytes: 10,
-        smallest: Bytes::copy_of(smallest),
-        largest: Bytes::copy_of(largest),
         is_largest_exclusive: is_exclusive,
-        smallest_seqno: SeqNo::new(number),
-        largest_seqno: SeqNo::new(number + 1),
-        entry_count: 1,
-        delete_count: 0,
-        range_delete_count: 0,
-        newest_expiry_s: None,
-        values: crate::store::vlog::shares::ValueShares::default(),
-        is_searchable: false,
-        raw_bytes: 0,
+        ..record(number, smallest, largest)
     })
 }
 
