@@ -8,6 +8,7 @@
 use crate::base::phrase::bits::{WINDOW_BITS_MIN, meet, window_backward, window_forward};
 use crate::base::phrase::code::{CLASS, INSIDE, ORDER0, Ranking};
 use crate::base::phrase::format::{BYTE_COUNT, PHRASE_COUNT_MAX, Parts, SPLIT_BYTES_MIN};
+use crate::base::phrase::parse::FIRST_CONTEXT;
 use crate::base::phrase::prefix::Lengths;
 use crate::base::phrase::shifting::{Shifting, shifting};
 use crate::base::phrase::text::{PHRASE_BYTES_MAX, SLOT_BYTES};
@@ -16,8 +17,11 @@ use crate::base::phrase::text::{PHRASE_BYTES_MAX, SLOT_BYTES};
 /// them at a time.
 pub const SLACK_BYTES: usize = 3 * SLOT_BYTES;
 
+/// A phrase as it is stored, its length in the last byte.
+type Slot = [u8; SLOT_BYTES];
+
 /// The slot of codes that are none: its length is no phrase's.
-const NO_SLOT: [u8; SLOT_BYTES] = [NO_LEN; SLOT_BYTES];
+const NO_SLOT: Slot = [NO_LEN; SLOT_BYTES];
 
 /// So long that one of them is found in the sum of four lengths.
 const NO_LEN: u8 = 128;
@@ -73,6 +77,9 @@ impl Group {
 }
 
 impl ClassCode {
+    /// A code that is none: of the class that there never is.
+    const NONE: ClassCode = ClassCode((FIRST_CONTEXT as u16) << 8 | 1);
+
     fn new(class: u8, len: u8) -> ClassCode {
         ClassCode(u16::from_le_bytes([len, class]))
     }
@@ -103,7 +110,7 @@ type Row = [ClassCode; 1 << CLASS.top_bits];
 #[derive(Debug)]
 pub struct Decoder {
     /// By rank.
-    slots: Vec<[u8; SLOT_BYTES]>,
+    slots: Vec<Slot>,
     tables: Tables,
 }
 
@@ -111,9 +118,15 @@ pub struct Decoder {
 enum Tables {
     /// One class.
     Plain(Box<[Group; 1 << ORDER0.top_bits]>),
-    /// Several: groups by class, and classes by context, the last for a text's first phrase.
-    Classes(Vec<Inside>, Vec<Row>),
+    /// Several.
+    Classes(Box<Insides>, Box<Rows>),
 }
+
+/// Groups by class; in the last place, and where there is no class, none.
+type Insides = [Inside; FIRST_CONTEXT + 1];
+
+/// Classes by the class before; the last for a text's first phrase.
+type Rows = [Row; FIRST_CONTEXT + 1];
 
 impl Decoder {
     /// The tables of `parts`.
@@ -131,21 +144,30 @@ impl Decoder {
             let table = groups(&ranking.insides[0]).into_boxed_slice();
             Tables::Plain(table.try_into().expect(sized))
         } else {
-            let insides = ranking.insides.iter().map(groups);
-            let insides = insides
-                .map(|table| table.try_into().expect(sized))
-                .collect();
-            let none = u8::try_from(parts.class_count).expect("at most 64");
-            let row = |(classes, lengths): &(Vec<u8>, Lengths)| {
-                let code = |entry: Option<(u32, u8)>| match entry {
-                    Some((place, len)) => ClassCode::new(classes[place as usize], len),
-                    // A class without a table.
-                    None => ClassCode::new(none, 1),
+            // As many as there can be, so that what a code says is a place in them.
+            let mut insides = vec![[Group::NONE; 1 << INSIDE.top_bits]; FIRST_CONTEXT + 1];
+            for (inside, groups) in insides.iter_mut().zip(ranking.insides.iter().map(groups)) {
+                *inside = groups.try_into().expect(sized);
+            }
+            let row = |(classes, lengths): &(Vec<u8>, Lengths)| -> Row {
+                let code = |entry: Option<(u32, u8)>| {
+                    entry.map_or(ClassCode::NONE, |(place, len)| {
+                        ClassCode::new(classes[place as usize], len)
+                    })
                 };
                 let row: Vec<_> = lengths.table().into_iter().map(code).collect();
                 row.try_into().expect(sized)
             };
-            Tables::Classes(insides, ranking.rows.iter().map(row).collect())
+            let mut rows: Vec<Row> = ranking.rows.iter().map(row).collect();
+            // A text's first phrase, the last row of any number of classes.
+            let first = rows.pop().expect("there is one more than classes");
+            rows.resize(FIRST_CONTEXT, [ClassCode::NONE; 1 << CLASS.top_bits]);
+            rows.push(first);
+            let boxed = "as many as were made";
+            Tables::Classes(
+                insides.into_boxed_slice().try_into().expect(boxed),
+                rows.into_boxed_slice().try_into().expect(boxed),
+            )
         };
         Decoder { slots, tables }
     }
@@ -154,9 +176,7 @@ impl Decoder {
     pub fn size_bytes(&self) -> usize {
         let tables = match &self.tables {
             Tables::Plain(table) => size_of_val(&**table),
-            Tables::Classes(insides, rows) => {
-                size_of_val(insides.as_slice()) + size_of_val(rows.as_slice())
-            }
+            Tables::Classes(insides, rows) => size_of_val(&**insides) + size_of_val(&**rows),
         };
         size_of_val(self.slots.as_slice()) + tables
     }
@@ -171,13 +191,13 @@ impl Decoder {
             Tables::Plain(table) => self.one_plain(table, body, out),
             Tables::Classes(insides, rows) if is_split => {
                 let reading = Reading {
-                    decoder: self,
+                    slots: &self.slots,
                     insides,
                     rows,
                     body,
                     classes: Stream::default(),
                     phrases: Stream::default(),
-                    class: insides.len(),
+                    class: FIRST_CONTEXT,
                 };
                 shifting(TwoWithClasses { reading, out })
             }
@@ -261,14 +281,14 @@ impl Decoder {
     // Several classes, one stream.
     fn one_with_classes(
         &self,
-        insides: &[Inside],
-        rows: &[Row],
+        insides: &Insides,
+        rows: &Rows,
         body: &[u8],
         out: &mut [u8],
     ) -> Option<()> {
         let raw_len = out.len() - SLACK_BYTES;
         let mut ahead = Stream::default();
-        let mut class = insides.len();
+        let mut class = FIRST_CONTEXT;
         let mut at = 0;
         while at < raw_len {
             ahead.look(window_forward(body, ahead.bit));
@@ -281,7 +301,7 @@ impl Decoder {
     }
 
     #[inline(always)]
-    fn phrase(&self, rank: usize) -> &[u8; SLOT_BYTES] {
+    fn phrase(&self, rank: usize) -> &Slot {
         self.slots.get(rank).unwrap_or(&NO_SLOT)
     }
 }
@@ -294,9 +314,9 @@ struct TwoWithClasses<'a> {
 
 /// How far two streams are read.
 struct Reading<'a> {
-    decoder: &'a Decoder,
-    insides: &'a [Inside],
-    rows: &'a [Row],
+    slots: &'a [Slot],
+    insides: &'a Insides,
+    rows: &'a Rows,
     body: &'a [u8],
     classes: Stream,
     phrases: Stream,
@@ -372,13 +392,11 @@ impl<'a> Reading<'a> {
 
     // The next phrase, out of both windows.
     #[inline(always)]
-    fn phrase(&mut self) -> Option<&'a [u8; SLOT_BYTES]> {
+    fn phrase(&mut self) -> Option<&'a Slot> {
         self.class = self.classes.take_class(self.rows.get(self.class)?);
         let inside = self.insides.get(self.class)?;
-        Some(
-            self.decoder
-                .phrase(self.phrases.take(INSIDE.top_bits, inside)),
-        )
+        let rank = self.phrases.take(INSIDE.top_bits, inside);
+        Some(self.slots.get(rank).unwrap_or(&NO_SLOT))
     }
 
     #[inline(always)]
@@ -426,25 +444,25 @@ impl Stream {
 }
 
 #[inline(always)]
-fn len_of(slot: &[u8; SLOT_BYTES]) -> usize {
+fn len_of(slot: &Slot) -> usize {
     usize::from(slot[PHRASE_BYTES_MAX])
 }
 
 #[inline(always)]
-fn checked_len(slot: &[u8; SLOT_BYTES]) -> Option<usize> {
+fn checked_len(slot: &Slot) -> Option<usize> {
     let len = len_of(slot);
     (len <= PHRASE_BYTES_MAX).then_some(len)
 }
 
 // A slot at `at`, which has room for one.
 #[inline(always)]
-fn store(out: &mut [u8], at: usize, slot: &[u8; SLOT_BYTES]) {
+fn store(out: &mut [u8], at: usize, slot: &Slot) {
     out[at..at + SLOT_BYTES].copy_from_slice(slot);
 }
 
 // A slot's text up to `end`; what lies before the text is overwritten.
 #[inline(always)]
-fn store_before(out: &mut [u8], end: usize, slot: &[u8; SLOT_BYTES]) {
+fn store_before(out: &mut [u8], end: usize, slot: &Slot) {
     let shift = 8 * (SLOT_BYTES - (len_of(slot) & PHRASE_BYTES_MAX));
     let moved = u128::from_le_bytes(*slot) << (shift & 127);
     out[end - SLOT_BYTES..end].copy_from_slice(&moved.to_le_bytes());

@@ -13,6 +13,7 @@ use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::readahead::Readahead;
+use crate::store::sst::block::unpacked::Unpacked;
 use crate::store::sst::format::{BlockHandle, TRAILER_BYTES, block_checksum};
 use crate::store::sst::index::block::IndexBlock;
 
@@ -25,6 +26,8 @@ pub enum Cached {
     Index(Arc<IndexBlock>),
     /// Plain bytes, which whoever asks for them looks into by himself.
     Plain(Arc<Vec<u8>>),
+    /// No block but a record that was packed by itself.
+    Record(Unpacked),
 }
 
 /// The block cache that all sorted files of a database share.
@@ -147,6 +150,26 @@ impl BlockSource {
         Ok(plain)
     }
 
+    /// The record at `offset`, if the cache has it unpacked.
+    #[inline]
+    pub fn cached_record(&self, offset: u64) -> Result<Option<Unpacked>> {
+        match self.cache.get(&self.key_at(offset)) {
+            Some(Cached::Record(record)) => Ok(Some(record)),
+            Some(_) => {
+                let error = Error::corruption("a block is used as a record");
+                Err(error.in_file(FileName::Sst(self.number)).at_offset(offset))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Keeps the record at `offset` in the cache.
+    pub fn keep_record(&self, offset: u64, record: Unpacked) {
+        let charge = record.size_bytes();
+        self.cache
+            .insert(self.key_at(offset), Cached::Record(record), charge);
+    }
+
     /// Appends `len` bytes that are no block to `bytes`, unchecked. Errors name the file.
     pub fn read_bare(&self, offset: u64, len: u64, bytes: &mut Vec<u8>) -> Result<()> {
         // Held against the file's size first: a damaged length must not become an allocation.
@@ -156,10 +179,7 @@ impl BlockSource {
             None => Err(Error::corruption("a part of the file lies behind its end")),
             Some(len) => self.file.read_onto(offset, len, bytes),
         };
-        read.map_err(|error| {
-            let error = error.in_file(FileName::Sst(self.number));
-            error.at_offset(offset)
-        })
+        read.map_err(|error| self.at_offset(error, offset))
     }
 
     /// The plain bytes of any block: read, checked, unpacked.
@@ -171,15 +191,22 @@ impl BlockSource {
 
     /// The error, with the file and the block it concerns.
     pub fn at(&self, error: Error, handle: BlockHandle) -> Error {
-        error
-            .in_file(FileName::Sst(self.number))
-            .at_offset(handle.offset)
+        self.at_offset(error, handle.offset)
+    }
+
+    fn at_offset(&self, error: Error, offset: u64) -> Error {
+        let error = error.in_file(FileName::Sst(self.number));
+        error.at_offset(offset)
     }
 
     fn key(&self, handle: BlockHandle) -> BlockKey {
+        self.key_at(handle.offset)
+    }
+
+    fn key_at(&self, offset: u64) -> BlockKey {
         BlockKey {
             file: self.number,
-            offset: handle.offset,
+            offset,
         }
     }
 

@@ -11,4 +11,5 @@ pub mod search;
 pub mod cursor;
 pub mod point;
 pub mod readahead;
+pub mod unpacked;
 pub mod fetch;

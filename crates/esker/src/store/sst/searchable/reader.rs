@@ -15,6 +15,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::fs::ReadFile;
 use crate::store::names::FileName;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
+use crate::store::sst::block::unpacked::Unpacked;
 use crate::store::sst::contract::Found;
 use crate::store::sst::index::block::IndexBlock;
 use crate::store::sst::opening::{RawFooter, read_description, read_part};
@@ -98,21 +99,39 @@ impl SearchableReader {
         let Some((trailer, prefix_len, place)) = found else {
             return Ok(None);
         };
+        let (prefix, rest) = user_key.split_at(prefix_len);
+        let value = match self.source.cached_record(place.offset)? {
+            Some(cached) => (cached.key_part() == rest).then(|| cached.value()),
+            None => self.value_of(prefix, rest, trailer, place, options.fill_cache)?,
+        };
+        Ok(value.map(|value| Found { trailer, value }))
+    }
+
+    // The value of the record at `place`, if `rest` is what its key has behind `prefix`.
+    fn value_of(
+        &self,
+        prefix: &[u8],
+        rest: &[u8],
+        trailer: Trailer,
+        place: RecordPlace,
+        fill_cache: bool,
+    ) -> Result<Option<Bytes>> {
         let mut bytes = Vec::new();
         let end = place.end().ok_or_else(no_place)?;
         self.source
             .read_bare(place.offset, end - place.offset, &mut bytes)?;
-        let (prefix, rest) = user_key.split_at(prefix_len);
-        let mut raw = Vec::new();
         let record = self.record(&bytes, prefix, trailer, place)?;
         if record.tail != rest {
             return Ok(None);
         }
+        let mut raw = Vec::new();
         self.unpack(&record, place, &mut raw)?;
-        Ok(Some(Found {
-            trailer,
-            value: Bytes::from(raw),
-        }))
+        let unpacked = Unpacked::new(raw, rest);
+        let value = unpacked.value();
+        if fill_cache {
+            self.source.keep_record(place.offset, unpacked);
+        }
+        Ok(Some(value))
     }
 
     // The one entry that may be what is asked for: its trailer, the length of its prefix, with

@@ -1,5 +1,7 @@
 //! Tests of `reader`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
@@ -13,6 +15,27 @@ use crate::base::types::kind::Kind;
 use crate::store::sst::contract::BuildSettings;
 use crate::store::sst::memory_file::{MemoryBytes, MemoryFile};
 use crate::store::sst::searchable::builder::SearchableBuilder;
+
+/// A file that can be made to fail.
+struct Vanishing {
+    bytes: MemoryBytes,
+    is_gone: AtomicBool,
+}
+
+impl ReadFile for Vanishing {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        if self.is_gone.load(Ordering::SeqCst) {
+            return Err(Error::corruption("it is gone"));
+        }
+        self.bytes.read_at(offset, buffer)
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.bytes.size_bytes()
+    }
+
+    fn prefetch(&self, _: u64, _: u64) {}
+}
 
 fn settings() -> BuildSettings {
     BuildSettings {
@@ -147,4 +170,36 @@ fn a_file_with_a_dictionary_is_right_or_damaged() {
         }
     }
     assert!(failed >= good.len() / 3);
+}
+
+#[test]
+fn a_record_read_before_is_read_from_memory() {
+    // The file is destroyed behind the reader's back: what was read with the cache filled stays
+    // readable, also under other names that begin alike; what was read past it does not.
+    let (bytes, keys) = build();
+    let cache = Arc::new(BlockCache::new(1 << 20));
+    let file = Arc::new(Vanishing {
+        bytes: MemoryBytes(bytes),
+        is_gone: AtomicBool::new(false),
+    });
+    let footer = RawFooter::read(&*file, FileNumber(3)).unwrap();
+    let order = KeyOrder::Bytewise;
+    let reader = SearchableReader::open(file.clone(), &footer, order, cache).unwrap();
+    let past = ReadOptions {
+        fill_cache: false,
+        ..ReadOptions::default()
+    };
+    let get = |key: &[u8], options: &ReadOptions| reader.get(key, SeqNo::MAX, options);
+    let usual = ReadOptions::default();
+    let kept = get(&keys[7], &usual).unwrap();
+    assert_eq!(kept.as_ref().unwrap().value[..], 7u64.to_le_bytes());
+    assert!(get(&keys[8], &past).unwrap().is_some());
+    file.is_gone.store(true, Ordering::SeqCst);
+    assert_eq!(get(&keys[7], &past).unwrap(), kept);
+    let longer = [&keys[7][..], b"s"].concat();
+    let shorter = &keys[7][..keys[7].len() - 1];
+    for other in [&longer, shorter] {
+        assert_eq!(get(other, &past).unwrap(), None);
+    }
+    assert!(get(&keys[8], &usual).is_err());
 }
