@@ -246,6 +246,12 @@ impl OsFile {
             let _ = fadvise(&self.file, offset, Some(len), Advice::WillNeed);
         }
     }
+
+    /// Asks the kernel to read nothing ahead by itself. A hint: nothing depends on it.
+    pub fn advise_random(&self) {
+        // As above.
+        let _ = fadvise(&self.file, 0, None, Advice::Random);
+    }
 }
 
 /// A file open for reading.
@@ -279,5 +285,9 @@ impl ReadFile for RealReadFile {
 
     fn prefetch(&self, offset: u64, len: u64) {
         self.file.advise_soon(offset, len);
+    }
+
+    fn expect_random(&self) {
+        self.file.advise_random();
     }
 }
