@@ -114,9 +114,8 @@ pub fn run(limit: &Limit, dir: &Path, sync_ops: u64) -> Outcome<Measurement> {
     let measured = match limit.work {
         Work::Write(when) => write(&path, Pieces::of(PIECE_BYTES), when),
         Work::Sync => sync(&path, sync_ops),
-        Work::Read { bytes } => {
-            make(&path, Pieces::of(bytes)).and_then(|()| read(&path, Pieces::of(bytes), READS))
-        }
+        Work::Read { bytes } => make(&path, Pieces::of(bytes))
+            .and_then(|()| read(&path, Pieces::of(bytes), READS, false)),
         Work::Copy => copy(),
     };
     remove(&path)?;
@@ -161,16 +160,18 @@ impl Pieces {
             count: (FILE_BYTES / bytes) as u64,
         }
     }
+
+    /// What the piece of that number is.
+    fn cut(self, noise: &[u8], number: u64) -> &[u8] {
+        let start = usize::try_from(scramble(number) % NOISE_BYTES as u64);
+        let start = start.expect("inside the noise");
+        &noise[start..start + self.bytes]
+    }
 }
 
 /// Appends pieces to a new file at `path`, each an operation.
 pub fn write(path: &Path, pieces: Pieces, when: SyncWhen) -> Outcome<Measurement> {
     let noise = noise(NOISE_BYTES + pieces.bytes);
-    let piece = |number: u64| {
-        let start = usize::try_from(scramble(number) % NOISE_BYTES as u64);
-        let start = start.expect("inside the noise");
-        &noise[start..start + pieces.bytes]
-    };
     let file = &File::create(path).map_err(told(path))?;
     let (asked, asks) = channel();
     thread::scope(|scope| {
@@ -179,7 +180,8 @@ pub fn write(path: &Path, pieces: Pieces, when: SyncWhen) -> Outcome<Measurement
             let mut unsynced_bytes = 0;
             for number in 0..pieces.count {
                 let mut file = file;
-                file.write_all(piece(number)).map_err(told(path))?;
+                file.write_all(pieces.cut(&noise, number))
+                    .map_err(told(path))?;
                 unsynced_bytes += pieces.bytes as u64;
                 if matches!(when, SyncWhen::Behind { bytes } if unsynced_bytes >= bytes) {
                     unsynced_bytes = 0;
@@ -252,17 +254,30 @@ fn make(path: &Path, pieces: Pieces) -> Outcome {
 }
 
 /// Reads `reads` pieces anywhere in the file at `path`, one after another; the file is cold when
-/// this begins.
-pub fn read(path: &Path, pieces: Pieces, reads: u64) -> Outcome<Measurement> {
+/// this begins. With `is_checked` each is compared with what [`write`] wrote there, in its time, as
+/// what an engine finds is.
+pub fn read(path: &Path, pieces: Pieces, reads: u64, is_checked: bool) -> Outcome<Measurement> {
     forget_file(path)?;
+    let noise = noise(if is_checked {
+        NOISE_BYTES + pieces.bytes
+    } else {
+        0
+    });
     let file = File::open(path).map_err(told(path))?;
     let random = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
     random.map_err(|error| told(path)(error.into()))?;
     measure(|lane| {
         let (mut random, mut buffer) = (Random::new(2), vec![0; pieces.bytes]);
         for _ in 0..reads.min(pieces.count) {
-            let at = random.below(pieces.count) * pieces.bytes as u64;
+            let number = random.below(pieces.count);
+            let at = number * pieces.bytes as u64;
             file.read_exact_at(&mut buffer, at).map_err(told(path))?;
+            if is_checked && buffer != pieces.cut(&noise, number) {
+                return Err(Failure::failed(format!(
+                    "piece {number} of {} is not what was written",
+                    path.display()
+                )));
+            }
             lane.add_bytes(pieces.bytes as u64);
             lane.finish(0, 1);
         }

@@ -19,7 +19,7 @@ fn pieces_written_are_read_again() {
         let wrote = write(&path, pieces, when).unwrap();
         assert_eq!((wrote.ops, wrote.bytes), (40, 400_000));
     }
-    let got = read(&path, pieces, 30).unwrap();
+    let got = read(&path, pieces, 30, true).unwrap();
     assert_eq!((got.ops, got.bytes), (30, 300_000));
     remove(&path).unwrap();
     remove(&path).unwrap();

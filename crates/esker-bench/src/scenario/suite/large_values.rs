@@ -204,7 +204,7 @@ impl Run<'_> {
             let (never, behind) = (SyncWhen::Never, SyncWhen::Behind { bytes });
             let written = [write(never)?, write(behind)?, write(SyncWhen::AtEnd)?];
             let [write, behind, synced] = written;
-            Ok([write, behind, synced, raw::read(&path, pieces, gets)?])
+            Ok([write, behind, synced, raw::read(&path, pieces, gets, true)?])
         };
         let measured: Outcome<[Measurement; 4]> = measure();
         raw::remove(&path)?;
