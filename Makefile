@@ -18,9 +18,14 @@ libs: ## build the C library, libkvs
 	@scripts/setup.sh
 	cargo build --release --locked -p esker-kvs
 
-# Under sudo nothing is built: the toolchain is the user's, and so is what it makes.
+# Under sudo the one who asked builds in his own tree: the toolchain is his, and so is what it makes.
 install: ## put the C library and its headers below PREFIX (/usr/local); also LIBDIR, INCLUDEDIR, DESTDIR
-	@[ -n "$${SUDO_USER:-}" ] || $(MAKE) --no-print-directory libs
+	@if [ "$$(id -u)" = 0 ] && [ "$${SUDO_USER:-root}" != root ] && \
+		[ "$$(stat -c %U Makefile)" = "$$SUDO_USER" ]; then \
+		sudo -H -u "$$SUDO_USER" $(MAKE) --no-print-directory libs; \
+	else \
+		$(MAKE) --no-print-directory libs; \
+	fi
 	@PREFIX="$(PREFIX)" LIBDIR="$(or $(LIBDIR),$(libdir))" INCLUDEDIR="$(or $(INCLUDEDIR),$(includedir))" \
 		DESTDIR="$(DESTDIR)" scripts/install.sh install
 

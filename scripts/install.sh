@@ -14,9 +14,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-prefix=${PREFIX:-/usr/local}
-libdir=${LIBDIR:-$prefix/lib}
-includedir=${INCLUDEDIR:-$prefix/include}
+# Not every shell reads the tilde of `make install PREFIX=~/.local`.
+at_home() { case $1 in "~/"*) printf '%s\n' "$HOME/${1#"~/"}" ;; *) printf '%s\n' "$1" ;; esac; }
+
+prefix=$(at_home "${PREFIX:-/usr/local}")
+libdir=$(at_home "${LIBDIR:-$prefix/lib}")
+includedir=$(at_home "${INCLUDEDIR:-$prefix/include}")
 destdir=${DESTDIR:-}
 library=${LIBRARY:-target/release/libkvs.so}
 
@@ -55,6 +58,7 @@ install_all() {
     chmod 644 "$destdir$pc"
     refresh
     echo "install: libkvs is in $destdir$libdir, its headers are in $destdir$includedir"
+    tell_way
 }
 
 uninstall_all() {
@@ -72,6 +76,14 @@ refresh() {
     if [ -z "$destdir" ] && [ "$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then
         ldconfig
     fi
+}
+
+# Below another prefix neither compilers nor the loader look by themselves.
+tell_way() {
+    case $libdir in /lib | /lib/* | /usr/lib | /usr/lib/* | /usr/local/lib | /usr/local/lib/*) return ;; esac
+    [ -z "$destdir" ] || return 0
+    echo "install: for pkg-config and the loader to find it there:"
+    echo "    export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir"
 }
 
 case ${1:-} in

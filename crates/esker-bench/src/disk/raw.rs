@@ -5,10 +5,12 @@ use std::hint::black_box;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 
 use crate::disk::forget::forget_file;
 use crate::fail::{Failure, Outcome};
-use crate::make::random::Random;
+use crate::make::random::{Random, scramble};
 use crate::report::record::Measurement;
 use crate::run::course::Course;
 use crate::run::execute::execute;
@@ -24,9 +26,24 @@ pub struct Limit {
     work: Work,
 }
 
+/// When what a limit writes is synced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncWhen {
+    /// Never, or when the system likes.
+    Never,
+    /// Once at the end, in its time.
+    AtEnd,
+    /// Each time that so many bytes more were written, by a second thread, as engines do it whose
+    /// writes wait for no sync. The last one is not waited for.
+    Behind {
+        /// So many.
+        bytes: u64,
+    },
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
-    Write { is_synced: bool },
+    Write(SyncWhen),
     Sync,
     Read { bytes: usize },
     Copy,
@@ -37,12 +54,12 @@ pub const LIMITS: [Limit; 6] = [
     limit(
         "raw-write",
         "append 100 KB pieces to a file",
-        Work::Write { is_synced: false },
+        Work::Write(SyncWhen::Never),
     ),
     limit(
         "raw-write-sync",
         "the same, and one fdatasync at the end",
-        Work::Write { is_synced: true },
+        Work::Write(SyncWhen::AtEnd),
     ),
     limit(
         "raw-fdatasync",
@@ -69,6 +86,10 @@ const fn limit(name: &'static str, doc: &'static str, work: Work) -> Limit {
 /// Bytes of a large value.
 const PIECE_BYTES: usize = 100_000;
 
+/// Bytes of noise that pieces are cut from. One and the same piece would stay in the processor's
+/// nearest cache, where no engine finds the values that it is given.
+const NOISE_BYTES: usize = 8 << 20;
+
 /// Bytes of the file: written in a second or two, and much larger than the disk's own cache.
 const FILE_BYTES: usize = 256 << 20;
 
@@ -91,11 +112,10 @@ const READS: u64 = 2000;
 pub fn run(limit: &Limit, dir: &Path, sync_ops: u64) -> Outcome<Measurement> {
     let path = dir.join("raw.bytes");
     let measured = match limit.work {
-        Work::Write { is_synced } => write(&path, Pieces::of(PIECE_BYTES), is_synced),
+        Work::Write(when) => write(&path, Pieces::of(PIECE_BYTES), when),
         Work::Sync => sync(&path, sync_ops),
-        Work::Read { bytes } => {
-            make(&path, Pieces::of(bytes)).and_then(|()| read(&path, Pieces::of(bytes), READS))
-        }
+        Work::Read { bytes } => make(&path, Pieces::of(bytes))
+            .and_then(|()| read(&path, Pieces::of(bytes), READS, false)),
         Work::Copy => copy(),
     };
     remove(&path)?;
@@ -140,24 +160,58 @@ impl Pieces {
             count: (FILE_BYTES / bytes) as u64,
         }
     }
+
+    /// What the piece of that number is.
+    fn cut(self, noise: &[u8], number: u64) -> &[u8] {
+        let start = usize::try_from(scramble(number) % NOISE_BYTES as u64);
+        let start = start.expect("inside the noise");
+        &noise[start..start + self.bytes]
+    }
 }
 
-/// Appends pieces to a new file at `path`, each an operation. With `is_synced` the time of one
-/// sync at the end is in it.
-pub fn write(path: &Path, pieces: Pieces, is_synced: bool) -> Outcome<Measurement> {
-    let piece = noise(pieces.bytes);
-    measure(|lane| {
-        let mut file = File::create(path).map_err(told(path))?;
-        for _ in 0..pieces.count {
-            file.write_all(&piece).map_err(told(path))?;
-            lane.add_bytes(pieces.bytes as u64);
-            lane.finish(0, 1);
+/// Appends pieces to a new file at `path`, each an operation.
+pub fn write(path: &Path, pieces: Pieces, when: SyncWhen) -> Outcome<Measurement> {
+    let noise = noise(NOISE_BYTES + pieces.bytes);
+    let file = &File::create(path).map_err(told(path))?;
+    let (asked, asks) = channel();
+    thread::scope(|scope| {
+        let syncer = scope.spawn(move || sync_when_asked(file, &asks));
+        let measured = measure(|lane| {
+            let mut unsynced_bytes = 0;
+            for number in 0..pieces.count {
+                let mut file = file;
+                file.write_all(pieces.cut(&noise, number))
+                    .map_err(told(path))?;
+                unsynced_bytes += pieces.bytes as u64;
+                if matches!(when, SyncWhen::Behind { bytes } if unsynced_bytes >= bytes) {
+                    unsynced_bytes = 0;
+                    // Whoever failed to sync has gone, and says why.
+                    let _is_there = asked.send(()).is_ok();
+                }
+                lane.add_bytes(pieces.bytes as u64);
+                lane.finish(0, 1);
+            }
+            match when {
+                SyncWhen::AtEnd => file.sync_data().map_err(told(path)),
+                SyncWhen::Never | SyncWhen::Behind { .. } => Ok(()),
+            }
+        });
+        drop(asked);
+        match syncer.join() {
+            Ok(synced) => synced.map_err(told(path))?,
+            Err(panic) => std::panic::resume_unwind(panic),
         }
-        match is_synced {
-            true => file.sync_data().map_err(told(path)),
-            false => Ok(()),
-        }
+        measured
     })
+}
+
+/// Syncs whenever it was asked since it began the last time, until nobody can ask any more.
+fn sync_when_asked(file: &File, asks: &Receiver<()>) -> std::io::Result<()> {
+    while asks.recv().is_ok() {
+        while asks.try_recv().is_ok() {}
+        file.sync_data()?;
+    }
+    Ok(())
 }
 
 /// Removes what a limit left behind, if it did.
@@ -200,17 +254,30 @@ fn make(path: &Path, pieces: Pieces) -> Outcome {
 }
 
 /// Reads `reads` pieces anywhere in the file at `path`, one after another; the file is cold when
-/// this begins.
-pub fn read(path: &Path, pieces: Pieces, reads: u64) -> Outcome<Measurement> {
+/// this begins. With `is_checked` each is compared with what [`write`] wrote there, in its time, as
+/// what an engine finds is.
+pub fn read(path: &Path, pieces: Pieces, reads: u64, is_checked: bool) -> Outcome<Measurement> {
     forget_file(path)?;
+    let noise = noise(if is_checked {
+        NOISE_BYTES + pieces.bytes
+    } else {
+        0
+    });
     let file = File::open(path).map_err(told(path))?;
     let random = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
     random.map_err(|error| told(path)(error.into()))?;
     measure(|lane| {
         let (mut random, mut buffer) = (Random::new(2), vec![0; pieces.bytes]);
         for _ in 0..reads.min(pieces.count) {
-            let at = random.below(pieces.count) * pieces.bytes as u64;
+            let number = random.below(pieces.count);
+            let at = number * pieces.bytes as u64;
             file.read_exact_at(&mut buffer, at).map_err(told(path))?;
+            if is_checked && buffer != pieces.cut(&noise, number) {
+                return Err(Failure::failed(format!(
+                    "piece {number} of {} is not what was written",
+                    path.display()
+                )));
+            }
             lane.add_bytes(pieces.bytes as u64);
             lane.finish(0, 1);
         }

@@ -133,6 +133,10 @@ pub trait ReadFile: Send + Sync {
 
     /// Says that the range will be read soon. A hint; never fails.
     fn prefetch(&self, offset: u64, len: u64);
+
+    /// Says that reads will be anywhere: nothing is to be read that is not asked for, by a read or
+    /// by [`ReadFile::prefetch`]. A hint; never fails.
+    fn expect_random(&self) {}
 }
 
 /// The lock of a directory; released when dropped.

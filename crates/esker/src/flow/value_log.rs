@@ -184,7 +184,7 @@ impl ValueLog {
         pending
     }
 
-    /// Writes values that waited, side by side and by one call, and says where each lies. They
+    /// Writes values that waited, side by side and at once, and says where each lies. They
     /// count as under way.
     ///
     /// Errors: `OutOfSpace` or another when no segment could be had, or the write failed; nothing
@@ -256,8 +256,12 @@ impl ValueLog {
 
     /// Ends the live segment: nothing more is written to it than is under way.
     pub fn seal_live(&self) {
-        let sealed = self.state().seal_live();
-        trim(sealed);
+        let ended = {
+            let mut state = self.state();
+            state.seal_live();
+            std::mem::take(&mut state.ended)
+        };
+        trim(ended);
     }
 
     /// Whether there are no segments.
@@ -313,7 +317,7 @@ impl ValueLog {
 
     /// Gives back the end of a segment that was filled alone.
     pub fn end_apart(&self, writer: &VlogWriter, size_bytes: u64) {
-        trim(Some((Arc::clone(writer.file()), size_bytes)));
+        trim(vec![(Arc::clone(writer.file()), size_bytes)]);
         if let Some(segment) = self.state().segments.get_mut(&writer.number()) {
             segment.size_bytes = size_bytes;
         }
@@ -379,18 +383,11 @@ impl ValueLog {
             let whole = SEGMENT_HEAD_BYTES + bytes;
             let is_own = whole > self.parts.segment_bytes;
             let writer = self.begin(whole.max(self.parts.segment_bytes))?;
-            let (place, sealed) = {
-                let mut state = self.state();
-                if is_own {
-                    (Some(state.add_own(writer, bytes)), None)
-                } else {
-                    (None, state.add_live(writer))
-                }
-            };
-            trim(sealed);
-            if let Some(place) = place {
-                return Ok(place);
+            let mut state = self.state();
+            if is_own {
+                return Ok(state.add_own(writer, bytes));
             }
+            state.add_live(writer);
         }
     }
 
@@ -412,6 +409,9 @@ impl ValueLog {
 /// at a time: `flow/write/sync` takes care of that, and of never trying again after a failure.
 impl LogSync for ValueLog {
     fn sync(&self) -> Result<()> {
+        // Before the syncs, which then make the shorter files durable as well.
+        let ended = std::mem::take(&mut self.state().ended);
+        trim(ended);
         let dirty = self.state().take_dirty();
         if dirty.is_empty() {
             return Ok(());

@@ -18,6 +18,9 @@ pub(in crate::flow) struct Segments {
     /// Memtables that name segments.
     pub(in crate::flow) memtables: Vec<Weak<Memtable>>,
     pub(in crate::flow) unsynced_bytes: u64,
+    /// Segments that ended, and their sizes, whose unused ends are still to be given back: that
+    /// takes milliseconds, for which no writer should wait.
+    pub(in crate::flow) ended: Vec<(Arc<dyn ExtentFile>, u64)>,
 }
 
 /// One segment.
@@ -59,15 +62,11 @@ impl Segments {
         Some((writer.clone(), offset))
     }
 
-    pub(in crate::flow) fn add_live(
-        &mut self,
-        writer: VlogWriter,
-    ) -> Option<(Arc<dyn ExtentFile>, u64)> {
-        let sealed = self.seal_live();
+    pub(in crate::flow) fn add_live(&mut self, writer: VlogWriter) {
+        self.seal_live();
         let number = writer.number();
         self.segments.insert(number, Segment::fresh(writer));
         self.live = Some(number);
-        sealed
     }
 
     pub(in crate::flow) fn add_own(&mut self, writer: VlogWriter, bytes: u64) -> (VlogWriter, u64) {
@@ -80,10 +79,15 @@ impl Segments {
         (writer, offset)
     }
 
-    pub(in crate::flow) fn seal_live(&mut self) -> Option<(Arc<dyn ExtentFile>, u64)> {
-        let segment = self.segments.get_mut(&self.live.take()?)?;
-        let writer = segment.writer.take()?;
-        Some((Arc::clone(writer.file()), segment.size_bytes))
+    pub(in crate::flow) fn seal_live(&mut self) {
+        let live = self.live.take();
+        let segment = live.and_then(|live| self.segments.get_mut(&live));
+        if let Some(segment) = segment
+            && let Some(writer) = segment.writer.take()
+        {
+            self.ended
+                .push((Arc::clone(writer.file()), segment.size_bytes));
+        }
     }
 
     pub(in crate::flow) fn written(&mut self, number: FileNumber, bytes: u64) {
@@ -149,9 +153,9 @@ impl Segment {
     }
 }
 
-/// Gives back the unused end of a segment that was sealed.
-pub(in crate::flow) fn trim(sealed: Option<(Arc<dyn ExtentFile>, u64)>) {
-    if let Some((file, size_bytes)) = sealed {
+/// Gives back the unused ends of segments that nothing more is written to.
+pub(in crate::flow) fn trim(ended: Vec<(Arc<dyn ExtentFile>, u64)>) {
+    for (file, size_bytes) in ended {
         // A file that keeps its end costs space until it is collected, and nothing else.
         let _ = file.trim(size_bytes);
     }

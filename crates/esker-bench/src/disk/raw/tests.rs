@@ -11,9 +11,15 @@ fn pieces_written_are_read_again() {
         bytes: 10_000,
         count: 40,
     };
-    let wrote = write(&path, pieces, true).unwrap();
-    assert_eq!((wrote.ops, wrote.bytes), (40, 400_000));
-    let got = read(&path, pieces, 30).unwrap();
+    for when in [
+        SyncWhen::Never,
+        SyncWhen::Behind { bytes: 50_000 },
+        SyncWhen::AtEnd,
+    ] {
+        let wrote = write(&path, pieces, when).unwrap();
+        assert_eq!((wrote.ops, wrote.bytes), (40, 400_000));
+    }
+    let got = read(&path, pieces, 30, true).unwrap();
     assert_eq!((got.ops, got.bytes), (30, 300_000));
     remove(&path).unwrap();
     remove(&path).unwrap();

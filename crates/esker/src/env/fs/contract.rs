@@ -240,6 +240,18 @@ fn an_extent_is_filled_in_any_order_and_trimmed(fs: &dyn Fs, dir: &Path) {
     extent.sync().unwrap();
     assert!(read_file(fs, &path) == expected[..5_010]);
     assert!(fs.create_extent(&dir.join("absent/1"), 10).is_err());
+    much_is_written_whole(fs, &dir.join("much"));
+}
+
+// More than the system is given at once, in pieces that end anywhere.
+fn much_is_written_whole(fs: &dyn Fs, path: &Path) {
+    let bytes: Vec<u8> = (0..1_500_000_u32).map(|byte| (byte % 251) as u8).collect();
+    let extent = fs.create_extent(path, 2_000_000).unwrap();
+    let (front, long) = bytes.split_at(800_000);
+    let mut pieces: Vec<&[u8]> = front.chunks(70_030).collect();
+    pieces.extend([&[][..], long]);
+    extent.write_at(77, &pieces).unwrap();
+    assert!(read_file(fs, path)[77..1_500_077] == bytes);
 }
 
 // The second opener is told who holds the directory; the lock ends with its handle.

@@ -24,6 +24,11 @@ pub const FILE_MODE: u32 = 0o600;
 // large enough that the number of calls does not matter, small enough to be a passing cost.
 const ZERO_PIECE_BYTES: usize = 256 << 10;
 
+// Most bytes of one call that writes pieces. Of a call of 2 MiB or more Linux 6.18 copies 100 KB in
+// 64 to 92 us, of one of 256 KiB to 1 MiB in 41 to 55 us (ext4, two cores of a virtual machine): it
+// has pages of 2 MiB for it, which leave the processor's caches on the way.
+const CALL_BYTES: usize = 512 << 10;
+
 /// An error of the operating system about one path.
 #[track_caller]
 pub fn path_error(doing: &str, path: &Path, cause: io::Error) -> Error {
@@ -155,15 +160,16 @@ impl OsFile {
             .map_err(|cause| self.error("write", cause).at_offset(offset))
     }
 
-    /// Writes all of `pieces`, one behind the other, from `offset` on: in one call, if the system
-    /// takes all of it.
+    /// Writes all of `pieces`, one behind the other, from `offset` on: in one call, if they are not
+    /// more than 512 KiB and the system takes all of it.
     pub fn write_pieces_at(&self, offset: u64, pieces: &[&[u8]]) -> Result<()> {
         let mut slices: Vec<IoSlice<'_>> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
         let mut rest = &mut slices[..];
         let mut at = offset;
         IoSlice::advance_slices(&mut rest, 0);
         while !rest.is_empty() {
-            match pwritev(&self.file, rest, at) {
+            let call = front_of(rest, CALL_BYTES);
+            match pwritev(&self.file, &call, at) {
                 Ok(0) => {
                     let cause = io::ErrorKind::WriteZero.into();
                     return Err(self.error("write", cause).at_offset(at));
@@ -246,6 +252,27 @@ impl OsFile {
             let _ = fadvise(&self.file, offset, Some(len), Advice::WillNeed);
         }
     }
+
+    /// Asks the kernel to read nothing ahead by itself. A hint: nothing depends on it.
+    pub fn advise_random(&self) {
+        // As above.
+        let _ = fadvise(&self.file, 0, None, Advice::Random);
+    }
+}
+
+/// The first `bytes` of `slices`, or all of them if they have fewer.
+fn front_of<'a>(slices: &'a [IoSlice<'_>], bytes: usize) -> Vec<IoSlice<'a>> {
+    let mut room = bytes;
+    let mut front = Vec::with_capacity(slices.len());
+    for slice in slices {
+        let taken = slice.len().min(room);
+        front.push(IoSlice::new(&slice[..taken]));
+        room -= taken;
+        if room == 0 {
+            break;
+        }
+    }
+    front
 }
 
 /// A file open for reading.
@@ -279,5 +306,9 @@ impl ReadFile for RealReadFile {
 
     fn prefetch(&self, offset: u64, len: u64) {
         self.file.advise_soon(offset, len);
+    }
+
+    fn expect_random(&self) {
+        self.file.advise_random();
     }
 }

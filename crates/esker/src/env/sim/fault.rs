@@ -371,6 +371,10 @@ impl ReadFile for FaultReadFile {
     fn prefetch(&self, offset: u64, len: u64) {
         self.inner.prefetch(offset, len);
     }
+
+    fn expect_random(&self) {
+        self.inner.expect_random();
+    }
 }
 
 #[cfg(test)]

@@ -135,6 +135,24 @@ fn what_was_synced_survives_with_its_name() {
 }
 
 #[test]
+fn a_full_segment_gives_its_end_back_when_it_is_synced() {
+    // Not by the writer who begins the next one; and the live one when it is sealed.
+    let fs = SimFs::new(6);
+    let log = value_log(Arc::new(fs.clone()));
+    let mut batch = batch(&[&[1; 6_000], &[2; 6_000]]);
+    drop(log.write_batch(&mut batch).unwrap());
+    let sizes = || ["/db/000001.vlog", "/db/000002.vlog"].map(|path| fs.file_size(path.as_ref()));
+    let sizes = || sizes().map(Result::unwrap);
+    assert_eq!(sizes(), [SEGMENT_BYTES; 2]);
+    log.sync().unwrap();
+    let used = log.segments()[0].size_bytes;
+    assert!((6_000..7_000).contains(&used));
+    assert_eq!(sizes(), [used, SEGMENT_BYTES]);
+    log.seal_live();
+    assert_eq!(sizes(), [used, used]);
+}
+
+#[test]
 fn a_failed_write_is_a_fault_and_a_failed_segment_is_not() {
     // Without room for a segment nothing was written; a write that failed may be there in part.
     let sim = SimFs::new(5);

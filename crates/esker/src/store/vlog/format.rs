@@ -28,9 +28,10 @@
 //! that.
 //!
 //! A segment is allocated with its full length, and reads as zeros where nothing was written. A
-//! record is written by one call, but several threads write at once: so a killed process may leave
-//! zeros between whole records, and a power cut any part of any record. Nothing is ever written
-//! behind a segment's records again once another one was begun.
+//! record is written at once, but several threads write at the same time, and what is longer than
+//! 512 KiB takes several calls: so a killed process may leave zeros between whole records and, of
+//! those that nobody was told of, the front; and a power cut any part of any record. Nothing is
+//! ever written behind a segment's records again once another one was begun.
 //!
 //! Valid if and only if the head is as above, and a record that is pointed to lies inside the
 //! file, has lengths within `base/types/limits`, and both checksums match. What no pointer leads

@@ -14,6 +14,7 @@ pub mod pointer;
 pub mod shares;
 pub mod writer;
 pub mod packet;
+pub mod ahead;
 pub mod reader;
 pub mod value_pool;
 pub mod open_values;

@@ -1,4 +1,4 @@
-//! Values that are written together: neighbours in a segment, brought there by one call.
+//! Values that are written together: neighbours in a segment, brought there at once.
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
@@ -6,8 +6,8 @@ use crate::base::types::ids::KeyspaceId;
 use crate::store::vlog::pointer::ValuePointer;
 use crate::store::vlog::writer::{NewValue, VlogWriter};
 
-/// Bytes of a packet: with 4 MiB the call itself, and the seek of a disk that has to, are lost in
-/// the time that the bytes take.
+/// Bytes of a packet: with 4 MiB the seek of a disk that has to is lost in the time that the bytes
+/// take.
 pub const PACKET_BYTES: u64 = 4 << 20;
 
 /// Values of a packet: each is two pieces of memory, and Linux takes 1024 at a time.
@@ -83,7 +83,7 @@ impl Packet {
         self.end - self.start >= PACKET_BYTES || self.values.len() >= PACKET_VALUES
     }
 
-    /// Writes the packet to its segment, by one call, and begins the next one behind it. An error
+    /// Writes the packet to its segment, all at once, and begins the next one behind it. An error
     /// means that any part may be missing.
     pub fn write(&mut self, writer: &VlogWriter) -> Result<()> {
         let mut pieces: Vec<&[u8]> = Vec::with_capacity(2 * self.values.len());

@@ -85,9 +85,9 @@ fn growth_tells_most_over_fewest() {
 
 #[test]
 fn large_values_stand_beside_the_raw_disk() {
-    // Three configurations, of each three limits and three schemes.
+    // Three configurations, of each four limits and three schemes.
     let (ran, record) = ok("large-values --scale=0.01");
-    assert_eq!(record.measurements.len(), 18);
+    assert_eq!(record.measurements.len(), 21);
     let of = |name: &str| names(&record).iter().filter(|one| **one == name).count();
     assert_eq!(
         [
@@ -95,9 +95,10 @@ fn large_values_stand_beside_the_raw_disk() {
             of("get"),
             of("mixed"),
             of("raw-write-100k"),
+            of("raw-write-behind-100k"),
             of("raw-read-100k")
         ],
-        [3; 5]
+        [3; 6]
     );
     let mixed = record.measurements.iter().find(|one| one.name == "mixed");
     let kinds = mixed.unwrap().latencies.iter().map(|one| one.kind.as_str());
@@ -105,6 +106,7 @@ fn large_values_stand_beside_the_raw_disk() {
     for told in [
         "1 sequential put",
         "of the disk alone",
+        "the same syncs",
         "109 171",
         "8.17 ms",
         "156",
