@@ -38,31 +38,35 @@ impl Ghost {
         // 0 marks a place never used; after 2^32 evictions time begins again, and for a moment
         // old names look new or new ones old.
         self.now = self.now.wrapping_add(1).max(1);
-        let now = self.now;
-        if let Some(place) = self.place(tag) {
-            *place = (tag, now);
+        let place = self.place_of(tag);
+        if let Some(place) = self.places.get_mut(place) {
+            *place = (tag, self.now);
         }
     }
 
-    /// Whether a key was evicted lately; if so it is forgotten here.
-    pub fn take(&mut self, tag: u32) -> bool {
-        let (now, age_max) = (self.now, self.places.len());
-        let Some(place) = self.place(tag) else {
+    /// Whether a key was evicted lately.
+    pub fn has(&self, tag: u32) -> bool {
+        let Some(&(noted, time)) = self.places.get(self.place_of(tag)) else {
             return false;
         };
-        let (noted, time) = *place;
-        let is_young = (now.wrapping_sub(time) as usize) < age_max;
-        let is_there = noted == tag && time != 0 && is_young;
+        let is_young = (self.now.wrapping_sub(time) as usize) < self.places.len();
+        noted == tag && time != 0 && is_young
+    }
+
+    /// As [`Ghost::has`]; a key that was is forgotten here.
+    pub fn take(&mut self, tag: u32) -> bool {
+        let is_there = self.has(tag);
         if is_there {
-            *place = (0, 0);
+            let place = self.place_of(tag);
+            self.places[place] = (0, 0);
         }
         is_there
     }
 
-    fn place(&mut self, tag: u32) -> Option<&mut (u32, u32)> {
-        let mask = self.places.len().checked_sub(1)?;
+    // Any number, while there are no places.
+    fn place_of(&self, tag: u32) -> usize {
         // The table's home is the low bits; the product makes the places differ from it.
         let mixed = tag.wrapping_mul(SPREAD) >> 8;
-        self.places.get_mut(mixed as usize & mask)
+        mixed as usize & self.places.len().wrapping_sub(1)
     }
 }

@@ -174,6 +174,26 @@ impl<V: Clone> Shard<V> {
         self.used_bytes += charge_bytes as usize;
     }
 
+    /// Puts a value in if that pushes nothing out, or if it is here, or was here or offered lately;
+    /// else only its name is remembered, and the value goes into `evicted`.
+    pub fn offer(
+        &mut self,
+        key: BlockKey,
+        tag: u32,
+        value: V,
+        charge_bytes: usize,
+        evicted: &mut Vec<V>,
+    ) {
+        let bytes = self.used_bytes.saturating_add(charge_bytes);
+        let has_room = bytes.saturating_add(Self::ENTRY_BYTES) <= self.capacity_bytes;
+        if has_room || self.ghost.has(tag) || self.find(&key, tag).is_some() {
+            self.insert(key, tag, value, charge_bytes, evicted);
+        } else {
+            self.ghost.note(tag);
+            evicted.push(value);
+        }
+    }
+
     /// Removes all blocks of a file, without looking at any other's.
     pub fn remove_file(&mut self, file: FileNumber, evicted: &mut Vec<V>) {
         while let Some(chain) = self.files.get(&file) {

@@ -85,6 +85,15 @@ impl<V: Clone> ShardedCache<V> {
         });
     }
 
+    /// As [`ShardedCache::insert`], for what is cheap to bring again: it is kept if that pushes
+    /// nothing out, or when it is offered a second time within a while.
+    pub fn offer(&self, key: BlockKey, value: V, charge_bytes: usize) {
+        let hash = key.hash();
+        self.cell(hash).change(|shard, evicted| {
+            shard.offer(key, tag(hash), value, charge_bytes, evicted);
+        });
+    }
+
     /// Whether a block with that charge would push nothing out.
     #[inline]
     pub fn has_room(&self, key: &BlockKey, charge_bytes: usize) -> bool {

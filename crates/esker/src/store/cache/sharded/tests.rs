@@ -38,9 +38,14 @@ fn what_is_found_is_what_was_put_last() {
                 let capacity = usize::try_from(random.below(4 << 20)).unwrap();
                 cache.set_capacity_bytes(capacity);
             }
-            2..300 => {
+            2..250 => {
                 let charge = usize::try_from(random.below(9000)).unwrap();
                 insert(&cache, key, step, charge);
+                oracle.insert(key, step);
+            }
+            250..400 => {
+                let charge = usize::try_from(random.below(9000)).unwrap();
+                cache.offer(key, Arc::new(step), charge);
                 oracle.insert(key, step);
             }
             _ => {
@@ -69,6 +74,32 @@ fn what_fits_stays() {
     assert_eq!((cache.hits(), cache.misses()), (3000, 0));
     let charged = BLOCK_BYTES + ShardedCache::<Arc<u64>>::ENTRY_BYTES;
     assert_eq!(cache.used_bytes(), 3000 * charged);
+}
+
+#[test]
+fn what_is_offered_once_pushes_nothing_out() {
+    // While there is room, all that is offered is kept. Then nothing leaves for what is offered
+    // once, although nobody used it; what is offered again soon is kept.
+    let cache = ShardedCache::new(8 << 20);
+    let offer = |key, value| cache.offer(key, Arc::new(value), BLOCK_BYTES);
+    let first_full = (0..)
+        .find(|block| {
+            let had_room = cache.has_room(&key(1, *block), BLOCK_BYTES);
+            offer(key(1, *block), *block);
+            !had_room
+        })
+        .unwrap();
+    let used_bytes = cache.used_bytes();
+    for block in 0..20_000 {
+        // The shards that are not full yet become so.
+        offer(key(2, block), block);
+    }
+    assert!(cache.used_bytes() > used_bytes);
+    assert!((0..first_full).all(|block| cache.get(&key(1, block)).is_some()));
+    assert!(cache.get(&key(2, 19_999)).is_none());
+    offer(key(2, 19_999), 7);
+    assert_eq!(cache.get(&key(2, 19_999)).as_deref(), Some(&7));
+    assert!(cache.used_bytes() <= cache.capacity_bytes());
 }
 
 #[test]

@@ -163,11 +163,12 @@ impl BlockSource {
         }
     }
 
-    /// Keeps the record at `offset` in the cache.
-    pub fn keep_record(&self, offset: u64, record: Unpacked) {
+    /// Offers the record at `offset` to the cache. It is brought again by one small access, where
+    /// a block that it would push out takes as long and serves many.
+    pub fn offer_record(&self, offset: u64, record: Unpacked) {
         let charge = record.size_bytes();
         self.cache
-            .insert(self.key_at(offset), Cached::Record(record), charge);
+            .offer(self.key_at(offset), Cached::Record(record), charge);
     }
 
     /// Appends `len` bytes that are no block to `bytes`, unchecked. Errors name the file.

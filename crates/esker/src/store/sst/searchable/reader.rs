@@ -129,7 +129,7 @@ impl SearchableReader {
         let unpacked = Unpacked::new(raw, rest);
         let value = unpacked.value();
         if fill_cache {
-            self.source.keep_record(place.offset, unpacked);
+            self.source.offer_record(place.offset, unpacked);
         }
         Ok(Some(value))
     }
