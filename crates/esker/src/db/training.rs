@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::base::phrase::train::Trainer;
+use crate::base::phrase::dictionary::Dictionary;
+use crate::base::phrase::sample::Sample;
+use crate::base::phrase::train::{Trainer, Wish};
 use crate::base::stats::board::Tick;
 use crate::base::stats::ledger::MemoryOwner;
 use crate::base::types::error::Result;
@@ -10,7 +12,7 @@ use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::flow::phrasebook::wish;
 use crate::flow::read::view::View;
-use crate::flow::sampling::{Picked, pick, raw_bytes};
+use crate::flow::sampling::{pick, raw_bytes};
 
 /// Most bytes of values that a dictionary is trained from: twice as many as 8 MiB save another
 /// 2 % of a review and take twice the time, half a minute; beyond, time grows and little else.
@@ -67,30 +69,35 @@ pub fn train(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     };
     // The files are not needed any more, and may be removed meanwhile.
     drop(view);
-    learn(parts, &picked, raw_bytes, &is_stopped);
+    if picked.value_bytes < picked.value_count.max(1) * VALUE_BYTES_MIN {
+        parts.phrasebook.give_up(raw_bytes);
+        return Ok(());
+    }
+    let wish = wish(raw_bytes);
+    let Some(dictionary) = learn(&picked.sample, wish, &is_stopped) else {
+        return Ok(());
+    };
     core.board.add(Tick::DictionariesTrained, 1);
+    if dictionary.estimate(&picked.trial) < RATIO_MIN {
+        parts.phrasebook.give_up(raw_bytes);
+    } else {
+        parts.phrasebook.adopt(dictionary, wish.phrase_count);
+    }
     drop(charge);
     Ok(())
 }
 
-fn learn(parts: &KeyspaceParts, picked: &Picked, raw_bytes: u64, is_stopped: &dyn Fn() -> bool) {
-    if picked.value_bytes < picked.value_count.max(1) * VALUE_BYTES_MIN {
-        return parts.phrasebook.give_up(raw_bytes);
-    }
-    let wish = wish(raw_bytes);
-    let mut trainer = Trainer::new(&picked.sample, wish);
-    let dictionary = loop {
+// `None` when `is_stopped` said so.
+fn learn(sample: &Sample, wish: Wish, is_stopped: &dyn Fn() -> bool) -> Option<Arc<Dictionary>> {
+    let mut trainer = Trainer::new(sample, wish);
+    loop {
         if is_stopped() {
-            return;
+            return None;
         }
         if let Some(dictionary) = trainer.step() {
-            break Arc::new(dictionary);
+            return Some(Arc::new(dictionary));
         }
-    };
-    if dictionary.estimate(&picked.trial) < RATIO_MIN {
-        return parts.phrasebook.give_up(raw_bytes);
     }
-    parts.phrasebook.adopt(dictionary, wish.phrase_count);
 }
 
 fn sample_bytes(core: &Core, raw_bytes: u64) -> u64 {
