@@ -11,6 +11,7 @@ use crate::env::fs::ReadFile;
 use crate::store::cache::block_key::BlockKey;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
+use crate::store::sst::block::around::Around;
 use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::readahead::Readahead;
 use crate::store::sst::block::unpacked::Unpacked;
@@ -43,12 +44,14 @@ pub struct BlockSource {
     file: Arc<dyn ReadFile>,
     number: FileNumber,
     cache: Arc<BlockCache>,
+    around: Arc<Around>,
 }
 
 impl BlockSource {
     /// The blocks of `file`, which has that number.
     pub fn new(file: Arc<dyn ReadFile>, number: FileNumber, cache: Arc<BlockCache>) -> BlockSource {
         BlockSource {
+            around: Arc::new(Around::new(file.size_bytes())),
             file,
             number,
             cache,
@@ -75,6 +78,7 @@ impl BlockSource {
         if let Some(rows) = self.cached_rows(handle)? {
             return Ok(rows);
         }
+        self.read_around(handle, fill_cache);
         let rows = self.unpack_rows(self.read_plain(handle)?, handle)?;
         self.keep_rows(handle, &rows, fill_cache);
         Ok(rows)
@@ -96,6 +100,7 @@ impl BlockSource {
             return Ok(rows);
         }
         let Some(stored) = ahead.stored(&*self.file, handle) else {
+            self.read_around(handle, fill_cache);
             let rows = self.unpack_rows(self.read_plain(handle)?, handle)?;
             self.keep_rows(handle, &rows, fill_cache);
             return Ok(rows);
@@ -119,6 +124,7 @@ impl BlockSource {
             Some(_) => return Err(self.two_kinds(handle)),
             None => {}
         }
+        self.read_around(handle, fill_cache);
         let index = Arc::new(self.index_from_file(handle)?);
         if fill_cache {
             let charge = index.size_bytes();
@@ -224,6 +230,13 @@ impl BlockSource {
             let charge = rows.size_bytes();
             let cached = Cached::Rows(rows.clone());
             self.cache.insert(self.key(handle), cached, charge);
+        }
+    }
+
+    // Who keeps nothing passes through once, and reads ahead by himself.
+    fn read_around(&self, handle: BlockHandle, fill_cache: bool) {
+        if fill_cache {
+            self.around.touch(&*self.file, handle.offset);
         }
     }
 

@@ -11,5 +11,6 @@ pub mod search;
 pub mod cursor;
 pub mod point;
 pub mod readahead;
+pub mod around;
 pub mod unpacked;
 pub mod fetch;
