@@ -19,6 +19,8 @@ impl Unpacked {
     /// When the value has 4 GiB.
     pub fn new(mut value: Vec<u8>, key_part: &[u8]) -> Unpacked {
         let value_len = u32::try_from(value.len()).expect("values are far shorter");
+        // Not as much again as there is: it would stay in the cache for nothing.
+        value.reserve_exact(key_part.len());
         value.extend_from_slice(key_part);
         Unpacked {
             bytes: Arc::new(value),
