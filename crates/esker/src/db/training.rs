@@ -58,7 +58,7 @@ pub fn train(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     let raw_bytes = raw_bytes(&view);
     let is_stopped = || core.gate.is_closed();
     let sample_bytes = sample_bytes(core, raw_bytes);
-    let charge = core.ledger.hold(
+    let _charge = core.ledger.hold(
         MemoryOwner::Compaction,
         sample_bytes * MEMORY_PER_SAMPLE_BYTE,
     );
@@ -83,7 +83,6 @@ pub fn train(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     } else {
         parts.phrasebook.adopt(dictionary, wish.phrase_count);
     }
-    drop(charge);
     Ok(())
 }
 

@@ -302,7 +302,7 @@ impl Decoder {
 
     #[inline(always)]
     fn phrase(&self, rank: usize) -> &Slot {
-        self.slots.get(rank).unwrap_or(&NO_SLOT)
+        slot_of(&self.slots, rank)
     }
 }
 
@@ -396,7 +396,7 @@ impl<'a> Reading<'a> {
         self.class = self.classes.take_class(self.rows.get(self.class)?);
         let inside = self.insides.get(self.class)?;
         let rank = self.phrases.take(INSIDE.top_bits, inside);
-        Some(self.slots.get(rank).unwrap_or(&NO_SLOT))
+        Some(slot_of(self.slots, rank))
     }
 
     #[inline(always)]
@@ -441,6 +441,11 @@ impl Stream {
         self.window >>= len & 63;
         self.bit += len as usize;
     }
+}
+
+#[inline(always)]
+fn slot_of(slots: &[Slot], rank: usize) -> &Slot {
+    slots.get(rank).unwrap_or(&NO_SLOT)
 }
 
 #[inline(always)]
