@@ -65,7 +65,8 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
             zero: Some("auto"),
         },
         example: "4",
-        doc: "Threads that flush and compact; `auto` takes one for each core.",
+        doc: "Threads that compact; `auto` takes one for each core. Flushes have two more, while \
+              there are any.",
         reason: "Only the user knows what else the machine has to do.",
         access: field!(background_threads),
     },
