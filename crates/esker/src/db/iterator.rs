@@ -7,6 +7,7 @@ use crate::base::stats::board::Tick;
 use crate::base::stats::ledger::{Charge, MemoryOwner};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::ids::KeyspaceId;
 use crate::base::types::range::KeyRange;
 use crate::db::lease::Lease;
 use crate::db::regulate;
@@ -20,6 +21,8 @@ use crate::flow::read::view::View;
 pub struct Source {
     /// Keeps the database open.
     pub lease: Lease,
+    /// The keyspace that is read.
+    pub keyspace: KeyspaceId,
     /// The memtables and files.
     pub view: Arc<View>,
     /// The moment, and how to read.
@@ -36,6 +39,7 @@ pub struct DbCursor {
     // `None` only while being dropped.
     scan: Option<Scan>,
     lease: Lease,
+    keyspace: KeyspaceId,
     steps: u64,
     windows_bytes: u64,
     // Of what it reads ahead, from the step on that makes it a scan.
@@ -50,6 +54,9 @@ const STEPS_BEFORE_CHARGE: u64 = 64;
 /// of what a step costs.
 const STEPS_PER_COUNT: u64 = 64;
 
+/// Entries that one cursor passed over from which on that is worth a flush: two milliseconds.
+const PASSED_MIN: u64 = 1 << 14;
+
 impl DbCursor {
     /// A cursor that stands nowhere yet.
     pub fn open(source: Source) -> Result<DbCursor> {
@@ -59,6 +66,7 @@ impl DbCursor {
             windows_bytes: (ahead_count * source.at.options.readahead_bytes_max) as u64,
             scan: Some(scan),
             lease: source.lease,
+            keyspace: source.keyspace,
             steps: 0,
             charge: None,
         })
@@ -163,8 +171,12 @@ impl DbCursor {
 
 impl Drop for DbCursor {
     fn drop(&mut self) {
-        self.scan = None;
+        let passed = self.scan.take().map_or(0, |scan| scan.passed_count());
         let core = self.lease.core();
+        core.board.add(Tick::Passed, passed);
+        if passed >= PASSED_MIN && passed > self.steps {
+            worker::clear_way(core, self.keyspace);
+        }
         core.board.add(Tick::Steps, self.steps % STEPS_PER_COUNT);
         if self.charge.take().is_some() {
             regulate::set_cache(core);

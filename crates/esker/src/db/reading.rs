@@ -119,6 +119,7 @@ impl Moment<'_> {
         let lease = self.lease.clone();
         Ok(Source {
             lease,
+            keyspace: self.parts.id,
             view,
             at,
             range,

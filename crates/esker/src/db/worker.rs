@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::types::error::{Error, ErrorKind};
+use crate::base::types::ids::KeyspaceId;
 use crate::db::compaction::{self, Running};
 use crate::db::core::Core;
 use crate::db::flushing;
@@ -19,6 +20,7 @@ use crate::db::training;
 use crate::db::value_flushing;
 use crate::env::pool::Priority;
 use crate::flow::sampling;
+use crate::store::mem::memtable::Memtable;
 
 /// Spawns every piece of work that is due and not under way.
 pub fn wake(core: &Arc<Core>) {
@@ -68,6 +70,48 @@ pub fn tidy(core: &Arc<Core>) {
         job_ended(&core);
     };
     pool.spawn(Priority::Low, "esker-tidy", Box::new(job));
+}
+
+/// Deletes in a memtable from which on it is flushed for a scan that met them: stepping over as
+/// many, and over what they hide, takes a scan about as long as their flush.
+const DELETES_IN_THE_WAY: usize = 4096;
+
+/// After a scan that passed over more than it found: has the live memtable of the keyspace flushed
+/// if deletes are most of it, so that a compaction may bring them together with what they hide,
+/// and the next scan costs what is left (RocksDB's `memtable_op_scan_flush_trigger`).
+pub fn clear_way(core: &Arc<Core>, id: KeyspaceId) {
+    let is_in_the_way = |table: &Memtable| {
+        let deletes = table.delete_count();
+        deletes >= DELETES_IN_THE_WAY && deletes * 2 >= table.entry_count()
+    };
+    let parts = core.keyspaces.by_id(id);
+    let parts = parts.filter(|parts| parts.options().compaction.is_automatic);
+    let is_due =
+        parts.is_some_and(|parts| is_in_the_way(&parts.current.load().parts().memtables[0]));
+    if !is_due {
+        return;
+    }
+    {
+        let mut state = core.work.state();
+        if core.gate.check_upkeep().is_err() {
+            return;
+        }
+        state.job_count += 1;
+    }
+    let core = Arc::clone(core);
+    let pool = Arc::clone(&core.env.pool);
+    let job = move || {
+        let is_sealed = core.committer.paused(|active| {
+            // Another scan may have come first.
+            let live = active.table(id).map(|table| table.writer.table());
+            live.is_ok_and(|live| is_in_the_way(live)) && active.seal(id)
+        });
+        if is_sealed {
+            memtable_sealed(&core);
+        }
+        job_ended(&core);
+    };
+    pool.spawn(Priority::High, "esker-clear", Box::new(job));
 }
 
 /// Has the next segment of the log prepared.

@@ -27,3 +27,4 @@ mod space;
 mod large_values;
 mod value_pool;
 mod searchable;
+mod deletes;

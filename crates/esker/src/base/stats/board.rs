@@ -73,6 +73,8 @@ ticks! {
         "Times an iterator was placed.";
     Steps, "esker_steps_total", Events,
         "Times an iterator moved to its next or previous entry.";
+    Passed, "esker_passed_entries_total", Events,
+        "Entries that cursors met and did not hand out: deletes, and what they or others hide.";
     MergeFolds, "esker_merge_folds_total", Events,
         "Times merge operands were folded, wherever it happened.";
     Flushes, "esker_flushes_total", Events,

@@ -14,13 +14,6 @@ use crate::flow::compact::score::{Targets, scores, targets};
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
 
-/// Share of deletes from which a file is compacted although its level is not too large: below
-/// it a scan still meets more entries than tombstones.
-const DELETE_SHARE: f64 = 0.5;
-
-/// Fewest deletes for which that is worth a rewrite.
-const DELETE_COUNT_MIN: u64 = 128;
-
 /// What the strategy looks at.
 pub struct Situation<'a> {
     /// The keyspace.
@@ -179,41 +172,12 @@ impl Situation<'_> {
             };
             let below_bytes = plan.size_bytes() - file.size_bytes;
             // Deletes that move down free what they hide, so they go first among equals.
-            let cost = below_bytes as f64 / file.size_bytes.max(1) as f64 - delete_share(file);
+            let cost = below_bytes as f64 / file.size_bytes.max(1) as f64 - file.delete_share();
             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                 best = Some((cost, plan));
             }
         }
         best.map(|(_, plan)| plan)
-    }
-
-    fn pick_deletes(&self) -> Option<Plan> {
-        let targets = targets(self.levels, self.options);
-        for level in Level::all().skip(1) {
-            let is_deepest = targets.bytes[level.index() + 1..]
-                .iter()
-                .all(|bytes| *bytes == 0);
-            for file in self.levels.run(level).files() {
-                let is_heavy = file.delete_count + file.range_delete_count >= DELETE_COUNT_MIN
-                    && delete_share(file) >= DELETE_SHARE;
-                if !is_heavy || file.largest_seqno > self.oldest_snapshot {
-                    continue;
-                }
-                let plan = if is_deepest {
-                    let input = Input {
-                        level,
-                        runs: vec![vec![Arc::clone(file)]],
-                    };
-                    self.if_idle(vec![input], level, Deed::Merge, Reason::Deletes)
-                } else {
-                    self.push_down(level, file, Reason::Deletes)
-                };
-                if plan.is_some() {
-                    return plan;
-                }
-            }
-        }
-        None
     }
 
     fn pick_expired(&self) -> Option<Plan> {
@@ -323,11 +287,6 @@ impl Situation<'_> {
         let is_idle = plan.numbers().all(|number| !self.busy.contains(&number));
         is_idle.then_some(plan)
     }
-}
-
-fn delete_share(file: &FileRecord) -> f64 {
-    let deletes = file.delete_count + file.range_delete_count;
-    deletes as f64 / (file.entry_count + file.range_delete_count).max(1) as f64
 }
 
 fn count(inputs: &[Input]) -> usize {

@@ -7,6 +7,7 @@ pub mod score;
 pub mod leveled;
 #[cfg(test)]
 mod scene;
+pub mod deletes;
 pub mod values;
 pub mod packing;
 pub mod job;

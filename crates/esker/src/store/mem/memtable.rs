@@ -64,6 +64,7 @@ pub struct Memtable {
     list: Arc<SkipList>,
     range_deletes: RangeDeletes,
     fold_count: AtomicUsize,
+    delete_count: AtomicUsize,
     values: NamedValues,
 }
 
@@ -105,6 +106,7 @@ impl Memtable {
             list: Arc::clone(list.list()),
             range_deletes: RangeDeletes::new(),
             fold_count: AtomicUsize::new(0),
+            delete_count: AtomicUsize::new(0),
             values: NamedValues::default(),
         };
         MemtableWriter {
@@ -172,6 +174,12 @@ impl Memtable {
         self.entry_count() == 0
     }
 
+    /// Point entries that are deletes.
+    pub fn delete_count(&self) -> usize {
+        // Relaxed: a number for accounting, nothing is reached through it.
+        self.delete_count.load(Ordering::Relaxed)
+    }
+
     /// Merges that were stored folded.
     pub fn fold_count(&self) -> usize {
         // Relaxed: a number for the statistics, nothing is reached through it.
@@ -224,7 +232,12 @@ impl MemtableWriter {
                 seqno,
             }),
             Kind::Merge => self.insert_merge(entry),
-            Kind::Delete | Kind::Put | Kind::PutExpiring => self.list.insert(entry, |_| None),
+            Kind::Delete => {
+                self.list.insert(entry, |_| None);
+                // Relaxed: a number for accounting, nothing is reached through it.
+                self.table.delete_count.fetch_add(1, Ordering::Relaxed);
+            }
+            Kind::Put | Kind::PutExpiring => self.list.insert(entry, |_| None),
             Kind::PutApart | Kind::PutApartExpiring => {
                 let pointer = ValuePointer::of(&entry);
                 let pointer = pointer.ok().flatten().expect("the pointer was checked");

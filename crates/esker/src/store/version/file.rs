@@ -114,6 +114,12 @@ impl FileRecord {
         }
     }
 
+    /// Deletes, those of ranges among them, for each entry: from 0 to 1.
+    pub fn delete_share(&self) -> f64 {
+        let deletes = self.delete_count + self.range_delete_count;
+        deletes as f64 / (self.entry_count + self.range_delete_count).max(1) as f64
+    }
+
     /// Refuses a record whose fields contradict one another.
     pub fn check(&self, order: &KeyOrder) -> Result<()> {
         let number = self.number;
