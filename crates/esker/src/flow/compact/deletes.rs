@@ -18,10 +18,10 @@ const DELETE_SHARE: f64 = 0.5;
 /// Fewest deletes for which that is worth a rewrite.
 const DELETE_COUNT_MIN: u64 = 128;
 
-/// Entries below level 0 that may be rewritten for each delete in it. Each delete may free one of
-/// them, so a scan gains at least a fourth of what the merge costs; by its size alone level 0 is
-/// merged for less, `l0_trigger` flushes for a level that is larger than all of them.
-const REWRITTEN_PER_DELETE: u64 = 4;
+/// Entries below level 0 that may be rewritten for each delete in it: then half of what the merge
+/// reads may go. At four, random deletes of all keys
+/// rewrite the tree with every flush.
+const REWRITTEN_PER_DELETE: u64 = 2;
 
 impl Situation<'_> {
     /// The next files with mostly deletes, sent down or rewritten: those of level 0 first, which

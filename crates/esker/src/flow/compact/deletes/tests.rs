@@ -56,11 +56,11 @@ fn a_run_of_deletes_goes_down_at_once() {
 
 #[test]
 fn deletes_wait_where_too_much_would_be_rewritten_for_them() {
-    // Four entries for each delete, and one more.
+    // Two entries for each delete, and one more.
     let deletes = file(3, 0, ["a", "z"], 1_000, 1_000);
-    let enough = [file(1, 6, ["b", "y"], 4_000, 0), deletes.clone()];
+    let enough = [file(1, 6, ["b", "y"], 2_000, 0), deletes.clone()];
     assert_eq!(picked(&enough, None), Some((Deed::Merge, vec![3, 1])));
-    let too_much = [file(1, 6, ["b", "y"], 4_001, 0), deletes];
+    let too_much = [file(1, 6, ["b", "y"], 2_001, 0), deletes];
     assert_eq!(picked(&too_much, None), None);
 }
 
