@@ -128,27 +128,16 @@ fn verdict(board: &Board, line: &'static str, bar: Bar, ours: usize) -> Verdict 
         Bar::Tail => return tail(board, line, ours),
         Bar::Written => return written(board, line, ours),
     };
-    Verdict {
-        line: line.into(),
-        asked,
-        measured,
-        unit: match bar {
-            Bar::Rate(_) => "/s".into(),
-            _ => "×".into(),
-        },
-        is_met: measured.map(|measured| measured.median >= least),
-    }
+    let unit = match bar {
+        Bar::Rate(_) => "/s",
+        _ => "×",
+    };
+    Verdict::of(line, asked, unit, measured, |median| median >= least)
 }
 
 /// Smaller is better: the ratio must not exceed 1.
 fn at_most(line: &'static str, asked: String, measured: Option<Summary>) -> Verdict {
-    Verdict {
-        line: line.into(),
-        asked,
-        measured,
-        unit: "×".into(),
-        is_met: measured.map(|measured| measured.median <= 1.0),
-    }
+    Verdict::of(line, asked, "×", measured, |median| median <= 1.0)
 }
 
 fn tail(board: &Board, line: &'static str, ours: usize) -> Verdict {

@@ -31,6 +31,15 @@ impl Summary {
         })
     }
 
+    /// One measurement.
+    pub fn one(number: f64) -> Summary {
+        Summary {
+            median: number,
+            min: number,
+            max: number,
+        }
+    }
+
     /// The summary of the ratios of measurements that were made side by side.
     ///
     /// Where the machine's speed changes from minute to minute this says more than the ratio of

@@ -58,6 +58,26 @@ pub struct Verdict {
     pub is_met: Option<bool>,
 }
 
+impl Verdict {
+    /// The verdict on a goal: what was asked of the line, what was measured in `unit`, and which
+    /// medians meet it.
+    pub fn of(
+        line: impl Into<String>,
+        asked: impl Into<String>,
+        unit: &str,
+        measured: Option<Summary>,
+        is_met: impl Fn(f64) -> bool,
+    ) -> Verdict {
+        Verdict {
+            line: line.into(),
+            asked: asked.into(),
+            measured,
+            unit: unit.into(),
+            is_met: measured.map(|measured| is_met(measured.median)),
+        }
+    }
+}
+
 /// One workload on one engine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {

@@ -4,6 +4,7 @@ use crate::console::Console;
 use crate::disk::space::{bytes_text, check_room};
 use crate::fail::{Failure, Outcome};
 use crate::report::json;
+use crate::report::record::Verdict;
 use crate::scenario::db_bench::opening;
 use crate::scenario::suite::list::{SCENARIOS, Scenario, choose, sizes};
 use crate::scenario::suite::request::{FLAGS, Request};
@@ -85,6 +86,7 @@ pub fn run_among(engines: &[&dyn Engine], words: &[String], console: &mut Consol
         (scenario.run)(&mut stage)?;
     }
     console.out.write_all(summary(&headlines).as_bytes())?;
+    console.out.write_all(goals(&record.verdicts).as_bytes())?;
     if let Some(path) = &request.json {
         json::write(path, &record)?;
         console.err.line(&format!("written: {}", path.display()))?;
@@ -130,6 +132,29 @@ fn summary(headlines: &[Headline]) -> String {
         ]);
     }
     table.text()
+}
+
+/// What came of goals; nothing where the run was held against none.
+fn goals(verdicts: &[Verdict]) -> String {
+    if verdicts.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&["goal of", "", "measured", ""]).with_left(2);
+    for verdict in verdicts {
+        let text = |number: f64| format!("{number:.2} {}", verdict.unit);
+        let measured = verdict.measured.map(|all| all.text(text));
+        table.add(vec![
+            verdict.line.clone(),
+            verdict.asked.clone(),
+            measured.unwrap_or_else(|| "–".into()),
+            match verdict.is_met {
+                Some(true) => "met".into(),
+                Some(false) => "not met".into(),
+                None => "not measured".into(),
+            },
+        ]);
+    }
+    format!("\n{}", table.text())
 }
 
 fn help() -> String {

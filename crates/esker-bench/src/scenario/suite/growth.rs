@@ -1,6 +1,8 @@
 //! How the time of an operation grows with the keys, cache and memory growing alike.
 
 use crate::fail::Outcome;
+use crate::measure::summary::Summary;
+use crate::report::record::Verdict;
 use crate::scenario::suite::bench_line;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
@@ -72,6 +74,13 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     let mut worst = (0.0, "");
     for (name, times) in LIST.iter().zip(&times) {
         let growth = times.last().unwrap_or(&0.0) / times.first().unwrap_or(&1.0).max(1e-9);
+        stage.record.verdicts.push(Verdict::of(
+            *name,
+            format!("{GOAL} × the time at {few} keys, at {many}"),
+            "×",
+            Some(Summary::one(growth)),
+            |median| median <= GOAL,
+        ));
         if growth > worst.0 {
             worst = (growth, name);
         }

@@ -7,6 +7,7 @@ use crate::fail::{Failure, Outcome};
 use crate::make::slices::{Alphabet, Slices, pool};
 use crate::measure::summary::Summary;
 use crate::report::published::{MERGES, value};
+use crate::report::record::Verdict;
 use crate::scenario::suite::bench_line::{self, Ran};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
@@ -24,6 +25,9 @@ const FLAGS: &str = "--disable_seek_compaction=1 --mmap_read=0 --statistics=1 --
 
 /// The document's `t`.
 const THREADS: u64 = 10;
+
+/// How many times as many merges are to be done as updates: the published ratio, 105 892 to 33 498.
+const RATIO_MIN: f64 = 3.16;
 
 /// Bytes of a counter.
 const VALUE_BYTES: usize = 8;
@@ -150,6 +154,13 @@ fn tell(stage: &mut Stage<'_, '_>, rates: &[Vec<f64>; 2], times: &[Vec<f64>; 2])
     }
     let [update, merge] = rates;
     let ratio = Summary::of_ratios(merge, update).ok_or_else(nothing)?;
+    stage.record.verdicts.push(Verdict::of(
+        "mergerandom",
+        format!("{RATIO_MIN} × updaterandom"),
+        "×",
+        Some(ratio),
+        |median| median >= RATIO_MIN,
+    ));
     let ratio = ratio.text(|ratio| format!("{ratio:.2}"));
     let published = published[1] / published[0];
     table.add(vec![

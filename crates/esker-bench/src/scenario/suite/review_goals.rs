@@ -101,13 +101,11 @@ impl Board<'_> {
         verdicts.push(self.at_least(ONE_CACHED, best, 1.0, asked));
         verdicts.push(self.at_least(SCAN, zstd, 1.0, format!("1 × {name}")));
         let bytes = Summary::of(self.each(SCAN, 0, byte_rate));
-        verdicts.push(Verdict {
-            line: SCAN.into(),
-            asked: format!("{:.1} GB/s of text", SCAN_BYTES_MIN / 1e9),
-            measured: bytes.map(|all| scaled(all, 1e-9)),
-            unit: "GB/s".into(),
-            is_met: bytes.map(|all| all.median >= SCAN_BYTES_MIN),
-        });
+        let least = SCAN_BYTES_MIN / 1e9;
+        let asked = format!("{least:.1} GB/s of text");
+        let measured = bytes.map(|all| scaled(all, 1e-9));
+        let is_met = |median| median >= least;
+        verdicts.push(Verdict::of(SCAN, asked, "GB/s", measured, is_met));
         for bar in bars {
             let best = self.best(&bar.line, rate, true);
             let asked = format!("{} × best rival ({})", bar.factor, self.name(best));
@@ -119,37 +117,23 @@ impl Board<'_> {
 
     fn size(&self) -> Verdict {
         let shares = self.each(INSERT, 0, |one| field(one, AMORTISED));
+        let asked = format!("{SIZE_MAX} × the raw text at most, the dictionary as in 1 GB");
         let measured = Summary::of(shares);
-        Verdict {
-            line: "reviews-size".into(),
-            asked: format!("{SIZE_MAX} × the raw text at most, the dictionary as in 1 GB"),
-            measured,
-            unit: "×".into(),
-            is_met: measured.map(|all| all.median <= SIZE_MAX),
-        }
+        Verdict::of("reviews-size", asked, "×", measured, |median| {
+            median <= SIZE_MAX
+        })
     }
 
     fn at_least(&self, line: &str, rival: Option<usize>, least: f64, asked: String) -> Verdict {
         let measured = self.ratio(line, rival, rate);
-        Verdict {
-            line: line.into(),
-            asked,
-            measured,
-            unit: "×".into(),
-            is_met: measured.map(|all| all.median >= least),
-        }
+        Verdict::of(line, asked, "×", measured, |median| median >= least)
     }
 
     fn tail(&self, line: &str) -> Verdict {
         let best = self.best(line, p99, false);
+        let asked = format!("p99 ≤ 1 × best rival ({})", self.name(best));
         let measured = self.ratio(line, best, p99);
-        Verdict {
-            line: line.into(),
-            asked: format!("p99 ≤ 1 × best rival ({})", self.name(best)),
-            measured,
-            unit: "×".into(),
-            is_met: measured.map(|all| all.median <= 1.0),
-        }
+        Verdict::of(line, asked, "×", measured, |median| median <= 1.0)
     }
 }
 

@@ -72,6 +72,12 @@ fn merges_and_updates_are_told_as_a_ratio() {
     assert!(ran.out.contains("the sums are right"));
     assert_eq!(record.tool, "scenario merge-counters");
     assert!(record.measurements.iter().all(|one| one.ops == 6000));
+    let [goal] = &record.verdicts[..] else {
+        panic!("{:?}", record.verdicts);
+    };
+    assert_eq!(goal.asked, "3.16 × updaterandom");
+    assert_eq!(goal.is_met, goal.measured.map(|one| one.median >= 3.16));
+    assert!(ran.out.contains(&goal.asked) && ran.out.contains("goal of"));
 }
 
 #[test]
@@ -81,6 +87,11 @@ fn growth_tells_most_over_fewest() {
     assert_eq!(record.measurements.len(), 12);
     assert!(names(&record).contains(&"growth-200-fillrandom"));
     assert!(ran.out.contains("most ÷ fewest") && ran.out.contains("goal: 2 × at most"));
+    let judged: Vec<_> = record.verdicts.iter().map(|one| &one.line[..]).collect();
+    assert_eq!(
+        judged,
+        ["fillrandom", "readrandom", "readseq", "seekrandom"]
+    );
 }
 
 #[test]
