@@ -97,7 +97,8 @@ compare: ## measure Esker and its rivals in turns, and make a report; COMPARE ho
 	RUSTFLAGS="-C target-cpu=native" cargo run --release --locked \
 		--manifest-path crates/esker-bench-rivals/Cargo.toml \
 		--features $(or $(RIVALS),all),png -- --json $(COMPARE_DIR)/run.json \
-		--html $(COMPARE_DIR)/report.html --png $(COMPARE_DIR)/chart.png $(COMPARE)
+		--html $(COMPARE_DIR)/report.html --png $(COMPARE_DIR)/chart.png \
+		--history docs/history.tsv $(COMPARE)
 
 # Only the rival of the published document is built.
 reviews: ## load and read reviews on Esker and RocksDB in turns at four memory limits; REVIEWS adds flags

@@ -95,6 +95,21 @@ impl Board {
         .collect()
     }
 
+    /// The best rival on a line that is a log-structured merge tree as ours is.
+    pub fn best_tree(&self, line: &str) -> Option<usize> {
+        self.best_rival(line, |seat| seat.is_lsm)
+    }
+
+    /// Each of these lines with our ratio to the best tree there: the median over the rounds.
+    pub fn ratios(&self, lines: &[&str]) -> Vec<(String, f64)> {
+        let ratio = |line: &&str| {
+            let rival = self.best_tree(line)?;
+            let ratio = Summary::of_ratios(&self.rates(line, 0), &self.rates(line, rival))?;
+            Some(((*line).to_owned(), ratio.median))
+        };
+        lines.iter().filter_map(ratio).collect()
+    }
+
     /// A number of each round of a limit.
     pub fn limit(&self, name: &str, of: impl Fn(&Measurement) -> f64) -> Vec<f64> {
         let all = self.limits.get(name).map_or(&[][..], Vec::as_slice);

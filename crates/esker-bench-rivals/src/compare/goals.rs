@@ -70,6 +70,14 @@ pub const GOALS: [(&str, Bar); 35] = [
     ("updaterandom", Bar::Rival("rocksdb", 2.5)),
 ];
 
+/// Every line in which the speed of engines is compared by some goal, once, in order.
+pub fn raced() -> Vec<&'static str> {
+    let raced = GOALS.iter().filter(|(_, bar)| *bar != Bar::Written);
+    let mut lines: Vec<&str> = raced.map(|(line, _)| *line).collect();
+    lines.dedup();
+    lines
+}
+
 /// The verdict on every goal whose line was measured on our engine.
 pub fn judge(board: &Board) -> Vec<Verdict> {
     let Some(ours) = board.place(OURS) else {
@@ -102,7 +110,7 @@ fn verdict(board: &Board, line: &'static str, bar: Bar, ours: usize) -> Verdict 
             )
         }
         Bar::BestTree(least) => {
-            let place = board.best_rival(line, |seat| seat.is_lsm);
+            let place = board.best_tree(line);
             (
                 format!("{least} × best LSM rival{}", name(place)),
                 over(place),

@@ -43,12 +43,16 @@ pub struct Request {
     pub png: Option<PathBuf>,
     /// Where the table goes besides standard output.
     pub markdown: Option<PathBuf>,
+    /// Where the ratios of earlier runs are kept.
+    pub history: Option<PathBuf>,
+    /// Whether those of this run go there too.
+    pub keeps_history: bool,
     /// Whether the raw limits are measured too.
     pub has_limits: bool,
 }
 
 /// What a flag is for.
-const FLAGS: [(&str, &str); 20] = [
+const FLAGS: [(&str, &str); 22] = [
     (
         "--lines",
         "A,B,…: only these lines; those they build upon run untold",
@@ -90,6 +94,14 @@ const FLAGS: [(&str, &str); 20] = [
         "file for the chart of the report (built with --features png)",
     ),
     ("--markdown", "file for the table"),
+    (
+        "--history",
+        "file with the ratios of earlier runs, for the report",
+    ),
+    (
+        "--keep_history",
+        "yes or no: add those of this run to it (no)",
+    ),
 ];
 
 /// What `--help` says.
@@ -144,6 +156,8 @@ impl Request {
             html: None,
             png: None,
             markdown: None,
+            history: None,
+            keeps_history: false,
             has_limits: true,
         };
         let mut words = words.iter();
@@ -161,6 +175,11 @@ impl Request {
                 (true, None) => return Err(Failure::usage(format!("{name} wants a value"))),
                 (false, _) => return Err(unknown(name)),
             }
+        }
+        if request.keeps_history && request.history.is_none() {
+            return Err(Failure::usage(
+                "--keep_history=yes wants --history=FILE to keep it in",
+            ));
         }
         if request.reads == 0 {
             request.reads = request.num;
@@ -202,13 +221,9 @@ impl Request {
                     pair.ok_or_else(|| Failure::usage("--esker wants NAME=VALUE"))?;
                 self.own.push((name.to_owned(), value.to_owned()));
             }
-            "--limits" => {
-                self.has_limits = match text {
-                    "yes" => true,
-                    "no" => false,
-                    _ => return Err(Failure::usage("--limits is yes or no")),
-                };
-            }
+            "--limits" => self.has_limits = choice(name, text)?,
+            "--history" => self.history = Some(PathBuf::from(text)),
+            "--keep_history" => self.keeps_history = choice(name, text)?,
             "--dir" => self.dir = PathBuf::from(text),
             "--json" => self.json = Some(PathBuf::from(text)),
             "--html" => self.html = Some(PathBuf::from(text)),
@@ -233,6 +248,14 @@ fn count(name: &str, text: &str) -> Outcome<u64> {
     const MOST: u64 = 1 << 40;
     let count = text.parse().ok().filter(|count| (1..=MOST).contains(count));
     count.ok_or_else(|| Failure::usage(format!("{name} is a whole number from 1 on, not `{text}`")))
+}
+
+fn choice(name: &str, text: &str) -> Outcome<bool> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(Failure::usage(format!("{name} is yes or no"))),
+    }
 }
 
 fn packing(text: &str) -> Outcome<Packing> {

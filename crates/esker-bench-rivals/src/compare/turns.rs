@@ -9,13 +9,14 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use esker_bench::console::Console;
 use esker_bench::fail::{Failure, FailureKind, Outcome};
 use esker_bench::report::chart::png;
+use esker_bench::report::history::{self, Past};
 use esker_bench::report::record::{FORMAT, Measurement, Record, VERSION};
 use esker_bench::report::{entry, file, json, machine};
 use esker_bench::target::settings::Packing;
 
 use crate::compare::board::{Board, Seat};
 use crate::compare::chapter::{Player, Turn, is_wanted};
-use crate::compare::goals::judge;
+use crate::compare::goals::{self, judge};
 use crate::compare::lines::{CHAPTERS, Chapter};
 use crate::compare::request::{Request, help};
 use crate::compare::reviews;
@@ -48,18 +49,7 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
         return Ok(console.out.write_all(help().as_bytes())?);
     };
     let entries = roster::choose(&request.engines)?;
-    let outputs = [
-        &request.json,
-        &request.html,
-        &request.png,
-        &request.markdown,
-    ];
-    for path in outputs.into_iter().flatten() {
-        json::check_writable(path)?;
-    }
-    if request.png.is_some() {
-        png::check()?;
-    }
+    let past = look_ahead(&request)?;
     let told = |error| Failure::system(format!("cannot make {}", request.dir.display()), &error);
     fs::create_dir_all(&request.dir).map_err(told)?;
     let started = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -74,7 +64,7 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
     turns.sit_down();
     turns.play_all()?;
     let (board, measurements) = (turns.board, turns.measurements);
-    let record = Record {
+    let mut record = Record {
         format: FORMAT.into(),
         version: VERSION,
         tool: "compare".into(),
@@ -85,7 +75,15 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
         machine: machine::Machine::look(&request.dir),
         measurements,
         verdicts: judge(&board),
+        history: past,
     };
+    if request.history.is_some() {
+        record.history.push(Past {
+            commit: record.commit.clone(),
+            started_unix_s: record.started_unix_s,
+            ratios: board.ratios(&goals::raced()),
+        });
+    }
     clear(&request, &entries)?;
     let text = render(&board, &conditions(&request, &record));
     console.out.write_all(text.as_bytes())?;
@@ -93,11 +91,42 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
     if let Some(path) = &request.markdown {
         file::write(path, text.as_bytes())?;
     }
+    keep(&request, &record, console)
+}
+
+/// Fails for a file that could not be written once everything is measured; the ratios of earlier
+/// runs.
+fn look_ahead(request: &Request) -> Outcome<Vec<Past>> {
+    let kept = request.history.as_ref().filter(|_| request.keeps_history);
+    let outputs = [
+        request.json.as_ref(),
+        request.html.as_ref(),
+        request.png.as_ref(),
+        request.markdown.as_ref(),
+        kept,
+    ];
+    for path in outputs.into_iter().flatten() {
+        json::check_writable(path)?;
+    }
+    if request.png.is_some() {
+        png::check()?;
+    }
+    match &request.history {
+        Some(path) => history::read(path),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Writes record, history, chart and page, where they are wanted.
+fn keep(request: &Request, record: &Record, console: &mut Console<'_>) -> Outcome {
     if let Some(path) = &request.json {
-        json::write(path, &record)?;
+        json::write(path, record)?;
+    }
+    if let Some(path) = request.history.as_ref().filter(|_| request.keeps_history) {
+        history::write(path, &record.history)?;
     }
     if let Some(path) = &request.png
-        && let Err(failure) = entry::write_png(path, &record)
+        && let Err(failure) = entry::write_png(path, record)
     {
         // A system without fonts is no reason to lose what was measured.
         console.err.line(&format!("note: no chart: {failure}"))?;
@@ -105,7 +134,7 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
     let Some(path) = &request.html else {
         return Ok(());
     };
-    entry::write_page(path, &record)?;
+    entry::write_page(path, record)?;
     // The last line, so that whoever started hours of work finds what they came to.
     writeln!(
         console.out,

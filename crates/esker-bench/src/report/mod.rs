@@ -6,8 +6,9 @@
 
 pub mod date;
 pub mod machine;
-pub mod record;
 pub mod file;
+pub mod history;
+pub mod record;
 pub mod json;
 #[cfg(test)]
 pub mod sample;

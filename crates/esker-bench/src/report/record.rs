@@ -6,6 +6,7 @@ use crate::measure::latency::{Latencies, PERCENTILES};
 use crate::measure::process::Usage;
 use crate::measure::series::Series;
 use crate::measure::summary::Summary;
+use crate::report::history::Past;
 use crate::report::machine::Machine;
 use crate::run::course::Finished;
 use crate::target::counters::Counters;
@@ -41,6 +42,9 @@ pub struct Record {
     /// What came of goals, where the run was held against any.
     #[serde(default)]
     pub verdicts: Vec<Verdict>,
+    /// How earlier runs came out and then this one, oldest first, where they are kept.
+    #[serde(default)]
+    pub history: Vec<Past>,
 }
 
 /// What came of one goal.

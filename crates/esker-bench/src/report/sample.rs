@@ -22,6 +22,7 @@ pub fn record(measurements: Vec<Measurement>) -> Record {
         },
         measurements,
         verdicts: Vec::new(),
+        history: Vec::new(),
     }
 }
 

@@ -49,6 +49,22 @@ fn the_best_rival_is_the_one_with_the_best_median() {
 }
 
 #[test]
+fn history_keeps_ratios_to_the_best_tree() {
+    // LMDB is no tree, whatever it does; what no tree ran has no ratio, and each line is named
+    // once.
+    let board = board(&[
+        ("readrandom", OURS, &[30.0, 40.0, 50.0]),
+        ("readrandom", "leveldb", &[10.0, 20.0, 20.0]),
+        ("readrandom", "lmdb", &[50.0, 50.0, 50.0]),
+        ("updaterandom", OURS, &[30.0]),
+    ]);
+    assert_eq!(board.ratios(&raced()), [("readrandom".to_owned(), 2.5)]);
+    assert!(!raced().contains(&"compact-settled"));
+    let counts = raced().into_iter().filter(|line| *line == "mergerandom");
+    assert_eq!(counts.count(), 1);
+}
+
+#[test]
 fn without_a_rival_there_is_no_verdict() {
     // Ours alone was measured: nothing is claimed.
     let verdicts = judge(&board(&[("fillseq", OURS, &[1.0])]));

@@ -28,6 +28,8 @@ fn nonsense_is_refused_by_name() {
         ("--packing=brotli", "zstd"),
         ("--filter_bits=-1", "--filter_bits"),
         ("--limits=perhaps", "yes or no"),
+        ("--history=h.tsv --keep_history=maybe", "yes or no"),
+        ("--keep_history=yes", "--history=FILE"),
     ] {
         let failure = parse(line).expect_err(line);
         assert_eq!(failure.exit_code(), 2, "{line}");

@@ -9,5 +9,6 @@ pub mod paint;
 pub mod rows;
 pub mod lines;
 pub mod curves;
+pub mod trails;
 pub mod main_chart;
 pub mod png;

@@ -16,6 +16,7 @@ fn record() -> Record {
         started_unix_s: 1,
         machine: Machine::default(),
         verdicts: Vec::new(),
+        history: Vec::new(),
         measurements: vec![Measurement {
             name: "fillseq".into(),
             ops_per_s: 1.5,

@@ -12,6 +12,7 @@ pub mod courses;
 pub mod costs;
 pub mod limits;
 pub mod figures;
+pub mod past;
 pub mod conditions;
 pub mod report;
 pub mod comparison;

@@ -5,7 +5,9 @@ use crate::report::chart::main_chart::rounds_text;
 use crate::report::chart::paint::escape;
 use crate::report::date;
 use crate::report::page::shell::{Section, page};
-use crate::report::page::{conditions, costs, courses, figures, goals, latency, limits, speed};
+use crate::report::page::{
+    conditions, costs, courses, figures, goals, latency, limits, past, speed,
+};
 use crate::report::quantity;
 use crate::report::record::Record;
 use crate::report::study::ratios::{Ratio, duels};
@@ -140,6 +142,7 @@ pub fn sections(study: &Study<'_>) -> Vec<Section> {
         costs::section(study),
         limits::section(study),
         figures::section(study),
+        past::section(study.record),
         conditions::section(study),
     ]
 }

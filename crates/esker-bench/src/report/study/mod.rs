@@ -9,4 +9,5 @@ pub mod flow;
 pub mod line;
 pub mod growth;
 pub mod memory;
+pub mod past;
 pub mod contrast;

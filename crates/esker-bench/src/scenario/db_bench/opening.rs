@@ -118,5 +118,6 @@ pub fn record(tool: String, dir: &Path, words: &[String]) -> Record {
         machine: Machine::look(dir),
         measurements: Vec::new(),
         verdicts: Vec::new(),
+        history: Vec::new(),
     }
 }

@@ -146,5 +146,6 @@ pub fn record(measurement: Measurement, words: &[String], dir: &Path) -> Record 
         machine: Machine::look(dir),
         measurements: vec![measurement],
         verdicts: Vec::new(),
+        history: Vec::new(),
     }
 }

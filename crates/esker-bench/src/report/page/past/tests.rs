@@ -1,0 +1,28 @@
+//! Tests of `past`.
+
+use super::*;
+use crate::report::sample::record;
+
+fn run(started_unix_s: u64, ratio: f64) -> Past {
+    Past {
+        commit: format!("c{started_unix_s}"),
+        started_unix_s,
+        ratios: vec![("fillseq".into(), ratio), ("readseq".into(), 2.0 * ratio)],
+    }
+}
+
+#[test]
+fn a_record_with_earlier_runs_shows_where_each_ratio_went() {
+    // The first run alone has no history to show.
+    let mut record = record(Vec::new());
+    assert!(section(&record).body.is_empty());
+    record.history = vec![run(86_400, 1.5)];
+    assert!(section(&record).body.is_empty());
+    record.history.push(run(2 * 86_400, 3.0));
+    let html = section(&record).body;
+    assert!(
+        html.contains("1.50 → 3.00 ×") && html.contains("3.00 → 6.00 ×"),
+        "{html}"
+    );
+    assert!(html.contains("commit c86400") && html.contains("over 2 runs"));
+}
