@@ -121,7 +121,7 @@ impl SearchableReader {
         self.source
             .read_bare(place.offset, end - place.offset, &mut bytes)?;
         let record = self.record(&bytes, prefix, trailer, place)?;
-        if record.tail != rest {
+        if !record.tail.is(rest) {
             return Ok(None);
         }
         let mut raw = Vec::new();
@@ -199,7 +199,7 @@ impl SearchableReader {
         self.source
             .read_bare(place.offset, u64::from(place.len), &mut bytes)?;
         let record = self.record(&bytes, &user_key, trailer, place)?;
-        user_key.extend_from_slice(record.tail);
+        record.tail.put_into(&mut user_key);
         Ok(user_key)
     }
 

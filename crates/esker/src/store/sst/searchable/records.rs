@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::base::codec::checksum::{crc32c, crc32c_more, mask};
 use crate::base::codec::compress::Compression;
 use crate::base::codec::frames::FramePacker;
-use crate::base::codec::reader::{ByteReader, put_prefixed};
+use crate::base::codec::reader::ByteReader;
 use crate::base::codec::varint::put_varint;
 use crate::base::phrase::dictionary::Dictionary;
 use crate::base::phrase::encoder::Encoder;
@@ -17,6 +17,7 @@ use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::store::sst::searchable::format::{CHECK_BYTES, METHOD_BITS, Method};
+use crate::store::sst::searchable::tail::{Tail, put_tail};
 
 /// Values shorter than this are not given to Zstd: a frame of its own has a dozen bytes of heads,
 /// and in so few bytes there is hardly anything that repeats.
@@ -111,7 +112,7 @@ impl PackedValue {
     /// Appends the record of this value: the tail is what of its user key `sealed` has not.
     pub fn put_record(&self, sealed: &Sealed<'_>, tail: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
-        put_prefixed(out, tail);
+        put_tail(out, tail);
         out.extend_from_slice(&self.expiry);
         out.extend_from_slice(&self.packed);
         let checksum = sealed.checksum(&out[start..]);
@@ -242,7 +243,7 @@ fn take_number(reader: &mut ByteReader<'_>) -> Option<(usize, Method)> {
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// What of the user key is not in the key page.
-    pub tail: &'a [u8],
+    pub tail: Tail<'a>,
     expiry: &'a [u8],
     plain_len: usize,
     method: Method,
@@ -297,7 +298,7 @@ impl<'a> Record<'a> {
 
     fn parts(body: &'a [u8], kind: Kind) -> Option<Record<'a>> {
         let mut reader = ByteReader::new(body);
-        let tail = reader.prefixed()?;
+        let tail = Tail::take(&mut reader)?;
         let expiry = reader.bytes(if kind.is_expiring() { EXPIRY_BYTES } else { 0 })?;
         let packed = reader.rest();
         let (plain_len, method) = take_number(&mut reader)?;
