@@ -220,7 +220,7 @@ impl Output {
                 compression: settings.compression,
                 sst: settings.sst.clone(),
                 threads: phrasing.threads,
-                batch_bytes: crew::BATCH_BYTES,
+                tray_bytes: crew::TRAY_BYTES,
             };
             let pool = Arc::clone(&settings.env.pool);
             self.crew = Some(Crew::new(pool, crew_settings));
@@ -238,11 +238,11 @@ impl Output {
     // Appends what the crew has packed; with `is_last` all that it has.
     fn take_packed(&mut self, is_last: bool) -> Result<()> {
         while let Some(crew) = &mut self.crew
-            && let Some(mut batch) = crew.take(is_last)?
+            && let Some(mut tray) = crew.take(is_last)?
         {
-            batch.each(|internal_key, add| self.append(internal_key, add))?;
+            tray.each(|internal_key, add| self.append(internal_key, add))?;
             if let Some(crew) = &mut self.crew {
-                crew.take_back(batch);
+                crew.take_back(tray);
             }
         }
         Ok(())

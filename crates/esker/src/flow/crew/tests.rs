@@ -18,7 +18,7 @@ fn settings(threads: usize) -> CrewSettings {
         compression: Compression::Zstd,
         sst: SstOptions::default(),
         threads,
-        batch_bytes: 400,
+        tray_bytes: 400,
     }
 }
 
@@ -27,10 +27,10 @@ fn key(number: u64) -> Vec<u8> {
     key::encode(&number.to_be_bytes(), trailer)
 }
 
-/// The numbers of the keys in a batch.
-fn numbers(batch: &mut Batch) -> Vec<u64> {
+/// The numbers of the keys in a tray.
+fn numbers(tray: &mut Tray) -> Vec<u64> {
     let mut numbers = Vec::new();
-    let note = batch.each(|internal_key, _| {
+    let note = tray.each(|internal_key, _| {
         let number = key::user_key(internal_key).try_into().unwrap();
         numbers.push(u64::from_be_bytes(number));
         Ok(())
@@ -41,7 +41,7 @@ fn numbers(batch: &mut Batch) -> Vec<u64> {
 
 #[test]
 fn entries_come_back_in_order_from_any_number_of_threads() {
-    // Thousands of small batches, so that every order of taking and giving comes: each entry comes
+    // Thousands of small trays, so that every order of taking and giving comes: each entry comes
     // back once and in order, and no more is under way than is told.
     let text = corpus::prose(&mut corpus::Dice::new(1), 150);
     for pool_threads in [1, 2, 4] {
@@ -53,15 +53,15 @@ fn entries_come_back_in_order_from_any_number_of_threads() {
                 if !crew.add(&key(number), &text) {
                     continue;
                 }
-                while let Some(mut batch) = crew.take(false).unwrap() {
-                    back.extend(numbers(&mut batch));
-                    crew.take_back(batch);
+                while let Some(mut tray) = crew.take(false).unwrap() {
+                    back.extend(numbers(&mut tray));
+                    crew.take_back(tray);
                 }
                 let under_way = number as usize + 1 - back.len();
                 assert!(under_way <= threads * 2 * 3, "{under_way}");
             }
-            while let Some(mut batch) = crew.take(true).unwrap() {
-                back.extend(numbers(&mut batch));
+            while let Some(mut tray) = crew.take(true).unwrap() {
+                back.extend(numbers(&mut tray));
             }
             assert!(back.into_iter().eq(0..4000));
             assert!(crew.is_empty());
@@ -79,12 +79,12 @@ fn nobody_waits_for_threads_that_have_other_work() {
     let mut count = 0;
     for number in 0..50 {
         crew.add(&key(number), &[b'a'; 300]);
-        while let Some(mut batch) = crew.take(false).unwrap() {
-            count += numbers(&mut batch).len();
+        while let Some(mut tray) = crew.take(false).unwrap() {
+            count += numbers(&mut tray).len();
         }
     }
-    while let Some(mut batch) = crew.take(true).unwrap() {
-        count += numbers(&mut batch).len();
+    while let Some(mut tray) = crew.take(true).unwrap() {
+        count += numbers(&mut tray).len();
     }
     assert_eq!(count, 50);
     assert!(world.pool.pending_count() <= 3);
@@ -109,13 +109,13 @@ fn a_crew_may_go_while_others_pack_for_it() {
 }
 
 #[test]
-fn a_batch_that_was_lost_is_a_panic_and_no_wait() {
+fn a_tray_that_was_lost_is_a_panic_and_no_wait() {
     // A thread that panics while it packs lays nothing back.
     let world = SimWorld::new(4);
     let mut crew = Crew::new(world.env().pool, settings(2));
     crew.add(&key(1), b"value");
-    let batch = std::mem::take(&mut crew.filling);
-    crew.desk.put(batch);
+    let tray = std::mem::take(&mut crew.filling);
+    crew.desk.put(tray);
     let begun = crew.desk.state().first_waiting();
     let (number, _) = begun.unwrap();
     drop(LaidBack {
