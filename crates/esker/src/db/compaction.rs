@@ -272,7 +272,7 @@ fn book(
     state.compaction_count += pieces.len();
     state.job_count += pieces.len();
     let mut settings = output_settings(core, parts, plan.output);
-    settings.phrasing = phrasing(parts, &options, view, &plan);
+    settings.phrasing = phrasing(core, parts, &options, view, &plan);
     if let Some(sink) = &mut settings.sink {
         sink.victims = Arc::clone(&plan.victims);
     }
@@ -315,6 +315,7 @@ fn is_stopped(
 }
 
 fn phrasing(
+    core: &Core,
     parts: &KeyspaceParts,
     options: &KeyspaceOptions,
     view: &View,
@@ -322,7 +323,16 @@ fn phrasing(
 ) -> Option<Phrasing> {
     let dictionary = parts.packing_dictionary()?;
     let effort = effort(plan, &view.parts().levels, &options.compaction)?;
-    Some(Phrasing { dictionary, effort })
+    let threads = core.env.pool.thread_count();
+    Some(Phrasing {
+        dictionary,
+        effort,
+        // Nobody waits for a packing: it leaves a thread to what somebody may wait for.
+        threads: match plan.reason {
+            Reason::Packing => threads.saturating_sub(1).max(1),
+            _ => threads,
+        },
+    })
 }
 
 impl Running {

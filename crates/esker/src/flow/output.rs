@@ -17,6 +17,7 @@ use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
+use crate::flow::crew::{self, Crew, CrewSettings};
 use crate::flow::pace::Pace;
 use crate::flow::survive::Verbatim;
 use crate::flow::value_sink::{SinkSettings, Sunk, ValueSink};
@@ -72,13 +73,17 @@ pub struct Phrasing {
     pub dictionary: Arc<Dictionary>,
     /// How hard phrases are looked for.
     pub effort: Effort,
+    /// Threads that may look for them, the output's own among them: others help when they have
+    /// nothing else to do.
+    pub threads: usize,
 }
 
 impl Phrasing {
     /// Bytes of memory that encoding takes, roughly: a trie of all phrases, for each about 200
-    /// bytes, and what one record needs.
+    /// bytes, what one record needs, and what a crew has under way.
     pub fn buffer_bytes(&self) -> u64 {
-        self.dictionary.parts().count() as u64 * 200 + (1 << 20)
+        let trie_bytes = self.dictionary.parts().count() as u64 * 200;
+        trie_bytes + (1 << 20) + crew::buffer_bytes(self.threads)
     }
 }
 
@@ -128,6 +133,8 @@ pub struct Output {
     builder: Option<(FileNumber, AnyBuilder)>,
     /// What the builders of searchable files encode with: each has a copy that shares the trie.
     encoder: Option<Encoder>,
+    /// Who packs values, where more than this thread may.
+    crew: Option<Crew>,
     packed: Option<PackTally>,
     /// Bytes of the file being written that the rate has been asked for.
     paid_bytes: u64,
@@ -153,6 +160,7 @@ impl Output {
             range_deletes: range_deletes.into(),
             builder: None,
             encoder: None,
+            crew: None,
             packed: None,
             paid_bytes: 0,
             last_key: Vec::new(),
@@ -165,9 +173,16 @@ impl Output {
     pub fn carry(&mut self, internal_key: &[u8], value: Carried<'_>) -> Result<()> {
         match value {
             Carried::Raw(raw) => self.add(internal_key, raw),
-            Carried::Phrased(phrased) => self.append(internal_key, |builder| {
-                builder.add_phrased(internal_key, &phrased)
-            }),
+            Carried::Phrased(phrased) => {
+                // Behind what is being packed; where nothing is, there is nothing to wait for.
+                if let Some(crew) = self.crew.as_mut().filter(|crew| !crew.is_empty()) {
+                    let is_due = crew.add_phrased(internal_key, &phrased);
+                    return self.take_packed_if(is_due);
+                }
+                self.append(internal_key, |builder| {
+                    builder.add_phrased(internal_key, &phrased)
+                })
+            }
         }
     }
 
@@ -185,7 +200,52 @@ impl Output {
     }
 
     fn put(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
+        if let Some(crew) = self.crew() {
+            let is_due = crew.add(internal_key, value);
+            return self.take_packed_if(is_due);
+        }
         self.append(internal_key, |builder| builder.add(internal_key, value))
+    }
+
+    // The crew, where there is to be one.
+    fn crew(&mut self) -> Option<&mut Crew> {
+        let settings = &self.settings;
+        let phrasing = settings.phrasing.as_ref()?;
+        if phrasing.threads < 2 {
+            return None;
+        }
+        if self.crew.is_none() {
+            let crew_settings = CrewSettings {
+                encoder: encoder(&mut self.encoder, phrasing).clone(),
+                compression: settings.compression,
+                sst: settings.sst.clone(),
+                threads: phrasing.threads,
+                tray_bytes: crew::TRAY_BYTES,
+            };
+            let pool = Arc::clone(&settings.env.pool);
+            self.crew = Some(Crew::new(pool, crew_settings));
+        }
+        self.crew.as_mut()
+    }
+
+    fn take_packed_if(&mut self, is_due: bool) -> Result<()> {
+        match is_due {
+            true => self.take_packed(false),
+            false => Ok(()),
+        }
+    }
+
+    // Appends what the crew has packed; with `is_last` all that it has.
+    fn take_packed(&mut self, is_last: bool) -> Result<()> {
+        while let Some(crew) = &mut self.crew
+            && let Some(mut tray) = crew.take(is_last)?
+        {
+            tray.each(|internal_key, add| self.append(internal_key, add))?;
+            if let Some(crew) = &mut self.crew {
+                crew.take_back(tray);
+            }
+        }
+        Ok(())
     }
 
     fn append(
@@ -215,6 +275,7 @@ impl Output {
 
     /// As [`Output::finish`]; with what became of values.
     pub fn finish_with_values(mut self) -> Result<Written> {
+        self.take_packed(true)?;
         self.cut(None)?;
         let sunk = self.sink.take().map(ValueSink::finish).transpose()?;
         if !self.files.is_empty() {
@@ -260,10 +321,8 @@ impl Output {
             let builder = match &settings.phrasing {
                 None => AnyBuilder::block_based(file, build),
                 Some(phrasing) => {
-                    let encoder = self
-                        .encoder
-                        .get_or_insert_with(|| Encoder::new(&phrasing.dictionary, phrasing.effort));
-                    AnyBuilder::searchable(file, build, Some(encoder.clone()))?
+                    let encoder = encoder(&mut self.encoder, phrasing).clone();
+                    AnyBuilder::searchable(file, build, Some(encoder))?
                 }
             };
             self.builder = Some((number, builder));
@@ -321,6 +380,11 @@ impl Output {
         }
         clipped
     }
+}
+
+// The encoder that the builders of searchable files, and those who pack for them, have copies of.
+fn encoder<'a>(slot: &'a mut Option<Encoder>, phrasing: &Phrasing) -> &'a Encoder {
+    slot.get_or_insert_with(|| Encoder::new(&phrasing.dictionary, phrasing.effort))
 }
 
 impl Drop for Output {

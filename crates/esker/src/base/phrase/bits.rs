@@ -72,7 +72,8 @@ impl BitWriter {
 #[inline(always)]
 pub fn window_forward(body: &[u8], bit: usize) -> u64 {
     let at = bit >> 3;
-    let word = match body.get(at..).and_then(|rest| rest.first_chunk()) {
+    // In this form there is one comparison; no body is so long that the sum overflows.
+    let word = match body.get(at..at + 8).and_then(|rest| rest.first_chunk()) {
         Some(chunk) => u64::from_le_bytes(*chunk),
         None => word_at_end(body.get(at..).unwrap_or(&[]).iter()),
     };
@@ -82,10 +83,14 @@ pub fn window_forward(body: &[u8], bit: usize) -> u64 {
 /// As [`window_forward`], of the stream that begins at the back.
 #[inline(always)]
 pub fn window_backward(body: &[u8], bit: usize) -> u64 {
-    let end = body.len().saturating_sub(bit >> 3);
-    let word = match body.get(..end).and_then(|rest| rest.last_chunk()) {
+    let at = bit >> 3;
+    let start = body.len().checked_sub(at + 8);
+    let word = match start.and_then(|start| body.get(start..)?.first_chunk()) {
         Some(chunk) => u64::from_be_bytes(*chunk),
-        None => word_at_end(body.get(..end).unwrap_or(&[]).iter().rev()),
+        None => {
+            let end = body.len().saturating_sub(at);
+            word_at_end(body.get(..end).unwrap_or(&[]).iter().rev())
+        }
     };
     word >> (bit & 7)
 }

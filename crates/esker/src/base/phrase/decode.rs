@@ -17,14 +17,8 @@ use crate::base::phrase::text::{PHRASE_BYTES_MAX, SLOT_BYTES};
 /// them at a time.
 pub const SLACK_BYTES: usize = 3 * SLOT_BYTES;
 
-/// A phrase as it is stored, its length in the last byte.
+/// A phrase as it is stored, its length in the last byte: at most 15.
 type Slot = [u8; SLOT_BYTES];
-
-/// The slot of codes that are none: its length is no phrase's.
-const NO_SLOT: Slot = [NO_LEN; SLOT_BYTES];
-
-/// So long that one of them is found in the sum of four lengths.
-const NO_LEN: u8 = 128;
 
 /// Most bytes of three phrases: where more are left, a fourth begins before the text's end.
 const THREE_BYTES: usize = 3 * PHRASE_BYTES_MAX;
@@ -119,14 +113,21 @@ enum Tables {
     /// One class.
     Plain(Box<[Group; 1 << ORDER0.top_bits]>),
     /// Several.
-    Classes(Box<Insides>, Box<Rows>),
+    Classes(Box<Classes>),
 }
 
-/// Groups by class; in the last place, and where there is no class, none.
-type Insides = [Inside; FIRST_CONTEXT + 1];
+/// By class; in the last place, and where there is no class, one without phrases. The last is for
+/// a text's first phrase too.
+type Classes = [Class; FIRST_CONTEXT + 1];
 
-/// Classes by the class before; the last for a text's first phrase.
-type Rows = [Row; FIRST_CONTEXT + 1];
+/// What is needed of a class: side by side, so that one address leads to both.
+#[derive(Clone, Copy, Debug)]
+struct Class {
+    /// The phrases inside it.
+    inside: Inside,
+    /// The classes behind it.
+    row: Row,
+}
 
 impl Decoder {
     /// The tables of `parts`.
@@ -144,10 +145,14 @@ impl Decoder {
             let table = groups(&ranking.insides[0]).into_boxed_slice();
             Tables::Plain(table.try_into().expect(sized))
         } else {
-            // As many as there can be, so that what a code says is a place in them.
-            let mut insides = vec![[Group::NONE; 1 << INSIDE.top_bits]; FIRST_CONTEXT + 1];
-            for (inside, groups) in insides.iter_mut().zip(ranking.insides.iter().map(groups)) {
-                *inside = groups.try_into().expect(sized);
+            // As many as there can be, so that there is no other end to look for.
+            let none = Class {
+                inside: [Group::NONE; 1 << INSIDE.top_bits],
+                row: [ClassCode::NONE; 1 << CLASS.top_bits],
+            };
+            let mut classes = vec![none; FIRST_CONTEXT + 1];
+            for (class, groups) in classes.iter_mut().zip(ranking.insides.iter().map(groups)) {
+                class.inside = groups.try_into().expect(sized);
             }
             let row = |(classes, lengths): &(Vec<u8>, Lengths)| -> Row {
                 let code = |entry: Option<(u32, u8)>| {
@@ -161,13 +166,12 @@ impl Decoder {
             let mut rows: Vec<Row> = ranking.rows.iter().map(row).collect();
             // A text's first phrase, the last row of any number of classes.
             let first = rows.pop().expect("there is one more than classes");
-            rows.resize(FIRST_CONTEXT, [ClassCode::NONE; 1 << CLASS.top_bits]);
-            rows.push(first);
-            let boxed = "as many as were made";
-            Tables::Classes(
-                insides.into_boxed_slice().try_into().expect(boxed),
-                rows.into_boxed_slice().try_into().expect(boxed),
-            )
+            for (class, row) in classes.iter_mut().zip(rows) {
+                class.row = row;
+            }
+            classes[FIRST_CONTEXT].row = first;
+            let boxed = classes.into_boxed_slice().try_into();
+            Tables::Classes(boxed.expect("as many as were made"))
         };
         Decoder { slots, tables }
     }
@@ -176,7 +180,7 @@ impl Decoder {
     pub fn size_bytes(&self) -> usize {
         let tables = match &self.tables {
             Tables::Plain(table) => size_of_val(&**table),
-            Tables::Classes(insides, rows) => size_of_val(&**insides) + size_of_val(&**rows),
+            Tables::Classes(classes) => size_of_val(&**classes),
         };
         size_of_val(self.slots.as_slice()) + tables
     }
@@ -189,19 +193,18 @@ impl Decoder {
         match &self.tables {
             Tables::Plain(table) if is_split => self.two_plain(table, body, &mut out[..raw_len]),
             Tables::Plain(table) => self.one_plain(table, body, out),
-            Tables::Classes(insides, rows) if is_split => {
+            Tables::Classes(classes) if is_split => {
                 let reading = Reading {
                     slots: &self.slots,
-                    insides,
-                    rows,
+                    tables: classes,
                     body,
                     classes: Stream::default(),
                     phrases: Stream::default(),
-                    class: FIRST_CONTEXT,
+                    class: &classes[FIRST_CONTEXT],
                 };
                 shifting(TwoWithClasses { reading, out })
             }
-            Tables::Classes(insides, rows) => self.one_with_classes(insides, rows, body, out),
+            Tables::Classes(classes) => self.one_with_classes(classes, body, out),
         }
     }
 
@@ -217,9 +220,9 @@ impl Decoder {
         let mut at = 0;
         while at < raw_len {
             ahead.look(window_forward(body, ahead.bit));
-            let slot = self.phrase(ahead.take(ORDER0.top_bits, table));
+            let slot = self.phrase(ahead.take(ORDER0.top_bits, table))?;
             store(out, at, slot);
-            at += checked_len(slot)?;
+            at += len_of(slot);
         }
         (at == raw_len && meet(body, ahead.bit, 0)).then_some(())
     }
@@ -238,15 +241,12 @@ impl Decoder {
             behind.look(window_backward(body, behind.bit));
             let (mut from_front, mut from_back) = (0, 0);
             for _ in 0..2 {
-                let slot = self.phrase(ahead.take(ORDER0.top_bits, table));
+                let slot = self.phrase(ahead.take(ORDER0.top_bits, table))?;
                 store(out, front + from_front, slot);
                 from_front += len_of(slot);
-                let slot = self.phrase(behind.take(ORDER0.top_bits, table));
+                let slot = self.phrase(behind.take(ORDER0.top_bits, table))?;
                 store_before(out, back - from_back, slot);
                 from_back += len_of(slot);
-                if from_front.max(from_back) >= NO_LEN.into() {
-                    return None;
-                }
             }
             front += from_front;
             back -= from_back;
@@ -258,16 +258,16 @@ impl Decoder {
         let (mut front, mut back) = (0, middle.len());
         while front < back {
             ahead.look(window_forward(body, ahead.bit));
-            let slot = self.phrase(ahead.take(ORDER0.top_bits, table));
+            let slot = self.phrase(ahead.take(ORDER0.top_bits, table))?;
             store(&mut left, front, slot);
-            front += checked_len(slot)?;
+            front += len_of(slot);
             if front >= back {
                 break;
             }
             behind.look(window_backward(body, behind.bit));
-            let slot = self.phrase(behind.take(ORDER0.top_bits, table));
+            let slot = self.phrase(behind.take(ORDER0.top_bits, table))?;
             store_before(&mut right, back + SLOT_BYTES, slot);
-            back = back.checked_sub(checked_len(slot)?)?;
+            back = back.checked_sub(len_of(slot))?;
         }
         if front != back || !meet(body, ahead.bit, behind.bit) {
             return None;
@@ -279,30 +279,24 @@ impl Decoder {
     }
 
     // Several classes, one stream.
-    fn one_with_classes(
-        &self,
-        insides: &Insides,
-        rows: &Rows,
-        body: &[u8],
-        out: &mut [u8],
-    ) -> Option<()> {
+    fn one_with_classes(&self, classes: &Classes, body: &[u8], out: &mut [u8]) -> Option<()> {
         let raw_len = out.len() - SLACK_BYTES;
         let mut ahead = Stream::default();
-        let mut class = FIRST_CONTEXT;
+        let mut class = &classes[FIRST_CONTEXT];
         let mut at = 0;
         while at < raw_len {
             ahead.look(window_forward(body, ahead.bit));
-            class = ahead.take_class(rows.get(class)?);
-            let slot = self.phrase(ahead.take(INSIDE.top_bits, insides.get(class)?));
+            class = classes.get(ahead.take_class(&class.row))?;
+            let slot = self.phrase(ahead.take(INSIDE.top_bits, &class.inside))?;
             store(out, at, slot);
-            at += checked_len(slot)?;
+            at += len_of(slot);
         }
         (at == raw_len && meet(body, ahead.bit, 0)).then_some(())
     }
 
     #[inline(always)]
-    fn phrase(&self, rank: usize) -> &Slot {
-        slot_of(&self.slots, rank)
+    fn phrase(&self, rank: usize) -> Option<&Slot> {
+        self.slots.get(rank)
     }
 }
 
@@ -315,13 +309,12 @@ struct TwoWithClasses<'a> {
 /// How far two streams are read.
 struct Reading<'a> {
     slots: &'a [Slot],
-    insides: &'a Insides,
-    rows: &'a Rows,
+    tables: &'a Classes,
     body: &'a [u8],
     classes: Stream,
     phrases: Stream,
     /// Class of the phrase before.
-    class: usize,
+    class: &'a Class,
 }
 
 impl Shifting for TwoWithClasses<'_> {
@@ -337,18 +330,12 @@ impl Shifting for TwoWithClasses<'_> {
             reading.look_at_classes();
             let mut len = reading.two(room, 0)?;
             len += reading.two(room, len)?;
-            if len > 4 * PHRASE_BYTES_MAX {
-                return None;
-            }
             at += len;
         }
         while at + PHRASE_BYTES_MAX < raw_len {
             let room: &mut [u8; TWO_ROOM] = out[at..].first_chunk_mut()?;
             reading.look_at_classes();
             let len = reading.two(room, 0)?;
-            if len > 2 * PHRASE_BYTES_MAX {
-                return None;
-            }
             at += len;
         }
         while at < raw_len {
@@ -356,7 +343,7 @@ impl Shifting for TwoWithClasses<'_> {
             reading.look_at_phrases();
             let slot = reading.phrase()?;
             store(out, at, slot);
-            at += checked_len(slot)?;
+            at += len_of(slot);
         }
         (at == raw_len && reading.is_whole()).then_some(())
     }
@@ -393,10 +380,9 @@ impl<'a> Reading<'a> {
     // The next phrase, out of both windows.
     #[inline(always)]
     fn phrase(&mut self) -> Option<&'a Slot> {
-        self.class = self.classes.take_class(self.rows.get(self.class)?);
-        let inside = self.insides.get(self.class)?;
-        let rank = self.phrases.take(INSIDE.top_bits, inside);
-        Some(slot_of(self.slots, rank))
+        self.class = self.tables.get(self.classes.take_class(&self.class.row))?;
+        let rank = self.phrases.take(INSIDE.top_bits, &self.class.inside);
+        self.slots.get(rank)
     }
 
     #[inline(always)]
@@ -444,19 +430,8 @@ impl Stream {
 }
 
 #[inline(always)]
-fn slot_of(slots: &[Slot], rank: usize) -> &Slot {
-    slots.get(rank).unwrap_or(&NO_SLOT)
-}
-
-#[inline(always)]
 fn len_of(slot: &Slot) -> usize {
     usize::from(slot[PHRASE_BYTES_MAX])
-}
-
-#[inline(always)]
-fn checked_len(slot: &Slot) -> Option<usize> {
-    let len = len_of(slot);
-    (len <= PHRASE_BYTES_MAX).then_some(len)
 }
 
 // A slot at `at`, which has room for one.

@@ -1,6 +1,5 @@
 //! What lies in a searchable sorted file: key pages, records, dictionary.
 
-use crate::base::codec::varint::varint_len;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
@@ -140,7 +139,7 @@ impl<'a> RecordsWalk<'a> {
             .reader
             .record(bytes, entry.prefix, entry.trailer, place)?;
         let mut user_key = entry.prefix.to_vec();
-        user_key.extend_from_slice(record.tail);
+        record.tail.put_into(&mut user_key);
         let contents = RecordContents {
             key: Bytes::from(user_key),
             plain_len: record.plain_len(),
@@ -148,8 +147,7 @@ impl<'a> RecordsWalk<'a> {
         };
         let found = &mut self.found;
         found.stored_bytes += u64::from(place.len);
-        let tail_len = record.tail.len() as u64;
-        found.tail_bytes += tail_len + varint_len(tail_len) as u64;
+        found.tail_bytes += record.tail.stored_len() as u64;
         let mut methods = found.methods.iter_mut();
         if let Some(of) = methods.find(|of| of.method == record.method()) {
             of.record_count += 1;

@@ -170,7 +170,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         output.carry(internal_key, value)?;
         count += 1;
         if count % STOP_LOOK_INTERVAL == 0 && (context.is_stopped)() {
-            return Err(Error::new(ErrorKind::Closed, "the database is closing"));
+            return Err(given_up());
         }
     }
     let tally = survivors.tally();
@@ -181,6 +181,12 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         sunk: Arc::new(written.sunk),
         packed: written.packed,
     })
+}
+
+fn given_up() -> Error {
+    let message =
+        "given up half done: the database is closing, or what cannot wait needs the files";
+    Error::new(ErrorKind::Closed, message)
 }
 
 /// The edit that puts the results of all parts, in key order, in the place of the inputs.

@@ -11,6 +11,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::clock::Clock;
 use crate::env::fs::Fs;
 use crate::env::random::Random;
+use crate::env::real::pool::RealPool;
 use crate::env::sim::crash::CrashMode;
 use crate::env::sim::fault::FaultFs;
 use crate::env::sim::fault_plan::{Calls, Fault, Plan};
@@ -307,6 +308,7 @@ fn phrasing(index: usize) -> Phrasing {
     Phrasing {
         dictionary: Arc::clone(&corpus::dictionaries()[index]),
         effort: Effort::Best,
+        threads: 1,
     }
 }
 
@@ -356,6 +358,64 @@ fn a_file_that_counts_its_bytes_wrong_is_no_panic() {
     (finished.props.raw_key_bytes, finished.props.raw_value_bytes) = (0, 0);
     let found = record_of(record.number, finished, &[], &KeyOrder::Bytewise);
     assert_eq!(found.raw_bytes, 0);
+}
+
+#[test]
+fn files_are_the_same_however_many_threads_pack() {
+    // Byte for byte: new values and such as were phrases already, on one thread and with others of
+    // a real pool, and of a pool whose jobs nobody runs; and no file is left of one that is given
+    // up halfway.
+    let mut dice = corpus::Dice::new(8);
+    let value = |number: u64| match number % 7 {
+        0 => dice.bytes(300),
+        1 => b"again and again ".repeat(60),
+        _ => corpus::prose(&mut dice, 900),
+    };
+    let values: Vec<_> = (0..1500).map(value).collect();
+    let key = |number: usize| {
+        let trailer = Trailer::new(SeqNo::new(number as u64 + 1), Kind::Put);
+        key::encode(format!("key{number:06}").as_bytes(), trailer)
+    };
+    let build = |threads: usize, pool: Option<usize>| {
+        let world = SimWorld::new(0);
+        let mut settings = settings(&world, 100_000);
+        settings.compression = Compression::Zstd;
+        settings.phrasing = Some(Phrasing {
+            threads,
+            ..phrasing(1)
+        });
+        if let Some(pool) = pool {
+            settings.env.pool = Arc::new(RealPool::new(pool));
+        }
+        let mut output = Output::new(settings.clone(), Vec::new());
+        for (number, value) in values.iter().enumerate() {
+            output.add(&key(number), value).unwrap();
+        }
+        let records = output.finish().unwrap();
+        // Of the first all values are copied, of the others none.
+        let packed_already = &records[..1];
+        let again = rewrite(&settings, packed_already).0;
+        let mut half = Output::new(settings.clone(), Vec::new());
+        for (number, value) in values.iter().enumerate().take(700) {
+            half.add(&key(number), value).unwrap();
+        }
+        drop(half);
+        let left = settings.env.fs.list(Path::new(DIR)).unwrap().len();
+        assert_eq!(left, records.len() + again.len());
+        let bytes = |record: &FileRecord| {
+            let name = FileName::Sst(record.number).to_string();
+            let file = settings.env.fs.open_read(&settings.dir.join(name)).unwrap();
+            let mut bytes = vec![0; record.size_bytes as usize];
+            file.read_at(0, &mut bytes).unwrap();
+            bytes
+        };
+        records.iter().chain(&again).map(bytes).collect::<Vec<_>>()
+    };
+    let alone = build(1, None);
+    assert!(alone.len() > 2);
+    assert!(build(4, None) == alone);
+    assert!(build(2, Some(1)) == alone);
+    assert!(build(3, Some(3)) == alone);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Every kind of builder of sorted files behind one enum.
 
+use crate::base::codec::compress::Compression;
+use crate::base::options::sst::SstOptions;
 use crate::base::phrase::encoder::Encoder;
 use crate::base::types::cursor::Phrased;
 use crate::base::types::error::Result;
@@ -7,7 +9,8 @@ use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block_based::builder::BlockBasedBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
-use crate::store::sst::searchable::builder::SearchableBuilder;
+use crate::store::sst::searchable::builder::{SearchableBuilder, zstd_level};
+use crate::store::sst::searchable::records::{PackedValue, ValuePacker};
 
 /// Writes one sorted file, front to back.
 pub enum AnyBuilder {
@@ -15,6 +18,18 @@ pub enum AnyBuilder {
     BlockBased(Box<BlockBasedBuilder>),
     /// A file that is searched while it is compressed.
     Searchable(Box<SearchableBuilder>),
+}
+
+/// A packer of values as the builder of a searchable file with these settings has one, for who
+/// packs them somewhere else.
+///
+/// Errors: when Zstd gets no memory.
+pub fn packer(
+    phrases: Encoder,
+    compression: Compression,
+    settings: &SstOptions,
+) -> Result<ValuePacker> {
+    ValuePacker::new(Some(phrases), zstd_level(compression, settings))
 }
 
 impl AnyBuilder {
@@ -48,6 +63,22 @@ impl AnyBuilder {
         match self {
             AnyBuilder::BlockBased(builder) => builder.add(internal_key, value),
             AnyBuilder::Searchable(builder) => builder.add(internal_key, value),
+        }
+    }
+
+    /// As [`AnyBuilder::add`], of a value that [`packer`] made as the builder's own has packed.
+    ///
+    /// # Panics
+    /// As that; and when the file is not searchable.
+    pub fn add_packed(
+        &mut self,
+        internal_key: &[u8],
+        value: &[u8],
+        packed: PackedValue,
+    ) -> Result<()> {
+        match self {
+            AnyBuilder::BlockBased(_) => panic!("files of blocks do not pack values by themselves"),
+            AnyBuilder::Searchable(builder) => builder.add_packed(internal_key, value, packed),
         }
     }
 

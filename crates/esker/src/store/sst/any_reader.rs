@@ -7,7 +7,7 @@ use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Phrased};
 use crate::base::types::error::Result;
-use crate::base::types::ids::FileNumber;
+use crate::base::types::ids::{DictionaryId, FileNumber};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
@@ -155,7 +155,16 @@ impl AnyReader {
         }
     }
 
-    /// Bytes of memory that are kept as long as the file is open.
+    /// What it keeps in memory together with other files, as long as one of them is open: its
+    /// number and its bytes.
+    pub fn shared_memory(&self) -> Option<(DictionaryId, usize)> {
+        match self {
+            AnyReader::BlockBased(_) => None,
+            AnyReader::Searchable(reader) => reader.shared_memory(),
+        }
+    }
+
+    /// Bytes of memory that are kept as long as the file is open, but for what it shares.
     pub fn pinned_bytes(&self) -> usize {
         match self {
             AnyReader::BlockBased(reader) => reader.pinned_bytes(),

@@ -58,7 +58,7 @@ pub const FOOTER_BYTES: usize = 96;
 pub const BLOCK_BASED_VERSION: u32 = 1;
 
 /// The format version of a searchable file, and the newest that this program reads.
-pub const SEARCHABLE_VERSION: u32 = 2;
+pub const SEARCHABLE_VERSION: u32 = 3;
 
 /// Last eight bytes of every sorted file; reads "eskersst" in a dump.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"eskersst");

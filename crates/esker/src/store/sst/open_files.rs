@@ -1,13 +1,14 @@
 //! Open files, bounded, least recently used out first.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::stats::ledger::{MemoryLedger, MemoryOwner};
 use crate::base::types::error::{Error, Result};
-use crate::base::types::ids::FileNumber;
+use crate::base::types::ids::{DictionaryId, FileNumber};
 use crate::base::types::order::KeyOrder;
 use crate::env::fs::Fs;
 use crate::store::names::FileName;
@@ -22,6 +23,9 @@ pub struct OpenFiles {
     cache: Arc<BlockCache>,
     open: OpenTable<AnyReader>,
     pinned_bytes: AtomicUsize,
+    /// Dictionaries of open files, and how many have each: in memory it is once. Below zero for a
+    /// moment where one thread closes what another has just opened.
+    shared: Mutex<BTreeMap<DictionaryId, isize>>,
     ledger: Option<Arc<MemoryLedger>>,
 }
 
@@ -39,6 +43,7 @@ impl OpenFiles {
             cache,
             open: OpenTable::new(max_open),
             pinned_bytes: AtomicUsize::new(0),
+            shared: Mutex::default(),
             ledger: None,
         }
     }
@@ -68,8 +73,7 @@ impl OpenFiles {
         }
         let opened = self.open.open(number, || self.open_file(number, order))?;
         if opened.is_new {
-            self.pinned_bytes
-                .fetch_add(opened.reader.pinned_bytes(), Ordering::Relaxed);
+            self.count_in(&opened.reader);
             self.count_out(&opened.gone);
             self.share_memory();
         }
@@ -115,11 +119,37 @@ impl OpenFiles {
         }
     }
 
+    fn count_in(&self, reader: &AnyReader) {
+        let bytes = reader.pinned_bytes() + self.share(reader, 1, 1);
+        self.pinned_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     fn count_out(&self, gone: &[Arc<AnyReader>]) {
         for reader in gone {
-            self.pinned_bytes
-                .fetch_sub(reader.pinned_bytes(), Ordering::Relaxed);
+            let bytes = reader.pinned_bytes() + self.share(reader, -1, 0);
+            self.pinned_bytes.fetch_sub(bytes, Ordering::Relaxed);
         }
+    }
+
+    // Counts one file more or less that has the reader's dictionary; the dictionary's bytes if as
+    // many have it then as `turn` says.
+    fn share(&self, reader: &AnyReader, step: isize, turn: isize) -> usize {
+        let Some((id, bytes)) = reader.shared_memory() else {
+            return 0;
+        };
+        let mut shared = self.shared();
+        let file_count = shared.entry(id).or_default();
+        *file_count += step;
+        let file_count = *file_count;
+        if file_count == 0 {
+            shared.remove(&id);
+        }
+        if file_count == turn { bytes } else { 0 }
+    }
+
+    // Held for counting only, so it is whole even after a panic.
+    fn shared(&self) -> MutexGuard<'_, BTreeMap<DictionaryId, isize>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

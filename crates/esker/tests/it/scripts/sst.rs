@@ -288,7 +288,9 @@ impl SstStage {
                     let place = entry.record;
                     match reader.record(own, entry.prefix, entry.trailer, place) {
                         Ok(record) => {
-                            let (tail, method) = (quoted(record.tail), record.method());
+                            let mut tail = Vec::new();
+                            record.tail.put_into(&mut tail);
+                            let (tail, method) = (quoted(&tail), record.method());
                             writeln!(out, "{start:>6} {shown} | {tail} {method:?}").unwrap();
                         }
                         Err(error) => writeln!(out, "{start:>6} {shown} | {error}").unwrap(),

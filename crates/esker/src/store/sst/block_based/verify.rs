@@ -27,6 +27,8 @@ pub fn verify(reader: &BlockBasedReader) -> Result<()> {
         delete_count: 0,
         merge_count: 0,
         block_count: 0,
+        raw_key_bytes: 0,
+        raw_value_bytes: 0,
         values: ValueShares::default(),
     };
     let index = reader.index();
@@ -49,6 +51,8 @@ struct Walk<'a> {
     delete_count: u64,
     merge_count: u64,
     block_count: u64,
+    raw_key_bytes: u64,
+    raw_value_bytes: u64,
     values: ValueShares,
 }
 
@@ -65,6 +69,8 @@ impl Walk<'_> {
         while is_on {
             self.entry(cursor.key(), leaf, slot)?;
             self.pointer(cursor.key(), cursor.value())?;
+            self.raw_key_bytes += cursor.key().len() as u64;
+            self.raw_value_bytes += cursor.value().len() as u64;
             is_on = cursor.next()?;
         }
         self.block_count += 1;
@@ -121,6 +127,12 @@ impl Walk<'_> {
             ("entries", self.entry_count, props.entry_count),
             ("deletes", self.delete_count, props.delete_count),
             ("merges", self.merge_count, props.merge_count),
+            ("bytes of keys", self.raw_key_bytes, props.raw_key_bytes),
+            (
+                "bytes of values",
+                self.raw_value_bytes,
+                props.raw_value_bytes,
+            ),
             ("data blocks", self.block_count, props.data_block_count),
         ];
         for (what, found, said) in counts {
@@ -138,3 +150,6 @@ impl Walk<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

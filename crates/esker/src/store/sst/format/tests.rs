@@ -48,7 +48,7 @@ fn another_files_footer_names_both() {
 fn a_newer_format_is_refused_with_a_remedy() {
     // A file written by a later release, whatever its other bytes mean.
     let mut newer = bytes(&footer(), 1000);
-    newer[80] = 3;
+    newer[80] = 99;
     let error = Footer::decode(&newer, FileNumber(7), 1000).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("newer release"), "{error}");

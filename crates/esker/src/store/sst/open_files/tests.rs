@@ -5,6 +5,9 @@ use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::call::ReadOptions;
 use crate::base::options::sst::SstOptions;
+use crate::base::phrase::corpus;
+use crate::base::phrase::encoder::Encoder;
+use crate::base::phrase::parse::Effort;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::{self, Trailer};
@@ -14,17 +17,20 @@ use crate::env::real::fs::RealFs;
 use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::contract::BuildSettings;
 
-fn write(dir: &std::path::Path, number: FileNumber) {
-    let settings = BuildSettings {
+fn settings(number: FileNumber) -> BuildSettings {
+    BuildSettings {
         number,
         order: KeyOrder::Bytewise,
         sst: SstOptions::default(),
         compression: Compression::Lz4,
         keyspace: KeyspaceId::DEFAULT,
         created_unix_s: 0,
-    };
+    }
+}
+
+fn write(dir: &std::path::Path, number: FileNumber) {
     let file = RealFs.create(&dir.join(FileName::Sst(number).to_string()));
-    let mut builder = AnyBuilder::block_based(file.unwrap(), settings);
+    let mut builder = AnyBuilder::block_based(file.unwrap(), settings(number));
     let trailer = Trailer::new(SeqNo::new(number.0), Kind::Put);
     builder
         .add(&key::encode(b"key", trailer), b"value")
@@ -135,4 +141,35 @@ fn many_threads_share_few_files() {
     assert!(files.open_count() <= 3);
     (1..=8).for_each(|number| files.forget(FileNumber(number)));
     assert_eq!(files.pinned_bytes(), 0);
+}
+
+#[test]
+fn a_dictionary_is_counted_while_any_file_has_it() {
+    // Two files with the same dictionary: whichever is closed first, it is counted once until the
+    // other goes too.
+    let dir = tempfile::tempdir().unwrap();
+    let [_, dictionary] = corpus::dictionaries();
+    let text = corpus::prose(&mut corpus::Dice::new(1), 600);
+    for number in [FileNumber(1), FileNumber(2)] {
+        let file = RealFs.create(&dir.path().join(FileName::Sst(number).to_string()));
+        let encoder = Encoder::new(&dictionary, Effort::Fast);
+        let settings = settings(number);
+        let mut builder = AnyBuilder::searchable(file.unwrap(), settings, Some(encoder)).unwrap();
+        let trailer = Trailer::new(SeqNo::new(number.0), Kind::Put);
+        builder.add(&key::encode(b"key", trailer), &text).unwrap();
+        builder.finish().unwrap();
+    }
+    for (first, second) in [(1, 2), (2, 1)] {
+        let files = open_files(dir.path(), 10);
+        let open = |number| files.get(FileNumber(number), &KeyOrder::Bytewise).unwrap();
+        let (one, other) = (open(1), open(2));
+        let (_, shared_bytes) = one.shared_memory().unwrap();
+        assert_eq!(one.shared_memory(), other.shared_memory());
+        let own_bytes = one.pinned_bytes();
+        assert_eq!(files.pinned_bytes(), 2 * own_bytes + shared_bytes);
+        files.forget(FileNumber(first));
+        assert_eq!(files.pinned_bytes(), own_bytes + shared_bytes);
+        files.forget(FileNumber(second));
+        assert_eq!(files.pinned_bytes(), 0);
+    }
 }

@@ -4,24 +4,27 @@ use std::cmp::Ordering;
 
 use crate::base::codec::checksum::hash64;
 use crate::base::codec::compress::Compression;
+use crate::base::options::sst::SstOptions;
 use crate::base::phrase::encoder::Encoder;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Phrased;
-use crate::base::types::entry::Entry;
+use crate::base::types::entry::{EXPIRY_BYTES, Entry};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block::writer::{BlockWriter, PackSettings};
-use crate::store::sst::contract::{BuildSettings, FinishedSst};
+use crate::store::sst::contract::{BuildSettings, FinishedSst, PackTally};
 use crate::store::sst::format::BlockHandle;
 use crate::store::sst::index::builder::{IndexBuilder, last_separator, separator};
 use crate::store::sst::range_deletes;
-use crate::store::sst::searchable::format::{Footer, GROUP_ENTRIES};
+use crate::store::sst::searchable::format::{Footer, GROUP_ENTRIES, Method};
 use crate::store::sst::searchable::keys::prefix_len;
 use crate::store::sst::searchable::page_builder::{KeyOfRecord, PageBuilder};
-use crate::store::sst::searchable::records::{PackedValue, Sealed, ValuePacker};
+use crate::store::sst::searchable::records::{
+    PHRASE_VALUE_BYTES_MAX, PackedValue, Sealed, ValuePacker,
+};
 use crate::store::sst::tally::{Tally, is_new_key};
 
 /// Largest key page, in bytes, whatever is set for blocks: of a value nothing is in it, so it need
@@ -36,6 +39,7 @@ pub struct SearchableBuilder {
     out: BlockWriter,
     settings: BuildSettings,
     packer: ValuePacker,
+    phrases: PhraseUse,
     /// The entry added last: how much of its key the page needs shows when the next key comes.
     pending: Option<Pending>,
     /// Internal key of the entry added last, and the user key before it.
@@ -46,6 +50,15 @@ pub struct SearchableBuilder {
     range_deletes: Vec<RangeDelete>,
     tally: Tally,
     value_bytes_max: usize,
+}
+
+/// What a file's dictionary did for it.
+#[derive(Debug, Default)]
+struct PhraseUse {
+    /// Whether a value is phrases of it: then it is part of the file.
+    is_used: bool,
+    /// What became of the values that were packed anew; `None` without a dictionary.
+    tally: Option<PackTally>,
 }
 
 struct Pending {
@@ -70,6 +83,11 @@ struct FinishedPage {
     separator: (Vec<u8>, u64),
 }
 
+/// The level at which values of such files are given to Zstd; `None` where nothing is packed.
+pub fn zstd_level(compression: Compression, settings: &SstOptions) -> Option<i32> {
+    (compression != Compression::None).then_some(settings.zstd_level)
+}
+
 impl SearchableBuilder {
     /// A builder that writes to an empty `file`. Values are packed by `phrases` and, where it
     /// cannot or is not there, with Zstd, unless the settings say that nothing is packed; pages
@@ -80,21 +98,24 @@ impl SearchableBuilder {
         phrases: Option<Encoder>,
     ) -> Result<SearchableBuilder> {
         let mut settings = settings;
-        let zstd_level = match settings.compression {
-            Compression::None => None,
-            _ => {
-                settings.compression = Compression::Zstd;
-                Some(settings.sst.zstd_level)
-            }
-        };
+        let zstd_level = zstd_level(settings.compression, &settings.sst);
+        if zstd_level.is_some() {
+            settings.compression = Compression::Zstd;
+        }
         let pack = PackSettings {
             number: settings.number,
             compression: settings.compression,
             zstd_level: settings.sst.zstd_level,
         };
+        let packer = ValuePacker::new(phrases, zstd_level)?;
+        let dictionary = packer.dictionary();
         Ok(SearchableBuilder {
             out: BlockWriter::new(file, pack),
-            packer: ValuePacker::new(phrases, zstd_level)?,
+            phrases: PhraseUse {
+                is_used: false,
+                tally: dictionary.map(|dictionary| PackTally::new(dictionary.id())),
+            },
+            packer,
             pending: None,
             last_key: Vec::new(),
             key_before: None,
@@ -115,24 +136,55 @@ impl SearchableBuilder {
     /// # Panics
     /// When entries come out of order, or are of a kind that lies only elsewhere.
     pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
-        let entry = Entry::from_internal(internal_key, value);
-        let is_new = self.is_new(internal_key);
-        self.tally.count(&entry, is_new)?;
-        let value = self.packer.pack(entry.kind(), value)?;
-        self.push(internal_key, is_new, value)
+        let kind = key::split(internal_key).1.kind();
+        if kind.is_expiring() && value.len() < EXPIRY_BYTES {
+            // It tells what is wrong.
+            return self.count(internal_key, value).map(drop);
+        }
+        let packed = self.packer.pack(kind, value)?;
+        self.add_packed(internal_key, value, packed)
+    }
+
+    /// As [`SearchableBuilder::add`], of a value that a packer made as this builder's own has
+    /// packed.
+    ///
+    /// # Panics
+    /// As that.
+    pub fn add_packed(
+        &mut self,
+        internal_key: &[u8],
+        value: &[u8],
+        packed: PackedValue,
+    ) -> Result<()> {
+        let is_new = self.count(internal_key, value)?;
+        self.phrases
+            .count(key::split(internal_key).1.kind(), &packed);
+        self.push(internal_key, is_new, packed)
     }
 
     /// As [`SearchableBuilder::add`], of a put whose value is phrases already.
     ///
     /// # Panics
-    /// As that; and when it is not a put, or the phrases are of another dictionary.
+    /// As that; and when it is not a put, or the phrases are of another dictionary: they could
+    /// not be read again.
     pub fn add_phrased(&mut self, internal_key: &[u8], value: &Phrased<'_>) -> Result<()> {
         assert_eq!(key::split(internal_key).1.kind(), Kind::Put);
+        let own = self.packer.dictionary().map(|own| own.id());
+        assert_eq!(own, Some(value.dictionary));
         let is_new = self.is_new(internal_key);
         self.tally
             .count_packed(internal_key, value.plain_len, is_new);
-        let value = self.packer.take_phrased(value);
+        self.phrases.is_used = true;
+        let value = PackedValue::of_phrased(value, self.packer.take_memory());
         self.push(internal_key, is_new, value)
+    }
+
+    // Counts an entry; whether its key is another than that of the entry before.
+    fn count(&mut self, internal_key: &[u8], value: &[u8]) -> Result<bool> {
+        let entry = Entry::from_internal(internal_key, value);
+        let is_new = self.is_new(internal_key);
+        self.tally.count(&entry, is_new)?;
+        Ok(is_new)
     }
 
     fn is_new(&self, internal_key: &[u8]) -> bool {
@@ -203,10 +255,12 @@ impl SearchableBuilder {
         self.tally.props.data_block_count = self.keys.finish();
         let index = self.keys.write(&mut self.out)?;
         self.tally.props.index_bytes = self.out.offset() - before_keys;
-        let dictionary = match self.packer.used_dictionary() {
-            None => None,
-            Some(dictionary) => Some(self.out.write_plain(&dictionary.to_bytes())?),
-        };
+        let used = self
+            .packer
+            .dictionary()
+            .filter(|_| self.phrases.is_used)
+            .map(|dictionary| self.out.write_plain(&dictionary.to_bytes()));
+        let dictionary = used.transpose()?;
         let range_deletes = self.write_range_deletes()?;
         self.tally.settle();
         let props = self.out.write_plain(&self.tally.props.encode())?;
@@ -221,7 +275,7 @@ impl SearchableBuilder {
         self.out.write_bare(&footer.encode(self.out.offset()))?;
         Ok(FinishedSst {
             is_searchable: true,
-            packed: self.packer.tally(),
+            packed: self.phrases.tally,
             size_bytes: self.out.sync()?,
             props: self.tally.props,
         })
@@ -276,6 +330,19 @@ impl SearchableBuilder {
         }
         let plain = range_deletes::encode(&self.settings.order, &mut self.range_deletes);
         self.out.write_packed(&plain).map(Some)
+    }
+}
+
+impl PhraseUse {
+    fn count(&mut self, kind: Kind, packed: &PackedValue) {
+        self.is_used |= packed.method() == Method::Phrases;
+        if let Some(tally) = &mut self.tally
+            && !kind.is_apart()
+            && packed.plain_len() <= PHRASE_VALUE_BYTES_MAX
+        {
+            tally.plain_bytes += packed.plain_len() as u64;
+            tally.packed_bytes += packed.packed_len() as u64;
+        }
     }
 }
 

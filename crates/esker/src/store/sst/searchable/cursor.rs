@@ -115,7 +115,8 @@ impl SearchableCursor {
         let record = reader.record(bytes, entry.prefix, entry.trailer, entry.record)?;
         self.key.clear();
         self.key.extend_from_slice(entry.prefix);
-        key::encode_into(&mut self.key, record.tail, entry.trailer);
+        record.tail.put_into(&mut self.key);
+        key::encode_into(&mut self.key, &[], entry.trailer);
         self.record = entry.record;
         if let Some(value) = self.value.take() {
             self.spare.replace(value);

@@ -27,7 +27,7 @@ struct Named {
 #[derive(Clone)]
 pub struct SharedDictionary {
     dictionary: Arc<Dictionary>,
-    pinned_bytes: usize,
+    size_bytes: usize,
 }
 
 impl SharedDictionary {
@@ -36,20 +36,21 @@ impl SharedDictionary {
     /// Errors: `Unsupported` for a newer format, else `Corruption`.
     pub fn read(bytes: &[u8]) -> Result<SharedDictionary> {
         let id = id_of(bytes);
-        if let Some(dictionary) = find(id) {
-            return Ok(SharedDictionary {
-                dictionary,
-                pinned_bytes: 0,
-            });
-        }
-        // Under no lock: it takes milliseconds. Two threads that do it at once have one each.
-        let dictionary = Arc::new(Dictionary::from_bytes(bytes)?);
-        keep(Named {
-            id,
-            dictionary: Arc::downgrade(&dictionary),
-        });
+        let dictionary = match find(id) {
+            Some(dictionary) => dictionary,
+            None => {
+                // Under no lock: it takes milliseconds. Two threads that do it at once have one
+                // each.
+                let dictionary = Arc::new(Dictionary::from_bytes(bytes)?);
+                keep(Named {
+                    id,
+                    dictionary: Arc::downgrade(&dictionary),
+                });
+                dictionary
+            }
+        };
         Ok(SharedDictionary {
-            pinned_bytes: dictionary.decoder().size_bytes() + bytes.len() * MEMORY_PER_STORED_BYTE,
+            size_bytes: dictionary.decoder().size_bytes() + bytes.len() * MEMORY_PER_STORED_BYTE,
             dictionary,
         })
     }
@@ -59,9 +60,9 @@ impl SharedDictionary {
         &self.dictionary
     }
 
-    /// Bytes of memory that it takes, roughly; 0 when another file brought it.
-    pub fn pinned_bytes(&self) -> usize {
-        self.pinned_bytes
+    /// Bytes of memory that it takes, roughly: once, however many files have it.
+    pub fn size_bytes(&self) -> usize {
+        self.size_bytes
     }
 }
 

@@ -10,8 +10,8 @@
 //!
 //! | size | type | meaning |
 //! |---|---|---|
-//! | 1 to 3 | varint | bytes of the tail, t |
-//! | t | bytes | the tail: what of the user key is not in its key page |
+//! | 1 to 3 | varint | 4 × bytes of the tail, t, + alphabet |
+//! | see below | bytes | the tail: what of the user key is not in its key page |
 //! | 0 or 4 | u32 | the expiry, if the entry's kind has one |
 //! | 1 to 5 | varint | 4 × bytes of the value (without expiry) + method |
 //! | … | bytes | the value, packed by that method |
@@ -20,6 +20,19 @@
 //! Methods: 0 the value itself; 1 phrases of the file's dictionary; 2 one Zstd frame. With methods
 //! 0 and 1 the last two parts before the checksum are a record as `base/phrase/format` tells it,
 //! and the plain bytes of the dictionary's block are a dictionary as it is told there.
+//!
+//! A *tail* is stored by its alphabet, in which the characters count from 0 on:
+//!
+//! | alphabet | characters | size | stored |
+//! |---|---|---|---|
+//! | 0 | all bytes | t | as they are |
+//! | 1 | `0`–`9` `a`–`f` | t / 2, rounded up | two in a byte, the first in the low half |
+//! | 2 | `0`–`9` `A`–`Z` `-` `/` `:` `_` | 2 × (t / 3) + (t modulo 3) | see below |
+//! | 3 | `0`–`9` `a`–`z` `-` `.` `/` `_` | the same | the same |
+//!
+//! With alphabets of 40 every three characters c₀ c₁ c₂ are a u16, c₀ + 40 c₁ + 1600 c₂. One
+//! that is left is a byte, two that are left are a u16 without c₂. What is left over of a byte in
+//! which one character of 16 stands is zero.
 //!
 //! The checksum covers the number of the file (u64), the part of the user key that is in the key
 //! page, the entry's trailer (u64), and the record's bytes before the checksum. So a record in the
@@ -76,14 +89,15 @@
 //! | 64 | 8 | u64 | number of the file |
 //! | 72 | 4 | u32 | bytes of the longest value in a record, unpacked, without expiry |
 //! | 76 | 4 | u32 | zero |
-//! | 80 | 4 | u32 | format version, 2 |
+//! | 80 | 4 | u32 | format version, 3 |
 //! | 84 | 4 | u32 | masked CRC32C of bytes 0 to 83 and of the footer's offset (u64) |
 //! | 88 | 8 | u64 | magic, that of every sorted file |
 //!
 //! Valid if and only if the footer is (as in `store/sst/format`), every block's checksum is right,
 //! records and pages lie without gaps and agree on where each record lies, prefixes are as long
-//! as told above and ascend, and every record's checksum is right and its value unpacks to the
-//! length told, which is at most that in the footer.
+//! as told above and ascend, tails have no characters beyond their alphabets, and every record's
+//! checksum is right and its value unpacks to the length told, which is at most that in the
+//! footer.
 
 use crate::base::codec::fixed::{put_u32, put_u64};
 use crate::base::codec::reader::ByteReader;

@@ -16,6 +16,7 @@ pub mod page;
 pub mod page_builder;
 pub mod keys;
 pub mod dictionary;
+pub mod tail;
 pub mod records;
 pub mod window;
 pub mod builder;

@@ -7,7 +7,7 @@ use crate::base::options::call::ReadOptions;
 use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
-use crate::base::types::ids::FileNumber;
+use crate::base::types::ids::{DictionaryId, FileNumber};
 use crate::base::types::key::Trailer;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
@@ -121,7 +121,7 @@ impl SearchableReader {
         self.source
             .read_bare(place.offset, end - place.offset, &mut bytes)?;
         let record = self.record(&bytes, prefix, trailer, place)?;
-        if record.tail != rest {
+        if !record.tail.is(rest) {
             return Ok(None);
         }
         let mut raw = Vec::new();
@@ -199,7 +199,7 @@ impl SearchableReader {
         self.source
             .read_bare(place.offset, u64::from(place.len), &mut bytes)?;
         let record = self.record(&bytes, &user_key, trailer, place)?;
-        user_key.extend_from_slice(record.tail);
+        record.tail.put_into(&mut user_key);
         Ok(user_key)
     }
 
@@ -294,13 +294,17 @@ impl SearchableReader {
         &self.index
     }
 
-    /// Bytes of memory that are kept as long as the file is open.
+    /// Bytes of memory that are kept as long as the file is open, but for its dictionary.
     pub fn pinned_bytes(&self) -> usize {
         let range_deletes = range_deletes::size_bytes(&self.range_deletes);
-        let dictionary = self.dictionary.as_ref();
-        let dictionary = dictionary.map_or(0, SharedDictionary::pinned_bytes);
         let fixed = std::mem::size_of::<SearchableReader>();
-        fixed + self.index.size_bytes() + dictionary + range_deletes
+        fixed + self.index.size_bytes() + range_deletes
+    }
+
+    /// The dictionary's number and bytes of memory, which all files share that have it.
+    pub fn shared_memory(&self) -> Option<(DictionaryId, usize)> {
+        let shared = self.dictionary.as_ref()?;
+        Some((shared.get().id(), shared.size_bytes()))
     }
 }
 

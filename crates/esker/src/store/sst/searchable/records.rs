@@ -1,9 +1,11 @@
 //! One record: key's tail, expiry, packed value, checksum.
 
+use std::sync::Arc;
+
 use crate::base::codec::checksum::{crc32c, crc32c_more, mask};
 use crate::base::codec::compress::Compression;
 use crate::base::codec::frames::FramePacker;
-use crate::base::codec::reader::{ByteReader, put_prefixed};
+use crate::base::codec::reader::ByteReader;
 use crate::base::codec::varint::put_varint;
 use crate::base::phrase::dictionary::Dictionary;
 use crate::base::phrase::encoder::Encoder;
@@ -14,8 +16,8 @@ use crate::base::types::ids::{DictionaryId, FileNumber};
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
-use crate::store::sst::contract::PackTally;
 use crate::store::sst::searchable::format::{CHECK_BYTES, METHOD_BITS, Method};
+use crate::store::sst::searchable::tail::{Tail, put_tail};
 
 /// Values shorter than this are not given to Zstd: a frame of its own has a dozen bytes of heads,
 /// and in so few bytes there is hardly anything that repeats.
@@ -23,7 +25,7 @@ const ZSTD_VALUE_BYTES_MIN: usize = 64;
 
 /// Values longer than this are given to Zstd where there is a choice: in so many bytes it finds
 /// what repeats by itself, and at many times the speed.
-const PHRASE_VALUE_BYTES_MAX: usize = 64 << 10;
+pub const PHRASE_VALUE_BYTES_MAX: usize = 64 << 10;
 
 /// Longest value, unpacked, that a file may claim to hold: the largest a user may write, and room
 /// for operands that were folded into one.
@@ -62,11 +64,41 @@ pub struct PackedValue {
     expiry: Vec<u8>,
     /// Bytes of the value unpacked, without the expiry.
     plain_len: usize,
+    method: Method,
     /// Length and method, and the value packed.
     packed: Vec<u8>,
 }
 
 impl PackedValue {
+    /// A put's value that is phrases of the file's dictionary already; `memory` is what
+    /// [`PackedValue::into_memory`] gave, or empty.
+    pub fn of_phrased(phrased: &Phrased<'_>, memory: Vec<u8>) -> PackedValue {
+        let mut packed = memory;
+        packed.clear();
+        packed.extend_from_slice(phrased.payload);
+        PackedValue {
+            expiry: Vec::new(),
+            plain_len: phrased.plain_len,
+            method: Method::Phrases,
+            packed,
+        }
+    }
+
+    /// How it is packed.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// Bytes of the value packed, with length and method.
+    pub fn packed_len(&self) -> usize {
+        self.packed.len()
+    }
+
+    /// Its memory, for the next one.
+    pub fn into_memory(self) -> Vec<u8> {
+        self.packed
+    }
+
     /// Bytes of the value unpacked, without the expiry.
     pub fn plain_len(&self) -> usize {
         self.plain_len
@@ -80,7 +112,7 @@ impl PackedValue {
     /// Appends the record of this value: the tail is what of its user key `sealed` has not.
     pub fn put_record(&self, sealed: &Sealed<'_>, tail: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
-        put_prefixed(out, tail);
+        put_tail(out, tail);
         out.extend_from_slice(&self.expiry);
         out.extend_from_slice(&self.packed);
         let checksum = sealed.checksum(&out[start..]);
@@ -89,11 +121,11 @@ impl PackedValue {
 }
 
 /// Packs values, each by itself.
+///
+/// Shape: packers made alike pack alike, so several threads can each have one.
 #[derive(Debug)]
 pub struct ValuePacker {
     phrases: Option<Encoder>,
-    has_used_phrases: bool,
-    tally: Option<PackTally>,
     frames: Option<FramePacker>,
     /// Memory of a frame, and of a value that was written.
     frame: Vec<u8>,
@@ -106,11 +138,8 @@ impl ValuePacker {
     /// A packer that gives values to this encoder of phrases, if there is one, and what it
     /// cannot pack to Zstd at that level, or to nobody.
     pub fn new(phrases: Option<Encoder>, zstd_level: Option<i32>) -> Result<ValuePacker> {
-        let dictionary = phrases.as_ref().map(|phrases| phrases.dictionary().id());
         Ok(ValuePacker {
             phrases,
-            has_used_phrases: false,
-            tally: dictionary.map(PackTally::new),
             frames: zstd_level.map(FramePacker::new).transpose()?,
             frame: Vec::new(),
             spare: Vec::new(),
@@ -128,60 +157,40 @@ impl ValuePacker {
         let mut packed = std::mem::take(&mut self.spare);
         packed.clear();
         // Pointers are random bits.
-        let is_packed = !kind.is_apart()
-            && (self.pack_as_phrases(value, &mut packed)
-                || self.pack_as_frame(value, &mut packed)?);
-        if !is_packed {
+        let method = if kind.is_apart() {
+            Method::Raw
+        } else if self.pack_as_phrases(value, &mut packed) {
+            Method::Phrases
+        } else if self.pack_as_frame(value, &mut packed)? {
+            Method::Zstd
+        } else {
+            Method::Raw
+        };
+        if method == Method::Raw {
             put_number(&mut packed, value.len(), Method::Raw);
             packed.extend_from_slice(value);
-        }
-        if let Some(tally) = &mut self.tally
-            && !kind.is_apart()
-            && value.len() <= PHRASE_VALUE_BYTES_MAX
-        {
-            tally.plain_bytes += value.len() as u64;
-            tally.packed_bytes += packed.len() as u64;
         }
         Ok(PackedValue {
             expiry: expiry.to_vec(),
             plain_len: value.len(),
+            method,
             packed,
         })
     }
 
-    /// What became of the values that were packed and might have been phrases; `None` where none
-    /// might.
-    pub fn tally(&self) -> Option<PackTally> {
-        self.tally
+    /// The dictionary of its encoder, if it has one.
+    pub fn dictionary(&self) -> Option<&Arc<Dictionary>> {
+        self.phrases.as_ref().map(Encoder::dictionary)
     }
 
-    /// Takes a value that is phrases of this packer's dictionary already.
-    ///
-    /// # Panics
-    /// When it is of another dictionary: it could not be read again.
-    pub fn take_phrased(&mut self, phrased: &Phrased<'_>) -> PackedValue {
-        let own = self.phrases.as_ref().map(|own| own.dictionary().id());
-        assert_eq!(own, Some(phrased.dictionary));
-        self.has_used_phrases = true;
-        let mut packed = std::mem::take(&mut self.spare);
-        packed.clear();
-        packed.extend_from_slice(phrased.payload);
-        PackedValue {
-            expiry: Vec::new(),
-            plain_len: phrased.plain_len,
-            packed,
-        }
+    /// Memory for the next value: that of one that was written, if there is some.
+    pub fn take_memory(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.spare)
     }
 
     /// Takes the memory of a value that was written.
     pub fn take_back(&mut self, value: PackedValue) {
-        self.spare = value.packed;
-    }
-
-    /// The dictionary, if a value was packed with it.
-    pub fn used_dictionary(&self) -> Option<&Dictionary> {
-        let phrases = self.phrases.as_ref().filter(|_| self.has_used_phrases);
-        phrases.map(|phrases| &**phrases.dictionary())
+        self.spare = value.into_memory();
     }
 
     // Whether that was worth it; `packed` is empty where not.
@@ -203,7 +212,6 @@ impl ValuePacker {
             .dictionary()
             .decode(packed, value.len(), &mut self.back);
         assert!(decoded.is_ok() && self.back == value, "phrases come back");
-        self.has_used_phrases = true;
         true
     }
 
@@ -235,7 +243,7 @@ fn take_number(reader: &mut ByteReader<'_>) -> Option<(usize, Method)> {
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// What of the user key is not in the key page.
-    pub tail: &'a [u8],
+    pub tail: Tail<'a>,
     expiry: &'a [u8],
     plain_len: usize,
     method: Method,
@@ -290,7 +298,7 @@ impl<'a> Record<'a> {
 
     fn parts(body: &'a [u8], kind: Kind) -> Option<Record<'a>> {
         let mut reader = ByteReader::new(body);
-        let tail = reader.prefixed()?;
+        let tail = Tail::take(&mut reader)?;
         let expiry = reader.bytes(if kind.is_expiring() { EXPIRY_BYTES } else { 0 })?;
         let packed = reader.rest();
         let (plain_len, method) = take_number(&mut reader)?;

@@ -112,7 +112,8 @@ impl<'a> Walk<'a> {
         reader.unpack(&record, entry.record, &mut self.value)?;
         self.key.clear();
         self.key.extend_from_slice(entry.prefix);
-        key::encode_into(&mut self.key, record.tail, entry.trailer);
+        record.tail.put_into(&mut self.key);
+        key::encode_into(&mut self.key, &[], entry.trailer);
         self.check_key(entry.prefix.len())
     }
 
