@@ -15,5 +15,5 @@ pub mod extent;
 pub mod lock;
 pub mod fs;
 pub mod clock;
-pub mod crew;
+pub mod team;
 pub mod pool;

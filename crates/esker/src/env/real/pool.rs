@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use crate::env::pool::{Job, Pool, Priority};
-use crate::env::real::crew::Crew;
+use crate::env::real::team::Team;
 use crate::env::signal::Signal;
 
 /// Threads for urgent jobs: one for a flush, and one so that the log's next segment and the values
 /// that must be written do not wait for it.
 const URGENT_THREADS: usize = 2;
 
-/// Background threads, started when there is work for them: one crew for each priority, so that
+/// Background threads, started when there is work for them: one team for each priority, so that
 /// no flush, for which writers may be waiting, stands behind compactions that take seconds.
 ///
 /// Any thread may call anything. Dropping the pool drops the jobs that have not started and waits
@@ -18,14 +18,14 @@ const URGENT_THREADS: usize = 2;
 /// by itself.)
 #[derive(Debug)]
 pub struct RealPool {
-    urgent: Crew,
-    patient: Crew,
+    urgent: Team,
+    patient: Team,
 }
 
 impl RealPool {
     /// How many threads the machine runs at the same time; 1 where it does not say.
     pub fn core_count() -> usize {
-        Crew::core_count()
+        Team::core_count()
     }
 
     /// A pool of at most `thread_count` threads for `Low` jobs, and a few for `High` ones; none is
@@ -35,8 +35,8 @@ impl RealPool {
     /// When `thread_count` is 0: nothing would ever run.
     pub fn new(thread_count: usize) -> RealPool {
         RealPool {
-            urgent: Crew::new("esker-urgent", URGENT_THREADS),
-            patient: Crew::new("esker", thread_count),
+            urgent: Team::new("esker-urgent", URGENT_THREADS),
+            patient: Team::new("esker", thread_count),
         }
     }
 
@@ -46,7 +46,7 @@ impl RealPool {
         urgent.or_else(|| self.patient.first_trouble())
     }
 
-    fn crew(&self, priority: Priority) -> &Crew {
+    fn team(&self, priority: Priority) -> &Team {
         match priority {
             Priority::High => &self.urgent,
             Priority::Low => &self.patient,
@@ -56,11 +56,11 @@ impl RealPool {
 
 impl Pool for RealPool {
     fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
-        self.crew(priority).spawn(name, job);
+        self.team(priority).spawn(name, job);
     }
 
     fn spawn_after(&self, delay: Duration, priority: Priority, name: &'static str, job: Job) {
-        self.crew(priority).spawn_after(delay, name, job);
+        self.team(priority).spawn_after(delay, name, job);
     }
 
     fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {

@@ -1,4 +1,4 @@
-//! Tests of `crew`.
+//! Tests of `team`.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,17 +9,17 @@ use crate::env::signal::Signal;
 // Long enough that only a broken pool ever waits it out.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn wait_for_count(crew: &Crew, signal: &Signal, count: u64) {
+fn wait_for_count(team: &Team, signal: &Signal, count: u64) {
     while signal.raised_count() < count {
-        crew.start_thread_if_short();
-        assert!(signal.block(count - 1, PATIENCE), "{crew:?}");
+        team.start_thread_if_short();
+        assert!(signal.block(count - 1, PATIENCE), "{team:?}");
     }
 }
 
 #[test]
 fn as_many_jobs_run_at_once_as_there_are_threads() {
     // Three jobs that wait for one another get through only together.
-    let crew = Crew::new("test", 3);
+    let team = Team::new("test", 3);
     let (meeting, done) = (Arc::new(Barrier::new(3)), Arc::new(Signal::default()));
     for _ in 0..3 {
         let (meeting, done) = (Arc::clone(&meeting), Arc::clone(&done));
@@ -27,36 +27,36 @@ fn as_many_jobs_run_at_once_as_there_are_threads() {
             meeting.wait();
             done.raise();
         };
-        crew.spawn("meet", Box::new(job));
+        team.spawn("meet", Box::new(job));
     }
-    wait_for_count(&crew, &done, 3);
-    assert_eq!(crew.thread_count(), 3);
+    wait_for_count(&team, &done, 3);
+    assert_eq!(team.thread_count(), 3);
 }
 
 #[test]
 fn a_panic_ends_only_its_job() {
     // The thread goes on, and the first panic can be read.
-    let crew = Crew::new("test", 1);
+    let team = Team::new("test", 1);
     let done = Arc::new(Signal::default());
-    crew.spawn("breaks", Box::new(|| panic!("number {}", 1)));
-    crew.spawn("breaks", Box::new(|| panic!("again")));
+    team.spawn("breaks", Box::new(|| panic!("number {}", 1)));
+    team.spawn("breaks", Box::new(|| panic!("again")));
     let raised = Arc::clone(&done);
-    crew.spawn("works", Box::new(move || raised.raise()));
-    wait_for_count(&crew, &done, 1);
-    let trouble = crew.first_trouble().unwrap();
+    team.spawn("works", Box::new(move || raised.raise()));
+    wait_for_count(&team, &done, 1);
+    let trouble = team.first_trouble().unwrap();
     assert_eq!(trouble, "the job \"breaks\" panicked: number 1");
-    assert!(format!("{crew:?}").contains("number 1"));
+    assert!(format!("{team:?}").contains("number 1"));
 }
 
 #[test]
 fn drop_waits_for_what_runs_and_drops_the_rest() {
     // Closing a database: the running job ends in peace, the queued ones never start.
-    let crew = Crew::new("test", 1);
+    let team = Team::new("test", 1);
     let (started, ran_count) = (Arc::new(Barrier::new(2)), Arc::new(AtomicUsize::new(0)));
     let (inside, counter) = (Arc::clone(&started), Arc::clone(&ran_count));
     let release = Arc::new(Signal::default());
     let released = Arc::clone(&release);
-    crew.spawn(
+    team.spawn(
         "running",
         Box::new(move || {
             inside.wait();
@@ -73,7 +73,7 @@ fn drop_waits_for_what_runs_and_drops_the_rest() {
         }
     }
     let (token, counter) = (RaiseOnDrop(release), Arc::clone(&ran_count));
-    crew.spawn(
+    team.spawn(
         "queued",
         Box::new(move || {
             counter.fetch_add(100, Ordering::SeqCst);
@@ -81,18 +81,18 @@ fn drop_waits_for_what_runs_and_drops_the_rest() {
         }),
     );
     started.wait();
-    drop(crew);
+    drop(team);
     assert_eq!(ran_count.load(Ordering::SeqCst), 1);
 }
 
 #[test]
-fn a_job_may_hold_the_last_handle_to_its_crew() {
-    // The thread that drops the crew cannot wait for itself, and does not try.
-    let crew = Arc::new(Crew::new("test", 1));
-    let (own, done) = (Arc::clone(&crew), Arc::new(Signal::default()));
+fn a_job_may_hold_the_last_handle_to_its_team() {
+    // The thread that drops the team cannot wait for itself, and does not try.
+    let team = Arc::new(Team::new("test", 1));
+    let (own, done) = (Arc::clone(&team), Arc::new(Signal::default()));
     let (go, raised) = (Arc::new(Barrier::new(2)), Arc::clone(&done));
     let inside = Arc::clone(&go);
-    crew.spawn(
+    team.spawn(
         "last",
         Box::new(move || {
             inside.wait();
@@ -100,29 +100,29 @@ fn a_job_may_hold_the_last_handle_to_its_crew() {
             raised.raise();
         }),
     );
-    drop(crew);
+    drop(team);
     go.wait();
     assert!(done.block(0, PATIENCE));
 }
 
 #[test]
 fn idle_threads_are_woken_only_by_work() {
-    // While there is nothing to do, nobody looks whether there is: a crew that polled would count.
-    let crew = Crew::new("test", 4);
+    // While there is nothing to do, nobody looks whether there is: a team that polled would count.
+    let team = Team::new("test", 4);
     let done = Arc::new(Signal::default());
     for count in 1..=100 {
         let raised = Arc::clone(&done);
-        crew.spawn("one", Box::new(move || raised.raise()));
-        wait_for_count(&crew, &done, count);
+        team.spawn("one", Box::new(move || raised.raise()));
+        wait_for_count(&team, &done, count);
     }
     // A thread about to wait when another is notified returns at once, as condition variables
     // may: so a job can be counted by every thread, but by none twice.
-    assert!(crew.wakeup_count() <= 400, "{}", crew.wakeup_count());
+    assert!(team.wakeup_count() <= 400, "{}", team.wakeup_count());
     let never = Signal::default();
     let is_idle = |_| {
-        let before = crew.wakeup_count();
+        let before = team.wakeup_count();
         never.block(0, Duration::from_millis(50));
-        crew.wakeup_count() == before
+        team.wakeup_count() == before
     };
     // The last jobs' wakeups may come late on a busy machine; a pool that polls never rests.
     assert!((0..20).any(is_idle));
@@ -131,20 +131,20 @@ fn idle_threads_are_woken_only_by_work() {
 #[test]
 fn no_thread_is_started_before_there_is_work() {
     // A database that is only read costs no thread.
-    let crew = Crew::new("test", 4);
-    assert!(crew.threads.lock().unwrap().is_empty());
+    let team = Team::new("test", 4);
+    assert!(team.threads.lock().unwrap().is_empty());
     let done = Arc::new(Signal::default());
     let raised = Arc::clone(&done);
-    crew.spawn("one", Box::new(move || raised.raise()));
-    wait_for_count(&crew, &done, 1);
-    assert_eq!(crew.threads.lock().unwrap().len(), 1);
+    team.spawn("one", Box::new(move || raised.raise()));
+    wait_for_count(&team, &done, 1);
+    assert_eq!(team.threads.lock().unwrap().len(), 1);
 }
 
 #[test]
 fn a_job_for_later_runs_when_its_time_has_come() {
     // Not before, though a thread is free; the sooner one first; one that is far off goes with
-    // the crew.
-    let crew = Crew::new("test", 1);
+    // the team.
+    let team = Team::new("test", 1);
     let (order, done) = (
         Arc::new(Mutex::new(Vec::new())),
         Arc::new(Signal::default()),
@@ -157,10 +157,10 @@ fn a_job_for_later_runs_when_its_time_has_come() {
             done.raise();
         };
         let delay = Duration::from_millis(delay_ms);
-        crew.spawn_after(delay, "later", Box::new(job));
+        team.spawn_after(delay, "later", Box::new(job));
     }
-    wait_for_count(&crew, &done, 2);
-    drop(crew);
+    wait_for_count(&team, &done, 2);
+    drop(team);
     let order = order.lock().unwrap();
     let numbers: Vec<u64> = order.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, [1, 2]);

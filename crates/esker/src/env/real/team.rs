@@ -18,12 +18,12 @@ use crate::env::pool::Job;
 ///
 /// Shape: up to `thread_count` threads, one queue; each free thread takes the oldest job. A free
 /// thread blocks on a condition variable and uses no processor. A job that panics ends alone: its
-/// thread goes on, and the first such panic is kept for [`Crew::first_trouble`]. Any thread may
+/// thread goes on, and the first such panic is kept for [`Team::first_trouble`]. Any thread may
 /// call anything.
 ///
-/// Dropping the crew drops the jobs that have not started and waits for those that have. (The
-/// thread of a job that itself drops the crew is not waited for; it ends by itself.)
-pub struct Crew {
+/// Dropping the team drops the jobs that have not started and waits for those that have. (The
+/// thread of a job that itself drops the team is not waited for; it ends by itself.)
+pub struct Team {
     name: &'static str,
     shared: Arc<Shared>,
     thread_count: usize,
@@ -59,20 +59,20 @@ struct LaterJob {
     job: NamedJob,
 }
 
-impl Crew {
+impl Team {
     /// How many threads the machine runs at the same time; 1 where it does not say.
     pub fn core_count() -> usize {
         thread::available_parallelism().map_or(1, std::num::NonZero::get)
     }
 
-    /// A crew of at most `thread_count` threads, whose names begin with `name`; none is started
+    /// A team of at most `thread_count` threads, whose names begin with `name`; none is started
     /// yet.
     ///
     /// # Panics
     /// When `thread_count` is 0: nothing would ever run.
-    pub fn new(name: &'static str, thread_count: usize) -> Crew {
+    pub fn new(name: &'static str, thread_count: usize) -> Team {
         assert!(thread_count > 0);
-        Crew {
+        Team {
             name,
             shared: Arc::new(Shared {
                 queue: Mutex::default(),
@@ -150,7 +150,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for Team {
     fn drop(&mut self) {
         let unstarted = {
             let mut queue = self.shared.lock();
@@ -172,10 +172,10 @@ impl Drop for Crew {
     }
 }
 
-impl fmt::Debug for Crew {
+impl fmt::Debug for Team {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let queue = self.shared.lock();
-        f.debug_struct("Crew")
+        f.debug_struct("Team")
             .field("name", &self.name)
             .field("thread_count", &self.thread_count)
             .field("running", &queue.running)
