@@ -11,15 +11,19 @@ use crate::flow::write::active::Active;
 /// Writes values that wait, and syncs the value log and the log that points there. Says whether
 /// memtables were sealed for it, which are to be flushed.
 pub fn flush(core: &Core) -> Result<bool> {
+    let mut passed_bytes = 0;
     if core.values.pool().waiting_bytes() > 0 {
         for parts in core.keyspaces.all() {
-            write_waiting(&core.values, &parts.current.view())?;
+            passed_bytes += write_waiting(&core.values, &parts.current.view())?;
         }
         // Before the sync, which takes longer: there is room by now.
         core.gate.changed.raise();
         regulate::set_memory(core);
     }
-    let mut is_sealed = core.values.is_pool_full() && seal_waiting(core);
+    // Not for what came in meanwhile, whose turn is next: the flush of its memtable would write it
+    // beside that, and so twice.
+    let is_clogged = passed_bytes >= core.values.watch().flush_bytes();
+    let mut is_sealed = is_clogged && seal_waiting(core);
     // Near the limit what was overwritten is found out with every flush of values.
     is_sealed |= space::is_pressed(core) && space::seal_values(core);
     core.committer.sync_values()?;
@@ -27,8 +31,8 @@ pub fn flush(core: &Core) -> Result<bool> {
     Ok(is_sealed)
 }
 
-// What is left was overwritten or deleted. It goes with its memtable, which is flushed for that:
-// the flush writes what a snapshot sees of it, and nobody ever writes the rest.
+// What was passed over was overwritten or deleted. It goes with its memtable, which is flushed for
+// that: the flush writes what a snapshot sees of it, and nobody ever writes the rest.
 fn seal_waiting(core: &Core) -> bool {
     let waits = |active: &Active, id: KeyspaceId| {
         let table = active

@@ -15,25 +15,29 @@ use crate::store::mem::memtable::Memtable;
 use crate::store::vlog::packet::{PACKET_VALUES, PackedValue};
 use crate::store::vlog::value_pool::WaitingValue;
 
-/// Writes what waits in the memtables of a view, oldest first.
+/// Writes what waits in the memtables of a view, oldest first. Gives the bytes that were passed
+/// over, and go on waiting.
 ///
 /// Errors: those of writing; what was not written waits on.
-pub fn write_waiting(log: &Arc<ValueLog>, view: &View) -> Result<()> {
+pub fn write_waiting(log: &Arc<ValueLog>, view: &View) -> Result<u64> {
+    let mut passed_bytes = 0;
     for index in (0..view.parts().memtables.len()).rev() {
-        write_table(log, view, index)?;
+        passed_bytes += write_table(log, view, index)?;
     }
-    Ok(())
+    Ok(passed_bytes)
 }
 
-fn write_table(log: &Arc<ValueLog>, view: &View, index: usize) -> Result<()> {
+fn write_table(log: &Arc<ValueLog>, view: &View, index: usize) -> Result<u64> {
     let table = &view.parts().memtables[index];
     let mut packet = Vec::new();
     let mut packet_bytes = 0;
+    let mut passed_bytes = 0;
     for waiting in table.values().kept() {
         let Some(value) = waiting.unwritten() else {
             continue;
         };
         if !is_newest(view, index, &waiting) {
+            passed_bytes += waiting.waiting_bytes();
             continue;
         }
         let bytes = packed(&waiting, value.clone()).record_bytes();
@@ -45,10 +49,10 @@ fn write_table(log: &Arc<ValueLog>, view: &View, index: usize) -> Result<()> {
         packet.push((waiting, value));
         packet_bytes += bytes;
     }
-    if packet.is_empty() {
-        return Ok(());
+    if !packet.is_empty() {
+        write_packet(log, table, packet)?;
     }
-    write_packet(log, table, packet)
+    Ok(passed_bytes)
 }
 
 type Packed = (Arc<WaitingValue>, Bytes);

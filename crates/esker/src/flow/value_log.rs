@@ -244,11 +244,6 @@ impl ValueLog {
         self.unflushed_bytes() >= self.watch.flush_bytes()
     }
 
-    /// Whether so much waits to be written that writers will soon have to wait too.
-    pub fn is_pool_full(&self) -> bool {
-        self.pool().waiting_bytes() >= self.watch.flush_bytes()
-    }
-
     /// Bytes that were written and not synced.
     pub fn unsynced_bytes(&self) -> u64 {
         self.state().unsynced_bytes

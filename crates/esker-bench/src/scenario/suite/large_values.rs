@@ -10,23 +10,20 @@ use std::time::Instant;
 use crate::disk::raw::{self, Pieces, SyncWhen};
 use crate::disk::space::{bytes_text, disk_bytes as bytes_on_disk};
 use crate::fail::{Failure, Outcome};
-use crate::make::random::{Random, scramble};
+use crate::make::random::Random;
 use crate::measure::summary::Summary;
 use crate::report::published;
 use crate::report::record::Measurement;
 use crate::run::course::{Course, Finished};
 use crate::scenario::db_bench::work::{self, KINDS};
+use crate::scenario::suite::large_goals::Shares;
+use crate::scenario::suite::large_overwrite;
+use crate::scenario::suite::large_source::{VALUE_BYTES, Values, write_key};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::{Play, Stage, rate};
 use crate::scenario::suite::table::{Table, grouped, nanos_text, rate_text};
 use crate::target::settings::{Packing, StoreSettings};
 use crate::target::store::WriteHow;
-
-/// Bytes of a value: the document's 100 KB.
-const VALUE_BYTES: usize = 102_400;
-
-/// Bytes of noise that values are cut from: many times what a buffer of a compressor sees.
-const NOISE_BYTES: usize = 8 << 20;
 
 /// Values of the document.
 const PUTS: u64 = 104_858;
@@ -43,6 +40,10 @@ const CONFIGURATIONS: [(u64, u64); 3] = [(50, 500), (100, 600), (100, 700)];
 fn divisor(size: Size) -> u64 {
     size.pick(50, 10, 1)
 }
+
+/// Bytes of a segment of the value log, and the fewest that a scaled one has.
+const SEGMENT_BYTES: u64 = 64 << 20;
+const SEGMENT_BYTES_MIN: u64 = 2 << 20;
 
 /// Names of the measurements, as records have them.
 const NAMES: [&str; 3] = ["put", "get", "mixed"];
@@ -82,6 +83,8 @@ struct Figures {
     share: Option<f64>,
     /// The same, of appends that are synced behind as often as the engine syncs.
     synced_share: Option<f64>,
+    /// Bytes written for each byte of values.
+    written: Option<f64>,
 }
 
 /// Runs every scheme under every configuration.
@@ -97,10 +100,11 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
         "as libkvs has it, buffer_size is the engine's value_buffer_size and buffer_horizon_size \
          its value_flush_bytes: so many unsynced bytes start a sync in the background",
     )?;
-    let values = Values::new();
+    let values = Values::make();
     let rounds = stage.request.rounds.unwrap_or(1);
     let mut results: [[Vec<Figures>; 3]; 3] = Default::default();
     let mut limits: [Vec<f64>; 4] = Default::default();
+    let mut shares = Shares::default();
     for round in 0..rounds {
         for (place, (horizon, pool)) in CONFIGURATIONS.into_iter().enumerate() {
             let run = Run {
@@ -119,13 +123,32 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
             put.synced_share = Some(put.rate / behind.max(1e-9));
             let get = run.get(stage, puts, stage.request.scaled(GETS / divisor), read)?;
             let mixed = run.mix(stage, stage.request.scaled(MIXED / divisor))?;
+            shares.puts.extend(put.synced_share);
+            shares.written.extend(put.written);
+            shares.gets.extend(get.share);
             for (scheme, result) in [put, get, mixed].into_iter().enumerate() {
                 results[scheme][place].push(result);
             }
         }
+        let (horizon, pool) = CONFIGURATIONS[0];
+        let settings = settings(horizon << 20, pool << 20, divisor);
+        let overwritten =
+            large_overwrite::run(stage, &overwriting(settings, divisor), &values, puts)?;
+        shares.overwrites.push(overwritten.speed);
+        shares.spaces.push(overwritten.space);
     }
     stage.clear()?;
-    tell(stage, &results, &limits)
+    stage.record.verdicts.extend(shares.judge());
+    tell(stage, &results, &limits, &shares)
+}
+
+/// The same with segments that are smaller as the values are fewer: one of them may always be dead.
+fn overwriting(mut settings: StoreSettings, divisor: u64) -> StoreSettings {
+    let segment = (SEGMENT_BYTES / divisor).max(SEGMENT_BYTES_MIN).to_string();
+    settings
+        .own
+        .push(("value_log.segment_size".into(), segment));
+    settings
 }
 
 /// What libkvs makes of `buffer_horizon_size` and `buffer_size`, scaled as the values are.
@@ -142,31 +165,6 @@ fn settings(horizon: u64, pool: u64, divisor: u64) -> StoreSettings {
             .into(),
         ..StoreSettings::default()
     }
-}
-
-/// Keys and values of kvs's own test programs, but for the values, which were all the same letter.
-struct Values {
-    noise: Vec<u8>,
-}
-
-impl Values {
-    fn new() -> Values {
-        let mut noise = vec![0; NOISE_BYTES + VALUE_BYTES];
-        Random::new(301).fill(&mut noise);
-        Values { noise }
-    }
-
-    fn value(&self, number: u64) -> &[u8] {
-        let start = usize::try_from(scramble(number) % NOISE_BYTES as u64);
-        let start = start.expect("inside the noise");
-        &self.noise[start..start + VALUE_BYTES]
-    }
-}
-
-/// The decimal digits of a number, the last first: 10 is `01`.
-fn write_key(number: u64, key: &mut Vec<u8>) {
-    key.clear();
-    key.extend(number.to_string().bytes().rev());
 }
 
 /// All schemes under one configuration.
@@ -228,6 +226,8 @@ impl Run<'_> {
         let closing = closing.elapsed();
         let bytes = finished.bytes().max(1);
         let space = bytes_on_disk(stage.dir())? as f64 / bytes as f64;
+        let written = work.and_then(|work| work.written_bytes);
+        let written = written.map(|written| written as f64 / bytes as f64);
         stage.say(&format!(
             "put, {}: {} of values in {:.2} s and {:.2} s to close, write amplification {:.2}, \
              {space:.2} times their bytes on the disk once closed\n",
@@ -235,11 +235,13 @@ impl Run<'_> {
             bytes_text(bytes),
             finished.wall().as_secs_f64(),
             closing.as_secs_f64(),
-            work.and_then(|work| work.written_bytes)
-                .map_or(f64::NAN, |written| written as f64 / bytes as f64),
+            written.unwrap_or(f64::NAN),
         ))?;
         self.keep(stage, false);
-        Ok(figures(&finished, finished.ops(), Some(limit)))
+        Ok(Figures {
+            written,
+            ..figures(&finished, finished.ops(), Some(limit))
+        })
     }
 
     fn fill(&self, stage: &mut Stage<'_, '_>, play: &Play, puts: u64) -> Outcome<Finished> {
@@ -272,7 +274,7 @@ impl Run<'_> {
         let finished = stage.measure(NAMES[1], &[READ], &play, &course, &|lane| {
             let (mut key, mut random) = (Vec::new(), Random::new(2));
             while lane.go() {
-                let bytes = self.get_one(&play, random.below(puts), &mut key)?;
+                let bytes = self.values.get(&play, random.below(puts), &mut key)?;
                 lane.add_bytes(bytes);
                 lane.finish(0, 1);
             }
@@ -281,21 +283,6 @@ impl Run<'_> {
         play.store.close()?;
         self.keep(stage, true);
         Ok(figures(&finished, finished.ops(), Some(limit)))
-    }
-
-    /// Gets a value that must be there, and right.
-    fn get_one(&self, play: &Play, number: u64, key: &mut Vec<u8>) -> Outcome<u64> {
-        write_key(number, key);
-        let mut is_right = false;
-        play.store.get(key, &mut |value| {
-            is_right = value == self.values.value(number);
-        })?;
-        match is_right {
-            true => Ok((key.len() + VALUE_BYTES) as u64),
-            false => Err(Failure::failed(format!(
-                "the value of key {number} is not what was put"
-            ))),
-        }
     }
 
     /// Scheme 3: a store that was just filled, its buffers warm. What is told counts the gets.
@@ -331,7 +318,7 @@ impl Run<'_> {
                     if !lane.go() {
                         break;
                     }
-                    let bytes = self.get_one(&play, random.below(gets), &mut key)?;
+                    let bytes = self.values.get(&play, random.below(gets), &mut key)?;
                     lane.add_bytes(bytes);
                     lane.finish(0, 1);
                 }
@@ -364,6 +351,7 @@ fn figures(finished: &Finished, ops: u64, limit: Option<f64>) -> Figures {
         mean_ns: wall.as_secs_f64() * 1e9 / ops.max(1) as f64,
         share: limit.map(|limit| per_s / limit.max(1e-9)),
         synced_share: None,
+        written: None,
     }
 }
 
@@ -425,6 +413,7 @@ fn tell(
     stage: &mut Stage<'_, '_>,
     results: &[[Vec<Figures>; 3]; 3],
     limits: &[Vec<f64>; 4],
+    shares: &Shares,
 ) -> Outcome {
     let [write, behind, synced, read] = limits;
     let middle = |rates: &[f64]| Summary::of(rates.iter().copied());
@@ -463,6 +452,16 @@ fn tell(
             rate_text(published[0].rate),
             rate_text(published[2].rate)
         ),
+    );
+    let told = |all: &[f64]| {
+        let all = Summary::of(all.iter().copied());
+        all.map_or_else(String::new, |all| all.text(|share| format!("{share:.2}")))
+    };
+    let (speed, space) = (told(&shares.overwrites), told(&shares.spaces));
+    stage.headline(
+        "all overwritten twice",
+        format!("{speed} of the first fill's speed, {space} times the live bytes afterwards"),
+        "goal: 0.7 of it, 1.3 times".into(),
     );
     Ok(())
 }

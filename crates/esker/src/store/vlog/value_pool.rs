@@ -359,6 +359,11 @@ impl WaitingValue {
         }
     }
 
+    /// Its part of the bytes that wait.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.state().counted_bytes
+    }
+
     /// Says where the value was written. From here on it may leave memory.
     pub fn written(&self, place: &ValuePointer) {
         let (before, counted_bytes) = {

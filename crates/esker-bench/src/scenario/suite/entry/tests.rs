@@ -96,9 +96,9 @@ fn growth_tells_most_over_fewest() {
 
 #[test]
 fn large_values_stand_beside_the_raw_disk() {
-    // Three configurations, of each four limits and three schemes.
+    // Three configurations, of each four limits and three schemes; a fill and its overwriting.
     let (ran, record) = ok("large-values --scale=0.01");
-    assert_eq!(record.measurements.len(), 21);
+    assert_eq!(record.measurements.len(), 23);
     let of = |name: &str| names(&record).iter().filter(|one| **one == name).count();
     assert_eq!(
         [
@@ -111,6 +111,8 @@ fn large_values_stand_beside_the_raw_disk() {
         ],
         [3; 6]
     );
+    assert_eq!(record.verdicts.len(), 5);
+    assert!(record.verdicts.iter().all(|one| one.measured.is_some()));
     let mixed = record.measurements.iter().find(|one| one.name == "mixed");
     let kinds = mixed.unwrap().latencies.iter().map(|one| one.kind.as_str());
     assert!(kinds.eq(["read", "write"]));
@@ -121,6 +123,7 @@ fn large_values_stand_beside_the_raw_disk() {
         "109 171",
         "8.17 ms",
         "156",
+        "of the first fill's speed",
     ] {
         assert!(ran.out.contains(told), "{told}: {}", ran.out);
     }
