@@ -97,6 +97,7 @@ impl Account {
             machine: Machine::look(&stage.dir),
             measurements: self.measurements,
             verdicts: Vec::new(),
+            history: Vec::new(),
         }
     }
 }

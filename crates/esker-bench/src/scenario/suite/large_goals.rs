@@ -58,24 +58,14 @@ impl Shares {
 
 fn at_least(line: &str, least: f64, of: &str, all: &[f64]) -> Verdict {
     let measured = Summary::of(all.iter().copied());
-    Verdict {
-        line: line.into(),
-        asked: format!("{least} {of} at least"),
-        measured,
-        unit: "×".into(),
-        is_met: measured.map(|all| all.median >= least),
-    }
+    let asked = format!("{least} {of} at least");
+    Verdict::of(line, asked, "×", measured, |median| median >= least)
 }
 
 fn at_most(line: &str, most: f64, of: &str, all: &[f64]) -> Verdict {
     let measured = Summary::of(all.iter().copied());
-    Verdict {
-        line: line.into(),
-        asked: format!("{most} {of} at most"),
-        measured,
-        unit: "×".into(),
-        is_met: measured.map(|all| all.median <= most),
-    }
+    let asked = format!("{most} {of} at most");
+    Verdict::of(line, asked, "×", measured, |median| median <= most)
 }
 
 #[cfg(test)]
