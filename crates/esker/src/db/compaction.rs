@@ -49,7 +49,8 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
     // Asked before the books are taken: they are never held over I/O.
     let room_bytes = space::room_for_compaction(core);
     let mut state = core.work.state();
-    if core.gate.is_closed() || core.gate.fault().is_some() {
+    // Among others where the database was only opened for reading: its files are another's.
+    if core.gate.check_upkeep().is_err() {
         return None;
     }
     if state.manual_count > 0 || state.is_short_of_space {

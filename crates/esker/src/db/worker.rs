@@ -151,7 +151,7 @@ pub fn prepare_segment(core: &Arc<Core>) {
 pub fn flush_values(core: &Arc<Core>) {
     {
         let mut state = core.work.state();
-        let is_barred = core.gate.is_closed() || core.gate.fault().is_some();
+        let is_barred = core.gate.check_upkeep().is_err();
         if is_barred {
             return;
         }
@@ -220,7 +220,7 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     {
         let mut state = core.work.state();
         // Looked at under the lock: `close` waits for what is on the books when the gate shuts.
-        let is_barred = core.gate.is_closed() || core.gate.fault().is_some();
+        let is_barred = core.gate.check_upkeep().is_err();
         if is_barred || !state.flushing.insert(parts.id) {
             return;
         }
@@ -269,7 +269,7 @@ fn failed_flush(core: &Core, error: &Error) {
 pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     {
         let mut state = core.work.state();
-        let is_barred = core.gate.is_closed() || core.gate.fault().is_some();
+        let is_barred = core.gate.check_upkeep().is_err();
         if is_barred || parts.phrasebook.set_training(true) {
             return;
         }
