@@ -173,7 +173,9 @@ impl Drop for DbCursor {
     fn drop(&mut self) {
         let passed = self.scan.take().map_or(0, |scan| scan.passed_count());
         let core = self.lease.core();
-        core.board.add(Tick::Passed, passed);
+        if passed > 0 {
+            core.board.add(Tick::Passed, passed);
+        }
         if passed >= PASSED_MIN && passed > self.steps {
             worker::clear_way(core, self.keyspace);
         }

@@ -18,6 +18,7 @@ use crate::db::regulate;
 use crate::db::space;
 use crate::db::training;
 use crate::db::value_flushing;
+use crate::db::work::WorkState;
 use crate::env::pool::Priority;
 use crate::flow::sampling;
 use crate::store::mem::memtable::Memtable;
@@ -55,21 +56,13 @@ pub fn tidy(core: &Arc<Core>) {
     if core.doomed.count() == 0 && !core.values.has_dying() {
         return;
     }
-    {
-        let mut state = core.work.state();
+    let job = Job {
+        priority: Priority::Low,
+        name: "esker-tidy",
         // The next open removes what a closed database leaves.
-        if core.gate.is_closed() {
-            return;
-        }
-        state.job_count += 1;
-    }
-    let core = Arc::clone(core);
-    let pool = Arc::clone(&core.env.pool);
-    let job = move || {
-        janitor::remove_doomed(&core);
-        job_ended(&core);
+        book: |_: &mut WorkState| !core.gate.is_closed(),
     };
-    pool.spawn(Priority::Low, "esker-tidy", Box::new(job));
+    spawn(core, job, |core| janitor::remove_doomed(core));
 }
 
 /// Deletes in a memtable from which on it is flushed for a scan that met them: stepping over as
@@ -91,43 +84,35 @@ pub fn clear_way(core: &Arc<Core>, id: KeyspaceId) {
     if !is_due {
         return;
     }
-    {
-        let mut state = core.work.state();
-        if core.gate.check_upkeep().is_err() {
-            return;
-        }
-        state.job_count += 1;
-    }
-    let core = Arc::clone(core);
-    let pool = Arc::clone(&core.env.pool);
-    let job = move || {
+    let job = Job {
+        priority: Priority::High,
+        name: "esker-clear",
+        book: |_: &mut WorkState| core.gate.check_upkeep().is_ok(),
+    };
+    spawn(core, job, move |core| {
         let is_sealed = core.committer.paused(|active| {
             // Another scan may have come first.
             let live = active.table(id).map(|table| table.writer.table());
             live.is_ok_and(|live| is_in_the_way(live)) && active.seal(id)
         });
         if is_sealed {
-            memtable_sealed(&core);
+            memtable_sealed(core);
         }
-        job_ended(&core);
-    };
-    pool.spawn(Priority::High, "esker-clear", Box::new(job));
+    });
 }
 
 /// Has the next segment of the log prepared.
 pub fn prepare_segment(core: &Arc<Core>) {
-    {
-        let mut state = core.work.state();
-        if state.is_preparing || core.gate.is_closed() {
-            return;
-        }
-        state.is_preparing = true;
-        state.job_count += 1;
-    }
-    let core = Arc::clone(core);
-    let pool = Arc::clone(&core.env.pool);
-    let job = move || {
-        look_at_space(&core);
+    let book = |state: &mut WorkState| {
+        !core.gate.is_closed() && !std::mem::replace(&mut state.is_preparing, true)
+    };
+    let job = Job {
+        priority: Priority::High,
+        name: "esker-segment",
+        book,
+    };
+    spawn(core, job, |core| {
+        look_at_space(core);
         let made = core.segments.prepare();
         if let Err(error) = made {
             // The write path makes its segment itself when there is no spare, and reports then.
@@ -141,32 +126,29 @@ pub fn prepare_segment(core: &Arc<Core>) {
             core.gate.fail(&error);
         }
         core.work.state().is_preparing = false;
-        job_ended(&core);
-    };
-    pool.spawn(Priority::High, "esker-segment", Box::new(job));
+    });
 }
 
 /// Has large values written and made durable, and the log that points to them: so that there is
 /// room for more, and that after a crash few of them must be read to be believed.
 pub fn flush_values(core: &Arc<Core>) {
-    {
-        let mut state = core.work.state();
-        let is_barred = core.gate.check_upkeep().is_err();
-        if is_barred {
-            return;
+    let book = |state: &mut WorkState| {
+        if core.gate.check_upkeep().is_err() {
+            return false;
         }
-        if std::mem::replace(&mut state.is_flushing_values, true) {
-            // What was written since it began may be too late for it.
-            state.is_flush_wanted = true;
-            return;
-        }
-        state.job_count += 1;
-    }
-    let core = Arc::clone(core);
-    let pool = Arc::clone(&core.env.pool);
-    let job = move || {
-        look_at_space(&core);
-        let flushed = value_flushing::flush(&core);
+        let is_under_way = std::mem::replace(&mut state.is_flushing_values, true);
+        // What was written since it began may be too late for it.
+        state.is_flush_wanted |= is_under_way;
+        !is_under_way
+    };
+    let job = Job {
+        priority: Priority::High,
+        name: "esker-values",
+        book,
+    };
+    spawn(core, job, |core| {
+        look_at_space(core);
+        let flushed = value_flushing::flush(core);
         let is_wanted = {
             let mut state = core.work.state();
             state.is_flushing_values = false;
@@ -174,14 +156,12 @@ pub fn flush_values(core: &Arc<Core>) {
         };
         match flushed {
             // Their flush makes room, and looks here again when it ends.
-            Ok(true) => memtable_sealed(&core),
-            Ok(false) if is_wanted && core.values.is_flush_due() => flush_values(&core),
+            Ok(true) => memtable_sealed(core),
+            Ok(false) if is_wanted && core.values.is_flush_due() => flush_values(core),
             Ok(false) => {}
-            Err(error) => failed_values(&core, &error),
+            Err(error) => failed_values(core, &error),
         }
-        job_ended(&core);
-    };
-    pool.spawn(Priority::High, "esker-values", Box::new(job));
+    });
 }
 
 /// Has large values flushed after a time, however few they are then.
@@ -217,32 +197,25 @@ fn failed_values(core: &Core, error: &Error) {
 }
 
 fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
-    {
-        let mut state = core.work.state();
-        // Looked at under the lock: `close` waits for what is on the books when the gate shuts.
-        let is_barred = core.gate.check_upkeep().is_err();
-        if is_barred || !state.flushing.insert(parts.id) {
-            return;
-        }
-        state.job_count += 1;
-    }
-    let core = Arc::clone(core);
-    let pool = Arc::clone(&core.env.pool);
-    let job = move || {
-        look_at_space(&core);
-        let flushed = flushing::flush_keyspace(&core, &parts, &flushing::due(&core, &parts));
+    let id = parts.id;
+    let job = Job {
+        priority: Priority::High,
+        name: "esker-flush",
+        book: |state: &mut WorkState| core.gate.check_upkeep().is_ok() && state.flushing.insert(id),
+    };
+    spawn(core, job, move |core| {
+        look_at_space(core);
+        let flushed = flushing::flush_keyspace(core, &parts, &flushing::due(core, &parts));
         core.work.state().flushing.remove(&parts.id);
         let is_done = flushed.is_ok();
         if let Err(error) = flushed {
-            failed_flush(&core, &error);
+            failed_flush(core, &error);
         }
-        janitor::remove_doomed(&core);
+        janitor::remove_doomed(core);
         if is_done {
-            wake(&core);
+            wake(core);
         }
-        job_ended(&core);
-    };
-    pool.spawn(Priority::High, "esker-flush", Box::new(job));
+    });
 }
 
 // Every new segment of the log and every flush comes here first, so that writers are refused when
@@ -267,18 +240,16 @@ fn failed_flush(core: &Core, error: &Error) {
 
 /// Has a dictionary trained for the keyspace's values, unless that is under way.
 pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
-    {
-        let mut state = core.work.state();
-        let is_barred = core.gate.check_upkeep().is_err();
-        if is_barred || parts.phrasebook.set_training(true) {
-            return;
-        }
-        state.job_count += 1;
-    }
-    let core = Arc::clone(core);
-    let pool = Arc::clone(&core.env.pool);
-    let job = move || {
-        if let Err(error) = training::train(&core, &parts) {
+    let trained = Arc::clone(&parts);
+    let job = Job {
+        priority: Priority::Low,
+        name: "esker-train",
+        book: |_: &mut WorkState| {
+            core.gate.check_upkeep().is_ok() && !trained.phrasebook.set_training(true)
+        },
+    };
+    spawn(core, job, move |core| {
+        if let Err(error) = training::train(core, &parts) {
             // Tried again it would fail again; a later one meets other files.
             parts
                 .phrasebook
@@ -286,11 +257,9 @@ pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
             core.work.note_failure("train a dictionary", &error);
         }
         parts.phrasebook.set_training(false);
-        janitor::remove_doomed(&core);
-        wake(&core);
-        job_ended(&core);
-    };
-    pool.spawn(Priority::Low, "esker-train", Box::new(job));
+        janitor::remove_doomed(core);
+        wake(core);
+    });
 }
 
 /// Spawns one compaction if one is due and there is a free thread; says whether it did.
@@ -344,6 +313,36 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     if may_go_on {
         wake(core);
     }
+}
+
+/// One piece of background work that is on the books from here until it ends.
+struct Job<B> {
+    priority: Priority,
+    name: &'static str,
+    /// Whether it is to run, and what else is to be noted of it. Asked under the lock of the
+    /// books: `close` waits for what is on them when the gate shuts.
+    book: B,
+}
+
+// Runs `work` on a background thread, if the job may be booked.
+fn spawn<B>(core: &Arc<Core>, job: Job<B>, work: impl FnOnce(&Arc<Core>) + Send + 'static)
+where
+    B: FnOnce(&mut WorkState) -> bool,
+{
+    {
+        let mut state = core.work.state();
+        if !(job.book)(&mut state) {
+            return;
+        }
+        state.job_count += 1;
+    }
+    let core = Arc::clone(core);
+    let pool = Arc::clone(&core.env.pool);
+    let run = move || {
+        work(&core);
+        job_ended(&core);
+    };
+    pool.spawn(job.priority, job.name, Box::new(run));
 }
 
 fn job_ended(core: &Core) {

@@ -17,7 +17,7 @@ pub enum Priority {
 /// One piece of background work. It must not block on other jobs of the same pool.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// Background threads.
+/// Background threads. Where they are real, jobs of one priority never wait for those of the other.
 pub trait Pool: Send + Sync + fmt::Debug {
     /// Runs `job` some time later on a background thread. `name` is for people and debuggers.
     fn spawn(&self, priority: Priority, name: &'static str, job: Job);
@@ -31,6 +31,6 @@ pub trait Pool: Send + Sync + fmt::Debug {
     /// its clock to the end of the timeout when no job is left.
     fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool;
 
-    /// How many jobs can run at the same time.
+    /// How many `Low` jobs can run at the same time.
     fn thread_count(&self) -> usize;
 }

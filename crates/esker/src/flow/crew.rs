@@ -26,8 +26,8 @@ use crate::env::signal::Signal;
 use crate::store::sst::any_builder::{AnyBuilder, packer};
 use crate::store::sst::searchable::records::{PackedValue, ValuePacker};
 
-/// Keys and values of a tray, in bytes: five to ten milliseconds of packing. So long a flush may
-/// wait for a thread, and giving a tray away takes a thousandth of that.
+/// Keys and values of a tray, in bytes: five to ten milliseconds of packing. So long a
+/// compaction may wait for a thread, and giving a tray away takes a thousandth of that.
 pub const TRAY_BYTES: usize = 128 << 10;
 
 /// Trays under way for each thread: one that it packs, and one for it to take next.

@@ -24,8 +24,12 @@ pub struct RealPool {
 
 impl RealPool {
     /// How many threads the machine runs at the same time; 1 where it does not say.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door to real threads"
+    )]
     pub fn core_count() -> usize {
-        Team::core_count()
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
     }
 
     /// A pool of at most `thread_count` threads for `Low` jobs, and a few for `High` ones; none is

@@ -60,11 +60,6 @@ struct LaterJob {
 }
 
 impl Team {
-    /// How many threads the machine runs at the same time; 1 where it does not say.
-    pub fn core_count() -> usize {
-        thread::available_parallelism().map_or(1, std::num::NonZero::get)
-    }
-
     /// A team of at most `thread_count` threads, whose names begin with `name`; none is started
     /// yet.
     ///
