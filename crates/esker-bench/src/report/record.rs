@@ -80,6 +80,15 @@ impl Verdict {
             is_met: measured.map(|measured| is_met(measured.median)),
         }
     }
+
+    /// How it reads: `met`, `not met` or `not measured`.
+    pub fn word(&self) -> &'static str {
+        match self.is_met {
+            Some(true) => "met",
+            Some(false) => "not met",
+            None => "not measured",
+        }
+    }
 }
 
 /// One workload on one engine.

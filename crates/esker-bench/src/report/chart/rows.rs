@@ -113,8 +113,7 @@ impl Rows {
             self.row(&mut drawing, &scale, width, top, row);
             let class = match self.kind {
                 _ if row.is_noise => "soft",
-                // What reads as 1.00 is no win.
-                Kind::Ratio if row.value.median >= 1.005 => "ours-text",
+                Kind::Ratio if is_win(row.value.median) => "ours-text",
                 _ => "ink",
             };
             let base = middle(top, width) + 4.0;
@@ -194,6 +193,11 @@ impl Rows {
         let widths = self.rows.iter().map(|row| width_of(&row.label));
         widths.fold(0.0, f64::max)
     }
+}
+
+/// Whether a ratio is ours: what reads as 1.00 is no win.
+pub fn is_win(ratio: f64) -> bool {
+    ratio >= 1.005
 }
 
 /// The smallest and the largest of all spreads.

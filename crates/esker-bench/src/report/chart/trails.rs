@@ -1,6 +1,7 @@
 //! A small line for each workload: its ratio from run to run, on one scale of factors for all.
 
 use crate::report::chart::paint::{Anchor, Drawing, fit, width_of};
+use crate::report::chart::rows::is_win;
 use crate::report::chart::scale::Scale;
 use crate::report::quantity;
 use crate::report::study::past::Trail;
@@ -47,7 +48,7 @@ pub fn draw(trails: &[Trail], width: f64) -> Drawing {
         if let Some((x, y)) = line.last() {
             drawing.dot("ours", *x, *y, 3.0, text);
         }
-        let is_ahead = trail.ends().is_some_and(|(_, last)| last >= 1.005);
+        let is_ahead = trail.ends().is_some_and(|(_, last)| is_win(last));
         let class = if is_ahead { "ours-text" } else { "ink" };
         drawing.text(class, width, base, Anchor::End, text);
     }

@@ -36,9 +36,9 @@ pub fn section(record: &Record) -> Section {
             Cell::from(verdict.asked.clone()),
             measured(verdict).into(),
             match verdict.is_met {
-                Some(true) => accent("met"),
-                Some(false) => "not met".into(),
-                None => quiet("not measured"),
+                Some(true) => accent(verdict.word()),
+                Some(false) => verdict.word().into(),
+                None => quiet(verdict.word()),
             },
         ]);
     }

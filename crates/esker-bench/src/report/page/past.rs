@@ -11,12 +11,11 @@ use crate::report::study::past::trails;
 /// The section; empty for a record that knows of no earlier run.
 pub fn section(record: &Record) -> Section {
     let trails = trails(&record.history);
-    let (Some(first), Some(last)) = (record.history.first(), record.history.last()) else {
+    // With a trail there are two runs at the least.
+    let ends = record.history.first().zip(record.history.last());
+    let Some((first, last)) = ends.filter(|_| !trails.is_empty()) else {
         return Section::new("History", String::new());
     };
-    if trails.is_empty() {
-        return Section::new("History", String::new());
-    }
     let told = format!(
         "Operations a second to those of the best other log-structured engine in the same run, \
          over {} runs, from {} to {}. Scales go by factors and are the same for all; the grey \

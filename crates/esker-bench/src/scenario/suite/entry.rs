@@ -147,11 +147,7 @@ fn goals(verdicts: &[Verdict]) -> String {
             verdict.line.clone(),
             verdict.asked.clone(),
             measured.unwrap_or_else(|| "–".into()),
-            match verdict.is_met {
-                Some(true) => "met".into(),
-                Some(false) => "not met".into(),
-                None => "not measured".into(),
-            },
+            verdict.word().into(),
         ]);
     }
     format!("\n{}", table.text())
