@@ -34,8 +34,14 @@ pub fn resume(core: &Core) {
 /// within `max_space_amp`, twice (known, and hidden in the tree), might be more than the rest.
 const PRESSED_SHARE: f64 = 0.8;
 
-/// How many times its live bytes the value log may have then: the least that can be set.
+/// How many times its live bytes the value log may have then at the least: the least that can be
+/// set. Moving values costs the more the less may be dead: all of a segment's live bytes for its
+/// dead ones.
 const PRESSED_SPACE_AMP: f64 = 1.05;
+
+/// The part of what `disk_limit` leaves beside live values that may be dead then. As much may be
+/// hidden in the tree, and the rest is for what is written while space is taken back.
+const PRESSED_DEAD_SHARE: f64 = 0.3;
 
 /// Whether the database takes more than `disk_limit`; the disk itself may have room.
 pub fn is_beyond_limit(core: &Core) -> bool {
@@ -45,11 +51,18 @@ pub fn is_beyond_limit(core: &Core) -> bool {
 
 /// How many times its live bytes the value log may have now.
 pub fn max_space_amp(core: &Core) -> f64 {
-    let asked = core.settings.load().db.max_space_amp;
-    match is_pressed(core) {
-        true => asked.min(PRESSED_SPACE_AMP),
-        false => asked,
+    let settings = core.settings.load();
+    let asked = settings.db.max_space_amp;
+    if !is_pressed(core) {
+        return asked;
     }
+    let version = core.history.current();
+    let files = version.keyspaces.values();
+    let files = files.flat_map(|state| state.levels.files());
+    let live_bytes: u64 = files.map(|(_, file)| file.values.total_bytes()).sum();
+    let left_bytes = settings.db.disk_limit.saturating_sub(live_bytes);
+    let affordable = 1.0 + PRESSED_DEAD_SHARE * left_bytes as f64 / live_bytes.max(1) as f64;
+    asked.min(affordable.max(PRESSED_SPACE_AMP))
 }
 
 /// Whether the database takes so much of `disk_limit` that space is taken back eagerly.

@@ -174,6 +174,9 @@ fn follow_up(core: &Arc<Core>, applied: Applied) {
     if applied.has_rotated {
         worker::prepare_segment(core);
     }
+    if applied.has_values_rotated {
+        worker::look_at_space(core);
+    }
     if applied.has_values_due {
         worker::flush_values(core);
     } else if applied.has_values_unwatched {

@@ -195,8 +195,7 @@ impl ValueLog {
         pending: &mut Pending,
     ) -> Result<Vec<ValuePointer>> {
         let bytes = values.iter().map(PackedValue::record_bytes).sum();
-        let (writer, offset) = self.set_aside(bytes)?;
-        pending.segments.push(writer.number());
+        let (writer, offset) = self.set_aside(bytes, pending)?;
         let mut packet = Packet::at(offset);
         let values = values.into_iter();
         let pointers = values.map(|value| packet.add(&writer, value)).collect();
@@ -227,6 +226,7 @@ impl ValueLog {
             log: Arc::clone(self),
             segments: Vec::new(),
             waiting: Vec::new(),
+            has_begun: false,
         }
     }
 
@@ -350,8 +350,7 @@ impl ValueLog {
     }
 
     fn write(&self, new: &NewValue<'_>, pending: &mut Pending) -> Result<ValuePointer> {
-        let (writer, offset) = self.set_aside(new.record_bytes())?;
-        pending.segments.push(writer.number());
+        let (writer, offset) = self.set_aside(new.record_bytes(), pending)?;
         let pointer = writer.write(offset, new).map_err(|cause| {
             let message = "writing to the value log failed; reopen the database";
             Error::new(ErrorKind::Faulted, message).caused_by(cause)
@@ -360,8 +359,14 @@ impl ValueLog {
         Ok(pointer)
     }
 
-    /// A place for a record of `bytes`, which counts as under way from here on.
-    fn set_aside(&self, bytes: u64) -> Result<(VlogWriter, u64)> {
+    /// A place for records of `bytes`, which count as under way from here on.
+    fn set_aside(&self, bytes: u64, pending: &mut Pending) -> Result<(VlogWriter, u64)> {
+        let place = self.place_for(bytes, pending)?;
+        pending.segments.push(place.0.number());
+        Ok(place)
+    }
+
+    fn place_for(&self, bytes: u64, pending: &mut Pending) -> Result<(VlogWriter, u64)> {
         loop {
             if let Some(place) = self.state().set_aside(bytes) {
                 return Ok(place);
@@ -378,6 +383,7 @@ impl ValueLog {
             let whole = SEGMENT_HEAD_BYTES + bytes;
             let is_own = whole > self.parts.segment_bytes;
             let writer = self.begin(whole.max(self.parts.segment_bytes))?;
+            pending.has_begun = true;
             let mut state = self.state();
             if is_own {
                 return Ok(state.add_own(writer, bytes));
@@ -433,9 +439,15 @@ pub struct Pending {
     log: Arc<ValueLog>,
     segments: Vec<FileNumber>,
     waiting: Vec<Arc<WaitingValue>>,
+    has_begun: bool,
 }
 
 impl Pending {
+    /// Whether a segment was begun for them, so that the value log takes more of the disk.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
     /// The values that were not written, for the memtable that has their pointers by now.
     pub fn take_waiting(&mut self) -> Vec<Arc<WaitingValue>> {
         std::mem::take(&mut self.waiting)

@@ -5,7 +5,7 @@ use std::path::Path;
 use esker::base::codec::compress::Compression;
 use esker::env::fs::Fs;
 use esker::env::sim::SimWorld;
-use esker::{Db, ErrorKind, Keyspace, KeyspaceOptions, Readable};
+use esker::{Db, Durability, ErrorKind, Keyspace, KeyspaceOptions, Readable, WriteOptions};
 
 /// The smallest limit that can be set.
 const LIMIT_BYTES: u64 = 16 << 20;
@@ -118,4 +118,42 @@ fn a_compaction_that_might_not_fit_is_refused_before_it_begins() {
     db.compact::<&[u8]>(..).unwrap();
     db.put("00", vec![b'w'; 4_000]).unwrap();
     check_readable(&db);
+}
+
+#[test]
+fn large_values_stop_at_the_disk_limit_while_the_background_is_stuck() {
+    // A sync takes its time, and nothing else of the background runs either. A writer of large
+    // values, whose own calls end in the page cache, is refused within a segment of the limit.
+    let world = SimWorld::new(4);
+    let mut builder = Db::builder("db").env(world.env());
+    for (name, text) in [
+        ("disk_limit", "16MiB"),
+        ("disk.free_min", "1MiB"),
+        ("wal.segment_size", "256KiB"),
+        ("wal.total_size", "1MiB"),
+        ("value_log.segment_size", "1MiB"),
+    ] {
+        builder = builder.set(name, text).unwrap();
+    }
+    let db = builder.open().unwrap();
+    let options = WriteOptions {
+        durability: Some(Durability::Buffered),
+        no_wait: true,
+    };
+    let mut written = 0;
+    let error = loop {
+        match db.with_write(options).put("key", vec![b'v'; 64 << 10]) {
+            Ok(()) => written += 64 << 10,
+            Err(error) => break error,
+        }
+        assert!(written < 2 * LIMIT_BYTES, "never refused");
+    };
+    assert_eq!(error.kind(), ErrorKind::OutOfSpace, "{error}");
+    assert!(error.message().contains("disk_limit"), "{error}");
+    assert!(written > LIMIT_BYTES / 2, "{written}");
+    assert!(written < LIMIT_BYTES + (1 << 20), "{written}");
+    // Once it comes to run, what was overwritten is given back, and the writer goes on.
+    world.pool.run_all();
+    db.put("key", vec![b'w'; 64 << 10]).unwrap();
+    assert_eq!(db.get("key").unwrap().unwrap(), vec![b'w'; 64 << 10]);
 }

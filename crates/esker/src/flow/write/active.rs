@@ -60,6 +60,8 @@ pub struct Applied {
     pub has_rotated: bool,
     /// Whether live memtables took notably more memory, so that others should make room.
     pub has_grown: bool,
+    /// Whether a new segment of the value log was begun, so that space should be looked at.
+    pub has_values_rotated: bool,
     /// Whether so much of the value log is unsynced that a sync should come.
     pub has_values_due: bool,
     /// Whether large values wait to be written or synced, and nobody will look after them later.

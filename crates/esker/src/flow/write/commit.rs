@@ -205,6 +205,7 @@ impl Committer {
                 table.values().keep(pending.take_waiting());
                 self.values.name(table);
             }
+            applied.has_values_rotated = pending.has_begun();
             applied.has_values_due = self.values.is_flush_due();
             applied.has_values_unwatched = self.values.is_watch_due();
             applied.has_grown = {
