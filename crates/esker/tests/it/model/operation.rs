@@ -95,14 +95,19 @@ pub fn key(number: u16) -> Vec<u8> {
     }
 }
 
-/// The bytes of a value: mostly short, rarely larger than a block or a segment of values.
+/// The bytes of a value: mostly short and around the thresholds of `settings`, rarely larger than a
+/// block, a segment of values, and all the memory there is.
 pub fn value(tag: u32) -> Vec<u8> {
+    let rest = tag / 16;
     let len = match tag % 16 {
         0 => 0,
-        1..=9 => 8,
-        10..=13 => 60,
-        14 => 700,
-        _ if tag % 512 == 15 => 70_000,
+        1..=8 => 8,
+        9..=10 => 31 + rest as usize % 3,
+        11..=13 => 59 + rest as usize % 3,
+        14 => 699 + rest as usize % 3,
+        _ if rest % 512 == 0 => 8 << 20,
+        _ if rest % 256 == 1 => 1 << 20,
+        _ if rest % 32 == 2 => 70_000,
         _ => 4000,
     };
     let mut random = Random::new(u64::from(tag));
