@@ -31,6 +31,11 @@ pub trait Pool: Send + Sync + fmt::Debug {
     /// its clock to the end of the timeout when no job is left.
     fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool;
 
+    /// Lets others run until `is_over`, or for as long as `most`: for who expects something within
+    /// microseconds, less than going to sleep and being woken takes. Where threads are not real it
+    /// is over at once.
+    fn linger(&self, _most: Duration, _is_over: &dyn Fn() -> bool) {}
+
     /// How many `Low` jobs can run at the same time.
     fn thread_count(&self) -> usize;
 }

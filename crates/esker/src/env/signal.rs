@@ -20,8 +20,8 @@ pub struct Signal {
 #[derive(Debug, Default)]
 struct State {
     raised_count: u64,
-    /// Threads that wait. Mostly there are none: a call of the system that wakes nobody takes one to
-    /// two microseconds, of the fifty that a synced write does.
+    /// Threads that wait. Mostly there are none: a call of the system that wakes nobody takes one
+    /// to two microseconds, of the fifty that a synced write does.
     waiting_count: usize,
 }
 

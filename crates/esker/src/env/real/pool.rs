@@ -1,6 +1,6 @@
 //! Real background threads.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::env::pool::{Job, Pool, Priority};
 use crate::env::real::team::Team;
@@ -71,6 +71,17 @@ impl Pool for RealPool {
         self.urgent.start_thread_if_short();
         self.patient.start_thread_if_short();
         signal.block(seen, timeout)
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door to real threads"
+    )]
+    fn linger(&self, most: Duration, is_over: &dyn Fn() -> bool) {
+        let since = Instant::now();
+        while !is_over() && since.elapsed() < most {
+            std::thread::yield_now();
+        }
     }
 
     fn thread_count(&self) -> usize {

@@ -105,7 +105,7 @@ pub fn value(tag: u32) -> Vec<u8> {
         9..=10 => 31 + rest as usize % 3,
         11..=13 => 59 + rest as usize % 3,
         14 => 699 + rest as usize % 3,
-        _ if rest % 512 == 0 => 8 << 20,
+        _ if rest.is_multiple_of(512) => 8 << 20,
         _ if rest % 256 == 1 => 1 << 20,
         _ if rest % 32 == 2 => 70_000,
         _ => 4000,

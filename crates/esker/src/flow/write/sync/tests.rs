@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::base::types::error::ErrorKind;
+use crate::env::pool::{Job, Priority};
+use crate::env::real::pool::RealPool;
 use crate::env::sim::SimWorld;
 
 /// Counts its syncs, and fails from a given one on.
@@ -143,7 +145,7 @@ fn threads_share_syncs_and_none_returns_early() {
     // what its thread wrote is durable, and there are never more syncs than writers.
     const THREADS: usize = 8;
     const WRITES: u64 = 200;
-    let pool = Arc::new(crate::env::real::pool::RealPool::new(THREADS));
+    let pool = Arc::new(RealPool::new(THREADS));
     let (group, disk) = (Arc::new(SyncGroup::default()), Arc::new(Disk::default()));
     group.add_segment(FileNumber(1), disk.clone());
     let (writing, done) = (Arc::new(Mutex::new(0)), Arc::new(Signal::default()));
@@ -169,7 +171,7 @@ fn threads_share_syncs_and_none_returns_early() {
             }
             done.raise();
         };
-        pool.spawn(crate::env::pool::Priority::High, "writer", Box::new(job));
+        pool.spawn(Priority::Low, "writer", Box::new(job));
     }
     while done.raised_count() < THREADS as u64 {
         let seen = done.raised_count();
@@ -178,4 +180,85 @@ fn threads_share_syncs_and_none_returns_early() {
     let total = THREADS as u64 * WRITES;
     assert!(disk.sync_count.load(Ordering::SeqCst) <= total);
     assert_eq!(group.synced(), Some(at(1, total)));
+}
+
+/// Threads, and what lingers there does so until what it lingers for has come.
+#[derive(Debug)]
+struct Unhurried {
+    threads: RealPool,
+    linger_count: AtomicU64,
+}
+
+impl Pool for Unhurried {
+    fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
+        self.threads.spawn(priority, name, job);
+    }
+
+    fn spawn_after(&self, delay: Duration, priority: Priority, name: &'static str, job: Job) {
+        self.threads.spawn_after(delay, priority, name, job);
+    }
+
+    fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {
+        self.threads.wait(signal, seen, timeout)
+    }
+
+    fn linger(&self, most: Duration, is_over: &dyn Fn() -> bool) {
+        self.linger_count.fetch_add(1, Ordering::SeqCst);
+        while !is_over() {
+            self.threads.linger(most, is_over);
+        }
+    }
+
+    fn thread_count(&self) -> usize {
+        self.threads.thread_count()
+    }
+}
+
+#[test]
+fn who_was_synced_together_is_waited_for() {
+    // Three writers ask for the same sync. So the first of them to be back waits for the two
+    // others, and one sync is for all three again; who comes alone then is waited for no more.
+    let pool = Arc::new(Unhurried {
+        threads: RealPool::new(2),
+        linger_count: AtomicU64::new(0),
+    });
+    let (group, disk) = (Arc::new(SyncGroup::default()), Arc::new(Disk::default()));
+    group.add_segment(FileNumber(1), disk.clone());
+    let done = Arc::new(Signal::default());
+    let write = |offset: u64| {
+        disk.written.fetch_max(offset, Ordering::SeqCst);
+        group.wrote(at(1, offset));
+    };
+    let spawn_other = |offset: u64| {
+        let (group, own_pool, done) = (Arc::clone(&group), Arc::clone(&pool), Arc::clone(&done));
+        let job = move || {
+            group.sync_through(at(1, offset), &*own_pool).unwrap();
+            done.raise();
+        };
+        pool.spawn(Priority::Low, "writer", Box::new(job));
+    };
+    let await_others = |count: u64| {
+        while done.raised_count() < count {
+            pool.wait(&done, count - 1, LOOK_AGAIN);
+        }
+    };
+    group.state().group = 3;
+    for offset in [10, 20, 30] {
+        write(offset);
+    }
+    spawn_other(10);
+    spawn_other(20);
+    group.sync_through(at(1, 30), &*pool).unwrap();
+    await_others(2);
+    assert_eq!(disk.sync_count.load(Ordering::SeqCst), 1);
+    assert!(pool.linger_count.load(Ordering::SeqCst) <= 1);
+    assert_eq!(group.state().group, 3);
+    // The others stay away: for that the pool must not wait for ever.
+    let impatient = RealPool::new(1);
+    for offset in [40, 50] {
+        write(offset);
+        group.sync_through(at(1, offset), &impatient).unwrap();
+        assert_eq!(group.state().group, 1);
+    }
+    assert_eq!(disk.sync_count.load(Ordering::SeqCst), 3);
 }
