@@ -86,12 +86,19 @@ impl<V: Clone> ShardedCache<V> {
     }
 
     /// As [`ShardedCache::insert`], for what is cheap to bring again: it is kept if that pushes
-    /// nothing out, or when it is offered a second time within a while.
+    /// nothing out, or when it is offered several times within a while. What is not kept costs the
+    /// shared lock only.
     pub fn offer(&self, key: BlockKey, value: V, charge_bytes: usize) {
         let hash = key.hash();
-        self.cell(hash).change(|shard, evicted| {
-            shard.offer(key, tag(hash), value, charge_bytes, evicted);
-        });
+        let cell = self.cell(hash);
+        let shard = cell.shard.read().unwrap_or_else(PoisonError::into_inner);
+        let is_wanted = shard.wants(&key, tag(hash), charge_bytes);
+        drop(shard);
+        if is_wanted {
+            cell.change(|shard, evicted| {
+                shard.insert(key, tag(hash), value, charge_bytes, evicted);
+            });
+        }
     }
 
     /// Whether a block with that charge would push nothing out.
