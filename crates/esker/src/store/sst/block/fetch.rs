@@ -156,25 +156,22 @@ impl BlockSource {
         Ok(plain)
     }
 
-    /// The record at `offset`, if the cache has it unpacked.
+    /// What the cache has unpacked under the user key with that `hash64`, or one with the same.
     #[inline]
-    pub fn cached_record(&self, offset: u64) -> Result<Option<Unpacked>> {
-        match self.cache.get(&self.key_at(offset)) {
-            Some(Cached::Record(record)) => Ok(Some(record)),
-            Some(_) => {
-                let error = Error::corruption("a block is used as a record");
-                Err(error.in_file(FileName::Sst(self.number)).at_offset(offset))
-            }
-            None => Ok(None),
+    pub fn cached_record(&self, hash: u64) -> Option<Unpacked> {
+        match self.cache.get(&BlockKey::of_user_key(self.number, hash)) {
+            Some(Cached::Record(record)) => Some(record),
+            // Nothing else is put under a key.
+            Some(_) | None => None,
         }
     }
 
-    /// Offers the record at `offset` to the cache. It is brought again by one small access, where
-    /// a block that it would push out takes as long and serves many.
-    pub fn offer_record(&self, offset: u64, record: Unpacked) {
+    /// Offers the newest record of a user key with that `hash64` to the cache. It is brought again
+    /// by one small access, where a block that it would push out takes as long and serves many.
+    pub fn offer_record(&self, hash: u64, record: Unpacked) {
         let charge = record.size_bytes();
-        self.cache
-            .offer(self.key_at(offset), Cached::Record(record), charge);
+        let key = BlockKey::of_user_key(self.number, hash);
+        self.cache.offer(key, Cached::Record(record), charge);
     }
 
     /// Appends `len` bytes that are no block to `bytes`, unchecked. Errors name the file.
