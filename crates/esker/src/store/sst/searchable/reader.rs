@@ -72,6 +72,11 @@ impl SearchableReader {
         })
     }
 
+    /// Has records read from a map of the file from now on, if there can be one.
+    pub fn map(&mut self) {
+        self.source.map();
+    }
+
     /// The newest entry of the key that is visible at `at`, if the file has one. Range deletes
     /// are not looked at.
     ///
@@ -129,9 +134,8 @@ impl SearchableReader {
         place: RecordPlace,
     ) -> Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
-        self.source
-            .read_bare(place.offset, u64::from(place.len), &mut bytes)?;
-        let record = self.record(&bytes, prefix, trailer, place)?;
+        let bytes = self.source.bare(place.offset, place.len, &mut bytes)?;
+        let record = self.record(bytes, prefix, trailer, place)?;
         if !record.tail.is(rest) {
             return Ok(None);
         }
@@ -202,9 +206,8 @@ impl SearchableReader {
         }
         let (place, trailer) = (marks.record(spot.entry)?, marks.trailer(spot.entry)?);
         let mut bytes = Vec::new();
-        self.source
-            .read_bare(place.offset, u64::from(place.len), &mut bytes)?;
-        let record = self.record(&bytes, &user_key, trailer, place)?;
+        let bytes = self.source.bare(place.offset, place.len, &mut bytes)?;
+        let record = self.record(bytes, &user_key, trailer, place)?;
         record.tail.put_into(&mut user_key);
         Ok(user_key)
     }
