@@ -18,7 +18,8 @@ const SHARE_BYTES_MIN: usize = 1 << 20;
 ///
 /// The budget is split evenly over shards, and every shard keeps its share; so
 /// `used_bytes() <= capacity_bytes()` holds whenever no call is under way. An entry's charge is
-/// what the caller says plus [`ShardedCache::ENTRY_BYTES`].
+/// what the caller says plus [`ShardedCache::ENTRY_BYTES`]; that of a file's first entry in a shard
+/// is a little more.
 ///
 /// A hit takes the shard's lock shared and moves nothing; values are dropped outside the lock.
 pub struct ShardedCache<V> {
@@ -107,7 +108,7 @@ impl<V: Clone> ShardedCache<V> {
         let share = self.capacity_bytes() / self.cells.len();
         // Relaxed: advice, right enough whoever sees it when.
         let used = self.cell(key.hash()).used_bytes.load(Ordering::Relaxed);
-        used + charge_bytes + Self::ENTRY_BYTES <= share
+        used + charge_bytes + Self::ENTRY_BYTES + Shard::<V>::FILE_BYTES <= share
     }
 
     /// Removes all blocks of a file; takes time for each of them and for each shard, not for
