@@ -135,11 +135,11 @@ fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
             count.to_string(),
         );
     }
-    sheet.without(
-        "mapped_reads",
-        settings.mapped_reads,
-        "the engine chooses by itself how it reads files",
-    );
+    if let Some(is_mapped) = settings.mapped_reads {
+        let pairs = vec![("mapped_reads", is_mapped.to_string())];
+        let note = "of files that are searched while they are packed";
+        sheet.told("mapped_reads", is_mapped, pairs, note);
+    }
 }
 
 fn files(settings: &StoreSettings, sheet: &mut Sheet) {

@@ -176,4 +176,5 @@ fn open_files(parts: &Parts, cache: &Arc<BlockCache>) -> OpenFiles {
         open_max,
         Arc::clone(cache),
     )
+    .mapped(parts.resolved.db.mapped_reads)
 }

@@ -137,6 +137,22 @@ pub trait ReadFile: Send + Sync {
     /// Says that reads will be anywhere: nothing is to be read that is not asked for, by a read or
     /// by [`ReadFile::prefetch`]. A hint; never fails.
     fn expect_random(&self) {}
+
+    /// The file in memory, to be looked at anywhere without a call; `None` where it cannot be had
+    /// so, or where it is no longer as long as when it was opened.
+    ///
+    /// Only for files that nobody changes any more. What cannot be read from the disk then is no
+    /// error any longer: the system ends the process (docs/decisions/0008-mapped-reads.md).
+    fn map(&self) -> Option<Arc<dyn MappedFile>> {
+        None
+    }
+}
+
+/// The bytes of a file in memory, brought from the disk when somebody looks at them. They stay
+/// though the file is closed or removed. Any thread may call anything.
+pub trait MappedFile: Send + Sync {
+    /// The `len` bytes from `offset`; `None` where the file has not so many. The same each time.
+    fn bytes(&self, offset: u64, len: usize) -> Option<&[u8]>;
 }
 
 /// The lock of a directory; released when dropped.

@@ -1,6 +1,7 @@
 //! Databases whose bottom level is packed value by value.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use esker::env::random::Random;
 use esker::env::sim::SimWorld;
@@ -307,4 +308,58 @@ fn a_keyspace_without_values_has_nothing_to_learn_from() {
     db.compact::<&[u8]>(..).unwrap();
     assert!(counter(&db, "esker_dictionaries_trained_total") <= 2);
     assert!(db.get("large7").unwrap().is_some());
+}
+
+#[test]
+fn two_readers_and_compactions_share_a_map() {
+    // Files of the operating system, mapped, and a cache that holds little. While two threads read
+    // single keys, and a cursor is half way through, compactions read the same files, and remove
+    // them: the texts stay what they were, though every file is another one in the end.
+    let dir = tempfile::tempdir().unwrap();
+    let mut builder = Db::builder(dir.path().join("db"));
+    let more = [("mapped_reads", "on"), ("memory_limit", "1MiB")];
+    for (name, text) in SETTINGS.iter().chain(&more) {
+        builder = builder.set(name, text).unwrap();
+    }
+    let db = builder.open().unwrap();
+    let mut model = Model::new();
+    fill(&db, 0..1500, &mut model);
+    db.compact::<&[u8]>(..).unwrap();
+    assert!(is_all_searchable(&db));
+    let first: Vec<_> = db.files().iter().map(|file| file.number).collect();
+    let mut cursor = db.cursor().unwrap();
+    cursor.seek(key(400)).unwrap();
+    let (is_over, count) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for seed in 1..=2 {
+            let (db, is_over, count) = (&db, &is_over, &count);
+            scope.spawn(move || {
+                let mut random = Random::new(seed);
+                while !is_over.load(Ordering::Relaxed) {
+                    let number = random.below(1500);
+                    let found = db.get(key(number)).unwrap().unwrap();
+                    assert!(found == review(number).as_bytes());
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        for round in 0..4 {
+            let before = count.load(Ordering::Relaxed);
+            while count.load(Ordering::Relaxed) < before + 200 {
+                std::thread::yield_now();
+            }
+            // The same texts once more, so that there is something to merge.
+            fill(&db, (round..1500).step_by(9), &mut model);
+            db.compact::<&[u8]>(..).unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(db.files().iter().all(|file| !first.contains(&file.number)));
+    for (key, value) in model.range(key(400)..) {
+        assert_eq!(cursor.key(), Some(key.as_bytes()));
+        assert!(cursor.value().unwrap().unwrap() == value.as_bytes());
+        cursor.next().unwrap();
+    }
+    assert!(cursor.key().is_none());
+    assert_equal(&db, &model);
 }

@@ -54,8 +54,9 @@ impl Keys {
     }
 }
 
-/// What every engine is given for reviews: by its own names the packing that ours has for them,
-/// also for long ones, of which one in forty would otherwise lie unpacked in the value log.
+/// What every engine is given for reviews: memory maps, as in the document, and by its own names
+/// the packing that ours has for them, also for long ones, of which one in forty would otherwise
+/// lie unpacked in the value log.
 pub fn ours() -> StoreSettings {
     let own = [
         ("compression", "searchable"),
@@ -64,6 +65,7 @@ pub fn ours() -> StoreSettings {
     let own = own.map(|(name, text)| (name.to_owned(), text.to_owned()));
     StoreSettings {
         own: own.to_vec(),
+        mapped_reads: Some(true),
         ..StoreSettings::default()
     }
 }

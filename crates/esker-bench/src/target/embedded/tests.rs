@@ -102,6 +102,7 @@ fn settings_are_translated_and_told() {
     assert_eq!(row("cache_bytes").given, format!("memory_limit={limit}"));
     assert!(row("packing").given.contains("sst.compression_upper=none"));
     assert!(!row("l0_stop").has_effect() && !row("l0_stop").note.is_empty());
+    assert_eq!(row("mapped_reads").given, "mapped_reads=false");
     assert!(row("own").has_effect());
     let wrong = StoreSettings {
         own: vec![("no.such".into(), "1".into())],

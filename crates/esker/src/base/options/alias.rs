@@ -91,6 +91,8 @@ const ALIASES: &[(&str, &str, Spelling)] = &[
         "files.open_max",
         Spelling::Negative(EVERY_FILE),
     ),
+    ("allow_mmap_reads", "mapped_reads", Spelling::Same),
+    ("mmap_read", "mapped_reads", Spelling::Same),
     ("target_file_size_base", "sst.file_size", Spelling::Same),
     ("max_file_size", "sst.file_size", Spelling::Same),
     (

@@ -218,6 +218,17 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
         access: field!(open_files_max),
     },
     Setting {
+        name: "mapped_reads",
+        rank: Rank::Expert,
+        is_live: false,
+        shape: Shape::Flag,
+        example: "true",
+        doc: "Whether searchable files are read through memory maps instead of by calls.",
+        reason: "It is quicker, and what the disk cannot read then ends the process: whether that \
+                 may be is for whoever runs it to say.",
+        access: field!(mapped_reads),
+    },
+    Setting {
         name: "compaction.rate_limit",
         rank: Rank::Expert,
         is_live: true,

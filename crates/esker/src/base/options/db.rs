@@ -36,6 +36,8 @@ pub struct DbOptions {
     pub value_flush_interval_s: u32,
     /// Sorted files that are kept open at the same time.
     pub open_files_max: usize,
+    /// Whether records that are packed by themselves are read through memory maps of their files.
+    pub mapped_reads: bool,
     /// Bytes per second that background work may write; 0 is as fast as it can.
     pub compaction_rate_bytes: u64,
 }
@@ -79,6 +81,7 @@ impl Default for DbOptions {
             // As often as Linux looks for dirty pages.
             value_flush_interval_s: 5,
             open_files_max: 4096,
+            mapped_reads: false,
             compaction_rate_bytes: 0,
         }
     }

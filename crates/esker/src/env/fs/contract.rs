@@ -9,7 +9,7 @@ type Check = fn(&dyn Fs, &Path);
 
 /// Runs every check, each in an empty directory of its own below `dir`.
 pub(crate) fn check_all(fs: &dyn Fs, dir: &Path) {
-    let checks: [(&str, Check); 13] = [
+    let checks: [(&str, Check); 14] = [
         ("append", appended_bytes_are_read_back),
         ("short", reading_beyond_the_end_is_corruption),
         ("empty", create_empties_what_was_there),
@@ -17,6 +17,7 @@ pub(crate) fn check_all(fs: &dyn Fs, dir: &Path) {
         ("rename", rename_replaces_its_target),
         ("link", a_linked_file_outlives_its_first_name),
         ("open", an_open_file_outlives_its_name),
+        ("map", a_map_has_the_file_and_nothing_else),
         ("dirs", directories_come_and_go),
         ("log", a_log_is_zeros_and_what_was_written),
         ("recycle", a_recycled_log_keeps_its_bytes_and_grows),
@@ -161,6 +162,26 @@ fn an_open_file_outlives_its_name(fs: &dyn Fs, dir: &Path) {
     fs.remove_file(&path).unwrap();
     write_file(fs, &path, b"other");
     assert_eq!(read_range(&*reader, 0, 5), b"bytes");
+}
+
+// A map shows what reads show, none of what lies behind the end, and outlives name and handle.
+fn a_map_has_the_file_and_nothing_else(fs: &dyn Fs, dir: &Path) {
+    let (path, empty) = (dir.join("a"), dir.join("empty"));
+    let bytes: Vec<u8> = (0..10_000_u32).map(|byte| (byte % 251) as u8).collect();
+    write_file(fs, &path, &bytes);
+    write_file(fs, &empty, b"");
+    assert!(fs.open_read(&empty).unwrap().map().is_none());
+    let reader = fs.open_read(&path).unwrap();
+    let map = reader.map().unwrap();
+    let other = reader.map().unwrap();
+    drop(reader);
+    fs.remove_file(&path).unwrap();
+    assert!(map.bytes(0, 10_000).unwrap() == bytes);
+    assert!(other.bytes(4_095, 3).unwrap() == &bytes[4_095..4_098]);
+    assert_eq!(map.bytes(10_000, 0), Some(&[][..]));
+    for (offset, len) in [(9_999, 2), (10_001, 0), (0, usize::MAX), (u64::MAX, 1)] {
+        assert_eq!(map.bytes(offset, len), None);
+    }
 }
 
 // Directories are made with their parents, and removed only when empty.

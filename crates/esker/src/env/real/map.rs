@@ -1,12 +1,14 @@
-//! Mappings: one stretch of a file, shared and writable; and memory of our own.
+//! Mappings: a stretch of a file to write, a whole file to read, and memory of our own.
 #![allow(unsafe_code)]
 
 use std::fs::File;
 use std::io;
 use std::ptr::{self, NonNull};
+use std::slice;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
+use crate::env::fs::MappedFile;
 use crate::env::pages::{Pages, Piece};
 
 /// Part of a file in memory: what is copied in is in the page cache at once.
@@ -86,6 +88,65 @@ impl MappedWindow {
 impl Drop for MappedWindow {
     fn drop(&mut self) {
         // SAFETY: address and len are those of our own mapping, which nobody uses any more.
+        let unmapped = unsafe { munmap(self.address.as_ptr().cast(), self.len) };
+        // Unmapping a whole mapping of our own fails only if the address is wrong: our bug.
+        assert!(unmapped.is_ok(), "munmap of our own mapping: {unmapped:?}");
+    }
+}
+
+/// A whole file in memory, to be read.
+///
+/// Shape: its first `len` bytes. The kernel keeps the file alive while it is mapped, whatever
+/// becomes of its name.
+///
+/// What can go wrong: a page that the disk refuses, or that lies behind the end of a file that
+/// somebody cut, ends the process with SIGBUS.
+#[derive(Debug)]
+pub struct MappedBytes {
+    address: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread; nothing is written through it.
+unsafe impl Send for MappedBytes {}
+// SAFETY: as above.
+unsafe impl Sync for MappedBytes {}
+
+impl MappedBytes {
+    /// Maps the first `len` bytes of `file`, which has them and which nobody writes to any more.
+    pub fn map(file: &File, len: usize) -> io::Result<MappedBytes> {
+        assert!(len > 0);
+        let flags = MapFlags::SHARED;
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
+        let address = unsafe { mmap(ptr::null_mut(), len, ProtFlags::READ, flags, file, 0)? };
+        let Some(address) = NonNull::new(address.cast::<u8>()) else {
+            return Err(io::Error::other("the kernel mapped a file at address zero"));
+        };
+        let mapped = MappedBytes { address, len };
+        // SAFETY: the range is the mapping's own, and the advice changes no byte of it.
+        // A refused hint changes nothing but speed, so its error has no reader.
+        let _ = unsafe { madvise(address.as_ptr().cast(), len, Advice::Random) };
+        Ok(mapped)
+    }
+}
+
+impl MappedFile for MappedBytes {
+    fn bytes(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let start = usize::try_from(offset).ok()?;
+        let end = start.checked_add(len)?;
+        if end > self.len {
+            return None;
+        }
+        // SAFETY: start + len <= self.len, so the range lies in the mapping, which lives as long
+        // as `self`. Whoever maps a file keeps to files that are finished: the engine writes to
+        // none of them again, and the lock of the directory keeps other processes' engines away.
+        Some(unsafe { slice::from_raw_parts(self.address.as_ptr().add(start), len) })
+    }
+}
+
+impl Drop for MappedBytes {
+    fn drop(&mut self) {
+        // SAFETY: address and len are those of our own mapping; no slice of it outlives `self`.
         let unmapped = unsafe { munmap(self.address.as_ptr().cast(), self.len) };
         // Unmapping a whole mapping of our own fails only if the address is wrong: our bug.
         assert!(unmapped.is_ok(), "munmap of our own mapping: {unmapped:?}");

@@ -7,8 +7,8 @@
 //! Not here: what the traits promise (`env/fs.rs` and its neighbours), the simulation of all
 //! this (`env/sim`).
 
-pub mod os_file;
 pub mod map;
+pub mod os_file;
 pub mod append;
 pub mod log;
 pub mod extent;

@@ -15,7 +15,8 @@ use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use rustix::io::{Errno, pread, pwritev, retry_on_intr};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::fs::ReadFile;
+use crate::env::fs::{MappedFile, ReadFile};
+use crate::env::real::map::MappedBytes;
 
 /// Mode of new files: what a database holds is nobody else's to read.
 pub const FILE_MODE: u32 = 0o600;
@@ -310,5 +311,21 @@ impl ReadFile for RealReadFile {
 
     fn expect_random(&self) {
         self.file.advise_random();
+    }
+
+    fn map(&self) -> Option<Arc<dyn MappedFile>> {
+        // Pages behind the end of a file that was cut since it was opened must not be looked at.
+        let is_whole = self
+            .file
+            .size_bytes()
+            .is_ok_and(|now| now == self.size_bytes);
+        // What does not fit into the address space is read by calls.
+        let len = usize::try_from(self.size_bytes).ok()?;
+        if !is_whole || len == 0 {
+            return None;
+        }
+        // So is what the file system does not map.
+        let mapped = MappedBytes::map(self.file.file(), len).ok()?;
+        Some(Arc::new(mapped))
     }
 }

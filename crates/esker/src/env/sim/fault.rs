@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, ReadFile};
+use crate::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, MappedFile, ReadFile};
 use crate::env::sim::fault_plan::{CallClass, CallCounts, Fate, Fault, Plan, Plans};
-use crate::env::sim::fs::SimFs;
+use crate::env::sim::fs::{Copied, SimFs};
 
 /// A file system that counts calls and fails those that a plan names.
 ///
@@ -147,15 +147,35 @@ impl Watch {
             Fate::Off | Fate::Meet(Fault::PowerOff) => Err(off_error("read", path)),
             Fate::Meet(Fault::BitFlip) => {
                 file.read_at(at, buffer)?;
-                let bit_count = buffer.len() as u64 * 8;
-                if bit_count > 0 {
-                    let bit = self.plans().below(bit_count);
-                    let index = usize::try_from(bit / 8).expect("below the buffer's length");
-                    buffer[index] ^= 1 << (bit % 8);
-                }
+                self.flip(buffer);
                 Ok(())
             }
             Fate::Meet(fault) => Err(fault_error(fault, "read", path)),
+        }
+    }
+
+    // What is mapped fails no more but by ending the process, so this is the one time.
+    fn map(&self, path: &Path, file: &dyn ReadFile) -> Option<Arc<dyn MappedFile>> {
+        let fate = self.plans().meet(CallClass::Read, path);
+        match fate {
+            Fate::Pass => file.map(),
+            Fate::Meet(Fault::BitFlip) => {
+                let mut bytes = vec![0; usize::try_from(file.size_bytes()).ok()?];
+                file.read_at(0, &mut bytes).ok()?;
+                self.flip(&mut bytes);
+                Some(Arc::new(Copied(bytes)))
+            }
+            Fate::Off | Fate::Meet(_) => None,
+        }
+    }
+
+    // Changes one bit, if there is one.
+    fn flip(&self, bytes: &mut [u8]) {
+        let bit_count = bytes.len() as u64 * 8;
+        if bit_count > 0 {
+            let bit = self.plans().below(bit_count);
+            let index = usize::try_from(bit / 8).expect("below the number of bytes");
+            bytes[index] ^= 1 << (bit % 8);
         }
     }
 }
@@ -374,6 +394,10 @@ impl ReadFile for FaultReadFile {
 
     fn expect_random(&self) {
         self.inner.expect_random();
+    }
+
+    fn map(&self) -> Option<Arc<dyn MappedFile>> {
+        self.watch.map(&self.path, &*self.inner)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::env::random::Random;
 /// What a call does to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallClass {
-    /// Reads bytes of an open file.
+    /// Reads bytes of an open file, or maps it.
     Read,
     /// Appends, or writes at an offset.
     Write,
@@ -97,7 +97,8 @@ pub enum Fault {
     /// A file's sync fails and loses unsynced bytes for ever
     /// ([`crate::env::sim::fs::SimFs::lose_next_sync`]). Other calls: as `Io`.
     LostSync,
-    /// A read succeeds with one bit changed. Other calls: nothing happens.
+    /// A read succeeds with one bit changed, a map has one bit that differs from the file's. Other
+    /// calls: nothing happens.
     BitFlip,
     /// The machine goes off during this call: a write or a change of names in flight may or
     /// may not survive, as the crash image decides. From then on every call fails.

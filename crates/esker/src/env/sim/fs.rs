@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, ReadFile};
+use crate::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, MappedFile, ReadFile};
 use crate::env::sim::crash::CrashMode;
 use crate::env::sim::disk::{Disk, refused, split};
 use crate::env::sim::tree::{Dirs, FileId, Step};
@@ -404,6 +404,22 @@ impl ReadFile for SimReadFile {
     }
 
     fn prefetch(&self, _offset: u64, _len: u64) {}
+
+    fn map(&self) -> Option<Arc<dyn MappedFile>> {
+        let mut bytes = vec![0; usize::try_from(self.size_bytes).ok()?];
+        self.read_at(0, &mut bytes).ok()?;
+        (!bytes.is_empty()).then(|| Arc::new(Copied(bytes)) as Arc<dyn MappedFile>)
+    }
+}
+
+/// A file's bytes as they were when it was mapped: nobody changes such a file.
+pub struct Copied(pub Vec<u8>);
+
+impl MappedFile for Copied {
+    fn bytes(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let start = usize::try_from(offset).ok()?;
+        self.0.get(start..start.checked_add(len)?)
+    }
 }
 
 struct SimLock {

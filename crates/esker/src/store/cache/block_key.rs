@@ -7,7 +7,10 @@ use crate::base::types::ids::FileNumber;
 const MIX_FILE: u64 = 0x243f_6a88_85a3_08d3;
 const MIX_OFFSET: u64 = 0xb7e1_5162_8aed_2a6b;
 
-/// A block's file and its offset there, in bytes.
+/// The highest bit of a place that is no offset. No file is so long.
+const BY_KEY: u64 = 1 << 63;
+
+/// A block's file and its offset there, in bytes; or a file and the hash of a key in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockKey {
     /// The file.
@@ -17,7 +20,17 @@ pub struct BlockKey {
 }
 
 impl BlockKey {
-    /// 64 bits that look random; file numbers and offsets come from us, not from an enemy.
+    /// What a file has of the user key with that `hash64`. Other keys may have the same.
+    #[inline]
+    pub fn of_user_key(file: FileNumber, hash: u64) -> BlockKey {
+        BlockKey {
+            file,
+            offset: hash | BY_KEY,
+        }
+    }
+
+    /// 64 bits that look random. File numbers and offsets come from us; who chooses user keys so
+    /// that many have like bits here makes looking for some of them take longer.
     #[inline]
     pub fn hash(&self) -> u64 {
         let product = u128::from(self.file.0 ^ MIX_FILE) * u128::from(self.offset ^ MIX_OFFSET);

@@ -28,6 +28,11 @@ const SMALL_DIVISOR: usize = 10;
 /// Uses are counted up to here, as in the paper: two bits tell warm from hot.
 const USES_MAX: u8 = 3;
 
+/// Of what is cheap to bring again and comes back, one in this many is put in. What is wanted often
+/// has its turn soon; where all is wanted alike, putting in and taking out wins nothing, and took a
+/// tenth of the time. With one in 16 that was a sixth, and by zipf's law as slow as with each.
+const TURN_LENGTH: u32 = 4;
+
 /// No slot: the end of a chain.
 const NONE: u32 = u32::MAX;
 
@@ -89,13 +94,14 @@ pub struct Shard<V> {
 
 impl<V: Clone> Shard<V> {
     /// What an entry takes beside its value: its slot, with the eighth by which slots are taken
-    /// in advance and the word that lists it when free; its places in table and ghost; and what
-    /// the map of files takes for a file with a single block here.
+    /// in advance and the word that lists it when free; and its places in table and ghost.
     pub const ENTRY_BYTES: usize = size_of::<Slot<V>>() * 9 / 8
         + size_of::<u32>()
         + Table::BYTES_PER_KEY_MAX
-        + Ghost::BYTES_PER_KEY_MAX
-        + (size_of::<(FileNumber, Chain)>() + 1) * 16 / 7;
+        + Ghost::BYTES_PER_KEY_MAX;
+
+    /// What the first entry of a file takes in the map of files, which doubles at seven eighths.
+    pub const FILE_BYTES: usize = (size_of::<(FileNumber, Chain)>() + 1) * 16 / 7;
 
     /// An empty shard with that budget.
     pub fn new(capacity_bytes: usize) -> Shard<V> {
@@ -144,13 +150,15 @@ impl<V: Clone> Shard<V> {
             evicted.extend(self.remove(place));
         }
         let charge = charge_bytes.checked_add(Self::ENTRY_BYTES);
-        let charge = charge.filter(|&charge| charge <= self.capacity_bytes);
+        // As if it were the first of its file: what leaves for it may have been the only other.
+        let room = self.capacity_bytes.saturating_sub(Self::FILE_BYTES);
+        let charge = charge.filter(|&charge| charge <= room);
         let Some(charge_bytes) = charge.and_then(|charge| u32::try_from(charge).ok()) else {
             evicted.push(value);
             return;
         };
         // Room first, so that what comes is not what leaves.
-        self.evict_down_to(self.capacity_bytes - charge_bytes as usize, evicted);
+        self.evict_down_to(room - charge_bytes as usize, evicted);
         let queue = if self.ghost.take(tag) {
             Queue::Main
         } else {
@@ -168,30 +176,28 @@ impl<V: Clone> Shard<V> {
         self.table.insert(tag, place);
         self.ghost.fit(self.table.word_count());
         self.enqueue(place, queue);
-        let mut chain = self.files.get(&key.file).copied().unwrap_or(Chain::EMPTY);
+        let known = self.files.get(&key.file).copied();
+        if known.is_none() {
+            self.used_bytes += Self::FILE_BYTES;
+        }
+        let mut chain = known.unwrap_or(Chain::EMPTY);
         self.link_newest(&mut chain, place, Along::File);
         self.files.insert(key.file, chain);
         self.used_bytes += charge_bytes as usize;
     }
 
-    /// Puts a value in if that pushes nothing out, or if it is here, or was here or offered lately;
-    /// else only its name is remembered, and the value goes into `evicted`.
-    pub fn offer(
-        &mut self,
-        key: BlockKey,
-        tag: u32,
-        value: V,
-        charge_bytes: usize,
-        evicted: &mut Vec<V>,
-    ) {
+    /// Whether what is cheap to bring again is to be put in: it would push nothing out, or is here,
+    /// or was here or offered lately and it is its turn. Else its name is remembered.
+    pub fn wants(&self, key: &BlockKey, tag: u32, charge_bytes: usize) -> bool {
         let bytes = self.used_bytes.saturating_add(charge_bytes);
-        let has_room = bytes.saturating_add(Self::ENTRY_BYTES) <= self.capacity_bytes;
-        if has_room || self.ghost.has(tag) || self.find(&key, tag).is_some() {
-            self.insert(key, tag, value, charge_bytes, evicted);
-        } else {
+        let own_bytes = Self::ENTRY_BYTES + Self::FILE_BYTES;
+        let has_room = bytes.saturating_add(own_bytes) <= self.capacity_bytes;
+        let is_back = || self.ghost.has(tag) && self.ghost.now().is_multiple_of(TURN_LENGTH);
+        let is_wanted = has_room || is_back() || self.find(key, tag).is_some();
+        if !is_wanted {
             self.ghost.note(tag);
-            evicted.push(value);
         }
+        is_wanted
     }
 
     /// Removes all blocks of a file, without looking at any other's.
@@ -268,6 +274,7 @@ impl<V: Clone> Shard<V> {
         self.unlink(&mut chain, place, Along::File);
         if chain.newest == NONE {
             self.files.remove(&key.file);
+            self.used_bytes -= Self::FILE_BYTES;
         } else {
             self.files.insert(key.file, chain);
         }

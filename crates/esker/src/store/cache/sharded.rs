@@ -18,7 +18,8 @@ const SHARE_BYTES_MIN: usize = 1 << 20;
 ///
 /// The budget is split evenly over shards, and every shard keeps its share; so
 /// `used_bytes() <= capacity_bytes()` holds whenever no call is under way. An entry's charge is
-/// what the caller says plus [`ShardedCache::ENTRY_BYTES`].
+/// what the caller says plus [`ShardedCache::ENTRY_BYTES`]; that of a file's first entry in a shard
+/// is a little more.
 ///
 /// A hit takes the shard's lock shared and moves nothing; values are dropped outside the lock.
 pub struct ShardedCache<V> {
@@ -86,12 +87,19 @@ impl<V: Clone> ShardedCache<V> {
     }
 
     /// As [`ShardedCache::insert`], for what is cheap to bring again: it is kept if that pushes
-    /// nothing out, or when it is offered a second time within a while.
+    /// nothing out, or when it is offered several times within a while. What is not kept costs the
+    /// shared lock only.
     pub fn offer(&self, key: BlockKey, value: V, charge_bytes: usize) {
         let hash = key.hash();
-        self.cell(hash).change(|shard, evicted| {
-            shard.offer(key, tag(hash), value, charge_bytes, evicted);
-        });
+        let cell = self.cell(hash);
+        let shard = cell.shard.read().unwrap_or_else(PoisonError::into_inner);
+        let is_wanted = shard.wants(&key, tag(hash), charge_bytes);
+        drop(shard);
+        if is_wanted {
+            cell.change(|shard, evicted| {
+                shard.insert(key, tag(hash), value, charge_bytes, evicted);
+            });
+        }
     }
 
     /// Whether a block with that charge would push nothing out.
@@ -100,7 +108,7 @@ impl<V: Clone> ShardedCache<V> {
         let share = self.capacity_bytes() / self.cells.len();
         // Relaxed: advice, right enough whoever sees it when.
         let used = self.cell(key.hash()).used_bytes.load(Ordering::Relaxed);
-        used + charge_bytes + Self::ENTRY_BYTES <= share
+        used + charge_bytes + Self::ENTRY_BYTES + Shard::<V>::FILE_BYTES <= share
     }
 
     /// Removes all blocks of a file; takes time for each of them and for each shard, not for

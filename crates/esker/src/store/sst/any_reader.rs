@@ -52,6 +52,16 @@ impl AnyReader {
         Ok(AnyReader::BlockBased(Arc::new(reader)))
     }
 
+    /// Has records that are packed by themselves read from a map of the file from now on, if there
+    /// can be one. Blocks are read by calls: most have to be unpacked into memory anyway.
+    pub fn map(&mut self) {
+        if let AnyReader::Searchable(reader) = self
+            && let Some(reader) = Arc::get_mut(reader)
+        {
+            reader.map();
+        }
+    }
+
     /// The newest entry of the key that is visible at `at`, if the file has one. Range deletes
     /// are not looked at.
     ///

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::fs::{AppendFile, ReadFile};
+use crate::env::fs::{AppendFile, MappedFile, ReadFile};
+use crate::env::sim::fs::Copied;
 
 /// A file being written; clones share the bytes.
 #[derive(Clone, Debug, Default)]
@@ -53,5 +54,9 @@ impl ReadFile for MemoryBytes {
 
     fn prefetch(&self, offset: u64, len: u64) {
         assert!(offset + len <= self.size_bytes());
+    }
+
+    fn map(&self) -> Option<Arc<dyn MappedFile>> {
+        Some(Arc::new(Copied(self.0.clone())))
     }
 }

@@ -27,6 +27,7 @@ pub struct OpenFiles {
     /// moment where one thread closes what another has just opened.
     shared: Mutex<BTreeMap<DictionaryId, isize>>,
     ledger: Option<Arc<MemoryLedger>>,
+    is_mapped: bool,
 }
 
 impl OpenFiles {
@@ -45,7 +46,13 @@ impl OpenFiles {
             pinned_bytes: AtomicUsize::new(0),
             shared: Mutex::default(),
             ledger: None,
+            is_mapped: false,
         }
+    }
+
+    /// The same, reading records through maps of the files if `is_mapped`.
+    pub fn mapped(self, is_mapped: bool) -> OpenFiles {
+        OpenFiles { is_mapped, ..self }
     }
 
     /// The same, with what open files keep charged to `ledger`, and taken from the cache's share
@@ -108,8 +115,12 @@ impl OpenFiles {
                 .caused_by(error),
             false => error.in_file(name),
         })?;
-        AnyReader::open(file, number, order.clone(), Arc::clone(&self.cache))
-            .map_err(|error| error.in_file(name))
+        let mut reader = AnyReader::open(file, number, order.clone(), Arc::clone(&self.cache))
+            .map_err(|error| error.in_file(name))?;
+        if self.is_mapped {
+            reader.map();
+        }
+        Ok(reader)
     }
 
     fn share_memory(&self) {

@@ -43,6 +43,7 @@ impl Settings {
             ("compaction.level_growth", pick(&["2", "10"])),
             ("compaction.subcompactions", pick(&["1", "2", "4"])),
             ("compaction.automatic", pick(&["true", "true", "false"])),
+            ("mapped_reads", pick(&["true", "false"])),
         ])
     }
 

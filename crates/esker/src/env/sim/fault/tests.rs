@@ -132,6 +132,27 @@ fn a_flipped_bit_is_one_bit() {
 }
 
 #[test]
+fn a_map_is_a_read_of_all_the_file() {
+    // One flipped bit, the same each time; a map that is refused; and none without power.
+    let (_, fs) = new_fs();
+    write_file(&fs, &at("a"), &[0; 1000]);
+    let file = fs.open_read(&at("a")).unwrap();
+    fs.set_plans(vec![
+        Plan::once(Fault::BitFlip, READS, 0),
+        Plan::once(Fault::Io, READS, 1),
+        Plan::once(Fault::PowerOff, READS, 3),
+    ]);
+    let flipped = file.map().unwrap();
+    for _ in 0..2 {
+        let bytes = flipped.bytes(0, 1000).unwrap();
+        assert_eq!(bytes.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
+    }
+    assert!(file.map().is_none());
+    assert_eq!(file.map().unwrap().bytes(0, 1000), Some(&[0; 1000][..]));
+    assert!(file.map().is_none() && fs.is_off());
+}
+
+#[test]
 fn the_call_in_flight_at_a_power_cut_may_survive() {
     // At each call of a small work: everything fails from there on, what was acknowledged as
     // durable before is in every image, and the write in flight is in some.

@@ -150,6 +150,14 @@ fn open(bytes: Vec<u8>, number: FileNumber, order: &KeyOrder) -> Result<Arc<AnyR
     AnyReader::open(Arc::new(MemoryBytes(bytes)), number, order.clone(), cache).map(Arc::new)
 }
 
+// The same file twice: read by calls, and read through a map.
+fn open_both(bytes: &[u8], order: &KeyOrder) -> Result<[Arc<AnyReader>; 2]> {
+    let by_calls = open(bytes.to_vec(), NUMBER, order)?;
+    let mut mapped = open(bytes.to_vec(), NUMBER, order)?;
+    Arc::get_mut(&mut mapped).unwrap().map();
+    Ok([by_calls, mapped])
+}
+
 fn walk_forward(reader: &Arc<AnyReader>) -> Result<Rows> {
     let mut cursor = reader.cursor(ReadOptions::default());
     let mut rows = Rows::new();
@@ -251,13 +259,14 @@ fn a_file_reads_as_the_model_does() {
         let rows = random_rows(&mut random, &order);
         let sst = random_settings(&mut random);
         let (bytes, finished) = build(begin, &rows, settings(&order, sst));
-        let reader = open(bytes, NUMBER, &order).unwrap();
-        assert_eq!(reader.props(), &finished.props);
-        assert_eq!(walk_forward(&reader).unwrap(), rows);
-        check_walks(&reader, &rows, &order, &mut random);
-        check_gets(&reader, &rows, &mut random);
-        reader.verify().unwrap();
-        assert!(reader.pinned_bytes() > 0);
+        for reader in open_both(&bytes, &order).unwrap() {
+            assert_eq!(reader.props(), &finished.props);
+            assert_eq!(walk_forward(&reader).unwrap(), rows);
+            check_walks(&reader, &rows, &order, &mut random);
+            check_gets(&reader, &rows, &mut random);
+            reader.verify().unwrap();
+            assert!(reader.pinned_bytes() > 0);
+        }
     }
 }
 
@@ -277,18 +286,19 @@ fn long_scans_read_ahead() {
     let order = KeyOrder::Bytewise;
     for begin in EVERY_KIND {
         let (bytes, _) = build(begin, &rows, settings(&order, SstOptions::default()));
-        let reader = open(bytes, NUMBER, &order).unwrap();
-        assert_eq!(walk_forward(&reader).unwrap(), rows);
-        let mut cursor = reader.cursor(ReadOptions {
-            fill_cache: false,
-            ..ReadOptions::default()
-        });
-        let mut is_on = cursor.seek_to_last().unwrap();
-        for (internal, value) in rows.iter().rev() {
-            assert!(is_on && cursor.key() == internal && cursor.value().unwrap() == value);
-            is_on = cursor.prev().unwrap();
+        for reader in open_both(&bytes, &order).unwrap() {
+            assert_eq!(walk_forward(&reader).unwrap(), rows);
+            let mut cursor = reader.cursor(ReadOptions {
+                fill_cache: false,
+                ..ReadOptions::default()
+            });
+            let mut is_on = cursor.seek_to_last().unwrap();
+            for (internal, value) in rows.iter().rev() {
+                assert!(is_on && cursor.key() == internal && cursor.value().unwrap() == value);
+                is_on = cursor.prev().unwrap();
+            }
+            assert!(!is_on);
         }
-        assert!(!is_on);
     }
 }
 
@@ -426,9 +436,15 @@ fn small_file(begin: Begin, compression: Compression) -> (Vec<u8>, Rows) {
     (file.bytes(), rows)
 }
 
-// Reads everything there is; the right answers, or an error.
-fn read_all(bytes: Vec<u8>, rows: &Rows) -> Result<()> {
-    let reader = open(bytes, NUMBER, &KeyOrder::Bytewise)?;
+// Reads everything there is, by calls and through a map; the right answers, or an error.
+fn read_all(bytes: &[u8], rows: &Rows) -> Result<()> {
+    let [by_calls, mapped] = open_both(bytes, &KeyOrder::Bytewise)?;
+    let (said, said_of_map) = (read_one(by_calls, rows), read_one(mapped, rows));
+    assert_eq!(said.is_err(), said_of_map.is_err());
+    said
+}
+
+fn read_one(reader: Arc<AnyReader>, rows: &Rows) -> Result<()> {
     let mut failed = None;
     for (internal, value) in rows {
         let (user_key, trailer) = key::split(internal);
@@ -460,11 +476,11 @@ fn no_flipped_bit_goes_unnoticed() {
         (SEARCHABLE, Compression::Zstd),
     ] {
         let (good, rows) = small_file(begin, compression);
-        read_all(good.clone(), &rows).unwrap();
+        read_all(&good, &rows).unwrap();
         for bit in 0..good.len() * 8 {
             let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
-            let error = read_all(bad, &rows).expect_err("a flipped bit");
+            let error = read_all(&bad, &rows).expect_err("a flipped bit");
             assert!(error.file().is_some(), "{bit}: {error}");
         }
     }

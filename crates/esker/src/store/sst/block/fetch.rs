@@ -7,7 +7,7 @@ use crate::base::codec::compress::Compression;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::limits::VALUE_BYTES_MAX;
-use crate::env::fs::ReadFile;
+use crate::env::fs::{MappedFile, ReadFile};
 use crate::store::cache::block_key::BlockKey;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
@@ -42,6 +42,8 @@ const PLAIN_BYTES_MAX: usize = VALUE_BYTES_MAX + (64 << 20);
 #[derive(Clone)]
 pub struct BlockSource {
     file: Arc<dyn ReadFile>,
+    /// The file in memory, where it is to be read so.
+    map: Option<Arc<dyn MappedFile>>,
     number: FileNumber,
     cache: Arc<BlockCache>,
     around: Arc<Around>,
@@ -52,10 +54,16 @@ impl BlockSource {
     pub fn new(file: Arc<dyn ReadFile>, number: FileNumber, cache: Arc<BlockCache>) -> BlockSource {
         BlockSource {
             around: Arc::new(Around::new(file.size_bytes())),
+            map: None,
             file,
             number,
             cache,
         }
+    }
+
+    /// Has records read from a map of the file from now on, if there can be one.
+    pub fn map(&mut self) {
+        self.map = self.file.map();
     }
 
     /// Number of the file.
@@ -156,25 +164,39 @@ impl BlockSource {
         Ok(plain)
     }
 
-    /// The record at `offset`, if the cache has it unpacked.
+    /// What the cache has unpacked under the user key with that `hash64`, or one with the same.
     #[inline]
-    pub fn cached_record(&self, offset: u64) -> Result<Option<Unpacked>> {
-        match self.cache.get(&self.key_at(offset)) {
-            Some(Cached::Record(record)) => Ok(Some(record)),
-            Some(_) => {
-                let error = Error::corruption("a block is used as a record");
-                Err(error.in_file(FileName::Sst(self.number)).at_offset(offset))
-            }
-            None => Ok(None),
+    pub fn cached_record(&self, hash: u64) -> Option<Unpacked> {
+        match self.cache.get(&BlockKey::of_user_key(self.number, hash)) {
+            Some(Cached::Record(record)) => Some(record),
+            // Nothing else is put under a key.
+            Some(_) | None => None,
         }
     }
 
-    /// Offers the record at `offset` to the cache. It is brought again by one small access, where
-    /// a block that it would push out takes as long and serves many.
-    pub fn offer_record(&self, offset: u64, record: Unpacked) {
+    /// Offers the newest record of a user key with that `hash64` to the cache. It is brought again
+    /// by one small access, where a block that it would push out takes as long and serves many.
+    pub fn offer_record(&self, hash: u64, record: Unpacked) {
         let charge = record.size_bytes();
-        self.cache
-            .offer(self.key_at(offset), Cached::Record(record), charge);
+        let key = BlockKey::of_user_key(self.number, hash);
+        self.cache.offer(key, Cached::Record(record), charge);
+    }
+
+    /// `len` bytes that are no block, where the file is mapped; unchecked.
+    #[inline]
+    pub fn mapped(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.map.as_ref()?.bytes(offset, len)
+    }
+
+    /// `len` bytes that are no block, from the map or else by a call into `bytes`, in place of what
+    /// that held; unchecked. Errors name the file.
+    pub fn bare<'a>(&'a self, offset: u64, len: u32, bytes: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        if let Some(mapped) = self.mapped(offset, len as usize) {
+            return Ok(mapped);
+        }
+        bytes.clear();
+        self.read_bare(offset, u64::from(len), bytes)?;
+        Ok(bytes)
     }
 
     /// Appends `len` bytes that are no block to `bytes`, unchecked. Errors name the file.

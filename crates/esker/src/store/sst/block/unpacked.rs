@@ -1,27 +1,28 @@
-//! A record that was packed by itself, as the cache keeps it.
+//! An entry that was packed by itself, as the cache keeps it.
 
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::key::{self, Trailer};
 
-/// A raw value and the part of its key that is stored beside it: unpacked, and known to be right.
+/// A raw value with its internal key: unpacked, and known to be right.
 #[derive(Clone, Debug)]
 pub struct Unpacked {
-    /// The value, and behind it the part of the key.
+    /// The value, and behind it the internal key.
     bytes: Arc<Vec<u8>>,
     value_len: u32,
 }
 
 impl Unpacked {
-    /// The record with that raw value, in whose memory it stays, and that part of its key.
+    /// The entry with that raw value, in whose memory it stays.
     ///
     /// # Panics
     /// When the value has 4 GiB.
-    pub fn new(mut value: Vec<u8>, key_part: &[u8]) -> Unpacked {
+    pub fn new(mut value: Vec<u8>, user_key: &[u8], trailer: Trailer) -> Unpacked {
         let value_len = u32::try_from(value.len()).expect("values are far shorter");
         // Not as much again as there is: it would stay in the cache for nothing.
-        value.reserve_exact(key_part.len());
-        value.extend_from_slice(key_part);
+        value.reserve_exact(user_key.len() + size_of::<Trailer>());
+        key::encode_into(&mut value, user_key, trailer);
         Unpacked {
             bytes: Arc::new(value),
             value_len,
@@ -34,10 +35,10 @@ impl Unpacked {
         Bytes::slice_of(&self.bytes, 0..self.value_len as usize)
     }
 
-    /// The part of the key.
+    /// The user key, and the entry's sequence number and kind.
     #[inline]
-    pub fn key_part(&self) -> &[u8] {
-        &self.bytes[self.value_len as usize..]
+    pub fn key(&self) -> (&[u8], Trailer) {
+        key::split(&self.bytes[self.value_len as usize..])
     }
 
     /// Bytes of memory behind the handle.

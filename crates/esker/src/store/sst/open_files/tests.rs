@@ -173,3 +173,64 @@ fn a_dictionary_is_counted_while_any_file_has_it() {
         assert_eq!(files.pinned_bytes(), 0);
     }
 }
+
+// A searchable file of some keys on the disk; its path and its text.
+fn write_searchable(dir: &std::path::Path, number: FileNumber) -> (std::path::PathBuf, Vec<u8>) {
+    let [_, dictionary] = corpus::dictionaries();
+    let text = corpus::prose(&mut corpus::Dice::new(1), 600);
+    let path = dir.join(FileName::Sst(number).to_string());
+    let file = RealFs.create(&path).unwrap();
+    let encoder = Encoder::new(&dictionary, Effort::Fast);
+    let mut builder = AnyBuilder::searchable(file, settings(number), Some(encoder)).unwrap();
+    for user_key in [b"key", b"kez"] {
+        let trailer = Trailer::new(SeqNo::new(number.0), Kind::Put);
+        builder.add(&key::encode(user_key, trailer), &text).unwrap();
+    }
+    builder.finish().unwrap();
+    (path, text)
+}
+
+#[test]
+fn a_map_outlives_the_name_of_its_file() {
+    // The file is removed and another one takes its name, while somebody still reads the first.
+    let dir = tempfile::tempdir().unwrap();
+    let (path, text) = write_searchable(dir.path(), FileNumber(7));
+    let files = open_files(dir.path(), 10).mapped(true);
+    let reader = files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap();
+    files.forget(FileNumber(7));
+    RealFs.remove_file(&path).unwrap();
+    write(dir.path(), FileNumber(7));
+    let found = reader.get(b"key", SeqNo::MAX, &ReadOptions::default());
+    assert_eq!(found.unwrap().unwrap().value[..], text);
+    assert!(
+        !files
+            .get(FileNumber(7), &KeyOrder::Bytewise)
+            .unwrap()
+            .is_searchable()
+    );
+}
+
+#[test]
+fn a_cut_file_is_not_mapped() {
+    // However much of its end is missing, opening is an error: nothing behind the end is looked at.
+    let dir = tempfile::tempdir().unwrap();
+    let (path, _) = write_searchable(dir.path(), FileNumber(7));
+    let whole = RealFs.open_read(&path).unwrap();
+    let len = usize::try_from(whole.size_bytes()).unwrap();
+    let mut bytes = vec![0; len];
+    whole.read_at(0, &mut bytes).unwrap();
+    let files = open_files(dir.path(), 10).mapped(true);
+    files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap();
+    // Dictionaries are long, and what stands in front of them is not.
+    for cut in (1..len).filter(|cut| cut % 97 == 0 || *cut < 300 || *cut > len - 300) {
+        files.forget(FileNumber(7));
+        let mut file = RealFs.create(&path).unwrap();
+        file.append(&bytes[..len - cut]).unwrap();
+        file.sync().unwrap();
+        let error = files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corruption, "{cut}");
+        assert_eq!(error.file(), Some("000007.sst"), "{cut}");
+    }
+    // Cut behind the back of who has it open: by calls from now on, which can tell.
+    assert!(whole.map().is_none());
+}

@@ -128,7 +128,8 @@ impl SearchableCursor {
 
     // The record it stands on, which was held against its checksum when the cursor came there.
     fn standing(&self) -> Result<Record<'_>> {
-        let bytes = self.window.held(self.record).ok_or_else(no_place)?;
+        let held = self.window.held(self.reader.source(), self.record);
+        let bytes = held.ok_or_else(no_place)?;
         Record::standing(bytes, key::split(&self.key).1.kind())
     }
 

@@ -66,7 +66,7 @@ impl<'a> Walk<'a> {
         Walk {
             reader,
             tally: Tally::new(&settings),
-            window: Window::new(ReadOptions::READAHEAD_BYTES),
+            window: Window::by_calls(ReadOptions::READAHEAD_BYTES),
             group: OpenGroup::default(),
             records_end: 0,
             last: None,

@@ -1,5 +1,7 @@
 //! Reads records for a walk: one by itself, and in larger pieces once the walk goes on.
 
+use std::ops::Range;
+
 use crate::base::types::error::Result;
 use crate::store::sst::block::fetch::BlockSource;
 use crate::store::sst::searchable::page::{RecordPlace, no_place};
@@ -10,12 +12,18 @@ const WINDOW_BYTES_MIN: u64 = 16 << 10;
 /// A part of a file's records in memory.
 ///
 /// A record that lies beside the one before, on either side, is read with those that a walk in
-/// that direction meets next, twice as many bytes each time.
+/// that direction meets next, twice as many bytes each time. Where the file is mapped nothing is
+/// read into memory of our own: the system is told of those bytes, and of as many behind them.
 #[derive(Debug)]
 pub struct Window {
     /// Largest piece, in bytes, unless a record is larger.
     bytes_max: u64,
+    /// Whether a map of the file is looked at.
+    may_map: bool,
     start: u64,
+    /// Where the piece ends.
+    end: u64,
+    /// The piece, unless it is mapped.
     bytes: Vec<u8>,
     /// The record asked for last.
     last: Option<RecordPlace>,
@@ -28,31 +36,52 @@ impl Window {
     pub fn new(bytes_max: usize) -> Window {
         Window {
             bytes_max: bytes_max as u64,
+            may_map: true,
             start: 0,
+            end: 0,
             bytes: Vec::new(),
             last: None,
             next_bytes: WINDOW_BYTES_MIN,
         }
     }
 
+    /// The same, by calls though the file is mapped: what cannot be read is then an error.
+    pub fn by_calls(bytes_max: usize) -> Window {
+        Window {
+            may_map: false,
+            ..Window::new(bytes_max)
+        }
+    }
+
     /// The bytes of the record at `place`. Errors name the file.
-    pub fn record(&mut self, source: &BlockSource, place: RecordPlace) -> Result<&[u8]> {
+    pub fn record<'a>(
+        &'a mut self,
+        source: &'a BlockSource,
+        place: RecordPlace,
+    ) -> Result<&'a [u8]> {
         let last = self.last.replace(place);
         if self.range_of(place).is_none() {
             self.move_to(source, place, last)?;
         }
-        self.held(place).ok_or_else(no_place)
+        self.held(source, place).ok_or_else(no_place)
     }
 
     /// The bytes of the record at `place`, if they are here: those asked for last are.
-    pub fn held(&self, place: RecordPlace) -> Option<&[u8]> {
-        self.bytes.get(self.range_of(place)?)
+    pub fn held<'a>(&'a self, source: &'a BlockSource, place: RecordPlace) -> Option<&'a [u8]> {
+        match self.mapped(source, place) {
+            Some(mapped) => Some(mapped),
+            None => self.bytes.get(self.range_of(place)?),
+        }
     }
 
-    fn range_of(&self, place: RecordPlace) -> Option<std::ops::Range<usize>> {
+    fn mapped<'a>(&self, source: &'a BlockSource, place: RecordPlace) -> Option<&'a [u8]> {
+        let mapped = || source.mapped(place.offset, place.len as usize);
+        self.may_map.then(mapped).flatten()
+    }
+
+    fn range_of(&self, place: RecordPlace) -> Option<Range<usize>> {
         let start = usize::try_from(place.offset.checked_sub(self.start)?).ok()?;
-        let end = start.checked_add(place.len as usize)?;
-        (end <= self.bytes.len()).then_some(start..end)
+        (place.end()? <= self.end).then_some(start..start + place.len as usize)
     }
 
     fn move_to(
@@ -76,10 +105,22 @@ impl Window {
         } else {
             self.next_bytes = WINDOW_BYTES_MIN;
         }
+        (self.start, self.end) = (start, end);
+        if self.mapped(source, place).is_some() {
+            // A record by itself is brought by looking at it.
+            if goes_on {
+                let beyond = (end + (end - start)).min(source.size_bytes());
+                source.prefetch(start, beyond - start);
+            } else if goes_back {
+                let beyond = start.saturating_sub(end - start);
+                source.prefetch(beyond, end - beyond);
+            }
+            return Ok(());
+        }
         self.bytes.clear();
-        self.start = start;
         let read = source.read_bare(start, end - start, &mut self.bytes);
         if read.is_err() {
+            self.end = self.start;
             self.bytes.clear();
         }
         read

@@ -203,3 +203,45 @@ fn a_record_read_before_is_read_from_memory() {
     }
     assert!(get(&keys[8], &usual).is_err());
 }
+
+#[test]
+fn keys_with_one_hash_are_told_apart() {
+    // Two keys with the same fingerprint, asked for as if all of their hashes were the same: what
+    // the cache has of the one is not the other's.
+    let (bytes, keys) = build();
+    let reader = open(bytes);
+    let fingerprint = |key: &Vec<u8>| fingerprint_of(hash64(key));
+    let one = &keys[0];
+    let alike = |key: &&Vec<u8>| *key != one && fingerprint(key) == fingerprint(one);
+    let other = keys.iter().find(alike).unwrap();
+    for user_key in [one, other, one, other] {
+        let options = ReadOptions::default();
+        let found = reader.get_hashed(user_key, hash64(one), SeqNo::MAX, &options);
+        let number = keys.iter().position(|key| key == user_key).unwrap() as u64;
+        assert_eq!(found.unwrap().unwrap().value[..], number.to_le_bytes());
+    }
+}
+
+#[test]
+fn a_cached_record_is_not_shown_to_an_older_reader() {
+    // The newest entry of a key comes into the cache; who reads an older moment sees the one
+    // before, or none, and leaves nothing there for those who read now.
+    let file = MemoryFile::default();
+    let mut builder = SearchableBuilder::new(Box::new(file.clone()), settings(), None).unwrap();
+    for (seqno, value) in [(9, b"new"), (5, b"old")] {
+        let trailer = Trailer::new(SeqNo::new(seqno), Kind::Put);
+        builder.add(&key::encode(b"key", trailer), value).unwrap();
+    }
+    builder.finish().unwrap();
+    let reader = open(file.bytes());
+    let get = |seqno| {
+        let found = reader.get(b"key", SeqNo::new(seqno), &ReadOptions::default());
+        found.unwrap().map(|found| found.value.to_vec())
+    };
+    for _ in 0..2 {
+        assert_eq!(get(8).unwrap(), b"old");
+        assert_eq!(get(9).unwrap(), b"new");
+        assert_eq!(get(100).unwrap(), b"new");
+        assert_eq!(get(4), None);
+    }
+}
