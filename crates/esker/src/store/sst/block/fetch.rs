@@ -97,6 +97,7 @@ impl BlockSource {
         spare: &mut Vec<u8>,
     ) -> Result<Checked> {
         if let Some(rows) = self.cached_rows(handle)? {
+            ahead.pass(handle);
             return Ok(rows);
         }
         let Some(stored) = ahead.stored(&*self.file, handle) else {
