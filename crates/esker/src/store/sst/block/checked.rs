@@ -122,6 +122,12 @@ impl Checked {
         Ok(offset.ok_or_else(|| bad("a restart is missing"))? as usize)
     }
 
+    /// The block's bytes, to be kept.
+    #[inline]
+    pub fn shared_bytes(&self) -> &Arc<Vec<u8>> {
+        &self.bytes
+    }
+
     /// A part of the block as a handle that keeps the block's bytes alive, without copying.
     pub fn slice(&self, range: Range<usize>) -> Bytes {
         Bytes::slice_of(&self.bytes, range)
