@@ -95,23 +95,13 @@ impl DbCursor {
     )]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
-        let scan = self.stepping()?;
-        if scan.is_valid() {
-            scan.next()
-        } else {
-            Ok(false)
-        }
+        self.stepping()?.next()
     }
 
     /// Moves to the previous entry; from nowhere it stays nowhere.
     #[inline]
     pub fn prev(&mut self) -> Result<bool> {
-        let scan = self.stepping()?;
-        if scan.is_valid() {
-            scan.prev()
-        } else {
-            Ok(false)
-        }
+        self.stepping()?.prev()
     }
 
     /// Whether the cursor stands on an entry.

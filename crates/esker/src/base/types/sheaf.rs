@@ -1,18 +1,15 @@
 //! Entries that lie one behind another in one place, decoded together for one reader.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::key::TRAILER_BYTES;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
+use crate::base::types::sheaf_writer::{HEAD_BYTES, SheafWriter, Spot};
 
 /// Most bytes of keys in a sheaf, longer ones apart: enough for 256 usual keys.
 const KEY_BYTES_MAX: usize = 16 << 10;
-
-/// Bytes of a user key that fit into one number: most keys are no longer.
-const HEAD_BYTES: usize = 16;
 
 /// Which entries a reader wants to have gathered.
 #[derive(Clone, Copy, Debug)]
@@ -41,29 +38,8 @@ pub struct Sheaf {
     bytes: Option<Arc<Vec<u8>>>,
     /// The entry it stands on.
     at: usize,
-    /// Where in `keys` the last key that was put together begins and its trailer ends, whether it
-    /// is that of an entry or not.
-    last: Range<usize>,
-    /// The first bytes of that key, the first byte lowest; behind its end there may be anything.
-    head: u128,
-}
-
-/// Where one entry lies.
-#[derive(Clone, Debug)]
-struct Spot {
-    key: Range<usize>,
-    value: Range<usize>,
-}
-
-/// What became of a key that was to be put together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Put {
-    /// It is there, and its user key is that of the one before.
-    Again,
-    /// It is there, and its user key is another one.
-    Another,
-    /// The one before is not as long, or there is no room: nothing is changed.
-    Refused,
+    /// Whether anybody wrote to it since it was made empty.
+    is_begun: bool,
 }
 
 impl Sheaf {
@@ -72,96 +48,19 @@ impl Sheaf {
         self.entries.clear();
         self.bytes = None;
         self.at = 0;
-        self.last = 0..0;
+        self.is_begun = false;
     }
 
-    /// Makes it empty, with room for `count` keys of about `key_len` bytes.
-    pub fn begin(&mut self, count: usize, key_len: usize) {
+    /// Makes it empty, and writes to it, with room for `count` keys of about `key_len` bytes.
+    pub fn begin(&mut self, count: usize, key_len: usize) -> SheafWriter<'_> {
         self.clear();
+        self.is_begun = true;
         let wanted = count.saturating_mul(key_len + TRAILER_BYTES);
         let wanted = wanted.min(KEY_BYTES_MAX) + 2 * (HEAD_BYTES + TRAILER_BYTES);
         if self.keys.len() < wanted {
             self.keys.resize(wanted, 0);
         }
-    }
-
-    /// Puts the next key together: so many bytes of the last one's user key, then the first
-    /// `rest_len` of `rest`, whose last eight are a trailer.
-    #[inline(always)]
-    pub fn put_key(&mut self, shared: usize, rest: &[u8], rest_len: usize) -> Put {
-        let last_len = self.last.len().saturating_sub(TRAILER_BYTES);
-        if shared > last_len || rest_len > rest.len() || rest_len < TRAILER_BYTES {
-            return Put::Refused;
-        }
-        let start = self.last.end;
-        let suffix_len = rest_len - TRAILER_BYTES;
-        let len = shared + suffix_len;
-        // Out of registers: what was stored a moment ago in two pieces is slow to load as one.
-        if len <= HEAD_BYTES
-            && let Some(suffix) = rest.first_chunk::<HEAD_BYTES>()
-            && let Some(trailer) = rest.get(suffix_len..rest_len)
-            && let Some(room) = self.keys.get_mut(start..)
-            && let Some(room) = room.first_chunk_mut::<{ HEAD_BYTES + TRAILER_BYTES }>()
-        {
-            let bits = 8 * u32::try_from(shared).expect("it is a part of sixteen");
-            let suffix = u128::from_le_bytes(*suffix).checked_shl(bits).unwrap_or(0);
-            let head = self.head & low_bytes(shared) | suffix;
-            let is_as_long = len + TRAILER_BYTES == self.last.len();
-            let is_again = is_as_long && (head ^ self.head) & low_bytes(len) == 0;
-            room[..HEAD_BYTES].copy_from_slice(&head.to_le_bytes());
-            room[len..len + TRAILER_BYTES].copy_from_slice(trailer);
-            self.head = head;
-            self.last = start..start + shared + rest_len;
-            return if is_again { Put::Again } else { Put::Another };
-        }
-        self.put_long_key(shared, &rest[..rest_len])
-    }
-
-    #[inline(never)]
-    fn put_long_key(&mut self, shared: usize, rest: &[u8]) -> Put {
-        let (start, old) = (self.last.end, self.last.start);
-        let end = start + shared + rest.len();
-        if end + HEAD_BYTES > self.keys.len() {
-            return Put::Refused;
-        }
-        self.keys.copy_within(old..old + shared, start);
-        self.keys[start + shared..end].copy_from_slice(rest);
-        let is_again =
-            !self.last.is_empty() && self.keys[start..end - TRAILER_BYTES] == *self.last_user_key();
-        self.last = start..end;
-        let head = self.keys[start..]
-            .first_chunk()
-            .expect("there is room behind");
-        self.head = u128::from_le_bytes(*head);
-        if is_again { Put::Again } else { Put::Another }
-    }
-
-    /// The user key that was put together last; empty before the first.
-    #[inline(always)]
-    pub fn last_user_key(&self) -> &[u8] {
-        let end = self.last.end.saturating_sub(TRAILER_BYTES);
-        self.keys.get(self.last.start..end).unwrap_or_default()
-    }
-
-    /// The first sixteen bytes of that, as `prefix_number_16` has them.
-    #[inline(always)]
-    pub fn last_prefix(&self) -> u128 {
-        let len = self.last.len().saturating_sub(TRAILER_BYTES);
-        (self.head & low_bytes(len)).swap_bytes()
-    }
-
-    /// Keeps the entry of the key put together last, with its value.
-    #[inline(always)]
-    pub fn keep(&mut self, value: Range<usize>) {
-        self.entries.push(Spot {
-            key: self.last.clone(),
-            value,
-        });
-    }
-
-    /// Lets go of the entries kept so far, and not of the key put together last.
-    pub fn drop_kept(&mut self) {
-        self.entries.clear();
+        SheafWriter::new(&mut self.keys, &mut self.entries)
     }
 
     /// Makes it stand on its first or last entry, with the bytes that its values lie in.
@@ -174,9 +73,9 @@ impl Sheaf {
         };
     }
 
-    /// Whether any key was put together since it was made empty.
+    /// Whether anybody wrote to it since it was made empty.
     pub fn is_begun(&self) -> bool {
-        self.last.end > 0
+        self.is_begun
     }
 
     /// How many entries it has.
@@ -245,13 +144,6 @@ impl Sheaf {
     fn held(&self) -> &Arc<Vec<u8>> {
         self.bytes.as_ref().expect("a sheaf with entries is bound")
     }
-}
-
-/// Ones in that many of the lowest bytes.
-#[inline(always)]
-fn low_bytes(count: usize) -> u128 {
-    let bits = u32::try_from(count).map_or(u32::MAX, |count| count.saturating_mul(8));
-    !u128::MAX.checked_shl(bits).unwrap_or(0)
 }
 
 #[cfg(test)]

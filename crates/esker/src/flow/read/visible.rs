@@ -165,13 +165,11 @@ impl<C: Cursor> VisibleCursor<C> {
     }
 
     /// Whether the cursor stands on a key.
-    #[inline]
     pub fn is_valid(&self) -> bool {
         self.place != Place::Nowhere
     }
 
     /// The user's key.
-    #[inline]
     pub fn key(&self) -> &[u8] {
         match self.place {
             Place::Nowhere => panic!("key needs a cursor that stands on an entry"),
@@ -181,7 +179,6 @@ impl<C: Cursor> VisibleCursor<C> {
     }
 
     /// The user's value. One that lies apart is read when this is called first.
-    #[inline]
     pub fn value(&self) -> Result<&[u8]> {
         match self.place {
             Place::Nowhere => panic!("value needs a cursor that stands on an entry"),

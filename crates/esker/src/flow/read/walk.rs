@@ -25,7 +25,7 @@ const STEPS_BETWEEN_MAX: u32 = 64;
 /// Movement over the keys and values that one reader sees, both ways.
 ///
 /// As with every cursor, it stands nowhere when new, after running off an end and after an error;
-/// `next`, `prev`, `key` and `value` may be called only while it stands on an entry.
+/// `key` and `value` may be called only while it stands on an entry.
 pub struct Walk<C> {
     cursor: VisibleCursor<C>,
     /// Where it stands while this is not empty.
@@ -71,26 +71,26 @@ impl<C: Cursor> Walk<C> {
         self.placed().seek_for_prev(target)
     }
 
-    /// Moves to the next key. Only while standing on one.
+    /// Moves to the next key; from nowhere it stays nowhere.
     #[expect(
         clippy::should_implement_trait,
         reason = "a cursor lends; an iterator cannot"
     )]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
-        if self.sheaf.step() {
-            return Ok(true);
+        match self.sheaf.step() {
+            true => Ok(true),
+            false => self.step(Way::Forward),
         }
-        self.step(Way::Forward)
     }
 
-    /// Moves to the previous key. Only while standing on one.
+    /// Moves to the previous key; from nowhere it stays nowhere.
     #[inline]
     pub fn prev(&mut self) -> Result<bool> {
-        if self.sheaf.step_back() {
-            return Ok(true);
+        match self.sheaf.step_back() {
+            true => Ok(true),
+            false => self.step(Way::Back),
         }
-        self.step(Way::Back)
     }
 
     /// Whether it stands on a key.
@@ -154,6 +154,8 @@ impl<C: Cursor> Walk<C> {
             // Before the cursor moves: the buffer of the block may become that of the next one.
             self.sheaf.clear();
             is_here?;
+        } else if !self.cursor.is_valid() {
+            return Ok(false);
         }
         let is_on = match way {
             Way::Forward => self.cursor.next()?,

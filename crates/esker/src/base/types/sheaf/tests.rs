@@ -1,7 +1,10 @@
 //! Tests of `sheaf`.
 
+use std::ops::Range;
+
 use super::*;
 use crate::base::types::prefix::prefix_number_16;
+use crate::base::types::sheaf_writer::Put;
 use crate::env::random::Random;
 
 fn key_of(random: &mut Random, before: &[u8]) -> (usize, Vec<u8>) {
@@ -21,8 +24,8 @@ fn keys_come_out_as_they_went_in() {
     let mut random = Random::new(1);
     for _ in 0..300 {
         let mut sheaf = Sheaf::default();
-        sheaf.begin(40, 20);
         let bytes = Arc::new(random.bytes(1000));
+        let mut writer = sheaf.begin(40, 20);
         let mut rows: Vec<(Vec<u8>, Range<usize>)> = Vec::new();
         let mut last: Vec<u8> = Vec::new();
         let mut is_first = true;
@@ -30,7 +33,7 @@ fn keys_come_out_as_they_went_in() {
             let (shared, rest) = key_of(&mut random, &last);
             let slack = random.below(40) as usize;
             let behind = random.bytes(slack);
-            let put = sheaf.put_key(shared, &[&rest[..], &behind].concat(), rest.len());
+            let put = writer.put_key(shared, &[&rest[..], &behind].concat(), rest.len());
             if put == Put::Refused {
                 break;
             }
@@ -39,15 +42,15 @@ fn keys_come_out_as_they_went_in() {
             last.extend_from_slice(&rest);
             let internal = last.clone();
             last.truncate(last.len() - TRAILER_BYTES);
-            assert_eq!(sheaf.last_user_key(), last);
-            assert_eq!(sheaf.last_prefix(), prefix_number_16(&last));
+            assert_eq!(writer.last_user_key(), last);
+            assert_eq!(writer.last_prefix(), prefix_number_16(&last));
             assert_eq!(put == Put::Again, !is_first && last == before);
             is_first = false;
             if random.one_in(3) {
                 continue;
             }
             let start = random.below(900) as usize;
-            sheaf.keep(start..start + 100);
+            writer.keep(start..start + 100);
             rows.push((internal, start..start + 100));
         }
         assert_eq!(sheaf.len(), rows.len());
@@ -63,25 +66,5 @@ fn keys_come_out_as_they_went_in() {
         for index in (0..rows.len()).rev() {
             assert_eq!(sheaf.step_back(), index > 0);
         }
-    }
-}
-
-#[test]
-fn what_does_not_fit_is_refused() {
-    // More shared than there is, more rest than there is, and keys without end.
-    let mut sheaf = Sheaf::default();
-    sheaf.begin(1, 16);
-    assert_eq!(sheaf.put_key(1, &[0; 40], 24), Put::Refused);
-    assert_eq!(sheaf.put_key(0, &[0; 16], 24), Put::Refused);
-    assert_eq!(sheaf.put_key(0, &[0; 16], 7), Put::Refused);
-    assert!(!sheaf.is_begun());
-    assert_eq!(sheaf.put_key(0, &[7; 40], 24), Put::Another);
-    assert_eq!(sheaf.put_key(17, &[0; 40], 24), Put::Refused);
-    assert_eq!(sheaf.put_key(16, &[0; 40], 8), Put::Again);
-    assert_eq!(sheaf.last_user_key(), [7; 16]);
-    let mut count = 0;
-    while sheaf.put_key(0, &[7; 64], 64) != Put::Refused {
-        count += 1;
-        assert!(count < 1000);
     }
 }

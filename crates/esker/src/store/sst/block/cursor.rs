@@ -8,7 +8,8 @@ use crate::base::types::cursor::Way;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, TRAILER_BYTES, Trailer};
 use crate::base::types::order::KeyOrder;
-use crate::base::types::sheaf::{Put, Sheaf, Terms};
+use crate::base::types::sheaf::{Sheaf, Terms};
+use crate::base::types::sheaf_writer::Put;
 use crate::store::sst::block::checked::{Checked, damaged_entry};
 use crate::store::sst::block::format::head_at;
 use crate::store::sst::block::gather::{Landing, gather_ahead, gather_back};
@@ -247,7 +248,7 @@ impl BlockCursor {
         if self.next >= entries.len() {
             return None;
         }
-        sheaf.begin(terms.count_max, self.key.len());
+        let mut sheaf = sheaf.begin(terms.count_max, self.key.len());
         if sheaf.put_key(0, &self.key, self.key.len()) == Put::Refused {
             return None;
         }
@@ -264,7 +265,7 @@ impl BlockCursor {
             .ok()??;
         let start = block.restart(from).ok()?;
         // From the restart on there may be more than are wanted, most of them short.
-        sheaf.begin(span / BYTES_OF_SHORT_ENTRY, self.key.len());
+        let sheaf = sheaf.begin(span / BYTES_OF_SHORT_ENTRY, self.key.len());
         gather_back(block.entries(), start, self.at, terms, sheaf)
     }
 

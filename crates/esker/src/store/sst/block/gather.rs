@@ -12,7 +12,8 @@ use crate::base::codec::fixed::u64_at;
 use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::prefix_number_16;
-use crate::base::types::sheaf::{Put, Sheaf, Terms};
+use crate::base::types::sheaf::Terms;
+use crate::base::types::sheaf_writer::{Put, SheafWriter};
 use crate::store::sst::block::format::{Head, whole_at};
 
 /// The entry that a walk came to.
@@ -32,7 +33,7 @@ pub fn gather_ahead(
     entries: &[u8],
     mut next: usize,
     terms: &Terms<'_>,
-    sheaf: &mut Sheaf,
+    mut sheaf: SheafWriter<'_>,
 ) -> Option<Landing> {
     let limit = Limit::new(terms);
     let mut landing = None;
@@ -41,8 +42,8 @@ pub fn gather_ahead(
             break;
         };
         if !is_plain(entries, &head, terms)
-            || put_key(entries, &head, sheaf) != Put::Another
-            || !limit.place_of(sheaf).is_none_or(Ordering::is_lt)
+            || put_key(entries, &head, &mut sheaf) != Put::Another
+            || !limit.place_of(&sheaf).is_none_or(Ordering::is_lt)
         {
             break;
         }
@@ -62,21 +63,21 @@ pub fn gather_back(
     start: usize,
     target: usize,
     terms: &Terms<'_>,
-    sheaf: &mut Sheaf,
+    mut sheaf: SheafWriter<'_>,
 ) -> Option<Landing> {
     let limit = Limit::new(terms);
     let mut landing = None;
     let mut next = start;
     while next <= target {
         let head = whole_at(entries, next)?;
-        let put = put_key(entries, &head, sheaf);
+        let put = put_key(entries, &head, &mut sheaf);
         if put == Put::Refused {
             return None;
         }
         let is_for_it = next > start
             && put == Put::Another
             && is_plain(entries, &head, terms)
-            && limit.place_of(sheaf).is_none_or(Ordering::is_gt);
+            && limit.place_of(&sheaf).is_none_or(Ordering::is_gt);
         if is_for_it {
             sheaf.keep(head.value_start..head.value_end);
             landing = landing.or(Some((next, head)));
@@ -108,7 +109,7 @@ fn is_plain(entries: &[u8], head: &Head, terms: &Terms<'_>) -> bool {
 }
 
 #[inline(always)]
-fn put_key(entries: &[u8], head: &Head, sheaf: &mut Sheaf) -> Put {
+fn put_key(entries: &[u8], head: &Head, sheaf: &mut SheafWriter<'_>) -> Put {
     let rest_len = head.value_start - head.suffix_start;
     sheaf.put_key(head.shared, &entries[head.suffix_start..], rest_len)
 }
@@ -134,7 +135,7 @@ impl<'a> Limit<'a> {
 
     /// How the key put together last compares with the limit, if there is one.
     #[inline(always)]
-    fn place_of(&self, sheaf: &Sheaf) -> Option<Ordering> {
+    fn place_of(&self, sheaf: &SheafWriter<'_>) -> Option<Ordering> {
         let limit = self.key?;
         let by_head = self.head.map(|head| sheaf.last_prefix().cmp(&head));
         match by_head {

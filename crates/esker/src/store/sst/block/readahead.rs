@@ -59,11 +59,12 @@ impl Readahead {
         }
     }
 
-    /// Tells that the scan came to a block that need not be read.
-    pub fn pass(&mut self, handle: BlockHandle) {
+    /// Tells that the reads came to a block that the cache has. Returns whether they are a scan.
+    pub fn pass(&mut self, handle: BlockHandle) -> bool {
         if let Some(end) = handle.end() {
             self.meet(handle.offset, end);
         }
+        self.streak >= BLOCKS_BEFORE
     }
 
     /// The stored bytes of a block from the window, which is moved when needed; `None` while the

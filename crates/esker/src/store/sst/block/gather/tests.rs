@@ -5,6 +5,7 @@ use crate::base::codec::checksum::hash64;
 use crate::base::types::cursor::Way;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::seqno::SeqNo;
+use crate::base::types::sheaf::Sheaf;
 use crate::env::random::Random;
 use crate::store::sst::block::builder::BlockBuilder;
 use crate::store::sst::block::checked::Checked;
