@@ -329,10 +329,11 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
     fn is_surely_newest(&self) -> bool {
         assert!(self.is_valid);
         let is_alone = self.sources.len() == 1 || {
-            let winner = &self.nodes[self.winner];
-            let runner_up = self.runner_up.map(|runner_up| &self.nodes[runner_up]);
-            self.direction == Direction::Backward
-                && runner_up.is_some_and(|next| !next.is_valid || next.prefix != winner.prefix)
+            self.direction == Direction::Backward && {
+                let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
+                let (winner, next) = (&self.nodes[self.winner], &self.nodes[runner_up]);
+                !next.is_valid || next.prefix != winner.prefix
+            }
         };
         is_alone && self.sources[self.winner].is_surely_newest()
     }
