@@ -6,10 +6,12 @@
 use std::collections::BTreeSet;
 
 use esker::base::codec::checksum::hash64;
+use esker::base::types::cursor::Way;
 use esker::base::types::key::{self, Trailer};
 use esker::base::types::kind::Kind;
 use esker::base::types::order::KeyOrder;
 use esker::base::types::seqno::SeqNo;
+use esker::base::types::sheaf::{Sheaf, Terms};
 use esker::store::sst::block::builder::BlockBuilder;
 use esker::store::sst::block::checked::Checked;
 use esker::store::sst::block::cursor::BlockCursor;
@@ -42,6 +44,10 @@ fn damaged(bytes: &[u8]) {
         steps_left = steps_left.checked_sub(1).expect("the way back has an end");
         moved = cursor.prev();
     }
+    for way in [Way::Forward, Way::Back] {
+        // Any answer will do, as long as there is one.
+        let _ = gathered(&block, way);
+    }
     let order = KeyOrder::Bytewise;
     for internal in keys.iter().take(20) {
         // Any answer will do, as long as there is one.
@@ -55,6 +61,43 @@ fn damaged(bytes: &[u8]) {
     let (key, hash) = (b"key".as_slice(), hash64(b"key"));
     // Any answer will do, as long as there is one.
     let _ = find(&block, &order, Wanted { key, hash, newest });
+}
+
+// The user keys of a block, up to what is damaged, by the sheaf where that goes.
+fn gathered(block: &Checked, way: Way) -> Vec<Vec<u8>> {
+    let mut cursor = BlockCursor::default();
+    cursor.enter(block.clone());
+    let mut sheaf = Sheaf::default();
+    let mut keys = Vec::new();
+    let mut moved = match way {
+        Way::Forward => cursor.seek_to_first(),
+        Way::Back => cursor.seek_to_last(),
+    };
+    while matches!(moved, Ok(true)) {
+        assert!(keys.len() <= block.entries().len() * block.entries().len());
+        let terms = Terms {
+            order: &KeyOrder::Bytewise,
+            at: SeqNo::MAX,
+            limit: None,
+            count_max: 2 + keys.len() % 40,
+        };
+        keys.push(key::user_key(cursor.key()).to_vec());
+        if cursor.gather(way, &terms, &mut sheaf) {
+            keys.pop();
+            keys.push(sheaf.user_key().to_vec());
+            while match way {
+                Way::Forward => sheaf.step(),
+                Way::Back => sheaf.step_back(),
+            } {
+                keys.push(sheaf.user_key().to_vec());
+            }
+        }
+        moved = match way {
+            Way::Forward => cursor.next(),
+            Way::Back => cursor.prev(),
+        };
+    }
+    keys
 }
 
 fn built(bytes: &[u8]) {
@@ -87,6 +130,11 @@ fn built(bytes: &[u8]) {
     }
     backward.reverse();
     assert_eq!(backward, internal);
+    let mut by_sheaf = gathered(&block, Way::Forward);
+    assert!(by_sheaf.iter().eq(keys.iter()));
+    by_sheaf = gathered(&block, Way::Back);
+    by_sheaf.reverse();
+    assert!(by_sheaf.iter().eq(keys.iter()));
     let (order, newest) = (KeyOrder::Bytewise, Trailer::seek(SeqNo::MAX));
     for (key, internal) in keys.iter().zip(&internal) {
         assert!(cursor.seek(&order, internal).expect("a sound block"));

@@ -27,7 +27,7 @@ const OPERATION_COUNT: u64 = 20_000;
 const VALUE_BYTES: usize = 100;
 
 /// What is done, and what `measured` is given: a store at rest, or an empty one.
-const KINDS: [(&str, bool); 12] = [
+const KINDS: [(&str, bool); 14] = [
     ("put", false),
     ("put-ordered", false),
     ("merge", false),
@@ -40,6 +40,8 @@ const KINDS: [(&str, bool); 12] = [
     ("seek-layers", true),
     ("next", true),
     ("prev", true),
+    ("next-layers", true),
+    ("prev-layers", true),
 ];
 
 fn main() -> ExitCode {
@@ -94,7 +96,7 @@ fn run(kind: &str, dir: &Path, is_loaded: bool) -> Result<u64> {
         }
         db.flush()?;
         db.compact::<&[u8]>(..)?;
-        if kind == "seek-layers" {
+        if kind.ends_with("-layers") {
             // Two runs of level 0 above it, and a memtable.
             for layer in 1..=3 {
                 for number in (layer..KEY_COUNT).step_by(10) {
@@ -160,7 +162,7 @@ fn measured(db: &Db, kind: &str, value: &[u8]) -> Result<u64> {
                 black_box(cursor.value()?);
             }
         }
-        "next" => {
+        "next" | "next-layers" => {
             let mut cursor = db.cursor()?;
             cursor.seek_to_first()?;
             for _ in 1..OPERATION_COUNT {

@@ -46,12 +46,8 @@ pub struct DbCursor {
     charge: Option<Charge>,
 }
 
-/// Steps from which on a cursor is charged with the windows of all its files: what a seek and a
-/// few entries need, a block or two of each file, is small.
-const STEPS_BEFORE_CHARGE: u64 = 64;
-
-/// Steps that are counted together; the rest when the cursor goes. One by one it would be a tenth
-/// of what a step costs.
+/// Steps that are counted together; the rest when the cursor goes. One by one it would be as much
+/// as a step costs. From so many on a cursor is charged with the windows of all its files.
 const STEPS_PER_COUNT: u64 = 64;
 
 /// Entries that one cursor passed over from which on that is worth a flush: two milliseconds.
@@ -74,22 +70,22 @@ impl DbCursor {
 
     /// Moves to the first entry.
     pub fn seek_to_first(&mut self) -> Result<bool> {
-        self.moving(Tick::Seeks)?.seek_to_first()
+        self.seeking()?.seek_to_first()
     }
 
     /// Moves to the last entry.
     pub fn seek_to_last(&mut self) -> Result<bool> {
-        self.moving(Tick::Seeks)?.seek_to_last()
+        self.seeking()?.seek_to_last()
     }
 
     /// Moves to the first entry with a key not before `key`.
     pub fn seek(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.moving(Tick::Seeks)?.seek(key.as_ref())
+        self.seeking()?.seek(key.as_ref())
     }
 
     /// Moves to the last entry with a key not after `key`.
     pub fn seek_for_prev(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.moving(Tick::Seeks)?.seek_for_prev(key.as_ref())
+        self.seeking()?.seek_for_prev(key.as_ref())
     }
 
     /// Moves to the next entry; from nowhere it stays nowhere.
@@ -97,31 +93,25 @@ impl DbCursor {
         clippy::should_implement_trait,
         reason = "the word of the field, and fallible"
     )]
+    #[inline]
     pub fn next(&mut self) -> Result<bool> {
-        let scan = self.moving(Tick::Steps)?;
-        if scan.is_valid() {
-            scan.next()
-        } else {
-            Ok(false)
-        }
+        self.stepping()?.next()
     }
 
     /// Moves to the previous entry; from nowhere it stays nowhere.
+    #[inline]
     pub fn prev(&mut self) -> Result<bool> {
-        let scan = self.moving(Tick::Steps)?;
-        if scan.is_valid() {
-            scan.prev()
-        } else {
-            Ok(false)
-        }
+        self.stepping()?.prev()
     }
 
     /// Whether the cursor stands on an entry.
+    #[inline]
     pub fn is_valid(&self) -> bool {
         self.scan().is_valid()
     }
 
     /// The key, if the cursor stands on an entry.
+    #[inline]
     pub fn key(&self) -> Option<&[u8]> {
         self.is_valid().then(|| self.scan().key())
     }
@@ -130,6 +120,7 @@ impl DbCursor {
     /// called first, so that a walk over keys reads none.
     ///
     /// Errors: those of reading it; the cursor stands where it stood, and may go on.
+    #[inline]
     pub fn value(&self) -> Result<Option<&[u8]>> {
         match self.is_valid() {
             true => self.scan().value().map(Some),
@@ -145,27 +136,39 @@ impl DbCursor {
         }
     }
 
+    #[inline]
     fn scan(&self) -> &Scan {
         self.scan.as_ref().expect("there until dropped")
     }
 
-    fn moving(&mut self, tick: Tick) -> Result<&mut Scan> {
+    fn seeking(&mut self) -> Result<&mut Scan> {
         let core = self.lease.core();
         core.gate.check_read()?;
-        if tick == Tick::Seeks {
-            core.board.add(Tick::Seeks, 1);
-        } else {
-            self.steps += 1;
-            if self.steps.is_multiple_of(STEPS_PER_COUNT) {
-                core.board.add(Tick::Steps, STEPS_PER_COUNT);
-            }
+        core.board.add(Tick::Seeks, 1);
+        Ok(self.scan.as_mut().expect("there until dropped"))
+    }
+
+    #[inline]
+    fn stepping(&mut self) -> Result<&mut Scan> {
+        self.lease.core().gate.check_read()?;
+        self.steps += 1;
+        if self.steps.is_multiple_of(STEPS_PER_COUNT) {
+            self.count_steps();
         }
-        if self.steps == STEPS_BEFORE_CHARGE && self.charge.is_none() {
+        Ok(self.scan.as_mut().expect("there until dropped"))
+    }
+
+    #[cold]
+    fn count_steps(&mut self) {
+        let core = self.lease.core();
+        core.board.add(Tick::Steps, STEPS_PER_COUNT);
+        // From here on it is a scan: what a seek and a few entries need, a block or two of each
+        // file, is small.
+        if self.charge.is_none() {
             let charge = core.ledger.hold(MemoryOwner::Iterators, self.windows_bytes);
             self.charge = Some(charge);
             regulate::set_cache(core);
         }
-        Ok(self.scan.as_mut().expect("there until dropped"))
     }
 }
 

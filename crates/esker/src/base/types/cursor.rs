@@ -3,6 +3,7 @@
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::ids::DictionaryId;
+use crate::base::types::sheaf::{Sheaf, Terms};
 
 /// Ordered movement over entries, in the order of internal keys, both ways.
 ///
@@ -54,10 +55,29 @@ pub trait Cursor: Send {
     fn value_bytes(&self) -> Result<Bytes> {
         self.value().map(Bytes::copy_of)
     }
+    /// Moves on over entries that lie one behind another where they can be decoded together, as far
+    /// as each is a plain value that the reader of `terms` sees, of another user key than the
+    /// entries before and behind, and makes `sheaf` of them and the current one, standing on that.
+    /// The cursor then stands on the last one that it came to.
+    ///
+    /// `false`, and the cursor stands where it stood, with `sheaf` of no use, where that is not
+    /// cheap or there are none. Only while standing on an entry that is such a value.
+    fn gather(&mut self, _way: Way, _terms: &Terms<'_>, _sheaf: &mut Sheaf) -> bool {
+        false
+    }
     /// The value as it is stored, where that is phrases of a dictionary: for who can use it so.
     fn phrased(&self) -> Option<Phrased<'_>> {
         None
     }
+}
+
+/// Which way a cursor moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// To larger keys.
+    Forward,
+    /// To smaller keys.
+    Back,
 }
 
 /// A value as phrases of a dictionary, as it lies in a file.

@@ -18,4 +18,6 @@ pub mod entry;
 pub mod range;
 pub mod range_delete;
 pub mod prefix;
+pub mod sheaf_writer;
+pub mod sheaf;
 pub mod cursor;

@@ -29,5 +29,19 @@ pub fn prefix_number(key: &[u8]) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
+/// As [`prefix_number`], of sixteen bytes: eight are the same in all keys of a small number
+/// written in decimal.
+#[inline]
+pub fn prefix_number_16(key: &[u8]) -> u128 {
+    match key.first_chunk::<16>() {
+        Some(bytes) => u128::from_be_bytes(*bytes),
+        None => {
+            let mut bytes = [0; 16];
+            bytes[..key.len()].copy_from_slice(key);
+            u128::from_be_bytes(bytes)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -12,10 +12,12 @@
 use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Phrased};
+use crate::base::types::cursor::{Cursor, Phrased, Way};
 use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
+use crate::base::types::prefix::prefix_number_16;
+use crate::base::types::sheaf::{Sheaf, Terms};
 
 /// Which way the sources were last placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,7 +253,7 @@ impl<C: Cursor> MergingCursor<C> {
     #[inline]
     fn look_at(&mut self, index: usize, is_valid: bool) {
         let prefix = if is_valid && self.order.is_bytewise() {
-            prefix_of(key::user_key(self.sources[index].key()))
+            prefix_number_16(key::user_key(self.sources[index].key()))
         } else {
             0
         };
@@ -327,10 +329,11 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
     fn is_surely_newest(&self) -> bool {
         assert!(self.is_valid);
         let is_alone = self.sources.len() == 1 || {
-            let winner = &self.nodes[self.winner];
-            let runner_up = self.runner_up.map(|runner_up| &self.nodes[runner_up]);
-            self.direction == Direction::Backward
-                && runner_up.is_some_and(|next| !next.is_valid || next.prefix != winner.prefix)
+            self.direction == Direction::Backward && {
+                let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
+                let (winner, next) = (&self.nodes[self.winner], &self.nodes[runner_up]);
+                !next.is_valid || next.prefix != winner.prefix
+            }
         };
         is_alone && self.sources[self.winner].is_surely_newest()
     }
@@ -352,6 +355,41 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
         self.sources[self.winner].value_bytes()
     }
 
+    /// Of the winner's source alone, as far as it stays the winner.
+    fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+        assert!(self.is_valid);
+        let is_forward = self.direction == Direction::Forward;
+        if is_forward != (way == Way::Forward) {
+            return false;
+        }
+        let winner = self.winner;
+        if self.sources.len() == 1 {
+            return self.sources[winner].gather(way, terms, sheaf);
+        }
+        let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
+        self.runner_up = Some(runner_up);
+        let pair = self.sources.get_disjoint_mut([winner, runner_up]);
+        let [source, second] = pair.expect("a source is not its own runner-up");
+        let mut terms = *terms;
+        if self.nodes[runner_up].is_valid {
+            let next = key::user_key(second.key());
+            let is_nearer = |limit: &[u8]| {
+                let ahead = self.order.compare(next, limit);
+                if is_forward {
+                    ahead.is_lt()
+                } else {
+                    ahead.is_gt()
+                }
+            };
+            if terms.limit.is_none_or(is_nearer) {
+                terms.limit = Some(next);
+            }
+        }
+        let is_gathered = source.gather(way, &terms, sheaf);
+        self.look_at(winner, true);
+        is_gathered
+    }
+
     fn phrased(&self) -> Option<Phrased<'_>> {
         assert!(self.is_valid);
         self.sources[self.winner].phrased()
@@ -364,19 +402,6 @@ impl Node {
             prefix: 0,
             loser: NOBODY,
             is_valid: false,
-        }
-    }
-}
-
-/// The first sixteen bytes as a number that compares as they do, short keys filled with zeros.
-#[inline]
-fn prefix_of(user_key: &[u8]) -> u128 {
-    match user_key.first_chunk::<16>() {
-        Some(first) => u128::from_be_bytes(*first),
-        None => {
-            let mut first = [0; 16];
-            first[..user_key.len()].copy_from_slice(user_key);
-            u128::from_be_bytes(first)
         }
     }
 }

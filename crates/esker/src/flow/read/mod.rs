@@ -28,6 +28,7 @@ pub mod place;
 pub mod shade;
 pub mod reader;
 pub mod visible;
+pub mod walk;
 pub mod scan;
 
 #[cfg(test)]

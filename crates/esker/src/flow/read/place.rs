@@ -22,12 +22,3 @@ pub enum Place {
     /// nowhere when there is none.
     AfterInner,
 }
-
-/// Which way a cursor moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// To larger keys.
-    Forward,
-    /// To smaller keys.
-    Back,
-}

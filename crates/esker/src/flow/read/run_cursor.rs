@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Phrased};
+use crate::base::types::cursor::{Cursor, Phrased, Way};
 use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::base::types::range::KeyRange;
+use crate::base::types::sheaf::{Sheaf, Terms};
 use crate::flow::read::view::View;
 use crate::store::sst::any_reader::AnyCursor;
 use crate::store::version::file::FileRecord;
@@ -183,6 +184,11 @@ impl Cursor for RunCursor {
 
     fn value_bytes(&self) -> Result<Bytes> {
         self.standing().value_bytes()
+    }
+
+    fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+        assert!(self.is_valid);
+        self.current().gather(way, terms, sheaf)
     }
 
     fn phrased(&self) -> Option<Phrased<'_>> {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Cursor, Way};
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
+use crate::base::types::sheaf::{Sheaf, Terms};
 use crate::flow::read::folded::FoldedCursor;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::merging::MergingCursor;
@@ -15,12 +16,13 @@ use crate::flow::read::shade::Shade;
 use crate::flow::read::shadow::Shadow;
 use crate::flow::read::view::View;
 use crate::flow::read::visible::VisibleCursor;
+use crate::flow::read::walk::Walk;
 use crate::store::mem::memtable::MemCursor;
 use crate::store::sst::any_reader::AnyCursor;
 use crate::store::version::run::Run;
 
 /// Movement over the keys and values of a range that one reader sees.
-pub type Scan = VisibleCursor<SourceCursor>;
+pub type Scan = Walk<SourceCursor>;
 
 /// A cursor over the keys of `range` as a reader `at` sees them; stands nowhere. Only sources
 /// that may hold keys of the range take part. Holds on to what it reads, the view included where
@@ -42,7 +44,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
     }
     let order = view.order().clone();
     let merged = MergingCursor::new(order.clone(), sources.cursors);
-    Ok(VisibleCursor::new(
+    Ok(Walk::new(VisibleCursor::new(
         merged,
         Reader {
             shade: Shade::new(order.clone(), at.seqno, sources.shadows),
@@ -54,7 +56,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
             values: Arc::clone(&view.parts().values),
             kept: sources.has_values.then(|| Arc::clone(&view.parts().levels)),
         },
-    ))
+    )))
 }
 
 /// The sources of a scan so far, newest first.
@@ -195,6 +197,10 @@ impl Cursor for SourceCursor {
 
     fn value_bytes(&self) -> Result<Bytes> {
         each!(self, cursor => cursor.value_bytes())
+    }
+
+    fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+        each!(self, cursor => cursor.gather(way, terms, sheaf))
     }
 }
 

@@ -8,14 +8,14 @@
 use std::ops::Bound;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Cursor, Way};
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::flow::read::aim::{aim, first_trailer, last_trailer};
 use crate::flow::read::fate::{Fate, fate};
 use crate::flow::read::lazy_value::LazyValue;
 use crate::flow::read::merging::MergingCursor;
-use crate::flow::read::place::{Place, Way};
+use crate::flow::read::place::Place;
 use crate::flow::read::reader::Reader;
 
 /// Entries of no interest that are stepped over before a seek replaces the stepping: a step
@@ -57,23 +57,17 @@ impl<C: Cursor> VisibleCursor<C> {
     /// Moves to the first key of the range.
     pub fn seek_to_first(&mut self) -> Result<bool> {
         self.place = Place::Nowhere;
-        let is_passing = match &self.reader.range.lower {
+        let (lower, trailer, is_passing) = match &self.reader.range.lower {
             Bound::Unbounded => {
                 self.inner.seek_to_first()?;
-                false
+                return self.find_forward(false);
             }
-            Bound::Included(lower) => {
-                aim(&mut self.target, lower, Trailer::seek(self.reader.at));
-                self.inner.seek(&self.target)?;
-                false
-            }
-            Bound::Excluded(lower) => {
-                lower.clone_into(&mut self.key);
-                aim(&mut self.target, lower, last_trailer());
-                self.inner.seek(&self.target)?;
-                true
-            }
+            Bound::Included(lower) => (lower, Trailer::seek(self.reader.at), false),
+            Bound::Excluded(lower) => (lower, last_trailer(), true),
         };
+        lower.clone_into(&mut self.key);
+        aim(&mut self.target, lower, trailer);
+        self.inner.seek(&self.target)?;
         self.find_forward(is_passing)
     }
 
@@ -165,14 +159,17 @@ impl<C: Cursor> VisibleCursor<C> {
         self.find_backward(false)
     }
 
+    /// What it moves over, for whom, and where it stands: for who moves it several keys at once.
+    pub fn parts(&mut self) -> (&mut MergingCursor<C>, &Reader, &mut Place) {
+        (&mut self.inner, &self.reader, &mut self.place)
+    }
+
     /// Whether the cursor stands on a key.
-    #[inline]
     pub fn is_valid(&self) -> bool {
         self.place != Place::Nowhere
     }
 
     /// The user's key.
-    #[inline]
     pub fn key(&self) -> &[u8] {
         match self.place {
             Place::Nowhere => panic!("key needs a cursor that stands on an entry"),
@@ -182,7 +179,6 @@ impl<C: Cursor> VisibleCursor<C> {
     }
 
     /// The user's value. One that lies apart is read when this is called first.
-    #[inline]
     pub fn value(&self) -> Result<&[u8]> {
         match self.place {
             Place::Nowhere => panic!("value needs a cursor that stands on an entry"),

@@ -15,6 +15,8 @@ use crate::env::signal::Signal;
 pub struct Gate {
     // Read by every write without the lock; set under the lock, and only as a hint to take it.
     is_barred: AtomicBool,
+    // Read by every read and every step of a cursor; set once, under the lock.
+    is_closed: AtomicBool,
     bars: Mutex<Bars>,
     /// Raised by every change here, so that whoever waits to write hears of a refusal; and by
     /// `room`, on which the same writers wait.
@@ -72,11 +74,12 @@ impl Gate {
     }
 
     /// `Ok` when reads may pass; they may until the database is closed.
+    #[inline]
     pub fn check_read(&self) -> Result<()> {
-        if self.is_barred.load(Ordering::Acquire) && self.bars().is_closed {
-            return Err(closed());
+        match self.is_closed() {
+            true => Err(closed()),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Refuses every later write with `cause`, until the database is reopened. The first cause
@@ -107,6 +110,7 @@ impl Gate {
         let mut bars = self.bars();
         let was_open = !bars.is_closed;
         bars.is_closed = true;
+        self.is_closed.store(true, Ordering::Release);
         self.tell(bars);
         was_open
     }
@@ -122,8 +126,10 @@ impl Gate {
     }
 
     /// Whether the database was closed.
+    #[inline]
     pub fn is_closed(&self) -> bool {
-        self.is_barred.load(Ordering::Acquire) && self.bars().is_closed
+        // Acquire pairs with the Release in `close`: who sees it sees all that came before.
+        self.is_closed.load(Ordering::Acquire)
     }
 
     fn tell(&self, bars: MutexGuard<'_, Bars>) {
@@ -140,6 +146,7 @@ impl Gate {
     }
 }
 
+#[cold]
 fn closed() -> Error {
     Error::new(ErrorKind::Closed, "the database was closed")
 }

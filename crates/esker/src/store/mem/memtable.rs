@@ -420,6 +420,14 @@ impl Cursor for MemCursor {
         self.at.node().is_some()
     }
 
+    /// Known as of now: what is inserted later is too new for who asks.
+    #[inline]
+    fn is_surely_newest(&self) -> bool {
+        let own = key::user_key(self.node().internal_key());
+        let before = self.at.before();
+        before.is_none_or(|before| key::user_key(before.internal_key()) != own)
+    }
+
     #[inline]
     fn key(&self) -> &[u8] {
         self.node().internal_key()

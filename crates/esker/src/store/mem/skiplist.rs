@@ -474,6 +474,12 @@ impl ListCursor {
         unsafe { NodeRef::new(self.at) }
     }
 
+    /// The entry before the one it stands on.
+    #[inline]
+    pub fn before(&self) -> Option<NodeRef<'_>> {
+        self.list.prev(self.node()?)
+    }
+
     /// Moves to what `find` returns, given the list and the entry it stands on; says whether it
     /// stands on an entry now.
     #[inline]

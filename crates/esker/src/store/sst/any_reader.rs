@@ -5,12 +5,13 @@ use std::sync::Arc;
 use crate::base::options::call::ReadOptions;
 use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Phrased};
+use crate::base::types::cursor::{Cursor, Phrased, Way};
 use crate::base::types::error::Result;
 use crate::base::types::ids::{DictionaryId, FileNumber};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
+use crate::base::types::sheaf::{Sheaf, Terms};
 use crate::env::fs::ReadFile;
 use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::block_based::cursor::BlockBasedCursor;
@@ -293,6 +294,13 @@ impl Cursor for AnyCursor {
         match self {
             AnyCursor::BlockBased(cursor) => cursor.value_bytes(),
             AnyCursor::Searchable(cursor) => cursor.value_bytes(),
+        }
+    }
+
+    fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.gather(way, terms, sheaf),
+            AnyCursor::Searchable(cursor) => cursor.gather(way, terms, sheaf),
         }
     }
 

@@ -4,16 +4,28 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::Way;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, TRAILER_BYTES, Trailer};
 use crate::base::types::order::KeyOrder;
+use crate::base::types::sheaf::{Sheaf, Terms};
+use crate::base::types::sheaf_writer::Put;
 use crate::store::sst::block::checked::{Checked, damaged_entry};
 use crate::store::sst::block::format::head_at;
+use crate::store::sst::block::gather::{Landing, gather_ahead, gather_back};
 use crate::store::sst::block::search::first_not_before;
 
 /// Bytes of keys that a walk backwards remembers at most: some thousand usual keys, and a bound
 /// for blocks with few restarts and long keys, where the rest is decoded again when needed.
 const TRAIL_BYTES_MAX: usize = 1 << 18;
+
+/// Bytes of a block that are decoded, at least, for each entry that is wanted backwards: as long as
+/// entries are that hold a name or a few numbers.
+const BYTES_BACK_PER_ENTRY: usize = 64;
+
+/// Bytes of an entry with a key that shares most of its bytes, and a number: as short as entries
+/// usually are.
+const BYTES_OF_SHORT_ENTRY: usize = 16;
 
 /// A place among the entries of one block. Its buffers stay when it enters another block.
 ///
@@ -125,7 +137,12 @@ impl BlockCursor {
             return Ok(false);
         };
         self.begin_at(block.restart(last)?);
-        while self.step()? && self.next < self.entries().len() {}
+        // Whoever comes to the end of a block goes back from there.
+        self.trail.forget();
+        while self.step()? && self.next < self.entries().len() {
+            self.trail.push(self.at, &self.key, &self.value);
+        }
+        self.trail.ends_at = self.at;
         Ok(self.is_valid)
     }
 
@@ -200,6 +217,56 @@ impl BlockCursor {
                 Ok(true)
             }
         }
+    }
+
+    /// Moves over as many entries as `Cursor::gather` says, and makes `sheaf` of them.
+    pub fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+        assert!(self.is_valid);
+        let landing = match way {
+            Way::Forward => self.gather_ahead(terms, sheaf),
+            Way::Back => self.gather_back(terms, sheaf),
+        };
+        let block = self.block.as_ref().expect("an entry lies in a block");
+        let key = match way {
+            Way::Forward => sheaf.last_key(),
+            Way::Back => sheaf.first_key(),
+        };
+        let landing = landing.filter(|_| sheaf.len() > 1);
+        let (Some(Landing { at, value }), Some(key)) = (landing, key) else {
+            return false;
+        };
+        key.clone_into(&mut self.key);
+        sheaf.bind(block.shared_bytes(), way == Way::Back);
+        self.at = at;
+        self.next = value.end;
+        self.value = value;
+        true
+    }
+
+    fn gather_ahead(&self, terms: &Terms<'_>, sheaf: &mut Sheaf) -> Option<Landing> {
+        let entries = self.entries();
+        if self.next >= entries.len() {
+            return None;
+        }
+        let mut sheaf = sheaf.begin(terms.count_max, self.key.len());
+        if sheaf.put_key(0, &self.key, self.key.len()) == Put::Refused {
+            return None;
+        }
+        sheaf.keep(self.value.clone());
+        gather_ahead(entries, self.next, terms, sheaf)
+    }
+
+    fn gather_back(&self, terms: &Terms<'_>, sheaf: &mut Sheaf) -> Option<Landing> {
+        let block = self.block.as_ref()?;
+        let span = terms.count_max.saturating_mul(BYTES_BACK_PER_ENTRY);
+        // Damaged restarts were found when the block was brought.
+        let from = block
+            .restart_before(self.at.saturating_sub(span).max(1))
+            .ok()??;
+        let start = block.restart(from).ok()?;
+        // From the restart on there may be more than are wanted, most of them short.
+        let sheaf = sheaf.begin(span / BYTES_OF_SHORT_ENTRY, self.key.len());
+        gather_back(block.entries(), start, self.at, terms, sheaf)
     }
 
     // Decodes the restart interval in front of the entry once, and remembers every entry of it.

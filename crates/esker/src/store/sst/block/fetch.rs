@@ -105,6 +105,9 @@ impl BlockSource {
         spare: &mut Vec<u8>,
     ) -> Result<Checked> {
         if let Some(rows) = self.cached_rows(handle)? {
+            if ahead.pass(handle) {
+                rows.touch();
+            }
             return Ok(rows);
         }
         let Some(stored) = ahead.stored(&*self.file, handle) else {

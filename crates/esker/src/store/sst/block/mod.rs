@@ -8,6 +8,7 @@ pub mod builder;
 pub mod writer;
 pub mod checked;
 pub mod search;
+pub mod gather;
 pub mod cursor;
 pub mod point;
 pub mod readahead;

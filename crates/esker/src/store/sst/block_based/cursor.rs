@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Cursor, Way};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
+use crate::base::types::sheaf::{Sheaf, Terms};
 use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::cursor::BlockCursor;
 use crate::store::sst::block::readahead::Readahead;
@@ -243,5 +244,9 @@ impl Cursor for BlockBasedCursor {
 
     fn value_bytes(&self) -> Result<Bytes> {
         Ok(self.rows.value_bytes())
+    }
+
+    fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+        self.rows.gather(way, terms, sheaf)
     }
 }

@@ -1,0 +1,70 @@
+//! Tests of `sheaf`.
+
+use std::ops::Range;
+
+use super::*;
+use crate::base::types::prefix::prefix_number_16;
+use crate::base::types::sheaf_writer::Put;
+use crate::env::random::Random;
+
+fn key_of(random: &mut Random, before: &[u8]) -> (usize, Vec<u8>) {
+    if random.one_in(6) {
+        return (before.len(), random.bytes(TRAILER_BYTES));
+    }
+    let shared = random.below(before.len() as u64 + 1) as usize;
+    let len_max = if random.one_in(4) { 60 } else { 12 };
+    let len = random.below(len_max) as usize + TRAILER_BYTES;
+    (shared, random.bytes(len))
+}
+
+#[test]
+fn keys_come_out_as_they_went_in() {
+    // Keys of all lengths built upon one another, the rest of each with and without bytes behind
+    // it, some kept and some not.
+    let mut random = Random::new(1);
+    for _ in 0..300 {
+        let mut sheaf = Sheaf::default();
+        let bytes = Arc::new(random.bytes(1000));
+        let mut writer = sheaf.begin(40, 20);
+        let mut rows: Vec<(Vec<u8>, Range<usize>)> = Vec::new();
+        let mut last: Vec<u8> = Vec::new();
+        let mut is_first = true;
+        for _ in 0..random.below(30) {
+            let (shared, rest) = key_of(&mut random, &last);
+            let slack = random.below(40) as usize;
+            let behind = random.bytes(slack);
+            let put = writer.put_key(shared, &[&rest[..], &behind].concat(), rest.len());
+            if put == Put::Refused {
+                break;
+            }
+            let before = last.clone();
+            last.truncate(shared);
+            last.extend_from_slice(&rest);
+            let internal = last.clone();
+            last.truncate(last.len() - TRAILER_BYTES);
+            assert_eq!(writer.last_user_key(), last);
+            assert_eq!(writer.last_prefix(), prefix_number_16(&last));
+            assert_eq!(put == Put::Again, !is_first && last == before);
+            is_first = false;
+            if random.one_in(3) {
+                continue;
+            }
+            let start = random.below(900) as usize;
+            writer.keep(start..start + 100);
+            rows.push((internal, start..start + 100));
+        }
+        assert_eq!(sheaf.len(), rows.len());
+        sheaf.bind(&bytes, false);
+        assert_eq!(sheaf.first_key(), rows.first().map(|row| &row.0[..]));
+        assert_eq!(sheaf.last_key(), rows.last().map(|row| &row.0[..]));
+        for (index, (key, value)) in rows.iter().enumerate() {
+            assert_eq!(sheaf.user_key(), &key[..key.len() - TRAILER_BYTES]);
+            assert_eq!(sheaf.value(), &bytes[value.clone()]);
+            assert_eq!(sheaf.value_bytes(), &bytes[value.clone()]);
+            assert_eq!(sheaf.step(), index + 1 < rows.len());
+        }
+        for index in (0..rows.len()).rev() {
+            assert_eq!(sheaf.step_back(), index > 0);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Puts the keys of a sheaf together, one upon the other.
+
+use std::ops::Range;
+
+use crate::base::types::key::TRAILER_BYTES;
+
+/// Bytes of a user key that fit into one number: most keys are no longer.
+pub const HEAD_BYTES: usize = 16;
+
+/// Where one entry of a sheaf lies: its internal key, and its value in the bytes it was found in.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// The internal key.
+    pub key: Range<usize>,
+    /// The value.
+    pub value: Range<usize>,
+}
+
+/// What became of a key that was to be put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It is there, and its user key is that of the one before.
+    Again,
+    /// It is there, and its user key is another one.
+    Another,
+    /// The one before is not as long, or there is no room: nothing is changed.
+    Refused,
+}
+
+/// Puts keys together, and keeps the entries of some of them.
+///
+/// A thing of its own, which lives in the loop that uses it: so what it knows of the last key stays
+/// in registers, where fields of the sheaf would be written and read back at every entry.
+#[derive(Debug)]
+pub struct SheafWriter<'a> {
+    room: &'a mut [u8],
+    spots: &'a mut Vec<Spot>,
+    /// Where in `room` the last key that was put together begins and its trailer ends, whether it
+    /// is that of an entry or not.
+    last: Range<usize>,
+    /// The first bytes of that key, the first byte lowest; behind its end there may be anything.
+    head: u128,
+}
+
+impl<'a> SheafWriter<'a> {
+    /// A writer of keys into `room`, and of entries behind those in `spots`.
+    pub fn new(room: &'a mut [u8], spots: &'a mut Vec<Spot>) -> SheafWriter<'a> {
+        SheafWriter {
+            room,
+            spots,
+            last: 0..0,
+            head: 0,
+        }
+    }
+
+    /// Puts the next key together: so many bytes of the last one's user key, then the first
+    /// `rest_len` of `rest`, whose last eight are a trailer.
+    #[inline(always)]
+    pub fn put_key(&mut self, shared: usize, rest: &[u8], rest_len: usize) -> Put {
+        let last_len = self.last.len().saturating_sub(TRAILER_BYTES);
+        if shared > last_len || rest_len > rest.len() || rest_len < TRAILER_BYTES {
+            return Put::Refused;
+        }
+        let start = self.last.end;
+        let suffix_len = rest_len - TRAILER_BYTES;
+        let len = shared + suffix_len;
+        // Out of registers: what was stored a moment ago in two pieces is slow to load as one.
+        if len <= HEAD_BYTES
+            && let Some(suffix) = rest.first_chunk::<HEAD_BYTES>()
+            && let Some(trailer) = rest.get(suffix_len..rest_len)
+            && let Some(room) = self.room.get_mut(start..)
+            && let Some(room) = room.first_chunk_mut::<{ HEAD_BYTES + TRAILER_BYTES }>()
+        {
+            let bits = 8 * u32::try_from(shared).expect("it is a part of sixteen");
+            let suffix = u128::from_le_bytes(*suffix).checked_shl(bits).unwrap_or(0);
+            let head = self.head & LOW_BYTES[shared] | suffix;
+            let is_as_long = len + TRAILER_BYTES == self.last.len();
+            let is_again = is_as_long && (head ^ self.head) & LOW_BYTES[len] == 0;
+            room[..HEAD_BYTES].copy_from_slice(&head.to_le_bytes());
+            room[len..len + TRAILER_BYTES].copy_from_slice(trailer);
+            self.head = head;
+            self.last = start..start + shared + rest_len;
+            return if is_again { Put::Again } else { Put::Another };
+        }
+        let put = put_long_key(self.room, &self.last, shared, &rest[..rest_len]);
+        if put != Put::Refused {
+            self.last = start..start + shared + rest_len;
+            let head = self.room[start..].first_chunk();
+            self.head = u128::from_le_bytes(*head.expect("there is room behind every key"));
+        }
+        put
+    }
+
+    /// The user key that was put together last; empty before the first.
+    #[inline(always)]
+    pub fn last_user_key(&self) -> &[u8] {
+        user_key_at(self.room, &self.last)
+    }
+
+    /// The first sixteen bytes of that, as `prefix_number_16` has them.
+    #[inline(always)]
+    pub fn last_prefix(&self) -> u128 {
+        let len = self.last.len().saturating_sub(TRAILER_BYTES);
+        (self.head & LOW_BYTES[len.min(HEAD_BYTES)]).swap_bytes()
+    }
+
+    /// Keeps the entry of the key put together last, with its value.
+    #[inline(always)]
+    pub fn keep(&mut self, value: Range<usize>) {
+        let key = self.last.clone();
+        self.spots.push(Spot { key, value });
+    }
+
+    /// Lets go of the entries kept so far, and not of the key put together last.
+    #[inline]
+    pub fn drop_kept(&mut self) {
+        self.spots.clear();
+    }
+
+    /// How many entries are kept.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.spots.len()
+    }
+
+    /// Whether none is kept.
+    pub fn is_empty(&self) -> bool {
+        self.spots.is_empty()
+    }
+}
+
+/// Ones in so many of the lowest bytes.
+static LOW_BYTES: [u128; HEAD_BYTES + 1] = {
+    let mut masks = [u128::MAX; HEAD_BYTES + 1];
+    let mut count = 0;
+    while count < HEAD_BYTES {
+        masks[count] = (1 << (8 * count)) - 1;
+        count += 1;
+    }
+    masks
+};
+
+#[inline(always)]
+fn user_key_at<'a>(room: &'a [u8], internal: &Range<usize>) -> &'a [u8] {
+    let end = internal.end.saturating_sub(TRAILER_BYTES);
+    room.get(internal.start..end).unwrap_or_default()
+}
+
+#[inline(never)]
+fn put_long_key(room: &mut [u8], last: &Range<usize>, shared: usize, rest: &[u8]) -> Put {
+    let start = last.end;
+    let end = start + shared + rest.len();
+    if end + HEAD_BYTES > room.len() {
+        return Put::Refused;
+    }
+    room.copy_within(last.start..last.start + shared, start);
+    room[start + shared..end].copy_from_slice(rest);
+    match !last.is_empty() && user_key_at(room, &(start..end)) == user_key_at(room, last) {
+        true => Put::Again,
+        false => Put::Another,
+    }
+}
+
+#[cfg(test)]
+mod tests;
