@@ -3,8 +3,8 @@
 //! Whoever was synced together writes again at about the same time. The first of them to be back
 //! found nobody syncing, and so its own record alone was synced, while the others, who had to be
 //! woken first, waited for the sync after that: four writers came to 2.3 records a sync. So it
-//! waits for them, for some microseconds: then it is 3.0 to 3.3, and 1.2 to 1.6 times as many
-//! records a second where a sync takes fifty microseconds. (Databases know it as commit delay.)
+//! waits for them, for some microseconds, and then it is 3.0 to 3.3. (Databases know it as commit
+//! delay; docs/performance.md has the figures.)
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
