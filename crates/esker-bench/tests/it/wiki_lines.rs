@@ -12,9 +12,8 @@ const WIKI: &str = "--disable_seek_compaction=1 --mmap_read=0 --statistics=1 --h
     --max_bytes_for_level_base=10485760 --use_existing_db=0";
 
 /// Flags of the line that have no effect.
-const NOTED: [&str; 7] = [
+const NOTED: [&str; 6] = [
     "disable_seek_compaction",
-    "mmap_read",
     "level0_slowdown_writes_trigger",
     "level0_stop_writes_trigger",
     "num_levels",

@@ -91,10 +91,9 @@ pub fn at_limit(
         (None, _) => (plenty(keys), None),
         (Some(bytes), LimitBy::Setting) => (bytes, None),
         (Some(bytes), _) => {
-            // What this program itself holds, keys above all, is beside the point; of the rest one
-            // half is the engine's, the other the page cache's.
-            let all =
-                (bytes + Resident::now().map_or(0, |memory| memory.now_bytes)).max(FENCE_BYTES_MIN);
+            // One half is the engine's, the other the page cache's. What this process holds
+            // already, keys above all, stays charged to the group that it came from.
+            let all = bytes.max(FENCE_BYTES_MIN);
             (bytes / 2, Some(Fence::raise(all)?))
         }
     };
