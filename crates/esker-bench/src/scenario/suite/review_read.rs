@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::fail::{Failure, Outcome};
 use crate::make::keys::{Chooser, Distribution};
-use crate::measure::process::Resident;
 use crate::run::course::Course;
 use crate::run::lane::Lane;
 use crate::scenario::db_bench::work::{KINDS, READ};
