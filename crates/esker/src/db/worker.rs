@@ -220,10 +220,10 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
 
 /// Looks whether writers are to be refused for lack of space.
 ///
-/// Every new segment of the log and of the value log and every flush leads here, so that writers
-/// are refused when the disk drains into the reserve, and not only when something has broken for
-/// lack of space. The background alone would come too late: while it syncs, writers of large
-/// values fill the page cache with gigabytes.
+/// Every new segment of the log, every one of the value log that a writer begins, and every flush
+/// leads here, so that writers are refused when the disk drains into the reserve, and not only when
+/// something has broken for lack of space. The background alone would come too late: while it
+/// syncs, writers of large values fill the page cache with gigabytes.
 pub fn look_at_space(core: &Core) {
     if let Err(error) = space::look(core) {
         core.work.note_failure("look at the free space", &error);

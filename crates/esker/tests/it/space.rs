@@ -13,22 +13,33 @@ const LIMIT_BYTES: u64 = 16 << 20;
 /// The reserve: small, so that a small disk can hold it.
 const RESERVE_BYTES: u64 = 1 << 20;
 
-fn open(world: &SimWorld) -> Db {
+fn open_with(world: &SimWorld, more: &[(&str, &str)]) -> Db {
     let mut builder = Db::builder("db").env(world.env());
     for (name, text) in [
         ("disk_limit", "16MiB"),
         ("disk.free_min", "1MiB"),
         ("wal.segment_size", "256KiB"),
         ("wal.total_size", "1MiB"),
-        ("memory_limit", "8MiB"),
-        ("memtable.size", "256KiB"),
-        ("compression", "none"),
-        ("sst.compression_upper", "none"),
-        ("compaction.automatic", "false"),
-    ] {
+    ]
+    .iter()
+    .chain(more)
+    {
         builder = builder.set(name, text).unwrap();
     }
     builder.open().unwrap()
+}
+
+fn open(world: &SimWorld) -> Db {
+    open_with(
+        world,
+        &[
+            ("memory_limit", "8MiB"),
+            ("memtable.size", "256KiB"),
+            ("compression", "none"),
+            ("sst.compression_upper", "none"),
+            ("compaction.automatic", "false"),
+        ],
+    )
 }
 
 // Writes the same few keys over and over until that is refused; says how.
@@ -125,17 +136,7 @@ fn large_values_stop_at_the_disk_limit_while_the_background_is_stuck() {
     // A sync takes its time, and nothing else of the background runs either. A writer of large
     // values, whose own calls end in the page cache, is refused within a segment of the limit.
     let world = SimWorld::new(4);
-    let mut builder = Db::builder("db").env(world.env());
-    for (name, text) in [
-        ("disk_limit", "16MiB"),
-        ("disk.free_min", "1MiB"),
-        ("wal.segment_size", "256KiB"),
-        ("wal.total_size", "1MiB"),
-        ("value_log.segment_size", "1MiB"),
-    ] {
-        builder = builder.set(name, text).unwrap();
-    }
-    let db = builder.open().unwrap();
+    let db = open_with(&world, &[("value_log.segment_size", "1MiB")]);
     let options = WriteOptions {
         durability: Some(Durability::Buffered),
         no_wait: true,

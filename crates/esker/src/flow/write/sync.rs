@@ -176,13 +176,10 @@ impl SyncGroup {
 
     /// Waits a little for as many writers as the last sync was for.
     fn gather(&self, pool: &dyn Pool) {
-        let is_complete = || {
+        pool.linger(GATHER, &|| {
             let state = self.state();
             state.arrived >= state.group
-        };
-        if !is_complete() {
-            pool.linger(GATHER, &is_complete);
-        }
+        });
     }
 
     /// Ends a turn: when it went well, everything before segment `live` is durable, and the log
