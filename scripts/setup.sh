@@ -30,9 +30,12 @@ has_compiler() { command -v cc >/dev/null || command -v gcc >/dev/null || comman
 has_rustup() { command -v rustup >/dev/null; }
 has_leveldb() { echo 'int main(void) { return 0; }' | cc -x c - -lleveldb -o /dev/null 2>/dev/null; }
 has_cxx() { command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; }
+# Not libclang-cpp, which comes with LLVM and is of no use here.
 has_libclang() {
-    [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null ||
-        compgen -G '/usr/lib*/libclang*.so*' >/dev/null
+    [ -n "${LIBCLANG_PATH:-}" ] ||
+        compgen -G '/usr/lib/llvm-*/lib/libclang[.-][s0-9]*' >/dev/null ||
+        compgen -G '/usr/lib*/libclang[.-][s0-9]*' >/dev/null ||
+        compgen -G '/usr/lib/*-linux-gnu/libclang[.-][s0-9]*' >/dev/null
 }
 has_lint() { cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1; }
 
