@@ -21,7 +21,7 @@ pub trait Order: Send + Sync {
 /// The order of a keyspace's keys.
 ///
 /// An enum, not only a trait: the bytewise order is nearly always the one, and a comparison that
-/// can be inlined halves the cost of a skip-list descent.
+/// can be inlined halves the cost of a search in a memtable.
 #[derive(Clone, Default)]
 pub enum KeyOrder {
     /// As `memcmp`, the shorter first where one begins the other.

@@ -17,7 +17,7 @@ use crate::flow::read::aim::{aim, first_trailer, last_trailer};
 use crate::store::mem::memtable::{MemCursor, Memtable};
 
 /// Held merges, or entries too new, of one key that are stepped over before a seek replaces the
-/// stepping: a step in a skip list costs one cache miss, a descent about ten.
+/// stepping: a step in a memtable costs one cache miss, a descent about six.
 const STEPS_BEFORE_SEEK: usize = 8;
 
 /// The entries of a memtable that a reader at one sequence number needs.

@@ -1,8 +1,8 @@
 //! Eight bytes that stand for a key in comparisons.
 //!
-//! A descent through a skip list costs what its cache misses cost, and most of them come from
-//! fetching keys only to learn that they lie behind the target. So each link of the list carries,
-//! beside the address of the next node, eight bytes that decide nearly all comparisons.
+//! A search costs what its cache misses cost, and most of them would come from fetching keys only
+//! to learn on which side of the target they lie. So each link of the list, and each way of its
+//! index, carries, beside an address, eight bytes that decide nearly all comparisons.
 //!
 //! The first eight bytes of the key would not do: real keys share long beginnings (sixteen
 //! decimal digits with leading zeros, `user…`, a tenant's name). So a fragment is taken relative

@@ -1,6 +1,6 @@
 //! Every interleaving of one insert with one reader, as the memory model allows them.
 //!
-//! `scripts/loom.sh` runs them. The code that runs is the skip list itself, with the checker's
+//! `scripts/loom.sh` runs them. The code that runs is the list itself, with the checker's
 //! atomics in place of the machine's; the lists are tiny, because the number of interleavings is
 //! not.
 
@@ -12,9 +12,9 @@ use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::env::pages::HeapPages;
-use crate::store::mem::skiplist::{SkipList, SkipListWriter};
+use crate::store::mem::entry_list::{EntryList, EntryListWriter};
 
-fn put(writer: &mut SkipListWriter, key: &[u8], seqno: u64) {
+fn put(writer: &mut EntryListWriter, key: &[u8], seqno: u64) {
     let trailer = Trailer::new(SeqNo::new(seqno), Kind::Put);
     let value = key;
     let entry = Entry {
@@ -25,19 +25,27 @@ fn put(writer: &mut SkipListWriter, key: &[u8], seqno: u64) {
     writer.insert(entry, |_| None);
 }
 
-/// A list with the keys `b` and `f`, into which one thread inserts `news` while another reads.
-fn race(news: &'static [&'static [u8]], read: fn(&SkipList)) {
+/// A list with the keys `old`, into which one thread inserts `news` while another reads.
+fn race_over(old: &'static [&'static [u8]], news: &'static [&'static [u8]], read: fn(&EntryList)) {
     loom::model(move || {
-        let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
-        put(&mut writer, b"b", 1);
-        put(&mut writer, b"f", 2);
-        let list = Arc::clone(writer.list());
+        let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+        let mut seqnos = 1..;
+        let mut put_all = |keys: &[&[u8]]| {
+            for (key, seqno) in keys.iter().zip(&mut seqnos) {
+                put(&mut writer, key, seqno);
+            }
+            Arc::clone(writer.list())
+        };
+        let list = put_all(old);
         let reader = loom::thread::spawn(move || read(&list));
-        for (seqno, new) in (3..).zip(news) {
-            put(&mut writer, new, seqno);
-        }
+        put_all(news);
         reader.join().expect("the reader's claims hold");
     });
+}
+
+/// As [`race_over`], with the keys `b` and `f`.
+fn race(news: &'static [&'static [u8]], read: fn(&EntryList)) {
+    race_over(&[b"b", b"f"], news, read);
 }
 
 fn newest() -> Trailer {
@@ -66,6 +74,23 @@ fn a_seek_backwards_never_misses_what_was_there() {
 }
 
 #[test]
+fn a_split_leads_nobody_past_what_he_looks_for() {
+    // Nodes of the model have three ways: `c` splits the full one, and takes the slot of `f`.
+    race_over(&[b"b", b"d", b"f"], &[b"c"], |list| {
+        let found = list.seek(b"f", newest()).expect("f is there").entry();
+        assert_eq!(found.key, b"f");
+    });
+    race_over(&[b"b", b"d", b"f"], &[b"c"], |list| {
+        let oldest = Trailer::seek(SeqNo::ZERO);
+        let found = list
+            .seek_for_prev(b"e", oldest)
+            .expect("d is there")
+            .entry();
+        assert_eq!(found.key, b"d");
+    });
+}
+
+#[test]
 fn next_and_prev_are_each_others_inverse() {
     // Whatever the reader meets on its way, the way back leads through the same entry.
     race(&[b"d"], |list| {
@@ -88,7 +113,7 @@ fn next_and_prev_are_each_others_inverse() {
 fn the_first_entry_is_found_whole_or_not_at_all() {
     // An empty list has no reference yet; a reader may come at any moment.
     loom::model(|| {
-        let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+        let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
         let list = Arc::clone(writer.list());
         let reader = loom::thread::spawn(move || {
             if let Some(found) = list.seek(b"a", newest()) {

@@ -1,6 +1,6 @@
 //! The newest entries of one keyspace.
 //!
-//! Point entries lie in a skip list, range deletes in a list of their own. One [`MemtableWriter`]
+//! Point entries lie in an ordered list with an index, range deletes in a list of their own. One [`MemtableWriter`]
 //! inserts, in the order of sequence numbers; any number of readers hold the [`Memtable`].
 //!
 //! **Merges fold as they arrive**, so that a counter that is bumped a million times is read at
@@ -40,9 +40,9 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::pages::{HeapPages, Pages};
+use crate::store::mem::entry_list::{EntryList, EntryListWriter, Folded, ListCursor};
 use crate::store::mem::named_values::NamedValues;
 use crate::store::mem::node::NodeRef;
-use crate::store::mem::skiplist::{Folded, ListCursor, SkipList, SkipListWriter};
 use crate::store::vlog::pointer::ValuePointer;
 
 /// A folded value may always be this long: room for numbers and small records. A longer one is
@@ -61,7 +61,7 @@ const HEAP_BLOCK_BYTES: usize = 2 * 24 + size_of::<Vec<u8>>() + 2 * size_of::<us
 /// The shared side: point entries and range deletes. Any number of threads; point reads never
 /// wait, a read of the range deletes may wait for another that found them changed.
 pub struct Memtable {
-    list: Arc<SkipList>,
+    list: Arc<EntryList>,
     range_deletes: RangeDeletes,
     fold_count: AtomicUsize,
     delete_count: AtomicUsize,
@@ -71,7 +71,7 @@ pub struct Memtable {
 /// The one writer of a memtable.
 pub struct MemtableWriter {
     table: Arc<Memtable>,
-    list: SkipListWriter,
+    list: EntryListWriter,
     merge: Option<MergeRule>,
     /// Of the last insert: entries come in the order of their numbers.
     newest: Option<SeqNo>,
@@ -101,7 +101,7 @@ impl Memtable {
         order: KeyOrder,
         merge: Option<MergeRule>,
     ) -> MemtableWriter {
-        let list = SkipList::create(Arc::clone(&pages), order);
+        let list = EntryList::create(Arc::clone(&pages), order);
         let table = Memtable {
             list: Arc::clone(list.list()),
             range_deletes: RangeDeletes::new(),

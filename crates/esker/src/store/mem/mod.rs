@@ -11,7 +11,10 @@
 pub mod arena;
 pub mod fragment;
 pub mod node;
-pub mod skiplist;
+pub mod target;
+pub mod index_node;
+pub mod index;
+pub mod entry_list;
 pub mod named_values;
 pub mod memtable;
 #[cfg(all(test, loom))]

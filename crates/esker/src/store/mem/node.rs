@@ -1,19 +1,18 @@
-//! One entry in the arena: its links, its key and its value in a single allocation.
+//! One entry in the arena: its link, its key and its value in a single allocation.
 //!
 //! | offset | size | type | meaning |
 //! |---|---|---|---|
-//! | 0 | 8 | address | `back`: a node before this one on level 0; null stands for the head |
-//! | 8 | 4 | u32 | bytes of the value |
-//! | 12 | 2 | u16 | bytes of the user key |
-//! | 14 | 1 | u8 | height: how many links follow; one byte behind it is unused |
-//! | 16 | 16 × height | links | fragment and address of the next node, level 0 first |
-//! | … | n | bytes | user key, then the trailer: together the encoded internal key |
+//! | 0 | 16 | link | fragment and address of the next node |
+//! | 16 | 8 | address | `back`: a node before this one; null stands for the head |
+//! | 24 | 4 | u32 | bytes of the value |
+//! | 28 | 2 | u16 | bytes of the user key; two bytes behind it are unused |
+//! | 32 | n | bytes | user key, then the trailer: together the encoded internal key |
 //! | … | n | bytes | value |
 //! | … | 8 | address | only for `MergeFolded`, at the next multiple of 8: the chain's base |
 //! | … | 4 | u32 | likewise: bytes of the operand before it was folded |
 //! | … | n | bytes | likewise: that operand |
 //!
-//! Native byte order, memory only. Everything but `back` and the links is written once, before
+//! Native byte order, memory only. Everything but `back` and the link is written once, before
 //! the node can be found.
 #![allow(unsafe_code)]
 
@@ -33,13 +32,13 @@ pub const FRAGMENT_OF_END: u64 = u64::MAX;
 /// The fixed front of a node; see the table above.
 #[repr(C)]
 pub struct Node {
+    link: Link,
     back: AtomicPtr<Node>,
     value_bytes: u32,
     key_bytes: u16,
-    height: u8,
 }
 
-/// The way to the next node of one level.
+/// The way to the next node.
 ///
 /// The writer stores `next` and then `fragment`, each with Release; a reader loads `fragment` and
 /// then `next`, each with Acquire. So a reader's `next` is never older than its `fragment`, and,
@@ -51,9 +50,10 @@ pub struct Link {
     next: AtomicPtr<Node>,
 }
 
+/// Offset of the key in a node.
+const KEY_OFFSET: usize = size_of::<Node>();
+
 const _: () = assert!(align_of::<Node>() <= arena::ALIGN);
-const _: () = assert!(align_of::<Link>() <= arena::ALIGN);
-const _: () = assert!(size_of::<Node>().is_multiple_of(align_of::<Link>()));
 const _: () = assert!(KEY_BYTES_MAX <= u16::MAX as usize);
 const _: () = assert!(VALUE_BYTES_MAX < (u32::MAX / 2) as usize);
 
@@ -141,7 +141,7 @@ impl<'a> NodeRef<'a> {
         })
     }
 
-    /// Writes a node into the arena; nobody can find it yet, its links lead nowhere.
+    /// Writes a node into the arena; nobody can find it yet, its link leads nowhere.
     ///
     /// `folded` is for [`Kind::MergeFolded`] and only for it.
     ///
@@ -152,40 +152,33 @@ impl<'a> NodeRef<'a> {
     /// The base in `folded` is null or a node of the same arena.
     pub unsafe fn write(
         arena: &mut ArenaWriter,
-        height: usize,
         entry: Entry<'_>,
         folded: Option<BeforeFold<'_>>,
     ) -> *mut Node {
         let (key, value) = (entry.key, entry.value);
-        assert!(height > 0);
         assert!(key.len() <= KEY_BYTES_MAX);
         assert!(value.len() <= VALUE_BYTES_MAX + EXPIRY_BYTES);
         assert!(folded.is_some() == (entry.kind() == Kind::MergeFolded));
         let head = Node {
+            link: Link::end(),
             back: AtomicPtr::new(ptr::null_mut()),
             value_bytes: u32::try_from(value.len()).expect("checked above"),
             key_bytes: u16::try_from(key.len()).expect("checked above"),
-            height: u8::try_from(height).expect("towers are low"),
         };
-        let key_at = key_offset(height);
-        let value_at = key_at + key.len() + TRAILER_BYTES;
+        let value_at = KEY_OFFSET + key.len() + TRAILER_BYTES;
         let end = value_at + value.len();
         let base_at = end.next_multiple_of(arena::ALIGN);
         let size = folded
             .as_ref()
             .map_or(end, |folded| base_at + folded.size());
         let place = arena.allocate(size);
-        // SAFETY: the arena gave `size` bytes that nobody else has, aligned for heads, links and
+        // SAFETY: the arena gave `size` bytes that nobody else has, aligned for heads and
         // addresses; every part lies inside them, by the offsets above.
         unsafe {
             place.cast::<Node>().write(head);
-            let links = place.add(size_of::<Node>()).cast::<Link>();
-            for level in 0..height {
-                links.add(level).write(Link::end());
-            }
-            copy_to(place.add(key_at), key);
+            copy_to(place.add(KEY_OFFSET), key);
             copy_to(
-                place.add(key_at + key.len()),
+                place.add(KEY_OFFSET + key.len()),
                 &entry.trailer.raw().to_le_bytes(),
             );
             copy_to(place.add(value_at), value);
@@ -202,17 +195,13 @@ impl<'a> NodeRef<'a> {
         self.node.as_ptr()
     }
 
-    /// The link of that level. (A check against the height would fetch one more cache line.)
-    ///
-    /// # Safety
-    /// `level` is below the height with which the node was written.
+    /// The link to the next node.
     #[inline]
-    pub unsafe fn link(self, level: usize) -> &'a Link {
-        // SAFETY: the level's link lies behind the head, written before the node could be found.
-        unsafe { &*self.as_ptr().add(1).cast::<Link>().add(level) }
+    pub fn link(self) -> &'a Link {
+        &self.head().link
     }
 
-    /// The node before it on level 0, or one further before; null for the head.
+    /// The node before it, or one further before; null for the head.
     #[inline]
     pub fn back(self) -> *mut Node {
         // Acquire: pairs with the Release in `set_back`, so the node's bytes are there to read.
@@ -229,11 +218,8 @@ impl<'a> NodeRef<'a> {
     /// The user key and the trailer behind it.
     #[inline]
     pub fn internal_key(self) -> &'a [u8] {
-        let head = self.head();
-        self.bytes(
-            key_offset(usize::from(head.height)),
-            usize::from(head.key_bytes) + TRAILER_BYTES,
-        )
+        let key_bytes = usize::from(self.head().key_bytes);
+        self.bytes(KEY_OFFSET, key_bytes + TRAILER_BYTES)
     }
 
     /// The raw value.
@@ -251,8 +237,7 @@ impl<'a> NodeRef<'a> {
     /// The next entry, if it is one of the same user key: the next older one.
     #[inline]
     pub fn older(self) -> Option<NodeRef<'a>> {
-        // SAFETY: every node has a link on level 0.
-        let (_, next) = unsafe { self.link(0) }.load();
+        let (_, next) = self.link().load();
         // SAFETY: links lead only to nodes of the same arena.
         let next = unsafe { NodeRef::new(next) }?;
         let is_same_key = key::user_key(next.internal_key()) == key::user_key(self.internal_key());
@@ -304,8 +289,7 @@ impl<'a> NodeRef<'a> {
 
     #[inline]
     fn value_offset(self) -> usize {
-        let head = self.head();
-        key_offset(usize::from(head.height)) + usize::from(head.key_bytes) + TRAILER_BYTES
+        KEY_OFFSET + usize::from(self.head().key_bytes) + TRAILER_BYTES
     }
 
     #[inline]
@@ -317,10 +301,4 @@ impl<'a> NodeRef<'a> {
             std::slice::from_raw_parts(start, len)
         }
     }
-}
-
-/// Offset of the key in a node of that height.
-#[inline]
-fn key_offset(height: usize) -> usize {
-    size_of::<Node>() + height * size_of::<Link>()
 }

@@ -1,13 +1,15 @@
-//! Tests of `skiplist`.
+//! Tests of `entry_list`.
 #![allow(clippy::disallowed_methods, reason = "only real threads race")]
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::base::types::key::TRAILER_BYTES;
 use crate::base::types::order::Order;
 use crate::base::types::seqno::SeqNo;
 use crate::env::pages::HeapPages;
+use crate::env::random::Random;
 
 /// Oracle: the same entries by user key and then by descending trailer.
 type Oracle = BTreeMap<(Vec<u8>, Reverse<u64>), Vec<u8>>;
@@ -15,7 +17,7 @@ type Oracle = BTreeMap<(Vec<u8>, Reverse<u64>), Vec<u8>>;
 /// Inserts in the dev profile, and under the interpreter.
 const INSERTS: u64 = if cfg!(miri) { 120 } else { 4_000 };
 
-fn put(writer: &mut SkipListWriter, oracle: &mut Oracle, key: &[u8], seqno: u64) {
+fn put(writer: &mut EntryListWriter, oracle: &mut Oracle, key: &[u8], seqno: u64) {
     let trailer = Trailer::new(SeqNo::new(seqno), Kind::Put);
     let value = seqno.to_string().into_bytes();
     let entry = Entry {
@@ -37,7 +39,7 @@ fn owned(node: NodeRef<'_>) -> ((Vec<u8>, Reverse<u64>), Vec<u8>) {
 }
 
 /// Both ways through, and seeks to random targets, must agree with the oracle.
-fn assert_same(list: &SkipList, oracle: &Oracle, targets: &[Vec<u8>], random: &mut Random) {
+fn assert_same(list: &EntryList, oracle: &Oracle, targets: &[Vec<u8>], random: &mut Random) {
     let forward = std::iter::successors(list.first(), |&node| list.next(node));
     assert!(forward.map(owned).eq(oracle.clone()));
     let backward = std::iter::successors(list.last(), |&node| list.prev(node));
@@ -57,7 +59,7 @@ fn assert_same(list: &SkipList, oracle: &Oracle, targets: &[Vec<u8>], random: &m
 
 fn check(order: KeyOrder, key_of: impl Fn(&mut Random, u64) -> Vec<u8>) {
     let mut random = Random::new(11);
-    let mut writer = SkipList::create(Arc::new(HeapPages), order);
+    let mut writer = EntryList::create(Arc::new(HeapPages), order);
     let mut oracle = Oracle::new();
     for seqno in 1..=INSERTS {
         let key = key_of(&mut random, seqno);
@@ -128,7 +130,7 @@ impl Order for Backwards {
 #[test]
 fn a_custom_order_rules() {
     // Fragments are for bytewise keys; another order must not be misled by them.
-    let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Custom(Arc::new(Backwards)));
+    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Custom(Arc::new(Backwards)));
     let mut oracle = Oracle::new();
     for seqno in 1..=INSERTS {
         put(
@@ -151,7 +153,7 @@ fn a_custom_order_rules() {
 #[test]
 fn an_empty_list_has_no_place_to_stand() {
     // Nothing was inserted, so there is not even a reference for fragments.
-    let writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
     let list = writer.list();
     assert!(list.first().is_none());
     assert!(list.last().is_none());
@@ -166,7 +168,7 @@ fn an_empty_list_has_no_place_to_stand() {
 #[test]
 fn fold_is_given_the_next_older_entry() {
     // The neighbour at the place of insertion is the newest older entry, or another key's.
-    let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
     let entry = |key, seqno, value| Entry {
         key,
         trailer: Trailer::new(SeqNo::new(seqno), Kind::Merge),
@@ -191,7 +193,7 @@ fn fold_is_given_the_next_older_entry() {
 #[should_panic]
 fn an_entry_that_is_there_already_is_refused() {
     // Two entries with one sequence number could not be told apart.
-    let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
     put(&mut writer, &mut Oracle::new(), b"a", 1);
     put(&mut writer, &mut Oracle::new(), b"a", 1);
 }
@@ -199,7 +201,7 @@ fn an_entry_that_is_there_already_is_refused() {
 #[test]
 fn cursors_outlive_the_writer() {
     // An iterator may be kept after its memtable was flushed and forgotten.
-    let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
     put(&mut writer, &mut Oracle::new(), b"a", 1);
     let mut cursor = ListCursor::new(Arc::clone(writer.list()));
     drop(writer);
@@ -212,7 +214,7 @@ fn cursors_outlive_the_writer() {
 #[test]
 fn readers_never_miss_what_was_there_before_they_began() {
     // One thread inserts and tells how far it is; others must find all of it, in order.
-    let mut writer = SkipList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
     let done = std::sync::atomic::AtomicU64::new(0);
     let key_of = |number: u64| format!("{:08}", number * 7919 % 1_000_003).into_bytes();
     let list = Arc::clone(writer.list());
@@ -250,5 +252,68 @@ fn readers_never_miss_what_was_there_before_they_began() {
     assert!(
         std::iter::successors(list.first(), |&n| list.next(n))
             .is_sorted_by_key(|n| n.internal_key()[..8].to_vec())
+    );
+}
+
+/// Entries, enough for three levels of nodes.
+const ENTRIES_OF_A_TREE: u64 = if cfg!(miri) { 300 } else { 20_000 };
+
+fn filled(key_of: impl Fn(u64) -> u64) -> EntryListWriter {
+    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    for seqno in 1..=ENTRIES_OF_A_TREE {
+        let key = key_of(seqno).to_be_bytes();
+        let entry = Entry {
+            key: &key,
+            trailer: Trailer::new(SeqNo::new(seqno), Kind::Put),
+            value: b"",
+        };
+        writer.insert(entry, |_| None);
+    }
+    writer
+}
+
+/// Bytes for each entry beyond its key, chunks that are not handed out yet among them.
+fn overhead(writer: &EntryListWriter) -> u64 {
+    writer.list().used_bytes() as u64 / ENTRIES_OF_A_TREE - 8 - TRAILER_BYTES as u64
+}
+
+#[test]
+fn rising_keys_fill_nodes() {
+    // Fourteen of fifteen ways in use are 18 bytes an entry, half of them would be 34; an entry
+    // itself takes 32, and a fifth of all may not be handed out yet.
+    assert!(overhead(&filled(|number| number)) < 72);
+}
+
+#[test]
+fn keys_in_any_order_fill_nodes_by_two_thirds() {
+    let mut random = Random::new(3);
+    let mask = random.next_u64();
+    let scattered = filled(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mask);
+    assert!(overhead(&scattered) < 84);
+}
+
+#[test]
+fn where_to_look_is_right_at_the_borders_of_nodes() {
+    // Before the first, behind the last, and at and beside each entry.
+    let writer = filled(|number| number * 2);
+    let list = writer.list();
+    let newest = Trailer::seek(SeqNo::MAX);
+    for number in 0..=ENTRIES_OF_A_TREE {
+        let between = (number * 2 + 1).to_be_bytes();
+        let ahead = list.seek(&between, newest).map(|found| found.entry().key);
+        let behind = list.seek_for_prev(&between, newest);
+        let ahead_of = (number + 1) * 2;
+        assert_eq!(
+            ahead,
+            (number < ENTRIES_OF_A_TREE).then_some(&ahead_of.to_be_bytes()[..])
+        );
+        assert_eq!(
+            behind.map(|found| found.entry().key),
+            (number > 0).then_some(&(number * 2).to_be_bytes()[..])
+        );
+    }
+    assert_eq!(
+        list.last().map(|last| last.entry().key),
+        Some(&(ENTRIES_OF_A_TREE * 2).to_be_bytes()[..])
     );
 }
