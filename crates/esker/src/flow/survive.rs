@@ -149,8 +149,8 @@ impl<'a, C: Cursor> Survivors<'a, C> {
             self.step()?;
         }
         loop {
-            self.lent = self.ready.pop_front();
-            if self.lent.is_some() {
+            if !self.ready.is_empty() {
+                self.lent = self.ready.pop_front();
                 self.tally.kept_count += 1;
                 let lent = self.lent.as_ref();
                 return Ok(lent.map(|(key, value)| (&key[..], Carried::Raw(value))));
