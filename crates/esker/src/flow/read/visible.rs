@@ -259,10 +259,7 @@ impl<C: Cursor> VisibleCursor<C> {
                         self.value = LazyValue::of(self.part_from(start)?, true);
                         self.place = Place::HereApart;
                     } else {
-                        self.place = Place::Here {
-                            value_start: start,
-                            is_newest: false,
-                        };
+                        self.place = Place::here(start, false);
                     }
                     return Ok(true);
                 }
@@ -326,12 +323,19 @@ impl<C: Cursor> VisibleCursor<C> {
             let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
             self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
         }
-        let mut hidden_steps = 0_u64;
+        let (mut covered_steps, mut hidden_steps) = (0_u64, 0_u64);
         while self.inner.is_valid() {
             let user_key = user_key_of(&self.inner);
             if self.reader.range.is_below(&self.reader.order, user_key) {
                 return Ok(false);
             }
+            if self.inner.is_surely_covered(self.reader.at) {
+                covered_steps += 1;
+                let is_pile = covered_steps.is_multiple_of(STEPS_BEFORE_SEEK);
+                self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
+                continue;
+            }
+            covered_steps = 0;
             if self.inner.is_surely_newest() && self.settle_here()? {
                 return Ok(true);
             }
@@ -364,10 +368,7 @@ impl<C: Cursor> VisibleCursor<C> {
         else {
             return Ok(false);
         };
-        self.place = Place::Here {
-            value_start: start,
-            is_newest: true,
-        };
+        self.place = Place::here(start, true);
         Ok(true)
     }
 

@@ -67,6 +67,15 @@ fn many_sources_move_as_one() {
     });
 }
 
+/// Whether a reader `at` needs nothing of an entry, because of a newer one.
+fn has_newer(history: &History, internal_key: &[u8], at: SeqNo) -> bool {
+    let (user_key, trailer) = key::split(internal_key);
+    history.writes.iter().any(|write| {
+        let is_newer = write.key == user_key && write.trailer > trailer;
+        is_newer && write.trailer.seqno() <= at && !write.trailer.kind().is_merge()
+    })
+}
+
 #[test]
 fn sources_with_stocks_move_as_one() {
     // Histories with many versions of few keys or few of many, cut into sources by age; random
@@ -79,6 +88,7 @@ fn sources_with_stocks_move_as_one() {
             range_delete_one_in: 0,
         };
         let history = History::random(random, &order_of(seed), shape);
+        let at = SeqNo::new(random.below(history.newest().get() + 2));
         let source_count = 1 + random.below(5);
         let cut = history.cut(random, source_count);
         let cursors = cut.iter().map(StockingCursor::new).collect();
@@ -102,6 +112,9 @@ fn sources_with_stocks_move_as_one() {
                 if oracle.is_valid() {
                     assert_eq!(merged.key(), oracle.key());
                     assert_eq!(merged.value().unwrap(), oracle.value().unwrap());
+                    if merged.is_surely_covered(at) {
+                        assert!(has_newer(&history, oracle.key(), at));
+                    }
                     if let Some(is_again) = merged.is_again() {
                         assert_eq!(is_again, key::user_key(oracle.key()) == last);
                     }
