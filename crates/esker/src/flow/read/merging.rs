@@ -152,6 +152,7 @@ impl<C: Cursor> MergingCursor<C> {
         mut place: impl FnMut(&mut C) -> Result<bool>,
     ) -> Result<bool> {
         self.is_valid = false;
+        self.sources.begin();
         for index in 0..self.sources.count() {
             self.sources.place(index, &mut place)?;
         }

@@ -11,9 +11,12 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
 use crate::base::types::sheaf::{Sheaf, Terms};
 
-/// Entries of the first stock behind a seek: who takes ten entries of four sources should not pay
-/// for a hundred.
-const STOCK_ENTRIES_MIN: usize = 4;
+/// Steps of all sources behind a seek before any gets a stock: many readers take ten entries, and
+/// with stocks from the first step on that was a sixth more instructions.
+const STEPS_BEFORE_STOCKS: u32 = 16;
+
+/// Entries of the first stock behind a seek: who takes some more should not pay for a hundred.
+const STOCK_ENTRIES_MIN: usize = 8;
 
 /// Entries of the largest, each twice as large as the one before: more than most blocks have.
 const STOCK_ENTRIES_MAX: usize = 64;
@@ -25,9 +28,9 @@ const STOCK_ENTRIES_MAX: usize = 64;
 #[derive(Debug)]
 pub struct Sources<C> {
     cursors: Vec<C>,
-    /// One for each cursor, from the first step on: a cursor that is opened for one seek does
-    /// without.
+    /// One for each cursor, once there is to be any.
     stocks: Vec<Stock>,
+    steps_left: u32,
 }
 
 /// Bytes of the largest stock: 16 KiB of keys, and the places of 256 short entries, which is what
@@ -51,11 +54,10 @@ struct Stock {
     /// Which way they were decoded: the cursor stands on the last one that way.
     way: Way,
     count_max: usize,
-    /// Whether the next step is the cursor's: the first one behind a seek, because many readers
-    /// take one entry; and the one at the end of a long lead.
+    /// Whether the next step is the cursor's, because the source leads for long.
     is_cursor_next: bool,
-    /// Whether the last step was the cursor's for that reason: then the entries behind may be
-    /// gathered from their block at once.
+    /// Whether the last step was the cursor's for that reason, or there was no stock yet: then the
+    /// entries behind may be gathered from their block at once.
     is_lead_open: bool,
 }
 
@@ -65,6 +67,7 @@ impl<C: Cursor> Sources<C> {
         Sources {
             cursors,
             stocks: Vec::new(),
+            steps_left: STEPS_BEFORE_STOCKS,
         }
     }
 
@@ -77,6 +80,12 @@ impl<C: Cursor> Sources<C> {
     #[inline]
     pub fn count(&self) -> usize {
         self.cursors.len()
+    }
+
+    /// All are placed anew, each by [`Sources::place`]: what was learned of how far the reader goes
+    /// is forgotten.
+    pub fn begin(&mut self) {
+        self.steps_left = STEPS_BEFORE_STOCKS;
     }
 
     /// Places a source by its cursor.
@@ -203,7 +212,9 @@ impl<C: Cursor> Sources<C> {
     /// Moves by the cursor, off the end of the stock if there is one, and takes in the next.
     #[inline(never)]
     fn go_on(&mut self, index: usize, way: Way) -> Result<bool> {
-        if self.cursors.len() > 1 {
+        if self.steps_left > 0 {
+            self.steps_left -= 1;
+        } else if self.cursors.len() > 1 {
             if self.stocks.is_empty() {
                 self.stocks.resize_with(self.cursors.len(), Stock::new);
             }
@@ -244,8 +255,8 @@ impl Stock {
             entries: Sheaf::default(),
             way: Way::Forward,
             count_max: STOCK_ENTRIES_MIN,
-            is_cursor_next: true,
-            is_lead_open: false,
+            is_cursor_next: false,
+            is_lead_open: true,
         }
     }
 
