@@ -110,16 +110,6 @@ impl Sheaf {
         is_on
     }
 
-    /// Whether it stands on its first entry (`is_front`), or on its last.
-    pub fn is_at_end(&self, is_front: bool) -> bool {
-        self.at
-            == if is_front {
-                0
-            } else {
-                self.entries.len().saturating_sub(1)
-            }
-    }
-
     /// Makes it of the entry that `stock`, which has entries of all kinds, stands on, and of those
     /// from there on that way that are for the reader; `stock` then stands on the last of them.
     ///
