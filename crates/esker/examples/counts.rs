@@ -1,8 +1,9 @@
 //! One kind of operation again and again, for a tool that counts instructions.
 //!
 //! `scripts/counts.sh` runs it under callgrind, which counts what happens within `measured` only,
-//! and not on the threads of the background. Keys, values and files follow from seeds, so that two
-//! runs of one build count alike whatever else the machine does.
+//! and not on the threads of the background; of `flush` and `compact` what their job does, for each
+//! entry that goes into it. Keys, values and files follow from seeds, so that two runs of one build
+//! count alike whatever else the machine does.
 //!
 //!     cargo run --release -p esker --example counts -- get /tmp/empty-directory
 #![allow(
@@ -27,7 +28,7 @@ const OPERATION_COUNT: u64 = 20_000;
 const VALUE_BYTES: usize = 100;
 
 /// What is done, and what `measured` is given: a store at rest, or an empty one.
-const KINDS: [(&str, bool); 14] = [
+const KINDS: [(&str, bool); 16] = [
     ("put", false),
     ("put-ordered", false),
     ("merge", false),
@@ -42,6 +43,8 @@ const KINDS: [(&str, bool); 14] = [
     ("prev", true),
     ("next-layers", true),
     ("prev-layers", true),
+    ("flush", false),
+    ("compact", false),
 ];
 
 fn main() -> ExitCode {
@@ -87,6 +90,13 @@ fn run(kind: &str, dir: &Path, is_loaded: bool) -> Result<u64> {
         // Merges at moments of their own would leave another tree each time.
         .set("compaction.automatic", "false")?
         .set("memory_limit", "256MiB")?;
+    let builder = match kind {
+        // Packing blocks would be most of what is counted.
+        "flush" | "compact" => builder
+            .set("compression", "none")?
+            .set("sst.compression_upper", "none")?,
+        _ => builder,
+    };
     let db = builder.open()?;
     let value = value();
     if is_loaded {
@@ -162,6 +172,11 @@ fn measured(db: &Db, kind: &str, value: &[u8]) -> Result<u64> {
                 black_box(cursor.value()?);
             }
         }
+        "flush" => {
+            (0..OPERATION_COUNT).try_for_each(|_| db.put(key(draw()), value))?;
+            db.flush()?;
+        }
+        "compact" => return compact(db, value),
         "next" | "next-layers" => {
             let mut cursor = db.cursor()?;
             cursor.seek_to_first()?;
@@ -178,6 +193,21 @@ fn measured(db: &Db, kind: &str, value: &[u8]) -> Result<u64> {
         }
     }
     Ok(OPERATION_COUNT)
+}
+
+/// Merges three runs, one with every key, one with every second and one with every third; the
+/// entries that go into it.
+fn compact(db: &Db, value: &[u8]) -> Result<u64> {
+    let mut count = 0;
+    for step in 1..=3 {
+        for number in (0..KEY_COUNT).step_by(step) {
+            db.put(key(number), value)?;
+            count += 1;
+        }
+        db.flush()?;
+    }
+    db.compact::<&[u8]>(..)?;
+    Ok(count)
 }
 
 fn key(number: u64) -> [u8; 16] {

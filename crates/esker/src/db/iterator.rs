@@ -14,6 +14,7 @@ use crate::db::regulate;
 use crate::db::worker;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::scan::{Scan, scan};
+use crate::flow::read::sources::STOCK_BYTES_MAX;
 use crate::flow::read::view::View;
 
 /// What a cursor reads.
@@ -41,13 +42,13 @@ pub struct DbCursor {
     lease: Lease,
     keyspace: KeyspaceId,
     steps: u64,
-    windows_bytes: u64,
+    ahead_bytes: u64,
     // Of what it reads ahead, from the step on that makes it a scan.
     charge: Option<Charge>,
 }
 
 /// Steps that are counted together; the rest when the cursor goes. One by one it would be as much
-/// as a step costs. From so many on a cursor is charged with the windows of all its files.
+/// as a step costs. From so many on a cursor is charged with what it decodes and reads ahead.
 const STEPS_PER_COUNT: u64 = 64;
 
 /// Entries that one cursor passed over from which on that is worth a flush: two milliseconds.
@@ -58,8 +59,9 @@ impl DbCursor {
     pub fn open(source: Source) -> Result<DbCursor> {
         let scan = scan(&source.view, source.range, &source.at)?;
         let ahead_count = scan.sources().iter().filter(|it| it.reads_ahead()).count();
+        let ahead_bytes = source.at.options.readahead_bytes_max + STOCK_BYTES_MAX;
         Ok(DbCursor {
-            windows_bytes: (ahead_count * source.at.options.readahead_bytes_max) as u64,
+            ahead_bytes: (ahead_count * ahead_bytes) as u64,
             scan: Some(scan),
             lease: source.lease,
             keyspace: source.keyspace,
@@ -165,7 +167,7 @@ impl DbCursor {
         // From here on it is a scan: what a seek and a few entries need, a block or two of each
         // file, is small.
         if self.charge.is_none() {
-            let charge = core.ledger.hold(MemoryOwner::Iterators, self.windows_bytes);
+            let charge = core.ledger.hold(MemoryOwner::Iterators, self.ahead_bytes);
             self.charge = Some(charge);
             regulate::set_cache(core);
         }

@@ -60,7 +60,7 @@ pub fn flush(
         verbatim: Verbatim::default(),
     };
     let mut output = Output::new(settings, surviving_range_deletes(&shadow, &stripes, false));
-    let mut survivors = Survivors::new(Box::new(merged), None, rules)?;
+    let mut survivors = Survivors::new(merged, None, rules)?;
     while let Some((internal_key, value)) = survivors.advance()? {
         output.carry(internal_key, value)?;
     }

@@ -136,9 +136,9 @@ pub struct Output {
     /// Who packs values, where more than this thread may.
     crew: Option<Crew>,
     packed: Option<PackTally>,
-    /// Bytes of the file being written that the rate has been asked for.
+    /// Bytes of the file being written, roughly, and those that the rate has been asked for.
+    size_bytes: u64,
     paid_bytes: u64,
-    last_key: Vec<u8>,
     /// Every file that was created, until they are handed over.
     begun: Vec<FileNumber>,
     files: Vec<FileRecord>,
@@ -162,8 +162,8 @@ impl Output {
             encoder: None,
             crew: None,
             packed: None,
+            size_bytes: 0,
             paid_bytes: 0,
-            last_key: Vec::new(),
             begun: Vec::new(),
             files: Vec::new(),
         }
@@ -254,17 +254,15 @@ impl Output {
         add: impl FnOnce(&mut AnyBuilder) -> Result<()>,
     ) -> Result<()> {
         let user_key = key::user_key(internal_key);
-        if self.is_full() && user_key != self.last_key {
+        if self.is_full() && !self.has_last(user_key) {
             self.cut(Some(Bytes::copy_of(user_key)))?;
         }
         let builder = self.builder()?;
         add(builder)?;
-        let size_bytes = builder.size_estimate();
-        if size_bytes >= self.paid_bytes + PAY_BYTES {
-            self.pay_up_to(size_bytes);
+        self.size_bytes = builder.size_estimate();
+        if self.size_bytes >= self.paid_bytes + PAY_BYTES {
+            self.pay_up_to(self.size_bytes);
         }
-        self.last_key.clear();
-        self.last_key.extend_from_slice(user_key);
         Ok(())
     }
 
@@ -297,10 +295,14 @@ impl Output {
     }
 
     fn is_full(&self) -> bool {
-        let limit = self.settings.file_size_bytes();
-        self.builder
-            .as_ref()
-            .is_some_and(|(_, builder)| builder.size_estimate() >= limit)
+        self.builder.is_some() && self.size_bytes >= self.settings.file_size_bytes()
+    }
+
+    // Whether the entry added last is one of that key.
+    #[cold]
+    fn has_last(&self, user_key: &[u8]) -> bool {
+        let last = self.builder.as_ref().map(|(_, builder)| builder.last_key());
+        last.is_some_and(|last| !last.is_empty() && key::user_key(last) == user_key)
     }
 
     fn builder(&mut self) -> Result<&mut AnyBuilder> {
@@ -342,7 +344,7 @@ impl Output {
         }
         let (number, builder) = self.builder.take().expect("made just now");
         self.pay_up_to(builder.size_estimate());
-        self.paid_bytes = 0;
+        (self.size_bytes, self.paid_bytes) = (0, 0);
         let finished = builder.finish()?;
         match (&mut self.packed, finished.packed) {
             (Some(packed), Some(more)) => packed.add(more),

@@ -99,9 +99,10 @@ pub struct Tally {
 }
 
 /// The entries of a stream that live on, one after the other.
-pub struct Survivors<'a> {
-    input: Box<dyn Cursor + 'a>,
+pub struct Survivors<'a, C> {
+    input: C,
     rules: Rules<'a>,
+    /// The current key, where the input does not tell keys apart or operands are folded.
     key: Vec<u8>,
     has_key: bool,
     /// Stripe in which everything older of the current key is covered.
@@ -121,13 +122,9 @@ enum Verdict {
     Fold,
 }
 
-impl<'a> Survivors<'a> {
+impl<'a, C: Cursor> Survivors<'a, C> {
     /// The survivors of `input`, which stands nowhere yet; from `lower` on, if given.
-    pub fn new(
-        mut input: Box<dyn Cursor + 'a>,
-        lower: Option<&[u8]>,
-        rules: Rules<'a>,
-    ) -> Result<Survivors<'a>> {
+    pub fn new(mut input: C, lower: Option<&[u8]>, rules: Rules<'a>) -> Result<Survivors<'a, C>> {
         let is_input_ready = match lower {
             None => input.seek_to_first()?,
             Some(user_key) => input.seek(&key::encode(user_key, Trailer::seek(SeqNo::MAX)))?,
@@ -152,8 +149,8 @@ impl<'a> Survivors<'a> {
             self.step()?;
         }
         loop {
-            self.lent = self.ready.pop_front();
-            if self.lent.is_some() {
+            if !self.ready.is_empty() {
+                self.lent = self.ready.pop_front();
                 self.tally.kept_count += 1;
                 let lent = self.lent.as_ref();
                 return Ok(lent.map(|(key, value)| (&key[..], Carried::Raw(value))));
@@ -172,6 +169,7 @@ impl<'a> Survivors<'a> {
                 }
                 Verdict::Rewrite(kind) => {
                     let seqno = key::split(self.input.key()).1.seqno();
+                    key::user_key(self.input.key()).clone_into(&mut self.key);
                     self.emit(seqno, kind, Vec::new());
                     self.step()?;
                 }
@@ -206,13 +204,13 @@ impl<'a> Survivors<'a> {
     }
 
     fn judge(&mut self) -> Result<Verdict> {
-        let (user_key, trailer) = key::split(self.input.key());
-        if !self.has_key || user_key != self.key {
-            self.key.clear();
-            self.key.extend_from_slice(user_key);
+        let is_of_key = || key::user_key(self.input.key()) == self.key;
+        if !self.has_key || !self.input.is_again().unwrap_or_else(is_of_key) {
             self.has_key = true;
             self.covered = None;
+            self.input.keep_key(&mut self.key);
         }
+        let (user_key, trailer) = key::split(self.input.key());
         let stripe = self.rules.stripes.of(trailer.seqno());
         if self.covered == Some(stripe) || self.is_hidden(user_key, trailer.seqno()) {
             return Ok(Verdict::Drop);
@@ -231,7 +229,7 @@ impl<'a> Survivors<'a> {
         if !is_gone {
             return Ok(Verdict::Keep);
         }
-        if stripe == 0 && (self.rules.is_bottom)(&self.key) {
+        if stripe == 0 && (self.rules.is_bottom)(user_key) {
             return Ok(Verdict::Drop);
         }
         let is_delete = trailer.kind() == Kind::Delete;
@@ -253,6 +251,7 @@ impl<'a> Survivors<'a> {
 
     /// Folds the operands of the current key and stripe; the input stands on the newest one.
     fn fold(&mut self) -> Result<()> {
+        key::user_key(self.input.key()).clone_into(&mut self.key);
         let newest = key::split(self.input.key()).1.seqno();
         let stripe = self.rules.stripes.of(newest);
         let mut newest_first: Vec<Operand> = Vec::new();

@@ -3,6 +3,7 @@
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::ids::DictionaryId;
+use crate::base::types::key;
 use crate::base::types::sheaf::{Sheaf, Terms};
 
 /// Ordered movement over entries, in the order of internal keys, both ways.
@@ -43,6 +44,23 @@ pub trait Cursor: Send {
     fn is_surely_newest(&self) -> bool {
         false
     }
+    /// Whether the entry is of the same user key as the one that the cursor stood on before its
+    /// last movement, if that was a `next` and it is known without comparing keys.
+    fn is_again(&self) -> Option<bool> {
+        None
+    }
+    /// Whether `is_again` will be known after a `next`. Only while standing on an entry.
+    fn tells_keys_apart(&self) -> bool {
+        false
+    }
+    /// Makes `key` the user key of the entry, to know further entries of it by; or leaves it, where
+    /// `is_again` will say which those are.
+    #[inline]
+    fn keep_key(&self, key: &mut Vec<u8>) {
+        if !self.tells_keys_apart() {
+            key::user_key(self.key()).clone_into(key);
+        }
+    }
     /// The internal key of the entry: user key and trailer.
     fn key(&self) -> &[u8];
     /// The raw value of the entry. One that is packed by itself is unpacked when this is called
@@ -63,6 +81,15 @@ pub trait Cursor: Send {
     /// `false`, and the cursor stands where it stood, with `sheaf` of no use, where that is not
     /// cheap or there are none. Only while standing on an entry that is such a value.
     fn gather(&mut self, _way: Way, _terms: &Terms<'_>, _sheaf: &mut Sheaf) -> bool {
+        false
+    }
+    /// Moves on over entries that lie one behind another where they can be decoded together, of any
+    /// kind, and makes `sheaf` of them, standing on the first that it came to: about `count_max`
+    /// of them, and not the one it stood on. The cursor then stands on the last that it came to.
+    ///
+    /// `false`, and the cursor stands where it stood, with `sheaf` of no use, where that is not
+    /// cheap or there are none. Only while standing on an entry.
+    fn stock(&mut self, _way: Way, _count_max: usize, _sheaf: &mut Sheaf) -> bool {
         false
     }
     /// The value as it is stored, where that is phrases of a dictionary: for who can use it so.

@@ -43,5 +43,45 @@ pub fn prefix_number_16(key: &[u8]) -> u128 {
     }
 }
 
+/// Bytes of a key that its head holds.
+const HEAD_BYTES: usize = size_of::<u128>();
+
+/// The first sixteen bytes of a key and its length: all of a short key, so that most keys are
+/// compared and told apart without looking at them.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyHead {
+    /// The bytes as [`prefix_number_16`] has them.
+    pub prefix: u128,
+    /// Bytes of the key.
+    pub len: usize,
+}
+
+impl KeyHead {
+    /// The head of that key.
+    #[inline]
+    pub fn of(key: &[u8]) -> KeyHead {
+        KeyHead {
+            prefix: prefix_number_16(key),
+            len: key.len(),
+        }
+    }
+
+    /// Whether it is all of the key.
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        self.len <= HEAD_BYTES
+    }
+
+    /// Whether the two are heads of the same key, if they can tell.
+    #[inline]
+    pub fn is_same(&self, other: &KeyHead) -> Option<bool> {
+        match self.prefix == other.prefix {
+            false => Some(false),
+            // A key that is longer than its head is another than one that is not.
+            true => (self.is_whole() || other.is_whole()).then_some(self.len == other.len),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

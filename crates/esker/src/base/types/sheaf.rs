@@ -1,10 +1,13 @@
-//! Entries that lie one behind another in one place, decoded together for one reader.
+//! Entries that lie one behind another in one place, decoded together.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::key::TRAILER_BYTES;
+use crate::base::types::key::{self, TRAILER_BYTES};
+use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
+use crate::base::types::prefix::KeyHead;
 use crate::base::types::seqno::SeqNo;
 use crate::base::types::sheaf_writer::{HEAD_BYTES, SheafWriter, Spot};
 
@@ -24,8 +27,9 @@ pub struct Terms<'a> {
     pub count_max: usize,
 }
 
-/// Entries of different keys, each of them a plain value that one reader sees as it is: what a
-/// walk over them needs no cursor for.
+/// Entries that need no cursor to be walked over: gathered for one reader, and then of different
+/// keys and each a plain value that is seen as it is; or all that there are, as a merge has them in
+/// stock.
 ///
 /// Shape: internal keys in a buffer of its own, values in the bytes that they were found in, which
 /// it keeps alive. It stands on one of its entries, or is empty and stands nowhere.
@@ -106,6 +110,87 @@ impl Sheaf {
         is_on
     }
 
+    /// Makes it of the entry that `stock`, which has entries of all kinds, stands on, and of those
+    /// from there on that way that are for the reader; `stock` then stands on the last of them.
+    ///
+    /// `false`, and `stock` stands where it stood, where there is none but the one.
+    pub fn take_from(&mut self, stock: &mut Sheaf, is_back: bool, terms: &Terms<'_>) -> bool {
+        self.clear();
+        self.is_begun = true;
+        let taken = match is_back {
+            false => stock.at..stock.plain_end(terms),
+            true => stock.plain_start(terms)..stock.at + 1,
+        };
+        if taken.len() < 2 {
+            return false;
+        }
+        let spots = &stock.entries[taken.clone()];
+        let (Some(first), Some(last)) = (spots.first(), spots.last()) else {
+            return false;
+        };
+        let start = first.key.start;
+        let keys = &stock.keys[start..last.key.end];
+        if self.keys.len() < keys.len() {
+            self.keys.resize(keys.len(), 0);
+        }
+        self.keys[..keys.len()].copy_from_slice(keys);
+        self.entries.extend(spots.iter().map(|spot| Spot {
+            key: spot.key.start - start..spot.key.end - start,
+            value: spot.value.clone(),
+        }));
+        self.bind(stock.held(), is_back);
+        stock.at = if is_back { taken.start } else { taken.end - 1 };
+        true
+    }
+
+    // Behind the last that is for the reader, of those from the one it stands on.
+    fn plain_end(&self, terms: &Terms<'_>) -> usize {
+        let end = self.at.saturating_add(terms.count_max);
+        let limit = terms.limit.map(Row::of_key);
+        let mut before = self.row_at(self.at);
+        for index in self.at + 1..end.min(self.entries.len()) {
+            let row = self.row_at(index);
+            let is_nearer = |limit| row.compare(limit, terms.order).is_lt();
+            if !row.is_plain(terms)
+                || row.has_key_of(&before)
+                || !limit.as_ref().is_none_or(is_nearer)
+            {
+                return index;
+            }
+            before = row;
+        }
+        end.min(self.entries.len()).max(self.at + 1)
+    }
+
+    // The first that is for the reader, of those up to the one it stands on. Of its very first
+    // nobody knows whether the entry before is one of the same key.
+    fn plain_start(&self, terms: &Terms<'_>) -> usize {
+        let start = self.at.saturating_sub(terms.count_max);
+        let limit = terms.limit.map(Row::of_key);
+        let mut behind = self.row_at(self.at);
+        for index in (start..self.at).rev() {
+            let row = self.row_at(index);
+            if row.has_key_of(&behind) {
+                return (index + 2).min(self.at);
+            }
+            let is_nearer = |limit| row.compare(limit, terms.order).is_gt();
+            if !row.is_plain(terms) || !limit.as_ref().is_none_or(is_nearer) {
+                return index + 1;
+            }
+            behind = row;
+        }
+        (start + 1).min(self.at)
+    }
+
+    #[inline]
+    fn row_at(&self, index: usize) -> Row<'_> {
+        let (user_key, trailer) = key::split(self.key_at(&self.entries[index]));
+        Row {
+            trailer: trailer.raw(),
+            ..Row::of_key(user_key)
+        }
+    }
+
     /// Internal key of the first entry.
     pub fn first_key(&self) -> Option<&[u8]> {
         self.entries.first().map(|spot| self.key_at(spot))
@@ -114,6 +199,19 @@ impl Sheaf {
     /// Internal key of the last entry.
     pub fn last_key(&self) -> Option<&[u8]> {
         self.entries.last().map(|spot| self.key_at(spot))
+    }
+
+    /// The internal key of the entry it stands on.
+    #[inline]
+    pub fn key(&self) -> &[u8] {
+        self.key_at(&self.entries[self.at])
+    }
+
+    /// Internal key of the entry before the one it stands on, if it has that.
+    #[inline]
+    pub fn key_before(&self) -> Option<&[u8]> {
+        let spot = self.entries.get(self.at.checked_sub(1)?)?;
+        Some(self.key_at(spot))
     }
 
     /// The user key of the entry it stands on.
@@ -136,6 +234,7 @@ impl Sheaf {
         Bytes::slice_of(self.held(), spot.value.clone())
     }
 
+    #[inline]
     fn key_at(&self, spot: &Spot) -> &[u8] {
         &self.keys[spot.key.clone()]
     }
@@ -143,6 +242,45 @@ impl Sheaf {
     #[inline]
     fn held(&self) -> &Arc<Vec<u8>> {
         self.bytes.as_ref().expect("a sheaf with entries is bound")
+    }
+}
+
+/// An entry as a reader looks at it.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    user_key: &'a [u8],
+    head: KeyHead,
+    trailer: u64,
+}
+
+impl<'a> Row<'a> {
+    #[inline]
+    fn of_key(user_key: &'a [u8]) -> Row<'a> {
+        Row {
+            user_key,
+            head: KeyHead::of(user_key),
+            trailer: 0,
+        }
+    }
+
+    /// Whether it is a value as it stands, and one that the reader sees.
+    #[inline]
+    fn is_plain(&self, terms: &Terms<'_>) -> bool {
+        self.trailer & 0xff == u64::from(Kind::Put as u8) && self.trailer >> 8 <= terms.at.get()
+    }
+
+    #[inline]
+    fn has_key_of(&self, other: &Row<'_>) -> bool {
+        let is_same = self.head.is_same(&other.head);
+        is_same.unwrap_or_else(|| self.user_key == other.user_key)
+    }
+
+    #[inline]
+    fn compare(&self, other: &Row<'_>, order: &KeyOrder) -> Ordering {
+        match self.head.prefix.cmp(&other.head.prefix) {
+            decided if decided.is_ne() && order.is_bytewise() => decided,
+            _ => order.compare(self.user_key, other.user_key),
+        }
     }
 }
 

@@ -7,6 +7,9 @@ use crate::base::types::key::TRAILER_BYTES;
 /// Bytes of a user key that fit into one number: most keys are no longer.
 pub const HEAD_BYTES: usize = 16;
 
+/// Bytes of such a key with its trailer.
+pub const SHORT_BYTES: usize = HEAD_BYTES + TRAILER_BYTES;
+
 /// Where one entry of a sheaf lies: its internal key, and its value in the bytes it was found in.
 #[derive(Clone, Debug)]
 pub struct Spot {
@@ -53,35 +56,44 @@ impl<'a> SheafWriter<'a> {
         }
     }
 
+    /// Puts the next key together as [`SheafWriter::put_key`] does, from so many bytes of the last
+    /// one's user key and of `rest`, behind which the trailer stands there; `None`, and nothing is
+    /// changed, where that is longer than usual keys are.
+    #[inline(always)]
+    pub fn put_short(&mut self, shared: u8, unshared: u8, rest: &[u8; SHORT_BYTES]) -> Option<Put> {
+        let bits = 8 * u32::from(shared);
+        let (shared, unshared) = (usize::from(shared), usize::from(unshared));
+        let len = shared + unshared;
+        let last_len = self.last.len().saturating_sub(TRAILER_BYTES);
+        if len > HEAD_BYTES || shared > last_len {
+            return None;
+        }
+        let start = self.last.end;
+        let room = self
+            .room
+            .get_mut(start..)?
+            .first_chunk_mut::<SHORT_BYTES>()?;
+        // Out of registers: what was stored a moment ago in two pieces is slow to load as one.
+        let suffix = rest.first_chunk().expect("it is longer");
+        let suffix = u128::from_le_bytes(*suffix).checked_shl(bits).unwrap_or(0);
+        let head = self.head & LOW_BYTES[shared] | suffix;
+        let is_as_long = len + TRAILER_BYTES == self.last.len();
+        let is_again = is_as_long && (head ^ self.head) & LOW_BYTES[len] == 0;
+        room[..HEAD_BYTES].copy_from_slice(&head.to_le_bytes());
+        room[len..len + TRAILER_BYTES].copy_from_slice(&rest[unshared..unshared + TRAILER_BYTES]);
+        self.head = head;
+        self.last = start..start + len + TRAILER_BYTES;
+        Some(if is_again { Put::Again } else { Put::Another })
+    }
+
     /// Puts the next key together: so many bytes of the last one's user key, then the first
     /// `rest_len` of `rest`, whose last eight are a trailer.
-    #[inline(always)]
     pub fn put_key(&mut self, shared: usize, rest: &[u8], rest_len: usize) -> Put {
         let last_len = self.last.len().saturating_sub(TRAILER_BYTES);
         if shared > last_len || rest_len > rest.len() || rest_len < TRAILER_BYTES {
             return Put::Refused;
         }
         let start = self.last.end;
-        let suffix_len = rest_len - TRAILER_BYTES;
-        let len = shared + suffix_len;
-        // Out of registers: what was stored a moment ago in two pieces is slow to load as one.
-        if len <= HEAD_BYTES
-            && let Some(suffix) = rest.first_chunk::<HEAD_BYTES>()
-            && let Some(trailer) = rest.get(suffix_len..rest_len)
-            && let Some(room) = self.room.get_mut(start..)
-            && let Some(room) = room.first_chunk_mut::<{ HEAD_BYTES + TRAILER_BYTES }>()
-        {
-            let bits = 8 * u32::try_from(shared).expect("it is a part of sixteen");
-            let suffix = u128::from_le_bytes(*suffix).checked_shl(bits).unwrap_or(0);
-            let head = self.head & LOW_BYTES[shared] | suffix;
-            let is_as_long = len + TRAILER_BYTES == self.last.len();
-            let is_again = is_as_long && (head ^ self.head) & LOW_BYTES[len] == 0;
-            room[..HEAD_BYTES].copy_from_slice(&head.to_le_bytes());
-            room[len..len + TRAILER_BYTES].copy_from_slice(trailer);
-            self.head = head;
-            self.last = start..start + shared + rest_len;
-            return if is_again { Put::Again } else { Put::Another };
-        }
         let put = put_long_key(self.room, &self.last, shared, &rest[..rest_len]);
         if put != Put::Refused {
             self.last = start..start + shared + rest_len;
@@ -115,6 +127,16 @@ impl<'a> SheafWriter<'a> {
     #[inline]
     pub fn drop_kept(&mut self) {
         self.spots.clear();
+    }
+
+    /// Where the value of the first entry lies.
+    pub fn first_value(&self) -> Option<Range<usize>> {
+        self.spots.first().map(|spot| spot.value.clone())
+    }
+
+    /// Where the value of the last entry lies.
+    pub fn last_value(&self) -> Option<Range<usize>> {
+        self.spots.last().map(|spot| spot.value.clone())
     }
 
     /// How many entries are kept.

@@ -18,6 +18,7 @@ use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, Output, OutputSettings,
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::shadow::Shadow;
+use crate::flow::read::sources::STOCK_BYTES_MAX;
 use crate::flow::read::view::View;
 use crate::flow::survive::{Rules, Stripes, Survivors, Tally, surviving_range_deletes};
 use crate::flow::value_sink::Sunk;
@@ -37,8 +38,8 @@ const WINDOWS_BYTES: usize = 2 << 20;
 /// Smallest piece read at once: below it the calls cost more than the copies.
 const WINDOW_BYTES_MIN: usize = 32 << 10;
 
-/// Bytes of one input's cursor beside its window: two blocks.
-const CURSOR_BYTES: u64 = 32 << 10;
+/// Bytes of one input's cursor beside its window: two blocks, and what it has in stock.
+const CURSOR_BYTES: u64 = (32 << 10) + STOCK_BYTES_MAX as u64;
 
 /// Everything a compaction needs besides its plan.
 #[derive(Clone)]
@@ -157,10 +158,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
     };
     let kept = surviving_range_deletes(&shadow, &stripes, is_all_bottom);
     let mut output = Output::new(context.settings.clone(), kept);
-    let input = Box::new(MergingCursor::new(
-        order.clone(),
-        cursors_of(plan, part, context)?,
-    ));
+    let input = MergingCursor::new(order.clone(), cursors_of(plan, part, context)?);
     let mut survivors = Survivors::new(input, part.lower.as_deref(), rules)?;
     let mut count = 0;
     while let Some((internal_key, value)) = survivors.advance()? {

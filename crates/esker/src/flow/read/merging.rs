@@ -14,10 +14,12 @@ use std::cmp::Ordering;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Phrased, Way};
 use crate::base::types::error::Result;
-use crate::base::types::key;
+use crate::base::types::key::{self, Trailer};
 use crate::base::types::order::KeyOrder;
-use crate::base::types::prefix::prefix_number_16;
+use crate::base::types::prefix::KeyHead;
+use crate::base::types::seqno::SeqNo;
 use crate::base::types::sheaf::{Sheaf, Terms};
+use crate::flow::read::sources::{Lead, Sources};
 
 /// Which way the sources were last placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,17 +34,25 @@ enum Direction {
 /// side by side, so that a cursor that is opened for one seek allocates once for both.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// First sixteen bytes of the user key as a number, 0 where the order is not bytewise.
-    prefix: u128,
+    head: Head,
     /// The source that lost at this inner node.
     loser: usize,
+}
+
+/// What is known of a source's entry: all that decides, where user keys are short.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    /// Of the user key; where the order is not bytewise, one that decides nothing. Of a source
+    /// without an entry, one with the last prefix in the direction of movement.
+    key: KeyHead,
+    trailer: Trailer,
     is_valid: bool,
 }
 
 /// A node at which nobody has played yet.
 const NOBODY: usize = usize::MAX;
 
-const _: () = assert!(size_of::<Node>() == 32);
+const _: () = assert!(size_of::<Node>() == 64);
 
 /// The entries of all sources in one order.
 ///
@@ -51,7 +61,7 @@ const _: () = assert!(size_of::<Node>() == 32);
 /// sources of one keyspace never hold, come in the sequence of the sources.
 pub struct MergingCursor<C> {
     order: KeyOrder,
-    sources: Vec<C>,
+    sources: Sources<C>,
     /// One for each source, and for each inner node: node `n` has the children `2n` and `2n + 1`;
     /// source `i` is node `i + sources.len()`.
     nodes: Vec<Node>,
@@ -60,6 +70,8 @@ pub struct MergingCursor<C> {
     runner_up: Option<usize>,
     direction: Direction,
     is_valid: bool,
+    /// Whether the entry is of the same user key as the one before the last movement, if known.
+    is_again: Option<bool>,
     /// Whether a source was sent ahead of the place that `direction` says.
     has_skipped: bool,
 }
@@ -70,24 +82,42 @@ impl<C: Cursor> MergingCursor<C> {
         MergingCursor {
             order,
             nodes: vec![Node::new(); sources.len()],
-            sources,
+            sources: Sources::new(sources),
             winner: 0,
             runner_up: None,
             direction: Direction::Forward,
             is_valid: false,
+            is_again: None,
             has_skipped: false,
         }
     }
 
     /// What it was made of.
     pub fn sources(&self) -> &[C] {
-        &self.sources
+        self.sources.cursors()
     }
 
     /// The place, among the sources given to [`MergingCursor::new`], of the current entry's.
     #[inline]
     pub fn source_index(&self) -> usize {
         self.winner
+    }
+
+    /// Whether a newer entry of the same user key surely comes that a reader `at` sees and that is
+    /// no operand: then this one is of no interest to him. Known while moving backwards, of short
+    /// keys, where another source has that entry next.
+    #[inline]
+    pub fn is_surely_covered(&self, at: SeqNo) -> bool {
+        assert!(self.is_valid);
+        if self.sources.count() < 2 || self.direction == Direction::Forward {
+            return false;
+        }
+        let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
+        let (head, next) = (&self.nodes[self.winner].head, &self.nodes[runner_up].head);
+        next.is_valid
+            && next.key.is_same(&head.key) == Some(true)
+            && next.trailer.seqno() <= at
+            && !next.trailer.kind().is_merge()
     }
 
     /// Moves ahead in the direction of the last movement, leaving out what lies in the current
@@ -108,11 +138,10 @@ impl<C: Cursor> MergingCursor<C> {
         self.has_skipped = true;
         self.is_valid = false;
         let winner = self.winner;
-        let is_on = if is_forward {
-            self.sources[winner].seek(target)?
-        } else {
-            self.sources[winner].seek_for_prev(target)?
-        };
+        let is_on = self.sources.place(winner, |source| match is_forward {
+            true => source.seek(target),
+            false => source.seek_for_prev(target),
+        })?;
         Ok(self.replay(is_on))
     }
 
@@ -123,8 +152,9 @@ impl<C: Cursor> MergingCursor<C> {
         mut place: impl FnMut(&mut C) -> Result<bool>,
     ) -> Result<bool> {
         self.is_valid = false;
-        for source in &mut self.sources {
-            place(source)?;
+        self.sources.begin();
+        for index in 0..self.sources.count() {
+            self.sources.place(index, &mut place)?;
         }
         self.direction = direction;
         self.has_skipped = false;
@@ -136,31 +166,39 @@ impl<C: Cursor> MergingCursor<C> {
     fn turn(&mut self, direction: Direction) -> Result<bool> {
         self.is_valid = false;
         let winner = self.winner;
-        let current = self
-            .has_skipped
-            .then(|| self.sources[winner].key().to_vec());
-        for index in (0..self.sources.len()).filter(|&index| index != winner) {
-            let source = &mut self.sources[index];
+        let current = self.has_skipped.then(|| self.sources.key(winner).to_vec());
+        let sources = &mut self.sources;
+        for index in (0..sources.count()).filter(|&index| index != winner) {
             match (&current, direction) {
                 (Some(key), Direction::Forward) => {
-                    if source.seek(key)? && source.key() == key && index < winner {
-                        source.next()?;
+                    let is_on = sources.place(index, |source| source.seek(key))?;
+                    if is_on && sources.key(index) == key && index < winner {
+                        sources.next(index)?;
                     }
                 }
                 (Some(key), Direction::Backward) => {
-                    if source.seek_for_prev(key)? && source.key() == key && index > winner {
-                        source.prev()?;
+                    let is_on = sources.place(index, |source| source.seek_for_prev(key))?;
+                    if is_on && sources.key(index) == key && index > winner {
+                        sources.prev(index)?;
                     }
                 }
-                (None, Direction::Forward) if source.is_valid() => drop(source.next()?),
-                (None, Direction::Forward) => drop(source.seek_to_first()?),
-                (None, Direction::Backward) if source.is_valid() => drop(source.prev()?),
-                (None, Direction::Backward) => drop(source.seek_to_last()?),
+                (None, Direction::Forward) => {
+                    match sources.is_valid(index) {
+                        true => sources.next(index)?,
+                        false => sources.place(index, C::seek_to_first)?,
+                    };
+                }
+                (None, Direction::Backward) => {
+                    match sources.is_valid(index) {
+                        true => sources.prev(index)?,
+                        false => sources.place(index, C::seek_to_last)?,
+                    };
+                }
             }
         }
         match direction {
-            Direction::Forward => self.sources[winner].next()?,
-            Direction::Backward => self.sources[winner].prev()?,
+            Direction::Forward => sources.next(winner)?,
+            Direction::Backward => sources.prev(winner)?,
         };
         self.direction = direction;
         self.has_skipped = false;
@@ -170,25 +208,26 @@ impl<C: Cursor> MergingCursor<C> {
     /// The whole tournament: each source plays its way up, to the first node where nobody has
     /// played yet, and waits there for an opponent.
     fn play(&mut self) -> bool {
-        let count = self.sources.len();
+        let count = self.sources.count();
         self.runner_up = None;
+        self.is_again = None;
         self.winner = 0;
         if count > 1 {
             for index in 0..count {
-                self.look_at(index, self.sources[index].is_valid());
+                self.look_at(index, self.sources.is_valid(index));
                 self.nodes[index].loser = NOBODY;
             }
             for index in 0..count {
                 self.enter(index);
             }
         }
-        self.is_valid = self.sources.get(self.winner).is_some_and(C::is_valid);
+        self.is_valid = count > 0 && self.sources.is_valid(self.winner);
         self.is_valid
     }
 
     fn enter(&mut self, source: usize) {
         let mut best = source;
-        let mut node = (best + self.sources.len()) / 2;
+        let mut node = (best + self.sources.count()) / 2;
         while node > 0 {
             let other = self.nodes[node].loser;
             if other == NOBODY {
@@ -207,22 +246,24 @@ impl<C: Cursor> MergingCursor<C> {
     /// The winner's source has moved, and stands on an entry or not: finds the new winner.
     #[inline]
     fn replay(&mut self, is_on: bool) -> bool {
-        if self.sources.len() == 1 {
+        if self.sources.count() == 1 {
             self.is_valid = is_on;
             return is_on;
         }
+        let before = self.nodes[self.winner].head.key;
         self.look_at(self.winner, is_on);
         let runner_up = self.runner_up;
         if !runner_up.is_some_and(|runner_up| self.beats(self.winner, runner_up)) {
             self.replay_path();
         }
-        self.is_valid = self.nodes[self.winner].is_valid;
+        self.is_again = before.is_same(&self.nodes[self.winner].head.key);
+        self.is_valid = is_on || self.nodes[self.winner].head.is_valid;
         self.is_valid
     }
 
     fn replay_path(&mut self) {
         let mut best = self.winner;
-        let mut node = (best + self.sources.len()) / 2;
+        let mut node = (best + self.sources.count()) / 2;
         while node > 0 {
             let other = self.nodes[node].loser;
             if self.beats(other, best) {
@@ -238,7 +279,7 @@ impl<C: Cursor> MergingCursor<C> {
 
     /// The best of those that lost to the winner itself: they lie on its path.
     fn second_best(&self) -> usize {
-        let mut node = (self.winner + self.sources.len()) / 2;
+        let mut node = (self.winner + self.sources.count()) / 2;
         let mut best = self.nodes[node].loser;
         while node > 1 {
             node /= 2;
@@ -252,30 +293,45 @@ impl<C: Cursor> MergingCursor<C> {
 
     #[inline]
     fn look_at(&mut self, index: usize, is_valid: bool) {
-        let prefix = if is_valid && self.order.is_bytewise() {
-            prefix_number_16(key::user_key(self.sources[index].key()))
-        } else {
-            0
+        self.nodes[index].head = match is_valid {
+            true => Head::of(self.sources.key(index), &self.order),
+            false => Head::of_none(self.direction),
         };
-        let node = &mut self.nodes[index];
-        (node.prefix, node.is_valid) = (prefix, is_valid);
     }
 
     /// Whether the entry of one source comes before that of the other in the direction of
     /// movement. Sources without an entry come last.
-    #[inline]
+    #[inline(always)]
     fn beats(&self, left: usize, right: usize) -> bool {
-        let (left_head, right_head) = (&self.nodes[left], &self.nodes[right]);
+        let (left_head, right_head) = (&self.nodes[left].head, &self.nodes[right].head);
+        if left_head.key.prefix == right_head.key.prefix {
+            return self.beats_closely(left, right);
+        }
+        (left_head.key.prefix < right_head.key.prefix) == (self.direction == Direction::Forward)
+    }
+
+    /// As that, of two whose keys begin alike, or of which one has none. Apart, so that the usual
+    /// comparison is a few instructions where it is made.
+    #[inline(never)]
+    fn beats_closely(&self, left: usize, right: usize) -> bool {
+        let (left_head, right_head) = (&self.nodes[left].head, &self.nodes[right].head);
         if !left_head.is_valid || !right_head.is_valid {
             return left_head.is_valid;
         }
-        let ordering = left_head.prefix.cmp(&right_head.prefix).then_with(|| {
-            let (left_key, right_key) = (self.sources[left].key(), self.sources[right].key());
-            key::compare(&self.order, left_key, right_key).then(left.cmp(&right))
-        });
+        let ordering = match left_head.key.is_whole() && right_head.key.is_whole() {
+            // A larger trailer is a newer entry, and comes first.
+            true => {
+                let by_len = left_head.key.len.cmp(&right_head.key.len);
+                by_len.then_with(|| right_head.trailer.cmp(&left_head.trailer))
+            }
+            false => {
+                let (left_key, right_key) = (self.sources.key(left), self.sources.key(right));
+                key::compare(&self.order, left_key, right_key)
+            }
+        };
         match self.direction {
-            Direction::Forward => ordering == Ordering::Less,
-            Direction::Backward => ordering == Ordering::Greater,
+            Direction::Forward => ordering.then(left.cmp(&right)) == Ordering::Less,
+            Direction::Backward => ordering.then(left.cmp(&right)) == Ordering::Greater,
         }
     }
 }
@@ -304,7 +360,7 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
             return self.turn(Direction::Forward);
         }
         self.is_valid = false;
-        let is_on = self.sources[self.winner].next()?;
+        let is_on = self.sources.next(self.winner)?;
         Ok(self.replay(is_on))
     }
 
@@ -315,7 +371,7 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
             return self.turn(Direction::Backward);
         }
         self.is_valid = false;
-        let is_on = self.sources[self.winner].prev()?;
+        let is_on = self.sources.prev(self.winner)?;
         Ok(self.replay(is_on))
     }
 
@@ -324,35 +380,49 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
         self.is_valid
     }
 
+    #[inline]
+    fn is_again(&self) -> Option<bool> {
+        self.is_again
+    }
+
+    /// Of several sources, where all of the key is in its prefix.
+    #[inline]
+    fn tells_keys_apart(&self) -> bool {
+        assert!(self.is_valid);
+        let is_forward = self.direction == Direction::Forward;
+        self.sources.count() > 1 && is_forward && self.nodes[self.winner].head.key.is_whole()
+    }
+
     /// Known while moving backwards, where the runner-up is what all other sources have next.
     #[inline]
     fn is_surely_newest(&self) -> bool {
         assert!(self.is_valid);
-        let is_alone = self.sources.len() == 1 || {
+        let is_alone = self.sources.count() == 1 || {
             self.direction == Direction::Backward && {
                 let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
-                let (winner, next) = (&self.nodes[self.winner], &self.nodes[runner_up]);
-                !next.is_valid || next.prefix != winner.prefix
+                let winner = &self.nodes[self.winner].head;
+                let next = &self.nodes[runner_up].head;
+                !next.is_valid || next.key.prefix != winner.key.prefix
             }
         };
-        is_alone && self.sources[self.winner].is_surely_newest()
+        is_alone && self.sources.is_surely_newest(self.winner)
     }
 
     #[inline]
     fn key(&self) -> &[u8] {
         assert!(self.is_valid);
-        self.sources[self.winner].key()
+        self.sources.key(self.winner)
     }
 
     #[inline]
     fn value(&self) -> Result<&[u8]> {
         assert!(self.is_valid);
-        self.sources[self.winner].value()
+        self.sources.value(self.winner)
     }
 
     fn value_bytes(&self) -> Result<Bytes> {
         assert!(self.is_valid);
-        self.sources[self.winner].value_bytes()
+        self.sources.value_bytes(self.winner)
     }
 
     /// Of the winner's source alone, as far as it stays the winner.
@@ -362,45 +432,63 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
         if is_forward != (way == Way::Forward) {
             return false;
         }
-        let winner = self.winner;
-        if self.sources.len() == 1 {
-            return self.sources[winner].gather(way, terms, sheaf);
+        let mut lead = Lead {
+            source: self.winner,
+            rival: None,
+        };
+        if self.sources.count() == 1 {
+            return self.sources.gather(lead, way, terms, sheaf);
         }
         let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
         self.runner_up = Some(runner_up);
-        let pair = self.sources.get_disjoint_mut([winner, runner_up]);
-        let [source, second] = pair.expect("a source is not its own runner-up");
-        let mut terms = *terms;
-        if self.nodes[runner_up].is_valid {
-            let next = key::user_key(second.key());
-            let is_nearer = |limit: &[u8]| {
-                let ahead = self.order.compare(next, limit);
-                if is_forward {
-                    ahead.is_lt()
-                } else {
-                    ahead.is_gt()
-                }
-            };
-            if terms.limit.is_none_or(is_nearer) {
-                terms.limit = Some(next);
-            }
-        }
-        let is_gathered = source.gather(way, &terms, sheaf);
-        self.look_at(winner, true);
+        lead.rival = Some(runner_up).filter(|rival| self.nodes[*rival].head.is_valid);
+        let is_gathered = self.sources.gather(lead, way, terms, sheaf);
+        self.look_at(self.winner, true);
         is_gathered
     }
 
     fn phrased(&self) -> Option<Phrased<'_>> {
         assert!(self.is_valid);
-        self.sources[self.winner].phrased()
+        self.sources.phrased(self.winner)
     }
 }
 
 impl Node {
     fn new() -> Node {
         Node {
-            prefix: 0,
+            head: Head::of_none(Direction::Forward),
             loser: NOBODY,
+        }
+    }
+}
+
+impl Head {
+    #[inline]
+    fn of(internal_key: &[u8], order: &KeyOrder) -> Head {
+        let (user_key, trailer) = key::split(internal_key);
+        let key = match order.is_bytewise() {
+            true => KeyHead::of(user_key),
+            false => KeyHead {
+                prefix: 0,
+                len: usize::MAX,
+            },
+        };
+        Head {
+            key,
+            trailer,
+            is_valid: true,
+        }
+    }
+
+    /// Of a source without an entry, which comes last.
+    fn of_none(direction: Direction) -> Head {
+        let prefix = match direction {
+            Direction::Forward => u128::MAX,
+            Direction::Backward => 0,
+        };
+        Head {
+            key: KeyHead { prefix, len: 0 },
+            trailer: Trailer::seek(SeqNo::ZERO),
             is_valid: false,
         }
     }

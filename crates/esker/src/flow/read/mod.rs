@@ -23,6 +23,7 @@ pub mod get;
 pub mod multi_get;
 pub mod folded;
 pub mod run_cursor;
+pub mod sources;
 pub mod merging;
 pub mod place;
 pub mod shade;
@@ -33,5 +34,7 @@ pub mod scan;
 
 #[cfg(test)]
 pub(crate) mod model;
+#[cfg(test)]
+pub(crate) mod model_stock;
 #[cfg(test)]
 pub(crate) mod model_view;

@@ -22,3 +22,14 @@ pub enum Place {
     /// nowhere when there is none.
     AfterInner,
 }
+
+impl Place {
+    /// [`Place::Here`].
+    #[inline]
+    pub fn here(value_start: usize, is_newest: bool) -> Place {
+        Place::Here {
+            value_start,
+            is_newest,
+        }
+    }
+}

@@ -191,6 +191,11 @@ impl Cursor for RunCursor {
         self.current().gather(way, terms, sheaf)
     }
 
+    fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
+        assert!(self.is_valid);
+        self.current().stock(way, count_max, sheaf)
+    }
+
     fn phrased(&self) -> Option<Phrased<'_>> {
         self.standing().phrased()
     }

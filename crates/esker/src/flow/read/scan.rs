@@ -202,6 +202,10 @@ impl Cursor for SourceCursor {
     fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
         each!(self, cursor => cursor.gather(way, terms, sheaf))
     }
+
+    fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
+        each!(self, cursor => cursor.stock(way, count_max, sheaf))
+    }
 }
 
 #[cfg(test)]

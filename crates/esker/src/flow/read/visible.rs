@@ -30,7 +30,8 @@ pub struct VisibleCursor<C> {
     inner: MergingCursor<C>,
     reader: Reader,
     place: Place,
-    /// The current key where `place` says so; otherwise the key that is being passed over.
+    /// The current key where `place` says so; otherwise the key that is being passed over, where
+    /// the inner cursor does not tell keys apart.
     key: Vec<u8>,
     value: LazyValue,
     operands: Vec<Bytes>,
@@ -124,7 +125,7 @@ impl<C: Cursor> VisibleCursor<C> {
         match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Nowhere => panic!("next needs a cursor that stands on an entry"),
             Place::Here { .. } | Place::HereApart => {
-                key::user_key(self.inner.key()).clone_into(&mut self.key);
+                self.inner.keep_key(&mut self.key);
                 self.inner.next()?;
             }
             Place::BeforeInner => {}
@@ -212,29 +213,33 @@ impl<C: Cursor> VisibleCursor<C> {
     }
 
     /// From the inner cursor's entry on, finds the first key with a value. With `is_passing`,
-    /// entries of `self.key` are not looked at any more.
+    /// entries of the key that it came from, or of `self.key`, are not looked at any more.
     fn find_forward(&mut self, mut is_passing: bool) -> Result<bool> {
         let mut steps = 0_u64;
         let mut hidden_steps = 0_u64;
         while self.inner.is_valid() {
             let (user_key, trailer) = key::split(self.inner.key());
             let seqno = trailer.seqno();
-            if is_passing && user_key == self.key {
+            if is_passing
+                && self
+                    .inner
+                    .is_again()
+                    .unwrap_or_else(|| user_key == self.key)
+            {
                 steps += 1;
                 let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK) && trailer > last_trailer();
                 self.pass(Way::Forward, is_pile.then(last_trailer))?;
                 continue;
             }
+            is_passing = false;
             if self.reader.range.is_above(&self.reader.order, user_key) {
                 return Ok(false);
             }
             if !seqno.is_visible_at(self.reader.at) {
                 steps += 1;
                 let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
-                self.pass(
-                    Way::Forward,
-                    is_pile.then_some(Trailer::seek(self.reader.at)),
-                )?;
+                let trailer = is_pile.then_some(Trailer::seek(self.reader.at));
+                self.pass(Way::Forward, trailer)?;
                 continue;
             }
             if self.reader.shade.hides(user_key, seqno) {
@@ -254,10 +259,7 @@ impl<C: Cursor> VisibleCursor<C> {
                         self.value = LazyValue::of(self.part_from(start)?, true);
                         self.place = Place::HereApart;
                     } else {
-                        self.place = Place::Here {
-                            value_start: start,
-                            is_newest: false,
-                        };
+                        self.place = Place::here(start, false);
                     }
                     return Ok(true);
                 }
@@ -268,7 +270,7 @@ impl<C: Cursor> VisibleCursor<C> {
                     return Ok(true);
                 }
                 Fate::Gone => {
-                    user_key.clone_into(&mut self.key);
+                    self.inner.keep_key(&mut self.key);
                     is_passing = true;
                     steps = 0;
                     self.pass(Way::Forward, None)?;
@@ -321,12 +323,19 @@ impl<C: Cursor> VisibleCursor<C> {
             let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
             self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
         }
-        let mut hidden_steps = 0_u64;
+        let (mut covered_steps, mut hidden_steps) = (0_u64, 0_u64);
         while self.inner.is_valid() {
             let user_key = user_key_of(&self.inner);
             if self.reader.range.is_below(&self.reader.order, user_key) {
                 return Ok(false);
             }
+            if self.inner.is_surely_covered(self.reader.at) {
+                covered_steps += 1;
+                let is_pile = covered_steps.is_multiple_of(STEPS_BEFORE_SEEK);
+                self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
+                continue;
+            }
+            covered_steps = 0;
             if self.inner.is_surely_newest() && self.settle_here()? {
                 return Ok(true);
             }
@@ -359,10 +368,7 @@ impl<C: Cursor> VisibleCursor<C> {
         else {
             return Ok(false);
         };
-        self.place = Place::Here {
-            value_start: start,
-            is_newest: true,
-        };
+        self.place = Place::here(start, true);
         Ok(true)
     }
 

@@ -51,7 +51,7 @@ impl Rewrite<'_> {
             verbatim: Verbatim::default(),
         };
         let input: VectorCursor = self.inputs.cursor();
-        let mut survivors = Survivors::new(Box::new(input), self.lower.as_deref(), rules)?;
+        let mut survivors = Survivors::new(input, self.lower.as_deref(), rules)?;
         let mut out = Entries::default();
         let mut last: Option<Vec<u8>> = None;
         while let Some((internal_key, value)) = survivors.advance()? {

@@ -112,6 +112,14 @@ impl AnyBuilder {
         }
     }
 
+    /// Internal key of the point entry added last; empty when there is none.
+    pub fn last_key(&self) -> &[u8] {
+        match self {
+            AnyBuilder::BlockBased(builder) => builder.last_key(),
+            AnyBuilder::Searchable(builder) => builder.last_key(),
+        }
+    }
+
     /// Point entries added so far.
     pub fn entry_count(&self) -> u64 {
         match self {

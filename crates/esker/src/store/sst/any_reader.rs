@@ -304,6 +304,13 @@ impl Cursor for AnyCursor {
         }
     }
 
+    fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.stock(way, count_max, sheaf),
+            AnyCursor::Searchable(cursor) => cursor.stock(way, count_max, sheaf),
+        }
+    }
+
     fn phrased(&self) -> Option<Phrased<'_>> {
         match self {
             AnyCursor::BlockBased(_) => None,

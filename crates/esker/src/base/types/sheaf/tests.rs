@@ -17,6 +17,17 @@ fn key_of(random: &mut Random, before: &[u8]) -> (usize, Vec<u8>) {
     (shared, random.bytes(len))
 }
 
+/// As a block does: short keys the short way.
+fn put(writer: &mut SheafWriter<'_>, shared: usize, rest: &[u8], rest_len: usize) -> Put {
+    let unshared = u8::try_from(rest_len - TRAILER_BYTES).unwrap();
+    let front = rest.first_chunk();
+    let put = front.and_then(|front| {
+        let shared = u8::try_from(shared).ok()?;
+        writer.put_short(shared, unshared, front)
+    });
+    put.unwrap_or_else(|| writer.put_key(shared, rest, rest_len))
+}
+
 #[test]
 fn keys_come_out_as_they_went_in() {
     // Keys of all lengths built upon one another, the rest of each with and without bytes behind
@@ -33,7 +44,12 @@ fn keys_come_out_as_they_went_in() {
             let (shared, rest) = key_of(&mut random, &last);
             let slack = random.below(40) as usize;
             let behind = random.bytes(slack);
-            let put = writer.put_key(shared, &[&rest[..], &behind].concat(), rest.len());
+            let put = put(
+                &mut writer,
+                shared,
+                &[&rest[..], &behind].concat(),
+                rest.len(),
+            );
             if put == Put::Refused {
                 break;
             }

@@ -5,6 +5,7 @@ use crate::base::types::key::Trailer;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
 use crate::flow::read::model::{History, Shape, VectorCursor, for_seeds, order_of, random_key};
+use crate::flow::read::model_stock::StockingCursor;
 
 fn shape(seed: u64) -> Shape {
     Shape {
@@ -66,15 +67,98 @@ fn many_sources_move_as_one() {
     });
 }
 
+/// Whether a reader `at` needs nothing of an entry, because of a newer one.
+fn has_newer(history: &History, internal_key: &[u8], at: SeqNo) -> bool {
+    let (user_key, trailer) = key::split(internal_key);
+    history.writes.iter().any(|write| {
+        let is_newer = write.key == user_key && write.trailer > trailer;
+        is_newer && write.trailer.seqno() <= at && !write.trailer.kind().is_merge()
+    })
+}
+
+#[test]
+fn sources_with_stocks_move_as_one() {
+    // Histories with many versions of few keys or few of many, cut into sources by age; random
+    // movements, and between them long stretches one way, so that stocks grow and are left at
+    // either end and in the middle.
+    for_seeds(300, |seed, random| {
+        let shape = Shape {
+            write_count: random.below(300),
+            key_count: 1 + random.below(200),
+            range_delete_one_in: 0,
+        };
+        let history = History::random(random, &order_of(seed), shape);
+        let at = SeqNo::new(random.below(history.newest().get() + 2));
+        let source_count = 1 + random.below(5);
+        let cut = history.cut(random, source_count);
+        let cursors = cut.iter().map(StockingCursor::new).collect();
+        let mut merged = MergingCursor::new(history.order.clone(), cursors);
+        let mut oracle = VectorCursor::new(&history.order, history.entries());
+        for _ in 0..20 {
+            for _ in 0..random.below(8) {
+                step(random, &mut merged, &mut oracle);
+            }
+            let is_forward = random.one_in(2);
+            for _ in 0..random.below(60) {
+                if !oracle.is_valid() {
+                    break;
+                }
+                let last = key::user_key(oracle.key()).to_vec();
+                let (found, expected) = match is_forward {
+                    true => (merged.next(), oracle.next()),
+                    false => (merged.prev(), oracle.prev()),
+                };
+                assert_eq!(found.unwrap(), expected.unwrap());
+                if oracle.is_valid() {
+                    assert_eq!(merged.key(), oracle.key());
+                    assert_eq!(merged.value().unwrap(), oracle.value().unwrap());
+                    if merged.is_surely_covered(at) {
+                        assert!(has_newer(&history, oracle.key(), at));
+                    }
+                    if let Some(is_again) = merged.is_again() {
+                        assert_eq!(is_again, key::user_key(oracle.key()) == last);
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_failure_behind_a_stock_leaves_the_cursor_nowhere() {
+    // One of three sources fails after each number of movements in turn, others have stocks.
+    for_seeds(100, |seed, random| {
+        let history = History::random(random, &KeyOrder::Bytewise, shape(149));
+        let cut = history.cut(random, 3);
+        let mut cursors: Vec<_> = cut.iter().map(StockingCursor::new).collect();
+        let failing = cursors.remove(1).fail_after(seed % 30);
+        cursors.insert(1, failing);
+        let mut merged = MergingCursor::new(KeyOrder::Bytewise, cursors);
+        let mut outcome = merged.seek_to_first();
+        while let Ok(true) = outcome {
+            outcome = match random.below(10) {
+                0 => merged.prev(),
+                _ => merged.next(),
+            };
+        }
+        assert!(!merged.is_valid());
+    });
+}
+
 #[test]
 fn a_source_that_skipped_turns_round_rightly() {
     // One source is sent ahead in either direction; what follows, both ways, leaves out only
     // that source's entries between the two places, and nothing at all after a turn.
+    skip_and_turn(History::cursor);
+    skip_and_turn(StockingCursor::new);
+}
+
+fn skip_and_turn<C: Cursor>(cursor_over: impl Fn(&History) -> C) {
     for_seeds(300, |seed, random| {
         let history = History::random(random, &order_of(seed), shape(20 + seed % 30));
         let order = &history.order;
         let cut = history.cut(random, 3);
-        let cursors = cut.iter().map(History::cursor).collect();
+        let cursors = cut.iter().map(&cursor_over).collect();
         let mut merged = MergingCursor::new(order.clone(), cursors);
         let mut oracle = VectorCursor::new(order, history.entries());
         let start = history.entries()

@@ -1,14 +1,24 @@
 //! Tests of `walk`.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::base::types::ids::Level;
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
+use crate::env::sim::fs::SimFs;
+use crate::flow::read::fold::Folder;
+use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};
+use crate::flow::read::model::{NOW_UNIX_S, rule};
+use crate::flow::read::model_stock::StockingCursor;
 use crate::flow::read::model_view::{Layout, read_at};
+use crate::flow::read::reader::Reader;
 use crate::flow::read::scan::scan;
+use crate::flow::read::shade::Shade;
+use crate::store::vlog::open_values::OpenValues;
 
 #[test]
 fn long_walks_read_as_the_naive_reader() {
@@ -59,6 +69,68 @@ fn long_walks_read_as_the_naive_reader() {
                         assert_eq!(walk.value_bytes().unwrap(), rows[at].1);
                     }
                 }
+            }
+        }
+    });
+}
+
+#[test]
+fn walks_over_stocks_read_as_the_naive_reader() {
+    // As above, over sources that decode ahead, so that sheaves are made of what is in stock; keys
+    // of a few bytes, and long ones that begin alike.
+    for_seeds(300, |seed, random| {
+        let shape = Shape {
+            write_count: 20 + random.below(300),
+            key_count: 10 + random.below(150),
+            range_delete_one_in: 0,
+        };
+        let mut history = History::random(random, &order_of(seed), shape);
+        for write in &mut history.writes {
+            if seed % 3 == 0 {
+                write.key.splice(0..0, [b'k'; 40]);
+            }
+            if random.below(10) > 0 {
+                write.trailer = key::Trailer::new(write.trailer.seqno(), Kind::Put);
+            }
+        }
+        let seqno = SeqNo::new(random.below(history.newest().get() + 2));
+        let source_count = 2 + random.below(4);
+        let cursors = history.cut(random, source_count);
+        let cursors = cursors.iter().map(StockingCursor::new).collect();
+        let order = &history.order;
+        let mut range = KeyRange::ALL;
+        if random.one_in(3) && seed % 3 > 0 {
+            range.upper = Bound::Excluded(random_key(random, 150));
+        }
+        let mut rows = history.scan(seqno);
+        rows.retain(|(key, _)| range.contains(order, key));
+        let reader = Reader {
+            shade: Shade::new(order.clone(), seqno, Vec::new()),
+            order: order.clone(),
+            range,
+            at: seqno,
+            now_unix_s: NOW_UNIX_S,
+            folder: Folder::new("default", Some(rule())),
+            values: Arc::new(OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1)),
+            kept: None,
+        };
+        let merged = MergingCursor::new(order.clone(), cursors);
+        let mut walk = Walk::new(VisibleCursor::new(merged, reader));
+        assert_eq!(walk.seek_to_first().unwrap(), !rows.is_empty());
+        let mut place = (!rows.is_empty()).then_some(0);
+        for _ in 0..20 {
+            let is_forward = random.below(5) < 3;
+            for _ in 0..random.below(80) {
+                let Some(at) = place else { break };
+                assert_eq!(walk.key(), rows[at].0);
+                assert_eq!(walk.value().unwrap(), rows[at].1);
+                assert_eq!(walk.value_bytes().unwrap(), rows[at].1);
+                let (is_on, next) = match is_forward {
+                    true => (walk.next(), Some(at + 1).filter(|at| *at < rows.len())),
+                    false => (walk.prev(), at.checked_sub(1)),
+                };
+                assert_eq!(is_on.unwrap(), next.is_some());
+                place = next;
             }
         }
     });

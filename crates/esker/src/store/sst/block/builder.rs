@@ -64,14 +64,27 @@ impl BlockBuilder {
         if self.has_hash_index && (is_restart || is_new_key) {
             self.hashed.push((hash as u32, self.restarts.len() - 1));
         }
-        put_varint(&mut self.bytes, shared as u64);
-        put_varint(&mut self.bytes, (user_key.len() - shared) as u64);
-        put_varint(&mut self.bytes, value.len() as u64);
+        self.put_lengths([shared, user_key.len() - shared, value.len()]);
         self.bytes.extend_from_slice(&internal_key[shared..]);
         self.bytes.extend_from_slice(value);
         self.last_key.clear();
         self.last_key.extend_from_slice(internal_key);
         self.since_restart += 1;
+    }
+
+    // Nearly always a byte for each, and then added together.
+    #[inline]
+    fn put_lengths(&mut self, lengths: [usize; 3]) {
+        match lengths.map(|length| u8::try_from(length).unwrap_or(u8::MAX)) {
+            bytes @ [first, second, third] if first | second | third < 0x80 => {
+                self.bytes.extend_from_slice(&bytes);
+            }
+            _ => {
+                for length in lengths {
+                    put_varint(&mut self.bytes, length as u64);
+                }
+            }
+        }
     }
 
     /// Whether nothing was added yet.

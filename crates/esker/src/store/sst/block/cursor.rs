@@ -9,10 +9,12 @@ use crate::base::types::error::Result;
 use crate::base::types::key::{self, TRAILER_BYTES, Trailer};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::sheaf::{Sheaf, Terms};
-use crate::base::types::sheaf_writer::Put;
+use crate::base::types::sheaf_writer::{Put, SheafWriter};
 use crate::store::sst::block::checked::{Checked, damaged_entry};
 use crate::store::sst::block::format::head_at;
-use crate::store::sst::block::gather::{Landing, gather_ahead, gather_back};
+use crate::store::sst::block::gather::{
+    Landing, gather_ahead, gather_back, stock_ahead, stock_back,
+};
 use crate::store::sst::block::search::first_not_before;
 
 /// Bytes of keys that a walk backwards remembers at most: some thousand usual keys, and a bound
@@ -226,12 +228,26 @@ impl BlockCursor {
             Way::Forward => self.gather_ahead(terms, sheaf),
             Way::Back => self.gather_back(terms, sheaf),
         };
+        self.land(landing.filter(|_| sheaf.len() > 1), way, sheaf)
+    }
+
+    /// Moves over as many entries as `Cursor::stock` says, and makes `sheaf` of them.
+    pub fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
+        assert!(self.is_valid);
+        let landing = match way {
+            Way::Forward => self.stock_ahead(count_max, sheaf),
+            Way::Back => self.stock_back(count_max, sheaf),
+        };
+        self.land(landing, way, sheaf)
+    }
+
+    // Stands where the sheaf ends, if it has come to be.
+    fn land(&mut self, landing: Option<Landing>, way: Way, sheaf: &mut Sheaf) -> bool {
         let block = self.block.as_ref().expect("an entry lies in a block");
         let key = match way {
             Way::Forward => sheaf.last_key(),
             Way::Back => sheaf.first_key(),
         };
-        let landing = landing.filter(|_| sheaf.len() > 1);
         let (Some(Landing { at, value }), Some(key)) = (landing, key) else {
             return false;
         };
@@ -244,21 +260,44 @@ impl BlockCursor {
     }
 
     fn gather_ahead(&self, terms: &Terms<'_>, sheaf: &mut Sheaf) -> Option<Landing> {
-        let entries = self.entries();
-        if self.next >= entries.len() {
-            return None;
-        }
-        let mut sheaf = sheaf.begin(terms.count_max, self.key.len());
-        if sheaf.put_key(0, &self.key, self.key.len()) == Put::Refused {
-            return None;
-        }
+        let mut sheaf = self.begin_ahead(terms.count_max, sheaf)?;
         sheaf.keep(self.value.clone());
-        gather_ahead(entries, self.next, terms, sheaf)
+        gather_ahead(self.entries(), self.next, terms, sheaf)
     }
 
     fn gather_back(&self, terms: &Terms<'_>, sheaf: &mut Sheaf) -> Option<Landing> {
+        let (start, sheaf) = self.begin_back(terms.count_max, sheaf)?;
+        gather_back(self.entries(), start, self.at, terms, sheaf)
+    }
+
+    fn stock_ahead(&self, count_max: usize, sheaf: &mut Sheaf) -> Option<Landing> {
+        let sheaf = self.begin_ahead(count_max, sheaf)?;
+        stock_ahead(self.entries(), self.next, count_max, sheaf)
+    }
+
+    fn stock_back(&self, count_max: usize, sheaf: &mut Sheaf) -> Option<Landing> {
+        let (start, sheaf) = self.begin_back(count_max, sheaf)?;
+        stock_back(self.entries(), start, self.at, sheaf)
+    }
+
+    // A writer whose last key is that of the entry; `None` where none is behind it.
+    fn begin_ahead<'s>(&self, count_max: usize, sheaf: &'s mut Sheaf) -> Option<SheafWriter<'s>> {
+        if self.next >= self.entries().len() {
+            return None;
+        }
+        let mut sheaf = sheaf.begin(count_max, self.key.len());
+        let put = sheaf.put_key(0, &self.key, self.key.len());
+        (put != Put::Refused).then_some(sheaf)
+    }
+
+    // The restart from which about so many are decoded up to the entry, and a writer.
+    fn begin_back<'s>(
+        &self,
+        count_max: usize,
+        sheaf: &'s mut Sheaf,
+    ) -> Option<(usize, SheafWriter<'s>)> {
         let block = self.block.as_ref()?;
-        let span = terms.count_max.saturating_mul(BYTES_BACK_PER_ENTRY);
+        let span = count_max.saturating_mul(BYTES_BACK_PER_ENTRY);
         // Damaged restarts were found when the block was brought.
         let from = block
             .restart_before(self.at.saturating_sub(span).max(1))
@@ -266,7 +305,7 @@ impl BlockCursor {
         let start = block.restart(from).ok()?;
         // From the restart on there may be more than are wanted, most of them short.
         let sheaf = sheaf.begin(span / BYTES_OF_SHORT_ENTRY, self.key.len());
-        gather_back(block.entries(), start, self.at, terms, sheaf)
+        Some((start, sheaf))
     }
 
     // Decodes the restart interval in front of the entry once, and remembers every entry of it.

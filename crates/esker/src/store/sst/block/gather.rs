@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::base::codec::fixed::u64_at;
+use crate::base::types::key::TRAILER_BYTES;
 use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::prefix_number_16;
@@ -31,27 +32,16 @@ pub struct Landing {
 /// What is damaged ends it as the end of the block does: whoever comes to it will say so.
 pub fn gather_ahead(
     entries: &[u8],
-    mut next: usize,
+    next: usize,
     terms: &Terms<'_>,
-    mut sheaf: SheafWriter<'_>,
+    sheaf: SheafWriter<'_>,
 ) -> Option<Landing> {
     let limit = Limit::new(terms);
-    let mut landing = None;
-    while next < entries.len() && sheaf.len() < terms.count_max {
-        let Some(head) = whole_at(entries, next) else {
-            break;
-        };
-        if !is_plain(entries, &head, terms)
-            || put_key(entries, &head, &mut sheaf) != Put::Another
-            || !limit.place_of(&sheaf).is_none_or(Ordering::is_lt)
-        {
-            break;
-        }
-        sheaf.keep(head.value_start..head.value_end);
-        landing = Some((next, head));
-        next = head.value_end;
-    }
-    landing.map(Landing::new)
+    decode_ahead(entries, next, terms.count_max, sheaf, |head, put, sheaf| {
+        put == Put::Another
+            && is_plain(entries, head, terms)
+            && limit.place_of(sheaf).is_none_or(Ordering::is_lt)
+    })
 }
 
 /// Adds to `sheaf` the entries that end with the one at offset `target`, from the first behind
@@ -63,41 +53,115 @@ pub fn gather_back(
     start: usize,
     target: usize,
     terms: &Terms<'_>,
-    mut sheaf: SheafWriter<'_>,
+    sheaf: SheafWriter<'_>,
 ) -> Option<Landing> {
     let limit = Limit::new(terms);
+    let stretch = Stretch {
+        start,
+        target,
+        has_target: true,
+    };
+    decode_back(entries, stretch, sheaf, |at, head, put, sheaf| {
+        at > start
+            && put == Put::Another
+            && is_plain(entries, head, terms)
+            && limit.place_of(sheaf).is_none_or(Ordering::is_gt)
+    })
+}
+
+/// As [`gather_ahead`], of entries for whomever: of any kind, and several of one key.
+pub fn stock_ahead(
+    entries: &[u8],
+    next: usize,
+    count_max: usize,
+    sheaf: SheafWriter<'_>,
+) -> Option<Landing> {
+    decode_ahead(entries, next, count_max, sheaf, |head, put, _| {
+        put != Put::Refused && head.is_of_point_kind(entries)
+    })
+}
+
+/// As [`gather_back`], of entries for whomever: from the one at the restart on, and without the
+/// one at `target`.
+pub fn stock_back(
+    entries: &[u8],
+    start: usize,
+    target: usize,
+    sheaf: SheafWriter<'_>,
+) -> Option<Landing> {
+    let stretch = Stretch {
+        start,
+        target,
+        has_target: false,
+    };
+    decode_back(entries, stretch, sheaf, |_, head, _, _| {
+        head.is_of_point_kind(entries)
+    })
+}
+
+/// The entries from one offset up to another, with or without the one there.
+struct Stretch {
+    start: usize,
+    target: usize,
+    has_target: bool,
+}
+
+#[inline(always)]
+fn decode_ahead(
+    entries: &[u8],
+    mut next: usize,
+    count_max: usize,
+    mut sheaf: SheafWriter<'_>,
+    is_for_it: impl Fn(&Head, Put, &SheafWriter<'_>) -> bool,
+) -> Option<Landing> {
+    let mut last = None;
+    while next < entries.len() && sheaf.len() < count_max {
+        let Some((head, put)) = put_key_at(entries, next, &mut sheaf) else {
+            break;
+        };
+        if !is_for_it(&head, put, &sheaf) {
+            break;
+        }
+        sheaf.keep(head.value_start..head.value_end);
+        (last, next) = (Some(next), head.value_end);
+    }
+    let value = sheaf.last_value()?;
+    last.map(|at| Landing { at, value })
+}
+
+#[inline(always)]
+fn decode_back(
+    entries: &[u8],
+    stretch: Stretch,
+    mut sheaf: SheafWriter<'_>,
+    is_for_it: impl Fn(usize, &Head, Put, &SheafWriter<'_>) -> bool,
+) -> Option<Landing> {
     let mut landing = None;
-    let mut next = start;
-    while next <= target {
-        let head = whole_at(entries, next)?;
-        let put = put_key(entries, &head, &mut sheaf);
+    let Stretch { start, target, .. } = stretch;
+    let end = target + usize::from(stretch.has_target);
+    let (mut last, mut next) = (None, start);
+    while next < end {
+        let (head, put) = put_key_at(entries, next, &mut sheaf)?;
         if put == Put::Refused {
             return None;
         }
-        let is_for_it = next > start
-            && put == Put::Another
-            && is_plain(entries, &head, terms)
-            && limit.place_of(&sheaf).is_none_or(Ordering::is_gt);
-        if is_for_it {
+        if is_for_it(next, &head, put, &sheaf) {
             sheaf.keep(head.value_start..head.value_end);
-            landing = landing.or(Some((next, head)));
+            landing = landing.or(Some(next));
         } else {
             sheaf.drop_kept();
             landing = None;
         }
-        if next == target {
-            return landing.map(Landing::new);
-        }
-        next = head.value_end;
+        (last, next) = (Some(next), head.value_end);
     }
-    None
-}
-
-impl Landing {
-    fn new((at, head): (usize, Head)) -> Landing {
-        let value = head.value_start..head.value_end;
-        Landing { at, value }
-    }
+    // Behind a damaged length nothing is where it was.
+    let is_whole = match stretch.has_target {
+        true => last == Some(target),
+        false => next == target,
+    };
+    let value = sheaf.first_value()?;
+    let landing = landing.filter(|_| is_whole);
+    landing.map(|at| Landing { at, value })
 }
 
 /// Whether the entry is a value as it stands, and one that the reader sees.
@@ -108,10 +172,40 @@ fn is_plain(entries: &[u8], head: &Head, terms: &Terms<'_>) -> bool {
     })
 }
 
+// Puts the key of the entry at `at` together; `None` where that is not whole.
 #[inline(always)]
-fn put_key(entries: &[u8], head: &Head, sheaf: &mut SheafWriter<'_>) -> Put {
+fn put_key_at(entries: &[u8], at: usize, sheaf: &mut SheafWriter<'_>) -> Option<(Head, Put)> {
+    let rest = entries.get(at..)?;
+    if let Some((&[shared, unshared, value_len], rest)) = rest.split_first_chunk()
+        && (shared | unshared | value_len) < 0x80
+        && let Some(rest) = rest.first_chunk()
+    {
+        let suffix_start = at + 3;
+        let trailer_start = suffix_start + usize::from(unshared);
+        let value_start = trailer_start + TRAILER_BYTES;
+        let head = Head {
+            shared: usize::from(shared),
+            suffix_start,
+            trailer_start,
+            value_start,
+            value_end: value_start + usize::from(value_len),
+        };
+        if head.value_end <= entries.len()
+            && let Some(put) = sheaf.put_short(shared, unshared, rest)
+        {
+            return Some((head, put));
+        }
+    }
+    put_long_key_at(entries, at, sheaf)
+}
+
+// As that, of any entry.
+#[inline(never)]
+fn put_long_key_at(entries: &[u8], at: usize, sheaf: &mut SheafWriter<'_>) -> Option<(Head, Put)> {
+    let head = whole_at(entries, at)?;
     let rest_len = head.value_start - head.suffix_start;
-    sheaf.put_key(head.shared, &entries[head.suffix_start..], rest_len)
+    let put = sheaf.put_key(head.shared, &entries[head.suffix_start..], rest_len);
+    Some((head, put))
 }
 
 /// The key at which a walk ends.

@@ -120,6 +120,14 @@ impl BlockBasedBuilder {
         self.out.offset() + waiting as u64
     }
 
+    /// Internal key of the point entry added last; empty when there is none.
+    pub fn last_key(&self) -> &[u8] {
+        match &self.pending {
+            Some((last, _)) => last,
+            None => self.block.last_key(),
+        }
+    }
+
     /// Point entries added so far.
     pub fn entry_count(&self) -> u64 {
         self.tally.props.entry_count
@@ -167,8 +175,7 @@ impl BlockBasedBuilder {
 
     // Whether the user key is another than that of the entry before.
     fn check_order(&mut self, internal_key: &[u8]) -> bool {
-        let pending = self.pending.as_ref().map(|(last, _)| last.as_slice());
-        let last = pending.unwrap_or(self.block.last_key());
+        let last = self.last_key();
         if last.is_empty() {
             self.tally.props.smallest = Bytes::copy_of(key::user_key(internal_key));
             return true;

@@ -249,4 +249,8 @@ impl Cursor for BlockBasedCursor {
     fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
         self.rows.gather(way, terms, sheaf)
     }
+
+    fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
+        self.rows.stock(way, count_max, sheaf)
+    }
 }

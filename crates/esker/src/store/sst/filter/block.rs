@@ -12,7 +12,9 @@
 //! line. The hash is `hash64` of the user key.
 
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::store::sst::filter::bloom::{Bloom, LINE_BYTES, best_probe_count, line_count};
+use crate::store::sst::filter::bloom::{
+    Bloom, LINE_BYTES, best_probe_count, key_count_max, line_count,
+};
 
 /// The kind of filter that `bloom.rs` makes.
 const KIND_BLOCKED_BLOOM: u8 = 1;
@@ -25,6 +27,10 @@ const KIND_BLOCKED_BLOOM: u8 = 1;
 pub struct FilterBuilder {
     hashes: Vec<u64>,
     bits_per_key: f64,
+    /// Bytes that the filter will take, and the number of keys up to which that surely holds: asked
+    /// for at every entry, and reckoned anew once a line.
+    size_bytes: usize,
+    holds_up_to: usize,
 }
 
 impl FilterBuilder {
@@ -33,17 +39,25 @@ impl FilterBuilder {
         (bits_per_key > 0.0).then_some(FilterBuilder {
             hashes: Vec::new(),
             bits_per_key,
+            size_bytes: line_count(0, bits_per_key) * LINE_BYTES,
+            holds_up_to: 0,
         })
     }
 
     /// Adds the user key with that hash; each key once.
     pub fn add(&mut self, hash: u64) {
         self.hashes.push(hash);
+        let count = self.hashes.len();
+        if count > self.holds_up_to {
+            let lines = line_count(count, self.bits_per_key);
+            self.size_bytes = lines * LINE_BYTES;
+            self.holds_up_to = key_count_max(lines, self.bits_per_key).max(count);
+        }
     }
 
     /// Bytes that the filter will take in the file.
     pub fn size_estimate(&self) -> usize {
-        line_count(self.hashes.len(), self.bits_per_key) * LINE_BYTES
+        self.size_bytes
     }
 
     /// The plain bytes of the filter block.

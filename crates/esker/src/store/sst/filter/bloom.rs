@@ -44,6 +44,13 @@ pub fn line_count(key_count: usize, bits_per_key: f64) -> usize {
     ((bits / (LINE_BYTES * 8) as f64).ceil() as usize).clamp(1, u32::MAX as usize)
 }
 
+/// Keys for which that many lines are surely what [`line_count`] says, if that is so for any.
+pub fn key_count_max(line_count: usize, bits_per_key: f64) -> usize {
+    let bits = line_count as f64 * (LINE_BYTES * 8) as f64;
+    // One less than what may have been rounded up.
+    ((bits / bits_per_key.clamp(1.0, 64.0)) as usize).saturating_sub(1)
+}
+
 impl Bloom {
     /// An empty filter.
     ///

@@ -232,6 +232,11 @@ impl SearchableBuilder {
         self.out.offset() + (pending + self.keys.size_estimate()) as u64
     }
 
+    /// Internal key of the point entry added last; empty when there is none.
+    pub fn last_key(&self) -> &[u8] {
+        &self.last_key
+    }
+
     /// Point entries added so far.
     pub fn entry_count(&self) -> u64 {
         self.tally.props.entry_count

@@ -60,6 +60,58 @@ fn is_alone(rows: &Rows, index: usize) -> bool {
 }
 
 #[test]
+fn a_stock_is_what_lies_behind() {
+    // Random blocks, places and numbers wanted, both ways, beside the rows in a vector; then a step
+    // either way from where the cursor came to.
+    let mut random = Random::new(4);
+    for round in 0..2000 {
+        let rows = random_rows(&mut random);
+        if rows.is_empty() {
+            continue;
+        }
+        let mut cursor = cursor_over(&rows, 1 + random.below(20) as usize);
+        let from = random.below(rows.len() as u64) as usize;
+        assert!(cursor.seek(&KeyOrder::Bytewise, &rows[from].0).unwrap());
+        let is_back = random.one_in(2);
+        let way = if is_back { Way::Back } else { Way::Forward };
+        let count_max = 1 + random.below(70) as usize;
+        let mut sheaf = Sheaf::default();
+        let is_taken = cursor.stock(way, count_max, &mut sheaf);
+        let is_last = from == if is_back { 0 } else { rows.len() - 1 };
+        assert!(!(is_taken && is_last), "{round}");
+        let reached = match (is_taken, is_back) {
+            (false, _) => from,
+            (true, false) => from + sheaf.len(),
+            (true, true) => from - sheaf.len(),
+        };
+        assert_eq!(cursor.key(), rows[reached].0, "{round}");
+        assert_eq!(cursor.value(), rows[reached].1, "{round}");
+        let mut at = from;
+        let count = if is_taken { sheaf.len() } else { 0 };
+        for step in 1..=count {
+            at = if is_back { at - 1 } else { at + 1 };
+            assert_eq!(sheaf.key(), rows[at].0, "{round}");
+            assert_eq!(sheaf.value(), rows[at].1, "{round}");
+            let is_on = if is_back {
+                sheaf.step_back()
+            } else {
+                sheaf.step()
+            };
+            assert_eq!(is_on, step < count, "{round}");
+        }
+        assert_eq!(at, reached, "{round}");
+        if random.one_in(2) {
+            assert_eq!(cursor.next().unwrap(), reached + 1 < rows.len());
+            if let Some(row) = rows.get(reached + 1) {
+                assert_eq!(cursor.key(), row.0, "{round}");
+            }
+        } else {
+            assert_eq!(cursor.prev().unwrap(), reached > 0);
+        }
+    }
+}
+
+#[test]
 fn a_sheaf_is_what_one_by_one_would_find() {
     // Random blocks, places, readers, limits and numbers wanted, both ways, beside the rows in a
     // vector; then a step either way from where the cursor came to.

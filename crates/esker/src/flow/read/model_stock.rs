@@ -1,0 +1,97 @@
+//! A cursor over entries in a vector that gives them into stock, for tests.
+
+use std::sync::Arc;
+
+use crate::base::types::cursor::{Cursor, Way};
+use crate::base::types::error::Result;
+use crate::base::types::sheaf::Sheaf;
+use crate::base::types::sheaf_writer::Put;
+use crate::flow::read::model::{History, VectorCursor};
+
+/// Entries that lie together, as those of a block do.
+const PLACE_ENTRIES: usize = 23;
+
+/// A vector's cursor that decodes ahead, up to where the next part of the vector begins.
+pub struct StockingCursor {
+    inner: VectorCursor,
+    entries: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl StockingCursor {
+    pub fn new(history: &History) -> StockingCursor {
+        StockingCursor {
+            inner: history.cursor(),
+            entries: history.entries(),
+        }
+    }
+
+    /// As of [`VectorCursor`]; taking in a stock does not fail.
+    pub fn fail_after(mut self, move_count: u64) -> StockingCursor {
+        self.inner.moves_before_failure = Some(move_count);
+        self
+    }
+
+    fn index(&self) -> usize {
+        let own = self.inner.key();
+        let mut keys = self.entries.iter().map(|(key, _)| &key[..]);
+        keys.position(|key| key == own).unwrap()
+    }
+}
+
+impl Cursor for StockingCursor {
+    fn seek_to_first(&mut self) -> Result<bool> {
+        self.inner.seek_to_first()
+    }
+    fn seek_to_last(&mut self) -> Result<bool> {
+        self.inner.seek_to_last()
+    }
+    fn seek(&mut self, target: &[u8]) -> Result<bool> {
+        self.inner.seek(target)
+    }
+    fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
+        self.inner.seek_for_prev(target)
+    }
+    fn next(&mut self) -> Result<bool> {
+        self.inner.next()
+    }
+    fn prev(&mut self) -> Result<bool> {
+        self.inner.prev()
+    }
+    fn is_valid(&self) -> bool {
+        self.inner.is_valid()
+    }
+    fn key(&self) -> &[u8] {
+        self.inner.key()
+    }
+    fn value(&self) -> Result<&[u8]> {
+        self.inner.value()
+    }
+    fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
+        let own = self.index();
+        let start = own - own % PLACE_ENTRIES;
+        let end = self.entries.len().min(start + PLACE_ENTRIES);
+        let range = match way {
+            Way::Forward => own + 1..end.min(own + 1 + count_max),
+            Way::Back => start.max(own.saturating_sub(count_max))..own,
+        };
+        let landing = match way {
+            Way::Forward => range.clone().last(),
+            Way::Back => range.clone().next(),
+        };
+        let Some(landing) = landing else {
+            return false;
+        };
+        let mut bytes = Vec::new();
+        let mut writer = sheaf.begin(PLACE_ENTRIES, 100);
+        for (key, value) in &self.entries[range] {
+            assert_ne!(writer.put_key(0, key, key.len()), Put::Refused);
+            writer.keep(bytes.len()..bytes.len() + value.len());
+            bytes.extend_from_slice(value);
+        }
+        sheaf.bind(&Arc::new(bytes), way == Way::Back);
+        let failure = self.inner.moves_before_failure.take();
+        assert!(self.inner.seek(&self.entries[landing].0).unwrap());
+        self.inner.moves_before_failure = failure;
+        true
+    }
+}

@@ -1,0 +1,308 @@
+//! The sources of a merge, each with a stock of the entries that it has next.
+//!
+//! Entries of several sources take turns, so a step of a source is asked for one by one; but what
+//! makes it dear, the way down through run, file and block, is gone once for many entries where a
+//! block decodes those behind the current one together. Then a step is a step from one entry in
+//! stock to the next, and its key is at hand.
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::{Cursor, Phrased, Way};
+use crate::base::types::error::{Error, Result};
+use crate::base::types::key;
+use crate::base::types::sheaf::{Sheaf, Terms};
+
+/// Steps of all sources behind a seek before any gets a stock: many readers take ten entries, and
+/// with stocks from the first step on that was a sixth more instructions.
+const STEPS_BEFORE_STOCKS: u32 = 16;
+
+/// Entries of the first stock behind a seek: who takes some more should not pay for a hundred.
+const STOCK_ENTRIES_MIN: usize = 8;
+
+/// Entries of the largest, each twice as large as the one before: more than most blocks have.
+const STOCK_ENTRIES_MAX: usize = 64;
+
+/// The cursors of a merge, by their places in it.
+///
+/// As with every cursor, each stands nowhere when new, after running off an end and after an
+/// error. One alone has no stock: who walks over that gathers for itself.
+#[derive(Debug)]
+pub struct Sources<C> {
+    cursors: Vec<C>,
+    /// One for each cursor, once there is to be any.
+    stocks: Vec<Stock>,
+    steps_left: u32,
+}
+
+/// Bytes of the largest stock: 16 KiB of keys, and the places of 256 short entries, which is what
+/// may be decoded backwards for 64 usual ones.
+pub const STOCK_BYTES_MAX: usize = 24 << 10;
+
+/// A source whose entry comes before those of all others.
+#[derive(Clone, Copy, Debug)]
+pub struct Lead {
+    /// Its place.
+    pub source: usize,
+    /// The place of the one whose entry comes next, if any has one.
+    pub rival: Option<usize>,
+}
+
+/// Entries ahead of a cursor.
+#[derive(Debug)]
+struct Stock {
+    /// Where the source stands while this is not empty.
+    entries: Sheaf,
+    /// Which way they were decoded: the cursor stands on the last one that way.
+    way: Way,
+    count_max: usize,
+    /// Whether the next step is the cursor's, because the source leads for long.
+    is_cursor_next: bool,
+    /// Whether the last step was the cursor's for that reason, or there was no stock yet: then the
+    /// entries behind may be gathered from their block at once.
+    is_lead_open: bool,
+}
+
+impl<C: Cursor> Sources<C> {
+    /// Those sources, which stand nowhere.
+    pub fn new(cursors: Vec<C>) -> Sources<C> {
+        Sources {
+            cursors,
+            stocks: Vec::new(),
+            steps_left: STEPS_BEFORE_STOCKS,
+        }
+    }
+
+    /// The cursors, which may stand ahead of their sources.
+    pub fn cursors(&self) -> &[C] {
+        &self.cursors
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.cursors.len()
+    }
+
+    /// All are placed anew, each by [`Sources::place`]: what was learned of how far the reader goes
+    /// is forgotten.
+    pub fn begin(&mut self) {
+        self.steps_left = STEPS_BEFORE_STOCKS;
+    }
+
+    /// Places a source by its cursor.
+    pub fn place(
+        &mut self,
+        index: usize,
+        place: impl FnOnce(&mut C) -> Result<bool>,
+    ) -> Result<bool> {
+        if let Some(stock) = self.stocks.get_mut(index) {
+            *stock = stock.emptied();
+        }
+        place(&mut self.cursors[index])
+    }
+
+    /// Moves a source to its next entry. Only while it stands on one.
+    #[inline]
+    pub fn next(&mut self, index: usize) -> Result<bool> {
+        let stock = self.stocks.get_mut(index);
+        match stock.is_some_and(|stock| stock.entries.step()) {
+            true => Ok(true),
+            false => self.go_on(index, Way::Forward),
+        }
+    }
+
+    /// Moves a source to its previous entry. Only while it stands on one.
+    #[inline]
+    pub fn prev(&mut self, index: usize) -> Result<bool> {
+        let stock = self.stocks.get_mut(index);
+        match stock.is_some_and(|stock| stock.entries.step_back()) {
+            true => Ok(true),
+            false => self.go_on(index, Way::Back),
+        }
+    }
+
+    /// Whether a source stands on an entry.
+    #[inline]
+    pub fn is_valid(&self, index: usize) -> bool {
+        self.stock(index).is_some() || self.cursors[index].is_valid()
+    }
+
+    /// As `Cursor::is_surely_newest`, of a source.
+    #[inline]
+    pub fn is_surely_newest(&self, index: usize) -> bool {
+        let cursor = &self.cursors[index];
+        let Some(stock) = self.stock(index) else {
+            return cursor.is_surely_newest();
+        };
+        match stock.entries.key_before() {
+            Some(before) => key::user_key(before) != stock.entries.user_key(),
+            None => stock.way == Way::Back && cursor.is_surely_newest(),
+        }
+    }
+
+    /// The internal key of a source's entry.
+    #[inline]
+    pub fn key(&self, index: usize) -> &[u8] {
+        match self.stock(index) {
+            Some(stock) => stock.entries.key(),
+            None => self.cursors[index].key(),
+        }
+    }
+
+    /// The raw value of a source's entry.
+    #[inline]
+    pub fn value(&self, index: usize) -> Result<&[u8]> {
+        match self.stock(index) {
+            Some(stock) => Ok(stock.entries.value()),
+            None => self.cursors[index].value(),
+        }
+    }
+
+    /// The raw value of a source's entry, as a handle that may be kept.
+    pub fn value_bytes(&self, index: usize) -> Result<Bytes> {
+        match self.stock(index) {
+            Some(stock) => Ok(stock.entries.value_bytes()),
+            None => self.cursors[index].value_bytes(),
+        }
+    }
+
+    /// The value of a source's entry as phrases: what is in stock has none.
+    pub fn phrased(&self, index: usize) -> Option<Phrased<'_>> {
+        match self.stock(index) {
+            Some(_) => None,
+            None => self.cursors[index].phrased(),
+        }
+    }
+
+    /// As `Cursor::gather`, of a source as far as its entries come before that of its rival.
+    pub fn gather(&mut self, lead: Lead, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+        let Some(rival) = lead.rival else {
+            let stock = self.stocks.get_mut(lead.source);
+            return gather(&mut self.cursors[lead.source], stock, (way, terms), sheaf);
+        };
+        let pair = [lead.source, rival];
+        let cursors = self.cursors.get_disjoint_mut(pair);
+        let [cursor, rival_cursor] = cursors.expect("a source is not its own rival");
+        let (stock, rival_stock) = match self.stocks.get_disjoint_mut(pair) {
+            Ok([stock, rival_stock]) => (Some(stock), Some(rival_stock)),
+            Err(_) => (None, None),
+        };
+        let next = match rival_stock {
+            Some(rival_stock) if !rival_stock.entries.is_empty() => rival_stock.entries.key(),
+            _ => rival_cursor.key(),
+        };
+        let next = key::user_key(next);
+        let is_nearer = |limit: &[u8]| match way {
+            Way::Forward => terms.order.compare(next, limit).is_lt(),
+            Way::Back => terms.order.compare(next, limit).is_gt(),
+        };
+        let mut terms = *terms;
+        if terms.limit.is_none_or(is_nearer) {
+            terms.limit = Some(next);
+        }
+        gather(cursor, stock, (way, &terms), sheaf)
+    }
+
+    /// What a source has in stock, if it stands there.
+    #[inline(always)]
+    fn stock(&self, index: usize) -> Option<&Stock> {
+        let stock = self.stocks.get(index);
+        stock.filter(|stock| !stock.entries.is_empty())
+    }
+
+    /// Moves by the cursor, off the end of the stock if there is one, and takes in the next.
+    #[inline(never)]
+    fn go_on(&mut self, index: usize, way: Way) -> Result<bool> {
+        if self.steps_left > 0 {
+            self.steps_left -= 1;
+        } else if self.cursors.len() > 1 {
+            if self.stocks.is_empty() {
+                self.stocks.resize_with(self.cursors.len(), Stock::new);
+            }
+            let stock = &mut self.stocks[index];
+            if stock.take_in(&mut self.cursors[index], way)? {
+                return Ok(true);
+            }
+        }
+        match way {
+            Way::Forward => self.cursors[index].next(),
+            Way::Back => self.cursors[index].prev(),
+        }
+    }
+}
+
+// From the stock, or past it where there is none.
+fn gather<C: Cursor>(
+    cursor: &mut C,
+    stock: Option<&mut Stock>,
+    (way, terms): (Way, &Terms<'_>),
+    sheaf: &mut Sheaf,
+) -> bool {
+    let Some(stock) = stock else {
+        return cursor.gather(way, terms, sheaf);
+    };
+    let is_gathered = match stock.entries.is_empty() {
+        true => stock.is_lead_open && cursor.gather(way, terms, sheaf),
+        false => sheaf.take_from(&mut stock.entries, way == Way::Back, terms),
+    };
+    // A source that leads for long needs no stock: what is in it would be looked at twice.
+    stock.is_cursor_next = is_gathered && sheaf.len() > stock.count_max / 2;
+    is_gathered
+}
+
+impl Stock {
+    fn new() -> Stock {
+        Stock {
+            entries: Sheaf::default(),
+            way: Way::Forward,
+            count_max: STOCK_ENTRIES_MIN,
+            is_cursor_next: false,
+            is_lead_open: true,
+        }
+    }
+
+    /// As new, with the memory it has.
+    fn emptied(&mut self) -> Stock {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.clear();
+        Stock {
+            entries,
+            ..Stock::new()
+        }
+    }
+
+    /// Lets go of what is left, with the cursor where the source stands, and takes in what lies
+    /// behind that; `false` where the cursor has to move by itself.
+    fn take_in<C: Cursor>(&mut self, cursor: &mut C, way: Way) -> Result<bool> {
+        if !self.entries.is_empty() && self.way != way {
+            self.bring(cursor)?;
+        }
+        // Before the cursor moves: the buffer of the block may become that of the next one.
+        self.entries.clear();
+        self.is_lead_open = std::mem::take(&mut self.is_cursor_next);
+        if self.is_lead_open {
+            return Ok(false);
+        }
+        self.way = way;
+        let is_taken = cursor.stock(way, self.count_max, &mut self.entries);
+        match is_taken {
+            true => self.count_max = (self.count_max * 2).min(STOCK_ENTRIES_MAX),
+            false => self.entries.clear(),
+        }
+        Ok(is_taken)
+    }
+
+    /// Has the cursor stand where the source does, from the other end of the stock.
+    #[cold]
+    fn bring<C: Cursor>(&mut self, cursor: &mut C) -> Result<()> {
+        let is_found = cursor.seek(self.entries.key());
+        if matches!(is_found, Ok(true)) && cursor.key() == self.entries.key() {
+            return Ok(());
+        }
+        self.entries.clear();
+        is_found?;
+        // Only an index that leads past entries, with a right checksum, can hide what was read.
+        Err(Error::corruption(
+            "an entry that a merge came to is not found by its key",
+        ))
+    }
+}
