@@ -18,16 +18,17 @@
 //! | variant | rising insert | random insert | random get | absent | bytes |
 //! |---|---|---|---|---|---|
 //! | this | 137 to 159 | 1370, 1380 | 1377, 1324 | 223, 240 | 65 rising, 72 |
-//! | a skip list, branching 2, fragments in its links | 141 to 194 | 2400 to 2860 | 2820 to 3190 | 380 to 390 | 61 |
-//! | `std` `BTreeMap` of vectors, which cannot be read while it is written | | 1600 | 1590 | | |
+//! | a skip list, branching 2 | 141 to 194 | 2400 to 2860 | 2820 to 3190 | 380 to 390 | 61 |
+//! | `std` `BTreeMap` of vectors | | 1600 | 1590 | | |
 //!
-//! The skip list came first, and fetched some twenty nodes for each search; of that, branching 4
-//! fetched more, and took 11 bytes less. Many versions of one key defeat fragments, which then tie:
-//! merges onto a thousand counters cost 900 to 1300, with either.
+//! The skip list, with fragments in its links, came first: it fetched some twenty nodes for each
+//! search. `BTreeMap` cannot be read while it is written. Many versions of one key defeat
+//! fragments, which then tie: merges onto a thousand counters cost 900 to 1300, with either.
 //!
-//! Laws, from which the proofs beside the atomics follow. A link only ever changes to lead to a node
-//! that lies before the one it led to. A node is in the list before the index has it. A reader that
-//! has the fragment of a link, or of a way of the index, finds a node behind it that is no farther.
+//! Laws, from which the proofs beside the atomics follow. A link only ever changes to lead to a
+//! node that lies before the one it led to. A node is in the list before the index has it. A
+//! reader that has the fragment of a link, or of a way of the index, finds a node behind it that is
+//! no farther.
 //!
 //! A reader finds everything that was inserted before it began, in the sense of "happens before"
 //! (a sequence number published with Release and read with Acquire); of what is inserted

@@ -155,8 +155,8 @@ impl Default for IndexWriter {
 }
 
 impl IndexWriter {
-    /// The last entry before the target, where the next [`IndexWriter::add`] will add one; `None` is
-    /// the head of the list. Memory for nodes comes from `arena`, which is the list's.
+    /// The last entry before the target, where the next [`IndexWriter::add`] will add one; `None`
+    /// is the head of the list. Memory for nodes comes from `arena`, which is the list's.
     #[inline]
     pub fn find<'a>(
         &mut self,
@@ -281,14 +281,14 @@ impl IndexWriter {
         // long as the arena lives, which is longer than anybody holds the index.
         unsafe {
             self.room = self.room.add(1);
-            IndexNode::write(place, height);
+            place.write(IndexNode::new(height));
             place.as_ref()
         }
     }
 }
 
-// SAFETY: the addresses are nodes in the arena of the list that owns the writer, and room that nobody
-// else has; a writer reads nodes as any reader may, and changes only their atomics.
+// SAFETY: the addresses are nodes in the arena of the list that owns the writer, and room that
+// nobody else has; a writer reads nodes as any reader may, and changes only their atomics.
 unsafe impl Send for IndexWriter {}
 // SAFETY: a shared writer offers nothing.
 unsafe impl Sync for IndexWriter {}

@@ -18,10 +18,9 @@
 //! slot has is, from one time to the next, ever smaller**. Of a slot the address is stored first
 //! and the fragment then; a reader loads the fragment first: so where he is led never lies behind
 //! the entry whose fragment he has.
-#![allow(unsafe_code)]
 
 use std::array;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 use crate::env::primitives::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -80,19 +79,14 @@ impl Ways {
 }
 
 impl IndexNode {
-    /// Writes a node without ways.
-    ///
-    /// # Safety
-    /// `place` is aligned and has room for a node that nobody else has.
-    pub unsafe fn write(place: NonNull<IndexNode>, height: usize) {
-        let node = IndexNode {
+    /// A node without ways.
+    pub fn new(height: usize) -> IndexNode {
+        IndexNode {
             order: AtomicU64::new(Ways::NONE.0),
             height,
             fragments: array::from_fn(|_| AtomicU64::new(0)),
             addresses: array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
-        };
-        // SAFETY: by the contract above.
-        unsafe { place.write(node) };
+        }
     }
 
     /// How many nodes lie between it and the entries.

@@ -1,7 +1,8 @@
 //! The newest entries of one keyspace.
 //!
-//! Point entries lie in an ordered list with an index, range deletes in a list of their own. One [`MemtableWriter`]
-//! inserts, in the order of sequence numbers; any number of readers hold the [`Memtable`].
+//! Point entries lie in an ordered list with an index, range deletes in a list of their own. One
+//! [`MemtableWriter`] inserts, in the order of sequence numbers; any number of readers hold the
+//! [`Memtable`].
 //!
 //! **Merges fold as they arrive**, so that a counter that is bumped a million times is read at
 //! the price of one entry. When the next older entry of the key is at hand anyway, at the place

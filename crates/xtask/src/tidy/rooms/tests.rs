@@ -38,7 +38,7 @@ fn unsafe_code_outside_its_rooms_is_found() {
     }
     for path in [
         "crates/esker/src/store/mem/arena.rs",
-        "crates/esker/src/store/mem/skiplist/tests.rs",
+        "crates/esker/src/store/mem/entry_list/tests.rs",
         "crates/esker/src/env/real/map.rs",
         "crates/esker-capi/src/db.rs",
     ] {

@@ -3,15 +3,6 @@
 use super::*;
 use crate::env::random::Random;
 
-/// A node on the heap, without ways.
-fn node() -> Box<IndexNode> {
-    let mut room = Box::<IndexNode>::new_uninit();
-    // SAFETY: the box has room for a node, and nobody else has it.
-    unsafe { IndexNode::write(NonNull::from(&mut *room).cast(), 1) };
-    // SAFETY: it was just written.
-    unsafe { room.assume_init() }
-}
-
 /// Something to tell addresses apart by; nobody reads there.
 fn address(number: u64) -> *mut u8 {
     ptr::without_provenance_mut(number as usize)
@@ -29,7 +20,7 @@ fn ways_of(node: &IndexNode) -> Vec<(u64, *mut u8)> {
 fn ways_agree_with_a_list() {
     // Added anywhere, and left behind some place, over and over: the order and its free slots hold.
     let mut random = Random::new(5);
-    let node = node();
+    let node = IndexNode::new(1);
     let mut list = Vec::new();
     for number in 1..2_000 {
         if list.len() == WAYS_MAX || random.below(9) == 0 {
@@ -49,11 +40,11 @@ fn ways_agree_with_a_list() {
 #[test]
 fn what_is_copied_is_what_lies_behind() {
     // The upper half moves in order, whichever slots it lies in.
-    let lower = node();
+    let lower = IndexNode::new(1);
     for number in 1..=WAYS_MAX as u64 {
         lower.add(0, number, address(number));
     }
-    let upper = node();
+    let upper = IndexNode::new(1);
     lower.copy_behind(8, &upper);
     let whole = ways_of(&lower);
     assert_eq!(ways_of(&upper), whole[8..]);
@@ -64,7 +55,7 @@ fn what_is_copied_is_what_lies_behind() {
 #[test]
 #[should_panic]
 fn a_full_node_takes_no_further_way() {
-    let node = node();
+    let node = IndexNode::new(1);
     for number in 0..=WAYS_MAX as u64 {
         node.add(0, number, address(number));
     }
