@@ -6,8 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::sync::Arc;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, RwLock};
 
+use esker::base::codec::checksum::{crc32c, hash64};
 use esker::base::hooks::merge_builtin::builtin;
 use esker::base::types::cursor::Cursor;
 use esker::base::types::ids::FileNumber;
@@ -15,7 +17,10 @@ use esker::base::types::key::Trailer;
 use esker::base::types::kind::Kind;
 use esker::base::types::order::KeyOrder;
 use esker::base::types::seqno::SeqNo;
+use esker::env::fs::LogFile;
+use esker::env::primitives::ArcSwap;
 use esker::env::random::Random;
+use esker::env::real::log::RealLogFile;
 use esker::store::cache::block_key::BlockKey;
 use esker::store::cache::sharded::ShardedCache;
 use esker::store::mem::memtable::{Memtable, MemtableWriter};
@@ -194,7 +199,92 @@ fn cache() {
     println!("{:<44} {:>8} of {asked}", "  hits", cache.hits());
 }
 
+/// What it takes to get hold of something that is seldom changed and always read, by one and by two
+/// threads at the same time.
+#[allow(clippy::disallowed_methods, reason = "a benchmark asks the real world")]
+fn views() {
+    const LOAD_COUNT: u64 = 20_000_000;
+    let swapped = ArcSwap::from_pointee(7_u64);
+    let locked = RwLock::new(Arc::new(7_u64));
+    let load = || (0..LOAD_COUNT).map(|_| **swapped.load()).sum::<u64>();
+    let clone = || {
+        let value = || Arc::clone(&locked.read().expect("nobody panics"));
+        (0..LOAD_COUNT).map(|_| *value()).sum::<u64>()
+    };
+    time("view: one pointer, one thread", LOAD_COUNT, load);
+    time("view: lock and count, one thread", LOAD_COUNT, clone);
+    std::thread::scope(|scope| {
+        scope.spawn(load);
+        time("view: one pointer, beside another thread", LOAD_COUNT, load);
+    });
+    std::thread::scope(|scope| {
+        scope.spawn(clone);
+        time("view: lock and count, beside another", LOAD_COUNT, clone);
+    });
+}
+
+/// What a record of the log, a block and a large value take to be checked.
+fn checksums() {
+    for (bytes, count) in [
+        (130_usize, 4_000_000_u64),
+        (4 << 10, 400_000),
+        (100_000, 20_000),
+    ] {
+        let content = vec![b'x'; bytes];
+        let crc = || {
+            (0..count)
+                .map(|_| u64::from(crc32c(black_box(&content))))
+                .sum::<u64>()
+        };
+        let xxh3 = || {
+            (0..count)
+                .map(|_| hash64(black_box(&content)))
+                .fold(0, u64::wrapping_add)
+        };
+        time(&format!("checksum: CRC32C of {bytes} bytes"), count, crc);
+        time(&format!("checksum: XXH3 of {bytes} bytes"), count, xxh3);
+    }
+}
+
+/// What a record takes on its way into the page cache.
+#[allow(clippy::disallowed_methods, reason = "a benchmark asks the real world")]
+fn log_records() {
+    const RECORD_BYTES: usize = 130;
+    const RECORD_COUNT: u64 = 200_000;
+    let room = tempfile::tempdir().expect("a folder for the log");
+    let record = [b'r'; RECORD_BYTES];
+    let offset_of = |index: u64| index * RECORD_BYTES as u64;
+    let capacity_bytes = offset_of(RECORD_COUNT);
+    let fill = |name: &str, is_recycled: bool| {
+        let path = room.path().join("log");
+        let mut log = RealLogFile::open(&path, capacity_bytes).expect("a log");
+        let what = if is_recycled { "again" } else { "new" };
+        time(&format!("log record: {name}, {what}"), RECORD_COUNT, || {
+            for index in 0..RECORD_COUNT {
+                log.write_at(offset_of(index), &record).expect("room");
+            }
+        });
+    };
+    fill("mapped", false);
+    fill("mapped", true);
+    let file = std::fs::File::create(room.path().join("calls")).expect("a file");
+    time("log record: a call for each", RECORD_COUNT, || {
+        for index in 0..RECORD_COUNT {
+            file.write_all_at(&record, offset_of(index)).expect("room");
+        }
+    });
+    let batch = record.repeat(16);
+    time("log record: a call for 16", RECORD_COUNT, || {
+        for index in (0..RECORD_COUNT).step_by(16) {
+            file.write_all_at(&batch, offset_of(index)).expect("room");
+        }
+    });
+}
+
 fn main() {
+    log_records();
+    checksums();
+    views();
     let (random, sequential) = (keys(true), keys(false));
     memtable(&random, &sequential);
     btree(&random);
