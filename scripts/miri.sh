@@ -3,7 +3,7 @@
 # and of the walks over bits of phrases under Miri, which watches every access to memory. Decoding
 # whole phrases has no unsafe code but what Miri cannot run, and training takes it too long.
 # The room env/real/map calls the operating system, which Miri cannot follow; store/mem/node
-# is driven by the tests of the skip list.
+# and index are driven by the tests of the list of entries.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$HOME/.cargo/bin:$PATH"
@@ -17,5 +17,5 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
         { echo "miri: this nightly has none; try: rustup update nightly" >&2; exit 1; }
 fi
 cargo +nightly miri test --locked -p esker --lib -- \
-    base::phrase::bits store::mem::arena store::mem::skiplist \
+    base::phrase::bits store::mem::arena store::mem::entry_list \
     store::vlog::value_pool flow::current
