@@ -59,24 +59,35 @@ fn is_alone(rows: &Rows, index: usize) -> bool {
     index > 0 && key::user_key(&rows[index - 1].0) != own
 }
 
+/// Rows of a random block and a cursor on one of them, of which the place is the last part; `None`
+/// where the block came out empty.
+fn cursor_in_random_block(random: &mut Random) -> Option<(Rows, BlockCursor, usize)> {
+    let rows = random_rows(random);
+    if rows.is_empty() {
+        return None;
+    }
+    let mut cursor = cursor_over(&rows, 1 + random.below(20) as usize);
+    let from = random.below(rows.len() as u64) as usize;
+    assert!(cursor.seek(&KeyOrder::Bytewise, &rows[from].0).unwrap());
+    Some((rows, cursor, from))
+}
+
 #[test]
 fn a_stock_is_what_lies_behind() {
     // Random blocks, places and numbers wanted, both ways, beside the rows in a vector; then a step
     // either way from where the cursor came to.
     let mut random = Random::new(4);
+    let mut taken_count = 0;
     for round in 0..2000 {
-        let rows = random_rows(&mut random);
-        if rows.is_empty() {
+        let Some((rows, mut cursor, from)) = cursor_in_random_block(&mut random) else {
             continue;
-        }
-        let mut cursor = cursor_over(&rows, 1 + random.below(20) as usize);
-        let from = random.below(rows.len() as u64) as usize;
-        assert!(cursor.seek(&KeyOrder::Bytewise, &rows[from].0).unwrap());
+        };
         let is_back = random.one_in(2);
         let way = if is_back { Way::Back } else { Way::Forward };
         let count_max = 1 + random.below(70) as usize;
         let mut sheaf = Sheaf::default();
         let is_taken = cursor.stock(way, count_max, &mut sheaf);
+        taken_count += u32::from(is_taken);
         let is_last = from == if is_back { 0 } else { rows.len() - 1 };
         assert!(!(is_taken && is_last), "{round}");
         let reached = match (is_taken, is_back) {
@@ -109,6 +120,8 @@ fn a_stock_is_what_lies_behind() {
             assert_eq!(cursor.prev().unwrap(), reached > 0);
         }
     }
+    // Where there is none, nothing was shown.
+    assert!(taken_count > 1000, "{taken_count}");
 }
 
 #[test]
@@ -117,13 +130,9 @@ fn a_sheaf_is_what_one_by_one_would_find() {
     // vector; then a step either way from where the cursor came to.
     let mut random = Random::new(3);
     for round in 0..3000 {
-        let rows = random_rows(&mut random);
-        if rows.is_empty() {
+        let Some((rows, mut cursor, from)) = cursor_in_random_block(&mut random) else {
             continue;
-        }
-        let mut cursor = cursor_over(&rows, 1 + random.below(20) as usize);
-        let from = random.below(rows.len() as u64) as usize;
-        assert!(cursor.seek(&KeyOrder::Bytewise, &rows[from].0).unwrap());
+        };
         let at = SeqNo::new(40 + random.below(100));
         let way = if random.one_in(2) {
             Way::Forward
