@@ -13,7 +13,7 @@ const DEFAULT_LIMIT: u64 = 256 << 20;
 
 /// Bytes of a file and of the first sorted level unless told: a file must fit in the level.
 const FILE_BYTES: u64 = 32 << 20;
-const BASE_BYTES: u64 = 128 << 20;
+const BASE_BYTES: u64 = 256 << 20;
 
 /// A setting of the catalogue and its text.
 type Pair = (&'static str, String);

@@ -20,6 +20,7 @@ pub mod value_flush;
 pub mod value_sink;
 pub mod vlog_gc;
 pub mod crew;
+pub mod borders;
 pub mod output;
 pub mod write;
 pub mod flush;

@@ -17,6 +17,7 @@ use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
+use crate::flow::borders::Borders;
 use crate::flow::crew::{self, Crew, CrewSettings};
 use crate::flow::pace::Pace;
 use crate::flow::survive::Verbatim;
@@ -38,6 +39,9 @@ pub const KEY_BUILD_BYTES: u64 = 20;
 
 /// Bytes for which the rate of background writes is asked at a time: a buffer of the file.
 const PAY_BYTES: u64 = 128 << 10;
+
+/// A file may end at a border from this share of its size on: one in so many.
+const BORDER_SHARE: u64 = 2;
 
 /// Where and how new sorted files are written.
 #[derive(Clone)]
@@ -130,6 +134,9 @@ pub struct Output {
     /// Range deletes not yet written, in order of their start; none starts before the file that
     /// is being written.
     range_deletes: VecDeque<RangeDelete>,
+    borders: Borders,
+    /// Bytes of a file from which on it may end at one of them.
+    border_from_bytes: u64,
     builder: Option<(FileNumber, AnyBuilder)>,
     /// What the builders of searchable files encode with: each has a copy that shares the trie.
     encoder: Option<Encoder>,
@@ -158,6 +165,8 @@ impl Output {
             sink: sink.map(|sink| ValueSink::new(sink, keyspace)),
             settings,
             range_deletes: range_deletes.into(),
+            borders: Borders::default(),
+            border_from_bytes: u64::MAX,
             builder: None,
             encoder: None,
             crew: None,
@@ -167,6 +176,12 @@ impl Output {
             begun: Vec::new(),
             files: Vec::new(),
         }
+    }
+
+    /// Has files end at these borders too, once they are half full.
+    pub fn end_at(&mut self, borders: Borders) {
+        self.borders = borders;
+        self.border_from_bytes = self.settings.file_size_bytes() / BORDER_SHARE;
     }
 
     /// Appends an entry whose value may be as it was stored; internal keys must ascend.
@@ -254,7 +269,7 @@ impl Output {
         add: impl FnOnce(&mut AnyBuilder) -> Result<()>,
     ) -> Result<()> {
         let user_key = key::user_key(internal_key);
-        if self.is_full() && !self.has_last(user_key) {
+        if (self.is_full() || self.is_at_border(user_key)) && !self.has_last(user_key) {
             self.cut(Some(Bytes::copy_of(user_key)))?;
         }
         let builder = self.builder()?;
@@ -296,6 +311,12 @@ impl Output {
 
     fn is_full(&self) -> bool {
         self.builder.is_some() && self.size_bytes >= self.settings.file_size_bytes()
+    }
+
+    // Whether the file that is being written had better end before that key.
+    fn is_at_border(&mut self, user_key: &[u8]) -> bool {
+        self.size_bytes >= self.border_from_bytes
+            && self.borders.is_met(&self.settings.order, user_key)
     }
 
     // Whether the entry added last is one of that key.
@@ -345,6 +366,7 @@ impl Output {
         let (number, builder) = self.builder.take().expect("made just now");
         self.pay_up_to(builder.size_estimate());
         (self.size_bytes, self.paid_bytes) = (0, 0);
+        self.borders.begin_file();
         let finished = builder.finish()?;
         match (&mut self.packed, finished.packed) {
             (Some(packed), Some(more)) => packed.add(more),

@@ -208,7 +208,7 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         rank: Rank::Expert,
         is_live: true,
         shape: size(64 << 10, 1 << 50, None),
-        example: "256MiB",
+        example: "512MiB",
         doc: "Bytes of the first sorted level; deeper ones follow from the bottom level's size.",
         reason: "Small ones make space come back sooner, large ones make writes cheap.",
         access: field!(compaction.base_level_bytes),

@@ -57,7 +57,7 @@ impl Default for CompactionOptions {
     fn default() -> CompactionOptions {
         CompactionOptions {
             l0_trigger: 4,
-            base_level_bytes: 128 << 20,
+            base_level_bytes: 256 << 20,
             level_growth: 10,
             subcompactions_max: 2,
             is_automatic: true,

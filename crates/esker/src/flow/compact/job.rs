@@ -13,6 +13,7 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
+use crate::flow::borders::Borders;
 use crate::flow::compact::plan::{Deed, Plan};
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, Output, OutputSettings, Phrasing};
 use crate::flow::read::merging::MergingCursor;
@@ -158,6 +159,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
     };
     let kept = surviving_range_deletes(&shadow, &stripes, is_all_bottom);
     let mut output = Output::new(context.settings.clone(), kept);
+    output.end_at(borders_of(plan, part, context));
     let input = MergingCursor::new(order.clone(), cursors_of(plan, part, context)?);
     let mut survivors = Survivors::new(input, part.lower.as_deref(), rules)?;
     let mut count = 0;
@@ -179,6 +181,16 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         sunk: Arc::new(written.sunk),
         packed: written.packed,
     })
+}
+
+// Where the files begin that an output of this part will be merged with next.
+fn borders_of(plan: &Plan, part: &Part, context: &JobContext) -> Borders {
+    let Some(below) = plan.output.below() else {
+        return Borders::default();
+    };
+    let run = context.view.parts().levels.run(below);
+    let files = run.overlapping(&context.settings.order, &range_of(part));
+    Borders::at(files.iter().map(|file| file.smallest.clone()).collect())
 }
 
 fn given_up() -> Error {

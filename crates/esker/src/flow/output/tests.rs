@@ -466,3 +466,29 @@ fn phrases_are_copied_from_file_to_file() {
     assert!(packed.is_none() && blocks.iter().all(|file| !file.is_searchable));
     assert_eq!(contents(&blocks), entries.points);
 }
+
+#[test]
+fn files_that_are_half_full_end_at_borders() {
+    let world = SimWorld::new(0);
+    let mut entries = Entries::default();
+    for number in 0..40 {
+        let trailer = Trailer::new(SeqNo::new(number + 1), Kind::Put);
+        entries.points.push((key_of(number), trailer, vec![7; 100]));
+    }
+    // About twenty entries fill a file.
+    let mut output = Output::new(settings(&world, 2_400), Vec::new());
+    let border = |number| Bytes::from(key_of(number));
+    output.end_at(Borders::at([3, 14, 20, 39].map(border).to_vec()));
+    let mut cursor = entries.cursor();
+    let mut is_valid = cursor.seek_to_first().unwrap();
+    while is_valid {
+        output.add(cursor.key(), cursor.value().unwrap()).unwrap();
+        is_valid = cursor.next().unwrap();
+    }
+    let files = output.finish().unwrap();
+    let starts: Vec<_> = files.iter().map(|file| file.smallest.to_vec()).collect();
+    // Neither at 3, where there is little yet, nor at 20, so soon behind 14.
+    let full = starts.get(2).expect("the second file was full");
+    assert!(*full > key_of(30) && *full < key_of(39), "{starts:?}");
+    assert_eq!(starts, [key_of(0), key_of(14), full.clone()]);
+}

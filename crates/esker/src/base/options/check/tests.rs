@@ -72,10 +72,10 @@ fn every_contradiction_is_told_with_its_remedy() {
          one block long; lower `sst.block_size` to 64KiB or raise `sst.file_size` to 128KiB"
     );
     assert_eq!(
-        refused(&[("sst.file_size", "256MiB")]),
-        "`sst.file_size` (256MiB) must not exceed `compaction.base_level` (128MiB): a level that \
-         cannot hold one file is always too full; lower `sst.file_size` to 128MiB or raise \
-         `compaction.base_level` to 256MiB"
+        refused(&[("sst.file_size", "512MiB")]),
+        "`sst.file_size` (512MiB) must not exceed `compaction.base_level` (256MiB): a level that \
+         cannot hold one file is always too full; lower `sst.file_size` to 256MiB or raise \
+         `compaction.base_level` to 512MiB"
     );
 }
 

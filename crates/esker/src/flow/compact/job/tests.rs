@@ -15,6 +15,7 @@ use crate::env::fs::Fs;
 use crate::env::random::Random;
 use crate::env::sim::world::SimWorld;
 use crate::flow::compact::leveled::Situation;
+use crate::flow::compact::plan::Reason;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::flush::flush;
 use crate::flow::model::{Entries, NOW_UNIX_S, for_seeds, key_of, random_write, rule_of};
@@ -26,6 +27,7 @@ use crate::store::mem::memtable::{Memtable, MemtableWriter};
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::apply::apply;
 use crate::store::version::numbers::FileNumbers;
+use crate::store::version::plain_file::record;
 use crate::store::version::state::{Identity, Orders, Version};
 use crate::store::vlog::open_values::OpenValues;
 
@@ -206,14 +208,18 @@ impl Tree {
         }
     }
 
-    fn begin(&mut self, random: &mut Random, plan: Plan) {
-        let context = JobContext {
+    fn context(&self) -> JobContext {
+        JobContext {
             settings: self.settings.clone(),
             merge: Some(self.rule.clone()),
             snapshots: self.live_snapshots(),
             view: self.current.view(),
             is_stopped: Arc::new(|| false),
-        };
+        }
+    }
+
+    fn begin(&mut self, random: &mut Random, plan: Plan) {
+        let context = self.context();
         let count_max = usize::try_from(1 + random.below(4)).unwrap();
         let mut parts = split(&plan, &KeyOrder::Bytewise, count_max);
         if plan.deed == Deed::Merge && random.one_in(3) {
@@ -357,4 +363,49 @@ fn a_full_compaction_leaves_nothing_obsolete() {
             assert_eq!(file.delete_count + file.range_delete_count, 0);
         }
     });
+}
+
+#[test]
+fn outputs_end_where_the_files_below_them_begin() {
+    let mut tree = Tree::new(0, &mut Random::new(0));
+    let bottom = Level::all().next_back().unwrap();
+    let files = [(20, 1, 3), (21, 4, 6), (22, 9, 9), (23, 12, 15)];
+    let added = files.map(|(number, smallest, largest)| Change::AddFile {
+        keyspace: KEYSPACE,
+        level: bottom,
+        run: 0,
+        record: Arc::new(record(number, &key_of(smallest), &key_of(largest))),
+    });
+    tree.install(added.into(), 0);
+    let borders_at = |output: Level, part: &Part| {
+        let plan = Plan {
+            keyspace: KEYSPACE,
+            inputs: Vec::new(),
+            output,
+            deed: Deed::Merge,
+            reason: Reason::Runs,
+            victims: Arc::default(),
+        };
+        borders_of(&plan, part, &tree.context())
+    };
+    let borders = |numbers: &[u64]| {
+        Borders::at(
+            numbers
+                .iter()
+                .map(|number| key_of(*number).into())
+                .collect(),
+        )
+    };
+    let above = Level::new(bottom.index() - 1).unwrap();
+    let middle = Part {
+        lower: Some(key_of(5).into()),
+        upper: Some(key_of(12).into()),
+    };
+    assert_eq!(borders_at(above, &Part::default()), borders(&[1, 4, 9, 12]));
+    assert_eq!(borders_at(above, &middle), borders(&[4, 9]));
+    assert_eq!(borders_at(bottom, &Part::default()), Borders::default());
+    assert_eq!(
+        borders_at(Level::ZERO, &Part::default()),
+        Borders::default()
+    );
 }
