@@ -44,35 +44,10 @@ impl Compression {
         }
     }
 
-    /// Packs `plain` behind what is already in `out`. The caller keeps the plain length: it is
-    /// needed to unpack.
+    /// Packs `plain` behind what is already in `out`, once; for block after block there is
+    /// [`Packer`]. The caller keeps the plain length: it is needed to unpack.
     pub fn pack(self, plain: &[u8], zstd_level: i32, out: &mut Vec<u8>) -> Result<()> {
-        let start = out.len();
-        match self {
-            Compression::None => out.extend_from_slice(plain),
-            Compression::Lz4 => {
-                out.resize(
-                    start + lz4_flex::block::get_maximum_output_size(plain.len()),
-                    0,
-                );
-                let len = lz4_flex::block::compress_into(plain, &mut out[start..])
-                    .map_err(|error| Error::invalid(format!("lz4 cannot pack: {error}")))?;
-                out.truncate(start + len);
-            }
-            Compression::Zstd => {
-                let packed = zstd::bulk::compress(plain, zstd_level)
-                    .map_err(|error| Error::io("pack a block with zstd", error))?;
-                out.extend_from_slice(&packed);
-            }
-            Compression::Snappy => {
-                out.resize(start + snap::raw::max_compress_len(plain.len()), 0);
-                let len = snap::raw::Encoder::new()
-                    .compress(plain, &mut out[start..])
-                    .map_err(|error| Error::invalid(format!("snappy cannot pack: {error}")))?;
-                out.truncate(start + len);
-            }
-        }
-        Ok(())
+        Packer::default().pack(self, plain, zstd_level, out)
     }
 
     /// Unpacks exactly `plain_len` bytes. `Corruption` when the packed bytes do not give them.
@@ -101,6 +76,67 @@ impl Compression {
                 .map_err(|error| format!("snappy cannot unpack: {error}")),
         };
         exactly(unpacked.map_err(Error::corruption)?, plain_len)
+    }
+}
+
+/// Packs block after block. What Snappy needs beside a block, tables of 34 KiB that it would else
+/// allocate and clear for each, is kept from one to the next.
+pub struct Packer {
+    snappy: snap::raw::Encoder,
+    /// Room for one block packed as badly as can be; what it holds does not matter.
+    room: Vec<u8>,
+}
+
+impl Default for Packer {
+    /// A packer that has packed nothing yet.
+    fn default() -> Packer {
+        Packer {
+            snappy: snap::raw::Encoder::new(),
+            room: Vec::new(),
+        }
+    }
+}
+
+impl Packer {
+    /// Packs `plain` in that way, behind what is already in `out`.
+    pub fn pack(
+        &mut self,
+        way: Compression,
+        plain: &[u8],
+        zstd_level: i32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        match way {
+            Compression::None => out.extend_from_slice(plain),
+            Compression::Lz4 => {
+                let room = self.room(lz4_flex::block::get_maximum_output_size(plain.len()));
+                let len = lz4_flex::block::compress_into(plain, room)
+                    .map_err(|error| Error::invalid(format!("lz4 cannot pack: {error}")))?;
+                out.extend_from_slice(&self.room[..len]);
+            }
+            Compression::Zstd => {
+                let packed = zstd::bulk::compress(plain, zstd_level)
+                    .map_err(|error| Error::io("pack a block with zstd", error))?;
+                out.extend_from_slice(&packed);
+            }
+            Compression::Snappy => {
+                self.room(snap::raw::max_compress_len(plain.len()));
+                let len = self
+                    .snappy
+                    .compress(plain, &mut self.room)
+                    .map_err(|error| Error::invalid(format!("snappy cannot pack: {error}")))?;
+                out.extend_from_slice(&self.room[..len]);
+            }
+        }
+        Ok(())
+    }
+
+    // Room for so many bytes. It is never made shorter, for growing it again would clear it.
+    fn room(&mut self, bytes: usize) -> &mut [u8] {
+        if self.room.len() < bytes {
+            self.room.resize(bytes, 0);
+        }
+        &mut self.room
     }
 }
 

@@ -38,3 +38,19 @@ fn damage_is_an_error_or_other_bytes_but_never_a_panic() {
         assert!(kind.unpack(&packed, plain.len() + 1).is_err());
     }
 }
+
+#[test]
+fn a_packer_packs_each_block_as_if_it_were_its_first() {
+    let mut random = crate::env::random::Random::new(8);
+    let mut packer = Packer::default();
+    for size in [3_000, 70_000, 10, 0, 4_096] {
+        let noise = random.bytes(size / 2);
+        let plain = [&noise[..], &noise].concat();
+        for (name, way) in Compression::NAMES {
+            let (mut again, mut once) = (b"before".to_vec(), b"before".to_vec());
+            packer.pack(way, &plain, 1, &mut again).unwrap();
+            way.pack(&plain, 1, &mut once).unwrap();
+            assert!(again == once, "{name}, {size} bytes");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Packs, checksums and appends blocks to a file.
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::{Compression, Packer};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::AppendFile;
@@ -10,6 +10,7 @@ use crate::store::sst::format::{BlockHandle, block_checksum};
 pub struct BlockWriter {
     file: Box<dyn AppendFile>,
     settings: PackSettings,
+    packer: Packer,
     offset: u64,
     /// The stored bytes of one block, kept for the next.
     stored: Vec<u8>,
@@ -33,6 +34,7 @@ impl BlockWriter {
         BlockWriter {
             file,
             settings,
+            packer: Packer::default(),
             offset: 0,
             stored: Vec::new(),
         }
@@ -54,7 +56,8 @@ impl BlockWriter {
             return self.write_plain(plain);
         }
         self.stored.clear();
-        compression.pack(plain, zstd_level, &mut self.stored)?;
+        self.packer
+            .pack(compression, plain, zstd_level, &mut self.stored)?;
         // Unpacking costs every reader time; an eighth of a block is about what pays for it.
         if self.stored.len() > plain.len() - plain.len() / 8 {
             return self.write_plain(plain);

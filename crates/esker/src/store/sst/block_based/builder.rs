@@ -22,6 +22,11 @@ use crate::store::sst::tally::{Tally, is_new_key};
 /// whole, and lengths inside it stay far below 32 bits even behind the largest value.
 const BLOCK_SIZE_BYTES_MAX: usize = 16 << 20;
 
+/// A block of which less than this part is free ends before an entry that it has no room for: what
+/// packs it has tables of a power of two, so a little more than 4 KiB costs a table for 8, and
+/// memory comes in such pieces too. With more free room it takes the entry, however large.
+const NEARLY_FULL_PART: usize = 10;
+
 /// Bytes of one partition of a split index: small enough to be brought in for one point read,
 /// large enough that a hundred of them lead to a million blocks.
 const PARTITION_BYTES: usize = 16 << 10;
@@ -33,6 +38,8 @@ pub struct BlockBasedBuilder {
     out: BlockWriter,
     settings: BuildSettings,
     block: BlockBuilder,
+    /// Bytes of the block so far.
+    block_bytes: usize,
     index: IndexBuilder,
     filter: Option<FilterBuilder>,
     range_deletes: Vec<RangeDelete>,
@@ -54,6 +61,7 @@ impl BlockBasedBuilder {
         BlockBasedBuilder {
             out: BlockWriter::new(file, pack),
             block: BlockBuilder::new(sst.restart_interval, sst.block_hash_index),
+            block_bytes: 0,
             index: IndexBuilder::default(),
             filter: FilterBuilder::new(sst.filter_bits_per_key),
             range_deletes: Vec::new(),
@@ -73,6 +81,9 @@ impl BlockBasedBuilder {
     /// When entries come out of order, or are of a kind that lies only elsewhere.
     pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
         let (user_key, trailer) = key::split(internal_key);
+        if self.is_block_full_with(internal_key.len() + value.len()) {
+            self.cut()?;
+        }
         let is_new_key = self.check_order(internal_key);
         if let Some((last, handle)) = self.pending.take() {
             let (short, behind) = separator(&self.settings.order, &last, internal_key);
@@ -91,11 +102,22 @@ impl BlockBasedBuilder {
         };
         self.tally.count(&entry, is_new_key)?;
         self.block.add(internal_key, self.last_hash, value);
-        let block_size = self.settings.sst.block_size_bytes.min(BLOCK_SIZE_BYTES_MAX);
-        if self.block.size_estimate() >= block_size {
+        self.block_bytes = self.block.size_estimate();
+        if self.block_bytes >= self.block_size() {
             self.cut()?;
         }
         Ok(())
+    }
+
+    fn block_size(&self) -> usize {
+        self.settings.sst.block_size_bytes.min(BLOCK_SIZE_BYTES_MAX)
+    }
+
+    // Whether the block is nearly full, and one more entry of so many bytes would be too much.
+    fn is_block_full_with(&self, entry_bytes: usize) -> bool {
+        let (block_bytes, block_size) = (self.block_bytes, self.block_size());
+        block_bytes + entry_bytes > block_size
+            && block_bytes >= block_size - block_size / NEARLY_FULL_PART
     }
 
     /// Adds a range delete; in any order, before or after any point entry.
@@ -194,6 +216,7 @@ impl BlockBasedBuilder {
         self.tally.props.data_block_count += 1;
         self.pending = Some((last, handle));
         self.block.clear();
+        self.block_bytes = 0;
         Ok(())
     }
 
