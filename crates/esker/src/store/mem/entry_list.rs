@@ -50,6 +50,9 @@ use crate::store::mem::index::{Index, IndexWriter};
 use crate::store::mem::node::{BeforeFold, Link, Node, NodeRef};
 use crate::store::mem::target::Target;
 
+/// Steps of a cursor from which on it is a walk, for which entries are fetched ahead.
+const STEPS_BEFORE_FETCHING: usize = 12;
+
 /// The shared side: search and read. Any number of threads.
 pub struct EntryList {
     /// The way to the first node.
@@ -155,6 +158,13 @@ impl EntryList {
     #[inline]
     pub fn next<'a>(&'a self, node: NodeRef<'a>) -> Option<NodeRef<'a>> {
         self.next_of(Some(node))
+    }
+
+    /// Has the processor fetch some entries behind `node`, which is one of this list; how many.
+    pub fn fetch_behind(&self, node: NodeRef<'_>) -> usize {
+        let (key, trailer) = key::split(node.internal_key());
+        let target = self.target(key, trailer, true);
+        target.map_or(0, |target| self.index.fetch_behind(&target))
     }
 
     /// The entry before `node`, which is one of this list.
@@ -311,6 +321,8 @@ impl EntryListWriter {
 pub struct ListCursor {
     list: Arc<EntryList>,
     at: *mut Node,
+    /// Steps ahead until entries are fetched.
+    steps_left: usize,
 }
 
 // SAFETY: `at` is null or a node of `list`, which the cursor keeps alive and any thread may read.
@@ -319,8 +331,11 @@ unsafe impl Send for ListCursor {}
 impl ListCursor {
     /// A cursor that stands nowhere.
     pub fn new(list: Arc<EntryList>) -> ListCursor {
-        let at = ptr::null_mut();
-        ListCursor { list, at }
+        ListCursor {
+            list,
+            at: ptr::null_mut(),
+            steps_left: STEPS_BEFORE_FETCHING,
+        }
     }
 
     /// The entry it stands on.
@@ -344,6 +359,23 @@ impl ListCursor {
         find: impl for<'a> FnOnce(&'a EntryList, Option<NodeRef<'a>>) -> Option<NodeRef<'a>>,
     ) -> bool {
         self.at = find(&self.list, self.node()).map_or(ptr::null_mut(), NodeRef::as_ptr);
+        self.steps_left = STEPS_BEFORE_FETCHING;
+        !self.at.is_null()
+    }
+
+    /// Moves to the next entry. Only while it stands on one.
+    #[inline]
+    pub fn step(&mut self) -> bool {
+        // SAFETY: null or a node of the list, which lives as long as the cursor.
+        let node = unsafe { NodeRef::new(self.at) }.expect("the cursor stands on an entry");
+        if self.steps_left == 0 {
+            self.steps_left = self.list.fetch_behind(node);
+        }
+        self.steps_left = self.steps_left.saturating_sub(1);
+        self.at = self
+            .list
+            .next(node)
+            .map_or(ptr::null_mut(), NodeRef::as_ptr);
         !self.at.is_null()
     }
 }

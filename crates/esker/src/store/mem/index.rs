@@ -10,6 +10,7 @@
 //! upper half and becomes a way of the node above, and only then is the half left where it was.
 #![allow(unsafe_code)]
 
+use std::hint::black_box;
 use std::ptr::{self, NonNull};
 
 use crate::env::primitives::atomic::{AtomicPtr, Ordering};
@@ -73,9 +74,45 @@ impl Index {
         self.walk_down(|_, ways| ways.count())
     }
 
+    /// Has the processor fetch entries behind the target, some ten of them side by side; how many.
+    ///
+    /// Who walks the list waits for each entry before he knows where the next one lies. The index
+    /// knows it of many, so they can be waited for together.
+    pub fn fetch_behind(&self, target: &Target<'_>) -> usize {
+        let mut beyond = None;
+        let leaf = self.leaf(|node, ways| {
+            let rank = node.rank(ways, target);
+            // Below the inner node where it was set last lies the leaf behind the one that is met.
+            if node.height() > 0 && rank.max(1) < ways.count() {
+                beyond = Some((node, ways.slot(rank.max(1))));
+            }
+            rank
+        });
+        let rest = leaf.map_or(0, |(leaf, ways, rank)| leaf.fetch_from(ways, rank));
+        let next = beyond.map_or(0, |(node, slot)| {
+            let mut leaf = node.child(slot);
+            while leaf.height() > 0 {
+                leaf = leaf.child(leaf.ways().slot(0));
+            }
+            leaf.fetch_from(leaf.ways(), 0)
+        });
+        rest + next
+    }
+
     /// Goes down by the last of the ways that `rank` counts, or else the first.
     #[inline]
     fn walk_down<'a>(&'a self, rank: impl Fn(&'a IndexNode, Ways) -> usize) -> Option<NodeRef<'a>> {
+        let (leaf, ways, rank) = self.leaf(rank)?;
+        let last = rank.checked_sub(1)?;
+        leaf.entry(ways.slot(last))
+    }
+
+    /// The leaf to which that way leads, its ways, and how many of them `rank` counts.
+    #[inline]
+    fn leaf<'a>(
+        &'a self,
+        mut rank: impl FnMut(&'a IndexNode, Ways) -> usize,
+    ) -> Option<(&'a IndexNode, Ways, usize)> {
         // Acquire: pairs with the Release in `IndexWriter`, so the node is there to read.
         let root = self.root.load(Ordering::Acquire);
         // SAFETY: null or a node in the list's arena.
@@ -84,9 +121,7 @@ impl Index {
             let ways = node.ways();
             let rank = rank(node, ways);
             if node.height() == 0 {
-                return rank
-                    .checked_sub(1)
-                    .and_then(|last| node.entry(ways.slot(last)));
+                return Some((node, ways, rank));
             }
             node = node.child(ways.slot(rank.saturating_sub(1)));
         }
@@ -109,6 +144,16 @@ impl IndexNode {
             }
         }
         rank
+    }
+
+    /// Has the processor fetch the entries of a leaf from a way on; how many.
+    fn fetch_from(&self, ways: Ways, first: usize) -> usize {
+        let entries = || (first..ways.count()).filter_map(|way| self.entry(ways.slot(way)));
+        // First the lines that tell how long each is, for which nothing else has to be known.
+        let lengths: usize = entries().map(NodeRef::entry_bytes).sum();
+        let touched: usize = entries().map(NodeRef::touch).sum();
+        black_box(lengths + touched);
+        ways.count() - first
     }
 
     /// The entry to which a way of a leaf leads.

@@ -125,3 +125,13 @@ fn the_first_entry_is_found_whole_or_not_at_all() {
         assert!(reader.join().expect("the reader's claims hold"));
     });
 }
+
+#[test]
+fn what_a_split_moves_may_be_fetched_meanwhile() {
+    // `b` has three entries behind it, and `c` comes in a new node: whatever the reader finds by
+    // the index are entries, written in full. What is moved he may find in both nodes.
+    race_over(&[b"b", b"d", b"f", b"h"], &[b"c"], |list| {
+        let first = list.first().expect("b is there");
+        assert!((1..=6).contains(&list.fetch_behind(first)));
+    });
+}

@@ -404,9 +404,7 @@ impl Cursor for MemCursor {
 
     #[inline]
     fn next(&mut self) -> Result<bool> {
-        Ok(self
-            .at
-            .go(|list, at| list.next(at.expect("the cursor stands on an entry"))))
+        Ok(self.at.step())
     }
 
     #[inline]

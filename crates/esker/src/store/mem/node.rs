@@ -50,6 +50,12 @@ pub struct Link {
     next: AtomicPtr<Node>,
 }
 
+/// Bytes that the processor fetches at a time.
+const LINE_BYTES: usize = 64;
+
+/// Lines of a node that are fetched together.
+const LINES_TOUCHED_MAX: usize = 6;
+
 /// Offset of the key in a node.
 const KEY_OFFSET: usize = size_of::<Node>();
 
@@ -226,6 +232,22 @@ impl<'a> NodeRef<'a> {
     #[inline]
     pub fn value(self) -> &'a [u8] {
         self.bytes(self.value_offset(), self.head().value_bytes as usize)
+    }
+
+    /// Bytes of key, trailer and value.
+    #[inline]
+    pub fn entry_bytes(self) -> usize {
+        self.value_offset() - KEY_OFFSET + self.head().value_bytes as usize
+    }
+
+    /// Reads a byte of each of its lines, so that the processor has them; their sum. Of a long one
+    /// it fetches what follows the first ones by itself.
+    #[inline]
+    pub fn touch(self) -> usize {
+        let own = self.bytes(KEY_OFFSET, self.entry_bytes());
+        let lines = own.chunks(LINE_BYTES).take(LINES_TOUCHED_MAX);
+        let firsts = lines.filter_map(|line| line.first()).chain(own.last());
+        firsts.map(|byte| usize::from(*byte)).sum()
     }
 
     /// The entry.

@@ -45,6 +45,12 @@ fn assert_same(list: &EntryList, oracle: &Oracle, targets: &[Vec<u8>], random: &
     let backward = std::iter::successors(list.last(), |&node| list.prev(node));
     assert!(backward.map(owned).eq(oracle.clone().into_iter().rev()));
     assert_eq!(list.count(), oracle.len());
+    let forward = std::iter::successors(list.first(), |&node| list.next(node));
+    for (behind, node) in forward.enumerate() {
+        // Some of those ahead, as long as there are any, and nothing else.
+        let ahead = oracle.len() - 1 - behind;
+        assert!((ahead.min(1)..=ahead).contains(&list.fetch_behind(node)));
+    }
     for key in targets {
         let trailer = Trailer::seek(SeqNo::new(random.below(INSERTS + 2)));
         let place = (key.clone(), Reverse(trailer.raw()));
