@@ -60,6 +60,7 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> R
             .is_some_and(|earlier| Arc::ptr_eq(&earlier.levels, &state.levels));
         if count > 0 || !is_same {
             parts.current.install(Arc::clone(&state.levels), count);
+            parts.toll.reset();
         }
     }
     for change in &edit {

@@ -11,6 +11,7 @@ use crate::base::types::ids::KeyspaceId;
 use crate::base::types::range::KeyRange;
 use crate::db::lease::Lease;
 use crate::db::regulate;
+use crate::db::toll::Passage;
 use crate::db::worker;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::scan::{Scan, scan};
@@ -30,6 +31,8 @@ pub struct Source {
     pub at: ReadAt,
     /// The keys.
     pub range: KeyRange,
+    /// How it goes past level 0; `None` where that is empty.
+    pub passage: Option<Passage>,
 }
 
 /// Ordered movement over the entries of a keyspace as they were when the cursor was made.
@@ -41,6 +44,8 @@ pub struct DbCursor {
     scan: Option<Scan>,
     lease: Lease,
     keyspace: KeyspaceId,
+    passage: Option<Passage>,
+    seeks: u64,
     steps: u64,
     ahead_bytes: u64,
     // Of what it reads ahead, from the step on that makes it a scan.
@@ -65,6 +70,8 @@ impl DbCursor {
             scan: Some(scan),
             lease: source.lease,
             keyspace: source.keyspace,
+            passage: source.passage,
+            seeks: 0,
             steps: 0,
             charge: None,
         })
@@ -147,6 +154,7 @@ impl DbCursor {
         let core = self.lease.core();
         core.gate.check_read()?;
         core.board.add(Tick::Seeks, 1);
+        self.seeks += 1;
         Ok(self.scan.as_mut().expect("there until dropped"))
     }
 
@@ -187,6 +195,11 @@ impl Drop for DbCursor {
         core.board.add(Tick::Steps, self.steps % STEPS_PER_COUNT);
         if self.charge.take().is_some() {
             regulate::set_cache(core);
+        }
+        let passage = self.passage.as_ref();
+        if passage.is_some_and(|passage| passage.pay(self.seeks, self.steps)) {
+            // Perhaps they have paid for a merge.
+            worker::wake(core);
         }
         worker::tidy(core);
     }

@@ -11,6 +11,7 @@ use crate::base::options::sst::Packing;
 use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
+use crate::db::toll::Toll;
 use crate::flow::current::Current;
 use crate::flow::phrasebook::Phrasebook;
 
@@ -29,6 +30,8 @@ pub struct KeyspaceParts {
     pub current: Arc<Current>,
     /// How its values become phrases.
     pub phrasebook: Phrasebook,
+    /// What readers pay for its level 0.
+    pub toll: Arc<Toll>,
 }
 
 impl KeyspaceParts {
@@ -47,6 +50,7 @@ impl KeyspaceParts {
             options: ArcSwap::from_pointee(options),
             current,
             phrasebook: Phrasebook::default(),
+            toll: Arc::default(),
         }
     }
 

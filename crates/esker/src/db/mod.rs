@@ -6,6 +6,7 @@
 
 pub mod identity;
 pub mod snapshots;
+pub mod toll;
 pub mod keyspace;
 pub mod file_list;
 pub mod doomed;

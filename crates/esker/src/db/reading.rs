@@ -11,6 +11,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::db::iterator::{DbCursor, Iter, Source};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
+use crate::db::toll::Passage;
 use crate::flow::read::get::{ReadAt, contains, get};
 use crate::flow::read::multi_get::multi_get;
 
@@ -117,12 +118,14 @@ impl Moment<'_> {
         let view = self.parts.current.view();
         let at = self.at();
         let lease = self.lease.clone();
+        let passage = Passage::through(&view.parts().levels, &self.parts.toll);
         Ok(Source {
             lease,
             keyspace: self.parts.id,
             view,
             at,
             range,
+            passage,
         })
     }
 }

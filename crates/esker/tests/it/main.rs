@@ -28,3 +28,4 @@ mod large_values;
 mod value_pool;
 mod searchable;
 mod deletes;
+mod toll;

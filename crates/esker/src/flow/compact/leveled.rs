@@ -163,6 +163,15 @@ impl Situation<'_> {
         self.if_idle(inputs, targets.base, Deed::Merge, Reason::Runs)
     }
 
+    /// What puts level 0 out of the readers' way.
+    pub fn pick_for_readers(&self) -> Option<Plan> {
+        let plan = self.pick_l0(&targets(self.levels, self.options))?;
+        Some(Plan {
+            reason: Reason::Readers,
+            ..plan
+        })
+    }
+
     /// The file of `level` whose move down rewrites the fewest bytes below per byte moved.
     fn pick_level(&self, level: Level) -> Option<Plan> {
         let mut best: Option<(f64, Plan)> = None;

@@ -6,7 +6,7 @@ pub mod plan;
 pub mod score;
 pub mod leveled;
 #[cfg(test)]
-mod scene;
+pub mod scene;
 pub mod deletes;
 pub mod values;
 pub mod packing;

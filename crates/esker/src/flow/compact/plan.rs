@@ -41,6 +41,8 @@ pub enum Reason {
     Values,
     /// Files at the bottom are not packed as is wished.
     Packing,
+    /// Readers spent as long on level 0 as merging it takes.
+    Readers,
     /// The user asked.
     Manual,
 }
