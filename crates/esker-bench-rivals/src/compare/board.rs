@@ -9,6 +9,17 @@ use esker_bench::target::settings::Matched;
 /// The lines that load a store and put it in order: what they wrote is its write amplification.
 const LOAD: [&str; 4] = ["fillrandom", "overwrite", "settle", "compact-settled"];
 
+/// The reads between them, in which an engine may write too: ours and LevelDB merge for readers.
+const READS: [&str; 7] = [
+    "readrandom-cold",
+    "readrandom",
+    "readmissing",
+    "readseq",
+    "readreverse",
+    "seekrandom",
+    "seekrandom-10",
+];
+
 /// An engine as tables show it.
 #[derive(Clone, Debug)]
 pub struct Seat {
@@ -70,8 +81,9 @@ impl Board {
             .map(|(place, _)| place)
     }
 
-    /// Bytes that the process caused to be written for each byte of the user's, over the load and
-    /// the compaction, round by round; nothing unless all of it was measured.
+    /// Bytes that the process caused to be written for each byte of the user's, over the load, the
+    /// compaction, and what was read in between, round by round; nothing unless load and compaction
+    /// were measured.
     pub fn write_amplifications(&self, place: usize) -> Vec<f64> {
         let cells = LOAD.map(|line| self.cell(line, place));
         let rounds = cells.iter().map(|cell| cell.len()).min().unwrap_or(0);
@@ -80,6 +92,11 @@ impl Board {
             let (written, user) = all.fold((0, 0), |(written, user), one| {
                 (written + one.usage.device_write_bytes, user + one.bytes)
             });
+            let reads = READS
+                .iter()
+                .filter_map(|line| self.cell(line, place).get(round));
+            let meanwhile: u64 = reads.map(|one| one.usage.device_write_bytes).sum();
+            let written = written + meanwhile;
             written as f64 / (user as f64).max(1.0)
         };
         (0..rounds).map(of_round).collect()

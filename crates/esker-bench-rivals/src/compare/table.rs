@@ -19,7 +19,8 @@ pub fn render(board: &Board, conditions: &str) -> String {
     text += "\nLatency: 99.9 % of the operations took no longer.\n\n";
     text += &tails(board);
     text += "\nBytes: written by the process for each byte of the user's over fillrandom, \
-             overwrite, settle and compact-settled; on the medium after that.\n\n";
+             overwrite, settle and compact-settled, and in the reads between them; on the medium \
+             after that.\n\n";
     text += &bytes(board);
     if !board.limits.is_empty() {
         text += "\nLimits of the machine in the same run.\n\n";

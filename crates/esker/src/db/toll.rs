@@ -2,9 +2,12 @@
 //!
 //! Few runs of level 0 stay where they came, because each merge rewrites the level below. But every
 //! seek looks into each of them, for as long as they stay, and nobody comes to merge them while
-//! nothing is written. So readers pay a toll: once what they spent on level 0 would have
-//! merged it, it is merged. Together both cost at most twice what knowing the future would have, whatever
-//! the readers do next (the ski rental problem; LevelDB merges a file after as many seeks in vain).
+//! nothing is written. So readers pay a toll: once what they spent on level 0 would have merged
+//! it, it is merged. Together both cost at most twice what they would if the future were known
+//! (the ski rental problem; LevelDB merges a file after so many seeks in vain).
+//!
+//! Point reads pay nothing: a filter keeps them from most runs, and a sum that all threads add to
+//! would cost them more than the runs do. Decision record: docs/decisions/0010.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +18,7 @@ use crate::store::version::levels::Levels;
 /// What is merged in the time that a seek spends in one more run, in bytes: a microsecond.
 const SEEK_BYTES: u64 = 128;
 
-/// What is merged in the time by which a step grows dearer where there are several sources, in bytes.
+/// What is merged in the time by which several sources make a step dearer, in bytes.
 const STEP_BYTES: u64 = 16;
 
 /// A merge that costs less is not worth its file operations either.
