@@ -29,9 +29,9 @@ use crate::store::version::file::FileRecord;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::vlog::open_values::OpenValues;
 
-/// Bytes of an output beside what grows with its keys: the file's buffer of 128 KiB, and a block
-/// plain and packed.
-pub const OUTPUT_BYTES: u64 = (128 << 10) + (32 << 10);
+/// Bytes of an output beside what grows with its keys: the file's buffer of 128 KiB, a block plain
+/// and packed, and the tables of what packs it.
+pub const OUTPUT_BYTES: u64 = (128 << 10) + (32 << 10) + (40 << 10);
 
 /// Bytes for each key of the file being written: its hash, twice while the list grows, and its
 /// part of the index.
