@@ -76,8 +76,8 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         let view = parts.current.view();
         let situation = situation(core, &parts, &options, &view, &state);
         let plan = situation.pick().or_else(|| situation.pick_hidden(&limits));
-        let is_paid = parts.toll.is_due(&view.parts().levels);
-        let plan = plan.or_else(|| is_paid.then(|| situation.pick_for_readers())?);
+        let is_paid = || parts.toll.is_due(&view.parts().levels);
+        let plan = plan.or_else(|| is_paid().then(|| situation.pick_for_readers())?);
         let plan = plan.or_else(|| pick_packing(&situation, &parts, &state, free_threads));
         let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) else {
             continue;

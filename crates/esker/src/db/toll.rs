@@ -46,15 +46,14 @@ impl Toll {
     /// Whether so much was paid that level 0 of `levels`, which are the keyspace's, had better be
     /// merged.
     pub fn is_due(&self, levels: &Levels) -> bool {
-        let base = Level::all().skip(1).map(|level| levels.run(level));
-        let base_bytes = base
-            .filter(|run| !run.is_empty())
-            .map(|run| run.size_bytes())
-            .next();
-        let run_count = levels.l0().len() + usize::from(base_bytes.is_some());
-        let merge_bytes = levels.size_bytes(Level::ZERO) + base_bytes.unwrap_or(0);
         let paid_bytes = self.paid_bytes.load(Ordering::Relaxed);
-        !levels.l0().is_empty() && run_count > 1 && paid_bytes >= merge_bytes.max(PAID_BYTES_MIN)
+        let has_several = levels.all_runs().nth(1).is_some();
+        if levels.l0().is_empty() || !has_several || paid_bytes < PAID_BYTES_MIN {
+            return false;
+        }
+        let below = levels.all_runs().find(|(level, _)| *level != Level::ZERO);
+        let below_bytes = below.map_or(0, |(_, run)| run.size_bytes());
+        paid_bytes >= levels.size_bytes(Level::ZERO) + below_bytes
     }
 
     /// The files have changed: nothing was paid for these.

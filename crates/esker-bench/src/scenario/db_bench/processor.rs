@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use esker::base::codec::checksum::{crc32c, hash64};
-use esker::base::codec::compress::Compression;
+use esker::base::codec::compress::{Compression, Packer};
 use xxhash_rust::{xxh32::xxh32, xxh64::xxh64};
 
 use crate::fail::{Failure, Outcome};
@@ -156,11 +156,12 @@ fn pack(
     limit: u64,
 ) -> Outcome {
     let plain = block(bench, lane);
-    let (mut packed, mut done, mut made) = (Vec::new(), 0, 0);
+    let (mut packer, mut packed) = (Packer::default(), Vec::new());
+    let (mut done, mut made) = (0, 0);
     while done < limit && lane.go() {
         packed.clear();
-        packing
-            .pack(black_box(&plain), level, &mut packed)
+        packer
+            .pack(packing, black_box(&plain), level, &mut packed)
             .map_err(failed)?;
         done += plain.len() as u64;
         made += packed.len() as u64;

@@ -109,7 +109,8 @@ impl Packer {
         match way {
             Compression::None => out.extend_from_slice(plain),
             Compression::Lz4 => {
-                let room = self.room(lz4_flex::block::get_maximum_output_size(plain.len()));
+                let bytes = lz4_flex::block::get_maximum_output_size(plain.len());
+                let room = room_for(bytes, &mut self.room);
                 let len = lz4_flex::block::compress_into(plain, room)
                     .map_err(|error| Error::invalid(format!("lz4 cannot pack: {error}")))?;
                 out.extend_from_slice(&self.room[..len]);
@@ -120,24 +121,25 @@ impl Packer {
                 out.extend_from_slice(&packed);
             }
             Compression::Snappy => {
-                self.room(snap::raw::max_compress_len(plain.len()));
+                let bytes = snap::raw::max_compress_len(plain.len());
+                let room = room_for(bytes, &mut self.room);
                 let len = self
                     .snappy
-                    .compress(plain, &mut self.room)
+                    .compress(plain, room)
                     .map_err(|error| Error::invalid(format!("snappy cannot pack: {error}")))?;
                 out.extend_from_slice(&self.room[..len]);
             }
         }
         Ok(())
     }
+}
 
-    // Room for so many bytes. It is never made shorter, for growing it again would clear it.
-    fn room(&mut self, bytes: usize) -> &mut [u8] {
-        if self.room.len() < bytes {
-            self.room.resize(bytes, 0);
-        }
-        &mut self.room
+// Room for so many bytes. It is never made shorter, for growing it again would clear it.
+fn room_for(bytes: usize, room: &mut Vec<u8>) -> &mut [u8] {
+    if room.len() < bytes {
+        room.resize(bytes, 0);
     }
+    room
 }
 
 fn exactly(got: usize, plain_len: usize) -> Result<()> {

@@ -56,7 +56,11 @@ fn pieces_of(entries: &Entries) -> Vec<RangeDelete> {
 
 /// Writes a run of all of `entries`.
 fn write(settings: &OutputSettings, entries: &Entries) -> Result<Vec<FileRecord>> {
-    let mut output = Output::new(settings.clone(), pieces_of(entries));
+    fill(Output::new(settings.clone(), pieces_of(entries)), entries)
+}
+
+/// Has all of `entries` written by `output`.
+fn fill(mut output: Output, entries: &Entries) -> Result<Vec<FileRecord>> {
     let mut cursor = entries.cursor();
     let mut is_valid = cursor.seek_to_first().unwrap();
     while is_valid {
@@ -479,13 +483,7 @@ fn files_that_are_half_full_end_at_borders() {
     let mut output = Output::new(settings(&world, 2_400), Vec::new());
     let border = |number| Bytes::from(key_of(number));
     output.end_at(Borders::at([3, 14, 20, 39].map(border).to_vec()));
-    let mut cursor = entries.cursor();
-    let mut is_valid = cursor.seek_to_first().unwrap();
-    while is_valid {
-        output.add(cursor.key(), cursor.value().unwrap()).unwrap();
-        is_valid = cursor.next().unwrap();
-    }
-    let files = output.finish().unwrap();
+    let files = fill(output, &entries).unwrap();
     let starts: Vec<_> = files.iter().map(|file| file.smallest.to_vec()).collect();
     // Neither at 3, where there is little yet, nor at 20, so soon behind 14.
     let full = starts.get(2).expect("the second file was full");

@@ -16,11 +16,8 @@ use std::ptr::{self, NonNull};
 use crate::env::primitives::atomic::{AtomicPtr, Ordering};
 use crate::store::mem::arena::{ALIGN, ArenaWriter};
 use crate::store::mem::index_node::{IndexNode, WAYS_MAX, Ways};
-use crate::store::mem::node::{Node, NodeRef};
+use crate::store::mem::node::{LINE_BYTES, Node, NodeRef};
 use crate::store::mem::target::Target;
-
-/// Nodes begin at a cache line.
-const LINE_BYTES: usize = 64;
 
 /// Nodes for which memory is taken at once, in all but small memtables.
 const BATCH_NODES_MAX: usize = 16;
@@ -90,10 +87,7 @@ impl Index {
         });
         let rest = leaf.map_or(0, |(leaf, ways, rank)| leaf.fetch_from(ways, rank));
         let next = beyond.map_or(0, |(node, slot)| {
-            let mut leaf = node.child(slot);
-            while leaf.height() > 0 {
-                leaf = leaf.child(leaf.ways().slot(0));
-            }
+            let (leaf, _) = node.leftmost(slot);
             leaf.fetch_from(leaf.ways(), 0)
         });
         rest + next
@@ -172,16 +166,23 @@ impl IndexNode {
         unsafe { &*self.address(slot).cast::<IndexNode>() }
     }
 
-    /// The entry with which a way began when it was made. It stays its smallest one, but for the
-    /// first way of all.
-    #[cold]
-    fn smallest(&self, slot: usize) -> Option<NodeRef<'_>> {
+    /// The first leaf below a way, and the slot of its first way; of a leaf, that way of its own.
+    #[inline]
+    fn leftmost(&self, slot: usize) -> (&IndexNode, usize) {
         let (mut node, mut slot) = (self, slot);
         while node.height() > 0 {
             node = node.child(slot);
             slot = node.ways().slot(0);
         }
-        node.entry(slot)
+        (node, slot)
+    }
+
+    /// The entry with which a way began when it was made. It stays its smallest one, but for the
+    /// first way of all.
+    #[cold]
+    fn smallest(&self, slot: usize) -> Option<NodeRef<'_>> {
+        let (leaf, slot) = self.leftmost(slot);
+        leaf.entry(slot)
     }
 }
 

@@ -50,8 +50,8 @@ pub struct Link {
     next: AtomicPtr<Node>,
 }
 
-/// Bytes that the processor fetches at a time.
-const LINE_BYTES: usize = 64;
+/// Bytes that the processor fetches at a time: a cache line.
+pub const LINE_BYTES: usize = 64;
 
 /// Lines of a node that are fetched together.
 const LINES_TOUCHED_MAX: usize = 6;
