@@ -57,6 +57,9 @@ pub fn flush(
         values: &values,
         now_unix_s,
         is_bottom: &mut is_bottom,
+        // Repair takes the largest number in files for the place where the log begins to count,
+        // and all but the last file of a flush would say too much.
+        ceiling: &mut |_: &[u8]| SeqNo::ZERO,
         verbatim: Verbatim::default(),
     };
     let mut output = Output::new(settings, surviving_range_deletes(&shadow, &stripes, false));

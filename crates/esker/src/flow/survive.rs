@@ -10,6 +10,9 @@
 //!   older entry can exist, and else into one operand. A base that has yet to expire is not
 //!   folded: once it has, readers fold the operands onto nothing;
 //! - a delete is dropped where nothing older can exist below it, in the oldest stripe.
+//!
+//! What lives on of the oldest stripe may take a larger number, as long as it stays older than
+//! everything newer of its key: neighbours that share a number pack better (decision 0011).
 
 use std::collections::VecDeque;
 
@@ -66,6 +69,9 @@ pub struct Rules<'a> {
     pub now_unix_s: u64,
     /// Whether nothing older than the inputs can exist for a user key. Asked in key order.
     pub is_bottom: &'a mut dyn FnMut(&[u8]) -> bool,
+    /// The number that an entry of the oldest stripe may be raised to: below that of everything
+    /// newer of the user key that is not among the inputs. Asked in key order.
+    pub ceiling: &'a mut dyn FnMut(&[u8]) -> SeqNo,
     /// The values that need not be unpacked to live on.
     pub verbatim: Verbatim,
 }
@@ -107,6 +113,10 @@ pub struct Survivors<'a, C> {
     has_key: bool,
     /// Stripe in which everything older of the current key is covered.
     covered: Option<usize>,
+    /// Whether nothing of the current key lives on yet.
+    is_first: bool,
+    /// The key of the entry that was handed out last, if its number was raised.
+    raised: Vec<u8>,
     is_input_ready: bool,
     lent_input: bool,
     ready: VecDeque<(Vec<u8>, Vec<u8>)>,
@@ -116,9 +126,9 @@ pub struct Survivors<'a, C> {
 
 /// What to do with the entry the input stands on.
 enum Verdict {
-    Keep,
+    Keep(SeqNo),
     Drop,
-    Rewrite(Kind),
+    Rewrite(SeqNo, Kind),
     Fold,
 }
 
@@ -135,6 +145,8 @@ impl<'a, C: Cursor> Survivors<'a, C> {
             key: Vec::new(),
             has_key: false,
             covered: None,
+            is_first: true,
+            raised: Vec::new(),
             is_input_ready,
             lent_input: false,
             ready: VecDeque::new(),
@@ -160,15 +172,15 @@ impl<'a, C: Cursor> Survivors<'a, C> {
             }
             match self.judge()? {
                 Verdict::Drop => self.step()?,
-                Verdict::Keep => {
+                Verdict::Keep(seqno) => {
                     self.lent_input = true;
                     self.tally.kept_count += 1;
                     let is_verbatim = self.verbatim().is_some();
                     self.tally.verbatim_count += u64::from(is_verbatim);
-                    return Ok(Some((self.input.key(), self.carried()?)));
+                    self.raise(seqno);
+                    return Ok(Some((self.kept_key(), self.carried()?)));
                 }
-                Verdict::Rewrite(kind) => {
-                    let seqno = key::split(self.input.key()).1.seqno();
+                Verdict::Rewrite(seqno, kind) => {
                     key::user_key(self.input.key()).clone_into(&mut self.key);
                     self.emit(seqno, kind, Vec::new());
                     self.step()?;
@@ -187,6 +199,22 @@ impl<'a, C: Cursor> Survivors<'a, C> {
         self.tally.read_count += 1;
         self.is_input_ready = self.input.next()?;
         Ok(())
+    }
+
+    fn raise(&mut self, seqno: SeqNo) {
+        self.raised.clear();
+        let (user_key, trailer) = key::split(self.input.key());
+        if seqno > trailer.seqno() {
+            let raised = Trailer::new(seqno, trailer.kind());
+            key::encode_into(&mut self.raised, user_key, raised);
+        }
+    }
+
+    fn kept_key(&self) -> &[u8] {
+        match self.raised.is_empty() {
+            true => self.input.key(),
+            false => &self.raised,
+        }
     }
 
     // The value of the entry that the input stands on, unpacked only where it must be.
@@ -208,6 +236,7 @@ impl<'a, C: Cursor> Survivors<'a, C> {
         if !self.has_key || !self.input.is_again().unwrap_or_else(is_of_key) {
             self.has_key = true;
             self.covered = None;
+            self.is_first = true;
             self.input.keep_key(&mut self.key);
         }
         let (user_key, trailer) = key::split(self.input.key());
@@ -226,17 +255,16 @@ impl<'a, C: Cursor> Survivors<'a, C> {
             Kind::MergeFolded | Kind::RangeDelete => return Err(misplaced()),
         };
         self.covered = Some(stripe);
-        if !is_gone {
-            return Ok(Verdict::Keep);
-        }
-        if stripe == 0 && (self.rules.is_bottom)(user_key) {
+        if is_gone && stripe == 0 && (self.rules.is_bottom)(user_key) {
             return Ok(Verdict::Drop);
         }
-        let is_delete = trailer.kind() == Kind::Delete;
-        Ok(if is_delete {
-            Verdict::Keep
-        } else {
-            Verdict::Rewrite(Kind::Delete)
+        let mut seqno = trailer.seqno();
+        if std::mem::take(&mut self.is_first) && stripe == 0 {
+            seqno = seqno.max((self.rules.ceiling)(user_key));
+        }
+        Ok(match is_gone && trailer.kind() != Kind::Delete {
+            true => Verdict::Rewrite(seqno, Kind::Delete),
+            false => Verdict::Keep(seqno),
         })
     }
 
@@ -254,6 +282,7 @@ impl<'a, C: Cursor> Survivors<'a, C> {
         key::user_key(self.input.key()).clone_into(&mut self.key);
         let newest = key::split(self.input.key()).1.seqno();
         let stripe = self.rules.stripes.of(newest);
+        let is_first = std::mem::take(&mut self.is_first);
         let mut newest_first: Vec<Operand> = Vec::new();
         let mut base = Base::Unknown;
         while self.is_input_ready {
@@ -285,7 +314,11 @@ impl<'a, C: Cursor> Survivors<'a, C> {
             Some(value) => {
                 // What is older in this stripe is folded in, so it goes.
                 self.covered = Some(stripe);
-                self.emit(newest, Kind::Put, value);
+                let mut seqno = newest;
+                if is_first && stripe == 0 {
+                    seqno = seqno.max((self.rules.ceiling)(&self.key));
+                }
+                self.emit(seqno, Kind::Put, value);
                 0
             }
             None => {

@@ -300,6 +300,41 @@ fn a_lost_manifest_is_made_anew_from_sorted_files_and_log() {
 }
 
 #[test]
+fn without_a_manifest_files_that_counted_no_more_bring_nothing_old_back() {
+    // A kill comes between a compaction and the removal of what it replaced, or while a reader
+    // still has that: the old files lie beside the new one, and nothing says which count.
+    let world = SimWorld::new(11);
+    let env = world.env();
+    let db = open(&env);
+    let mut replaced = BTreeMap::new();
+    for round in 0..3 {
+        for number in (0..40).skip(10 * round) {
+            db.put(format!("key{number:03}"), format!("in round {round}"))
+                .unwrap();
+        }
+        db.merge("sum", 7u64.to_le_bytes()).unwrap();
+        db.flush_all().unwrap();
+        let files = names(&env, ".sst").into_iter();
+        replaced.extend(files.map(|path| (path.clone(), read(&*env.fs, &path))));
+        db.compact::<&[u8]>(..).unwrap();
+    }
+    let before = contents(&db);
+    std::mem::forget(db);
+    let world = world.after_kill();
+    let env = world.env();
+    assert!(replaced.len() > 3);
+    for (path, bytes) in replaced {
+        write(&*env.fs, &path, &bytes);
+    }
+    for manifest in names(&env, "MANIFEST") {
+        env.fs.remove_file(&manifest).unwrap();
+    }
+    let report = repair_twice(&env);
+    assert!(report.lost_files.is_empty(), "{report}");
+    assert_eq!(contents(&open(&env)), before);
+}
+
+#[test]
 fn a_crash_in_a_repair_leaves_what_can_be_repaired_again() {
     // The power goes at every call of a repair of a damaged log, and of a lost manifest; the next
     // repair ends what the first began.

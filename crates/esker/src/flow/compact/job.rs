@@ -14,6 +14,7 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::borders::Borders;
+use crate::flow::compact::ceiling::Ceiling;
 use crate::flow::compact::plan::{Deed, Plan};
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, Output, OutputSettings, Phrasing};
 use crate::flow::read::merging::MergingCursor;
@@ -147,6 +148,11 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
     let stripes = Stripes::new(context.snapshots.clone());
     let mut below = Below::new(plan.output, &context.view.parts().levels);
     let is_all_bottom = below.is_empty();
+    let mut ceiling = Ceiling::new(
+        plan,
+        &context.view.parts().levels,
+        context.snapshots.first().copied(),
+    );
     let mut is_bottom = |user_key: &[u8]| below.has_nothing(order, user_key);
     let rules = Rules {
         stripes: &stripes,
@@ -155,6 +161,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         values: &context.settings.values,
         now_unix_s: context.settings.env.clock.unix_seconds(),
         is_bottom: &mut is_bottom,
+        ceiling: &mut |user_key: &[u8]| ceiling.of(order, user_key),
         verbatim: context.settings.verbatim(),
     };
     let kept = surviving_range_deletes(&shadow, &stripes, is_all_bottom);

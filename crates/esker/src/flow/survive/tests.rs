@@ -1,5 +1,6 @@
 //! Tests of `survive`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
@@ -27,6 +28,8 @@ struct Rewrite<'a> {
     rule: Option<MergeRule>,
     /// Keys below which nothing lies.
     bottoms: Vec<Vec<u8>>,
+    /// Numbers that keys may be raised to; none where a key is not named.
+    ceilings: BTreeMap<Vec<u8>, SeqNo>,
     lower: Option<Vec<u8>>,
 }
 
@@ -48,6 +51,7 @@ impl Rewrite<'_> {
             values: &OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1),
             now_unix_s: NOW_UNIX_S,
             is_bottom: &mut is_bottom,
+            ceiling: &mut |key| self.ceiling(key),
             verbatim: Verbatim::default(),
         };
         let input: VectorCursor = self.inputs.cursor();
@@ -73,6 +77,10 @@ impl Rewrite<'_> {
         Ok((out, tally))
     }
 
+    fn ceiling(&self, key: &[u8]) -> SeqNo {
+        self.ceilings.get(key).copied().unwrap_or(SeqNo::ZERO)
+    }
+
     fn check(&self, out: &Entries, tally: Tally) {
         let from = self.lower.as_deref().unwrap_or(&[]);
         let read = self
@@ -83,8 +91,10 @@ impl Rewrite<'_> {
         assert_eq!(tally.read_count, read.count() as u64);
         assert_eq!(tally.kept_count, out.points.len() as u64);
         for (key, trailer, _) in &out.points {
+            let is_raised = trailer.seqno() == self.ceiling(key);
             let is_same = |(of, old, _): &&(Vec<u8>, Trailer, Vec<u8>)| {
-                of == key && old.seqno() == trailer.seqno()
+                let is_older = is_raised && old.seqno() < trailer.seqno();
+                of == key && (is_older || old.seqno() == trailer.seqno())
             };
             assert!(self.inputs.points.iter().any(|point| is_same(&point)));
         }
@@ -155,6 +165,29 @@ impl Split {
         }
     }
 
+    /// What keys may be raised to; less for some, and nothing for others.
+    fn ceilings(&self, random: &mut Random, snapshots: &[SeqNo]) -> BTreeMap<Vec<u8>, SeqNo> {
+        let newest = self.inputs.newest();
+        let most = snapshots
+            .first()
+            .map_or(newest, |oldest| newest.min(*oldest));
+        let mut ceilings = BTreeMap::new();
+        for key in (0..KEY_COUNT).map(key_of) {
+            let points = self.above.points.iter().filter(|(of, ..)| *of == key);
+            let points = points.map(|(_, trailer, _)| trailer.seqno());
+            let deletes = self.above.range_deletes.iter();
+            let deletes = deletes.filter(|delete| delete.start[..] == key[..]);
+            let newer = points.chain(deletes.map(|delete| delete.seqno)).min();
+            let most = newer.map_or(most, |newer| newer.before().unwrap().min(most));
+            match random.below(4) {
+                0 => continue,
+                1 => ceilings.insert(key, SeqNo::new(random.below(most.get() + 1))),
+                _ => ceilings.insert(key, most),
+            };
+        }
+        ceilings
+    }
+
     /// Some or all keys below which nothing lies.
     fn bottoms(&self, random: &mut Random) -> Vec<Vec<u8>> {
         let is_careless = random.one_in(4);
@@ -194,6 +227,7 @@ fn no_reader_notices_a_rewrite() {
             snapshots: snapshots.clone(),
             rule: (!random.one_in(8)).then(|| rule.clone()),
             bottoms: split.bottoms(random),
+            ceilings: split.ceilings(random, &snapshots),
             lower: None,
         };
         let (survivors, _) = rewrite.run().unwrap();
@@ -229,6 +263,7 @@ fn a_quiet_bottom_holds_live_values_only() {
             snapshots: Vec::new(),
             rule: Some(rule.clone()),
             bottoms: (0..KEY_COUNT).map(key_of).collect(),
+            ceilings: BTreeMap::new(),
             lower: None,
         };
         let (out, _) = rewrite.run().unwrap();
@@ -268,6 +303,7 @@ fn a_rewrite_may_begin_at_any_key() {
             snapshots: random_snapshots(random, inputs.newest().get()),
             rule: Some(rule_of(seed)),
             bottoms: Vec::new(),
+            ceilings: BTreeMap::new(),
             lower: None,
         };
         let lower = key_of(random.below(KEY_COUNT + 1));
@@ -298,6 +334,17 @@ fn survivors_of(
     rule: &str,
     is_bottom: bool,
 ) -> Vec<String> {
+    raised_survivors_of(writes, snapshots, rule, is_bottom, 0)
+}
+
+/// The same, where the key may be raised to the number `ceiling`.
+fn raised_survivors_of(
+    writes: &[(u64, Kind, &[u8])],
+    snapshots: &[u64],
+    rule: &str,
+    is_bottom: bool,
+    ceiling: u64,
+) -> Vec<String> {
     let inputs = entries_of(writes);
     let rewrite = Rewrite {
         inputs: &inputs,
@@ -306,6 +353,7 @@ fn survivors_of(
         bottoms: (0..if is_bottom { KEY_COUNT } else { 0 })
             .map(key_of)
             .collect(),
+        ceilings: BTreeMap::from([(key_of(0), SeqNo::new(ceiling))]),
         lower: None,
     };
     let (out, _) = rewrite.run().unwrap();
@@ -398,6 +446,7 @@ fn a_kind_that_lies_only_in_memtables_is_corruption() {
             snapshots: Vec::new(),
             rule: Some(rule_of(1)),
             bottoms: Vec::new(),
+            ceilings: BTreeMap::new(),
             lower: None,
         };
         assert!(rewrite.run().is_err());
@@ -414,4 +463,38 @@ fn a_long_chain_of_operands_is_combined_in_little_time() {
     let out = survivors_of(&writes, &[], "append", false);
     assert_eq!(out.len(), 1);
     assert_eq!(out[0].len(), "20000#Merge ".len() + 20_000 * 51 - 1);
+}
+
+#[test]
+fn what_every_snapshot_sees_may_share_a_number() {
+    // Of each key the first that lives on is raised, whatever it is.
+    let expired = [&[0xe7, 0x03, 0, 0][..], b"old"].concat();
+    let raised = |writes: &[_]| raised_survivors_of(writes, &[9], "append", false, 9);
+    let older = (2, Kind::Put, &b"older"[..]);
+    assert_eq!(raised(&[older, (4, Kind::Put, b"a")]), ["9#Put a"]);
+    assert_eq!(raised(&[older, (4, Kind::Delete, b"")]), ["9#Delete "]);
+    assert_eq!(raised(&[older, (4, Kind::Merge, b"a")]), ["9#Put older,a"]);
+    let expired = (4, Kind::PutExpiring, &expired[..]);
+    assert_eq!(raised(&[older, expired]), ["9#Delete "]);
+}
+
+#[test]
+fn a_number_is_never_raised_past_another_of_its_key() {
+    // What no snapshot separates from it: operands above a base that is not theirs to fold.
+    let expiring = [&[0xe9, 0x03, 0, 0][..], b"old"].concat();
+    let writes = [
+        (1, Kind::PutExpiring, &expiring[..]),
+        (3, Kind::Merge, b"a"),
+    ];
+    let expected = ["3#Merge a", "1#PutExpiring \\xe9\\x03\\x00\\x00old"];
+    let raised = raised_survivors_of(&writes, &[], "append", true, 9);
+    assert_eq!(raised, expected);
+    // What a snapshot separates from it.
+    let writes = [(1, Kind::Put, &b"a"[..]), (8, Kind::Put, b"b")];
+    let raised = raised_survivors_of(&writes, &[5], "append", true, 5);
+    assert_eq!(raised, ["8#Put b", "1#Put a"]);
+    // And what lies above its ceiling by itself stays as it is.
+    let writes = [(7, Kind::Put, &b"a"[..])];
+    let raised = raised_survivors_of(&writes, &[], "append", true, 5);
+    assert_eq!(raised, ["7#Put a"]);
 }

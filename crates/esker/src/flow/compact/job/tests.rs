@@ -8,6 +8,7 @@ use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::options::sst::SstOptions;
+use crate::base::types::cursor::Cursor;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
@@ -241,9 +242,46 @@ impl Tree {
         self.install(edit_of(&plan, results), 0);
     }
 
+    /// Of each key what lies above is newer than what lies below, range deletes included: repair
+    /// merges files by that alone.
+    fn check_numbers(&self, view: &Arc<View>) {
+        let mut above: BTreeMap<Vec<u8>, SeqNo> = BTreeMap::new();
+        for (level, run) in view.parts().levels.all_runs() {
+            let mut here: Vec<(Vec<u8>, SeqNo)> = Vec::new();
+            let mut cursor = RunCursor::new(view, run, &KeyRange::ALL, ReadOptions::default());
+            let mut is_on = cursor.seek_to_first().unwrap();
+            while is_on {
+                let (user_key, trailer) = key::split(cursor.key());
+                here.push((user_key.to_vec(), trailer.seqno()));
+                is_on = cursor.next().unwrap();
+            }
+            for file in run.files() {
+                for delete in view.open(file).unwrap().range_deletes().iter() {
+                    let keys = (0..KEY_COUNT).map(key_of);
+                    let keys =
+                        keys.filter(|key| delete.start[..] <= key[..] && key[..] < delete.end[..]);
+                    here.extend(keys.map(|key| (key, delete.seqno)));
+                }
+            }
+            for (key, seqno) in &here {
+                let newer = above.get(key).copied().unwrap_or(SeqNo::MAX);
+                assert!(
+                    *seqno < newer,
+                    "{} of {newer} has {seqno} at {level}",
+                    key.escape_ascii()
+                );
+            }
+            for (key, seqno) in here {
+                let oldest = above.entry(key).or_insert(SeqNo::MAX);
+                *oldest = seqno.min(*oldest);
+            }
+        }
+    }
+
     /// Each reader that may be there gets for each key what the model says.
     fn check(&self) {
         let view = self.current.view();
+        self.check_numbers(&view);
         let now = self.settings.env.clock.unix_seconds();
         for at in self.snapshots.iter().copied().chain([self.seqno]) {
             for time in [now, now + 1, now + 10] {

@@ -1,0 +1,76 @@
+//! How large a number an entry may take without anybody telling the difference.
+//!
+//! Of the entries of a key only their order counts, and which snapshots see them. So what a merge
+//! keeps of the oldest stripe may have any number that no snapshot is too old for, as long as
+//! everything newer of the key has a larger one: that is what lies above the output and is not
+//! merged. Where nothing of it is older than the inputs' last write, the whole merge shares one
+//! number, and eight bytes of each entry pack to nothing (decision 0011).
+
+use std::collections::BTreeSet;
+
+use crate::base::types::ids::{FileNumber, Level};
+use crate::base::types::order::KeyOrder;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::compact::plan::Plan;
+use crate::store::version::file::FileRecord;
+use crate::store::version::levels::Levels;
+
+/// The largest numbers that the survivors of a merge may take, key by key.
+pub struct Ceiling<'a> {
+    /// No key may have a larger one.
+    most: SeqNo,
+    /// Runs above the output, of which only the files with anything older, and the place of the
+    /// first that may hold the key asked next.
+    above: Vec<(Vec<&'a FileRecord>, usize)>,
+}
+
+impl<'a> Ceiling<'a> {
+    /// What the merge of `plan` may use in a tree of these levels, while the oldest live snapshot
+    /// reads at `oldest_snapshot`.
+    pub fn new(plan: &Plan, levels: &'a Levels, oldest_snapshot: Option<SeqNo>) -> Ceiling<'a> {
+        // Memtables are newer than every file, so the last write of an input is older than them.
+        let newest = plan.files().map(|(_, file)| file.largest_seqno).max();
+        let newest = newest.unwrap_or(SeqNo::ZERO);
+        let most = oldest_snapshot.map_or(newest, |oldest| newest.min(oldest));
+        let inputs: BTreeSet<FileNumber> = plan.numbers().collect();
+        let upper = levels.all_runs().filter(|(level, _)| *level < plan.output);
+        let above = upper.map(|(_, run)| {
+            let files = run.files().iter().map(|file| &**file);
+            files
+                .filter(|file| file.smallest_seqno <= most && !inputs.contains(&file.number))
+                .collect::<Vec<_>>()
+        });
+        Ceiling {
+            // Runs of level 0 are told apart by their numbers.
+            most: match plan.output {
+                Level::ZERO => SeqNo::ZERO,
+                _ => most,
+            },
+            above: above
+                .filter(|files| !files.is_empty())
+                .map(|files| (files, 0))
+                .collect(),
+        }
+    }
+
+    /// The largest number for an entry of that key. Keys are asked in order.
+    pub fn of(&mut self, order: &KeyOrder, user_key: &[u8]) -> SeqNo {
+        let mut most = self.most;
+        for (files, next) in &mut self.above {
+            while let Some(file) = files.get(*next) {
+                if file.starts_after(order, user_key) {
+                    break;
+                }
+                if !file.ends_before(order, user_key) {
+                    most = most.min(file.smallest_seqno.before().unwrap_or(SeqNo::ZERO));
+                    break;
+                }
+                *next += 1;
+            }
+        }
+        most
+    }
+}
+
+#[cfg(test)]
+mod tests;
