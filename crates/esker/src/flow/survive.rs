@@ -126,7 +126,7 @@ pub struct Survivors<'a, C> {
 
 /// What to do with the entry the input stands on.
 enum Verdict {
-    Keep(SeqNo),
+    Keep,
     Drop,
     Rewrite(SeqNo, Kind),
     Fold,
@@ -172,12 +172,11 @@ impl<'a, C: Cursor> Survivors<'a, C> {
             }
             match self.judge()? {
                 Verdict::Drop => self.step()?,
-                Verdict::Keep(seqno) => {
+                Verdict::Keep => {
                     self.lent_input = true;
                     self.tally.kept_count += 1;
                     let is_verbatim = self.verbatim().is_some();
                     self.tally.verbatim_count += u64::from(is_verbatim);
-                    self.raise(seqno);
                     return Ok(Some((self.kept_key(), self.carried()?)));
                 }
                 Verdict::Rewrite(seqno, kind) => {
@@ -201,15 +200,7 @@ impl<'a, C: Cursor> Survivors<'a, C> {
         Ok(())
     }
 
-    fn raise(&mut self, seqno: SeqNo) {
-        self.raised.clear();
-        let (user_key, trailer) = key::split(self.input.key());
-        if seqno > trailer.seqno() {
-            let raised = Trailer::new(seqno, trailer.kind());
-            key::encode_into(&mut self.raised, user_key, raised);
-        }
-    }
-
+    // The key of the entry that the input stands on, as it lives on.
     fn kept_key(&self) -> &[u8] {
         match self.raised.is_empty() {
             true => self.input.key(),
@@ -258,13 +249,22 @@ impl<'a, C: Cursor> Survivors<'a, C> {
         if is_gone && stripe == 0 && (self.rules.is_bottom)(user_key) {
             return Ok(Verdict::Drop);
         }
+        let kind = match is_gone {
+            true => Kind::Delete,
+            false => trailer.kind(),
+        };
         let mut seqno = trailer.seqno();
+        self.raised.clear();
         if std::mem::take(&mut self.is_first) && stripe == 0 {
-            seqno = seqno.max((self.rules.ceiling)(user_key));
+            let ceiling = (self.rules.ceiling)(user_key);
+            if ceiling > seqno {
+                seqno = ceiling;
+                key::encode_into(&mut self.raised, user_key, Trailer::new(seqno, kind));
+            }
         }
-        Ok(match is_gone && trailer.kind() != Kind::Delete {
-            true => Verdict::Rewrite(seqno, Kind::Delete),
-            false => Verdict::Keep(seqno),
+        Ok(match kind == trailer.kind() {
+            true => Verdict::Keep,
+            false => Verdict::Rewrite(seqno, kind),
         })
     }
 
