@@ -6,19 +6,7 @@ use esker_bench::measure::summary::Summary;
 use esker_bench::report::record::Measurement;
 use esker_bench::target::settings::Matched;
 
-/// The lines that load a store and put it in order: what they wrote is its write amplification.
-const LOAD: [&str; 4] = ["fillrandom", "overwrite", "settle", "compact-settled"];
-
-/// The reads between them, in which an engine may write too: ours and LevelDB merge for readers.
-const READS: [&str; 7] = [
-    "readrandom-cold",
-    "readrandom",
-    "readmissing",
-    "readseq",
-    "readreverse",
-    "seekrandom",
-    "seekrandom-10",
-];
+use crate::compare::lines::{LOAD_END, Line, load};
 
 /// An engine as tables show it.
 #[derive(Clone, Debug)]
@@ -85,18 +73,24 @@ impl Board {
     /// compaction, and what was read in between, round by round; nothing unless load and compaction
     /// were measured.
     pub fn write_amplifications(&self, place: usize) -> Vec<f64> {
-        let cells = LOAD.map(|line| self.cell(line, place));
-        let rounds = cells.iter().map(|cell| cell.len()).min().unwrap_or(0);
+        let (changes, reads): (Vec<_>, Vec<_>) = load().partition(|line| line.work.is_change());
+        let cells = |lines: &[&'static Line]| -> Vec<&[Measurement]> {
+            let cells = lines.iter().map(|line| self.cell(line.name, place));
+            cells.collect()
+        };
+        let (changes, reads) = (cells(&changes), cells(&reads));
+        let rounds = changes.iter().map(|cell| cell.len()).min().unwrap_or(0);
         let of_round = |round: usize| {
-            let all = cells.iter().filter_map(|cell| cell.get(round));
-            let (written, user) = all.fold((0, 0), |(written, user), one| {
-                (written + one.usage.device_write_bytes, user + one.bytes)
-            });
-            let reads = READS
+            let user: u64 = changes
                 .iter()
-                .filter_map(|line| self.cell(line, place).get(round));
-            let meanwhile: u64 = reads.map(|one| one.usage.device_write_bytes).sum();
-            let written = written + meanwhile;
+                .filter_map(|cell| cell.get(round))
+                .map(|one| one.bytes)
+                .sum();
+            let all = changes
+                .iter()
+                .chain(&reads)
+                .filter_map(|cell| cell.get(round));
+            let written: u64 = all.map(|one| one.usage.device_write_bytes).sum();
             written as f64 / (user as f64).max(1.0)
         };
         (0..rounds).map(of_round).collect()
@@ -104,7 +98,7 @@ impl Board {
 
     /// Bytes on the medium after the compaction, round by round.
     pub fn compacted_bytes(&self, place: usize) -> Vec<f64> {
-        let cell = self.cell("compact-settled", place).iter();
+        let cell = self.cell(LOAD_END, place).iter();
         cell.filter_map(|one| {
             let pair = one.workload.iter().find(|(name, _)| name == "disk_bytes");
             pair.and_then(|(_, text)| text.parse().ok())

@@ -89,9 +89,10 @@ impl Player<'_, '_> {
 
     fn settings(&self, chapter: Chapter) -> StoreSettings {
         let is_synced = matches!(chapter, Chapter::Synced | Chapter::SyncedTogether);
+        let has_merges = matches!(chapter, Chapter::Merge | Chapter::Operands);
         let mut settings = StoreSettings {
             sync: is_synced,
-            merge: (chapter == Chapter::Merge).then_some(Merge::Add),
+            merge: has_merges.then_some(Merge::Add),
             ..self.request.settings.clone()
         };
         if self.entry.word == OURS {

@@ -30,7 +30,7 @@ pub enum Bar {
 }
 
 /// Every goal with its line.
-pub const GOALS: [(&str, Bar); 35] = [
+pub const GOALS: [(&str, Bar); 36] = [
     ("fillseq", Bar::Best(3.0)),
     ("fillrandom", Bar::Best(3.0)),
     ("overwrite", Bar::Best(3.0)),
@@ -68,11 +68,16 @@ pub const GOALS: [(&str, Bar); 35] = [
     // The published ratio, 105 892 to 33 498.
     ("mergerandom", Bar::Own("updaterandom", 3.16)),
     ("updaterandom", Bar::Rival("rocksdb", 2.5)),
+    // A get of a key with ten thousand operands takes at most twice as long as a plain one.
+    ("get-merged", Bar::Own("get-plain", 0.5)),
 ];
 
-/// Every line in which the speed of engines is compared by some goal, once, in order.
+/// Every line in which the speed of engines is compared by some goal, once, in order. A key with many
+/// operands is none of them: how far behind a rival is that folds them at each read would draw all
+/// other ratios flat.
 pub fn raced() -> Vec<&'static str> {
-    let raced = GOALS.iter().filter(|(_, bar)| *bar != Bar::Written);
+    let is_race = |line: &str, bar: &Bar| *bar != Bar::Written && line != "get-merged";
+    let raced = GOALS.iter().filter(|(line, bar)| is_race(line, bar));
     let mut lines: Vec<&str> = raced.map(|(line, _)| *line).collect();
     lines.dedup();
     lines

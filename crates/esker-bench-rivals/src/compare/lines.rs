@@ -27,10 +27,12 @@ pub enum Chapter {
     Merge,
     /// Counters by reading and writing.
     Update,
+    /// One key with many operands.
+    Operands,
 }
 
 /// All chapters, in order.
-pub const CHAPTERS: [Chapter; 11] = [
+pub const CHAPTERS: [Chapter; 12] = [
     Chapter::Ordered,
     Chapter::Synced,
     Chapter::SyncedTogether,
@@ -42,6 +44,7 @@ pub const CHAPTERS: [Chapter; 11] = [
     Chapter::DeleteRandom,
     Chapter::Merge,
     Chapter::Update,
+    Chapter::Operands,
 ];
 
 /// What a line does.
@@ -83,6 +86,13 @@ pub enum Work {
     Merge,
     /// Gets a random counter, adds 1, puts it, without the log.
     Update,
+    /// Merges 1 into one counter many times.
+    MergeOne,
+    /// Gets one counter again and again, from the second time on.
+    Reread {
+        /// The one with many operands, or one that was put.
+        is_merged: bool,
+    },
 }
 
 impl Chapter {
@@ -100,7 +110,11 @@ impl Work {
     pub fn is_change(self) -> bool {
         !matches!(
             self,
-            Work::Read | Work::ReadMissing | Work::Scan { .. } | Work::Seek { .. }
+            Work::Read
+                | Work::ReadMissing
+                | Work::Scan { .. }
+                | Work::Seek { .. }
+                | Work::Reread { .. }
         )
     }
 
@@ -147,9 +161,14 @@ const fn cold(name: &'static str, work: Work, seed: u64) -> Line {
 
 const FORWARD: Work = Work::Scan { is_forward: true };
 const BACKWARD: Work = Work::Scan { is_forward: false };
+const REREAD_PLAIN: Work = Work::Reread { is_merged: false };
+const REREAD_MERGED: Work = Work::Reread { is_merged: true };
+
+/// With this line the load is at an end.
+pub const LOAD_END: &str = "compact-settled";
 
 /// All of them.
-pub const LINES: [Line; 30] = [
+pub const LINES: [Line; 33] = [
     line("fillseq", Chapter::Ordered, Work::FillOrdered, 1),
     line("fillsync", Chapter::Synced, Work::FillSynced, 1),
     line("fillsync-4", Chapter::SyncedTogether, Work::FillSynced, 1),
@@ -196,7 +215,18 @@ pub const LINES: [Line; 30] = [
     line("deleterandom-scan", Chapter::DeleteRandom, FORWARD, 0),
     line("mergerandom", Chapter::Merge, Work::Merge, 11),
     line("updaterandom", Chapter::Update, Work::Update, 11),
+    line("merge-one", Chapter::Operands, Work::MergeOne, 0),
+    line("get-plain", Chapter::Operands, REREAD_PLAIN, 0),
+    line("get-merged", Chapter::Operands, REREAD_MERGED, 0),
 ];
+
+/// The lines that load a store and put it in order, and the reads between them, in which an engine
+/// may write too: ours and LevelDB merge for readers.
+pub fn load() -> impl Iterator<Item = &'static Line> {
+    let end = LINES.iter().position(|line| line.name == LOAD_END);
+    let until = LINES.iter().take(end.map_or(0, |end| end + 1));
+    until.filter(|line| line.chapter == Chapter::Random)
+}
 
 /// The lines named; all if there are no names.
 pub fn choose(names: &[String]) -> Outcome<Vec<Line>> {

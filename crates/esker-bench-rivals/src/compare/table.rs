@@ -9,6 +9,13 @@ use esker_bench::measure::summary::Summary;
 /// A cell without a number.
 const NONE: &str = "–";
 
+/// What else there are goals for, and why it is not here.
+const ELSEWHERE: &str = "
+Measured elsewhere, because it takes long or has no rival: growth with the keys by `esker bench \
+scenario leveldb-suite --growth --size full`, 20 GB of puts as docs/performance.md tells, memory \
+under a limit and opening by `cargo run --release -p esker-bench --example footprint`.
+";
+
 /// All tables.
 pub fn render(board: &Board, conditions: &str) -> String {
     let mut text = format!("{conditions}\n\n");
@@ -16,6 +23,7 @@ pub fn render(board: &Board, conditions: &str) -> String {
     text += &speed(board);
     text += "\nGoals: ratios are medians over the rounds (smallest–largest).\n\n";
     text += &verdicts(board);
+    text += ELSEWHERE;
     text += "\nLatency: 99.9 % of the operations took no longer.\n\n";
     text += &tails(board);
     text += "\nBytes: written by the process for each byte of the user's over fillrandom, \

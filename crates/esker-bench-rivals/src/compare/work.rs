@@ -29,6 +29,18 @@ const VALUE_SEED: u64 = 301;
 /// Entries of a scan between two signs of life: the sign costs nothing then.
 const SCAN_TELL: u64 = 1024;
 
+/// Operands of one key, as many as the goal names.
+const OPERANDS: u64 = 10_000;
+
+/// The key that has them.
+const MERGED_KEY: u64 = 1;
+
+/// The key of a counter that was put.
+const PLAIN_KEY: u64 = 2;
+
+/// Reads of them: an engine that folds them anew each time takes most of a millisecond for one.
+const REREADS_MAX: u64 = 10_000;
+
 /// Threads that sync at the same time.
 const SYNCERS: usize = 4;
 
@@ -101,6 +113,8 @@ impl Task<'_, '_> {
             Work::FillLarge => (1, request.large_ops),
             Work::Settle | Work::Compact => (1, 1),
             Work::DeleteOrdered | Work::DeleteRandom => (1, request.num - request.num / 10),
+            Work::MergeOne => (1, OPERANDS),
+            Work::Reread { .. } => (1, request.reads.min(REREADS_MAX)),
             _ if self.line.is_cold => (1, request.cold_reads),
             Work::Read | Work::ReadMissing | Work::Seek { .. } | Work::ReadBeside => {
                 (1, request.reads)
@@ -121,7 +135,7 @@ impl Task<'_, '_> {
     fn workload(&self) -> Vec<(String, String)> {
         let value_bytes = match self.line.work {
             Work::FillLarge => LARGE_BYTES,
-            Work::Merge | Work::Update => size_of::<u64>(),
+            Work::Merge | Work::Update | Work::MergeOne | Work::Reread { .. } => size_of::<u64>(),
             _ => VALUE_BYTES,
         };
         [
@@ -154,6 +168,8 @@ impl Task<'_, '_> {
             Work::DeleteRandom => self.delete(lane, |_, random| random),
             Work::Merge => self.merge(lane),
             Work::Update => self.update(lane),
+            Work::MergeOne => self.merge_one(lane),
+            Work::Reread { is_merged } => self.reread(lane, is_merged),
         }
     }
 
@@ -269,6 +285,38 @@ impl Task<'_, '_> {
             lane.add_bytes((KEY_BYTES + one.len()) as u64);
             lane.finish(0, 1);
         }
+        Ok(())
+    }
+
+    // A counter of the same value is put beside it, to be read for comparison.
+    fn merge_one(&self, lane: &mut Lane<'_>) -> Outcome {
+        let put = WriteHow::default();
+        let one = 1_u64.to_le_bytes();
+        self.store
+            .put(&key(PLAIN_KEY), &OPERANDS.to_le_bytes(), put)?;
+        while lane.go() {
+            self.store.merge(&key(MERGED_KEY), &one, put)?;
+            lane.add_bytes((KEY_BYTES + one.len()) as u64);
+            lane.finish(0, 1);
+        }
+        Ok(())
+    }
+
+    fn reread(&self, lane: &mut Lane<'_>, is_merged: bool) -> Outcome {
+        let key = key(if is_merged { MERGED_KEY } else { PLAIN_KEY });
+        let mut sum = 0;
+        let mut take = |value: &[u8]| {
+            let count = value.try_into().map_or(0, u64::from_le_bytes);
+            sum += std::hint::black_box(count);
+        };
+        self.store.get(&key, &mut take)?;
+        let mut found = 0;
+        while lane.go() {
+            found += u64::from(self.store.get(&key, &mut take)?);
+            lane.finish(0, 1);
+        }
+        lane.count(FOUND, found);
+        lane.count(BYTES, sum);
         Ok(())
     }
 
