@@ -72,9 +72,9 @@ pub const GOALS: [(&str, Bar); 36] = [
     ("get-merged", Bar::Own("get-plain", 0.5)),
 ];
 
-/// Every line in which the speed of engines is compared by some goal, once, in order. A key with many
-/// operands is none of them: how far behind a rival is that folds them at each read would draw all
-/// other ratios flat.
+/// Every line in which the speed of engines is compared by some goal, once, in order. A key with
+/// many operands is none of them: how far behind a rival is that folds them at each read would
+/// draw all other ratios flat.
 pub fn raced() -> Vec<&'static str> {
     let is_race = |line: &str, bar: &Bar| *bar != Bar::Written && line != "get-merged";
     let raced = GOALS.iter().filter(|(line, bar)| is_race(line, bar));
