@@ -8,6 +8,7 @@ use crate::base::options::db::DbOptions;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
+use crate::base::types::kind::Kind;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
 use crate::flow::output::{Output, OutputSettings};
@@ -46,8 +47,9 @@ pub fn output_settings(
 
 /// Writes everything under `cursor`, and `range_deletes`, as one run.
 ///
-/// Of entries with the same key and sequence number the first counts: they are the same write,
-/// which lies in two files when a flush or a compaction was cut short.
+/// Of entries with the same key and sequence number one counts: they are the same write, which
+/// lies in two files when a flush or a compaction was cut short. A merge operand and a value are the
+/// same where the value is what the operand and all older ones were folded to; then it counts.
 pub fn write_run(
     cursor: &mut dyn Cursor,
     mut range_deletes: Vec<RangeDelete>,
@@ -61,20 +63,34 @@ pub fn write_run(
     range_deletes.dedup();
     let mut output = Output::new(settings, range_deletes);
     let mut last: Option<(Vec<u8>, Trailer)> = None;
+    let mut operand: Option<(Vec<u8>, Vec<u8>)> = None;
     let mut is_on = cursor.seek_to_first()?;
     while is_on {
         let (user_key, trailer) = key::split(cursor.key());
         let is_again = last.as_ref().is_some_and(|(last_key, last)| {
             last.seqno() == trailer.seqno() && last_key == user_key
         });
-        if !is_again {
+        let is_operand = trailer.kind() == Kind::Merge;
+        if is_again && !is_operand && operand.is_some() {
+            operand = None;
             output.add(cursor.key(), cursor.value()?)?;
+        } else if !is_again {
+            if let Some((key, value)) = operand.take() {
+                output.add(&key, &value)?;
+            }
+            match is_operand {
+                true => operand = Some((cursor.key().to_vec(), cursor.value()?.to_vec())),
+                false => output.add(cursor.key(), cursor.value()?)?,
+            }
             let (last_key, last_trailer) = last.get_or_insert_with(|| (Vec::new(), trailer));
             last_key.clear();
             last_key.extend_from_slice(user_key);
             *last_trailer = trailer;
         }
         is_on = cursor.next()?;
+    }
+    if let Some((key, value)) = operand {
+        output.add(&key, &value)?;
     }
     output.finish()
 }
