@@ -48,8 +48,8 @@ pub fn output_settings(
 /// Writes everything under `cursor`, and `range_deletes`, as one run.
 ///
 /// Of entries with the same key and sequence number one counts: they are the same write, which
-/// lies in two files when a flush or a compaction was cut short. A merge operand and a value are the
-/// same where the value is what the operand and all older ones were folded to; then it counts.
+/// lies in two files when a flush or a compaction was cut short. A merge operand and a value are
+/// the same where the value is what the operand and all older ones were folded to; then it counts.
 pub fn write_run(
     cursor: &mut dyn Cursor,
     mut range_deletes: Vec<RangeDelete>,
@@ -63,6 +63,7 @@ pub fn write_run(
     range_deletes.dedup();
     let mut output = Output::new(settings, range_deletes);
     let mut last: Option<(Vec<u8>, Trailer)> = None;
+    // Held back until it is known that no value takes its place.
     let mut operand: Option<(Vec<u8>, Vec<u8>)> = None;
     let mut is_on = cursor.seek_to_first()?;
     while is_on {
