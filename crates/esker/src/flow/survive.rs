@@ -76,6 +76,17 @@ pub struct Rules<'a> {
     pub verbatim: Verbatim,
 }
 
+impl Rules<'_> {
+    // The number with which the first survivor of a key lives on.
+    #[inline]
+    fn raised(&mut self, user_key: &[u8], seqno: SeqNo, stripe: usize) -> SeqNo {
+        match stripe {
+            0 => seqno.max((self.ceiling)(user_key)),
+            _ => seqno,
+        }
+    }
+}
+
 /// Values that whoever writes the survivors can copy as they are stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Verbatim {
@@ -255,10 +266,9 @@ impl<'a, C: Cursor> Survivors<'a, C> {
         };
         let mut seqno = trailer.seqno();
         self.raised.clear();
-        if std::mem::take(&mut self.is_first) && stripe == 0 {
-            let ceiling = (self.rules.ceiling)(user_key);
-            if ceiling > seqno {
-                seqno = ceiling;
+        if std::mem::take(&mut self.is_first) {
+            seqno = self.rules.raised(user_key, seqno, stripe);
+            if seqno > trailer.seqno() {
                 key::encode_into(&mut self.raised, user_key, Trailer::new(seqno, kind));
             }
         }
@@ -315,8 +325,8 @@ impl<'a, C: Cursor> Survivors<'a, C> {
                 // What is older in this stripe is folded in, so it goes.
                 self.covered = Some(stripe);
                 let mut seqno = newest;
-                if is_first && stripe == 0 {
-                    seqno = seqno.max((self.rules.ceiling)(&self.key));
+                if is_first {
+                    seqno = self.rules.raised(&self.key, seqno, stripe);
                 }
                 self.emit(seqno, Kind::Put, value);
                 0

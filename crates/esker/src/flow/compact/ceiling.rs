@@ -12,16 +12,15 @@ use crate::base::types::ids::{FileNumber, Level};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::plan::Plan;
-use crate::store::version::file::FileRecord;
+use crate::flow::compact::row::Row;
 use crate::store::version::levels::Levels;
 
 /// The largest numbers that the survivors of a merge may take, key by key.
 pub struct Ceiling<'a> {
     /// No key may have a larger one.
     most: SeqNo,
-    /// Runs above the output, of which only the files with anything older, and the place of the
-    /// first that may hold the key asked next.
-    above: Vec<(Vec<&'a FileRecord>, usize)>,
+    /// The runs above the output, of which only the files with anything older.
+    above: Vec<Row<'a>>,
 }
 
 impl<'a> Ceiling<'a> {
@@ -34,11 +33,11 @@ impl<'a> Ceiling<'a> {
         let most = oldest_snapshot.map_or(newest, |oldest| newest.min(oldest));
         let inputs: BTreeSet<FileNumber> = plan.numbers().collect();
         let upper = levels.all_runs().filter(|(level, _)| *level < plan.output);
-        let above = upper.map(|(_, run)| {
+        let above = upper.filter_map(|(_, run)| {
             let files = run.files().iter().map(|file| &**file);
-            files
-                .filter(|file| file.smallest_seqno <= most && !inputs.contains(&file.number))
-                .collect::<Vec<_>>()
+            Row::new(
+                files.filter(|file| file.smallest_seqno <= most && !inputs.contains(&file.number)),
+            )
         });
         Ceiling {
             // Runs of level 0 are told apart by their numbers.
@@ -46,29 +45,17 @@ impl<'a> Ceiling<'a> {
                 Level::ZERO => SeqNo::ZERO,
                 _ => most,
             },
-            above: above
-                .filter(|files| !files.is_empty())
-                .map(|files| (files, 0))
-                .collect(),
+            above: above.collect(),
         }
     }
 
     /// The largest number for an entry of that key. Keys are asked in order.
     pub fn of(&mut self, order: &KeyOrder, user_key: &[u8]) -> SeqNo {
-        let mut most = self.most;
-        for (files, next) in &mut self.above {
-            while let Some(file) = files.get(*next) {
-                if file.starts_after(order, user_key) {
-                    break;
-                }
-                if !file.ends_before(order, user_key) {
-                    most = most.min(file.smallest_seqno.before().unwrap_or(SeqNo::ZERO));
-                    break;
-                }
-                *next += 1;
-            }
-        }
-        most
+        let newer = self.above.iter_mut();
+        let newer = newer.filter_map(|row| row.at(order, user_key));
+        newer.fold(self.most, |most, file| {
+            most.min(file.smallest_seqno.before().unwrap_or(SeqNo::ZERO))
+        })
     }
 }
 

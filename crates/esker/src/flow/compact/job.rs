@@ -16,6 +16,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::flow::borders::Borders;
 use crate::flow::compact::ceiling::Ceiling;
 use crate::flow::compact::plan::{Deed, Plan};
+use crate::flow::compact::row::Row;
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, Output, OutputSettings, Phrasing};
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::run_cursor::RunCursor;
@@ -294,39 +295,30 @@ fn range_deletes_of(plan: &Plan, part: &Part, context: &JobContext) -> Result<Ve
 
 /// The files below the output level: where none can hold a key, nothing older of it exists.
 struct Below<'a> {
-    runs: Vec<(&'a [Arc<FileRecord>], usize)>,
+    rows: Vec<Row<'a>>,
 }
 
 impl<'a> Below<'a> {
     fn new(output: Level, levels: &'a Levels) -> Below<'a> {
         let deeper = Level::all()
             .skip(output.index() + 1)
-            .map(|level| levels.run(level).files());
+            .map(|level| levels.run(level).files().iter());
         Below {
-            runs: deeper
-                .filter(|files| !files.is_empty())
-                .map(|files| (files, 0))
+            rows: deeper
+                .filter_map(|files| Row::new(files.map(|file| &**file)))
                 .collect(),
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.rows.is_empty()
     }
 
-    // Keys are asked in order, so each run is walked once.
+    // Keys are asked in order.
     fn has_nothing(&mut self, order: &KeyOrder, user_key: &[u8]) -> bool {
-        self.runs.iter_mut().all(|(files, next)| {
-            while files
-                .get(*next)
-                .is_some_and(|file| file.ends_before(order, user_key))
-            {
-                *next += 1;
-            }
-            files
-                .get(*next)
-                .is_none_or(|file| file.starts_after(order, user_key))
-        })
+        self.rows
+            .iter_mut()
+            .all(|row| row.at(order, user_key).is_none())
     }
 }
 

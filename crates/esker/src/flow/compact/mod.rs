@@ -7,6 +7,7 @@ pub mod score;
 pub mod leveled;
 #[cfg(test)]
 pub mod scene;
+pub mod row;
 pub mod ceiling;
 pub mod deletes;
 pub mod values;
