@@ -73,23 +73,13 @@ impl Board {
     /// compaction, and what was read in between, round by round; nothing unless load and compaction
     /// were measured.
     pub fn write_amplifications(&self, place: usize) -> Vec<f64> {
-        let (changes, reads): (Vec<_>, Vec<_>) = load().partition(|line| line.work.is_change());
-        let cells = |lines: &[&'static Line]| -> Vec<&[Measurement]> {
-            let cells = lines.iter().map(|line| self.cell(line.name, place));
-            cells.collect()
-        };
-        let (changes, reads) = (cells(&changes), cells(&reads));
-        let rounds = changes.iter().map(|cell| cell.len()).min().unwrap_or(0);
+        let changes = || load().filter(|line| line.work.is_change());
+        let counts = changes().map(|line| self.cell(line.name, place).len());
+        let rounds = counts.min().unwrap_or(0);
         let of_round = |round: usize| {
-            let user: u64 = changes
-                .iter()
-                .filter_map(|cell| cell.get(round))
-                .map(|one| one.bytes)
-                .sum();
-            let all = changes
-                .iter()
-                .chain(&reads)
-                .filter_map(|cell| cell.get(round));
+            let measured = |line: &Line| self.cell(line.name, place).get(round);
+            let user: u64 = changes().filter_map(measured).map(|one| one.bytes).sum();
+            let all = load().filter_map(measured);
             let written: u64 = all.map(|one| one.usage.device_write_bytes).sum();
             written as f64 / (user as f64).max(1.0)
         };
