@@ -16,6 +16,7 @@ use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::space;
 use crate::db::work::WorkState;
+use crate::env::pool::Priority;
 use crate::flow::compact::job::{
     JobContext, Part, PartResult, buffer_bytes, edit_of, run_part, split,
 };
@@ -49,11 +50,7 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
     // Asked before the books are taken: they are never held over I/O.
     let room_bytes = space::room_for_compaction(core);
     let mut state = core.work.state();
-    // Among others where the database was only opened for reading: its files are another's.
-    if core.gate.check_upkeep().is_err() {
-        return None;
-    }
-    if state.manual_count > 0 || state.is_short_of_space {
+    if !may_begin(core, &state) {
         return None;
     }
     let free_threads = core
@@ -88,6 +85,12 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
     let (parts, view, plan) = pick_collection(core, &state, is_automatic)?;
     let fits = plan.space_needed_bytes() <= room_bytes;
     fits.then(|| book(core, &mut state, &parts, &view, plan, free_threads))
+}
+
+/// Whether compactions may begin by themselves. Not, among others, where the database was only
+/// opened for reading: its files are another's.
+pub fn may_begin(core: &Core, state: &WorkState) -> bool {
+    core.gate.check_upkeep().is_ok() && state.manual_count == 0 && !state.is_short_of_space
 }
 
 /// The next files to be packed anew, where there is a thread to spare for it: they take long, and
@@ -186,7 +189,7 @@ pub fn begin_range(
             let threads = core.env.pool.thread_count();
             Ok(Some(book(core, &mut state, parts, &view, plan, threads)))
         }
-        None if situation.is_busy(range) && state.compaction_count == 0 => Err(not_again(&state)),
+        None if situation.is_busy(range) && state.is_at_rest() => Err(not_again(&state)),
         None if situation.is_busy(range) => Err(Error::new(
             ErrorKind::Busy,
             "a running compaction reads files of the range",
@@ -218,7 +221,10 @@ fn not_again(state: &WorkState) -> Error {
 /// is reopened: trying them again would fail again. Lack of space is no such failure.
 pub fn end(core: &Core, running: &Running, result: &Result<()>) {
     let mut state = core.work.state();
-    state.compaction_count -= running.parts.len();
+    match running.plan.reason {
+        Reason::Crowd => state.is_gathering = false,
+        _ => state.compaction_count -= running.parts.len(),
+    }
     if let Err(error) = result {
         match error.kind() {
             ErrorKind::OutOfSpace => state.is_short_of_space = true,
@@ -235,7 +241,8 @@ pub fn end(core: &Core, running: &Running, result: &Result<()>) {
     }
 }
 
-fn situation<'a>(
+/// A keyspace as the pickers of compactions see it.
+pub fn situation<'a>(
     core: &Core,
     parts: &KeyspaceParts,
     options: &'a KeyspaceOptions,
@@ -255,7 +262,8 @@ fn situation<'a>(
     }
 }
 
-fn book(
+/// Puts a compaction on the books: its files are busy, and its memory is held, until it ends.
+pub fn book(
     core: &Arc<Core>,
     state: &mut WorkState,
     parts: &Arc<KeyspaceParts>,
@@ -272,7 +280,10 @@ fn book(
     };
     let pieces = split(&plan, &options.order, parts_max.min(threads));
     state.busy.extend(plan.numbers());
-    state.compaction_count += pieces.len();
+    match plan.reason {
+        Reason::Crowd => state.is_gathering = true,
+        _ => state.compaction_count += pieces.len(),
+    }
     state.job_count += pieces.len();
     let mut settings = output_settings(core, parts, plan.output);
     settings.phrasing = phrasing(core, parts, &options, view, &plan);
@@ -339,6 +350,15 @@ fn phrasing(
 }
 
 impl Running {
+    /// How urgent it is.
+    pub fn priority(&self) -> Priority {
+        match self.plan.reason {
+            // It is there for the time that compactions take.
+            Reason::Crowd => Priority::High,
+            _ => Priority::Low,
+        }
+    }
+
     /// In how many parts it runs.
     pub fn part_count(&self) -> usize {
         self.parts.len()
@@ -461,8 +481,8 @@ impl Running {
         );
         let took = core.env.clock.monotonic() - self.began;
         board.add(Tick::CompactionNanos, nanoseconds(took));
-        if self.plan.reason != Reason::Packing {
-            // Nobody waits for the others, so how long they take says nothing to writers.
+        if !matches!(self.plan.reason, Reason::Packing | Reason::Crowd) {
+            // Nobody waits for the former, and the latter pay no debt.
             core.work.note_digested(read_bytes, took);
         }
         for packed in made.iter().filter_map(|part| part.packed) {

@@ -18,6 +18,7 @@ pub mod space;
 pub mod regulate;
 pub mod flushing;
 pub mod compaction;
+pub mod gathering;
 pub mod value_flushing;
 pub mod training;
 pub mod worker;

@@ -46,8 +46,10 @@ pub struct WorkState {
     pub busy: HashSet<FileNumber>,
     /// Jobs spawned and not ended, of every kind.
     pub job_count: usize,
-    /// Those of them that compact.
+    /// Those of them that compact, but for those that gather level 0.
     pub compaction_count: usize,
+    /// Whether runs of level 0 are being gathered.
+    pub is_gathering: bool,
     /// Segments of the value log with values that cannot be read: they are not collected.
     pub stuck_values: BTreeSet<FileNumber>,
     /// Manual compactions that want the background for themselves.
@@ -79,6 +81,7 @@ impl Default for Work {
             busy: HashSet::new(),
             job_count: 0,
             compaction_count: 0,
+            is_gathering: false,
             stuck_values: BTreeSet::new(),
             manual_count: 0,
             compaction_failure: None,
@@ -95,6 +98,13 @@ impl Default for Work {
             flush_ceiling: AtomicU64::new(u64::MAX),
             ended: Signal::default(),
         }
+    }
+}
+
+impl WorkState {
+    /// Whether no compaction of any kind is under way.
+    pub fn is_at_rest(&self) -> bool {
+        self.compaction_count == 0 && !self.is_gathering
     }
 }
 

@@ -12,6 +12,7 @@ use crate::base::types::ids::KeyspaceId;
 use crate::db::compaction::{self, Running};
 use crate::db::core::Core;
 use crate::db::flushing;
+use crate::db::gathering;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
@@ -41,7 +42,8 @@ pub fn wake(core: &Arc<Core>) {
             spawn_training(core, parts);
         }
     }
-    while spawn_compaction(core) {}
+    while spawn_compaction(core, compaction::begin) {}
+    spawn_compaction(core, gathering::begin);
 }
 
 /// A memtable was sealed: has it flushed.
@@ -266,9 +268,9 @@ pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     });
 }
 
-/// Spawns one compaction if one is due and there is a free thread; says whether it did.
-fn spawn_compaction(core: &Arc<Core>) -> bool {
-    let Some(running) = compaction::begin(core) else {
+/// Spawns one compaction if `begin` finds one to be due; says whether it did.
+fn spawn_compaction(core: &Arc<Core>, begin: fn(&Arc<Core>) -> Option<Running>) -> bool {
+    let Some(running) = begin(core) else {
         return false;
     };
     spawn_parts(core, running);
@@ -280,6 +282,7 @@ fn spawn_compaction(core: &Arc<Core>) -> bool {
 /// Runs the parts of a compaction on background threads; the last one installs the result.
 pub fn spawn_parts(core: &Arc<Core>, running: Running) -> Arc<Running> {
     let running = Arc::new(running);
+    let priority = running.priority();
     for index in 0..running.part_count() {
         let core = Arc::clone(core);
         let pool = Arc::clone(&core.env.pool);
@@ -290,7 +293,7 @@ pub fn spawn_parts(core: &Arc<Core>, running: Running) -> Arc<Running> {
             }
             job_ended(&core);
         };
-        pool.spawn(Priority::Low, "esker-compact", Box::new(job));
+        pool.spawn(priority, "esker-compact", Box::new(job));
     }
     running
 }

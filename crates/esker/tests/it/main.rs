@@ -29,3 +29,4 @@ mod value_pool;
 mod searchable;
 mod deletes;
 mod toll;
+mod gathering;

@@ -6,9 +6,9 @@ use crate::env::pool::{Job, Pool, Priority};
 use crate::env::real::team::Team;
 use crate::env::signal::Signal;
 
-/// Threads for urgent jobs: one for a flush, and one so that the log's next segment and the values
-/// that must be written do not wait for it.
-const URGENT_THREADS: usize = 2;
+/// Threads for urgent jobs: one for a flush, one so that the log's next segment and the values that
+/// must be written do not wait for it, and one for runs that are gathered beside compactions.
+const URGENT_THREADS: usize = 3;
 
 /// Background threads, started when there is work for them: one team for each priority, so that
 /// no flush, for which writers may be waiting, stands behind compactions that take seconds.

@@ -1,5 +1,6 @@
 //! Runs a plan: reads its inputs, writes its outputs, returns an edit; installs nothing.
 
+use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::Level;
+use crate::base::types::ids::{FileNumber, Level};
 use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
@@ -147,7 +148,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
     let range_deletes = range_deletes_of(plan, part, context)?;
     let shadow = Shadow::new(order, range_deletes.iter());
     let stripes = Stripes::new(context.snapshots.clone());
-    let mut below = Below::new(plan.output, &context.view.parts().levels);
+    let mut below = Below::new(plan, &context.view.parts().levels);
     let is_all_bottom = below.is_empty();
     let mut ceiling = Ceiling::new(
         plan,
@@ -225,10 +226,14 @@ pub fn edit_of(plan: &Plan, parts: Vec<PartResult>) -> Edit {
         Deed::Move => moved.collect(),
         Deed::Drop => Vec::new(),
     };
+    let run = match plan.output {
+        Level::ZERO => added.first().map_or(0, |file| file.number.0),
+        _ => 0,
+    };
     edit.extend(added.into_iter().map(|record| Change::AddFile {
         keyspace,
         level: plan.output,
-        run: 0,
+        run,
         record,
     }));
     edit
@@ -293,20 +298,23 @@ fn range_deletes_of(plan: &Plan, part: &Part, context: &JobContext) -> Result<Ve
     Ok(clipped)
 }
 
-/// The files below the output level: where none can hold a key, nothing older of it exists.
+/// The files below the output: where none can hold a key, nothing older of it exists.
 struct Below<'a> {
     rows: Vec<Row<'a>>,
 }
 
 impl<'a> Below<'a> {
-    fn new(output: Level, levels: &'a Levels) -> Below<'a> {
-        let deeper = Level::all()
-            .skip(output.index() + 1)
-            .map(|level| levels.run(level).files().iter());
+    fn new(plan: &Plan, levels: &'a Levels) -> Below<'a> {
+        let inputs: BTreeSet<FileNumber> = plan.numbers().collect();
+        // What stays in level 0 may have older runs beside it.
+        let is_below = |level: Level| level > plan.output || plan.output == Level::ZERO;
+        let lower = levels.all_runs().filter(|(level, _)| is_below(*level));
+        let rows = lower.filter_map(|(_, run)| {
+            let files = run.files().iter().map(|file| &**file);
+            Row::new(files.filter(|file| !inputs.contains(&file.number)))
+        });
         Below {
-            rows: deeper
-                .filter_map(|files| Row::new(files.map(|file| &**file)))
-                .collect(),
+            rows: rows.collect(),
         }
     }
 

@@ -13,6 +13,7 @@ use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
 use crate::flow::compact::score::{Targets, scores, targets};
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
+use crate::store::version::run::Run;
 
 /// What the strategy looks at.
 pub struct Situation<'a> {
@@ -117,11 +118,11 @@ impl Situation<'_> {
         ranked.sort_by(|left, right| right.0.total_cmp(&left.0));
         ranked.into_iter().find_map(|(score, level)| {
             if level == Level::ZERO {
-                if score >= 1.0 {
+                let pick = || {
                     self.pick_l0(&targets)
-                } else {
-                    None
-                }
+                        .or_else(|| self.pick_older_l0(&targets))
+                };
+                (score >= 1.0).then(pick)?
             } else if score > 1.0 {
                 self.pick_level(level)
             } else {
@@ -148,12 +149,16 @@ impl Situation<'_> {
         if is_apart {
             return self.if_idle(alone, targets.base, Deed::Move, Reason::Runs);
         }
-        let runs = self
-            .levels
-            .l0()
-            .iter()
-            .map(|run| run.files().to_vec())
-            .collect();
+        self.merge_down(self.levels.l0(), targets)
+    }
+
+    /// The oldest runs of level 0, merged into the base level.
+    pub(in crate::flow::compact) fn merge_down(
+        &self,
+        oldest: &[Run],
+        targets: &Targets,
+    ) -> Option<Plan> {
+        let runs = oldest.iter().map(|run| run.files().to_vec()).collect();
         let mut inputs = vec![Input {
             level: Level::ZERO,
             runs,

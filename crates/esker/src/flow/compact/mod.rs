@@ -5,6 +5,7 @@
 pub mod plan;
 pub mod score;
 pub mod leveled;
+pub mod gathering;
 #[cfg(test)]
 pub mod scene;
 pub mod row;

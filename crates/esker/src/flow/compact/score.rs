@@ -10,6 +10,7 @@ use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::Level;
 use crate::base::types::limits::LEVEL_COUNT;
 use crate::store::version::levels::Levels;
+use crate::store::version::run::Run;
 
 /// How large each level may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,15 +56,7 @@ pub fn scores(
     options: &CompactionOptions,
 ) -> [f64; LEVEL_COUNT] {
     let mut scores = [0.0; LEVEL_COUNT];
-    let by_runs = levels.l0().len() as f64 / options.l0_trigger as f64;
-    // Few but large runs are worth merging too: they lie in the way of every read.
-    let l0_bytes = levels.size_bytes(Level::ZERO) as f64;
-    let by_bytes = if levels.l0().len() < 2 {
-        0.0
-    } else {
-        l0_bytes / options.base_level_bytes as f64
-    };
-    scores[0] = by_runs.max(by_bytes);
+    scores[0] = l0_score(levels.l0(), options);
     for level in Level::all().skip(1).take(LEVEL_COUNT - 2) {
         let target = targets.bytes[level.index()].max(1);
         scores[level.index()] = levels.size_bytes(level) as f64 / target as f64;
@@ -75,6 +68,18 @@ pub fn scores(
         }
     }
     scores
+}
+
+/// How much these runs of level 0 call for a merge, as in [`scores`].
+pub fn l0_score(runs: &[Run], options: &CompactionOptions) -> f64 {
+    let by_runs = runs.len() as f64 / options.l0_trigger as f64;
+    // Few but large runs are worth merging too: they lie in the way of every read.
+    let bytes: u64 = runs.iter().map(Run::size_bytes).sum();
+    let by_bytes = match runs.len() {
+        0 | 1 => 0.0,
+        _ => bytes as f64 / options.base_level_bytes as f64,
+    };
+    by_runs.max(by_bytes)
 }
 
 /// Bytes that compaction should already have moved: what level 0 holds beyond its trigger, and

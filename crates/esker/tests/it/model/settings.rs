@@ -39,7 +39,10 @@ impl Settings {
             ("sst.compression_upper", pick(&packings[..4])),
             ("sst.dictionary_min", pick(&["0", "4KiB", "4MiB"])),
             ("compaction.l0_trigger", pick(&["1", "2", "4", "8"])),
-            ("compaction.base_level", pick(&["64KiB", "128KiB", "1MiB"])),
+            (
+                "compaction.base_level",
+                pick(&["64KiB", "128KiB", "1MiB", "8MiB"]),
+            ),
             ("compaction.level_growth", pick(&["2", "10"])),
             ("compaction.subcompactions", pick(&["1", "2", "4"])),
             ("compaction.automatic", pick(&["true", "true", "false"])),

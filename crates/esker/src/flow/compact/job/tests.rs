@@ -1,5 +1,6 @@
 //! Tests of `job`: whole trees through flush, pick, merge and reads, against a model.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
@@ -46,6 +47,7 @@ struct Tree {
     current: Current,
     live: MemtableWriter,
     seqno: SeqNo,
+    flushed: SeqNo,
     snapshots: Vec<SeqNo>,
     all: Entries,
     running: Vec<(Plan, Vec<Part>, JobContext)>,
@@ -113,6 +115,7 @@ impl Tree {
             current: Current::new(parts, Vec::new()),
             live,
             seqno: SeqNo::ZERO,
+            flushed: SeqNo::ZERO,
             snapshots: Vec::new(),
             all: Entries::default(),
             running: Vec::new(),
@@ -168,6 +171,7 @@ impl Tree {
             })
             .collect();
         self.install(edit, sealed.len());
+        self.flushed = self.seqno;
     }
 
     fn install(&mut self, edit: Edit, flushed_count: usize) {
@@ -189,24 +193,37 @@ impl Tree {
 
     /// The next plan: by itself, or for a range.
     fn pick(&self, range: Option<&KeyRange>) -> Option<Plan> {
+        self.look(&self.options, |situation| match range {
+            None => situation.pick(),
+            Some(range) => situation.pick_range(range),
+        })
+    }
+
+    /// The next plan that gathers runs, where all are small and four are a crowd.
+    fn pick_gathering(&self) -> Option<Plan> {
+        let options = CompactionOptions {
+            l0_trigger: 1,
+            base_level_bytes: 1 << 20,
+            ..self.options.clone()
+        };
+        self.look(&options, |situation| situation.pick_gathering(self.flushed))
+    }
+
+    fn look<T>(&self, options: &CompactionOptions, look: impl FnOnce(&Situation<'_>) -> T) -> T {
         let running = self.running.iter();
         let busy: HashSet<FileNumber> = running.flat_map(|(plan, ..)| plan.numbers()).collect();
         let view = self.current.view();
         let snapshots = self.live_snapshots();
-        let situation = Situation {
+        look(&Situation {
             keyspace: KEYSPACE,
             levels: &view.parts().levels,
             order: &KeyOrder::Bytewise,
-            options: &self.options,
+            options,
             busy: &busy,
             oldest_snapshot: snapshots.first().copied().unwrap_or(self.seqno),
             now_unix_s: self.settings.env.clock.unix_seconds(),
             is_searchable_wanted: false,
-        };
-        match range {
-            None => situation.pick(),
-            Some(range) => situation.pick_range(range),
-        }
+        })
     }
 
     fn context(&self) -> JobContext {
@@ -331,12 +348,14 @@ impl Tree {
                     self.begin(random, plan);
                 }
             }
-            _ => {
-                if !self.running.is_empty() {
-                    let index = random.below(self.running.len() as u64);
-                    self.end(usize::try_from(index).unwrap());
-                }
-            }
+            _ => self.end_one(random),
+        }
+    }
+
+    fn end_one(&mut self, random: &mut Random) {
+        if !self.running.is_empty() {
+            let index = random.below(self.running.len() as u64);
+            self.end(usize::try_from(index).unwrap());
         }
     }
 
@@ -374,6 +393,32 @@ fn no_reader_notices_flushes_and_compactions() {
         tree.settle(random);
         tree.check();
     });
+}
+
+#[test]
+fn no_reader_notices_that_runs_were_gathered() {
+    // As above, where runs come faster than they are merged down, and are gathered as well.
+    let gathered_count = Cell::new(0);
+    for_seeds(40, |seed, random| {
+        let mut tree = Tree::new(seed, random);
+        tree.options.l0_trigger = 6;
+        for _ in 0..40 {
+            tree.write(random);
+            tree.flush();
+            if let Some(plan) = tree.pick_gathering() {
+                gathered_count.set(gathered_count.get() + 1);
+                tree.begin(random, plan);
+            }
+            tree.random_step(random);
+            if random.one_in(3) {
+                tree.end_one(random);
+            }
+            tree.check();
+        }
+        tree.settle(random);
+        tree.check();
+    });
+    assert!(gathered_count.get() > 40, "{gathered_count:?}");
 }
 
 #[test]

@@ -1,0 +1,34 @@
+//! Runs of level 0 that are gathered beside the compactions, on an urgent thread of its own.
+
+use std::sync::Arc;
+
+use crate::db::compaction::{Running, book, may_begin, situation};
+use crate::db::core::Core;
+use crate::db::space;
+
+/// Picks what is to be gathered in level 0 while every thread has a compaction, and books it.
+/// `None` when nothing is, or while somewhere something is being gathered.
+pub fn begin(core: &Arc<Core>) -> Option<Running> {
+    let room_bytes = space::room_for_compaction(core);
+    let mut state = core.work.state();
+    if !may_begin(core, &state) || state.is_gathering {
+        return None;
+    }
+    let version = core.history.current();
+    for parts in core.keyspaces.all() {
+        let options = parts.options();
+        let Some(known) = version.keyspace(parts.id) else {
+            continue;
+        };
+        if !options.compaction.is_automatic {
+            continue;
+        }
+        let view = parts.current.view();
+        let situation = situation(core, &parts, &options, &view, &state);
+        let plan = situation.pick_gathering(known.flushed);
+        if let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) {
+            return Some(book(core, &mut state, &parts, &view, plan, 1));
+        }
+    }
+    None
+}

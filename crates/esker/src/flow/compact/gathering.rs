@@ -1,0 +1,91 @@
+//! Small runs of level 0 become one, while they cannot be merged down.
+//!
+//! Where memtables are small beside the base level, a merge into that takes as long as a hundred of
+//! them take to fill, and every read looks into each of the runs that came meanwhile. So the
+//! newest of them are merged with one another and stay in level 0 (RocksDB's intra-L0
+//! compaction). That writes them once more, and is done only where they have become a crowd.
+
+use crate::base::types::ids::Level;
+use crate::base::types::seqno::SeqNo;
+use crate::flow::compact::leveled::Situation;
+use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
+use crate::flow::compact::score::{Targets, l0_score};
+use crate::store::version::run::Run;
+
+/// How many times the runs that call for a merge are a crowd.
+const CROWD_FACTOR: usize = 4;
+
+/// Runs are small up to this share of the base level. With memtables larger than that the debt
+/// that slows writers bounds their number.
+const SMALL_SHARE: u64 = 32;
+
+/// How much is gathered at once, as a share of the base level: what a merge down reads in a
+/// moment, and keeps waiting no longer than that.
+const GATHERED_SHARE: u64 = 4;
+
+impl Situation<'_> {
+    /// A crowd of small runs, to be made one; `flushed` is the keyspace's: no entry up to that lies
+    /// outside its files.
+    pub fn pick_gathering(&self, flushed: SeqNo) -> Option<Plan> {
+        let base_bytes = self.options.base_level_bytes;
+        let is_small =
+            |run: &Run| run.size_bytes() <= base_bytes / SMALL_SHARE && self.is_idle(run);
+        let stretches = self.levels.l0().split(|run| !is_small(run));
+        let mut crowd = stretches.max_by_key(|stretch| stretch.len())?;
+        // What was gathered before is not written again for a few that came behind it.
+        while let Some((oldest, newer)) = crowd.split_last()
+            && oldest.size_bytes() > total_bytes(newer)
+        {
+            crowd = newer;
+        }
+        while total_bytes(crowd) > base_bytes / GATHERED_SHARE {
+            crowd = crowd.get(1..)?;
+        }
+        let is_crowd = crowd.len() >= self.options.l0_trigger * CROWD_FACTOR;
+        if !is_crowd || !self.is_unmixed(crowd, flushed) {
+            return None;
+        }
+        let runs = crowd.iter().map(|run| run.files().to_vec()).collect();
+        let input = Input {
+            level: Level::ZERO,
+            runs,
+        };
+        self.if_idle(vec![input], Level::ZERO, Deed::Merge, Reason::Crowd)
+    }
+
+    /// The runs of level 0 that are older than what is being gathered, merged down, where they are
+    /// worth it by themselves.
+    pub(in crate::flow::compact) fn pick_older_l0(&self, targets: &Targets) -> Option<Plan> {
+        let l0 = self.levels.l0();
+        let newest = l0.iter().rposition(|run| !self.is_idle(run))? + 1;
+        let older = l0.get(newest..)?;
+        let is_worth = l0_score(older, self.options) >= 1.0;
+        is_worth.then(|| self.merge_down(older, targets))?
+    }
+
+    fn is_idle(&self, run: &Run) -> bool {
+        let mut files = run.files().iter();
+        files.all(|file| !self.busy.contains(&file.number))
+    }
+
+    // Whether every other run of level 0, and every one that is flushed meanwhile, is older or
+    // newer than all of these: runs that do not overlap may mix their numbers, and what is made
+    // of several may overlap what none of them does.
+    fn is_unmixed(&self, crowd: &[Run], flushed: SeqNo) -> bool {
+        let oldest = crowd.iter().filter_map(Run::smallest_seqno).min();
+        let newest = crowd.iter().filter_map(Run::largest_seqno).max();
+        let mut others = self.levels.l0().iter();
+        let is_apart = others.all(|run| {
+            let is_among = crowd.iter().any(|one| one.id() == run.id());
+            is_among || run.smallest_seqno() > newest || run.largest_seqno() < oldest
+        });
+        is_apart && newest <= Some(flushed)
+    }
+}
+
+fn total_bytes(runs: &[Run]) -> u64 {
+    runs.iter().map(Run::size_bytes).sum()
+}
+
+#[cfg(test)]
+mod tests;
