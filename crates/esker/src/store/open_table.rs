@@ -109,10 +109,14 @@ impl<R> OpenTable<R> {
         // Relaxed: a limit that a shard keeps to with its next opening.
         let limit = self.files_per_shard.load(Ordering::Relaxed).max(1);
         while files.len() >= limit {
-            let used_at = |open: &OpenFile<R>| open.used_at.load(Ordering::Relaxed);
+            // Who puts out what somebody holds gains nothing by it.
+            let rank = |open: &OpenFile<R>| {
+                let is_held = Arc::strong_count(&open.reader) > 1;
+                (is_held, open.used_at.load(Ordering::Relaxed))
+            };
             let oldest = files
                 .iter()
-                .min_by_key(|(number, open)| (used_at(open), **number));
+                .min_by_key(|(number, open)| (rank(open), **number));
             let oldest = *oldest.expect("at least one file is open").0;
             gone.extend(files.remove(&oldest).map(|open| open.reader));
         }

@@ -67,7 +67,10 @@ fn search(view: &View, lookup: &mut Lookup<'_>) -> Result<()> {
             return Ok(());
         }
     }
-    for run in view.runs() {
+    for (index, run) in view.runs().iter().enumerate() {
+        if view.is_ruled_out(index, lookup.hash) {
+            continue;
+        }
         let file = run.find(view.order(), lookup.key);
         if let Some(file) = file.filter(|file| lookup.may_see(file)) {
             let reader = view.open(file)?;
@@ -128,6 +131,11 @@ impl<'k> Lookup<'k> {
     /// The key.
     pub fn key(&self) -> &'k [u8] {
         self.key
+    }
+
+    /// The key's `hash64`.
+    pub fn hash(&self) -> u64 {
+        self.hash
     }
 
     /// Whether older sources need not be asked any more.

@@ -17,6 +17,7 @@ pub mod fate;
 pub mod values;
 pub mod lazy_value;
 pub mod aim;
+pub mod sieve;
 pub mod view;
 pub mod newest;
 pub mod get;

@@ -8,7 +8,6 @@ use crate::base::types::ids::FileNumber;
 use crate::flow::read::get::{Lookup, ReadAt, Wish};
 use crate::flow::read::view::View;
 use crate::store::sst::any_reader::AnyReader;
-use crate::store::version::run::Run;
 
 /// One of the keys that were asked for.
 struct Question<'k> {
@@ -39,8 +38,8 @@ pub fn multi_get(view: &View, keys: &[&[u8]], at: &ReadAt) -> Vec<Result<Option<
             question.failure = asked.err();
         }
     }
-    for (_, run) in view.parts().levels.all_runs() {
-        ask_run(view, run, &mut questions);
+    for index in 0..view.runs().len() {
+        ask_run(view, index, &mut questions);
     }
     questions.sort_by_key(|question| question.place);
     let answer = |question: Question<'_>| match question.failure {
@@ -53,9 +52,14 @@ pub fn multi_get(view: &View, keys: &[&[u8]], at: &ReadAt) -> Vec<Result<Option<
     questions.into_iter().map(answer).collect()
 }
 
-fn ask_run(view: &View, run: &Run, questions: &mut [Question<'_>]) {
+// Of the run in that place of the view.
+fn ask_run(view: &View, index: usize, questions: &mut [Question<'_>]) {
+    let run = &view.runs()[index];
     let mut last: Option<(FileNumber, Arc<AnyReader>)> = None;
     for question in questions.iter_mut().filter(|question| question.is_open()) {
+        if view.is_ruled_out(index, question.lookup.hash()) {
+            continue;
+        }
         let file = run.find(view.order(), question.lookup.key());
         let Some(file) = file.filter(|file| question.lookup.may_see(file)) else {
             continue;

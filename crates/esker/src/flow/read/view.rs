@@ -13,6 +13,7 @@ use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::shadow::Shadow;
+use crate::flow::read::sieve::Sieves;
 use crate::store::mem::memtable::Memtable;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::open_files::OpenFiles;
@@ -58,6 +59,7 @@ pub struct View {
     file_shadows: Arc<FileShadows>,
     /// The runs that have files, newest first: a point read goes through these, not through levels.
     runs: Box<[Run]>,
+    sieves: Arc<Sieves>,
 }
 
 /// The shadows of the files that have range deletes, each built when first asked for.
@@ -86,11 +88,18 @@ impl View {
                 known.unwrap_or_default()
             })
             .collect();
-        let file_shadows = match previous {
-            Some(previous) if Arc::ptr_eq(&previous.parts.levels, &parts.levels) => {
-                Arc::clone(&previous.file_shadows)
+        let (file_shadows, sieves) = match previous {
+            Some(previous) if Arc::ptr_eq(&previous.parts.levels, &parts.levels) => (
+                Arc::clone(&previous.file_shadows),
+                Arc::clone(&previous.sieves),
+            ),
+            _ => {
+                let known = previous.map(|view| (&*view.parts.levels, &*view.sieves));
+                (
+                    Arc::new(file_shadows(&parts.levels, previous)),
+                    Arc::new(Sieves::new(&parts.levels, known)),
+                )
             }
-            _ => Arc::new(file_shadows(&parts.levels, previous)),
         };
         View {
             runs: parts
@@ -101,6 +110,7 @@ impl View {
             parts,
             memtable_shadows,
             file_shadows,
+            sieves,
         }
     }
 
@@ -118,6 +128,15 @@ impl View {
     #[inline]
     pub fn runs(&self) -> &[Run] {
         &self.runs
+    }
+
+    /// Whether the run in that place of [`View::runs`] surely has nothing of the key with that
+    /// `hash64`. Only of level 0, of which nearly all runs are passed over, this is ever known.
+    #[inline]
+    pub fn is_ruled_out(&self, index: usize, hash: u64) -> bool {
+        let open = |file: &FileRecord| self.open(file).ok();
+        let run = &self.runs[index];
+        self.sieves.is_ruled_out(index, hash, run, open)
     }
 
     /// The order of the keyspace's keys.

@@ -100,6 +100,14 @@ impl AnyReader {
         }
     }
 
+    /// Whether [`AnyReader::may_contain`] ever says no.
+    pub fn has_filter(&self) -> bool {
+        match self {
+            AnyReader::BlockBased(reader) => reader.has_filter(),
+            AnyReader::Searchable(_) => false,
+        }
+    }
+
     /// A cursor over the point entries, standing nowhere.
     pub fn cursor(self: &Arc<Self>, options: ReadOptions) -> AnyCursor {
         match &**self {

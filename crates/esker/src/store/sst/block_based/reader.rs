@@ -119,6 +119,11 @@ impl BlockBasedReader {
             .is_none_or(|filter| filter.may_contain(hash))
     }
 
+    /// Whether the file has a filter, without which it may contain any key.
+    pub fn has_filter(&self) -> bool {
+        self.filter.is_some()
+    }
+
     /// The file's range deletes, by ascending start.
     pub fn range_deletes(&self) -> &Arc<[RangeDelete]> {
         &self.range_deletes

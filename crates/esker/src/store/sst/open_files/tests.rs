@@ -93,6 +93,24 @@ fn the_longest_unused_file_is_closed() {
 }
 
 #[test]
+fn what_somebody_holds_is_closed_last() {
+    // Closing it would free nothing. Where all are held, the longest unused one goes.
+    let dir = tempfile::tempdir().unwrap();
+    let numbers: Vec<FileNumber> = (1..=4).map(FileNumber).collect();
+    numbers.iter().for_each(|number| write(dir.path(), *number));
+    let files = open_files(dir.path(), 1);
+    files.set_open_max(2);
+    let get = |number: usize| files.get(numbers[number - 1], &KeyOrder::Bytewise).unwrap();
+    let first = get(1);
+    drop(get(2));
+    drop(get(2));
+    let third = get(3);
+    assert!(Arc::ptr_eq(&first, &get(1)) && Arc::ptr_eq(&third, &get(3)));
+    drop(get(4));
+    assert!(!Arc::ptr_eq(&first, &get(1)));
+}
+
+#[test]
 fn the_bound_holds_over_all_shards() {
     // More files than may be open, of every number.
     let dir = tempfile::tempdir().unwrap();
