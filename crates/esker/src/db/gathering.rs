@@ -6,7 +6,7 @@ use crate::db::compaction::{Running, book, may_begin, situation};
 use crate::db::core::Core;
 use crate::db::space;
 
-/// Picks what is to be gathered in level 0 while every thread has a compaction, and books it.
+/// Picks what is to be gathered in level 0, once no compaction can begin, and books it.
 /// `None` when nothing is, or while somewhere something is being gathered.
 pub fn begin(core: &Arc<Core>) -> Option<Running> {
     let room_bytes = space::room_for_compaction(core);
