@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use esker::env::bundle::Env;
-use esker::env::sim::SimWorld;
 use esker::env::sim::pool::{JobOrder, SimPool};
+use esker::env::sim::{CrashMode, SimWorld};
 use esker::{Db, Readable};
 
 const KEY_COUNT: u32 = 100;
@@ -94,6 +94,15 @@ fn a_snapshot_reads_what_it_read_before_its_runs_were_gathered() {
     }
 }
 
+/// Opens what a dead process left, and finds what was flushed, before and after all is settled.
+fn check_survivor(world: &SimWorld, round_count: u32) {
+    let (db, pool) = open(world);
+    check(&*db, round_count);
+    pool.run_all();
+    check(&*db, round_count);
+    assert!(run_count(&db) < TRIGGER);
+}
+
 #[test]
 fn a_process_may_be_killed_before_or_after_runs_were_gathered() {
     for round_count in 15..30 {
@@ -102,11 +111,31 @@ fn a_process_may_be_killed_before_or_after_runs_were_gathered() {
         for round in 0..round_count {
             flush_round(&db, round);
         }
-        let world = world.after_kill();
-        let (again, pool) = open(&world);
-        check(&*again, round_count);
-        pool.run_all();
-        check(&*again, round_count);
-        assert!(run_count(&again) < TRIGGER);
+        check_survivor(&world.after_kill(), round_count);
+    }
+}
+
+#[test]
+fn the_power_may_fail_at_any_step_of_gathering() {
+    // Of what was written since the last sync each mode keeps something else: half a file, a
+    // manifest that does not know it yet, or all of it.
+    let modes = [
+        CrashMode::LoseUnsynced,
+        CrashMode::KeepAll,
+        CrashMode::Prefix,
+        CrashMode::Sectors,
+        CrashMode::Pages,
+    ];
+    for (mode, seed) in modes.into_iter().flat_map(|mode| [mode; 30]).zip(0_u64..) {
+        let world = SimWorld::new(seed);
+        let (db, pool) = open(&world);
+        let round_count = 20 + u32::try_from(seed % 3).unwrap();
+        for round in 0..round_count {
+            flush_round(&db, round);
+        }
+        for _ in 0..seed % 5 {
+            pool.run_one();
+        }
+        check_survivor(&world.after_crash(mode, seed), round_count);
     }
 }
