@@ -4,11 +4,21 @@ use std::sync::Arc;
 
 use crate::db::compaction::{Running, book, may_begin, situation};
 use crate::db::core::Core;
+use crate::db::keyspace::KeyspaceParts;
 use crate::db::space;
+use crate::flow::compact::gathering::is_crowd;
 
 /// Picks what is to be gathered in level 0, once no compaction can begin, and books it.
 /// `None` when nothing is, or while somewhere something is being gathered.
 pub fn begin(core: &Arc<Core>) -> Option<Running> {
+    // Looked at first: every flush asks, and the disk need not be asked in vain.
+    let is_crowded = |parts: &KeyspaceParts| {
+        let view = parts.current.view();
+        is_crowd(view.parts().levels.l0(), &parts.options().compaction)
+    };
+    if !core.keyspaces.all().iter().any(|parts| is_crowded(parts)) {
+        return None;
+    }
     let room_bytes = space::room_for_compaction(core);
     let mut state = core.work.state();
     if !may_begin(core, &state) || state.is_gathering {

@@ -6,9 +6,7 @@
 //! merged. Where nothing of it is older than the inputs' last write, the whole merge shares one
 //! number, and eight bytes of each entry pack to nothing (decision 0011).
 
-use std::collections::BTreeSet;
-
-use crate::base::types::ids::{FileNumber, Level};
+use crate::base::types::ids::Level;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::plan::Plan;
@@ -31,13 +29,8 @@ impl<'a> Ceiling<'a> {
         let newest = plan.files().map(|(_, file)| file.largest_seqno).max();
         let newest = newest.unwrap_or(SeqNo::ZERO);
         let most = oldest_snapshot.map_or(newest, |oldest| newest.min(oldest));
-        let inputs: BTreeSet<FileNumber> = plan.numbers().collect();
-        let upper = levels.all_runs().filter(|(level, _)| *level < plan.output);
-        let above = upper.filter_map(|(_, run)| {
-            let files = run.files().iter().map(|file| &**file);
-            Row::new(
-                files.filter(|file| file.smallest_seqno <= most && !inputs.contains(&file.number)),
-            )
+        let above = Row::beside(plan, levels, |level, file| {
+            level < plan.output && file.smallest_seqno <= most
         });
         Ceiling {
             // Runs of level 0 are told apart by their numbers.
@@ -45,7 +38,7 @@ impl<'a> Ceiling<'a> {
                 Level::ZERO => SeqNo::ZERO,
                 _ => most,
             },
-            above: above.collect(),
+            above,
         }
     }
 

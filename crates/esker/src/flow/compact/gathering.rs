@@ -5,6 +5,7 @@
 //! newest of them are merged with one another and stay in level 0 (RocksDB's intra-L0
 //! compaction). That writes them once more, and is done only where they have become a crowd.
 
+use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::Level;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::leveled::Situation;
@@ -23,6 +24,11 @@ const SMALL_SHARE: u64 = 32;
 /// moment, and keeps waiting no longer than that.
 const GATHERED_SHARE: u64 = 4;
 
+/// Whether so many runs of level 0 are a crowd, if all of them are small.
+pub fn is_crowd(runs: &[Run], options: &CompactionOptions) -> bool {
+    runs.len() >= options.l0_trigger * CROWD_FACTOR
+}
+
 impl Situation<'_> {
     /// A crowd of small runs, to be made one; `flushed` is the keyspace's: no entry up to that lies
     /// outside its files.
@@ -34,23 +40,18 @@ impl Situation<'_> {
         let mut crowd = stretches.max_by_key(|stretch| stretch.len())?;
         // What was gathered before is not written again for a few that came behind it.
         while let Some((oldest, newer)) = crowd.split_last()
-            && oldest.size_bytes() > total_bytes(newer)
+            && oldest.size_bytes() > Run::total_bytes(newer)
         {
             crowd = newer;
         }
-        while total_bytes(crowd) > base_bytes / GATHERED_SHARE {
+        while Run::total_bytes(crowd) > base_bytes / GATHERED_SHARE {
             crowd = crowd.get(1..)?;
         }
-        let is_crowd = crowd.len() >= self.options.l0_trigger * CROWD_FACTOR;
-        if !is_crowd || !self.is_unmixed(crowd, flushed) {
+        if !is_crowd(crowd, self.options) || !self.is_unmixed(crowd, flushed) {
             return None;
         }
-        let runs = crowd.iter().map(|run| run.files().to_vec()).collect();
-        let input = Input {
-            level: Level::ZERO,
-            runs,
-        };
-        self.if_idle(vec![input], Level::ZERO, Deed::Merge, Reason::Crowd)
+        let inputs = vec![Input::of_l0(crowd)];
+        self.if_idle(inputs, Level::ZERO, Deed::Merge, Reason::Crowd)
     }
 
     /// The runs of level 0 that are older than what is being gathered, merged down, where they are
@@ -81,10 +82,6 @@ impl Situation<'_> {
         });
         is_apart && newest <= Some(flushed)
     }
-}
-
-fn total_bytes(runs: &[Run]) -> u64 {
-    runs.iter().map(Run::size_bytes).sum()
 }
 
 #[cfg(test)]

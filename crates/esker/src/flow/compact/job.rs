@@ -1,6 +1,5 @@
 //! Runs a plan: reads its inputs, writes its outputs, returns an edit; installs nothing.
 
-use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::{FileNumber, Level};
+use crate::base::types::ids::Level;
 use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
@@ -305,16 +304,10 @@ struct Below<'a> {
 
 impl<'a> Below<'a> {
     fn new(plan: &Plan, levels: &'a Levels) -> Below<'a> {
-        let inputs: BTreeSet<FileNumber> = plan.numbers().collect();
         // What stays in level 0 may have older runs beside it.
         let is_below = |level: Level| level > plan.output || plan.output == Level::ZERO;
-        let lower = levels.all_runs().filter(|(level, _)| is_below(*level));
-        let rows = lower.filter_map(|(_, run)| {
-            let files = run.files().iter().map(|file| &**file);
-            Row::new(files.filter(|file| !inputs.contains(&file.number)))
-        });
         Below {
-            rows: rows.collect(),
+            rows: Row::beside(plan, levels, |level, _| is_below(level)),
         }
     }
 

@@ -158,11 +158,7 @@ impl Situation<'_> {
         oldest: &[Run],
         targets: &Targets,
     ) -> Option<Plan> {
-        let runs = oldest.iter().map(|run| run.files().to_vec()).collect();
-        let mut inputs = vec![Input {
-            level: Level::ZERO,
-            runs,
-        }];
+        let mut inputs = vec![Input::of_l0(oldest)];
         let below = self.in_run(targets.base, &hull(self.order, &inputs)?);
         inputs.extend(below);
         self.if_idle(inputs, targets.base, Deed::Merge, Reason::Runs)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::store::version::file::FileRecord;
+use crate::store::version::run::Run;
 
 /// Files of one level that take part.
 #[derive(Clone, Debug)]
@@ -13,6 +14,16 @@ pub struct Input {
     pub level: Level,
     /// Files that do not overlap, in order; for level 0 one such list per run, newest first.
     pub runs: Vec<Vec<Arc<FileRecord>>>,
+}
+
+impl Input {
+    /// Whole runs of level 0, newest first.
+    pub fn of_l0(runs: &[Run]) -> Input {
+        Input {
+            level: Level::ZERO,
+            runs: runs.iter().map(|run| run.files().to_vec()).collect(),
+        }
+    }
 }
 
 /// What is done with the inputs.

@@ -74,10 +74,9 @@ pub fn scores(
 pub fn l0_score(runs: &[Run], options: &CompactionOptions) -> f64 {
     let by_runs = runs.len() as f64 / options.l0_trigger as f64;
     // Few but large runs are worth merging too: they lie in the way of every read.
-    let bytes: u64 = runs.iter().map(Run::size_bytes).sum();
     let by_bytes = match runs.len() {
         0 | 1 => 0.0,
-        _ => bytes as f64 / options.base_level_bytes as f64,
+        _ => Run::total_bytes(runs) as f64 / options.base_level_bytes as f64,
     };
     by_runs.max(by_bytes)
 }

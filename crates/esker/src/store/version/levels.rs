@@ -94,7 +94,7 @@ impl Levels {
 
     /// Size of one level, in bytes.
     pub fn size_bytes(&self, level: Level) -> u64 {
-        self.runs(level).iter().map(Run::size_bytes).sum()
+        Run::total_bytes(self.runs(level))
     }
 
     /// Size of all levels, in bytes.

@@ -80,6 +80,11 @@ impl Run {
         self.size_bytes
     }
 
+    /// Size of all files of several runs, in bytes.
+    pub fn total_bytes(runs: &[Run]) -> u64 {
+        runs.iter().map(Run::size_bytes).sum()
+    }
+
     /// Smallest sequence number in the run, if it has files.
     pub fn smallest_seqno(&self) -> Option<SeqNo> {
         self.files.iter().map(|file| file.smallest_seqno).min()

@@ -11,6 +11,7 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::Fs;
+use crate::env::sim::fs::SimFs;
 use crate::flow::read::get::get;
 use crate::flow::read::model::{History, Write};
 use crate::flow::read::model_view::{Layout, read_at};
@@ -32,6 +33,13 @@ fn puts(seqno: u64, numbers: std::ops::Range<u32>) -> History {
 
 fn key_of(number: u32) -> Vec<u8> {
     format!("key{number:04}").into_bytes()
+}
+
+/// A run of level 0 that is file 1, and where that is.
+fn one_run() -> (SimFs, Arc<View>) {
+    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    layout.add_run(Level::ZERO, &puts(1, 0..100), Vec::new());
+    (layout.fs(), layout.view(&[]))
 }
 
 fn is_ruled_out(view: &View, index: usize, number: u32) -> bool {
@@ -89,10 +97,7 @@ fn what_deletes_a_range_is_never_ruled_out() {
 
 #[test]
 fn the_next_view_knows_the_files_of_the_runs_that_stay() {
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
-    layout.add_run(Level::ZERO, &puts(1, 0..100), Vec::new());
-    let fs = layout.fs();
-    let first = layout.view(&[]);
+    let (fs, first) = one_run();
     assert!(ruled_out_count(&first, 0) > 970);
     let parts = ViewParts {
         levels: Arc::new((*first.parts().levels).clone()),
@@ -107,10 +112,7 @@ fn the_next_view_knows_the_files_of_the_runs_that_stay() {
 
 #[test]
 fn a_file_that_cannot_be_opened_is_told_by_who_reads_it() {
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
-    layout.add_run(Level::ZERO, &puts(1, 0..100), Vec::new());
-    let fs = layout.fs();
-    let view = layout.view(&[]);
+    let (fs, view) = one_run();
     fs.remove_file(&path_of(FileNumber(1))).unwrap();
     assert_eq!(ruled_out_count(&view, 0), 0);
     // A read of a key outside the file does not need it.

@@ -65,12 +65,18 @@ fn an_open_file_is_opened_once() {
     assert!(!Arc::ptr_eq(&first, &third));
 }
 
+/// Writes the files from 1 to `count`.
+fn write_all(dir: &std::path::Path, count: u64) -> Vec<FileNumber> {
+    let numbers: Vec<FileNumber> = (1..=count).map(FileNumber).collect();
+    numbers.iter().for_each(|number| write(dir, *number));
+    numbers
+}
+
 #[test]
 fn the_longest_unused_file_is_closed() {
     // Two may be open; the one in use stays, whatever else comes by.
     let dir = tempfile::tempdir().unwrap();
-    let numbers: Vec<FileNumber> = (1..=9).map(FileNumber).collect();
-    numbers.iter().for_each(|number| write(dir.path(), *number));
+    let numbers = write_all(dir.path(), 9);
     let files = open_files(dir.path(), 1);
     let order = KeyOrder::Bytewise;
     for number in &numbers {
@@ -96,8 +102,7 @@ fn the_longest_unused_file_is_closed() {
 fn what_somebody_holds_is_closed_last() {
     // Closing it would free nothing. Where all are held, the longest unused one goes.
     let dir = tempfile::tempdir().unwrap();
-    let numbers: Vec<FileNumber> = (1..=4).map(FileNumber).collect();
-    numbers.iter().for_each(|number| write(dir.path(), *number));
+    let numbers = write_all(dir.path(), 4);
     let files = open_files(dir.path(), 1);
     files.set_open_max(2);
     let get = |number: usize| files.get(numbers[number - 1], &KeyOrder::Bytewise).unwrap();
@@ -139,7 +144,7 @@ fn a_missing_file_is_corruption_and_says_so() {
 fn many_threads_share_few_files() {
     // Threads ask for more files than may be open; each gets the one it asked for.
     let dir = tempfile::tempdir().unwrap();
-    (1..=8).for_each(|number| write(dir.path(), FileNumber(number)));
+    write_all(dir.path(), 8);
     let files = open_files(dir.path(), 3);
     std::thread::scope(|scope| {
         for start in 0..4u64 {
