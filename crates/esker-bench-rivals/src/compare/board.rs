@@ -58,6 +58,12 @@ impl Board {
         cell.iter().filter_map(tail_ns).collect()
     }
 
+    /// Operations a second of the threads beside the measured ones, round by round.
+    pub fn beside(&self, line: &str, place: usize) -> Vec<f64> {
+        let cell = self.cell(line, place);
+        cell.iter().filter_map(|one| one.beside_per_s).collect()
+    }
+
     /// Of the rivals that `is_asked` names, the one with the best median on a line.
     pub fn best_rival(&self, line: &str, is_asked: impl Fn(&Seat) -> bool) -> Option<usize> {
         let median = |place: usize| Summary::of(self.rates(line, place)).map(|it| it.median);

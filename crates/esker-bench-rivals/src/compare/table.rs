@@ -25,7 +25,9 @@ pub fn render(board: &Board, conditions: &str) -> String {
     text += &verdicts(board);
     text += ELSEWHERE;
     text += "\nLatency: 99.9 % of the operations took no longer.\n\n";
-    text += &tails(board);
+    text += &numbers(board, |line, place| board.tails(line, place), nanos_text);
+    text += "\nBeside the readers: puts a second.\n\n";
+    text += &numbers(board, |line, place| board.beside(line, place), rate_text);
     text += "\nBytes: written by the process for each byte of the user's over fillrandom, \
              overwrite, settle and compact-settled, and in the reads between them; on the medium \
              after that.\n\n";
@@ -139,19 +141,24 @@ fn verdicts(board: &Board) -> String {
     grid(heads, rows.collect())
 }
 
-fn tails(board: &Board) -> String {
+/// Of each line for which an engine has some: the numbers that `of` has for it and a place.
+fn numbers(
+    board: &Board,
+    of: impl Fn(&str, usize) -> Vec<f64>,
+    text: impl Fn(f64) -> String + Copy,
+) -> String {
     let mut heads = vec!["line".to_owned()];
     heads.extend(board.seats.iter().map(|seat| seat.name.clone()));
     let mut rows = Vec::new();
     for line in &LINES {
-        let tail = |place| Summary::of(board.tails(line.name, place));
-        let tails: Vec<_> = (0..board.seats.len()).map(tail).collect();
-        if tails.iter().all(Option::is_none) {
+        let summary = |place| Summary::of(of(line.name, place));
+        let cells: Vec<_> = (0..board.seats.len()).map(summary).collect();
+        if cells.iter().all(Option::is_none) {
             continue;
         }
         let mut row = vec![line.name.to_owned()];
-        let text = |tail: Summary| spread(tail, nanos_text);
-        row.extend(tails.into_iter().map(|tail| tail.map_or(NONE.into(), text)));
+        let text = |cell: Option<Summary>| cell.map_or(NONE.into(), |cell| spread(cell, text));
+        row.extend(cells.into_iter().map(text));
         rows.push(row);
     }
     grid(heads, rows)

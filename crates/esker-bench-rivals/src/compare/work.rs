@@ -1,9 +1,12 @@
 //! What each line does to a store, and what it saw there.
 
+use std::time::Instant;
+
 use esker_bench::console::Remarks;
 use esker_bench::fail::Outcome;
 use esker_bench::make::random::{Random, scramble};
 use esker_bench::make::values::{ValueSize, Values};
+use esker_bench::measure::pace::{Pace, wait_until};
 use esker_bench::report::record::{EngineWork, Measurement};
 use esker_bench::run::course::Course;
 use esker_bench::run::execute::execute;
@@ -116,7 +119,7 @@ impl Task<'_, '_> {
             Work::MergeOne => (1, OPERANDS),
             Work::Reread { .. } => (1, request.reads.min(REREADS_MAX)),
             _ if self.line.is_cold => (1, request.cold_reads),
-            Work::Read | Work::ReadMissing | Work::Seek { .. } | Work::ReadBeside => {
+            Work::Read | Work::ReadMissing | Work::Seek { .. } | Work::ReadBeside { .. } => {
                 (1, request.reads)
             }
             _ => (1, request.num),
@@ -124,7 +127,7 @@ impl Task<'_, '_> {
         let is_scan = matches!(self.line.work, Work::Scan { .. });
         Course {
             threads,
-            background: usize::from(self.line.work == Work::ReadBeside),
+            background: usize::from(matches!(self.line.work, Work::ReadBeside { .. })),
             ops_per_lane: Some(ops),
             is_timed: !is_scan && !self.line.work.is_one_piece(),
             stall,
@@ -162,8 +165,11 @@ impl Task<'_, '_> {
             Work::Seek { steps } => self.seek(lane, steps),
             Work::Settle => self.store.drain().map(|()| lane.finish(0, 1)),
             Work::Compact => self.store.compact().map(|()| lane.finish(0, 1)),
-            Work::ReadBeside if lane.is_background() => self.fill(lane, |_, random| random),
-            Work::ReadBeside => self.read(lane, KEY_BYTES),
+            Work::ReadBeside { puts_per_s } if lane.is_background() => match puts_per_s {
+                Some(puts_per_s) => self.fill_paced(lane, puts_per_s),
+                None => self.fill(lane, |_, random| random),
+            },
+            Work::ReadBeside { .. } => self.read(lane, KEY_BYTES),
             Work::DeleteOrdered => self.delete(lane, |number, _| number),
             Work::DeleteRandom => self.delete(lane, |_, random| random),
             Work::Merge => self.merge(lane),
@@ -195,6 +201,27 @@ impl Task<'_, '_> {
             number += 1;
             lane.add_bytes((KEY_BYTES + bytes) as u64);
             lane.finish(0, 1);
+        }
+        Ok(())
+    }
+
+    // In bursts: the end of each wait is spun, and for every put by itself that would take all of
+    // a processor.
+    fn fill_paced(&self, lane: &mut Lane<'_>, puts_per_s: u64) -> Outcome {
+        const BURSTS_PER_S: u64 = 200;
+        let burst_puts = puts_per_s.div_ceil(BURSTS_PER_S);
+        let mut values = Values::new(ValueSize::Fixed(VALUE_BYTES), 0.5, VALUE_SEED)?;
+        let mut random = self.random(lane);
+        let mut pace = Pace::new(Instant::now(), BURSTS_PER_S as f64, 0, 1);
+        while lane.go() {
+            wait_until(pace.next_due());
+            for _ in 0..burst_puts {
+                let key = key(random.below(self.request.num));
+                let value = values.next_value();
+                self.store.put(&key, value, WriteHow::default())?;
+            }
+            lane.add_bytes(burst_puts * (KEY_BYTES + VALUE_BYTES) as u64);
+            lane.finish(0, burst_puts);
         }
         Ok(())
     }

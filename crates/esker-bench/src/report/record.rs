@@ -120,6 +120,9 @@ pub struct Measurement {
     pub lane_s: f64,
     /// Operations a second.
     pub ops_per_s: f64,
+    /// Operations a second of the threads that worked beside those measured; `None` where there
+    /// were none.
+    pub beside_per_s: Option<f64>,
     /// Latencies by kind of operation.
     pub latencies: Vec<LatencyRecord>,
     /// Throughput over time.
@@ -149,6 +152,7 @@ impl Measurement {
             wall_s,
             lane_s: finished.lane_time().as_secs_f64(),
             ops_per_s: finished.ops() as f64 / wall_s.max(1e-9),
+            beside_per_s: finished.beside_per_s(),
             latencies: finished
                 .latencies()
                 .iter()

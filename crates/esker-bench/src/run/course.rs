@@ -133,6 +133,15 @@ pub struct Finished {
 }
 
 impl Finished {
+    /// Operations a second of all background threads, from the first start to the last end of
+    /// one; `None` where there were none.
+    pub fn beside_per_s(&self) -> Option<f64> {
+        let first = self.background.iter().map(|lane| lane.started).min()?;
+        let last = self.background.iter().map(|lane| lane.ended).max()?;
+        let ops: u64 = self.background.iter().map(|lane| lane.ops).sum();
+        Some(ops as f64 / last.duration_since(first).as_secs_f64().max(1e-9))
+    }
+
     /// Operations of all measured threads.
     pub fn ops(&self) -> u64 {
         self.lanes.iter().map(|lane| lane.ops).sum()
