@@ -1,5 +1,6 @@
 //! The public handle of a keyspace: each method a few lines that name the flow below.
 
+use std::cell::Cell;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use crate::base::types::error::Result;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
+use crate::base::types::spare::{SpareBuffer, SpareCell};
 use crate::db::file_list::{self, FileStats};
 use crate::db::iterator::DbCursor;
 use crate::db::keyspace::KeyspaceParts;
@@ -18,10 +20,17 @@ use crate::db::live_settings;
 use crate::db::manual;
 use crate::db::reading::{Moment, Readable};
 use crate::db::snapshots::Pin;
-use crate::db::spare_buffer;
 use crate::db::writing;
 use crate::flow::write::commit::Unchanged;
 use crate::store::batch::writer::{Batch, LargeBytes};
+
+thread_local! {
+    static BATCH: SpareCell = const { Cell::new(Vec::new()) };
+}
+
+/// For a write of one entry, which so allocates nothing: making and growing the bytes of a batch
+/// took 900 of the 4000 instructions of a put.
+const BATCH_BUFFER: SpareBuffer = SpareBuffer::new(&BATCH, 16 << 10);
 
 /// A named ordered map in a database. Cheap to clone; any thread may call anything.
 #[derive(Clone)]
@@ -283,11 +292,11 @@ impl Keyspace {
     }
 
     fn write<'v>(&self, fill: impl FnOnce(&mut Batch<'v>) -> Result<()>) -> Result<()> {
-        let mut batch = Batch::within(spare_buffer::take());
+        let mut batch = Batch::within(BATCH_BUFFER.take());
         let core = self.lease.core();
         let written = fill(&mut batch)
             .and_then(|()| writing::write(core, &mut batch, self.write, &[]).map(drop));
-        spare_buffer::give_back(batch.into_buffer());
+        BATCH_BUFFER.give_back(batch.into_buffer());
         written
     }
 

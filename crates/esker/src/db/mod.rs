@@ -33,7 +33,6 @@ pub mod backup;
 pub mod inspect;
 pub mod lease;
 pub mod iterator;
-pub mod spare_buffer;
 pub mod writing;
 pub mod reading;
 pub mod keyspace_handle;

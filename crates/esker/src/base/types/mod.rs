@@ -10,6 +10,7 @@ pub mod limits;
 pub mod ids;
 pub mod id_map;
 pub mod bytes;
+pub mod spare;
 pub mod seqno;
 pub mod kind;
 pub mod order;

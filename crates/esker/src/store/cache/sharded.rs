@@ -78,12 +78,13 @@ impl<V: Clone> ShardedCache<V> {
     }
 
     /// Puts a block in, in place of one with the same key; `charge_bytes` is the memory that the
-    /// value holds. A block larger than a shard's share is not kept.
-    pub fn insert(&self, key: BlockKey, value: V, charge_bytes: usize) {
+    /// value holds. A block larger than a shard's share is not kept. Returns one of those that had
+    /// to leave, for who can use its memory.
+    pub fn insert(&self, key: BlockKey, value: V, charge_bytes: usize) -> Option<V> {
         let hash = key.hash();
         self.cell(hash).change(|shard, evicted| {
             shard.insert(key, tag(hash), value, charge_bytes, evicted);
-        });
+        })
     }
 
     /// As [`ShardedCache::insert`], for what is cheap to bring again: it is kept if that pushes
@@ -163,8 +164,9 @@ impl<V: Clone> ShardedCache<V> {
 }
 
 impl<V: Clone> Cell<V> {
-    /// Changes the shard under its lock; what leaves it is dropped when the lock is free again.
-    fn change(&self, work: impl FnOnce(&mut Shard<V>, &mut Vec<V>)) {
+    /// Changes the shard under its lock; what leaves it is dropped when the lock is free again, but
+    /// for one, which is returned.
+    fn change(&self, work: impl FnOnce(&mut Shard<V>, &mut Vec<V>)) -> Option<V> {
         let mut evicted = Vec::new();
         // A panic under the lock is a bug of ours; the cache is still only a cache.
         let mut shard = self.shard.write().unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +174,7 @@ impl<V: Clone> Cell<V> {
         // Relaxed: a number for accounting, nothing is reached through it.
         self.used_bytes.store(shard.used_bytes(), Ordering::Relaxed);
         drop(shard);
-        drop(evicted);
+        evicted.pop()
     }
 }
 

@@ -64,6 +64,24 @@ fn what_is_found_is_what_was_put_last() {
 }
 
 #[test]
+fn what_leaves_is_handed_out() {
+    // Of equal blocks each that comes into a full cache hands out one that is no longer there, of
+    // which nobody else has a handle.
+    let cache = ShardedCache::new(1 << 20);
+    let mut gone = 0;
+    for block in 0..1000 {
+        let left = cache.insert(key(1, block), Arc::new(block), BLOCK_BYTES);
+        if let Some(left) = left {
+            assert!(cache.get(&key(1, *left)).is_none());
+            assert_eq!(Arc::into_inner(left).map(|left| left < block), Some(true));
+            gone += 1;
+        }
+    }
+    let held = (0..1000).filter(|block| cache.get(&key(1, *block)).is_some());
+    assert_eq!(held.count() + gone, 1000);
+}
+
+#[test]
 fn what_fits_stays() {
     // Below its budget a cache evicts nothing.
     let cache = ShardedCache::new(32 << 20);
@@ -204,7 +222,9 @@ fn threads_share_it_within_the_budget() {
                     let value = file * 1000 + block;
                     match cache.get(&key(file, block)) {
                         Some(found) => assert_eq!(*found, value),
-                        None => cache.insert(key(file, block), Arc::new(value), BLOCK_BYTES),
+                        None => {
+                            cache.insert(key(file, block), Arc::new(value), BLOCK_BYTES);
+                        }
                     }
                     if random.one_in(500) {
                         cache.remove_file(FileNumber(file));

@@ -12,6 +12,7 @@ use crate::store::cache::block_key::BlockKey;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::block::around::Around;
+use crate::store::sst::block::buffers;
 use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::readahead::Readahead;
 use crate::store::sst::block::unpacked::Unpacked;
@@ -216,9 +217,12 @@ impl BlockSource {
 
     /// The plain bytes of any block: read, checked, unpacked.
     pub fn read_plain(&self, handle: BlockHandle) -> Result<Vec<u8>> {
-        self.read_stored(handle)
-            .and_then(|stored| self.unpack_owned(stored, handle))
-            .map_err(|error| self.at(error, handle))
+        let plain = match self.stored_len(handle) {
+            Ok(len) if buffers::STORED_BUFFER.keeps(len) => self.read_in_passing(handle, len),
+            Ok(len) => self.read_owned(handle, len),
+            Err(error) => Err(error),
+        };
+        plain.map_err(|error| self.at(error, handle))
     }
 
     /// The error, with the file and the block it concerns.
@@ -254,7 +258,12 @@ impl BlockSource {
         if fill_cache {
             let charge = rows.size_bytes();
             let cached = Cached::Rows(rows.clone());
-            self.cache.insert(self.key(handle), cached, charge);
+            let gone = self.cache.insert(self.key(handle), cached, charge);
+            if let Some(Cached::Rows(gone)) = gone
+                && let Some(buffer) = gone.into_buffer()
+            {
+                buffers::PLAIN_BUFFER.give_back(buffer);
+            }
         }
     }
 
@@ -275,36 +284,47 @@ impl BlockSource {
         Checked::new(plain).map_err(|error| self.at(error, handle))
     }
 
-    fn read_stored(&self, handle: BlockHandle) -> Result<Vec<u8>> {
-        // Held against the file's size first: a damaged length must not become an allocation.
+    // Held against the file's size: a damaged length must not become an allocation.
+    fn stored_len(&self, handle: BlockHandle) -> Result<usize> {
         let fits = handle.end().is_some_and(|end| end <= self.size_bytes());
         let len = usize::try_from(handle.stored_len()).ok();
-        match len.filter(|_| fits) {
-            None => Err(Error::corruption("a block handle points behind the file")),
-            Some(len) => {
-                let mut stored = Vec::with_capacity(len);
-                self.file.read_onto(handle.offset, len, &mut stored)?;
-                Ok(stored)
-            }
-        }
+        len.filter(|_| fits)
+            .ok_or_else(|| Error::corruption("a block handle points behind the file"))
     }
 
-    // The bytes read become the block where nothing is packed.
-    fn unpack_owned(&self, mut stored: Vec<u8>, handle: BlockHandle) -> Result<Vec<u8>> {
+    // By way of a buffer of the thread, which keeps its length so that nothing is cleared.
+    fn read_in_passing(&self, handle: BlockHandle, len: usize) -> Result<Vec<u8>> {
+        let mut stored = buffers::STORED_BUFFER.take();
+        if stored.len() < len {
+            stored.resize(len, 0);
+        }
+        let plain = self
+            .file
+            .read_at(handle.offset, &mut stored[..len])
+            .and_then(|()| self.check(&stored[..len], handle))
+            .and_then(|(packing, packed)| unpack_as(packing, packed, handle, buffers::for_plain));
+        buffers::STORED_BUFFER.give_back(stored);
+        plain
+    }
+
+    // A long block: the bytes read become the block where nothing is packed.
+    fn read_owned(&self, handle: BlockHandle, len: usize) -> Result<Vec<u8>> {
+        let mut stored = Vec::with_capacity(len);
+        self.file.read_onto(handle.offset, len, &mut stored)?;
         match self.check(&stored, handle)? {
             (Compression::None, packed) => {
                 let len = packed.len();
                 stored.truncate(len);
                 same_len(stored, handle)
             }
-            (compression, packed) => unpack_as(compression, packed, handle, Vec::new()),
+            (packing, packed) => unpack_as(packing, packed, handle, buffers::for_plain),
         }
     }
 
     // The plain bytes are put into `plain`, whatever it held.
     fn unpack(&self, stored: &[u8], handle: BlockHandle, plain: Vec<u8>) -> Result<Vec<u8>> {
         let (compression, packed) = self.check(stored, handle)?;
-        unpack_as(compression, packed, handle, plain)
+        unpack_as(compression, packed, handle, |_| plain)
     }
 
     // Packed bytes whose checksum is right, and how they are packed.
@@ -342,7 +362,7 @@ fn unpack_as(
     compression: Compression,
     packed: &[u8],
     handle: BlockHandle,
-    mut plain: Vec<u8>,
+    memory_for: impl FnOnce(usize) -> Vec<u8>,
 ) -> Result<Vec<u8>> {
     let plain_len = handle.plain_len as usize;
     if plain_len > PLAIN_BYTES_MAX {
@@ -350,6 +370,8 @@ fn unpack_as(
             "a block claims to unpack to {plain_len} bytes"
         )));
     }
+    // Asked for only now: a damaged length must not become an allocation.
+    let mut plain = memory_for(plain_len);
     compression.unpack_into(packed, plain_len, &mut plain)?;
     Ok(plain)
 }

@@ -14,4 +14,5 @@ pub mod point;
 pub mod readahead;
 pub mod around;
 pub mod unpacked;
+pub mod buffers;
 pub mod fetch;
