@@ -45,8 +45,10 @@ pub fn set_memory(core: &Core) {
     let sealed = core.keyspaces.sealed_bytes();
     core.room.set_sealed_bytes(sealed);
     let live = core.committer.paused(|active| active.live_bytes());
-    core.ledger
-        .set_held(MemoryOwner::Memtables, (live + sealed) as u64);
+    let pages = &core.env.pages;
+    pages.keep_spare(core.room.spare_bytes_max(live + sealed));
+    let held = live + sealed + pages.spare_bytes();
+    core.ledger.set_held(MemoryOwner::Memtables, held as u64);
     core.ledger.set_held(MemoryOwner::Log, LOG_BYTES);
     let values = core.values.pool().used_bytes();
     core.ledger.set_held(MemoryOwner::Values, values);

@@ -10,6 +10,7 @@ use crate::env::real::clock::RealClock;
 use crate::env::real::fs::RealFs;
 use crate::env::real::map::MappedPages;
 use crate::env::real::pool::RealPool;
+use crate::env::spare_pages::SparePages;
 
 /// Files, clocks and threads: everything the engine can do to the outside world.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ impl Env {
             fs: Arc::new(RealFs),
             clock: Arc::new(RealClock::new()),
             pool: Arc::new(RealPool::new(background_threads)),
-            pages: Arc::new(MappedPages),
+            pages: Arc::new(SparePages::new(Arc::new(MappedPages))),
         }
     }
 

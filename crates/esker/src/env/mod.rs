@@ -10,6 +10,7 @@ pub mod signal;
 pub mod pool;
 pub mod random;
 pub mod pages;
+pub mod spare_pages;
 pub mod real;
 pub mod bundle;
 pub mod sim;

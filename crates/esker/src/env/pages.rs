@@ -27,6 +27,21 @@ pub trait Pages: Send + Sync + fmt::Debug {
     /// A piece of so many bytes, more than 0, of any content; `None` when there is no memory.
     fn take(&self, bytes: usize) -> Option<Box<dyn Piece>>;
 
+    /// Takes a piece back that was asked for with so many bytes: it may serve who asks next. One
+    /// that is only dropped goes back to the system.
+    fn give_back(&self, piece: Box<dyn Piece>, _bytes: usize) {
+        drop(piece);
+    }
+
+    /// Lets pieces of up to `_bytes_max` in all wait for who asks next; others that were given back
+    /// go to the system.
+    fn keep_spare(&self, _bytes_max: usize) {}
+
+    /// Bytes of pieces that wait so.
+    fn spare_bytes(&self) -> usize {
+        0
+    }
+
     /// Gives what the process's heap has free back to the system, where the heap can. Takes some
     /// milliseconds; for the end of work that took and freed much.
     fn trim_heap(&self) {}

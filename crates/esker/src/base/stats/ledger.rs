@@ -16,7 +16,7 @@ const SLACK_DIVISOR: u64 = 8;
 /// Who may hold memory of the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryOwner {
-    /// Live and sealed memtables.
+    /// Live and sealed memtables, and pages of earlier ones that wait for the next.
     Memtables,
     /// Blocks of sorted files that may be dropped at any time.
     BlockCache,

@@ -9,6 +9,7 @@ use crate::env::sim::clock::SimClock;
 use crate::env::sim::crash::CrashMode;
 use crate::env::sim::fs::SimFs;
 use crate::env::sim::pool::{JobOrder, SimPool};
+use crate::env::spare_pages::SparePages;
 
 // Two, because with one some pairs of background jobs would never be met.
 const THREAD_COUNT: usize = 2;
@@ -55,7 +56,7 @@ impl SimWorld {
             fs,
             clock: Arc::clone(&self.clock) as _,
             pool: Arc::clone(&self.pool) as _,
-            pages: Arc::new(HeapPages),
+            pages: Arc::new(SparePages::new(Arc::new(HeapPages))),
         }
     }
 

@@ -55,6 +55,17 @@ impl WriteRoom {
         self.budget_bytes.load(Ordering::Relaxed) / 3
     }
 
+    /// Bytes of pages of earlier memtables that may wait for the next ones, where live and sealed
+    /// ones have `held_bytes`: what the budget has left, and no more than four times that, so that
+    /// little waits where little is written.
+    pub fn spare_bytes_max(&self, held_bytes: usize) -> usize {
+        let left = self
+            .budget_bytes
+            .load(Ordering::Relaxed)
+            .saturating_sub(held_bytes);
+        left.min(held_bytes.saturating_mul(4))
+    }
+
     /// Bytes of log from which the memtable that pins the oldest segment is sealed.
     pub fn log_bytes_max(&self) -> u64 {
         self.log_bytes_max.load(Ordering::Relaxed)

@@ -134,13 +134,14 @@ impl Drop for Arena {
         while !chunk.is_null() {
             // SAFETY: the chain holds only chunks that `add_chunk` wrote and nobody freed.
             let head = unsafe { chunk.read() };
-            if head.piece.is_none() {
+            match head.piece {
                 // SAFETY: allocated with this layout; whoever reads entries keeps the arena
                 // alive, so nobody does now.
-                unsafe { alloc::dealloc(chunk.cast(), head.layout) };
+                None => unsafe { alloc::dealloc(chunk.cast(), head.layout) },
+                // The head was taken out of the chunk, and with it its owner.
+                Some(piece) => self.pages.give_back(piece, head.layout.size()),
             }
             chunk = head.older;
-            // The head was taken out of the chunk, and a piece goes with it here.
         }
     }
 }
