@@ -40,10 +40,8 @@ impl SparePages {
 
 impl Pages for SparePages {
     fn take(&self, bytes: usize) -> Option<Box<dyn Piece>> {
-        match self.spare().find(bytes) {
-            Some(piece) => Some(piece),
-            None => self.pages.take(bytes),
-        }
+        let waiting = self.spare().find(bytes);
+        waiting.or_else(|| self.pages.take(bytes))
     }
 
     fn give_back(&self, piece: Box<dyn Piece>, bytes: usize) {
