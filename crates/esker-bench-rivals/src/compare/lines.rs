@@ -165,7 +165,7 @@ const fn cold(name: &'static str, work: Work, seed: u64) -> Line {
 const FORWARD: Work = Work::Scan { is_forward: true };
 const BACKWARD: Work = Work::Scan { is_forward: false };
 /// Beside so many puts a second every engine does the same work, and all but redb have time to
-/// spare. RocksDB's own script for this workload asks for as many.
+/// spare. An early script of RocksDB's for this workload asked for as many.
 const BESIDE_PACED: Work = Work::ReadBeside {
     puts_per_s: Some(80_000),
 };
