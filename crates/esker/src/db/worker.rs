@@ -161,7 +161,7 @@ pub fn flush_values(core: &Arc<Core>) {
             Ok(true) => memtable_sealed(core),
             Ok(false) if is_wanted && core.values.is_flush_due() => flush_values(core),
             Ok(false) => {}
-            Err(error) => failed_values(core, &error),
+            Err(error) => failed_flush(core, "flush large values", &error),
         }
     });
 }
@@ -188,16 +188,6 @@ pub fn watch_values(core: &Arc<Core>) {
         .spawn_after(delay, Priority::High, "esker-values", Box::new(job));
 }
 
-// Values that could not be written are still in memory, and are written when there is space.
-fn failed_values(core: &Core, error: &Error) {
-    core.work.note_failure("flush large values", error);
-    if error.kind() == ErrorKind::OutOfSpace {
-        core.gate.set_full(Some(error.again()));
-    } else {
-        core.gate.fail(error);
-    }
-}
-
 fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
     let id = parts.id;
     let job = Job {
@@ -211,7 +201,9 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
         core.work.state().flushing.remove(&parts.id);
         let is_done = flushed.is_ok();
         if let Err(error) = flushed {
-            failed_flush(core, &error);
+            failed_flush(core, "flush", &error);
+            // Counted behind the gate: who sees the count finds the cause there.
+            core.work.state().failed_flush_count += 1;
         }
         janitor::remove_doomed(core);
         if is_done {
@@ -232,16 +224,15 @@ pub fn look_at_space(core: &Core) {
     }
 }
 
-// A flush that cannot go on holds memory and log; what to do depends on why.
-fn failed_flush(core: &Core, error: &Error) {
-    core.work.note_failure("flush", error);
+// What could not be written is still in memory, and is written when there is space; it holds memory
+// and log, so what to do depends on why.
+fn failed_flush(core: &Core, doing: &str, error: &Error) {
+    core.work.note_failure(doing, error);
     if error.kind() == ErrorKind::OutOfSpace {
         core.gate.set_full(Some(error.again()));
     } else {
         core.gate.fail(error);
     }
-    // Counted behind the gate: who sees the count finds the cause there.
-    core.work.state().failed_flush_count += 1;
 }
 
 /// Has a dictionary trained for the keyspace's values, unless that is under way.
