@@ -47,9 +47,13 @@ pub trait Pages: Send + Sync + fmt::Debug {
     fn trim_heap(&self) {}
 }
 
-/// Pieces of the heap: for tests and simulations.
+/// Pieces of the heap, full of a pattern so that nobody comes to rely on zeros: for tests and
+/// simulations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HeapPages;
+
+/// What they are full of.
+const PATTERN: u128 = u128::from_ne_bytes([0xa5; PIECE_ALIGN]);
 
 struct HeapPiece(NonNull<[u128]>);
 
@@ -75,7 +79,7 @@ impl Drop for HeapPiece {
 
 impl Pages for HeapPages {
     fn take(&self, bytes: usize) -> Option<Box<dyn Piece>> {
-        let slice = vec![0_u128; bytes.div_ceil(PIECE_ALIGN)].into_boxed_slice();
+        let slice = vec![PATTERN; bytes.div_ceil(PIECE_ALIGN)].into_boxed_slice();
         Some(Box::new(HeapPiece(NonNull::from(Box::leak(slice)))))
     }
 }
