@@ -132,6 +132,11 @@ impl OsFile {
     pub fn read_exact_onto(&self, offset: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
         let (start, end) = (buffer.len(), buffer.len() + len);
         buffer.reserve(len);
+        if buffer.capacity() > end {
+            // Into room that is not cleared the system would read as much as there is room for.
+            buffer.resize(end, 0);
+            return self.read_exact_at(offset, &mut buffer[start..]);
+        }
         while buffer.len() < end {
             let at = offset + (buffer.len() - start) as u64;
             match pread(&self.file, spare_capacity(buffer), at) {
@@ -140,8 +145,6 @@ impl OsFile {
                 Err(cause) => return Err(self.error("read", cause.into()).at_offset(offset)),
             }
         }
-        // The buffer may have had more room than was asked for.
-        buffer.truncate(end);
         Ok(())
     }
 
