@@ -11,7 +11,9 @@
 //! needs no exclusive lock. CLOCK, which also does that, lets a scan flush everything.
 //!
 //! A lookup reads one line of the table and one of the slots. Slots of one file are chained, so
-//! that removing a file visits its own blocks only; of one queue likewise.
+//! that removing a file visits its own blocks only; of one queue likewise. The chains lie apart
+//! from the slots: a lookup has no use for them, and who takes a slot out of both meets four
+//! neighbours.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -50,7 +52,7 @@ struct Links {
     older: u32,
 }
 
-/// Which of a slot's two pairs of links.
+/// Which of a slot's two chains.
 #[derive(Clone, Copy)]
 enum Along {
     Queue = 0,
@@ -64,7 +66,7 @@ enum Queue {
     Main = 1,
 }
 
-/// One entry: one cache line, when the value is a pointer or two.
+/// One entry: one cache line, when the value is up to four words.
 #[repr(align(64))]
 struct Slot<V> {
     key: BlockKey,
@@ -73,7 +75,6 @@ struct Slot<V> {
     /// What the entry takes from the budget, its overhead included.
     charge_bytes: u32,
     tag: u32,
-    links: [Links; 2],
     queue: Queue,
     /// Uses since it came to the front of its queue; raised by readers under the shared lock.
     uses: AtomicU8,
@@ -83,6 +84,8 @@ struct Slot<V> {
 pub struct Shard<V> {
     table: Table,
     slots: Vec<Slot<V>>,
+    /// Of each slot, along the queue and along the file.
+    links: Vec<[Links; 2]>,
     free: Vec<u32>,
     files: IdMap<FileNumber, Chain>,
     queues: [Chain; 2],
@@ -93,9 +96,9 @@ pub struct Shard<V> {
 }
 
 impl<V: Clone> Shard<V> {
-    /// What an entry takes beside its value: its slot, with the eighth by which slots are taken
-    /// in advance and the word that lists it when free; and its places in table and ghost.
-    pub const ENTRY_BYTES: usize = size_of::<Slot<V>>() * 9 / 8
+    /// What an entry takes beside its value: its slot and links, with the eighth by which they are
+    /// taken in advance and the word that lists it when free; and its places in table and ghost.
+    pub const ENTRY_BYTES: usize = (size_of::<Slot<V>>() + size_of::<[Links; 2]>()) * 9 / 8
         + size_of::<u32>()
         + Table::BYTES_PER_KEY_MAX
         + Ghost::BYTES_PER_KEY_MAX;
@@ -108,6 +111,7 @@ impl<V: Clone> Shard<V> {
         Shard {
             table: Table::default(),
             slots: Vec::new(),
+            links: Vec::new(),
             free: Vec::new(),
             files: IdMap::default(),
             queues: [Chain::EMPTY; 2],
@@ -169,7 +173,6 @@ impl<V: Clone> Shard<V> {
             value: Some(value),
             charge_bytes,
             tag,
-            links: [Links::NOWHERE; 2],
             queue,
             uses: AtomicU8::new(0),
         });
@@ -313,9 +316,11 @@ impl<V: Clone> Shard<V> {
         if self.slots.len() == self.slots.capacity() {
             // An eighth, not as much again: the overhead of an entry counts on it.
             self.slots.reserve_exact(self.slots.len() / 8 + 1);
+            self.links.reserve_exact(self.slots.len() / 8 + 1);
         }
         let place = u32::try_from(self.slots.len()).expect("4 G slots are 256 GiB");
         self.slots.push(slot);
+        self.links.push([Links::NOWHERE; 2]);
         place
     }
 
@@ -323,14 +328,18 @@ impl<V: Clone> Shard<V> {
     fn rebuild(&mut self) {
         let old = std::mem::replace(self, Shard::new(self.capacity_bytes));
         let Shard {
-            mut slots, queues, ..
+            mut slots,
+            links,
+            queues,
+            ..
         } = old;
         self.slots.reserve_exact(slots.len() / 2);
+        self.links.reserve_exact(slots.len() / 2);
         for chain in queues {
             let mut place = chain.oldest;
             while place != NONE {
                 let slot = &mut slots[place as usize];
-                place = slot.links[Along::Queue as usize].newer;
+                place = links[place as usize][Along::Queue as usize].newer;
                 let charge_bytes = slot.charge_bytes as usize - Self::ENTRY_BYTES;
                 let (queue, uses) = (slot.queue, *slot.uses.get_mut());
                 let value = slot.value.take().expect("a slot in a queue has a value");
@@ -345,24 +354,29 @@ impl<V: Clone> Shard<V> {
 
     fn link_newest(&mut self, chain: &mut Chain, place: u32, along: Along) {
         let older = chain.newest;
-        self.slot_mut(place).links[along as usize] = Links { newer: NONE, older };
+        *self.links_mut(place, along) = Links { newer: NONE, older };
         match older {
             NONE => chain.oldest = place,
-            _ => self.slot_mut(older).links[along as usize].newer = place,
+            _ => self.links_mut(older, along).newer = place,
         }
         chain.newest = place;
     }
 
     fn unlink(&mut self, chain: &mut Chain, place: u32, along: Along) {
-        let Links { newer, older } = self.slot(place).links[along as usize];
+        let Links { newer, older } = *self.links_mut(place, along);
         match newer {
             NONE => chain.newest = older,
-            _ => self.slot_mut(newer).links[along as usize].older = older,
+            _ => self.links_mut(newer, along).older = older,
         }
         match older {
             NONE => chain.oldest = newer,
-            _ => self.slot_mut(older).links[along as usize].newer = newer,
+            _ => self.links_mut(older, along).newer = newer,
         }
+    }
+
+    #[inline]
+    fn links_mut(&mut self, place: u32, along: Along) -> &mut Links {
+        &mut self.links[place as usize][along as usize]
     }
 
     #[inline]

@@ -18,15 +18,19 @@ use crate::store::sst::block::format::{
 /// Entries are looked at when somebody comes by, and held against the block's end then: to look
 /// at all of them beforehand would cost as much as reading the block.
 ///
-/// Shape: a handle of seven words onto shared bytes. Cloning it copies no bytes; it is kept by
-/// value, because one more pointer on the way is one more cache miss for a point read.
+/// Shape: a handle of three words onto shared bytes. Cloning it copies no bytes; it is kept by
+/// value, because one more pointer on the way is one more cache miss for a point read, and it is
+/// small, because so many of them lie in the cache.
 #[derive(Clone, Debug)]
 pub struct Checked {
+    /// Entries, restarts, buckets, and what tells how many there are of both.
     bytes: Arc<Vec<u8>>,
-    entries_len: usize,
-    restart_count: usize,
-    buckets: Range<usize>,
+    entries_len: u32,
+    restart_count: u32,
+    bucket_count: u16,
 }
+
+const _: () = assert!(size_of::<Checked>() == 24);
 
 /// Bytes that a processor fetches at once, of nearly every kind.
 const CACHE_LINE_BYTES: usize = 64;
@@ -49,8 +53,7 @@ impl Checked {
         block.check_restarts()?;
         // Without a branch for each bucket: the loop takes sixteen of them at a time.
         let restart_end = u8::try_from(block.restart_count).unwrap_or(u8::MAX);
-        let buckets = block.bytes.get(block.buckets.clone()).unwrap_or_default();
-        let are_sound = buckets.iter().fold(true, |are_sound, &bucket| {
+        let are_sound = block.buckets().iter().fold(true, |are_sound, &bucket| {
             let is_special = (bucket == BUCKET_EMPTY) | (bucket == BUCKET_COLLISION);
             are_sound & ((bucket < restart_end) | is_special)
         });
@@ -68,23 +71,19 @@ impl Checked {
     fn parts(bytes: Vec<u8>) -> Option<Checked> {
         let mut end = bytes.len().checked_sub(4)?;
         let tail = u32_at(&bytes, end)?;
-        let restart_count = (tail & !HASH_INDEX_FLAG) as usize;
-        let mut buckets = end..end;
+        let restart_count = tail & !HASH_INDEX_FLAG;
+        let mut bucket_count = 0;
         if tail & HASH_INDEX_FLAG != 0 {
             end = end.checked_sub(2)?;
-            let bucket_count = usize::from(u16_at(&bytes, end)?);
-            buckets = end.checked_sub(bucket_count)?..end;
-            end = buckets.start;
-            if bucket_count == 0 {
-                return None;
-            }
+            bucket_count = u16_at(&bytes, end).filter(|count| *count > 0)?;
+            end = end.checked_sub(usize::from(bucket_count))?;
         }
-        let entries_len = end.checked_sub(restart_count.checked_mul(4)?)?;
+        let entries_len = end.checked_sub((restart_count as usize).checked_mul(4)?)?;
         Some(Checked {
             bytes: Arc::new(bytes),
-            entries_len,
+            entries_len: u32::try_from(entries_len).ok()?,
             restart_count,
-            buckets,
+            bucket_count,
         })
     }
 
@@ -93,13 +92,13 @@ impl Checked {
             return Err(bad("entries and restarts do not match"));
         }
         let mut last = None;
-        for index in 0..self.restart_count {
+        for index in 0..self.restart_count() {
             let restart = self.restart(index)?;
             let is_sound = match last {
                 None => restart == 0,
                 Some(last) => restart > last,
             };
-            if !is_sound || restart >= self.entries_len {
+            if !is_sound || restart >= self.entries_len as usize {
                 return Err(bad("its restarts are out of order"));
             }
             last = Some(restart);
@@ -110,18 +109,26 @@ impl Checked {
     /// The entries, one behind the other.
     #[inline(always)]
     pub fn entries(&self) -> &[u8] {
-        &self.bytes[..self.entries_len]
+        &self.bytes[..self.entries_len as usize]
     }
 
     /// Number of restarts; 0 only when there are no entries.
+    #[inline]
     pub fn restart_count(&self) -> usize {
-        self.restart_count
+        self.restart_count as usize
+    }
+
+    #[inline]
+    fn buckets(&self) -> &[u8] {
+        let start = self.entries_len as usize + self.restart_count() * 4;
+        let end = start + usize::from(self.bucket_count);
+        self.bytes.get(start..end).unwrap_or_default()
     }
 
     /// Offset of restart number `index`.
     #[inline]
     pub fn restart(&self, index: usize) -> Result<usize> {
-        let offset = u32_at(&self.bytes, self.entries_len + index * 4);
+        let offset = u32_at(&self.bytes, self.entries_len as usize + index * 4);
         Ok(offset.ok_or_else(|| bad("a restart is missing"))? as usize)
     }
 
@@ -147,15 +154,15 @@ impl Checked {
 
     /// Bytes of memory it takes, with its bytes and their reference counts.
     pub fn size_bytes(&self) -> usize {
-        let counts = 2 * std::mem::size_of::<usize>();
-        let fixed = std::mem::size_of::<Checked>() + std::mem::size_of::<Vec<u8>>();
+        let counts = 2 * size_of::<usize>();
+        let fixed = size_of::<Checked>() + size_of::<Vec<u8>>();
         self.bytes.capacity() + fixed + counts
     }
 
     /// What the hash index knows of the user key with that hash.
     #[inline]
     pub fn bucket(&self, hash: u64) -> Bucket {
-        let buckets = self.bytes.get(self.buckets.clone()).unwrap_or_default();
+        let buckets = self.buckets();
         match buckets.get(bucket_of(hash, buckets.len())) {
             Some(&BUCKET_EMPTY) => Bucket::Absent,
             None | Some(&BUCKET_COLLISION) => Bucket::Unknown,
@@ -166,7 +173,7 @@ impl Checked {
     /// Number of the last restart whose entry is before the internal key of `user_key` and the
     /// raw `trailer`, or 0: where a search of it begins. Only in a block with entries.
     pub fn search_restart(&self, order: &KeyOrder, user_key: &[u8], trailer: u64) -> Result<usize> {
-        let (mut lower, mut upper) = (0, self.restart_count.saturating_sub(1));
+        let (mut lower, mut upper) = (0, self.restart_count().saturating_sub(1));
         while lower < upper {
             let middle = (lower + upper).div_ceil(2);
             let key = self.restart_key(middle)?;
@@ -184,7 +191,7 @@ impl Checked {
 
     /// Number of the last restart before the offset `at`; `None` when there is none.
     pub fn restart_before(&self, at: usize) -> Result<Option<usize>> {
-        let (mut lower, mut upper) = (0, self.restart_count);
+        let (mut lower, mut upper) = (0, self.restart_count());
         while lower < upper {
             let middle = (lower + upper) / 2;
             if self.restart(middle)? < at {

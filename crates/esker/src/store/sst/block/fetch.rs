@@ -32,6 +32,9 @@ pub enum Cached {
     Record(Unpacked),
 }
 
+// With its key and what the cache notes beside it a line of the processor's cache.
+const _: () = assert!(size_of::<Option<Cached>>() == 32);
+
 /// The block cache that all sorted files of a database share.
 pub type BlockCache = ShardedCache<Cached>;
 
