@@ -87,13 +87,13 @@ const FLAGS: [(&str, &str); 22] = [
         "--dir",
         "where stores are made (a folder for temporary files)",
     ),
-    ("--json", "file for the record"),
+    ("--json", "file for the record, written after each turn"),
     ("--html", "file for the report of the record, a page"),
     (
         "--png",
         "file for the chart of the report (built with --features png)",
     ),
-    ("--markdown", "file for the table"),
+    ("--markdown", "file for the tables, written after each turn"),
     (
         "--history",
         "file with the ratios of earlier runs, for the report",

@@ -10,7 +10,7 @@ use esker_bench::console::Console;
 use esker_bench::fail::{Failure, FailureKind, Outcome};
 use esker_bench::report::chart::png;
 use esker_bench::report::history::{self, Past};
-use esker_bench::report::record::{FORMAT, Measurement, Record, VERSION};
+use esker_bench::report::record::{FORMAT, Record, VERSION};
 use esker_bench::report::{entry, file, json, machine};
 use esker_bench::target::settings::Packing;
 
@@ -53,18 +53,7 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
     let told = |error| Failure::system(format!("cannot make {}", request.dir.display()), &error);
     fs::create_dir_all(&request.dir).map_err(told)?;
     let started = SystemTime::now().duration_since(UNIX_EPOCH);
-    let mut turns = Turns {
-        request: &request,
-        entries: &entries,
-        console,
-        board: Board::default(),
-        measurements: Vec::new(),
-        round: 0,
-    };
-    turns.sit_down();
-    turns.play_all()?;
-    let (board, measurements) = (turns.board, turns.measurements);
-    let mut record = Record {
+    let record = Record {
         format: FORMAT.into(),
         version: VERSION,
         tool: "compare".into(),
@@ -73,10 +62,21 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
         is_optimised: !cfg!(debug_assertions),
         started_unix_s: started.map_or(0, |since| since.as_secs()),
         machine: machine::Machine::look(&request.dir),
-        measurements,
-        verdicts: judge(&board),
+        measurements: Vec::new(),
+        verdicts: Vec::new(),
         history: past,
     };
+    let mut turns = Turns {
+        request: &request,
+        entries: &entries,
+        console,
+        board: Board::default(),
+        record,
+        round: 0,
+    };
+    turns.sit_down();
+    turns.play_all().map_err(|failure| turns.told(failure))?;
+    let (board, mut record) = (turns.board, turns.record);
     if request.history.is_some() {
         record.history.push(Past {
             commit: record.commit.clone(),
@@ -88,10 +88,7 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
     let text = render(&board, &conditions(&request, &record));
     console.out.write_all(text.as_bytes())?;
     console.out.flush()?;
-    if let Some(path) = &request.markdown {
-        file::write(path, text.as_bytes())?;
-    }
-    keep(&request, &record, console)
+    report(&request, &record, console)
 }
 
 /// Fails for a file that could not be written once everything is measured; the ratios of earlier
@@ -117,8 +114,8 @@ fn look_ahead(request: &Request) -> Outcome<Vec<Past>> {
     }
 }
 
-/// Writes record, history, chart and page, where they are wanted.
-fn keep(request: &Request, record: &Record, console: &mut Console<'_>) -> Outcome {
+/// Writes the record with its history, the history, chart and page, where they are wanted.
+fn report(request: &Request, record: &Record, console: &mut Console<'_>) -> Outcome {
     if let Some(path) = &request.json {
         json::write(path, record)?;
     }
@@ -192,7 +189,7 @@ struct Turns<'a, 'c> {
     entries: &'a [Entry],
     console: &'a mut Console<'c>,
     board: Board,
-    measurements: Vec<Measurement>,
+    record: Record,
     round: usize,
 }
 
@@ -238,9 +235,9 @@ impl Turns<'_, '_> {
             measured.round = self.round;
             let cell = self.board.limits.entry(limit.name.into()).or_default();
             cell.push(measured.clone());
-            self.measurements.push(measured);
+            self.record.measurements.push(measured);
         }
-        Ok(())
+        self.keep()
     }
 
     fn play(&mut self, chapter: Chapter) -> Outcome {
@@ -256,8 +253,34 @@ impl Turns<'_, '_> {
                 answers.push((place, format!("what is left after {chapter:?}"), inventory));
             }
             self.take(place, turn);
+            self.keep()?;
         }
         self.agree(&answers)
+    }
+
+    /// Writes record and tables as far as they are: whatever ends a run of hours before its time,
+    /// what was measured until then is there.
+    fn keep(&mut self) -> Outcome {
+        self.record.verdicts = judge(&self.board);
+        if let Some(path) = &self.request.json {
+            json::write(path, &self.record)?;
+        }
+        if let Some(path) = &self.request.markdown {
+            let text = render(&self.board, &conditions(self.request, &self.record));
+            file::write(path, text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// `failure` with where to find what was measured before it.
+    fn told(&self, mut failure: Failure) -> Failure {
+        let kept = [&self.request.json, &self.request.markdown];
+        let names = kept.into_iter().flatten();
+        let names: Vec<String> = names.map(|path| path.display().to_string()).collect();
+        if !self.record.measurements.is_empty() && !names.is_empty() {
+            failure.message += &format!("; what was measured before is in {}", names.join(", "));
+        }
+        failure
     }
 
     fn turn(&self, chapter: Chapter, place: usize) -> Outcome<Turn> {
@@ -281,7 +304,7 @@ impl Turns<'_, '_> {
                 .entry(at)
                 .or_default()
                 .push(measurement.clone());
-            self.measurements.push(measurement);
+            self.record.measurements.push(measurement);
         }
         // The first chapter's answer stands for all: they differ in what they sync and merge.
         let matched = &mut self.board.seats[place].matched;

@@ -52,6 +52,38 @@ fn all_lines_run_and_all_engines_agree() {
 }
 
 #[test]
+fn what_was_measured_before_a_failure_is_kept() {
+    // The second store outgrows its limit: the first one's line is in record and tables, and the
+    // message says where.
+    let room = tempfile::tempdir().expect("a directory");
+    let (json, markdown) = (room.path().join("r.json"), room.path().join("r.md"));
+    let (code, _, err) = compare(&format!(
+        "--engines=esker --lines=fillseq,fill100K --num=5000 --large_ops=3000 --limits=no \
+         --esker disk_limit=64MiB --esker wal.total_size=32MiB \
+         --dir {} --json {} --markdown {}",
+        room.path().join("stores").display(),
+        json.display(),
+        markdown.display()
+    ));
+    assert_eq!(code, 1, "{err}");
+    let told = format!(
+        "; what was measured before is in {}, {}",
+        json.display(),
+        markdown.display()
+    );
+    assert!(err.contains(&told), "{err}");
+    let record = esker_bench::report::json::read(&json).expect("a record");
+    let names: Vec<&str> = record
+        .measurements
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
+    assert_eq!(names, ["fillseq"]);
+    let tables = fs::read_to_string(&markdown).expect("tables");
+    assert!(tables.contains("| fillseq "), "{tables}");
+}
+
+#[test]
 fn a_foreign_directory_is_left_alone() {
     // Somebody's file lies where a store should be made: the run refuses, and the file stays.
     let room = tempfile::tempdir().expect("a directory");
