@@ -7,6 +7,7 @@ use esker_bench::report::record::Measurement;
 use esker_bench::target::settings::Matched;
 
 use crate::compare::lines::{LOAD_END, Line, load};
+use crate::compare::work::CUT_SHORT;
 
 /// An engine as tables show it.
 #[derive(Clone, Debug)]
@@ -90,6 +91,15 @@ impl Board {
             written as f64 / (user as f64).max(1.0)
         };
         (0..rounds).map(of_round).collect()
+    }
+
+    /// Each measurement that patience ended, with the operations that had been asked for.
+    pub fn cut_short(&self) -> impl Iterator<Item = (&Measurement, &str)> {
+        let all = self.cells.values().flatten();
+        all.filter_map(|one| {
+            let pair = one.workload.iter().find(|(name, _)| name == CUT_SHORT)?;
+            Some((one, pair.1.as_str()))
+        })
     }
 
     /// Bytes on the medium after the compaction, round by round.

@@ -19,8 +19,10 @@ use esker_bench::disk::space::disk_bytes;
 /// What one turn of one engine gave.
 #[derive(Debug, Default)]
 pub struct Turn {
-    /// What was measured, and what each line saw.
-    pub rows: Vec<(Measurement, Answer)>,
+    /// What was measured, and what each line saw that was not cut short.
+    pub rows: Vec<(Measurement, Option<Answer>)>,
+    /// Whether a line was cut short, and the rest left out.
+    pub is_cut: bool,
     /// Entries and checksum of the store in the end; `None` if the engine has no such operation.
     pub inventory: Option<Answer>,
     /// Bytes of the store on the medium in the end.
@@ -119,7 +121,8 @@ impl Player<'_, '_> {
         needed.into_iter()
     }
 
-    /// Whether the engine can do this line; what it measured goes to `turn` if it was wanted.
+    /// Whether the engine did this line and can go on; what it measured goes to `turn` if it was
+    /// wanted.
     fn run(&self, line: &Line, store: &dyn Store, turn: &mut Turn) -> Outcome<bool> {
         // Only a tree of runs has something to merge or to settle: elsewhere the line would
         // measure nothing, and look like a win.
@@ -142,6 +145,7 @@ impl Player<'_, '_> {
                 return Err(failure);
             }
         };
+        turn.is_cut = answer.is_none();
         measurement.name = line.name.into();
         measurement.engine = self.entry.engine.name().into();
         measurement.engine_version = self.entry.engine.version();
@@ -150,9 +154,10 @@ impl Player<'_, '_> {
             let bytes = disk_bytes(self.dir)?.to_string();
             measurement.workload.push(("disk_bytes".into(), bytes));
         }
-        if self.request.lines.iter().any(|it| it.name == line.name) {
+        // Of a line that only others build upon it is told that it ended them.
+        if turn.is_cut || self.request.lines.iter().any(|it| it.name == line.name) {
             turn.rows.push((measurement, answer));
         }
-        Ok(true)
+        Ok(!turn.is_cut)
     }
 }

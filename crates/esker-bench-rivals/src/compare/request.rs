@@ -1,6 +1,7 @@
 //! The command line of the comparison as plain values.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use esker_bench::fail::{Failure, Outcome};
 use esker_bench::target::settings::{Packing, StoreSettings};
@@ -27,6 +28,8 @@ pub struct Request {
     pub sync_ops: u64,
     /// Values of 100 KB.
     pub large_ops: u64,
+    /// How long a line may take, where its end can be chosen; then it is cut short.
+    pub patience: Option<Duration>,
     /// How often each engine runs each line.
     pub rounds: usize,
     /// What every engine is given alike.
@@ -52,7 +55,7 @@ pub struct Request {
 }
 
 /// What a flag is for.
-const FLAGS: [(&str, &str); 22] = [
+const FLAGS: [(&str, &str); 23] = [
     (
         "--lines",
         "A,B,…: only these lines; those they build upon run untold",
@@ -63,6 +66,11 @@ const FLAGS: [(&str, &str); 22] = [
     ("--cold_reads", "point reads from the disk (10000)"),
     ("--sync_ops", "synced writes (1000)"),
     ("--large_ops", "values of 100 KB (1000)"),
+    (
+        "--patience_s",
+        "seconds that a line may take; then it is cut short, and the engine sits out what is \
+         left of that store (no bound)",
+    ),
     ("--rounds", "turns of each engine (5)"),
     ("--cache_mib", "block cache (8, as LevelDB)"),
     ("--buffer_mib", "write buffer (4, as LevelDB)"),
@@ -141,6 +149,7 @@ impl Request {
             cold_reads: 10_000,
             sync_ops: 1000,
             large_ops: 1000,
+            patience: None,
             rounds: 5,
             settings: StoreSettings {
                 cache_bytes: Some(8 << 20),
@@ -197,6 +206,7 @@ impl Request {
             "--cold_reads" => self.cold_reads = count(name, text)?,
             "--sync_ops" => self.sync_ops = count(name, text)?,
             "--large_ops" => self.large_ops = count(name, text)?,
+            "--patience_s" => self.patience = Some(Duration::from_secs(count(name, text)?)),
             "--rounds" => {
                 self.rounds = usize::try_from(count(name, text)?)
                     .map_err(|_| Failure::usage("so many rounds have no end"))?;

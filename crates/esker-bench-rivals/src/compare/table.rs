@@ -5,6 +5,7 @@ use crate::compare::goals::judge;
 use crate::compare::lines::{LINES, Line, Work};
 use esker_bench::disk::raw::LIMITS;
 use esker_bench::measure::summary::Summary;
+use esker_bench::report::record::Measurement;
 
 /// A cell without a number.
 const NONE: &str = "–";
@@ -21,6 +22,7 @@ pub fn render(board: &Board, conditions: &str) -> String {
     let mut text = format!("{conditions}\n\n");
     text += "Speed: medians (smallest–largest), operations a second unless told.\n\n";
     text += &speed(board);
+    text += &cut_short(board);
     text += "\nGoals: ratios are medians over the rounds (smallest–largest).\n\n";
     text += &verdicts(board);
     text += ELSEWHERE;
@@ -102,6 +104,21 @@ fn speed(board: &Board) -> String {
         rows.push(row);
     }
     grid(heads, rows)
+}
+
+/// Which cells are of lines that were cut short; nothing where there are none.
+fn cut_short(board: &Board) -> String {
+    let tell = |(one, asked): (&Measurement, &str)| {
+        format!("{} {} at {} of {asked}", one.engine, one.name, one.ops)
+    };
+    let told: Vec<String> = board.cut_short().map(tell).collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nCut short, with the rate until then, and what was left of that store left out: {}.\n",
+        told.join("; ")
+    )
 }
 
 fn cell(board: &Board, line: &Line, place: usize) -> Option<String> {

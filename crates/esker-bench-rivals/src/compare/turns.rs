@@ -73,6 +73,7 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
         board: Board::default(),
         record,
         round: 0,
+        out: Vec::new(),
     };
     turns.sit_down();
     turns.play_all().map_err(|failure| turns.told(failure))?;
@@ -191,6 +192,8 @@ struct Turns<'a, 'c> {
     board: Board,
     record: Record,
     round: usize,
+    /// Chapters, and the place of an engine that takes longer for them than anybody waits.
+    out: Vec<(Chapter, usize)>,
 }
 
 impl Turns<'_, '_> {
@@ -244,10 +247,18 @@ impl Turns<'_, '_> {
         let mut answers: Vec<(usize, String, Answer)> = Vec::new();
         for step in 0..self.entries.len() {
             let place = (step + self.round) % self.entries.len();
+            if self.out.contains(&(chapter, place)) {
+                continue;
+            }
             let turn = self.turn(chapter, place)?;
             for (measurement, answer) in &turn.rows {
                 // What a reader finds beside a writer is the same too: all keys exist.
-                answers.push((place, measurement.name.clone(), *answer));
+                let answer = answer.map(|answer| (place, measurement.name.clone(), answer));
+                answers.extend(answer);
+            }
+            // In later rounds too: so each round's figures stand beside those of the same round.
+            if turn.is_cut {
+                self.out.push((chapter, place));
             }
             if let Some(inventory) = turn.inventory {
                 answers.push((place, format!("what is left after {chapter:?}"), inventory));

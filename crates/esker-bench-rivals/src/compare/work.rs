@@ -1,6 +1,6 @@
 //! What each line does to a store, and what it saw there.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use esker_bench::console::Remarks;
 use esker_bench::fail::Outcome;
@@ -8,7 +8,7 @@ use esker_bench::make::random::{Random, scramble};
 use esker_bench::make::values::{ValueSize, Values};
 use esker_bench::measure::pace::{Pace, wait_until};
 use esker_bench::report::record::{EngineWork, Measurement};
-use esker_bench::run::course::Course;
+use esker_bench::run::course::{Course, Finished};
 use esker_bench::run::execute::execute;
 use esker_bench::run::lane::Lane;
 use esker_bench::run::live::Live;
@@ -59,6 +59,9 @@ const UNLOGGED: WriteHow = WriteHow {
     no_log: true,
 };
 
+/// What a measurement of a line that was cut short has among its workload: the operations asked.
+pub const CUT_SHORT: &str = "cut_short_of";
+
 /// What a line saw: the same on every engine.
 pub type Answer = (u64, u64);
 
@@ -87,8 +90,8 @@ pub struct Task<'a, 'b> {
 }
 
 impl Task<'_, '_> {
-    /// Runs it: what was measured, and what it saw.
-    pub fn run(&self) -> Outcome<(Measurement, Answer)> {
+    /// Runs it: what was measured, and what it saw; no answer if it was cut short.
+    pub fn run(&self) -> Outcome<(Measurement, Option<Answer>)> {
         let before = self.store.counters();
         let stall = || self.store.counters().stall.unwrap_or_default();
         let course = self.course(&stall);
@@ -105,12 +108,35 @@ impl Task<'_, '_> {
         let mut measurement = Measurement::of(&finished, &[kind]);
         measurement.engine_work = EngineWork::between(&before, &self.store.counters());
         measurement.workload = self.workload();
-        Ok((measurement, (finished.tally(FOUND), finished.tally(BYTES))))
+        if let Some(asked) = self.missed(&finished) {
+            measurement
+                .workload
+                .push((CUT_SHORT.into(), asked.to_string()));
+            return Ok((measurement, None));
+        }
+        let answer = (finished.tally(FOUND), finished.tally(BYTES));
+        Ok((measurement, Some(answer)))
     }
 
-    fn course<'s>(&self, stall: &'s (dyn Fn() -> std::time::Duration + Sync)) -> Course<'s> {
+    /// The operations that were asked for, if patience ended before they did.
+    fn missed(&self, finished: &Finished) -> Option<u64> {
+        self.patience()?;
+        let (threads, ops) = self.size();
+        let asked = ops * threads as u64;
+        (finished.ops() < asked).then_some(asked)
+    }
+
+    /// How long this line may take. A scan goes by what it meets, and a merge of everything ends
+    /// when it ends.
+    fn patience(&self) -> Option<Duration> {
+        let is_open = matches!(self.line.work, Work::Scan { .. }) || self.line.work.is_one_piece();
+        self.request.patience.filter(|_| !is_open)
+    }
+
+    /// Threads, and operations of each.
+    fn size(&self) -> (usize, u64) {
         let request = self.request;
-        let (threads, ops) = match self.line.work {
+        match self.line.work {
             Work::FillSynced if self.line.name.ends_with("-4") => (SYNCERS, request.sync_ops),
             Work::FillSynced => (1, request.sync_ops),
             Work::FillLarge => (1, request.large_ops),
@@ -123,12 +149,17 @@ impl Task<'_, '_> {
                 (1, request.reads)
             }
             _ => (1, request.num),
-        };
+        }
+    }
+
+    fn course<'s>(&self, stall: &'s (dyn Fn() -> Duration + Sync)) -> Course<'s> {
+        let (threads, ops) = self.size();
         let is_scan = matches!(self.line.work, Work::Scan { .. });
         Course {
             threads,
             background: usize::from(matches!(self.line.work, Work::ReadBeside { .. })),
             ops_per_lane: Some(ops),
+            duration: self.patience(),
             is_timed: !is_scan && !self.line.work.is_one_piece(),
             stall,
             ..Course::plain()

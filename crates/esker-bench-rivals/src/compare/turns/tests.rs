@@ -84,6 +84,35 @@ fn what_was_measured_before_a_failure_is_kept() {
 }
 
 #[test]
+fn a_line_that_takes_too_long_is_cut_short() {
+    // More keys than a second has room for: what was done until then counts, what would have
+    // followed in that store is left out in every round, and another store is played as ever.
+    let room = tempfile::tempdir().expect("a directory");
+    let json = room.path().join("r.json");
+    let (code, out, err) = compare(&format!(
+        "--engines=esker --lines=fillrandom,readrandom,merge-one --num=1000000000 --rounds=2 \
+         --patience_s=1 --limits=no --dir {} --json {}",
+        room.path().join("stores").display(),
+        json.display()
+    ));
+    assert_eq!(code, 0, "{err}");
+    let record = esker_bench::report::json::read(&json).expect("a record");
+    let runs: Vec<_> = record
+        .measurements
+        .iter()
+        .map(|it| (it.name.as_str(), it.round))
+        .collect();
+    assert_eq!(
+        runs,
+        [("fillrandom", 0), ("merge-one", 0), ("merge-one", 1)]
+    );
+    let ops = record.measurements[0].ops;
+    assert!((1..1_000_000_000).contains(&ops), "{ops}");
+    let told = format!("Esker fillrandom at {ops} of 1000000000");
+    assert!(out.contains(&told), "{out}");
+}
+
+#[test]
 fn a_foreign_directory_is_left_alone() {
     // Somebody's file lies where a store should be made: the run refuses, and the file stays.
     let room = tempfile::tempdir().expect("a directory");
