@@ -184,7 +184,8 @@ impl DbCursor {
 
 impl Drop for DbCursor {
     fn drop(&mut self) {
-        let passed = self.scan.take().map_or(0, |scan| scan.passed_count());
+        let passed = self.scan().passed_count();
+        self.scan = None;
         let core = self.lease.core();
         if passed > 0 {
             core.board.add(Tick::Passed, passed);

@@ -35,6 +35,13 @@ const _: () = assert!(size_of::<Checked>() == 24);
 /// Bytes that a processor fetches at once, of nearly every kind.
 const CACHE_LINE_BYTES: usize = 64;
 
+/// Bytes behind a restart that are brought at once for who walks there: eight entries of a hundred
+/// bytes, as many as a search passes on average. Of longer entries it reads the heads only.
+const INTERVAL_BYTES_MAX: usize = 1 << 10;
+
+/// Restarts whose keys are brought at once for a search among them.
+const RESTARTS_MAX: usize = 8;
+
 /// What the hash index knows of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bucket {
@@ -137,8 +144,33 @@ impl Checked {
     /// Where an entry begins is known when the one before was read, so a walk waits for each line
     /// that is not there; here nothing waits for anything, and the lines come together.
     pub fn touch(&self) {
-        let lines = self.bytes.iter().step_by(CACHE_LINE_BYTES);
-        std::hint::black_box(lines.fold(0, |all, byte| all ^ byte));
+        touch(&self.bytes);
+    }
+
+    /// Offset of restart number `index`, with what lies from there up to the next one brought into
+    /// the processor's cache, for who walks there.
+    #[inline]
+    pub fn approach(&self, index: usize) -> Result<usize> {
+        let start = self.restart(index)?;
+        let end = match index + 1 < self.restart_count() {
+            true => self.restart(index + 1)?,
+            false => self.entries_len as usize,
+        };
+        touch(&self.bytes[start..end.min(start + INTERVAL_BYTES_MAX)]);
+        Ok(start)
+    }
+
+    /// Brings the keys of all restarts but the first, where they are few.
+    fn touch_restarts(&self) -> Result<()> {
+        if self.restart_count() > RESTARTS_MAX {
+            return Ok(());
+        }
+        let mut all = 0;
+        for index in 1..self.restart_count() {
+            all ^= self.bytes[self.restart(index)?];
+        }
+        std::hint::black_box(all);
+        Ok(())
     }
 
     /// The block's bytes, to be kept.
@@ -173,6 +205,7 @@ impl Checked {
     /// Number of the last restart whose entry is before the internal key of `user_key` and the
     /// raw `trailer`, or 0: where a search of it begins. Only in a block with entries.
     pub fn search_restart(&self, order: &KeyOrder, user_key: &[u8], trailer: u64) -> Result<usize> {
+        self.touch_restarts()?;
         let (mut lower, mut upper) = (0, self.restart_count().saturating_sub(1));
         while lower < upper {
             let middle = (lower + upper).div_ceil(2);
@@ -211,6 +244,13 @@ impl Checked {
             _ => Err(damaged_entry()),
         }
     }
+}
+
+/// Reads a byte of each line: no load waits for another, so the lines come together.
+#[inline]
+fn touch(bytes: &[u8]) {
+    let lines = bytes.iter().step_by(CACHE_LINE_BYTES);
+    std::hint::black_box(lines.fold(0, |all, byte| all ^ byte));
 }
 
 /// The error for an entry that is not whole.

@@ -157,7 +157,7 @@ impl BlockCursor {
         };
         let (user_key, trailer) = key::split(target);
         let restart = block.search_restart(order, user_key, trailer.raw())?;
-        let start = block.restart(restart)?;
+        let start = block.approach(restart)?;
         if order.is_bytewise() {
             return self.seek_bytewise(start, user_key, trailer);
         }

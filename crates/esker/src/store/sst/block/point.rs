@@ -34,7 +34,7 @@ pub fn find(
         Bucket::Restart(restart) => restart,
         Bucket::Unknown => block.search_restart(order, wanted.key, wanted.newest.raw())?,
     };
-    let start = block.restart(restart)?;
+    let start = block.approach(restart)?;
     match order {
         KeyOrder::Bytewise => search_bytewise(block.entries(), start, wanted),
         KeyOrder::Custom(_) => scan_custom(block, order, start, wanted),
