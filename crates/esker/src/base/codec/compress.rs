@@ -59,17 +59,22 @@ impl Compression {
 
     /// As [`Compression::unpack`], into a buffer whose bytes and length no longer matter.
     pub fn unpack_into(self, packed: &[u8], plain_len: usize, plain: &mut Vec<u8>) -> Result<()> {
-        if self == Compression::None {
-            plain.clear();
-            plain.extend_from_slice(packed);
-            return exactly(packed.len(), plain_len);
-        }
         plain.resize(plain_len, 0);
+        self.unpack_to(packed, plain)
+    }
+
+    /// As [`Compression::unpack`], into all of `plain`.
+    pub fn unpack_to(self, packed: &[u8], plain: &mut [u8]) -> Result<()> {
+        let plain_len = plain.len();
         let unpacked = match self {
-            Compression::None => Ok(plain_len),
+            Compression::None => {
+                exactly(packed.len(), plain_len)?;
+                plain.copy_from_slice(packed);
+                Ok(plain_len)
+            }
             Compression::Lz4 => lz4_flex::block::decompress_into(packed, plain)
                 .map_err(|error| format!("lz4 cannot unpack: {error}")),
-            Compression::Zstd => zstd::bulk::decompress_to_buffer(packed, &mut plain[..])
+            Compression::Zstd => zstd::bulk::decompress_to_buffer(packed, plain)
                 .map_err(|error| format!("zstd cannot unpack: {error}")),
             Compression::Snappy => snap::raw::Decoder::new()
                 .decompress(packed, plain)

@@ -6,13 +6,13 @@ use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// Longest string kept inside the handle itself: fills the handle's 24 bytes, and holds a
+/// Longest string kept inside the handle itself: fills the handle's 32 bytes, and holds a
 /// counter or a short key without an allocation.
-const INLINE_BYTES_MAX: usize = 22;
+const INLINE_BYTES_MAX: usize = 30;
 
 /// A shared immutable byte string.
 ///
-/// Shape: 24 bytes; up to 22 bytes lie inside the handle, longer strings are a range of a shared
+/// Shape: 32 bytes; up to 30 bytes lie inside the handle, longer strings are a range of a shared
 /// buffer that lives as long as its last handle. A value read from a cached block is such a
 /// range: reading it copies nothing, and it stays valid however long it is kept.
 #[derive(Clone)]
@@ -24,14 +24,21 @@ enum Repr {
         len: u8,
         bytes: [u8; INLINE_BYTES_MAX],
     },
+    /// Of a buffer that somebody filled as it grew.
     Shared {
         buffer: Arc<Vec<u8>>,
         start: u32,
         len: u32,
     },
+    /// Of a block, whose bytes lie right behind the count of their holders.
+    OfBlock {
+        block: Arc<[u8]>,
+        start: u32,
+        len: u32,
+    },
 }
 
-const _: () = assert!(std::mem::size_of::<Bytes>() == 24);
+const _: () = assert!(std::mem::size_of::<Bytes>() == 32);
 
 impl Bytes {
     /// The empty string.
@@ -57,10 +64,26 @@ impl Bytes {
         if let Some(inline) = Bytes::inline(part) {
             return inline;
         }
-        let start = u32::try_from(range.start).expect("buffers are shorter than 4 GiB");
-        let len = u32::try_from(part.len()).expect("buffers are shorter than 4 GiB");
+        let (start, len) = narrow(&range);
         Bytes(Repr::Shared {
             buffer: Arc::clone(buffer),
+            start,
+            len,
+        })
+    }
+
+    /// The part `range` of a block, without copying (short parts are copied inline).
+    ///
+    /// # Panics
+    /// When the range lies outside the block or beyond 4 GiB.
+    pub fn of_block(block: &Arc<[u8]>, range: Range<usize>) -> Bytes {
+        let part = &block[range.clone()];
+        if let Some(inline) = Bytes::inline(part) {
+            return inline;
+        }
+        let (start, len) = narrow(&range);
+        Bytes(Repr::OfBlock {
+            block: Arc::clone(block),
             start,
             len,
         })
@@ -78,6 +101,11 @@ impl Bytes {
                 let base = *start as usize;
                 Bytes::slice_of(buffer, base + range.start..base + range.end)
             }
+            Repr::OfBlock { block, start, len } => {
+                assert!(range.end <= *len as usize);
+                let base = *start as usize;
+                Bytes::of_block(block, base + range.start..base + range.end)
+            }
         }
     }
 
@@ -86,6 +114,7 @@ impl Bytes {
         match &self.0 {
             Repr::Inline { .. } => 0,
             Repr::Shared { buffer, .. } => buffer.len(),
+            Repr::OfBlock { block, .. } => block.len(),
         }
     }
 
@@ -106,8 +135,16 @@ impl Deref for Bytes {
             Repr::Shared { buffer, start, len } => {
                 &buffer[*start as usize..*start as usize + *len as usize]
             }
+            Repr::OfBlock { block, start, len } => {
+                &block[*start as usize..*start as usize + *len as usize]
+            }
         }
     }
+}
+
+fn narrow(range: &Range<usize>) -> (u32, u32) {
+    let narrow = |number| u32::try_from(number).expect("buffers are shorter than 4 GiB");
+    (narrow(range.start), narrow(range.len()))
 }
 
 impl From<Vec<u8>> for Bytes {

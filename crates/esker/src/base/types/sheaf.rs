@@ -38,8 +38,8 @@ pub struct Sheaf {
     /// Internal keys, one behind the other, and room for more.
     keys: Vec<u8>,
     entries: Vec<Spot>,
-    /// What holds the values.
-    bytes: Option<Arc<Vec<u8>>>,
+    /// The block that holds the values.
+    block: Option<Arc<[u8]>>,
     /// The entry it stands on.
     at: usize,
     /// Whether anybody wrote to it since it was made empty.
@@ -50,7 +50,7 @@ impl Sheaf {
     /// Makes it empty.
     pub fn clear(&mut self) {
         self.entries.clear();
-        self.bytes = None;
+        self.block = None;
         self.at = 0;
         self.is_begun = false;
     }
@@ -67,9 +67,9 @@ impl Sheaf {
         SheafWriter::new(&mut self.keys, &mut self.entries)
     }
 
-    /// Makes it stand on its first or last entry, with the bytes that its values lie in.
-    pub fn bind(&mut self, bytes: &Arc<Vec<u8>>, is_at_end: bool) {
-        self.bytes = Some(Arc::clone(bytes));
+    /// Makes it stand on its first or last entry, with the block that its values lie in.
+    pub fn bind(&mut self, block: &Arc<[u8]>, is_at_end: bool) {
+        self.block = Some(Arc::clone(block));
         self.at = if is_at_end {
             self.entries.len().saturating_sub(1)
         } else {
@@ -231,7 +231,7 @@ impl Sheaf {
     /// As [`Sheaf::value`], as a handle that may be kept.
     pub fn value_bytes(&self) -> Bytes {
         let spot = &self.entries[self.at];
-        Bytes::slice_of(self.held(), spot.value.clone())
+        Bytes::of_block(self.held(), spot.value.clone())
     }
 
     #[inline]
@@ -240,8 +240,8 @@ impl Sheaf {
     }
 
     #[inline]
-    fn held(&self) -> &Arc<Vec<u8>> {
-        self.bytes.as_ref().expect("a sheaf with entries is bound")
+    fn held(&self) -> &Arc<[u8]> {
+        self.block.as_ref().expect("a sheaf with entries is bound")
     }
 }
 

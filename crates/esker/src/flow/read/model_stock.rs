@@ -88,7 +88,7 @@ impl Cursor for StockingCursor {
             writer.keep(bytes.len()..bytes.len() + value.len());
             bytes.extend_from_slice(value);
         }
-        sheaf.bind(&Arc::new(bytes), way == Way::Back);
+        sheaf.bind(&Arc::from(bytes), way == Way::Back);
         let failure = self.inner.moves_before_failure.take();
         assert!(self.inner.seek(&self.entries[landing].0).unwrap());
         self.inner.moves_before_failure = failure;

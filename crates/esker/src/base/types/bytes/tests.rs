@@ -4,21 +4,36 @@ use super::*;
 
 #[test]
 fn short_strings_live_in_the_handle() {
-    // Up to 22 bytes need no allocation; one more needs a shared buffer.
-    assert_eq!(Bytes::copy_of(&[7; 22]).pinned_bytes(), 0);
-    assert_eq!(Bytes::copy_of(&[7; 23]).pinned_bytes(), 23);
+    // Up to 30 bytes need no allocation; one more needs a shared buffer.
+    assert_eq!(Bytes::copy_of(&[7; 30]).pinned_bytes(), 0);
+    assert_eq!(Bytes::copy_of(&[7; 31]).pinned_bytes(), 31);
     assert_eq!(Bytes::copy_of(b""), Bytes::EMPTY);
 }
 
 #[test]
 fn slices_share_their_buffer() {
-    // A long slice pins the whole buffer, a short one is copied out and pins nothing.
+    // A long slice pins the whole buffer or block, a short one is copied out and pins nothing.
     let buffer = Arc::new((0..100).collect::<Vec<u8>>());
-    let long = Bytes::slice_of(&buffer, 10..60);
-    assert_eq!(long.pinned_bytes(), 100);
-    assert_eq!(long.slice(5..35), buffer[15..45]);
-    assert_eq!(long.slice(5..7).pinned_bytes(), 0);
-    assert_eq!(long.slice(5..7), [15u8, 16]);
+    let block: Arc<[u8]> = Arc::from(&buffer[..]);
+    for long in [
+        Bytes::slice_of(&buffer, 10..60),
+        Bytes::of_block(&block, 10..60),
+    ] {
+        assert_eq!(long, buffer[10..60]);
+        assert_eq!(long.pinned_bytes(), 100);
+        assert_eq!(long.slice(5..45), buffer[15..55]);
+        assert_eq!(long.slice(5..45).pinned_bytes(), 100);
+        assert_eq!(long.slice(5..7).pinned_bytes(), 0);
+        assert_eq!(long.slice(5..7), [15u8, 16]);
+    }
+}
+
+#[test]
+#[should_panic]
+fn a_slice_beyond_a_string_of_a_block_panics() {
+    // As below.
+    let block: Arc<[u8]> = Arc::from([0; 100]);
+    let _neighbour = Bytes::of_block(&block, 0..50).slice(5..60);
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn keys_come_out_as_they_went_in() {
     let mut random = Random::new(1);
     for _ in 0..300 {
         let mut sheaf = Sheaf::default();
-        let bytes = Arc::new(random.bytes(1000));
+        let bytes = Arc::<[u8]>::from(random.bytes(1000));
         let mut writer = sheaf.begin(40, 20);
         let mut rows: Vec<(Vec<u8>, Range<usize>)> = Vec::new();
         let mut last: Vec<u8> = Vec::new();

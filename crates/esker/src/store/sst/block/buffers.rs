@@ -4,6 +4,8 @@
 //! missed the cache.
 
 use std::cell::Cell;
+use std::iter;
+use std::sync::Arc;
 
 use crate::base::types::spare::{SpareBuffer, SpareCell};
 
@@ -14,25 +16,39 @@ const SPARE_BYTES_MAX: usize = 64 << 10;
 /// next; on average half a step is left over.
 const STEP_BYTES: usize = 128;
 
+/// A scan unpacks into the memory of the block that it left even if that is larger by so much.
+const SLACK_BYTES_MAX: usize = 512;
+
 thread_local! {
-    static PLAIN: SpareCell = const { Cell::new(Vec::new()) };
+    static PLAIN: Cell<Option<Arc<[u8]>>> = const { Cell::new(None) };
     static STORED: SpareCell = const { Cell::new(Vec::new()) };
 }
 
 /// For the bytes of a block as the file has it, which nobody needs once it is unpacked.
 pub const STORED_BUFFER: SpareBuffer = SpareBuffer::new(&STORED, SPARE_BYTES_MAX);
 
-/// What was a block that nobody has any more.
-pub const PLAIN_BUFFER: SpareBuffer = SpareBuffer::new(&PLAIN, SPARE_BYTES_MAX);
+/// Memory for a plain block of `len` bytes, with whatever is in it: `spare`, or what the thread
+/// kept, if it is just large enough, else new. Nobody else holds it, if nobody holds `spare`.
+pub fn for_plain(len: usize, spare: Option<Arc<[u8]>>) -> Arc<[u8]> {
+    let size = len.next_multiple_of(STEP_BYTES);
+    let is_fit = |memory: &Arc<[u8]>| (len..=size + SLACK_BYTES_MAX).contains(&memory.len());
+    if let Some(spare) = spare.filter(is_fit) {
+        return spare;
+    }
+    // A thread near its end has none any more.
+    let kept = PLAIN.try_with(Cell::take).ok().flatten();
+    match kept.filter(|kept| kept.len() == size) {
+        Some(kept) => kept,
+        None => iter::repeat_n(0, size).collect(),
+    }
+}
 
-/// Memory for a plain block of `len` bytes, with whatever it holds: that of an earlier block if it
-/// is just large enough, else new.
-pub fn for_plain(len: usize) -> Vec<u8> {
-    let capacity = len.next_multiple_of(STEP_BYTES);
-    let spare = PLAIN_BUFFER.take();
-    match spare.capacity() == capacity {
-        true => spare,
-        false => Vec::with_capacity(capacity),
+/// Keeps the memory of a block, which nobody else holds, for the next one of this thread, unless
+/// it is large.
+pub fn give_back(memory: Arc<[u8]>) {
+    if memory.len() <= SPARE_BYTES_MAX {
+        // As above: then it is simply dropped.
+        let _ = PLAIN.try_with(|spare| spare.set(Some(memory)));
     }
 }
 

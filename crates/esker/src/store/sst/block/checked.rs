@@ -18,19 +18,22 @@ use crate::store::sst::block::format::{
 /// Entries are looked at when somebody comes by, and held against the block's end then: to look
 /// at all of them beforehand would cost as much as reading the block.
 ///
-/// Shape: a handle of three words onto shared bytes. Cloning it copies no bytes; it is kept by
+/// Shape: a handle of four words onto shared bytes. Cloning it copies no bytes; it is kept by
 /// value, because one more pointer on the way is one more cache miss for a point read, and it is
 /// small, because so many of them lie in the cache.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Checked {
-    /// Entries, restarts, buckets, and what tells how many there are of both.
-    bytes: Arc<Vec<u8>>,
+    /// Entries, restarts, buckets, what tells how many there are of both, and perhaps some bytes
+    /// that mean nothing. The count of holders lies right before them: one allocation, which a
+    /// reader finds without a pointer on the way.
+    bytes: Arc<[u8]>,
     entries_len: u32,
     restart_count: u32,
-    bucket_count: u16,
+    /// Of the hash index, if it has one.
+    bucket_count: Option<u16>,
 }
 
-const _: () = assert!(size_of::<Checked>() == 24);
+const _: () = assert!(size_of::<Checked>() == 32);
 
 /// Bytes that a processor fetches at once, of nearly every kind.
 const CACHE_LINE_BYTES: usize = 64;
@@ -53,10 +56,32 @@ pub enum Bucket {
     Unknown,
 }
 
+impl Clone for Checked {
+    /// The count of holders, which changes, and the restarts, which who comes next looks at, lie
+    /// on two lines that are seldom at hand. Both are looked at first, so that they come together:
+    /// changing the count waits for its line, and all that is behind waits for the change.
+    #[inline]
+    fn clone(&self) -> Checked {
+        let restarts = self.bytes.get(self.entries_len as usize).copied();
+        std::hint::black_box((restarts, Arc::strong_count(&self.bytes)));
+        Checked {
+            bytes: Arc::clone(&self.bytes),
+            ..*self
+        }
+    }
+}
+
 impl Checked {
     /// Checks the plain bytes of a block.
     pub fn new(bytes: Vec<u8>) -> Result<Checked> {
-        let block = Checked::parts(bytes).ok_or_else(|| bad("its parts do not fit together"))?;
+        let len = bytes.len();
+        Checked::in_memory(bytes.into(), len)
+    }
+
+    /// Checks the plain bytes of a block, the first `len` of `memory`.
+    pub fn in_memory(memory: Arc<[u8]>, len: usize) -> Result<Checked> {
+        let parts = Checked::parts(memory, len);
+        let block = parts.ok_or_else(|| bad("its parts do not fit together"))?;
         block.check_restarts()?;
         // Without a branch for each bucket: the loop takes sixteen of them at a time.
         let restart_end = u8::try_from(block.restart_count).unwrap_or(u8::MAX);
@@ -70,24 +95,28 @@ impl Checked {
         Ok(block)
     }
 
-    /// The block's bytes, to be used for another one, if nobody else has them.
-    pub fn into_buffer(self) -> Option<Vec<u8>> {
-        Arc::into_inner(self.bytes)
+    /// The block's memory, to be used for another one, if nobody else has it.
+    pub fn into_memory(self) -> Option<Arc<[u8]>> {
+        let mut memory = self.bytes;
+        let is_alone = Arc::get_mut(&mut memory).is_some();
+        is_alone.then_some(memory)
     }
 
-    fn parts(bytes: Vec<u8>) -> Option<Checked> {
-        let mut end = bytes.len().checked_sub(4)?;
-        let tail = u32_at(&bytes, end)?;
+    fn parts(bytes: Arc<[u8]>, len: usize) -> Option<Checked> {
+        let plain = bytes.get(..len)?;
+        let mut end = len.checked_sub(4)?;
+        let tail = u32_at(plain, end)?;
         let restart_count = tail & !HASH_INDEX_FLAG;
-        let mut bucket_count = 0;
+        let mut bucket_count = None;
         if tail & HASH_INDEX_FLAG != 0 {
             end = end.checked_sub(2)?;
-            bucket_count = u16_at(&bytes, end).filter(|count| *count > 0)?;
-            end = end.checked_sub(usize::from(bucket_count))?;
+            let count = u16_at(plain, end).filter(|count| *count > 0)?;
+            end = end.checked_sub(usize::from(count))?;
+            bucket_count = Some(count);
         }
         let entries_len = end.checked_sub((restart_count as usize).checked_mul(4)?)?;
         Some(Checked {
-            bytes: Arc::new(bytes),
+            bytes,
             entries_len: u32::try_from(entries_len).ok()?,
             restart_count,
             bucket_count,
@@ -128,7 +157,7 @@ impl Checked {
     #[inline]
     fn buckets(&self) -> &[u8] {
         let start = self.entries_len as usize + self.restart_count() * 4;
-        let end = start + usize::from(self.bucket_count);
+        let end = start + usize::from(self.bucket_count.unwrap_or(0));
         self.bytes.get(start..end).unwrap_or_default()
     }
 
@@ -173,22 +202,21 @@ impl Checked {
         Ok(())
     }
 
-    /// The block's bytes, to be kept.
+    /// The block's memory, to be kept.
     #[inline]
-    pub fn shared_bytes(&self) -> &Arc<Vec<u8>> {
+    pub fn memory(&self) -> &Arc<[u8]> {
         &self.bytes
     }
 
     /// A part of the block as a handle that keeps the block's bytes alive, without copying.
     pub fn slice(&self, range: Range<usize>) -> Bytes {
-        Bytes::slice_of(&self.bytes, range)
+        Bytes::of_block(&self.bytes, range)
     }
 
     /// Bytes of memory it takes, with its bytes and their reference counts.
     pub fn size_bytes(&self) -> usize {
         let counts = 2 * size_of::<usize>();
-        let fixed = size_of::<Checked>() + size_of::<Vec<u8>>();
-        self.bytes.capacity() + fixed + counts
+        self.bytes.len() + size_of::<Checked>() + counts
     }
 
     /// What the hash index knows of the user key with that hash.

@@ -252,7 +252,7 @@ impl BlockCursor {
             return false;
         };
         key.clone_into(&mut self.key);
-        sheaf.bind(block.shared_bytes(), way == Way::Back);
+        sheaf.bind(block.memory(), way == Way::Back);
         self.at = at;
         self.next = value.end;
         self.value = value;

@@ -91,13 +91,13 @@ impl BlockSource {
             return Ok(rows);
         }
         self.read_around(handle, fill_cache);
-        let rows = self.unpack_rows(self.read_plain(handle)?, handle)?;
+        let rows = self.read_rows(handle)?;
         self.keep_rows(handle, &rows, fill_cache);
         Ok(rows)
     }
 
-    /// A block of entries, for a scan that goes on behind it. `spare` is a buffer that nobody
-    /// needs any more; it may become the block's.
+    /// A block of entries, for a scan that goes on behind it. `spare` is the memory of a block that
+    /// the scan needs no more; it may become that of this one.
     ///
     /// What was read ahead is kept in the cache only where that pushes nothing out: a long scan
     /// reads it again for little, in large pieces, and would cost point reads what they keep.
@@ -106,7 +106,7 @@ impl BlockSource {
         handle: BlockHandle,
         fill_cache: bool,
         ahead: &mut Readahead,
-        spare: &mut Vec<u8>,
+        spare: &mut Option<Arc<[u8]>>,
     ) -> Result<Checked> {
         if let Some(rows) = self.cached_rows(handle)? {
             if ahead.pass(handle) {
@@ -116,12 +116,15 @@ impl BlockSource {
         }
         let Some(stored) = ahead.stored(&*self.file, handle) else {
             self.read_around(handle, fill_cache);
-            let rows = self.unpack_rows(self.read_plain(handle)?, handle)?;
+            let rows = self.read_rows(handle)?;
             self.keep_rows(handle, &rows, fill_cache);
             return Ok(rows);
         };
-        let plain = stored.and_then(|stored| self.unpack(stored, handle, std::mem::take(spare)));
-        let rows = self.unpack_rows(plain.map_err(|error| self.at(error, handle))?, handle)?;
+        let rows = stored.and_then(|stored| {
+            let (packing, packed) = self.check(stored, handle)?;
+            unpack_rows(packing, packed, handle, spare.take())
+        });
+        let rows = rows.map_err(|error| self.at(error, handle))?;
         let has_room = fill_cache && self.cache.has_room(&self.key(handle), rows.size_bytes());
         self.keep_rows(handle, &rows, has_room);
         Ok(rows)
@@ -129,7 +132,7 @@ impl BlockSource {
 
     /// A block of entries as the file has it, past the cache.
     pub fn rows_from_file(&self, handle: BlockHandle) -> Result<Checked> {
-        self.unpack_rows(self.read_plain(handle)?, handle)
+        self.read_rows(handle)
     }
 
     /// A partition of the index.
@@ -220,12 +223,9 @@ impl BlockSource {
 
     /// The plain bytes of any block: read, checked, unpacked.
     pub fn read_plain(&self, handle: BlockHandle) -> Result<Vec<u8>> {
-        let plain = match self.stored_len(handle) {
-            Ok(len) if buffers::STORED_BUFFER.keeps(len) => self.read_in_passing(handle, len),
-            Ok(len) => self.read_owned(handle, len),
-            Err(error) => Err(error),
-        };
-        plain.map_err(|error| self.at(error, handle))
+        self.read_stored(handle, |packing, packed| {
+            packing.unpack(packed, plain_len(handle)?)
+        })
     }
 
     /// The error, with the file and the block it concerns.
@@ -263,9 +263,9 @@ impl BlockSource {
             let cached = Cached::Rows(rows.clone());
             let gone = self.cache.insert(self.key(handle), cached, charge);
             if let Some(Cached::Rows(gone)) = gone
-                && let Some(buffer) = gone.into_buffer()
+                && let Some(memory) = gone.into_memory()
             {
-                buffers::PLAIN_BUFFER.give_back(buffer);
+                buffers::give_back(memory);
             }
         }
     }
@@ -283,8 +283,10 @@ impl BlockSource {
         self.at(error, handle)
     }
 
-    fn unpack_rows(&self, plain: Vec<u8>, handle: BlockHandle) -> Result<Checked> {
-        Checked::new(plain).map_err(|error| self.at(error, handle))
+    fn read_rows(&self, handle: BlockHandle) -> Result<Checked> {
+        self.read_stored(handle, |packing, packed| {
+            unpack_rows(packing, packed, handle, None)
+        })
     }
 
     // Held against the file's size: a damaged length must not become an allocation.
@@ -295,39 +297,30 @@ impl BlockSource {
             .ok_or_else(|| Error::corruption("a block handle points behind the file"))
     }
 
-    // By way of a buffer of the thread, which keeps its length so that nothing is cleared.
-    fn read_in_passing(&self, handle: BlockHandle, len: usize) -> Result<Vec<u8>> {
-        let mut stored = buffers::STORED_BUFFER.take();
-        if stored.len() < len {
-            stored.resize(len, 0);
-        }
-        let plain = self
-            .file
-            .read_at(handle.offset, &mut stored[..len])
-            .and_then(|()| self.check(&stored[..len], handle))
-            .and_then(|(packing, packed)| unpack_as(packing, packed, handle, buffers::for_plain));
-        buffers::STORED_BUFFER.give_back(stored);
-        plain
-    }
-
-    // A long block: the bytes read become the block where nothing is packed.
-    fn read_owned(&self, handle: BlockHandle, len: usize) -> Result<Vec<u8>> {
-        let mut stored = Vec::with_capacity(len);
-        self.file.read_onto(handle.offset, len, &mut stored)?;
-        match self.check(&stored, handle)? {
-            (Compression::None, packed) => {
-                let len = packed.len();
-                stored.truncate(len);
-                same_len(stored, handle)
+    // By way of a buffer of the thread, which keeps its length so that nothing is cleared; a long
+    // block by way of one of its own.
+    fn read_stored<T>(
+        &self,
+        handle: BlockHandle,
+        unpack: impl FnOnce(Compression, &[u8]) -> Result<T>,
+    ) -> Result<T> {
+        let read = self.stored_len(handle).and_then(|len| {
+            let mut stored = match buffers::STORED_BUFFER.keeps(len) {
+                true => buffers::STORED_BUFFER.take(),
+                false => vec![0; len],
+            };
+            if stored.len() < len {
+                stored.resize(len, 0);
             }
-            (packing, packed) => unpack_as(packing, packed, handle, buffers::for_plain),
-        }
-    }
-
-    // The plain bytes are put into `plain`, whatever it held.
-    fn unpack(&self, stored: &[u8], handle: BlockHandle, plain: Vec<u8>) -> Result<Vec<u8>> {
-        let (compression, packed) = self.check(stored, handle)?;
-        unpack_as(compression, packed, handle, |_| plain)
+            let unpacked = self
+                .file
+                .read_at(handle.offset, &mut stored[..len])
+                .and_then(|()| self.check(&stored[..len], handle))
+                .and_then(|(packing, packed)| unpack(packing, packed));
+            buffers::STORED_BUFFER.give_back(stored);
+            unpacked
+        });
+        read.map_err(|error| self.at(error, handle))
     }
 
     // Packed bytes whose checksum is right, and how they are packed.
@@ -352,31 +345,28 @@ impl BlockSource {
 
 const _: () = assert!(TRAILER_BYTES == 1 + 4);
 
-fn same_len(plain: Vec<u8>, handle: BlockHandle) -> Result<Vec<u8>> {
-    match plain.len() == handle.plain_len as usize {
-        true => Ok(plain),
-        false => Err(Error::corruption(
-            "a block is not as long as its index says",
-        )),
+// Asked for before anything is allocated: a damaged length must not become an allocation.
+fn plain_len(handle: BlockHandle) -> Result<usize> {
+    let plain_len = handle.plain_len as usize;
+    match plain_len <= PLAIN_BYTES_MAX {
+        true => Ok(plain_len),
+        false => Err(Error::corruption(format!(
+            "a block claims to unpack to {plain_len} bytes"
+        ))),
     }
 }
 
-fn unpack_as(
-    compression: Compression,
+fn unpack_rows(
+    packing: Compression,
     packed: &[u8],
     handle: BlockHandle,
-    memory_for: impl FnOnce(usize) -> Vec<u8>,
-) -> Result<Vec<u8>> {
-    let plain_len = handle.plain_len as usize;
-    if plain_len > PLAIN_BYTES_MAX {
-        return Err(Error::corruption(format!(
-            "a block claims to unpack to {plain_len} bytes"
-        )));
-    }
-    // Asked for only now: a damaged length must not become an allocation.
-    let mut plain = memory_for(plain_len);
-    compression.unpack_into(packed, plain_len, &mut plain)?;
-    Ok(plain)
+    spare: Option<Arc<[u8]>>,
+) -> Result<Checked> {
+    let len = plain_len(handle)?;
+    let mut memory = buffers::for_plain(len, spare);
+    let plain = Arc::get_mut(&mut memory).expect("nobody else holds it");
+    packing.unpack_to(packed, &mut plain[..len])?;
+    Checked::in_memory(memory, len)
 }
 
 impl fmt::Debug for BlockSource {

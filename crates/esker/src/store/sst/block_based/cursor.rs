@@ -26,8 +26,8 @@ pub struct BlockBasedCursor {
     place: Option<IndexPlace>,
     rows: BlockCursor,
     ahead: Readahead,
-    /// Bytes of a block that was left: the next one is unpacked into them.
-    spare: Vec<u8>,
+    /// Memory of a block that was left: the next one is unpacked into it.
+    spare: Option<Arc<[u8]>>,
 }
 
 impl BlockBasedCursor {
@@ -39,7 +39,7 @@ impl BlockBasedCursor {
             place: None,
             rows: BlockCursor::default(),
             ahead: Readahead::new(options.readahead_bytes_max),
-            spare: Vec::new(),
+            spare: None,
         }
     }
 
@@ -68,9 +68,7 @@ impl BlockBasedCursor {
         let source = self.reader.source();
         let fill_cache = self.options.fill_cache;
         let block = source.rows_ahead(handle, fill_cache, &mut self.ahead, &mut self.spare)?;
-        if let Some(buffer) = self.rows.enter(block).and_then(Checked::into_buffer) {
-            self.spare = buffer;
-        }
+        self.spare = self.rows.enter(block).and_then(Checked::into_memory);
         self.place = Some(place);
         Ok(true)
     }

@@ -126,3 +126,31 @@ fn an_empty_block_is_empty() {
     let target = key::encode(b"k", Trailer::seek(SeqNo::MAX));
     assert!(!cursor.seek(&KeyOrder::Bytewise, &target).unwrap());
 }
+
+#[test]
+fn what_lies_behind_a_block_in_its_memory_means_nothing() {
+    // Memory is a little longer than most blocks, and holds what an earlier block left there.
+    let plain = small_block();
+    let mut memory = plain.clone();
+    memory.extend_from_slice(&[0xff; 100]);
+    let block = Checked::in_memory(memory.into(), plain.len()).unwrap();
+    let known = Checked::new(plain).unwrap();
+    assert_eq!(block.entries(), known.entries());
+    assert_eq!(block.restart_count(), known.restart_count());
+    for key in [b"apple".as_slice(), b"cat", b"none"] {
+        assert_eq!(block.bucket(hash64(key)), known.bucket(hash64(key)));
+    }
+    assert!(Checked::in_memory(Arc::from([0; 3]), 4).is_err());
+}
+
+#[test]
+fn memory_that_somebody_holds_is_not_used_again() {
+    // A reader who kept the block, or a value of it, must not see it change.
+    let block = Checked::new(small_block()).unwrap();
+    let other = block.clone();
+    assert!(other.into_memory().is_none());
+    let value = block.slice(0..31);
+    assert!(block.into_memory().is_none());
+    drop(value);
+    assert!(Checked::new(small_block()).unwrap().into_memory().is_some());
+}
