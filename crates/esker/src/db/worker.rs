@@ -303,8 +303,9 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     // Without space the same work would fail again at once: the next flush, or a writer that
     // finds space, wakes the background instead.
     let may_go_on = finished.as_ref().err().map(Error::kind) != Some(ErrorKind::OutOfSpace);
-    running.set_result(finished);
+    // Before anybody who waits for the result: the room that it gave is there then.
     janitor::remove_doomed(core);
+    running.set_result(finished);
     regulate::set_rates(core);
     regulate::set_memory(core);
     core.env.pages.trim_heap();

@@ -1,11 +1,17 @@
 //! Without space: what helps is possible, and the messages say what helps.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use esker::base::codec::compress::Compression;
+use esker::env::bundle::Env;
 use esker::env::fs::Fs;
+use esker::env::signal::Signal;
 use esker::env::sim::SimWorld;
 use esker::{Db, Durability, ErrorKind, Keyspace, KeyspaceOptions, Readable, WriteOptions};
+
+use crate::watched_fs::{Eye, Lie, WatchedFs};
 
 /// The smallest limit that can be set.
 const LIMIT_BYTES: u64 = 16 << 20;
@@ -157,4 +163,39 @@ fn large_values_stop_at_the_disk_limit_while_the_background_is_stuck() {
     world.pool.run_all();
     db.put("key", vec![b'w'; 64 << 10]).unwrap();
     assert_eq!(db.get("key").unwrap().unwrap(), vec![b'w'; 64 << 10]);
+}
+
+#[test]
+fn what_a_compaction_replaced_is_gone_when_it_returns() {
+    // Large files take their time to be removed, here longer than a waiter sleeps between two
+    // looks. Who compacts to make room has the room then.
+    let world = SimWorld::new(5);
+    let returned = Arc::new(Signal::default());
+    let has_returned = Arc::clone(&returned);
+    let eye: Eye = Arc::new(move |_, doing| {
+        if doing.starts_with("remove") {
+            has_returned.block(0, Duration::from_millis(600));
+        }
+    });
+    let env = Env {
+        fs: Arc::new(WatchedFs::new(&world.fs, Some(eye), Lie::None)),
+        ..Env::real(2)
+    };
+    let builder = Db::builder("db").env(env);
+    let db = builder.set("compaction.automatic", "false").unwrap();
+    let db = db.open().unwrap();
+    for round in 0..2 {
+        for number in 0..100u32 {
+            db.put(number.to_be_bytes(), format!("{round}")).unwrap();
+        }
+        db.flush().unwrap();
+    }
+    let tables = || {
+        let names = world.fs.list(Path::new("db")).unwrap();
+        names.iter().filter(|name| name.ends_with(".sst")).count()
+    };
+    assert_eq!(tables(), 2);
+    db.compact::<&[u8]>(..).unwrap();
+    assert_eq!(tables(), 1);
+    returned.raise();
 }
