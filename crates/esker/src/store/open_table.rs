@@ -19,6 +19,7 @@ const SHARD_COUNT_MAX: usize = 16;
 pub struct OpenTable<R> {
     shards: Vec<Shard<R>>,
     files_per_shard: AtomicUsize,
+    open_count: AtomicUsize,
 }
 
 struct Shard<R> {
@@ -53,6 +54,7 @@ impl<R> OpenTable<R> {
         OpenTable {
             shards: (0..shard_count).map(|_| Shard::default()).collect(),
             files_per_shard: AtomicUsize::new(open_max / shard_count),
+            open_count: AtomicUsize::new(0),
         }
     }
 
@@ -84,13 +86,22 @@ impl<R> OpenTable<R> {
 
     /// Takes out the file with that number. Whoever still holds it may go on reading.
     pub fn forget(&self, number: FileNumber) -> Option<Arc<R>> {
-        let gone = self.shard(number).write().remove(&number);
-        gone.map(|open| open.reader)
+        let gone = self.shard(number).write().remove(&number)?;
+        self.open_count.fetch_sub(1, Ordering::Relaxed);
+        Some(gone.reader)
     }
 
     /// How many files are open.
     pub fn open_count(&self) -> usize {
-        self.shards.iter().map(|shard| shard.read().len()).sum()
+        // Relaxed: a number to be told, and a bound that a file more or less does not hurt.
+        self.open_count.load(Ordering::Relaxed)
+    }
+
+    /// Whether no more than half of the files are open that may be.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        let open_max = self.files_per_shard.load(Ordering::Relaxed) * self.shards.len();
+        self.open_count() <= open_max / 2
     }
 
     // When another thread opened the same file meanwhile, that one is taken.
@@ -126,6 +137,8 @@ impl<R> OpenTable<R> {
             used_at: AtomicU64::new(now * 2),
         };
         files.insert(number, open);
+        self.open_count.fetch_add(1, Ordering::Relaxed);
+        self.open_count.fetch_sub(gone.len(), Ordering::Relaxed);
         Opened {
             reader,
             is_new: true,

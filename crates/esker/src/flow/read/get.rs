@@ -67,17 +67,10 @@ fn search(view: &View, lookup: &mut Lookup<'_>) -> Result<()> {
             return Ok(());
         }
     }
-    for (index, run) in view.runs().iter().enumerate() {
-        if view.is_ruled_out(index, lookup.hash) {
-            continue;
-        }
-        let file = run.find(view.order(), lookup.key);
-        if let Some(file) = file.filter(|file| lookup.may_see(file)) {
-            let reader = view.open(file)?;
-            lookup.ask_file(view, file, &reader)?;
-            if lookup.is_settled {
-                return Ok(());
-            }
+    for index in 0..view.runs().len() {
+        lookup.ask_run(view, index)?;
+        if lookup.is_settled {
+            return Ok(());
         }
     }
     Ok(())
@@ -133,19 +126,9 @@ impl<'k> Lookup<'k> {
         self.key
     }
 
-    /// The key's `hash64`.
-    pub fn hash(&self) -> u64 {
-        self.hash
-    }
-
     /// Whether older sources need not be asked any more.
     pub fn is_settled(&self) -> bool {
         self.is_settled
-    }
-
-    /// Whether a file may hold something that the reader sees.
-    pub fn may_see(&self, file: &FileRecord) -> bool {
-        file.smallest_seqno.is_visible_at(self.at.seqno)
     }
 
     /// Asks the memtable in that place.
@@ -162,8 +145,24 @@ impl<'k> Lookup<'k> {
         Ok(())
     }
 
-    /// Asks an open file.
-    pub fn ask_file(&mut self, view: &View, file: &FileRecord, reader: &AnyReader) -> Result<()> {
+    /// Asks the run in that place.
+    #[inline]
+    pub fn ask_run(&mut self, view: &View, index: usize) -> Result<()> {
+        if view.is_ruled_out(index, self.hash) {
+            return Ok(());
+        }
+        let run = &view.runs()[index];
+        let Some(place) = run.find(view.order(), self.key) else {
+            return Ok(());
+        };
+        let file = &run.files()[place];
+        match file.smallest_seqno.is_visible_at(self.at.seqno) {
+            true => self.ask_file(view, file, &*view.open_at(index, place)?),
+            false => Ok(()),
+        }
+    }
+
+    fn ask_file(&mut self, view: &View, file: &FileRecord, reader: &AnyReader) -> Result<()> {
         let shadow = view.file_shadow(file, reader);
         let cover = shadow.and_then(|shadow| shadow.newest_cover(self.key, self.at.seqno));
         let mut at = Some(self.at.seqno);

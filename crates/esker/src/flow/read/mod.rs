@@ -17,7 +17,7 @@ pub mod fate;
 pub mod values;
 pub mod lazy_value;
 pub mod aim;
-pub mod sieve;
+pub mod open_runs;
 pub mod view;
 pub mod newest;
 pub mod get;

@@ -1,13 +1,9 @@
 //! Newest visible values of many keys, each file and block visited once.
 
-use std::sync::Arc;
-
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
-use crate::base::types::ids::FileNumber;
 use crate::flow::read::get::{Lookup, ReadAt, Wish};
 use crate::flow::read::view::View;
-use crate::store::sst::any_reader::AnyReader;
 
 /// One of the keys that were asked for.
 struct Question<'k> {
@@ -39,7 +35,9 @@ pub fn multi_get(view: &View, keys: &[&[u8]], at: &ReadAt) -> Vec<Result<Option<
         }
     }
     for index in 0..view.runs().len() {
-        ask_run(view, index, &mut questions);
+        for question in questions.iter_mut().filter(|question| question.is_open()) {
+            question.failure = question.lookup.ask_run(view, index).err();
+        }
     }
     questions.sort_by_key(|question| question.place);
     let answer = |question: Question<'_>| match question.failure {
@@ -50,31 +48,6 @@ pub fn multi_get(view: &View, keys: &[&[u8]], at: &ReadAt) -> Vec<Result<Option<
         }
     };
     questions.into_iter().map(answer).collect()
-}
-
-// Of the run in that place of the view.
-fn ask_run(view: &View, index: usize, questions: &mut [Question<'_>]) {
-    let run = &view.runs()[index];
-    let mut last: Option<(FileNumber, Arc<AnyReader>)> = None;
-    for question in questions.iter_mut().filter(|question| question.is_open()) {
-        if view.is_ruled_out(index, question.lookup.hash()) {
-            continue;
-        }
-        let file = run.find(view.order(), question.lookup.key());
-        let Some(file) = file.filter(|file| question.lookup.may_see(file)) else {
-            continue;
-        };
-        let reader = match &last {
-            Some((number, reader)) if *number == file.number => Ok(Arc::clone(reader)),
-            _ => view.open(file),
-        };
-        let asked = reader.and_then(|reader| {
-            let asked = question.lookup.ask_file(view, file, &reader);
-            last = Some((file.number, reader));
-            asked
-        });
-        question.failure = asked.err();
-    }
 }
 
 impl Question<'_> {

@@ -3,7 +3,6 @@
 use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::error::Result;
-use crate::base::types::ids::Level;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::view::View;
 
@@ -29,26 +28,25 @@ pub fn is_written_since(view: &View, key: &[u8], seen: SeqNo) -> Result<bool> {
             return Ok(true);
         }
     }
-    for level in Level::all() {
-        for run in view.parts().levels.runs(level) {
-            let Some(file) = run.find(view.order(), key) else {
-                continue;
-            };
-            if file.largest_seqno <= seen {
-                continue;
-            }
-            let reader = view.open(file)?;
-            let read = ReadOptions::default();
-            let found = reader.get_hashed(key, hash64(key), SeqNo::MAX, &read)?;
-            if found.is_some_and(|found| found.trailer.seqno() > seen) {
-                return Ok(true);
-            }
-            let cover = view
-                .file_shadow(file, &reader)
-                .and_then(|shadow| shadow.newest_cover(key, SeqNo::MAX));
-            if cover.is_some_and(|cover| cover > seen) {
-                return Ok(true);
-            }
+    for (index, run) in view.runs().iter().enumerate() {
+        let Some(place) = run.find(view.order(), key) else {
+            continue;
+        };
+        let file = &run.files()[place];
+        if file.largest_seqno <= seen {
+            continue;
+        }
+        let reader = view.open_at(index, place)?;
+        let read = ReadOptions::default();
+        let found = reader.get_hashed(key, hash64(key), SeqNo::MAX, &read)?;
+        if found.is_some_and(|found| found.trailer.seqno() > seen) {
+            return Ok(true);
+        }
+        let cover = view
+            .file_shadow(file, &reader)
+            .and_then(|shadow| shadow.newest_cover(key, SeqNo::MAX));
+        if cover.is_some_and(|cover| cover > seen) {
+            return Ok(true);
         }
     }
     Ok(false)

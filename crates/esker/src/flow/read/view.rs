@@ -1,6 +1,7 @@
 //! What one read may see of a keyspace: memtables, levels, and what range deletions hide.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
@@ -12,8 +13,8 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
+use crate::flow::read::open_runs::OpenRuns;
 use crate::flow::read::shadow::Shadow;
-use crate::flow::read::sieve::Sieves;
 use crate::store::mem::memtable::Memtable;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::open_files::OpenFiles;
@@ -59,7 +60,16 @@ pub struct View {
     file_shadows: Arc<FileShadows>,
     /// The runs that have files, newest first: a point read goes through these, not through levels.
     runs: Box<[Run]>,
-    sieves: Arc<Sieves>,
+    open_runs: Arc<OpenRuns>,
+}
+
+/// An open file for a read.
+#[derive(Debug)]
+pub enum AtHand<'v> {
+    /// That the view keeps.
+    Kept(&'v Arc<AnyReader>),
+    /// That the table of open files had.
+    Opened(Arc<AnyReader>),
 }
 
 /// The shadows of the files that have range deletes, each built when first asked for.
@@ -88,16 +98,16 @@ impl View {
                 known.unwrap_or_default()
             })
             .collect();
-        let (file_shadows, sieves) = match previous {
+        let (file_shadows, open_runs) = match previous {
             Some(previous) if Arc::ptr_eq(&previous.parts.levels, &parts.levels) => (
                 Arc::clone(&previous.file_shadows),
-                Arc::clone(&previous.sieves),
+                Arc::clone(&previous.open_runs),
             ),
             _ => {
-                let known = previous.map(|view| (&*view.parts.levels, &*view.sieves));
+                let known = previous.map(|view| (&*view.parts.levels, &*view.open_runs));
                 (
                     Arc::new(file_shadows(&parts.levels, previous)),
-                    Arc::new(Sieves::new(&parts.levels, known)),
+                    Arc::new(OpenRuns::new(&parts.levels, known)),
                 )
             }
         };
@@ -110,7 +120,7 @@ impl View {
             parts,
             memtable_shadows,
             file_shadows,
-            sieves,
+            open_runs,
         }
     }
 
@@ -136,13 +146,30 @@ impl View {
     pub fn is_ruled_out(&self, index: usize, hash: u64) -> bool {
         let open = |file: &FileRecord| self.open(file).ok();
         let run = &self.runs[index];
-        self.sieves.is_ruled_out(index, hash, run, open)
+        self.open_runs.is_ruled_out(index, hash, run, open)
     }
 
     /// The order of the keyspace's keys.
     #[inline]
     pub fn order(&self) -> &KeyOrder {
         &self.parts.order
+    }
+
+    /// The open file in that place of the run in that place of [`View::runs`]. Kept at hand for
+    /// as long as the view, unless many are open.
+    ///
+    /// # Panics
+    /// When there is none in that place.
+    #[inline]
+    pub fn open_at(&self, index: usize, place: usize) -> Result<AtHand<'_>> {
+        if let Some(file) = self.open_runs.file(index, place) {
+            return Ok(AtHand::Kept(file));
+        }
+        let file = self.open(&self.runs[index].files()[place])?;
+        if self.parts.open_files.has_room() {
+            self.open_runs.keep(index, place, &file);
+        }
+        Ok(AtHand::Opened(file))
     }
 
     /// The open file of that record.
@@ -207,6 +234,18 @@ impl View {
         let mut tables = self.parts.memtables.iter();
         let index = tables.position(|known| Arc::ptr_eq(known, table))?;
         self.memtable_shadows.get(index).cloned()
+    }
+}
+
+impl Deref for AtHand<'_> {
+    type Target = AnyReader;
+
+    #[inline]
+    fn deref(&self) -> &AnyReader {
+        match self {
+            AtHand::Kept(file) => file,
+            AtHand::Opened(file) => file,
+        }
     }
 }
 

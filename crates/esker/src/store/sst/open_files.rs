@@ -65,7 +65,8 @@ impl OpenFiles {
         }
     }
 
-    /// Keeps at most `max_open` files open from now on, and at least one for each shard.
+    /// Keeps at most `max_open` files open from now on, and at least one for each shard; what
+    /// somebody holds stays open until he lets go of it.
     pub fn set_open_max(&self, max_open: usize) {
         self.open.set_open_max(max_open);
     }
@@ -99,6 +100,12 @@ impl OpenFiles {
     /// How many files are open.
     pub fn open_count(&self) -> usize {
         self.open.open_count()
+    }
+
+    /// Whether so few are open that one may be kept for long.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.open.has_room()
     }
 
     /// Bytes of memory that the open files keep: indexes, filters and the like.

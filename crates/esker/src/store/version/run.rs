@@ -95,11 +95,12 @@ impl Run {
         self.files.iter().map(|file| file.largest_seqno).max()
     }
 
-    /// The one file that may hold `key`.
+    /// Place of the one file that may hold `key`.
     #[inline]
-    pub fn find(&self, order: &KeyOrder, key: &[u8]) -> Option<&Arc<FileRecord>> {
-        let file = self.files.get(self.first_not_before(order, key))?;
-        (!file.starts_after(order, key)).then_some(file)
+    pub fn find(&self, order: &KeyOrder, key: &[u8]) -> Option<usize> {
+        let place = self.first_not_before(order, key);
+        let file = self.files.get(place)?;
+        (!file.starts_after(order, key)).then_some(place)
     }
 
     /// Index of the first file that does not lie wholly before `key`; the count of files when

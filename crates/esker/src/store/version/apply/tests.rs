@@ -388,6 +388,6 @@ fn ten_thousand_files_take_single_edits() {
     let run = version.keyspaces[&KeyspaceId(0)].levels.run(bottom);
     let numbers: BTreeSet<_> = run.files().iter().map(|file| file.number).collect();
     assert_eq!(numbers.len(), 9_980);
-    let found = run.find(&KeyOrder::Bytewise, &key(20_003)).unwrap();
-    assert_eq!(found.number, FileNumber(2_001));
+    let place = run.find(&KeyOrder::Bytewise, &key(20_003)).unwrap();
+    assert_eq!(run.files()[place].number, FileNumber(2_001));
 }

@@ -1,4 +1,4 @@
-//! Tests of `sieve`.
+//! Tests of `open_runs`.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::env::sim::fs::SimFs;
 use crate::flow::read::get::get;
 use crate::flow::read::model::{History, Write};
 use crate::flow::read::model_view::{Layout, read_at};
-use crate::flow::read::view::{View, ViewParts};
+use crate::flow::read::view::{AtHand, View, ViewParts};
 use crate::store::names::FileName;
 
 /// Puts of the keys of these numbers.
@@ -120,6 +120,41 @@ fn a_file_that_cannot_be_opened_is_told_by_who_reads_it() {
     assert_eq!(outside.unwrap(), None);
     let error = get(&view, &key_of(50), &read_at(SeqNo::MAX)).unwrap_err();
     assert_eq!(error.file(), Some("000001.sst"));
+}
+
+#[test]
+fn a_file_is_kept_from_the_first_read_on() {
+    // Closed and gone, it serves a view that came to it; another one cannot open it any more.
+    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let cuts = vec![key_of(30), key_of(60)];
+    layout.add_run(Level::new(3).unwrap(), &puts(1, 0..100), cuts);
+    let (fs, view) = (layout.fs(), layout.view(&[]));
+    let read = |view: &View, number| get(view, &key_of(number), &read_at(SeqNo::MAX));
+    assert!(read(&view, 50).unwrap().is_some());
+    view.parts().open_files.forget(FileNumber(2));
+    fs.remove_file(&path_of(FileNumber(2))).unwrap();
+    assert!(read(&view, 40).unwrap().is_some());
+    let error = read(&View::new(view.parts().clone(), None), 50).unwrap_err();
+    assert_eq!(error.file(), Some("000002.sst"));
+}
+
+#[test]
+fn of_many_open_files_none_is_kept() {
+    // What a view kept could not be closed for another file.
+    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let cuts = (1..=3).map(|part| key_of(part * 20)).collect();
+    layout.add_run(Level::new(3).unwrap(), &puts(1, 0..80), cuts);
+    let view = layout.view(&[]);
+    let open_files = &view.parts().open_files;
+    open_files.set_open_max(0);
+    for number in [10, 30, 50, 70, 10, 30, 50, 70] {
+        let found = get(&view, &key_of(number), &read_at(SeqNo::MAX));
+        assert!(found.unwrap().is_some());
+    }
+    for place in 0..4 {
+        let file = view.open_at(0, place).unwrap();
+        assert!(matches!(file, AtHand::Opened(_)));
+    }
 }
 
 fn path_of(number: FileNumber) -> std::path::PathBuf {
