@@ -11,7 +11,7 @@ pub trait Clock: Send + Sync + fmt::Debug {
     /// Time since 1970-01-01 UTC; may jump. For expiries and for people.
     fn unix_time(&self) -> Duration;
 
-    /// Whole seconds of [`Clock::unix_time`].
+    /// Whole seconds of [`Clock::unix_time`], or of a moment up to 10 ms before: the cheaper one.
     fn unix_seconds(&self) -> u64 {
         self.unix_time().as_secs()
     }

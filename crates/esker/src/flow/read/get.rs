@@ -133,8 +133,11 @@ impl<'k> Lookup<'k> {
 
     /// Asks the memtable in that place.
     pub fn ask_memtable(&mut self, view: &View, index: usize) -> Result<()> {
-        let cover = view.memtable_cover(index, self.key, self.at.seqno);
         let table = &view.parts().memtables[index];
+        if table.is_empty() {
+            return Ok(());
+        }
+        let cover = view.memtable_cover(index, self.key, self.at.seqno);
         for entry in table.history(self.key, self.at.seqno) {
             self.take(entry.trailer, &Raw::Lent(entry.value), cover)?;
             if self.is_settled {
