@@ -159,10 +159,11 @@ impl<'k> Lookup<'k> {
             return Ok(());
         };
         let file = &run.files()[place];
-        match file.smallest_seqno.is_visible_at(self.at.seqno) {
-            true => self.ask_file(view, file, &*view.open_at(index, place)?),
-            false => Ok(()),
+        if !file.smallest_seqno.is_visible_at(self.at.seqno) {
+            return Ok(());
         }
+        let reader = view.open_at(index, place)?;
+        self.ask_file(view, file, &reader)
     }
 
     fn ask_file(&mut self, view: &View, file: &FileRecord, reader: &AnyReader) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::base::types::range::KeyRange;
 use crate::base::types::sheaf::{Sheaf, Terms};
-use crate::flow::read::view::View;
+use crate::flow::read::view::{AtHand, View};
 use crate::store::sst::any_reader::AnyCursor;
 use crate::store::version::file::FileRecord;
 use crate::store::version::run::Run;
@@ -22,6 +22,8 @@ use crate::store::version::run::Run;
 pub struct RunCursor {
     view: Arc<View>,
     run: Run,
+    /// The run's place in the view, if it is one of it.
+    index: Option<usize>,
     /// The files of the run that the cursor moves over.
     files: Range<usize>,
     options: ReadOptions,
@@ -31,31 +33,35 @@ pub struct RunCursor {
 }
 
 impl RunCursor {
-    /// A cursor over the part of `run`, which belongs to `view`, that overlaps `range`.
+    /// A cursor over the part of `run`, whose files belong to `view`, that overlaps `range`.
     pub fn new(view: &Arc<View>, run: &Run, range: &KeyRange, options: ReadOptions) -> RunCursor {
-        let files = run.overlapping(view.order(), range);
-        let start = files.first().map_or(0, |first| {
-            run.first_not_before(view.order(), &first.smallest)
-        });
         RunCursor {
-            files: start..start + files.len(),
+            files: run.overlapping_places(view.order(), range),
             view: Arc::clone(view),
             run: run.clone(),
+            index: None,
             options,
             open: None,
             is_valid: false,
         }
     }
 
-    fn file(&self, index: usize) -> &FileRecord {
-        &self.run.files()[index]
+    /// The same over a run of the view, by its place in [`View::runs`].
+    pub fn at(view: &Arc<View>, index: usize, range: &KeyRange, options: ReadOptions) -> RunCursor {
+        RunCursor {
+            index: Some(index),
+            ..RunCursor::new(view, &view.runs()[index], range, options)
+        }
     }
 
     /// The cursor in the file at that place of the run.
     fn enter(&mut self, index: usize) -> Result<&mut AnyCursor> {
         if !matches!(&self.open, Some((open, _)) if *open == index) {
             self.open = None;
-            let reader = self.view.open(self.file(index))?;
+            let reader = match self.index {
+                Some(run) => self.view.open_at(run, index)?,
+                None => AtHand::Opened(self.view.open(&self.run.files()[index])?),
+            };
             self.open = Some((index, reader.cursor(self.options)));
         }
         Ok(self.current())
@@ -131,7 +137,8 @@ impl Cursor for RunCursor {
         self.is_valid = false;
         let index = self.first_not_before(target);
         let order = self.view.order();
-        if index == self.files.end || self.file(index).starts_after(order, key::user_key(target)) {
+        let starts_after = |file: &FileRecord| file.starts_after(order, key::user_key(target));
+        if index == self.files.end || starts_after(&self.run.files()[index]) {
             return self.last_before(index);
         }
         if self.enter(index)?.seek_for_prev(target)? {

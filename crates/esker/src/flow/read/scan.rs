@@ -19,7 +19,6 @@ use crate::flow::read::visible::VisibleCursor;
 use crate::flow::read::walk::Walk;
 use crate::store::mem::memtable::MemCursor;
 use crate::store::sst::any_reader::AnyCursor;
-use crate::store::version::run::Run;
 
 /// Movement over the keys and values of a range that one reader sees.
 pub type Scan = Walk<SourceCursor>;
@@ -39,8 +38,8 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
     for index in 0..view.parts().memtables.len() {
         sources.add_memtable(view, index, at);
     }
-    for run in view.runs() {
-        sources.add_run(view, run, &range, at)?;
+    for index in 0..view.runs().len() {
+        sources.add_run(view, index, &range, at)?;
     }
     let order = view.order().clone();
     let merged = MergingCursor::new(order.clone(), sources.cursors);
@@ -65,7 +64,7 @@ struct Sources {
     cursors: Vec<SourceCursor>,
     /// Each with its source's place in `cursors`.
     shadows: Vec<(usize, Arc<Shadow>)>,
-    /// Whether files among them point into the value log.
+    /// Whether files of their runs point into the value log.
     has_values: bool,
 }
 
@@ -89,27 +88,27 @@ impl Sources {
     fn add_run(
         &mut self,
         view: &Arc<View>,
-        run: &Run,
+        index: usize,
         range: &KeyRange,
         at: &ReadAt,
     ) -> Result<()> {
-        let files = run.overlapping(view.order(), range);
+        let run = &view.runs()[index];
+        let places = run.overlapping_places(view.order(), range);
         let source = self.cursors.len();
-        for file in files {
-            self.has_values |= !file.values.is_empty();
-            if file.range_delete_count > 0 {
-                let shadow = view.file_shadow(file, &*view.open(file)?);
-                self.shadows.extend(shadow.map(|shadow| (source, shadow)));
-            }
+        self.has_values |= run.has_values();
+        for place in run.deleting(&places) {
+            let reader = view.open_at(index, *place)?;
+            let shadow = view.file_shadow(&run.files()[*place], &reader);
+            self.shadows.extend(shadow.map(|shadow| (source, shadow)));
         }
-        match files {
-            [] => {}
-            [file] => {
-                let cursor = view.open(file)?.cursor(at.options);
+        match places.len() {
+            0 => {}
+            1 => {
+                let cursor = view.open_at(index, places.start)?.cursor(at.options);
                 self.cursors.push(SourceCursor::File(cursor));
             }
             _ => {
-                let cursor = RunCursor::new(view, run, range, at.options);
+                let cursor = RunCursor::at(view, index, range, at.options);
                 self.cursors.push(SourceCursor::Run(cursor));
             }
         }

@@ -238,10 +238,10 @@ impl View {
 }
 
 impl Deref for AtHand<'_> {
-    type Target = AnyReader;
+    type Target = Arc<AnyReader>;
 
     #[inline]
-    fn deref(&self) -> &AnyReader {
+    fn deref(&self) -> &Arc<AnyReader> {
         match self {
             AtHand::Kept(file) => file,
             AtHand::Opened(file) => file,

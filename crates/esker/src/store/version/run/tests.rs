@@ -137,3 +137,40 @@ fn an_edit_leaves_the_old_run_as_it_was() {
     let twice = more.edited(&order, &[FileNumber(1), FileNumber(1)], Vec::new());
     assert!(twice.unwrap_err().to_string().contains("twice"));
 }
+
+#[test]
+fn a_run_knows_which_of_its_files_delete_ranges() {
+    // Of five files the second and the fourth; asked for every part of the run.
+    let order = KeyOrder::Bytewise;
+    let files = (0..5u8).map(|place| {
+        let key = [b'a' + place];
+        let plain = record(u64::from(place) + 1, &key, &key);
+        Arc::new(FileRecord {
+            range_delete_count: u64::from(place % 2),
+            ..plain
+        })
+    });
+    let run = Run::new(0, &order, files.collect()).unwrap();
+    for start in 0..=5 {
+        for end in start..=5 {
+            let wanted = [1, 3]
+                .into_iter()
+                .filter(|place| (start..end).contains(place));
+            assert_eq!(run.deleting(&(start..end)), wanted.collect::<Vec<_>>());
+        }
+    }
+    assert!(!run.has_values());
+}
+
+#[test]
+fn a_run_knows_whether_a_file_points_into_the_value_log() {
+    // One of two does, whichever; without it none.
+    let order = KeyOrder::Bytewise;
+    let mut pointing = record(2, b"c", b"d");
+    pointing.values.add(FileNumber(9), 100);
+    let files = vec![file(1, b"a", b"b", false), Arc::new(pointing)];
+    let run = Run::new(0, &order, files).unwrap();
+    assert!(run.has_values());
+    assert!(!run.without(&order, FileNumber(2)).unwrap().has_values());
+    assert!(!Run::empty(0).has_values());
+}
