@@ -1,6 +1,7 @@
 //! How much lies on the disk, and how much room is left.
 
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -9,17 +10,32 @@ use crate::fail::{Failure, Outcome};
 /// The unit of a file's blocks, whatever the file system.
 const UNIT_BYTES: u64 = 512;
 
-/// Bytes that the files below `dir` take on the medium; holes take none.
+/// Bytes that the files below `dir` take on the medium; holes take none. What somebody removes
+/// meanwhile, which engines do in the background, takes none either.
 pub fn disk_bytes(dir: &Path) -> Outcome<u64> {
     let told = |error| Failure::system(format!("cannot read {}", dir.display()), &error);
     let mut bytes = 0;
     for entry in fs::read_dir(dir).map_err(told)? {
-        let entry = entry.map_err(told)?;
-        let found = entry.metadata().map_err(told)?;
-        bytes += match found.is_dir() {
-            true => disk_bytes(&entry.path())?,
-            false => found.blocks() * UNIT_BYTES,
-        };
+        bytes += bytes_of(&entry.map_err(told)?).map_err(told)?;
+    }
+    Ok(bytes)
+}
+
+fn bytes_of(entry: &DirEntry) -> io::Result<u64> {
+    match entry_bytes(entry) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        counted => counted,
+    }
+}
+
+fn entry_bytes(entry: &DirEntry) -> io::Result<u64> {
+    let found = entry.metadata()?;
+    if !found.is_dir() {
+        return Ok(found.blocks() * UNIT_BYTES);
+    }
+    let mut bytes = 0;
+    for entry in fs::read_dir(entry.path())? {
+        bytes += bytes_of(&entry?)?;
     }
     Ok(bytes)
 }

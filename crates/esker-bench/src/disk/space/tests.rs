@@ -16,6 +16,21 @@ fn files_in_folders_count_too() {
 }
 
 #[test]
+fn what_is_removed_meanwhile_takes_nothing() {
+    // An engine tidies up behind the one who counts: a file and a folder that were listed are gone.
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), b"bytes").unwrap();
+    fs::create_dir(dir.path().join("folder")).unwrap();
+    let listed: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
+    fs::remove_file(dir.path().join("file")).unwrap();
+    fs::remove_dir(dir.path().join("folder")).unwrap();
+    assert_eq!(listed.len(), 2);
+    for entry in listed {
+        assert_eq!(bytes_of(&entry.unwrap()).unwrap(), 0);
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_both_numbers() {
     // A directory that is still to be made has the room of the one above it.
     let dir = tempfile::tempdir().unwrap();
