@@ -193,7 +193,9 @@ impl Store for Embedded {
         while quiet_looks < QUIET_LOOKS {
             let stats = self.db.stats();
             let is_due = |keyspace: &esker::KeyspaceStats| {
-                let is_full = keyspace.levels.iter().any(|level| level.score >= 1.0);
+                // What nobody compacts stays full.
+                let is_full =
+                    keyspace.is_automatic && keyspace.levels.iter().any(|level| level.score >= 1.0);
                 keyspace.sealed_count > 0 || is_full
             };
             let is_busy = stats.job_count > 0 || stats.keyspaces.iter().any(is_due);

@@ -91,6 +91,8 @@ pub struct KeyspaceStats {
     pub debt_bytes: u64,
     /// Bytes per second that writers may write; `None` when nothing holds them back.
     pub write_rate: Option<u64>,
+    /// Whether it is compacted without being asked (setting `compaction.automatic`).
+    pub is_automatic: bool,
 }
 
 /// What is known of one level.
@@ -269,6 +271,7 @@ fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
             .collect(),
         debt_bytes: debt_bytes(levels, &targets, options),
         write_rate: (rate != RATE_UNLIMITED).then_some(rate),
+        is_automatic: options.is_automatic,
     }
 }
 

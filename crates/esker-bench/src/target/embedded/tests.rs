@@ -82,6 +82,25 @@ fn merges_without_an_operator_are_refused() {
 }
 
 #[test]
+fn a_drain_ends_where_compactions_wait_to_be_asked() {
+    // More runs in level 0 than it should have, and nobody to merge them.
+    let settings = StoreSettings {
+        own: vec![("compaction.automatic".into(), "false".into())],
+        ..StoreSettings::default()
+    };
+    let (_dir, opened) = open(&settings);
+    let store = opened.store;
+    for number in 0..40_u8 {
+        store
+            .put(&[number % 2], &[number], WriteHow::default())
+            .unwrap();
+        store.flush().unwrap();
+    }
+    store.drain().unwrap();
+    assert_eq!(store.counters().levels[0].file_count, 40);
+}
+
+#[test]
 fn settings_are_translated_and_told() {
     // What has an equivalent is given, what has none says why; the engine takes all of it.
     let settings = StoreSettings {
