@@ -11,11 +11,9 @@ use crate::base::types::seqno::SeqNo;
 use crate::db::iterator::{DbCursor, Iter, Source};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
-use crate::db::toll::{Passage, is_payday};
-use crate::db::worker;
+use crate::db::toll::Passage;
 use crate::flow::read::get::{ReadAt, contains, get};
 use crate::flow::read::multi_get::multi_get;
-use crate::flow::read::view::View;
 
 /// What can be read: a keyspace as it is now, or as it was when a snapshot was taken.
 pub trait Readable {
@@ -91,8 +89,8 @@ impl Moment<'_> {
         let core = self.lease.core();
         core.gate.check_read()?;
         let view = self.parts.current.load();
-        self.count(&view, 1);
         let value = get(&view, key, &self.at())?;
+        core.board.add(Tick::Gets, 1);
         if value.is_some() {
             core.board.add(Tick::GetsFound, 1);
         }
@@ -100,34 +98,19 @@ impl Moment<'_> {
     }
 
     fn multi_get(&self, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
-        self.lease.core().gate.check_read()?;
+        let core = self.lease.core();
+        core.gate.check_read()?;
         let view = self.parts.current.view();
-        self.count(&view, keys.len() as u64);
+        core.board.add(Tick::Gets, keys.len() as u64);
         multi_get(&view, keys, &self.at()).into_iter().collect()
     }
 
     fn contains_key(&self, key: &[u8]) -> Result<bool> {
-        self.lease.core().gate.check_read()?;
+        let core = self.lease.core();
+        core.gate.check_read()?;
         let view = self.parts.current.load();
-        self.count(&view, 1);
+        core.board.add(Tick::Gets, 1);
         contains(&view, key, &self.at())
-    }
-
-    /// Counts point reads, and has them pay for level 0 now and then.
-    fn count(&self, view: &View, count: u64) {
-        let counted = self.lease.core().board.add(Tick::Gets, count);
-        if is_payday(counted, count) {
-            self.pay(view);
-        }
-    }
-
-    #[cold]
-    fn pay(&self, view: &View) {
-        let passage = Passage::through(&view.parts().levels, &self.parts.toll);
-        if passage.is_some_and(|passage| passage.pay_gets()) {
-            // Perhaps they have paid for a merge.
-            worker::wake(self.lease.core());
-        }
     }
 
     pub(crate) fn source(&self, range: KeyRange) -> Result<Source> {

@@ -6,9 +6,8 @@
 //! it, it is merged. Together both cost at most twice what they would if the future were known
 //! (the ski rental problem; LevelDB merges a file after so many seeks in vain).
 //!
-//! Point reads, which a filter keeps from most runs, pay less, and for many at a time: a sum that
-//! all threads add to would cost each of them more than the runs do. Decision record:
-//! docs/decisions/0010.
+//! Point reads pay nothing: a filter keeps them from most runs, and a sum that all threads add to
+//! would cost them more than the runs do. Decision record: docs/decisions/0010.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,18 +18,11 @@ use crate::store::version::levels::Levels;
 /// What is merged in the time that a seek spends in one more run, in bytes: a microsecond.
 const SEEK_BYTES: u64 = 128;
 
-/// What is merged in the time that a point read spends on the filter of one more run, in bytes.
-const GET_BYTES: u64 = 8;
-
 /// What is merged in the time by which several sources make a step dearer, in bytes.
 const STEP_BYTES: u64 = 16;
 
 /// A merge that costs less is not worth its file operations either.
 const PAID_BYTES_MIN: u64 = 4 << 20;
-
-/// Point reads of a thread that are paid for together, by the last of them, in the keyspace that it
-/// reads: over many payments each keyspace gets its share.
-const GETS_PER_PAYMENT: u64 = 1024;
 
 /// Readers ask whether they have paid enough whenever so many bytes more were paid.
 const LOOK_BYTES: u64 = 1 << 20;
@@ -82,24 +74,10 @@ impl Passage {
 
     /// Pays for seeks and steps; says whether it is time to look if that is enough.
     pub fn pay(&self, seeks: u64, steps: u64) -> bool {
-        self.add(seeks * self.run_count * SEEK_BYTES + steps * STEP_BYTES)
-    }
-
-    /// Pays for the point reads of a payment, as [`Passage::pay`] does for seeks.
-    pub fn pay_gets(&self) -> bool {
-        self.add(GETS_PER_PAYMENT * self.run_count * GET_BYTES)
-    }
-
-    fn add(&self, bytes: u64) -> bool {
+        let bytes = seeks * self.run_count * SEEK_BYTES + steps * STEP_BYTES;
         let before = self.toll.paid_bytes.fetch_add(bytes, Ordering::Relaxed);
         (before + bytes) / LOOK_BYTES > before / LOOK_BYTES
     }
-}
-
-/// Whether a thread whose point reads have come to `counted`, of which the last `count` are new,
-/// is to pay for them.
-pub fn is_payday(counted: u64, count: u64) -> bool {
-    counted % GETS_PER_PAYMENT < count
 }
 
 #[cfg(test)]

@@ -58,31 +58,6 @@ fn readers_who_have_paid_for_a_merge_get_it() {
 }
 
 #[test]
-fn point_reads_pay_as_well() {
-    // A sixteenth of what a seek pays, a thousand at a time.
-    for each in [1, 64] {
-        let world = SimWorld::new(4);
-        let db = layered(&world, "true");
-        let keys: Vec<_> = (0..each).map(|_| 50_u32.to_be_bytes()).collect();
-        let read = |count: usize| {
-            for turn in 0..count / each {
-                match (each, turn % 2) {
-                    (1, 0) => assert!(db.get(keys[0]).unwrap().is_some()),
-                    (1, _) => assert!(db.contains_key(keys[0]).unwrap()),
-                    _ => assert!(db.multi_get(&keys).unwrap().iter().all(Option::is_some)),
-                }
-            }
-            world.pool.run_all();
-        };
-        // What this thread read of other databases stands in other counters.
-        read(16 * SEEKS_DUE - 64);
-        assert_eq!(depths(&db), [0, 6]);
-        read(64);
-        assert_eq!(depths(&db), [6]);
-    }
-}
-
-#[test]
 fn what_was_paid_counts_for_the_files_that_were_read() {
     // A flush changes them: who reads those has paid nothing yet.
     let world = SimWorld::new(2);

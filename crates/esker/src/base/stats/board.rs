@@ -122,10 +122,9 @@ impl Board {
         Board::default()
     }
 
-    /// Raises a counter by `amount`, in its unit. Returns what the calling thread's part of it
-    /// stands at, which costs nothing to know.
-    pub fn add(&self, tick: Tick, amount: u64) -> u64 {
-        self.counters.add(tick as usize, amount)
+    /// Raises a counter by `amount`, in its unit.
+    pub fn add(&self, tick: Tick, amount: u64) {
+        self.counters.add(tick as usize, amount);
     }
 
     /// What a counter stands at.

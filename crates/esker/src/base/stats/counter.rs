@@ -25,13 +25,12 @@ impl<const N: usize> Counters<N> {
         }
     }
 
-    /// Raises the counter at `index` by `amount`; sums wrap after 2^64. Returns what the calling
-    /// thread, and those that had its seat, have added so far.
+    /// Raises the counter at `index` by `amount`; sums wrap after 2^64.
     ///
     /// Panics when `index` is not below `N`.
-    pub fn add(&self, index: usize, amount: u64) -> u64 {
+    pub fn add(&self, index: usize, amount: u64) {
         let seat = seat_of_thread();
-        raise(&self.shards[seat].0[index], seat, amount)
+        raise(&self.shards[seat].0[index], seat, amount);
     }
 
     /// What was added to the counter at `index` so far. Additions that run at the same time may

@@ -52,18 +52,16 @@ pub(crate) fn seat_of_thread() -> usize {
     }
 }
 
-/// Raises `counter` by `amount`, and says where it stands now. `seat` must be the caller's, and the
-/// counter one that only threads in this seat ever raise.
+/// Raises `counter` by `amount`. `seat` must be the caller's, and the counter one that only
+/// threads in this seat ever raise.
 #[inline]
-pub(crate) fn raise(counter: &AtomicU64, seat: usize, amount: u64) -> u64 {
+pub(crate) fn raise(counter: &AtomicU64, seat: usize, amount: u64) {
     // Relaxed: counters order nothing but themselves.
     if seat < SHARED_SEAT {
         let raised = counter.load(Ordering::Relaxed).wrapping_add(amount);
         counter.store(raised, Ordering::Relaxed);
-        raised
     } else {
-        let before = counter.fetch_add(amount, Ordering::Relaxed);
-        before.wrapping_add(amount)
+        counter.fetch_add(amount, Ordering::Relaxed);
     }
 }
 

@@ -35,23 +35,6 @@ fn a_merge_is_due_when_seeks_have_cost_as_much() {
 }
 
 #[test]
-fn point_reads_pay_less_and_together() {
-    // 8 MiB are a million point reads past one run, or half as many past two.
-    let levels = levels_of([(0, file(2, 4 << 20)), (6, file(1, 4 << 20))]);
-    let toll = Arc::new(Toll::default());
-    let passage = Passage::through(&levels, &toll).unwrap();
-    let mut payments = (1..=1_024).filter(|_| passage.pay_gets() && toll.is_due(&levels));
-    assert_eq!(payments.next(), Some(1_024));
-    // Every one of them is paid for once, however they are counted.
-    let days = |count: u64| {
-        let turns = (1..=8_192 / count).filter(|turn| is_payday(turn * count, count));
-        turns.count()
-    };
-    assert_eq!([1, 2, 64, 1_024].map(days), [8; 4]);
-    assert_eq!(days(3), 7, "8 190 reads are not eight thousands yet");
-}
-
-#[test]
 fn what_would_stay_in_the_way_is_never_due() {
     assert_eq!(
         seeks_until_due(&[(6, file(1, 1_000))]),

@@ -47,9 +47,7 @@ fn counts_survive_a_change_of_seats() {
             for _ in 0..SEAT_COUNT + 3 {
                 scope.spawn(|| {
                     let seat = seat_of_thread();
-                    for _ in 0..100 {
-                        raise(&counters[seat], seat, 1);
-                    }
+                    (0..100).for_each(|_| raise(&counters[seat], seat, 1));
                 });
             }
         });
