@@ -19,14 +19,15 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::KeyHead;
 use crate::base::types::seqno::SeqNo;
 use crate::base::types::sheaf::{Sheaf, Terms};
-use crate::flow::read::sources::{Lead, Sources};
+use crate::flow::read::sources::{Lead, Pivot, Sources};
 
 /// Which way the sources were last placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
-    /// Each source but the current one stands on its first entry behind the current one.
+    /// Each source but the current one stands on its first entry behind the current one, as of
+    /// when it came there: a live memtable gets entries that no reader of this cursor sees.
     Forward,
-    /// Each source but the current one stands on its last entry before the current one.
+    /// Each source but the current one stands on its last entry before the current one, likewise.
     Backward,
 }
 
@@ -166,39 +167,23 @@ impl<C: Cursor> MergingCursor<C> {
     fn turn(&mut self, direction: Direction) -> Result<bool> {
         self.is_valid = false;
         let winner = self.winner;
-        let current = self.has_skipped.then(|| self.sources.key(winner).to_vec());
-        let sources = &mut self.sources;
-        for index in (0..sources.count()).filter(|&index| index != winner) {
-            match (&current, direction) {
-                (Some(key), Direction::Forward) => {
-                    let is_on = sources.place(index, |source| source.seek(key))?;
-                    if is_on && sources.key(index) == key && index < winner {
-                        sources.next(index)?;
-                    }
-                }
-                (Some(key), Direction::Backward) => {
-                    let is_on = sources.place(index, |source| source.seek_for_prev(key))?;
-                    if is_on && sources.key(index) == key && index > winner {
-                        sources.prev(index)?;
-                    }
-                }
-                (None, Direction::Forward) => {
-                    match sources.is_valid(index) {
-                        true => sources.next(index)?,
-                        false => sources.place(index, C::seek_to_first)?,
-                    };
-                }
-                (None, Direction::Backward) => {
-                    match sources.is_valid(index) {
-                        true => sources.prev(index)?,
-                        false => sources.place(index, C::seek_to_last)?,
-                    };
-                }
-            }
+        let key = self.sources.key(winner).to_vec();
+        let pivot = Pivot {
+            order: &self.order,
+            key: &key,
+            source: winner,
+            is_next: !self.has_skipped,
+        };
+        let way = match direction {
+            Direction::Forward => Way::Forward,
+            Direction::Backward => Way::Back,
+        };
+        for index in (0..self.sources.count()).filter(|&index| index != winner) {
+            self.sources.turn(index, way, &pivot)?;
         }
         match direction {
-            Direction::Forward => sources.next(winner)?,
-            Direction::Backward => sources.prev(winner)?,
+            Direction::Forward => self.sources.next(winner)?,
+            Direction::Backward => self.sources.prev(winner)?,
         };
         self.direction = direction;
         self.has_skipped = false;

@@ -9,6 +9,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Phrased, Way};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
+use crate::base::types::order::KeyOrder;
 use crate::base::types::sheaf::{Sheaf, Terms};
 
 /// Steps of all sources behind a seek before any gets a stock: many readers take ten entries, and
@@ -44,6 +45,20 @@ pub struct Lead {
     pub source: usize,
     /// The place of the one whose entry comes next, if any has one.
     pub rival: Option<usize>,
+}
+
+/// The entry at which a merge turns.
+#[derive(Clone, Copy, Debug)]
+pub struct Pivot<'a> {
+    /// How keys compare.
+    pub order: &'a KeyOrder,
+    /// Its internal key.
+    pub key: &'a [u8],
+    /// The place of the source that stands on it: of equal keys those of earlier sources come
+    /// first.
+    pub source: usize,
+    /// Whether the other sources stood next to it when they came to their places.
+    pub is_next: bool,
 }
 
 /// Entries ahead of a cursor.
@@ -118,6 +133,43 @@ impl<C: Cursor> Sources<C> {
             true => Ok(true),
             false => self.go_on(index, Way::Back),
         }
+    }
+
+    /// Places a source that stands on one side of `pivot`, or nowhere, on its nearest entry on the
+    /// other side, that way.
+    ///
+    /// A source next to the pivot has to make one step. But a live memtable may have grown since it
+    /// came there, and then what it steps on may lie on the same side still.
+    pub fn turn(&mut self, index: usize, way: Way, pivot: &Pivot<'_>) -> Result<()> {
+        let is_across = |key: &[u8]| {
+            let ordering = key::compare(pivot.order, key, pivot.key);
+            match way {
+                Way::Forward => ordering.then(index.cmp(&pivot.source)).is_gt(),
+                Way::Back => ordering.then(index.cmp(&pivot.source)).is_lt(),
+            }
+        };
+        if pivot.is_next {
+            let is_on = match (way, self.is_valid(index)) {
+                (Way::Forward, true) => self.next(index)?,
+                (Way::Forward, false) => self.place(index, C::seek_to_first)?,
+                (Way::Back, true) => self.prev(index)?,
+                (Way::Back, false) => self.place(index, C::seek_to_last)?,
+            };
+            if !is_on || is_across(self.key(index)) {
+                return Ok(());
+            }
+        }
+        let is_on = self.place(index, |source| match way {
+            Way::Forward => source.seek(pivot.key),
+            Way::Back => source.seek_for_prev(pivot.key),
+        })?;
+        if is_on && !is_across(self.key(index)) {
+            match way {
+                Way::Forward => self.next(index)?,
+                Way::Back => self.prev(index)?,
+            };
+        }
+        Ok(())
     }
 
     /// Whether a source stands on an entry.

@@ -1,7 +1,7 @@
 //! Programs that once failed, as they were after shrinking.
 
 use super::check;
-use super::operation::{At, End, Operation, Write};
+use super::operation::{At, End, Move, Operation, Write};
 use super::program::{KeyspaceShape, Program};
 
 fn shape(is_reversed: bool, operator: &'static str) -> KeyspaceShape {
@@ -54,4 +54,40 @@ fn both_ends_of_an_iterator_read_by_one_clock() {
         Operation::Step(0, 0, 5),
     ];
     replay(shape(false, "put"), operations);
+}
+
+/// Puts of those keys with those tags, in a row.
+fn puts(entries: &[(u16, u32)]) -> impl Iterator<Item = Operation> {
+    let put = |(key, tag): &(u16, u32)| Operation::Write(0, Write::Put(*key, *tag), 0);
+    entries.iter().map(put)
+}
+
+/// Writes go on under a cursor that has come to key 20, `backs` steps before the last, and turns.
+fn turned_after(late: u16, recent: &[(u16, u32)], backs: usize, is_snapshot: bool) {
+    let slot = is_snapshot.then_some(0);
+    let mut operations = Vec::new();
+    operations.extend(puts(&[(5, 1), (20, 1), (30, 2), (40, 3)]));
+    operations.push(Operation::Flush(0));
+    operations.extend(puts(&[(6, 1), (20, 4), (31, 5)]));
+    operations.push(Operation::Flush(0));
+    operations.extend(puts(recent));
+    operations.push(Operation::Snapshot(0));
+    operations.push(Operation::Point(0, At(0, slot)));
+    let mut moves = vec![Move::Last];
+    moves.extend(vec![Move::Prev; backs]);
+    operations.push(Operation::Wander(0, moves));
+    operations.extend(puts(&[(late, 6)]));
+    operations.push(Operation::Wander(0, vec![Move::Next; 6]));
+    replay(shape(false, "put"), operations);
+}
+
+#[test]
+fn a_cursor_that_turns_meets_no_key_again() {
+    // The live memtable stood before the key, or nowhere, and a late put came to lie between: a
+    // turn moved it there instead of behind the key, whose old version was answered next.
+    for is_snapshot in [false, true] {
+        turned_after(15, &[(10, 7), (50, 8)], 4, is_snapshot);
+        turned_after(15, &[(50, 8)], 4, is_snapshot);
+        turned_after(19, &[(10, 7), (12, 9)], 3, is_snapshot);
+    }
 }

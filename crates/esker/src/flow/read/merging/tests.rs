@@ -2,10 +2,12 @@
 
 use super::*;
 use crate::base::types::key::Trailer;
+use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
 use crate::flow::read::model::{History, Shape, VectorCursor, for_seeds, order_of, random_key};
 use crate::flow::read::model_stock::StockingCursor;
+use crate::store::mem::memtable::{Memtable, MemtableWriter};
 
 fn shape(seed: u64) -> Shape {
     Shape {
@@ -327,4 +329,87 @@ fn a_source_that_stays_first_is_compared_with_one_other() {
     assert_eq!(count, 800);
     let compared = counting.0.load(Atomic::Relaxed);
     assert!(compared < 900, "{compared} comparisons");
+}
+
+#[test]
+fn a_memtable_that_grows_moves_no_one_back() {
+    // Writes go on into the newest of several memtables between the movements of a reader, who
+    // turns anywhere: what he comes to is in order, and is each entry that he sees, once.
+    for_seeds(400, |seed, random| {
+        let order = order_of(seed);
+        let key_count = 2 + random.below(30);
+        let mut newest = 0;
+        let mut put = |random: &mut Random, table: &mut MemtableWriter| {
+            newest += 1;
+            let trailer = Trailer::new(SeqNo::new(newest), Kind::Put);
+            table.insert(trailer, &random_key(random, key_count), b"v");
+            newest
+        };
+        let mut tables: Vec<_> = (0..1 + random.below(4))
+            .map(|_| Memtable::create(order.clone(), None))
+            .collect();
+        let mut at = SeqNo::ZERO;
+        for table in &mut tables {
+            (0..random.below(20)).for_each(|_| at = SeqNo::new(put(random, table)));
+        }
+        let mut entries = Vec::new();
+        for table in &tables {
+            let mut cursor = table.table().cursor();
+            let mut is_on = cursor.seek_to_first().unwrap();
+            while is_on {
+                entries.push((cursor.key().to_vec(), b"v".to_vec()));
+                is_on = cursor.next().unwrap();
+            }
+        }
+        entries.sort_by(|(left, _), (right, _)| key::compare(&order, left, right));
+        let mut oracle = VectorCursor::new(&order, entries);
+        tables.reverse();
+        let cursors = tables.iter().map(|table| table.table().cursor()).collect();
+        let mut merged = MergingCursor::new(order.clone(), cursors);
+        let mut is_on = merged.seek_to_first().unwrap();
+        assert_eq!(oracle.seek_to_first().unwrap(), is_on);
+        for _ in 0..100 {
+            if !is_on {
+                is_on = merged.seek_to_last().unwrap();
+                oracle.seek_to_last().unwrap();
+                while is_on && !is_seen(&merged, at) {
+                    is_on = merged.prev().unwrap();
+                }
+                assert_eq!(oracle.is_valid(), is_on);
+                continue;
+            }
+            for _ in 0..random.below(3) {
+                put(random, &mut tables[0]);
+            }
+            let is_forward = random.one_in(2);
+            let expected = match is_forward {
+                true => oracle.next().unwrap(),
+                false => oracle.prev().unwrap(),
+            };
+            loop {
+                let last = merged.key().to_vec();
+                is_on = match is_forward {
+                    true => merged.next().unwrap(),
+                    false => merged.prev().unwrap(),
+                };
+                if !is_on {
+                    break;
+                }
+                let ordering = key::compare(&order, merged.key(), &last);
+                assert_eq!(ordering.is_gt(), is_forward, "moved to the other side");
+                if is_seen(&merged, at) {
+                    break;
+                }
+            }
+            assert_eq!(is_on, expected);
+            if is_on {
+                assert_eq!(merged.key(), oracle.key());
+            }
+        }
+    });
+}
+
+fn is_seen(cursor: &impl Cursor, at: SeqNo) -> bool {
+    let (_, trailer) = key::split(cursor.key());
+    trailer.seqno().is_visible_at(at)
 }
