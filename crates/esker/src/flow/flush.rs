@@ -36,11 +36,10 @@ pub fn flush(
     assert!(!tables.is_empty());
     let stripes = Stripes::new(snapshots);
     let order = settings.order.clone();
-    let lists: Vec<_> = tables
+    let deletes = tables
         .iter()
-        .map(|sealed| sealed.table.range_deletes())
-        .collect();
-    let shadow = Shadow::new(&order, lists.iter().flat_map(|list| list.iter()));
+        .flat_map(|sealed| sealed.table.range_deletes().iter());
+    let shadow = Shadow::new(&order, deletes);
     let now_unix_s = settings.env.clock.unix_seconds();
     let cursors = tables
         .iter()

@@ -268,7 +268,7 @@ impl<'a> Salvage<'a> {
         let state = self.keyspace(id)?;
         let settings = output_settings(self.env, self.dir, numbers, &state)?;
         let mut cursor = OwnOperands::new(table.table().cursor());
-        let range_deletes = table.table().range_deletes().to_vec();
+        let range_deletes = table.table().range_deletes().iter().cloned().collect();
         let files = write_run(&mut cursor, range_deletes, settings)?;
         let run = files.first().map_or(0, |file| file.number.0);
         let last = files.iter().map(|file| file.largest_seqno).max();

@@ -12,6 +12,7 @@
 //! Not here: snapshots and the public iterator (`db`), how one source is searched (`store`).
 
 pub mod shadow;
+pub mod memtable_shadows;
 pub mod fold;
 pub mod fate;
 pub mod values;

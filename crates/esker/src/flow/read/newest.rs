@@ -20,11 +20,12 @@ pub fn is_written_since(view: &View, key: &[u8], seen: SeqNo) -> Result<bool> {
         {
             return Ok(true);
         }
-        let shadows = view.memtable_shadows(index);
-        let covers = shadows
-            .iter()
-            .filter_map(|shadow| shadow.newest_cover(key, SeqNo::MAX));
-        if covers.max().is_some_and(|cover| cover > seen) {
+        // A writer asks under the lock of all writers: few deletes are newer than what was read a
+        // moment ago, and those are looked through before anything is built for them.
+        let looked_through = table.range_deletes().cover(view.order(), key, seen);
+        let is_covered = looked_through
+            .unwrap_or_else(|| view.memtable_cover(index, key, SeqNo::MAX) > Some(seen));
+        if is_covered {
             return Ok(true);
         }
     }
@@ -51,3 +52,6 @@ pub fn is_written_since(view: &View, key: &[u8], seen: SeqNo) -> Result<bool> {
     }
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,7 +75,7 @@ impl Sources {
             return;
         }
         let source = self.cursors.len();
-        let shadows = view.memtable_shadows(index);
+        let shadows = view.memtable_shadows(index, at.seqno);
         self.shadows
             .extend(shadows.into_iter().map(|shadow| (source, shadow)));
         // Merges that are folded from now on are too new for this reader.

@@ -4,15 +4,13 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use arc_swap::ArcSwapOption;
-
 use crate::base::types::error::Result;
 use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::order::KeyOrder;
-use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
+use crate::flow::read::memtable_shadows::MemtableShadows;
 use crate::flow::read::open_runs::OpenRuns;
 use crate::flow::read::shadow::Shadow;
 use crate::store::mem::memtable::Memtable;
@@ -22,13 +20,6 @@ use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
 use crate::store::version::run::Run;
 use crate::store::vlog::open_values::OpenValues;
-
-/// Range deletes of a live memtable that may come before they are worked into its large shadow:
-/// until then a small one of them is built anew. Small enough to build in some ten microseconds.
-const FRESH_DELETES_MIN: usize = 64;
-
-/// The same as a part of those in the large shadow, so that each is worked in a few times only.
-const FRESH_DELETES_PART: usize = 8;
 
 /// Of what a view is made.
 #[derive(Clone)]
@@ -74,17 +65,6 @@ pub enum AtHand<'v> {
 
 /// The shadows of the files that have range deletes, each built when first asked for.
 type FileShadows = IdMap<FileNumber, Arc<OnceLock<Arc<Shadow>>>>;
-
-/// What the range deletes of one memtable hide, as far as they were known when last asked for.
-#[derive(Debug, Default)]
-struct MemtableShadows(ArcSwapOption<Shadows>);
-
-#[derive(Debug)]
-struct Shadows {
-    count: usize,
-    settled_count: usize,
-    list: Vec<Arc<Shadow>>,
-}
 
 impl View {
     /// The view of those parts. What `previous`, the view before of the same keyspace, has
@@ -177,21 +157,25 @@ impl View {
         self.parts.open_files.get(file.number, &self.parts.order)
     }
 
-    /// What the range deletes of the memtable in that place hide, from readers who began before
-    /// this call; none, one or two shadows.
-    pub fn memtable_shadows(&self, index: usize) -> Vec<Arc<Shadow>> {
-        let shadows = self.shadows_now(index);
-        shadows.map_or_else(Vec::new, |shadows| shadows.list.clone())
+    /// What the range deletes of the memtable in that place hide from a reader at `at`; some few
+    /// shadows.
+    pub fn memtable_shadows(&self, index: usize, at: SeqNo) -> Vec<Arc<Shadow>> {
+        let table = &self.parts.memtables[index];
+        if !table.has_range_deletes() {
+            return Vec::new();
+        }
+        self.memtable_shadows[index].all(self.order(), table.range_deletes(), at)
     }
 
     /// The newest range delete of the memtable in that place that is visible at `at` and covers
     /// `key`.
+    #[inline]
     pub fn memtable_cover(&self, index: usize, key: &[u8], at: SeqNo) -> Option<SeqNo> {
-        let shadows = self.shadows_now(index)?;
-        let covers = shadows.list.iter();
-        covers
-            .filter_map(|shadow| shadow.newest_cover(key, at))
-            .max()
+        let table = &self.parts.memtables[index];
+        if !table.has_range_deletes() {
+            return None;
+        }
+        self.memtable_shadows[index].newest_cover(self.order(), table.range_deletes(), key, at)
     }
 
     /// What the range deletes of a file hide.
@@ -207,27 +191,6 @@ impl View {
         };
         let known = self.file_shadows.get(&file.number);
         Some(known.map_or_else(build, |known| Arc::clone(known.get_or_init(build))))
-    }
-
-    fn shadows_now(&self, index: usize) -> Option<Arc<Shadows>> {
-        let table = &self.parts.memtables[index];
-        if !table.has_range_deletes() {
-            return None;
-        }
-        let known = &self.memtable_shadows[index].0;
-        let deletes = table.range_deletes();
-        let last = known.load_full();
-        if last
-            .as_ref()
-            .is_some_and(|last| last.count >= deletes.len())
-        {
-            return last;
-        }
-        let next = Arc::new(Shadows::new(&self.parts.order, &deletes, last.as_deref()));
-        // Two threads may store their answers in either sequence: the shorter one is then only
-        // found too short by the next reader.
-        known.store(Some(Arc::clone(&next)));
-        Some(next)
     }
 
     fn shadows_of(&self, table: &Arc<Memtable>) -> Option<Arc<MemtableShadows>> {
@@ -263,31 +226,6 @@ impl fmt::Debug for View {
             memtables.len(),
             levels.file_count()
         )
-    }
-}
-
-impl Shadows {
-    /// The shadows of `deletes`, of which those in `last` are a beginning. Most are in one large
-    /// shadow that lasts; the few that came since are in a small one.
-    fn new(order: &KeyOrder, deletes: &[RangeDelete], last: Option<&Shadows>) -> Shadows {
-        let count = deletes.len();
-        let lasting = last.and_then(|last| Some((last.settled_count, last.list.first()?)));
-        if let Some((settled_count, settled)) = lasting {
-            let fresh = deletes.get(settled_count..).unwrap_or_default();
-            let fresh_max = FRESH_DELETES_MIN.max(settled_count / FRESH_DELETES_PART);
-            if fresh.len() <= fresh_max {
-                return Shadows {
-                    count,
-                    settled_count,
-                    list: vec![Arc::clone(settled), Arc::new(Shadow::new(order, fresh))],
-                };
-            }
-        }
-        Shadows {
-            count,
-            settled_count: count,
-            list: vec![Arc::new(Shadow::new(order, deletes))],
-        }
     }
 }
 

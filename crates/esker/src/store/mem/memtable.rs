@@ -25,10 +25,8 @@
 //! Nothing is folded onto a value that expires: whether that still counts depends on when the
 //! reader looks; nor onto one that lies apart, in the value log.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-
-use arc_swap::ArcSwap;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::bytes::Bytes;
@@ -44,6 +42,7 @@ use crate::env::pages::{HeapPages, Pages};
 use crate::store::mem::entry_list::{EntryList, EntryListWriter, Folded, ListCursor};
 use crate::store::mem::named_values::NamedValues;
 use crate::store::mem::node::NodeRef;
+use crate::store::mem::range_deletes::RangeDeletes;
 use crate::store::vlog::pointer::ValuePointer;
 
 /// A folded value may always be this long: room for numbers and small records. A longer one is
@@ -51,16 +50,8 @@ use crate::store::vlog::pointer::ValuePointer;
 /// appends does not store every intermediate result, which would grow with the square.
 const FOLDED_BYTES_ALWAYS: usize = 32;
 
-/// Range deletes that are looked through, newest first, to learn whether one lies between an
-/// operand and what it would be folded into; with more in between nothing is folded.
-const RANGE_DELETES_LOOKED_AT: usize = 16;
-
-/// What a heap block costs beyond its bytes: the allocator's own word and its rounding, which
-/// are 8 and at most 16 bytes in the common allocators, for the bytes and for their counted head.
-const HEAP_BLOCK_BYTES: usize = 2 * 24 + size_of::<Vec<u8>>() + 2 * size_of::<usize>();
-
-/// The shared side: point entries and range deletes. Any number of threads; point reads never
-/// wait, a read of the range deletes may wait for another that found them changed.
+/// The shared side: point entries and range deletes. Any number of threads, none of
+/// which ever waits.
 pub struct Memtable {
     list: Arc<EntryList>,
     range_deletes: RangeDeletes,
@@ -79,16 +70,6 @@ pub struct MemtableWriter {
     pages: Arc<dyn Pages>,
 }
 
-/// The range deletes in the order of their sequence numbers. A copy is shared with readers and
-/// made anew by the first reader that finds it too short, so that a long row of range deletes
-/// costs no copy each.
-struct RangeDeletes {
-    count: AtomicUsize,
-    bytes: AtomicUsize,
-    all: Mutex<Vec<RangeDelete>>,
-    shared: ArcSwap<Arc<[RangeDelete]>>,
-}
-
 impl Memtable {
     /// An empty memtable of a keyspace with that order and merge rule, by its writer. Its memory
     /// is of the heap.
@@ -105,7 +86,7 @@ impl Memtable {
         let list = EntryList::create(Arc::clone(&pages), order);
         let table = Memtable {
             list: Arc::clone(list.list()),
-            range_deletes: RangeDeletes::new(),
+            range_deletes: RangeDeletes::default(),
             fold_count: AtomicUsize::new(0),
             delete_count: AtomicUsize::new(0),
             values: NamedValues::default(),
@@ -142,22 +123,20 @@ impl Memtable {
     }
 
     /// The range deletes so far, by rising sequence number.
-    pub fn range_deletes(&self) -> Arc<[RangeDelete]> {
-        self.range_deletes.shared()
+    pub fn range_deletes(&self) -> &RangeDeletes {
+        &self.range_deletes
     }
 
     /// Whether there are range deletes.
     #[inline]
     pub fn has_range_deletes(&self) -> bool {
-        self.range_deletes.count() > 0
+        !self.range_deletes.is_empty()
     }
 
     /// Bytes of memory taken from the system for this memtable, used or not.
     pub fn used_bytes(&self) -> usize {
         let fixed = size_of::<Memtable>() + size_of::<MemtableWriter>();
-        // Relaxed: a number for accounting, nothing is reached through it.
-        let range_deletes = self.range_deletes.bytes.load(Ordering::Relaxed);
-        fixed + self.list.used_bytes() + range_deletes
+        fixed + self.list.used_bytes() + self.range_deletes.used_bytes()
     }
 
     /// What its entries point to in the value log.
@@ -167,7 +146,7 @@ impl Memtable {
 
     /// Point entries and range deletes.
     pub fn entry_count(&self) -> usize {
-        self.list.count() + self.range_deletes.count()
+        self.list.count() + self.range_deletes.len()
     }
 
     /// Whether nothing was ever inserted.
@@ -299,70 +278,6 @@ fn fold<'a>(rule: &MergeRule, entry: Entry<'_>, older: Option<NodeRef<'a>>) -> O
         value: folded,
         base,
     })
-}
-
-impl RangeDeletes {
-    fn new() -> RangeDeletes {
-        RangeDeletes {
-            count: AtomicUsize::new(0),
-            bytes: AtomicUsize::new(0),
-            all: Mutex::new(Vec::new()),
-            shared: ArcSwap::from_pointee(Arc::new([])),
-        }
-    }
-
-    #[inline]
-    fn count(&self) -> usize {
-        // Acquire: pairs with the Release in `add`; whoever reads at a sequence number that
-        // covers a range delete also sees it counted.
-        self.count.load(Ordering::Acquire)
-    }
-
-    fn add(&self, range_delete: RangeDelete) {
-        let ends = [&range_delete.start, &range_delete.end];
-        let heap = ends.map(|end| match end.pinned_bytes() {
-            0 => 0,
-            pinned => pinned + HEAP_BLOCK_BYTES,
-        });
-        // Twice its size for the growing list, which doubles, and once for the shared copy.
-        let bytes = 3 * size_of::<RangeDelete>() + heap.iter().sum::<usize>();
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(range_delete);
-        // Relaxed: a number for accounting, nothing is reached through it.
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        // Release: see `count`.
-        self.count.store(all.len(), Ordering::Release);
-    }
-
-    fn shared(&self) -> Arc<[RangeDelete]> {
-        let count = self.count();
-        let shared = self.shared.load();
-        if shared.len() >= count {
-            return Arc::clone(&shared);
-        }
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.shared.load().len() < all.len() {
-            self.shared.store(Arc::new(Arc::from(&all[..])));
-        }
-        Arc::clone(&self.shared.load())
-    }
-
-    /// Whether one that is newer than `seqno` covers the key; `None` when it would take long to
-    /// tell.
-    fn cover(&self, order: &KeyOrder, key: &[u8], seqno: SeqNo) -> Option<bool> {
-        if self.count() == 0 {
-            return Some(false);
-        }
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut newer = all.iter().rev().take_while(|delete| delete.seqno > seqno);
-        let covers = |delete: &RangeDelete| {
-            order.compare(&delete.start, key).is_le() && order.compare(key, &delete.end).is_lt()
-        };
-        if newer.by_ref().take(RANGE_DELETES_LOOKED_AT).any(covers) {
-            return Some(true);
-        }
-        newer.next().is_none().then_some(false)
-    }
 }
 
 /// A cursor over the point entries of a memtable, which it keeps alive.

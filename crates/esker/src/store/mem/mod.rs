@@ -16,6 +16,7 @@ pub mod index_node;
 pub mod index;
 pub mod entry_list;
 pub mod named_values;
+pub mod range_deletes;
 pub mod memtable;
 #[cfg(all(test, loom))]
 mod loom_models;
