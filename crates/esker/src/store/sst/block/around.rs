@@ -24,6 +24,7 @@ const REGIONS_PER_RETURN: u64 = 2;
 /// Any thread may call anything. What the system has in memory already costs it a look.
 #[derive(Debug)]
 pub struct Around {
+    size_bytes: u64,
     /// A bit for each region.
     touched: Box<[AtomicU64]>,
     touched_count: AtomicU64,
@@ -35,15 +36,21 @@ impl Around {
     pub fn new(size_bytes: u64) -> Around {
         let words = size_bytes.div_ceil(REGION_BYTES).div_ceil(64);
         Around {
+            size_bytes,
             touched: (0..words).map(|_| AtomicU64::new(0)).collect(),
             touched_count: AtomicU64::new(0),
             return_count: AtomicU64::new(0),
         }
     }
 
-    /// Tells that a block at `offset` will be read from `file` now.
+    /// Tells that a block at `offset` will be read from `file` now. What a damaged handle points to
+    /// may lie behind the file's end, where there is nothing to read.
     pub fn touch(&self, file: &dyn ReadFile, offset: u64) {
         let region = offset / REGION_BYTES;
+        let start = region * REGION_BYTES;
+        let Some(len) = self.size_bytes.checked_sub(start).filter(|len| *len > 0) else {
+            return;
+        };
         let Ok(word) = usize::try_from(region / 64) else {
             return;
         };
@@ -67,8 +74,7 @@ impl Around {
         }
         if touched.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             self.touched_count.fetch_add(1, Ordering::Relaxed);
-            let start = region * REGION_BYTES;
-            file.prefetch(start, REGION_BYTES.min(file.size_bytes() - start));
+            file.prefetch(start, REGION_BYTES.min(len));
         }
     }
 }

@@ -37,8 +37,11 @@ fn the_first_touch_of_a_region_reads_all_of_it() {
     for offset in [5, 70_000, REGION_BYTES + 50] {
         around.touch(&told, offset);
     }
-    // Behind the end there is nothing to read.
-    around.touch(&told, 100 * REGION_BYTES);
+    // Behind the end there is nothing to read, also where the bits of the last word still reach.
+    for offset in [100, 2, 63].map(|region| region * REGION_BYTES) {
+        around.touch(&told, offset);
+    }
+    around.touch(&told, u64::MAX);
     let ranges = told.ranges.lock().unwrap().clone();
     assert_eq!(ranges, [(0, REGION_BYTES), (REGION_BYTES, 100)]);
 }
@@ -55,4 +58,17 @@ fn where_reads_never_return_it_soon_ends() {
     let earned = 50 * REGIONS_PER_RETURN;
     let count = told.ranges.lock().unwrap().len() as u64;
     assert_eq!(count, REGIONS_ON_TRUST + earned);
+}
+
+#[test]
+fn what_lies_behind_the_end_is_no_region() {
+    // Found by fuzzing: a damaged handle pointed behind the end of a file of one byte, and the
+    // length to read there was below zero. It costs no region its turn either.
+    let (told, around) = file(1);
+    for region in 1..1000 {
+        around.touch(&told, region * REGION_BYTES);
+    }
+    assert_eq!(*told.ranges.lock().unwrap(), []);
+    around.touch(&told, 0);
+    assert_eq!(*told.ranges.lock().unwrap(), [(0, 1)]);
 }

@@ -1,3 +1,0 @@
-//! What several fuzz targets share.
-
-pub mod sorted_file;
