@@ -1,48 +1,5 @@
-//! Any bytes as a filter, as properties, as range deletes and as an index block.
+//! Has the fuzzer run `esker_fuzz::filter`.
 
 #![no_main]
 
-use esker::base::types::order::KeyOrder;
-use esker::store::sst::filter::block::{FilterBuilder, read_filter};
-use esker::store::sst::index::block::IndexBlock;
-use esker::store::sst::props::Props;
-use esker::store::sst::range_deletes;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    let order = KeyOrder::Bytewise;
-    let (hashes, _) = bytes.as_chunks::<8>();
-    if let Ok(filter) = read_filter(bytes) {
-        hashes.iter().for_each(|hash| {
-            filter.may_contain(u64::from_le_bytes(*hash));
-        });
-    }
-    // What was added is never denied.
-    let mut builder = FilterBuilder::new(10.0).expect("bits were asked for");
-    hashes
-        .iter()
-        .for_each(|hash| builder.add(u64::from_le_bytes(*hash)));
-    let filter = read_filter(&builder.finish()).expect("a filter that was built");
-    for hash in hashes {
-        assert!(filter.may_contain(u64::from_le_bytes(*hash)));
-    }
-    if let Ok(props) = Props::decode(bytes) {
-        assert_eq!(
-            Props::decode(&props.encode()).expect("what was encoded"),
-            props
-        );
-    }
-    if let Ok(mut list) = range_deletes::decode(&order, bytes) {
-        let again = range_deletes::encode(&order, &mut list);
-        assert_eq!(
-            range_deletes::decode(&order, &again).expect("what was encoded"),
-            list
-        );
-    }
-    if let Ok(index) = IndexBlock::read(bytes) {
-        let key = &bytes[..bytes.len().min(10)];
-        let slot = index.first_not_before(&order, key, 0);
-        assert!(slot <= index.len());
-        (0..index.len()).for_each(|slot| assert!(index.handle(slot).end().is_some()));
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| esker_fuzz::filter::run(input));

@@ -1,28 +1,5 @@
-//! Any text as the name of a file, and any bytes as the small files and records.
+//! Has the fuzzer run `esker_fuzz::names`.
 
 #![no_main]
 
-use std::str::from_utf8;
-
-use esker::store::names::FileName;
-use esker::store::version::format::decode_current;
-use esker::store::wal::format::Header;
-use esker::store::wal::head::SegmentHead;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    if let Ok(text) = from_utf8(bytes)
-        && let Some(name) = FileName::parse(text)
-    {
-        assert_eq!(name.to_string(), text);
-    }
-    if let Some(number) = decode_current(bytes) {
-        let shown = FileName::Manifest(number).to_string();
-        assert!(from_utf8(bytes).is_ok_and(|text| text.contains(&shown)));
-    }
-    if let Ok(head) = SegmentHead::decode(bytes) {
-        assert_eq!(&head.encode()[..], bytes);
-    }
-    // Any answer will do, as long as there is one.
-    let _ = Header::decode(bytes);
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| esker_fuzz::names::run(input));

@@ -5,7 +5,7 @@ use crate::tidy::manifest::Package;
 use crate::tidy::tree::Tree;
 
 /// Each package of ours and those of ours it may depend on. No other arrow exists.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("esker", &[]),
     ("esker-rpc", &[]),
     ("esker-raft", &[]),
@@ -26,6 +26,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "esker-server",
         ],
     ),
+    ("esker-libfuzzer", &["esker-fuzz"]),
     ("xtask", &[]),
 ];
 

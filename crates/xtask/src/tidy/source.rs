@@ -58,8 +58,12 @@ impl Source {
 
 /// Tests, benchmarks and fuzz targets may touch what product code may not.
 fn is_test_path(path: &str) -> bool {
-    path.split('/')
-        .any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "fuzz"))
+    path.split('/').any(|part| {
+        matches!(
+            part,
+            "tests" | "tests.rs" | "benches" | "fuzz" | "esker-fuzz"
+        )
+    })
 }
 
 /// Spans from each `#[cfg(test)]` to the end of the item it stands on.

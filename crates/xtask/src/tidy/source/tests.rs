@@ -9,6 +9,7 @@ fn tests_are_known_by_their_path() {
         "crates/a/src/b/tests.rs",
         "crates/a/tests/it/main.rs",
         "fuzz/fuzz_targets/a.rs",
+        "crates/esker-fuzz/src/a.rs",
     ] {
         assert!(Source::new(path, "").is_test, "{path}");
     }

@@ -1,0 +1,75 @@
+//! Any text as each kind of input of `esker load`: records or complaints, each at its line.
+//!
+//! The first byte chooses the parser and its spellings, the second the longest line.
+
+use std::io::Cursor;
+
+use esker_cli::json;
+use esker_cli::load::lines::Lines;
+use esker_cli::load::parser::{InputFormat, Parser, Wishes};
+use esker_cli::text::Format;
+
+const FORMATS: [Format; 3] = [Format::Text, Format::Hex, Format::Base64];
+
+/// Runs the target on one input.
+pub fn run(input: &[u8]) {
+    let Some((&[choice, bytes_max], text)) = input.split_first_chunk::<2>() else {
+        return;
+    };
+    let choice = usize::from(choice);
+    let format = [
+        InputFormat::Auto,
+        InputFormat::Snap,
+        InputFormat::Tsv,
+        InputFormat::Jsonl,
+    ][choice % 4];
+    let wishes = Wishes {
+        format,
+        key_field: (choice / 4 % 2 == 1).then(|| "id".to_owned()),
+        is_literal: choice / 8 % 2 == 1,
+        key_format: FORMATS[choice / 16 % 3],
+        value_format: FORMATS[choice / 48 % 3],
+    };
+    load(&wishes, text, usize::from(bytes_max) * 8);
+    spell(text);
+}
+
+fn load(wishes: &Wishes, text: &[u8], bytes_max: usize) {
+    let mut lines = Lines::new(Box::new(Cursor::new(text.to_vec())), bytes_max);
+    let chosen = Parser::choose(wishes, "input", &mut lines).expect("memory does not fail");
+    let Some(parser) = chosen else { return };
+    let line_count = text.split(|byte| *byte == b'\n').count() as u64;
+    let (mut last, mut parsed_count) = (0, 0);
+    while let Some(parsed) = parser.next(&mut lines).expect("memory does not fail") {
+        let line = match &parsed {
+            Ok(record) => record.line,
+            Err(malformed) => malformed.line,
+        };
+        assert!(line > last && line <= line_count);
+        last = line;
+        if let Ok(record) = &parsed {
+            assert!(record.key.len() <= text.len() && record.value.len() <= text.len());
+        }
+        parsed_count += 1;
+    }
+    assert!(parsed_count <= line_count);
+    assert!(matches!(parser.next(&mut lines), Ok(None)));
+}
+
+// What is shown is read back as it was, in every spelling.
+fn spell(bytes: &[u8]) {
+    for format in FORMATS {
+        let shown = format.show_field(bytes);
+        assert!(!shown.contains(['\t', '\n', '\r']));
+        let read = format.parse_field(shown.as_bytes());
+        assert_eq!(read.as_deref(), Ok(bytes));
+        let value = json::spell(format, bytes);
+        assert_eq!(json::parse(format, &value).as_deref(), Ok(bytes));
+        // Any other spelling is bytes or a complaint.
+        let _ = format.parse_field(bytes);
+        if let Ok(word) = std::str::from_utf8(bytes) {
+            // As above.
+            let _ = format.parse(word);
+        }
+    }
+}

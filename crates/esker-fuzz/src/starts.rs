@@ -1,0 +1,265 @@
+//! Inputs that targets start from, made by the engine's own writers: never older than a format.
+
+use std::sync::{Arc, Mutex};
+
+use esker::base::codec::checksum::hash64;
+use esker::base::codec::compress::Compression;
+use esker::base::options::catalog;
+use esker::base::options::keyspace::KeyspaceOptions;
+use esker::base::options::pairs::to_pairs;
+use esker::base::options::sst::SstOptions;
+use esker::base::phrase::{Dictionary, Sample, Wish};
+use esker::base::types::bytes::Bytes;
+use esker::base::types::error::Result;
+use esker::base::types::ids::{FileNumber, KeyspaceId};
+use esker::base::types::key::{self, Trailer};
+use esker::base::types::kind::Kind;
+use esker::base::types::order::KeyOrder;
+use esker::base::types::range_delete::RangeDelete;
+use esker::base::types::seqno::SeqNo;
+use esker::env::fs::AppendFile;
+use esker::store::batch::Batch;
+use esker::store::sst::any_builder::AnyBuilder;
+use esker::store::sst::block::builder::BlockBuilder;
+use esker::store::sst::contract::BuildSettings;
+use esker::store::sst::filter::block::FilterBuilder;
+use esker::store::sst::format::BlockHandle;
+use esker::store::sst::index::builder::IndexBuilder;
+use esker::store::sst::range_deletes;
+use esker::store::version::edit::Change;
+use esker::store::version::encode::encode_edit;
+use esker::store::vlog::{ValuePointer, ValueShares};
+use esker::store::wal::head::SegmentHead;
+
+use crate::sorted_file::{NUMBER, props};
+
+/// Entries of each sorted file: several blocks of the size below, and few enough to change often.
+const ENTRIES: u32 = 60;
+
+/// Bytes of a block of these files.
+const BLOCK_BYTES: usize = 512;
+
+/// What the target of that name starts from; at least one input.
+pub fn of(target: &str) -> Vec<Vec<u8>> {
+    match target {
+        "batch_reader" => vec![batch()],
+        "block" => vec![block(), b"\x84one\0two\0three\0threes".to_vec()],
+        "database" => vec![vec![0], vec![1, 2, 0, 1, 1], vec![2, 1, 9, 0, 255]],
+        "filter" => vec![filter(), props().encode(), deletes(), index(8)],
+        "load" => load(),
+        "manifest" => vec![[&[0][..], &edit()].concat(), vec![1, 40, 0, 7, 90, 0, 1]],
+        "merge" => (0..8)
+            .map(|choice| [&[choice][..], MERGES].concat())
+            .collect(),
+        "names" => names(),
+        "phrase" => phrase(),
+        "searchable" => vec![sorted_file(true), [&[100][..], &sorted_file(true)].concat()],
+        "settings" => vec![settings()],
+        "sst_reader" => vec![sorted_file(false), framed()],
+        "vlog" => vlog(),
+        "wal_reader" => vec![
+            b"\x01\x05\x00\x00\x00\x10\x20\x03\x00\xff\x21\x00\x07".to_vec(),
+            vec![0; 64],
+        ],
+        _ => panic!("the target {target} has nothing to start from"),
+    }
+}
+
+const MERGES: &[u8] = b"12345678\xffabcdefgh\xff1\xff12345678\xff\xffvalue";
+
+const TEXT: &[u8] = b"id: 1\nname: a plain text\nid: 2\nname: another plain text\n";
+
+fn batch() -> Vec<u8> {
+    let (keyspace, other) = (KeyspaceId(0), KeyspaceId(3));
+    let mut batch = Batch::new();
+    let added = [
+        batch.put(keyspace, b"key", b"value"),
+        batch.put_expiring(keyspace, b"key 2", 99, b"value"),
+        batch.delete(other, b"key"),
+        batch.merge(other, b"counter", b"12345678"),
+        batch.delete_range(keyspace, b"a", b"b"),
+    ];
+    assert!(added.iter().all(|result| result.is_ok()));
+    batch.set_first_seqno(SeqNo::new(7));
+    batch.bytes().to_vec()
+}
+
+fn internal(number: u32) -> Vec<u8> {
+    let put = Trailer::new(SeqNo::new(u64::from(number) + 1), Kind::Put);
+    key::encode(format!("key {number:03}").as_bytes(), put)
+}
+
+fn block() -> Vec<u8> {
+    let mut builder = BlockBuilder::new(4, true);
+    for number in 0..12 {
+        let internal = internal(number);
+        let hash = hash64(key::user_key(&internal));
+        builder.add(&internal, hash, b"value");
+    }
+    builder.finish().to_vec()
+}
+
+fn index(blocks: u32) -> Vec<u8> {
+    let mut builder = IndexBuilder::default();
+    let len = u32::try_from(block().len()).expect("a small block");
+    let mut offset = 0;
+    for number in 0..blocks {
+        let handle = BlockHandle {
+            offset,
+            packed_len: len,
+            plain_len: len,
+        };
+        offset = handle.end().expect("small numbers");
+        builder.add(format!("key {:03}", number * 9 + 11).as_bytes(), 0, handle);
+    }
+    builder.encode(0..builder.len())
+}
+
+fn filter() -> Vec<u8> {
+    let mut builder = FilterBuilder::new(10.0).expect("bits were asked for");
+    (0..40_u32).for_each(|number| builder.add(hash64(&number.to_le_bytes())));
+    builder.finish()
+}
+
+fn deletes() -> Vec<u8> {
+    let delete = |start: &[u8], end: &[u8], seqno| RangeDelete {
+        start: Bytes::copy_of(start),
+        end: Bytes::copy_of(end),
+        seqno: SeqNo::new(seqno),
+    };
+    let mut list = [delete(b"a", b"c", 3), delete(b"b", b"d", 9)];
+    range_deletes::encode(&KeyOrder::Bytewise, &mut list)
+}
+
+fn edit() -> Vec<u8> {
+    encode_edit(&[
+        Change::SetFirstLog {
+            number: FileNumber(5),
+        },
+        Change::SetFlushed {
+            keyspace: KeyspaceId(0),
+            seqno: SeqNo::new(9),
+        },
+        Change::DropKeyspace { id: KeyspaceId(1) },
+    ])
+}
+
+fn load() -> Vec<Vec<u8>> {
+    vec![
+        b"\x01\x20product/productId: B1\nreview/text: good\n\nproduct/productId: B2\n".to_vec(),
+        b"\x02\x20key\tvalue\nkey2\tval\\tue\n\tno key\n".to_vec(),
+        b"\x07\x20{\"id\": \"a\", \"v\": [1, null]}\n{\"key\":\"b\",\"value\":\"c\"}\n".to_vec(),
+        b"\x00\x03a line that is longer than it may be, and another\nk\tv\n".to_vec(),
+    ]
+}
+
+fn names() -> Vec<Vec<u8>> {
+    let mut names: Vec<Vec<u8>> = [
+        "000123.sst",
+        "MANIFEST-000005",
+        "CURRENT",
+        "MANIFEST-000009\n",
+    ]
+    .iter()
+    .map(|name| name.as_bytes().to_vec())
+    .collect();
+    let head = SegmentHead {
+        previous: Some((FileNumber(5), 64)),
+    };
+    names.push(head.encode().to_vec());
+    names
+}
+
+fn phrase() -> Vec<Vec<u8>> {
+    let sample = Sample::of(TEXT.split(|byte| *byte == b'\n'));
+    let wish = Wish {
+        phrase_count: 20,
+        class_count: 2,
+    };
+    let bytes = Dictionary::train(&sample, wish).to_bytes();
+    let texts = (2..6).map(|choice| [&[choice][..], TEXT].concat());
+    texts.chain([[&[0][..], &bytes].concat()]).collect()
+}
+
+fn settings() -> Vec<u8> {
+    let pairs = to_pairs(&KeyspaceOptions::default());
+    let kept = pairs.iter().map(|(name, text)| format!("{name}={text}\n"));
+    let all = catalog::settings().map(|setting| format!("{}={}\n", setting.name, setting.example));
+    kept.chain(all).collect::<String>().into_bytes()
+}
+
+fn vlog() -> Vec<Vec<u8>> {
+    let pointer = ValuePointer {
+        segment: NUMBER,
+        offset: 64,
+        len: 100,
+        crc: 7,
+    };
+    let mut shares = ValueShares::default();
+    shares.add(NUMBER, 100);
+    shares.add(FileNumber(12), 1 << 20);
+    let mut bytes = vec![3];
+    shares.put(&mut bytes);
+    vec![
+        [&[2][..], &pointer.encode()].concat(),
+        bytes,
+        vec![0; 80],
+        vec![1; 80],
+    ]
+}
+
+// A block and an index that leads to it, as the target takes an input apart.
+fn framed() -> Vec<u8> {
+    let rows = block();
+    let index = index(1);
+    let whole = [&index[..], &rows].concat();
+    let cut = (0..=255).min_by_key(|cut| (whole.len() * cut / 256).abs_diff(index.len()));
+    let cut = u8::try_from(cut.expect("a range")).expect("up to 255");
+    [&[0, 0, cut][..], &whole].concat()
+}
+
+fn sorted_file(is_searchable: bool) -> Vec<u8> {
+    let file = Written::default();
+    let settings = BuildSettings {
+        number: NUMBER,
+        order: KeyOrder::Bytewise,
+        sst: SstOptions {
+            block_size_bytes: BLOCK_BYTES,
+            ..SstOptions::default()
+        },
+        compression: Compression::None,
+        keyspace: KeyspaceId(1),
+        created_unix_s: 0,
+    };
+    let sink = Box::new(file.clone());
+    let mut builder = match is_searchable {
+        true => AnyBuilder::searchable(sink, settings, None).expect("memory does not fail"),
+        false => AnyBuilder::block_based(sink, settings),
+    };
+    for number in 0..ENTRIES {
+        let value = format!("a value of some length, {number}");
+        let added = builder.add(&internal(number), value.as_bytes());
+        added.expect("memory does not fail");
+    }
+    builder.finish().expect("memory does not fail");
+    file.0.lock().expect("no one panicked").clone()
+}
+
+/// A file being written; clones share the bytes.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl AppendFile for Written {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.0.lock().expect("no one panicked").extend(bytes);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.0.lock().expect("no one panicked").len() as u64
+    }
+}
