@@ -59,7 +59,7 @@ audit: ## check licences, duplicates, sources and known holes of what comes from
 	@scripts/setup.sh
 	scripts/audit.sh
 
-fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60)
+fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60), and list those that failed
 	@scripts/setup.sh
 	scripts/fuzz.sh
 
