@@ -140,6 +140,7 @@ fn advice(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Locked => {
             Some("wait until that process ends; commands that only read work meanwhile")
         }
+        ErrorKind::OutOfFiles => Some("nothing is lost: allow it more files (ulimit -n)"),
         ErrorKind::Busy => Some("run the command again"),
         ErrorKind::Faulted => Some("look after the disk, then run the command again"),
         ErrorKind::Unsupported => {

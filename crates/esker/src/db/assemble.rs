@@ -96,7 +96,8 @@ pub fn assemble(
     ));
     let ledger = Arc::new(MemoryLedger::new(options.memory_limit));
     let cache = Arc::new(ShardedCache::new(ledger.cache_allowance()));
-    let files = open_files(parts, &cache).charged_to(Arc::clone(&ledger));
+    let files = Arc::new(open_files(parts, &cache).charged_to(Arc::clone(&ledger)));
+    files.keep_open(options.open_files_max);
     let gate = Arc::new(Gate::default());
     let pace = Pace::new(options.compaction_rate_bytes);
     let (budget, log_max) = (resolved.memtable_budget_bytes(), options.wal_total_bytes);
@@ -128,7 +129,7 @@ pub fn assemble(
         numbers,
         history: History::new(version),
         manifest: Mutex::new(manifest),
-        files: Arc::new(files),
+        files,
         cache,
         ledger,
         board: Arc::new(Board::new()),
@@ -165,15 +166,10 @@ fn value_log(
 }
 
 fn open_files(parts: &Parts, cache: &Arc<BlockCache>) -> OpenFiles {
-    let open_max = match parts.is_read_only {
-        // Once closed, a file may be gone.
-        true => usize::MAX,
-        false => parts.resolved.db.open_files_max,
-    };
     OpenFiles::new(
         Arc::clone(&parts.env.fs),
         &parts.dir,
-        open_max,
+        parts.resolved.db.open_files_max,
         Arc::clone(cache),
     )
     .mapped(parts.resolved.db.mapped_reads)

@@ -433,7 +433,7 @@ impl Running {
         match &installed {
             Ok(true) => {}
             Ok(false) => janitor::remove_orphans(core, numbers),
-            Err(error) if error.kind() == ErrorKind::OutOfSpace => {
+            Err(error) if error.is_shortage() => {
                 janitor::remove_orphans(core, numbers);
             }
             // The edit may be on the disk or not: the next open finds out, and cleans up.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::db::core::Core;
 use crate::store::version::edit::{Change, Edit};
@@ -40,8 +40,9 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> R
         .ok_or_else(|| Error::invalid("the database was opened read-only"))?;
     let next = log.append(&edit);
     let next = next.inspect_err(|error| {
-        // Without space the old manifest still counts, and the same edit may be logged later.
-        if error.kind() != ErrorKind::OutOfSpace {
+        // For want of space or files the old manifest still counts, and the same edit may be logged
+        // later.
+        if !error.is_shortage() {
             core.gate.fail(error);
         }
     })?;

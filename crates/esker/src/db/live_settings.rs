@@ -130,9 +130,9 @@ fn take_effect(core: &Arc<Core>) {
     core.ledger.set_limit_bytes(db.memory_limit);
     core.room
         .set_budget(settings.memtable_budget_bytes(), db.wal_total_bytes);
-    core.files.set_open_max(db.open_files_max);
+    core.files.keep_open(db.open_files_max);
     let values = core.values.values();
-    values.set_open_max(db.value_segments_open_max());
+    values.keep_open(db.value_segments_open_max());
     let (size, flush) = (db.value_buffer_bytes, db.value_flush_bytes);
     values.pool().set_size(size, flush);
     core.values.watch().set_flush_bytes(flush);

@@ -35,6 +35,9 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
             // For lack of space, or the gate would have said so: tried again only if there is
             // some by now.
             core.gate.check_write()?;
+            if let Some(shortage) = &core.work.state().flush_shortage {
+                return Err(shortage.again());
+            }
             failed_count = now_failed_count;
         }
         worker::wake(core);

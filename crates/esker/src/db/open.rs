@@ -62,6 +62,10 @@ impl Builder {
 
     /// Opens for reading only: nothing is written, not even the lock file, so a database that
     /// another process has open can be read as it was at this moment.
+    ///
+    /// For that its files are held open, as many as `files.open_max` and the limit of the process
+    /// allow. Of a larger database a file may be gone when it is asked for: that read gets `Busy`,
+    /// and opening again helps.
     pub fn read_only(mut self, is_read_only: bool) -> Builder {
         self.is_read_only = is_read_only;
         self

@@ -94,18 +94,28 @@ fn read_as_it_is(parts: &Parts) -> Result<Arc<Core>> {
 
 fn read_files(parts: &Parts, version: &Arc<Version>) -> Result<Arc<Core>> {
     let (core, _) = load(parts, None, Arc::clone(version), None)?;
-    // Held open from here on, so that whoever removes them does not take them from us.
+    // Held open from here on, as many as may be open, so that whoever removes them does not take
+    // them from us.
+    let values = core.values.values();
+    let hold = |segment| match values.is_full() {
+        true => Ok(()),
+        false => values.segment(segment).map(drop),
+    };
+    for segment in core.values.named() {
+        hold(segment)?;
+    }
     for state in version.keyspaces.values() {
         for (_, file) in state.levels.files() {
-            core.files.get(file.number, &state.order)?;
+            if !core.files.is_full() {
+                core.files.get(file.number, &state.order)?;
+            }
             for (segment, _) in file.values.iter() {
-                core.values.values().segment(segment)?;
+                hold(segment)?;
             }
         }
     }
-    for segment in core.values.named() {
-        core.values.values().segment(segment)?;
-    }
+    core.files.set_beside_writer();
+    values.set_beside_writer();
     core.gate.set_read_only();
     regulate::set_memory(&core);
     Ok(core)
@@ -126,12 +136,10 @@ fn load(
     let value_segments = list_values(parts)?;
     let db = &parts.resolved.db;
     let pool = ValuePool::new(db.value_buffer_bytes, db.value_flush_bytes);
-    let open_max = match parts.is_read_only {
-        // Once closed, a segment may be gone.
-        true => usize::MAX,
-        false => db.value_segments_open_max(),
-    };
+    let open_max = db.value_segments_open_max();
     let values = OpenValues::new(Arc::clone(&parts.env.fs), &parts.dir, open_max).before(pool);
+    let values = Arc::new(values);
+    values.keep_open(open_max);
     let source = ReplaySource {
         fs: &*parts.env.fs,
         dir: &parts.dir,
@@ -145,7 +153,7 @@ fn load(
     let opened = Opened {
         replayed,
         segments_used: sizes_of(parts, &kept)?,
-        values: Arc::new(values),
+        values,
         value_segments,
     };
     let core = assemble(parts, manifest, version, opened, lock);

@@ -42,6 +42,8 @@ pub struct WorkState {
     pub flushing: HashSet<KeyspaceId>,
     /// Flushes that failed since the database was opened.
     pub failed_flush_count: u64,
+    /// Why the latest flush failed, if it was for want of files.
+    pub flush_shortage: Option<Error>,
     /// Files that a running compaction reads, or that a failed one could not read.
     pub busy: HashSet<FileNumber>,
     /// Jobs spawned and not ended, of every kind.
@@ -78,6 +80,7 @@ impl Default for Work {
         let state = WorkState {
             flushing: HashSet::new(),
             failed_flush_count: 0,
+            flush_shortage: None,
             busy: HashSet::new(),
             job_count: 0,
             compaction_count: 0,

@@ -200,6 +200,9 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
         let flushed = flushing::flush_keyspace(core, &parts, &flushing::due(core, &parts));
         core.work.state().flushing.remove(&parts.id);
         let is_done = flushed.is_ok();
+        let shortage = flushed.as_ref().err().map(Error::again);
+        core.work.state().flush_shortage =
+            shortage.filter(|error| error.kind() == ErrorKind::OutOfFiles);
         if let Err(error) = flushed {
             failed_flush(core, "flush", &error);
             // Counted behind the gate: who sees the count finds the cause there.
@@ -226,13 +229,28 @@ pub fn look_at_space(core: &Core) {
 
 // What could not be written is still in memory, and is written when there is space; it holds memory
 // and log, so what to do depends on why.
-fn failed_flush(core: &Core, doing: &str, error: &Error) {
+fn failed_flush(core: &Arc<Core>, doing: &str, error: &Error) {
     core.work.note_failure(doing, error);
-    if error.kind() == ErrorKind::OutOfSpace {
-        core.gate.set_full(Some(error.again()));
-    } else {
-        core.gate.fail(error);
+    match error.kind() {
+        ErrorKind::OutOfSpace => core.gate.set_full(Some(error.again())),
+        ErrorKind::OutOfFiles => wake_later(core),
+        _ => core.gate.fail(error),
     }
+}
+
+/// After which the background looks again for work that could not open its files: who has them
+/// open, in this process or another, tells nobody when he closes some.
+const NO_FILES_PAUSE: Duration = Duration::from_millis(200);
+
+fn wake_later(core: &Arc<Core>) {
+    let pool = Arc::clone(&core.env.pool);
+    let woken = Arc::downgrade(core);
+    let job = move || {
+        if let Some(core) = woken.upgrade() {
+            wake(&core);
+        }
+    };
+    pool.spawn_after(NO_FILES_PAUSE, Priority::High, "esker-wake", Box::new(job));
 }
 
 /// Has a dictionary trained for the keyspace's values, unless that is under way.

@@ -114,6 +114,10 @@ pub fn write(
     };
     let outcome = match core.committer.commit(batch, &commit) {
         Err(error) if error.kind() == ErrorKind::OutOfSpace => again(core, batch, &commit)?,
+        Err(error) if error.kind() == ErrorKind::OutOfFiles && !options.no_wait => {
+            close_finished(core)?;
+            core.committer.commit(batch, &commit)?
+        }
         other => other?,
     };
     match outcome {
@@ -132,6 +136,13 @@ pub fn write(
             Ok(true)
         }
     }
+}
+
+// Segments that nobody writes to any more are open until they are synced: so they are, and closed
+// by the second look at the value log, which finds nothing to sync in them.
+fn close_finished(core: &Core) -> Result<()> {
+    core.committer.sync_log()?;
+    core.committer.sync_values()
 }
 
 // The disk may have drained since: looks, and tries once more. What waits to be flushed goes on

@@ -7,13 +7,14 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use crate::base::types::error::Result;
 
 /// Files and directories. Every method may be called from any thread.
 ///
-/// Errors: `OutOfSpace` where the disk is full, else `Io` with the path in the message.
+/// Errors: `OutOfSpace` where the disk is full, `OutOfFiles` where the process may not open one
+/// more, else `Io` with the path in the message.
 pub trait Fs: Send + Sync + fmt::Debug {
     /// Creates a directory and its parents; no error if it exists. Makes new directories
     /// durable by syncing their parents.
@@ -64,6 +65,23 @@ pub trait Fs: Send + Sync + fmt::Debug {
 
     /// Bytes that can still be written below `dir`.
     fn free_bytes(&self, dir: &Path) -> Result<u64>;
+
+    /// How many of `wanted` files `keeper` may keep open. It is asked to close some of them when
+    /// the process may not open one more. May be called again with another number.
+    fn keep_open(&self, wanted: usize, keeper: Weak<dyn FileKeeper>) -> usize {
+        let _unlimited = keeper;
+        wanted
+    }
+}
+
+/// Who keeps files open that can be closed and opened again.
+pub trait FileKeeper: Send + Sync {
+    /// Closes half of the files that nobody uses at the moment, at least one; says how many. Called
+    /// by any thread, under any lock that may be held while a file is opened.
+    fn close_idle(&self) -> usize;
+
+    /// How many files are open.
+    fn open_count(&self) -> usize;
 }
 
 /// A file written from front to back by one owner.

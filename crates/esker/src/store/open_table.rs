@@ -1,7 +1,7 @@
 //! Things that are open by their number: bounded, least recently used out first.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use crate::base::types::error::Result;
 use crate::base::types::id_map::IdMap;
@@ -10,6 +10,15 @@ use crate::base::types::ids::FileNumber;
 /// Shards at most: several times the cores of the machines we know, so that two threads which
 /// open files at the same time rarely meet.
 const SHARD_COUNT_MAX: usize = 16;
+
+/// Files that a shard may have at least, where few may be open at all: with one file a shard, those
+/// that somebody holds for long would leave no room for others of the same shard.
+const SHARD_FILES_MIN: usize = 8;
+
+/// What a reader beside a writer is told when a file is gone that was not held open.
+pub const REMOVED_BY_WRITER: &str = "a file is gone since the database was opened read-only: the \
+    process that writes to it removed it, and no more files could be held open (setting \
+    files.open_max, and the limit of the process); open it again";
 
 /// Open files of one kind.
 ///
@@ -20,6 +29,9 @@ pub struct OpenTable<R> {
     shards: Vec<Shard<R>>,
     files_per_shard: AtomicUsize,
     open_count: AtomicUsize,
+    /// Those that were put out or forgotten while somebody held them: open until he lets go.
+    lingering: Mutex<Vec<Weak<R>>>,
+    lingering_count: AtomicUsize,
 }
 
 struct Shard<R> {
@@ -50,11 +62,13 @@ impl<R> OpenTable<R> {
     /// Nothing is open yet, and at most `open_max` (at least 1) later.
     pub fn new(open_max: usize) -> OpenTable<R> {
         let open_max = open_max.max(1);
-        let shard_count = open_max.min(SHARD_COUNT_MAX);
+        let shard_count = (open_max / SHARD_FILES_MIN).clamp(1, SHARD_COUNT_MAX);
         OpenTable {
             shards: (0..shard_count).map(|_| Shard::default()).collect(),
             files_per_shard: AtomicUsize::new(open_max / shard_count),
             open_count: AtomicUsize::new(0),
+            lingering: Mutex::default(),
+            lingering_count: AtomicUsize::new(0),
         }
     }
 
@@ -88,20 +102,71 @@ impl<R> OpenTable<R> {
     pub fn forget(&self, number: FileNumber) -> Option<Arc<R>> {
         let gone = self.shard(number).write().remove(&number)?;
         self.open_count.fetch_sub(1, Ordering::Relaxed);
+        self.watch(std::slice::from_ref(&gone.reader));
         Some(gone.reader)
     }
 
-    /// How many files are open.
+    /// Takes out half of the files that nobody holds, those used least recently, and at least one
+    /// if there is one. They are closed when dropped.
+    pub fn take_idle(&self) -> Vec<Arc<R>> {
+        let mut idle = Vec::new();
+        for shard in &self.shards {
+            let files = shard.read();
+            let unheld = files.iter().filter(|(_, open)| !open.is_held());
+            idle.extend(unheld.map(|(number, open)| (open.used_at(), *number)));
+        }
+        idle.sort_unstable();
+        idle.truncate(idle.len().div_ceil(2));
+        let mut taken = Vec::new();
+        for (_, number) in idle {
+            let mut files = self.shard(number).write();
+            // Somebody may have come for it since.
+            if files.get(&number).is_some_and(|open| !open.is_held()) {
+                taken.extend(files.remove(&number).map(|open| open.reader));
+            }
+        }
+        self.open_count.fetch_sub(taken.len(), Ordering::Relaxed);
+        taken
+    }
+
+    /// How many files are open and will be found.
     pub fn open_count(&self) -> usize {
         // Relaxed: a number to be told, and a bound that a file more or less does not hurt.
         self.open_count.load(Ordering::Relaxed)
     }
 
-    /// Whether no more than half of the files are open that may be.
+    /// Whether no more than half of the files are open that may be; those count too that are open
+    /// only because somebody holds them.
     #[inline]
     pub fn has_room(&self) -> bool {
-        let open_max = self.files_per_shard.load(Ordering::Relaxed) * self.shards.len();
-        self.open_count() <= open_max / 2
+        // Relaxed: as above.
+        let lingering = self.lingering_count.load(Ordering::Relaxed);
+        self.open_count() + lingering <= self.open_max() / 2
+    }
+
+    /// Whether as many files are open as may be.
+    pub fn is_full(&self) -> bool {
+        self.open_count() >= self.open_max()
+    }
+
+    fn open_max(&self) -> usize {
+        // Relaxed: as above.
+        let limit = self.files_per_shard.load(Ordering::Relaxed);
+        limit.saturating_mul(self.shards.len())
+    }
+
+    // Counts those of `gone` as open that somebody holds, and no longer those that were let go of.
+    fn watch(&self, gone: &[Arc<R>]) {
+        let mut lingering = self
+            .lingering
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        lingering.retain(|file| file.strong_count() > 0);
+        let held = gone.iter().filter(|file| Arc::strong_count(file) > 1);
+        lingering.extend(held.map(Arc::downgrade));
+        // Relaxed: as above.
+        self.lingering_count
+            .store(lingering.len(), Ordering::Relaxed);
     }
 
     // When another thread opened the same file meanwhile, that one is taken.
@@ -121,13 +186,9 @@ impl<R> OpenTable<R> {
         let limit = self.files_per_shard.load(Ordering::Relaxed).max(1);
         while files.len() >= limit {
             // Who puts out what somebody holds gains nothing by it.
-            let rank = |open: &OpenFile<R>| {
-                let is_held = Arc::strong_count(&open.reader) > 1;
-                (is_held, open.used_at.load(Ordering::Relaxed))
-            };
             let oldest = files
                 .iter()
-                .min_by_key(|(number, open)| (rank(open), **number));
+                .min_by_key(|(number, open)| (open.is_held(), open.used_at(), **number));
             let oldest = *oldest.expect("at least one file is open").0;
             gone.extend(files.remove(&oldest).map(|open| open.reader));
         }
@@ -139,6 +200,10 @@ impl<R> OpenTable<R> {
         files.insert(number, open);
         self.open_count.fetch_add(1, Ordering::Relaxed);
         self.open_count.fetch_sub(gone.len(), Ordering::Relaxed);
+        drop(files);
+        if !gone.is_empty() {
+            self.watch(&gone);
+        }
         Opened {
             reader,
             is_new: true,
@@ -151,6 +216,17 @@ impl<R> OpenTable<R> {
         let count = self.shards.len() as u64;
         let index = usize::try_from(number.0 % count).expect("below the number of shards");
         &self.shards[index]
+    }
+}
+
+impl<R> OpenFile<R> {
+    fn is_held(&self) -> bool {
+        Arc::strong_count(&self.reader) > 1
+    }
+
+    fn used_at(&self) -> u64 {
+        // Relaxed: stamps order evictions, and are right enough whoever sees them when.
+        self.used_at.load(Ordering::Relaxed)
     }
 }
 
@@ -173,3 +249,6 @@ impl<R> Shard<R> {
         self.files.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,7 @@ mod checkpoint;
 mod repair;
 mod fixture;
 mod fixture_values;
+mod limits;
 mod space;
 mod large_values;
 mod value_pool;

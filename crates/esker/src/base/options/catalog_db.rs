@@ -213,7 +213,8 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
             zero: None,
         },
         example: "1000",
-        doc: "Sorted files that are kept open at the same time.",
+        doc: "Sorted files that are kept open at the same time, and a quarter as many segments of \
+              the value log; fewer where the process may not open so many.",
         reason: "The process shares its file descriptors with code that the engine cannot see.",
         access: field!(open_files_max),
     },

@@ -34,7 +34,7 @@ pub struct DbOptions {
     pub value_flush_bytes: u64,
     /// Seconds after which the background does so, however few they are; 0 is never.
     pub value_flush_interval_s: u32,
-    /// Sorted files that are kept open at the same time.
+    /// Sorted files that are kept open at the same time, if the process may.
     pub open_files_max: usize,
     /// Whether records that are packed by themselves are read through memory maps of their files.
     pub mapped_reads: bool,

@@ -23,6 +23,9 @@ pub enum ErrorKind {
     Io,
     /// The disk, or the share of it that the database may use, is full.
     OutOfSpace,
+    /// The process, or the whole machine, may not open one more file; the same call may succeed
+    /// when some were closed.
+    OutOfFiles,
     /// Another process holds the directory.
     Locked,
     /// The database cannot take the operation now; the same call may succeed later.
@@ -43,12 +46,25 @@ impl ErrorKind {
             ErrorKind::Corruption => "corruption",
             ErrorKind::Io => "io",
             ErrorKind::OutOfSpace => "out of space",
+            ErrorKind::OutOfFiles => "out of files",
             ErrorKind::Locked => "locked",
             ErrorKind::Busy => "busy",
             ErrorKind::Faulted => "faulted",
             ErrorKind::Closed => "closed",
         }
     }
+}
+
+// Numbers of errors on Linux, everywhere the same: the machine, or the process, has no more file
+// descriptors.
+const ENFILE: i32 = 23;
+const EMFILE: i32 = 24;
+
+fn out_of_files(doing: String) -> String {
+    format!(
+        "{doing}: no more files can be opened; close some, allow the process more (ulimit -n), or \
+         keep fewer open (setting files.open_max)"
+    )
 }
 
 /// Why an operation failed.
@@ -94,13 +110,16 @@ impl Error {
         Error::new(ErrorKind::Corruption, message)
     }
 
-    /// A failure of the operating system. A full disk or quota becomes `OutOfSpace`.
+    /// A failure of the operating system. A full disk or quota becomes `OutOfSpace`, and the lack
+    /// of file descriptors `OutOfFiles`.
     #[track_caller]
     pub fn io(doing: impl Into<String>, cause: std::io::Error) -> Error {
         use std::io::ErrorKind as Os;
-        let kind = match cause.kind() {
-            Os::StorageFull | Os::QuotaExceeded => ErrorKind::OutOfSpace,
-            _ => ErrorKind::Io,
+        let (kind, doing) = match (cause.kind(), cause.raw_os_error()) {
+            (Os::StorageFull | Os::QuotaExceeded, _) => (ErrorKind::OutOfSpace, doing.into()),
+            // The standard library has no class of its own for these.
+            (_, Some(ENFILE | EMFILE)) => (ErrorKind::OutOfFiles, out_of_files(doing.into())),
+            _ => (ErrorKind::Io, doing.into()),
         };
         let mut error = Error::new(kind, doing);
         error.0.io_kind = Some(cause.kind());
@@ -172,10 +191,13 @@ impl Error {
 
     /// Whether the same call may succeed later without anyone changing anything.
     pub fn is_retryable(&self) -> bool {
-        matches!(
-            self.0.kind,
-            ErrorKind::Busy | ErrorKind::OutOfSpace | ErrorKind::Locked
-        )
+        self.is_shortage() || matches!(self.0.kind, ErrorKind::Busy | ErrorKind::Locked)
+    }
+
+    /// Whether something ran out that may be there again later, space or file descriptors: what
+    /// failed for it was not begun, or can be begun again.
+    pub fn is_shortage(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::OutOfSpace | ErrorKind::OutOfFiles)
     }
 }
 

@@ -9,14 +9,15 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use rustix::fs::statvfs;
 use rustix::io::retry_on_intr;
 
 use crate::base::types::error::Result;
-use crate::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, ReadFile};
+use crate::env::fs::{AppendFile, DirLock, ExtentFile, FileKeeper, Fs, LogFile, ReadFile};
 use crate::env::real::append::RealAppendFile;
+use crate::env::real::descriptors::{self, patiently};
 use crate::env::real::extent::RealExtentFile;
 use crate::env::real::lock::RealLock;
 use crate::env::real::log::RealLogFile;
@@ -52,7 +53,7 @@ impl Fs for RealFs {
 
     fn list(&self, dir: &Path) -> Result<Vec<String>> {
         let list = || -> io::Result<Vec<OsString>> {
-            fs::read_dir(dir)?
+            patiently(|| fs::read_dir(dir))?
                 .map(|entry| Ok(entry?.file_name()))
                 .collect()
         };
@@ -133,6 +134,10 @@ impl Fs for RealFs {
             Ok(stat) => Ok(stat.f_bavail.saturating_mul(stat.f_frsize)),
             Err(errno) => Err(path_error("read the free space", dir, errno.into())),
         }
+    }
+
+    fn keep_open(&self, wanted: usize, keeper: Weak<dyn FileKeeper>) -> usize {
+        descriptors::keep(wanted, &keeper)
     }
 }
 

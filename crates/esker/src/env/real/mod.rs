@@ -8,6 +8,7 @@
 //! this (`env/sim`).
 
 pub mod map;
+pub mod descriptors;
 pub mod os_file;
 pub mod append;
 pub mod log;

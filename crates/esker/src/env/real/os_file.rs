@@ -16,6 +16,7 @@ use rustix::io::{Errno, pread, pwritev, retry_on_intr};
 
 use crate::base::types::error::{Error, Result};
 use crate::env::fs::{MappedFile, ReadFile};
+use crate::env::real::descriptors::patiently;
 use crate::env::real::map::MappedBytes;
 
 /// Mode of new files: what a database holds is nobody else's to read.
@@ -58,32 +59,28 @@ pub enum Allocated {
 impl OsFile {
     /// Opens a file for reading.
     pub fn open(path: &Path) -> Result<OsFile> {
-        let file = File::open(path).map_err(|cause| path_error("open", path, cause))?;
+        let file = patiently(|| File::open(path));
+        let file = file.map_err(|cause| path_error("open", path, cause))?;
         Ok(OsFile::new(file, path))
     }
 
     /// Creates a file for writing, or empties the one that is there.
     pub fn create(path: &Path) -> Result<OsFile> {
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(FILE_MODE)
-            .open(path)
-            .map_err(|cause| path_error("create", path, cause))?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        options.mode(FILE_MODE);
+        let file = patiently(|| options.open(path));
+        let file = file.map_err(|cause| path_error("create", path, cause))?;
         Ok(OsFile::new(file, path))
     }
 
     /// Opens a file for reading and writing, creating it if it is missing; bytes stay.
     pub fn open_or_create(path: &Path) -> Result<OsFile> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(FILE_MODE)
-            .open(path)
-            .map_err(|cause| path_error("open or create", path, cause))?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        options.mode(FILE_MODE);
+        let file = patiently(|| options.open(path));
+        let file = file.map_err(|cause| path_error("open or create", path, cause))?;
         Ok(OsFile::new(file, path))
     }
 

@@ -124,7 +124,9 @@ impl View {
     /// `hash64`. Only of level 0, of which nearly all runs are passed over, this is ever known.
     #[inline]
     pub fn is_ruled_out(&self, index: usize, hash: u64) -> bool {
-        let open = |file: &FileRecord| self.open(file).ok();
+        // What is asked here stays open as long as the view.
+        let has_room = || self.parts.open_files.has_room();
+        let open = |file: &FileRecord| has_room().then(|| self.open(file).ok()).flatten();
         let run = &self.runs[index];
         self.open_runs.is_ruled_out(index, hash, run, open)
     }

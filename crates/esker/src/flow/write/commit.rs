@@ -274,12 +274,12 @@ impl Committer {
     }
 
     // A segment that could not be made leaves the live one whole: writes may pass again when
-    // there is space. Anything else leaves it unknown what was written.
+    // there is space, or a file can be opened. Anything else leaves it unknown what was written.
     fn refuse(&self, error: &Error) {
-        if error.kind() == ErrorKind::OutOfSpace {
-            self.gate.set_full(Some(error.again()));
-        } else {
-            self.gate.fail(error);
+        match error.kind() {
+            ErrorKind::OutOfSpace => self.gate.set_full(Some(error.again())),
+            ErrorKind::OutOfFiles => {}
+            _ => self.gate.fail(error),
         }
     }
 

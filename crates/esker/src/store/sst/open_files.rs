@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::base::stats::ledger::{MemoryLedger, MemoryOwner};
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{DictionaryId, FileNumber};
 use crate::base::types::order::KeyOrder;
-use crate::env::fs::Fs;
+use crate::env::fs::{FileKeeper, Fs};
 use crate::store::names::FileName;
-use crate::store::open_table::OpenTable;
+use crate::store::open_table::{OpenTable, REMOVED_BY_WRITER};
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::fetch::BlockCache;
 
@@ -28,6 +28,8 @@ pub struct OpenFiles {
     shared: Mutex<BTreeMap<DictionaryId, isize>>,
     ledger: Option<Arc<MemoryLedger>>,
     is_mapped: bool,
+    /// Whether another process may remove files.
+    is_beside_writer: AtomicBool,
 }
 
 impl OpenFiles {
@@ -47,6 +49,7 @@ impl OpenFiles {
             shared: Mutex::default(),
             ledger: None,
             is_mapped: false,
+            is_beside_writer: AtomicBool::new(false),
         }
     }
 
@@ -69,6 +72,19 @@ impl OpenFiles {
     /// somebody holds stays open until he lets go of it.
     pub fn set_open_max(&self, max_open: usize) {
         self.open.set_open_max(max_open);
+    }
+
+    /// Keeps at most `wanted` files open from now on, fewer where the process may not have so many,
+    /// and closes some when it runs out of them.
+    pub fn keep_open(self: &Arc<OpenFiles>, wanted: usize) {
+        let keeper: Weak<dyn FileKeeper> = Arc::<OpenFiles>::downgrade(self);
+        self.set_open_max(self.fs.keep_open(wanted, keeper));
+    }
+
+    /// Tells that another process has the database open for writing: a file that is not there any
+    /// more was removed by it.
+    pub fn set_beside_writer(&self) {
+        self.is_beside_writer.store(true, Ordering::Relaxed);
     }
 
     /// The open file with that number; opens it if it is not open.
@@ -102,6 +118,11 @@ impl OpenFiles {
         self.open.open_count()
     }
 
+    /// Whether as many are open as may be.
+    pub fn is_full(&self) -> bool {
+        self.open.is_full()
+    }
+
     /// Whether so few are open that one may be kept for long.
     #[inline]
     pub fn has_room(&self) -> bool {
@@ -117,9 +138,7 @@ impl OpenFiles {
         let name = FileName::Sst(number);
         let file = self.fs.open_read(&self.dir.join(name.to_string()));
         let file = file.map_err(|error| match error.is_missing_file() {
-            true => Error::corruption("a sorted file of the database is missing")
-                .in_file(name)
-                .caused_by(error),
+            true => self.missing().in_file(name).caused_by(error),
             false => error.in_file(name),
         })?;
         let mut reader = AnyReader::open(file, number, order.clone(), Arc::clone(&self.cache))
@@ -128,6 +147,13 @@ impl OpenFiles {
             reader.map();
         }
         Ok(reader)
+    }
+
+    fn missing(&self) -> Error {
+        if self.is_beside_writer.load(Ordering::Relaxed) {
+            return Error::new(ErrorKind::Busy, REMOVED_BY_WRITER);
+        }
+        Error::corruption("a sorted file of the database is missing")
     }
 
     fn share_memory(&self) {
@@ -168,6 +194,19 @@ impl OpenFiles {
     // Held for counting only, so it is whole even after a panic.
     fn shared(&self) -> MutexGuard<'_, BTreeMap<DictionaryId, isize>> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl FileKeeper for OpenFiles {
+    fn close_idle(&self) -> usize {
+        let gone = self.open.take_idle();
+        self.count_out(&gone);
+        self.share_memory();
+        gone.len()
+    }
+
+    fn open_count(&self) -> usize {
+        self.open.open_count()
     }
 }
 

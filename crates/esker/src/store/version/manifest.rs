@@ -106,9 +106,9 @@ impl Manifest {
     ///
     /// Errors: as [`apply`], when the edit contradicts the version: it is not logged. `Faulted`
     /// when writing failed, and from then on until the database is reopened, because it is not
-    /// known whether the edit is on the disk. `OutOfSpace` while a new manifest is written is the
-    /// exception: the old one is untouched and still counts, and the same append may succeed
-    /// later.
+    /// known whether the edit is on the disk. A shortage (`OutOfSpace`, `OutOfFiles`) while a new
+    /// manifest is written is the exception: the old one is untouched and still counts, and the
+    /// same append may succeed later.
     pub fn append(&mut self, edit: &[Change]) -> Result<Arc<Version>> {
         if let Log::Failed(first) = &self.log {
             return Err(Error::new(
@@ -146,7 +146,7 @@ impl Manifest {
         let (number, next) = numbered(next)?;
         let log = match prepare(&*self.fs, &self.dir, number, &next) {
             Ok(log) => log,
-            Err(error) if error.kind() == ErrorKind::OutOfSpace => {
+            Err(error) if error.is_shortage() => {
                 self.discard(number);
                 return Err(error);
             }
@@ -160,7 +160,7 @@ impl Manifest {
         Ok(Arc::new(next))
     }
 
-    // The edit may be in the manifest or not. Not `OutOfSpace`, even if that was the cause: who
+    // The edit may be in the manifest or not. Not a shortage, even if that was the cause: who
     // hears of it takes the edit's files away and tries again later.
     fn fail(&mut self, error: Error) -> Error {
         self.log = Log::Failed(error.again());

@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
-use crate::env::fs::Fs;
-use crate::store::open_table::OpenTable;
+use crate::env::fs::{FileKeeper, Fs};
+use crate::store::names::FileName;
+use crate::store::open_table::{OpenTable, REMOVED_BY_WRITER};
 use crate::store::vlog::pointer::ValuePointer;
 use crate::store::vlog::reader::VlogReader;
 use crate::store::vlog::value_pool::{Found, ValuePool};
@@ -20,6 +22,8 @@ pub struct OpenValues {
     dir: PathBuf,
     open: OpenTable<VlogReader>,
     pool: Arc<ValuePool>,
+    /// Whether another process may remove segments.
+    is_beside_writer: AtomicBool,
 }
 
 impl OpenValues {
@@ -31,6 +35,7 @@ impl OpenValues {
             dir: dir.into(),
             open: OpenTable::new(open_max),
             pool: ValuePool::new(0, 0),
+            is_beside_writer: AtomicBool::new(false),
         }
     }
 
@@ -47,6 +52,13 @@ impl OpenValues {
     /// Keeps at most `open_max` segments open from now on, and at least one for each shard.
     pub fn set_open_max(&self, open_max: usize) {
         self.open.set_open_max(open_max);
+    }
+
+    /// Keeps at most `wanted` segments open from now on, fewer where the process may not have so
+    /// many files open, and closes some when it runs out of them.
+    pub fn keep_open(self: &Arc<OpenValues>, wanted: usize) {
+        let keeper: Weak<dyn FileKeeper> = Arc::<OpenValues>::downgrade(self);
+        self.set_open_max(self.fs.keep_open(wanted, keeper));
     }
 
     /// The value at `pointer`: out of memory, or by one read of the file.
@@ -79,8 +91,26 @@ impl OpenValues {
         if let Some(reader) = self.open.find(number) {
             return Ok(reader);
         }
-        let open = || VlogReader::open(&*self.fs, &self.dir, number);
+        let open = || {
+            let opened = VlogReader::open(&*self.fs, &self.dir, number);
+            opened.map_err(|error| self.explain(error, number))
+        };
         Ok(self.open.open(number, open)?.reader)
+    }
+
+    /// Tells that another process has the database open for writing: a segment that is not there
+    /// any more was removed by it.
+    pub fn set_beside_writer(&self) {
+        self.is_beside_writer.store(true, Ordering::Relaxed);
+    }
+
+    fn explain(&self, error: Error, number: FileNumber) -> Error {
+        let path = self.dir.join(FileName::Vlog(number).to_string());
+        let is_gone = || self.fs.exists(&path).is_ok_and(|is_there| !is_there);
+        if self.is_beside_writer.load(Ordering::Relaxed) && is_gone() {
+            return Error::new(ErrorKind::Busy, REMOVED_BY_WRITER).caused_by(error);
+        }
+        error
     }
 
     /// Closes a segment that is about to be removed.
@@ -88,8 +118,23 @@ impl OpenValues {
         self.open.forget(number);
     }
 
+    /// Whether as many segments are open as may be.
+    pub fn is_full(&self) -> bool {
+        self.open.is_full()
+    }
+
     /// How many segments are open.
     pub fn open_count(&self) -> usize {
+        self.open.open_count()
+    }
+}
+
+impl FileKeeper for OpenValues {
+    fn close_idle(&self) -> usize {
+        self.open.take_idle().len()
+    }
+
+    fn open_count(&self) -> usize {
         self.open.open_count()
     }
 }
