@@ -66,12 +66,33 @@ impl Compression {
     /// As [`Compression::unpack`], into all of `plain`.
     pub fn unpack_to(self, packed: &[u8], plain: &mut [u8]) -> Result<()> {
         let plain_len = plain.len();
+        exactly(self.unpack_front(packed, plain)?, plain_len)
+    }
+
+    /// Unpacks what nobody told the length of, into `plain`, whose bytes and length no longer
+    /// matter. `Corruption` when it is longer than `plain_len_max`, or is not packed so.
+    pub fn unpack_up_to(
+        self,
+        packed: &[u8],
+        plain_len_max: usize,
+        plain: &mut Vec<u8>,
+    ) -> Result<()> {
+        plain.resize(plain_len_max, 0);
+        let plain_len = self.unpack_front(packed, plain)?;
+        plain.truncate(plain_len);
+        Ok(())
+    }
+
+    // Unpacks into the front of `plain`; says how much it came to.
+    fn unpack_front(self, packed: &[u8], plain: &mut [u8]) -> Result<usize> {
         let unpacked = match self {
-            Compression::None => {
-                exactly(packed.len(), plain_len)?;
-                plain.copy_from_slice(packed);
-                Ok(plain_len)
-            }
+            Compression::None => match plain.get_mut(..packed.len()) {
+                Some(front) => {
+                    front.copy_from_slice(packed);
+                    Ok(packed.len())
+                }
+                None => Err("it is longer than it may be".into()),
+            },
             Compression::Lz4 => lz4_flex::block::decompress_into(packed, plain)
                 .map_err(|error| format!("lz4 cannot unpack: {error}")),
             Compression::Zstd => zstd::bulk::decompress_to_buffer(packed, plain)
@@ -80,7 +101,7 @@ impl Compression {
                 .decompress(packed, plain)
                 .map_err(|error| format!("snappy cannot unpack: {error}")),
         };
-        exactly(unpacked.map_err(Error::corruption)?, plain_len)
+        unpacked.map_err(Error::corruption)
     }
 }
 

@@ -14,10 +14,12 @@ pub mod range_deletes;
 pub mod index;
 pub mod block;
 pub mod opening;
+pub mod saving;
 pub mod block_based;
 pub mod searchable;
 pub mod any_builder;
 pub mod any_reader;
+pub mod salvage;
 pub mod open_files;
 
 pub use any_builder::AnyBuilder;

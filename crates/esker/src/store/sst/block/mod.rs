@@ -16,3 +16,4 @@ pub mod around;
 pub mod unpacked;
 pub mod buffers;
 pub mod fetch;
+pub mod stray;

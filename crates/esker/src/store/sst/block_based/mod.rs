@@ -8,3 +8,4 @@ pub mod builder;
 pub mod reader;
 pub mod cursor;
 pub mod verify;
+pub mod salvage;

@@ -23,3 +23,4 @@ pub mod builder;
 pub mod reader;
 pub mod cursor;
 pub mod verify;
+pub mod salvage;

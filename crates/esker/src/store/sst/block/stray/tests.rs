@@ -1,0 +1,70 @@
+//! Tests of `stray`.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::base::types::ids::FileNumber;
+use crate::store::cache::sharded::ShardedCache;
+use crate::store::sst::block::writer::{BlockWriter, PackSettings};
+use crate::store::sst::memory_file::{MemoryBytes, MemoryFile};
+
+fn file(compression: Compression) -> (BlockSource, Vec<(u64, Vec<u8>)>) {
+    let number = FileNumber(5);
+    let memory = MemoryFile::default();
+    let settings = PackSettings {
+        number,
+        compression,
+        zstd_level: 1,
+    };
+    let mut writer = BlockWriter::new(Box::new(memory.clone()), settings);
+    let mut blocks = Vec::new();
+    for round in 1..6u8 {
+        let plain = b"over and over".repeat(usize::from(round) * 40);
+        blocks.push((writer.offset(), plain.clone()));
+        writer.write_packed(&plain).unwrap();
+    }
+    let bytes = Arc::new(MemoryBytes(memory.bytes()));
+    let cache = Arc::new(ShardedCache::new(1 << 16));
+    (BlockSource::new(bytes, number, cache), blocks)
+}
+
+#[test]
+fn blocks_are_found_from_either_end() {
+    for (name, compression) in Compression::NAMES {
+        let (source, blocks) = file(compression);
+        let mut at = 0;
+        for (offset, plain) in &blocks {
+            assert_eq!(at, *offset, "{name}");
+            let found = block_at(&source, at, source.size_bytes(), u64::MAX, Some);
+            let (found, end) = found.unwrap().unwrap();
+            assert_eq!(&found, plain, "{name}");
+            at = end;
+        }
+        assert_eq!(at, source.size_bytes());
+        for (offset, plain) in blocks.iter().rev() {
+            let (found, start) = block_before(&source, 0, at, Some).unwrap().unwrap();
+            assert_eq!((&found, start), (plain, *offset), "{name}");
+            at = start;
+        }
+        assert_eq!(at, 0);
+        // Nowhere else, and not for one who does not understand it.
+        let size_bytes = source.size_bytes();
+        assert!(
+            block_at(&source, 1, size_bytes, u64::MAX, Some)
+                .unwrap()
+                .is_none()
+        );
+        assert!(
+            block_before(&source, 0, size_bytes - 1, Some)
+                .unwrap()
+                .is_none()
+        );
+        let refused = block_at(&source, 0, size_bytes, u64::MAX, |_| None::<()>);
+        assert!(refused.unwrap().is_none());
+        assert!(
+            block_at(&source, size_bytes, size_bytes, 9, Some)
+                .unwrap()
+                .is_none()
+        );
+    }
+}

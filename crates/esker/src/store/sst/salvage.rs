@@ -1,0 +1,188 @@
+//! What is left of a damaged sorted file, of either kind.
+
+use std::sync::Arc;
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::FileNumber;
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range_delete::RangeDelete;
+use crate::env::fs::ReadFile;
+use crate::store::sst::block::fetch::{BlockCache, BlockSource};
+use crate::store::sst::block::stray::block_before;
+use crate::store::sst::block_based;
+use crate::store::sst::format::{BlockHandle, FOOTER_BYTES, Footer};
+use crate::store::sst::opening::{RawFooter, read_part};
+use crate::store::sst::props::Props;
+use crate::store::sst::range_deletes;
+use crate::store::sst::saving::{LostPart, Saving, Take, only_damage};
+use crate::store::sst::searchable;
+
+/// A damaged sorted file, of which some is whole.
+pub struct SstRemains {
+    source: BlockSource,
+    order: KeyOrder,
+    footer: AnyFooter,
+    props: Option<Props>,
+    range_deletes: Vec<RangeDelete>,
+    /// Why the range deletes are lost, if they are.
+    lost_range_deletes: Option<Error>,
+}
+
+enum AnyFooter {
+    /// Neither read nor made again: the file is taken for one of blocks.
+    Lost,
+    BlockBased(Footer),
+    Searchable(searchable::format::Footer),
+}
+
+impl SstRemains {
+    /// Looks at the end of a file whose keys are in `order`.
+    ///
+    /// Errors: `Invalid` when it was written in another order; whatever is no damage.
+    pub fn read(
+        file: Arc<dyn ReadFile>,
+        number: FileNumber,
+        order: KeyOrder,
+        cache: Arc<BlockCache>,
+    ) -> Result<SstRemains> {
+        let footer = read_footer(&*file, number)?;
+        let source = BlockSource::new(file, number, cache);
+        let mut remains = SstRemains {
+            source,
+            order,
+            footer,
+            props: None,
+            range_deletes: Vec::new(),
+            lost_range_deletes: None,
+        };
+        remains.read_description()?;
+        match &remains.props {
+            Some(props) if props.order_name != remains.order.name() => {
+                let written = props.order_name.escape_ascii();
+                Err(Error::invalid(format!(
+                    "keys are in the order \"{written}\", not in \"{}\"",
+                    remains.order.name()
+                )))
+            }
+            _ => Ok(remains),
+        }
+    }
+
+    /// What the file says about itself, if that is whole.
+    pub fn props(&self) -> Option<&Props> {
+        self.props.as_ref()
+    }
+
+    /// Its range deletes, as far as they are whole.
+    pub fn range_deletes(&self) -> &[RangeDelete] {
+        &self.range_deletes
+    }
+
+    /// Why range deletes are lost, if they are: what they hid is there again then.
+    pub fn lost_range_deletes(&self) -> Option<&Error> {
+        self.lost_range_deletes.as_ref()
+    }
+
+    /// Hands every entry that is whole to `take`, in order, and gives what is lost between them.
+    ///
+    /// Errors: those of `take`, and whatever is no damage.
+    pub fn save(&self, take: &mut Take<'_>) -> Result<Vec<LostPart>> {
+        let mut saving = Saving::new(self.order.clone(), take);
+        match &self.footer {
+            AnyFooter::Lost => block_based::salvage::salvage(&self.source, None, &mut saving)?,
+            AnyFooter::BlockBased(footer) => {
+                block_based::salvage::salvage(&self.source, Some(footer), &mut saving)?;
+            }
+            AnyFooter::Searchable(footer) => {
+                searchable::salvage::salvage(&self.source, footer, &mut saving)?;
+            }
+        }
+        Ok(saving.finish())
+    }
+
+    // Properties and range deletes; where the footer is lost, that too, from what lies before it.
+    fn read_description(&mut self) -> Result<()> {
+        let source = &self.source;
+        let (props, range_deletes) = match &self.footer {
+            AnyFooter::BlockBased(footer) => (Some(footer.props), footer.range_deletes),
+            AnyFooter::Searchable(footer) => (Some(footer.props), footer.range_deletes),
+            AnyFooter::Lost => (None, None),
+        };
+        if let Some(handle) = props {
+            self.props = only_damage(read_part(source, handle, Props::decode))?.ok();
+            return self.read_range_deletes(range_deletes);
+        }
+        // Until something says otherwise.
+        let error = Error::corruption("nothing says whether the file deletes ranges");
+        self.lost_range_deletes = Some(error);
+        let Some(end) = source.size_bytes().checked_sub(FOOTER_BYTES as u64) else {
+            return Ok(());
+        };
+        let read = |plain: Vec<u8>| Some((Props::decode(&plain).ok()?, plain.len()));
+        let Some(((props, plain_len), offset)) = block_before(source, 0, end, read)? else {
+            return Ok(());
+        };
+        let Some(handle) = block_based::salvage::handle(offset, end, plain_len) else {
+            return Ok(());
+        };
+        let described = (handle, &props);
+        if let Some(footer) = searchable::salvage::rebuilt_footer(source, described)? {
+            self.footer = AnyFooter::Searchable(footer);
+            self.props = Some(props);
+            return self.read_range_deletes(footer.range_deletes);
+        }
+        let footer = block_based::salvage::rebuilt_footer(source, described)?;
+        let range_deletes = footer.and_then(|footer| footer.range_deletes);
+        if let Some(footer) = footer {
+            self.footer = AnyFooter::BlockBased(footer);
+        }
+        self.props = Some(props);
+        self.read_range_deletes(range_deletes)
+    }
+
+    fn read_range_deletes(&mut self, handle: Option<BlockHandle>) -> Result<()> {
+        self.lost_range_deletes = None;
+        let wanted = self
+            .props
+            .as_ref()
+            .map_or(0, |props| props.range_delete_count);
+        let Some(handle) = handle else {
+            if wanted > 0 {
+                let error = Error::corruption("nothing leads to the range deletes any more");
+                self.lost_range_deletes = Some(error);
+            }
+            return Ok(());
+        };
+        let order = &self.order;
+        let read = read_part(&self.source, handle, |plain| {
+            range_deletes::decode(order, plain)
+        });
+        match only_damage(read)? {
+            Ok(list) => self.range_deletes = list,
+            Err(error) => self.lost_range_deletes = Some(error),
+        }
+        Ok(())
+    }
+}
+
+// A file of a format that this program does not know is told so by whoever opened it first.
+fn read_footer(file: &dyn ReadFile, number: FileNumber) -> Result<AnyFooter> {
+    let Ok(raw) = only_damage(RawFooter::read(file, number))? else {
+        return Ok(AnyFooter::Lost);
+    };
+    let is_damage =
+        |error: &Error| matches!(error.kind(), ErrorKind::Corruption | ErrorKind::Unsupported);
+    let read = match raw.is_searchable() {
+        true => raw
+            .decode(searchable::format::Footer::decode)
+            .map(AnyFooter::Searchable),
+        false => raw.decode(Footer::decode).map(AnyFooter::BlockBased),
+    };
+    match read {
+        Err(error) if is_damage(&error) => Ok(AnyFooter::Lost),
+        read => read,
+    }
+}
+
+#[cfg(test)]
+mod tests;
