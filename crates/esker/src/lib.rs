@@ -35,13 +35,14 @@ pub use base::types::error::{Error, ErrorKind, Result};
 pub use base::types::order::{KeyOrder, Order};
 pub use db::backup::repair::{RepairOptions, repair, repair_in};
 pub use db::backup::report::{
-    KeptKeyspace, LogGap, LogState, LostFile, ManifestState, RepairReport,
+    KeptKeyspace, KeyGap, LogGap, LogState, LostFile, LostValues, ManifestState, MendedSegment,
+    RepairReport,
 };
 pub use db::backup::verify::{Damage, VerifyReport};
 pub use db::file_list::FileStats;
 pub use db::handle::Db;
 pub use db::inspect;
-pub use db::iterator::{DbCursor, Iter};
+pub use db::iterator::{DbCursor, Iter, Keys};
 pub use db::keyspace_handle::{Keyspace, Update};
 pub use db::open::Builder;
 pub use db::reading::Readable;

@@ -135,6 +135,20 @@ pub fn scan(shared: &Shared, args: &Scan) -> Outcome {
     let mut iter = chosen.iter(&opened)?;
     let mut out = Out::lock();
     let mut left = args.limit.unwrap_or(u64::MAX);
+    if args.keys_only {
+        let mut keys = iter.keys();
+        while left > 0
+            && let Some(key) = if args.reverse {
+                keys.next_back()
+            } else {
+                keys.next()
+            }
+        {
+            line(&mut out, shared, &key?, None)?;
+            left -= 1;
+        }
+        return Ok(out.finish()?);
+    }
     while left > 0 {
         let next = if args.reverse {
             iter.next_back()
@@ -143,8 +157,7 @@ pub fn scan(shared: &Shared, args: &Scan) -> Outcome {
         };
         let Some(entry) = next else { break };
         let (key, value) = entry?;
-        let value = (!args.keys_only).then_some(value);
-        line(&mut out, shared, &key, value.as_ref())?;
+        line(&mut out, shared, &key, Some(&value))?;
         left -= 1;
     }
     Ok(out.finish()?)
@@ -187,12 +200,23 @@ pub fn count(shared: &Shared, args: &Count) -> Outcome {
     let opened = open::for_reading(shared)?;
     let (mut entries, mut bytes) = (0, 0);
     let mut bar = Bar::things("counting", None);
-    for entry in chosen.iter(&opened)? {
-        let (key, value) = entry?;
+    let mut count = |len: usize| {
         entries += 1;
-        bytes += (key.len() + value.len()) as u64;
+        bytes += len as u64;
         if entries % TOLD_EVERY == 0 {
             bar.set(entries);
+        }
+    };
+    let iter = chosen.iter(&opened)?;
+    if shared.json {
+        for entry in iter {
+            let (key, value) = entry?;
+            count(key.len() + value.len());
+        }
+    } else {
+        // No value is read that nobody asked for.
+        for key in iter.keys() {
+            count(key?.len());
         }
     }
     drop(bar);

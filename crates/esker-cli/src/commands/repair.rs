@@ -1,7 +1,9 @@
 //! Repairing a damaged database: a dry run that tells, and the repair itself.
 
 use clap::Args;
-use esker::{LogGap, LostFile, ManifestState, RepairOptions, RepairReport};
+use esker::{
+    KeyGap, LogGap, LostFile, LostValues, ManifestState, MendedSegment, RepairOptions, RepairReport,
+};
 use serde_json::{Value, json};
 
 use crate::fail::{Code, Failure, Outcome};
@@ -74,6 +76,11 @@ fn report_to_json(format: Format, report: &RepairReport) -> Value {
         })
     });
     let lost = report.lost_files.iter();
+    let values = report.lost_values.iter();
+    let mended = report.mended_segments.iter().map(|segment| {
+        let MendedSegment { name, cause } = segment;
+        json!({ "file": name, "message": cause })
+    });
     let log = &report.log;
     json!({
         "is_dry_run": report.is_dry_run,
@@ -82,6 +89,8 @@ fn report_to_json(format: Format, report: &RepairReport) -> Value {
         "manifest": manifest_to_json(&report.manifest),
         "kept": kept.collect::<Vec<_>>(),
         "lost_files": lost.map(|lost| lost_to_json(format, lost)).collect::<Vec<_>>(),
+        "lost_values": values.map(|lost| values_to_json(format, lost)).collect::<Vec<_>>(),
+        "mended_segments": mended.collect::<Vec<_>>(),
         "log": {
             "segments": log.segment_count,
             "is_salvaged": log.is_salvaged,
@@ -114,6 +123,29 @@ fn lost_to_json(format: Format, lost: &LostFile) -> Value {
         "smallest": keys.map(|(smallest, _)| json::spell(format, smallest)),
         "largest": keys.map(|(_, largest)| json::spell(format, largest)),
         "entries": lost.entry_count,
+        "saved_entries": lost.saved_entry_count,
+        "gaps": lost.gaps.iter().map(|gap| key_gap_to_json(format, gap)).collect::<Vec<_>>(),
+        "message": lost.cause,
+    })
+}
+
+fn key_gap_to_json(format: Format, gap: &KeyGap) -> Value {
+    json!({
+        "what": gap.what,
+        "from": gap.after.as_ref().map(|key| json::spell(format, key)),
+        "up_to": gap.before.as_ref().map(|key| json::spell(format, key)),
+        "message": gap.cause,
+    })
+}
+
+fn values_to_json(format: Format, lost: &LostValues) -> Value {
+    let (first, last) = &lost.keys;
+    json!({
+        "file": lost.file,
+        "keyspace": lost.keyspace,
+        "smallest": json::spell(format, first),
+        "largest": json::spell(format, last),
+        "values": lost.count,
         "message": lost.cause,
     })
 }

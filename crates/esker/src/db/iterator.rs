@@ -262,13 +262,24 @@ impl Iter {
         }
     }
 
-    fn taken(&mut self, moved: Result<bool>, is_front: bool) -> Option<Result<(Bytes, Bytes)>> {
+    /// The keys instead of the entries. Values that lie apart are not read, so that one that is
+    /// damaged does no harm.
+    pub fn keys(self) -> Keys {
+        Keys(self)
+    }
+
+    fn taken<T>(
+        &mut self,
+        moved: Result<bool>,
+        is_front: bool,
+        value: impl FnOnce(&DbCursor) -> Result<Option<T>>,
+    ) -> Option<Result<(Bytes, T)>> {
         let taken = match moved {
             Ok(true) if self.is_apart() => {
                 let end = if is_front { &self.front } else { &self.back };
                 let end = end.as_ref()?;
                 let key = Bytes::copy_of(end.key()?);
-                end.value_bytes().map(|value| Some((key, value?)))
+                value(end).map(|value| Some((key, value?)))
             }
             Ok(_) => Ok(None),
             Err(error) => Err(error),
@@ -295,7 +306,7 @@ impl Iterator for Iter {
             return None;
         }
         let moved = self.step_front();
-        self.taken(moved, true)
+        self.taken(moved, true, DbCursor::value_bytes)
     }
 }
 
@@ -305,8 +316,37 @@ impl DoubleEndedIterator for Iter {
             return None;
         }
         let moved = self.step_back();
-        self.taken(moved, false)
+        self.taken(moved, false, DbCursor::value_bytes)
     }
 }
 
 impl std::iter::FusedIterator for Iter {}
+
+/// Keys in order, from both ends, or the error that ended the iteration. Made by [`Iter::keys`].
+pub struct Keys(Iter);
+
+impl Iterator for Keys {
+    type Item = Result<Bytes>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_over {
+            return None;
+        }
+        let moved = self.0.step_front();
+        let taken = self.0.taken(moved, true, |_| Ok(Some(())));
+        taken.map(|taken| taken.map(|(key, ())| key))
+    }
+}
+
+impl DoubleEndedIterator for Keys {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        if self.0.is_over {
+            return None;
+        }
+        let moved = self.0.step_back();
+        let taken = self.0.taken(moved, false, |_| Ok(Some(())));
+        taken.map(|taken| taken.map(|(key, ())| key))
+    }
+}
+
+impl std::iter::FusedIterator for Keys {}

@@ -17,6 +17,8 @@ mod crash;
 mod closing;
 mod faults;
 mod flips;
+mod damage;
+mod saved;
 mod kill;
 mod threads;
 mod checkpoint;

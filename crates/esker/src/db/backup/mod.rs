@@ -4,11 +4,17 @@
 //! repair works on a directory that nobody has.
 
 pub mod checkpoint;
-pub mod verify;
 pub mod report;
 pub mod survey;
 pub mod lost;
 pub mod runs;
+pub mod segments;
+pub mod salvage_file;
+pub mod verify;
 pub mod salvage;
+pub mod log_check;
+pub mod job;
 pub mod rebuild;
+pub mod mend;
+pub mod remake;
 pub mod repair;

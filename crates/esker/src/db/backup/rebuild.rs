@@ -16,21 +16,19 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
+use crate::db::backup::job::Job;
 use crate::db::backup::report::LostFile;
-use crate::db::backup::runs::{output_settings, write_run};
-use crate::db::backup::survey::Listing;
+use crate::db::backup::runs::{output_settings, plain_settings, write_run};
+use crate::db::backup::salvage_file::{Examined, FileExaminer, FileState, Known, Saved};
 use crate::db::identity;
 use crate::db::open_keyspace::DEFAULT_KEYSPACE;
 use crate::env::bundle::Env;
-use crate::flow::output::record_of;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::view::{View, ViewParts};
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
-use crate::store::sst::any_reader::AnyReader;
-use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit, SettingsText};
@@ -49,7 +47,6 @@ const OPEN_FILES_MAX: usize = 256;
 
 /// A sorted file that is whole.
 pub struct SoundFile {
-    keyspace: KeyspaceId,
     order: KeyOrder,
     record: Arc<FileRecord>,
     range_deletes: Vec<RangeDelete>,
@@ -60,42 +57,106 @@ pub struct SoundFile {
 pub struct Sorted {
     /// Files that are whole and count, by keyspace.
     pub sound: BTreeMap<KeyspaceId, Vec<SoundFile>>,
-    /// Files that are damaged or missing.
-    pub lost: Vec<LostFile>,
+    /// What was saved of files that are not, by keyspace.
+    pub saved: BTreeMap<KeyspaceId, SavedFiles>,
     /// Files that counted no more when the manifest was damaged.
     pub obsolete: Vec<FileNumber>,
 }
 
-/// Reads every sorted file in `dir`. Errors: `Unsupported` for an order that is not known.
+/// What was saved of the damaged files of a keyspace.
+pub struct SavedFiles {
+    /// Entries.
+    pub entry_count: u64,
+    order: KeyOrder,
+    last_seqno: SeqNo,
+    /// The files in which they lie now; none in a dry run.
+    files: Vec<SoundFile>,
+}
+
+/// Reads every sorted file of the directory. Errors: `Unsupported` for an order that is not known;
+/// those of writing what is whole of damaged ones, and those of reading that are no damage.
 pub fn sort_files(
-    env: &Env,
-    dir: &Path,
-    listing: &Listing,
+    job: &mut Job<'_>,
+    examiner: &mut FileExaminer<'_>,
     orders: &[KeyOrder],
     remains: Option<&Remains>,
 ) -> Result<Sorted> {
-    let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
     let mut sorted = Sorted::default();
-    for &number in &listing.ssts {
+    for number in job.listing.ssts.clone() {
         if remains.is_some_and(|remains| remains.obsolete.contains(&number)) {
             sorted.obsolete.push(number);
             continue;
         }
-        match read_file(env, dir, number, orders, &cache) {
-            Ok(file) if is_dropped(file.keyspace, remains) => sorted.obsolete.push(number),
-            Ok(file) => sorted.sound.entry(file.keyspace).or_default().push(file),
-            Err(error) if error.kind() == ErrorKind::Unsupported => return Err(error),
-            Err(error) => sorted.lost.push(lost_file(number, remains, &error)),
+        let (order, examined) = examine(job, examiner, number, orders, remains)?;
+        let id = examined.keyspace.unwrap_or(KeyspaceId::DEFAULT);
+        match examined.state {
+            FileState::Lost(error) => {
+                let lost = lost_file(number, remains, error.to_string());
+                job.report.lost_files.push(lost);
+            }
+            _ if is_dropped(id, remains) => sorted.obsolete.push(number),
+            FileState::Whole(sound) => sorted.sound.entry(id).or_default().push(SoundFile {
+                order,
+                record: Arc::new(sound.record),
+                range_deletes: sound.range_deletes,
+            }),
+            FileState::Saved(mut saved) => {
+                let lost = lost_file(number, remains, String::new());
+                job.note_saved(lost, &name_of(id, remains), &mut saved);
+                sorted.take_saved(id, order, saved);
+            }
         }
     }
     let known = remains.iter().flat_map(|remains| remains.files.keys());
     for number in known {
-        if listing.ssts.binary_search(number).is_err() {
-            let error = Error::corruption("the file is missing");
-            sorted.lost.push(lost_file(*number, remains, &error));
+        if job.listing.ssts.binary_search(number).is_err() {
+            let lost = lost_file(*number, remains, "the file is missing".into());
+            job.report.lost_files.push(lost);
         }
     }
     Ok(sorted)
+}
+
+// By the order that it was written with, which must be one of those that are known.
+fn examine(
+    job: &Job<'_>,
+    examiner: &mut FileExaminer<'_>,
+    number: FileNumber,
+    orders: &[KeyOrder],
+    remains: Option<&Remains>,
+) -> Result<(KeyOrder, Examined)> {
+    let known = remains.and_then(|remains| remains.files.get(&number));
+    let known = known.map(|(keyspace, record)| Known {
+        keyspace: *keyspace,
+        record,
+    });
+    let mut refused = Error::invalid("no order is known");
+    for order in std::iter::once(&KeyOrder::Bytewise).chain(orders) {
+        let settings = |keyspace| {
+            let plain = |numbers| plain_settings(job.env, job.dir, numbers, keyspace, order);
+            Ok(job.numbers().map(plain))
+        };
+        match examiner.examine(number, order, known, settings) {
+            Ok(examined) => return Ok((order.clone(), examined)),
+            // Another order than the file was written with.
+            Err(error) if error.kind() == ErrorKind::Invalid => refused = error,
+            Err(error) => return Err(error),
+        }
+    }
+    let message = "the order of its keys is not known here; repair with the program that has it";
+    Err(Error::new(ErrorKind::Unsupported, message)
+        .in_file(FileName::Sst(number))
+        .caused_by(refused))
+}
+
+// The name under which a keyspace will be found.
+fn name_of(id: KeyspaceId, remains: Option<&Remains>) -> String {
+    let known = remains.and_then(|remains| remains.version.keyspace(id));
+    match known {
+        Some(state) => state.name.to_string(),
+        None if id == KeyspaceId::DEFAULT => DEFAULT_KEYSPACE.into(),
+        None => format!("recovered-{id}"),
+    }
 }
 
 // Numbers of keyspaces are given out in order, and never again.
@@ -105,42 +166,7 @@ fn is_dropped(id: KeyspaceId, remains: Option<&Remains>) -> bool {
     })
 }
 
-fn read_file(
-    env: &Env,
-    dir: &Path,
-    number: FileNumber,
-    orders: &[KeyOrder],
-    cache: &Arc<BlockCache>,
-) -> Result<SoundFile> {
-    let name = FileName::Sst(number);
-    let path = dir.join(name.to_string());
-    let mut refused = Error::invalid("no order is known");
-    for order in std::iter::once(&KeyOrder::Bytewise).chain(orders) {
-        let file = env.fs.open_read(&path)?;
-        match AnyReader::open(file, number, order.clone(), Arc::clone(cache)) {
-            Ok(reader) => {
-                reader.verify()?;
-                let range_deletes = reader.range_deletes().to_vec();
-                let record = record_of(number, reader.finished(), &range_deletes, order);
-                return Ok(SoundFile {
-                    keyspace: reader.props().keyspace,
-                    order: order.clone(),
-                    record: Arc::new(record),
-                    range_deletes,
-                });
-            }
-            // Another order than the file was written with.
-            Err(error) if error.kind() == ErrorKind::Invalid => refused = error,
-            Err(error) => return Err(error),
-        }
-    }
-    let message = "the order of its keys is not known here; repair with the program that has it";
-    Err(Error::new(ErrorKind::Unsupported, message)
-        .in_file(name)
-        .caused_by(refused))
-}
-
-fn lost_file(number: FileNumber, remains: Option<&Remains>, error: &Error) -> LostFile {
+fn lost_file(number: FileNumber, remains: Option<&Remains>, cause: String) -> LostFile {
     let known = remains.and_then(|remains| {
         let (id, record) = remains.files.get(&number)?;
         Some((remains.version.keyspace(*id)?.name.to_string(), record))
@@ -152,7 +178,9 @@ fn lost_file(number: FileNumber, remains: Option<&Remains>, error: &Error) -> Lo
             .as_ref()
             .map(|(_, record)| (record.smallest.clone(), record.largest.clone())),
         entry_count: known.as_ref().map(|(_, record)| record.entry_count),
-        cause: error.to_string(),
+        saved_entry_count: 0,
+        gaps: Vec::new(),
+        cause,
     }
 }
 
@@ -169,30 +197,25 @@ pub fn version_of(
         Some(remains) => remains.version.clone(),
         None => Version::empty(identity::fresh(env), orders.clone()),
     };
-    let ids = sorted.sound.keys().chain(in_log);
+    let ids = sorted.sound.keys().chain(sorted.saved.keys()).chain(in_log);
     let ids: BTreeSet<KeyspaceId> = ids.copied().chain([KeyspaceId::DEFAULT]).collect();
     let mut edit = Edit::new();
     for id in ids {
         if version.keyspace(id).is_none() && !is_dropped(id, remains) {
-            let files = sorted.sound.get(&id).and_then(|files| files.first());
-            let order = files.map_or(&KeyOrder::Bytewise, |file| &file.order);
+            let order = sorted.order_of(id);
             edit.push(Change::CreateKeyspace {
                 id,
-                name: match id {
-                    KeyspaceId::DEFAULT => DEFAULT_KEYSPACE.into(),
-                    _ => format!("recovered-{id}"),
-                },
+                name: name_of(id, remains),
                 order_name: order.name().into(),
                 merge_name: None,
                 settings: SettingsText::new(),
             });
         }
     }
-    for (id, files) in &sorted.sound {
-        let last = files.iter().map(|file| file.record.largest_seqno).max();
+    for id in sorted.ids() {
         edit.push(Change::SetFlushed {
-            keyspace: *id,
-            seqno: last.unwrap_or(SeqNo::ZERO),
+            keyspace: id,
+            seqno: sorted.last_seqno(id),
         });
     }
     version = apply(&version, &edit)?;
@@ -212,20 +235,21 @@ pub fn merge_files(
     let level = Level::new(LEVEL_COUNT - 1).expect("the last of the levels");
     let mut edit = Edit::new();
     let mut merged = Vec::new();
-    for (id, files) in &sorted.sound {
-        let Some(state) = version.keyspace(*id) else {
+    for id in sorted.ids() {
+        let Some(state) = version.keyspace(id) else {
             continue;
         };
-        let runs = disjoint_runs(&state.order, files)?;
+        let files: Vec<&SoundFile> = sorted.files_of(id).collect();
+        let runs = disjoint_runs(&state.order, &files)?;
         let records = match &runs[..] {
             [whole] => whole.files().to_vec(),
             _ => {
                 merged.extend(files.iter().map(|file| file.record.number));
-                merge_runs(env, dir, state, &runs, files, numbers)?
+                merge_runs(env, dir, state, &runs, &files, numbers)?
             }
         };
         edit.extend(records.into_iter().map(|record| Change::AddFile {
-            keyspace: *id,
+            keyspace: id,
             level,
             run: 0,
             record,
@@ -235,7 +259,7 @@ pub fn merge_files(
 }
 
 // As few runs as possible: each file joins the first run that ends before it begins.
-fn disjoint_runs(order: &KeyOrder, files: &[SoundFile]) -> Result<Vec<Run>> {
+fn disjoint_runs(order: &KeyOrder, files: &[&SoundFile]) -> Result<Vec<Run>> {
     let mut records: Vec<_> = files.iter().map(|file| Arc::clone(&file.record)).collect();
     records.sort_by(|left, right| order.compare(&left.smallest, &right.smallest));
     let mut runs: Vec<Vec<Arc<FileRecord>>> = Vec::new();
@@ -258,7 +282,7 @@ fn merge_runs(
     dir: &Path,
     state: &KeyspaceState,
     runs: &[Run],
-    files: &[SoundFile],
+    files: &[&SoundFile],
     numbers: &Arc<FileNumbers>,
 ) -> Result<Vec<Arc<FileRecord>>> {
     let settings = output_settings(env, dir, numbers, state)?;
@@ -287,10 +311,58 @@ fn merge_runs(
 }
 
 impl Sorted {
-    /// Bytes of all sound files: the most that merging them writes.
+    /// Bytes of all files: the most that merging them writes.
     pub fn sound_bytes(&self) -> u64 {
-        let files = self.sound.values().flatten();
+        let files = self.ids().into_iter().flat_map(|id| self.files_of(id));
         files.map(|file| file.record.size_bytes).sum()
+    }
+
+    fn ids(&self) -> BTreeSet<KeyspaceId> {
+        self.sound
+            .keys()
+            .chain(self.saved.keys())
+            .copied()
+            .collect()
+    }
+
+    // Files that are whole, and those with what was saved of others.
+    fn files_of(&self, id: KeyspaceId) -> impl Iterator<Item = &SoundFile> {
+        let sound = self.sound.get(&id).into_iter().flatten();
+        let saved = self.saved.get(&id).into_iter();
+        sound.chain(saved.flat_map(|saved| &saved.files))
+    }
+
+    fn order_of(&self, id: KeyspaceId) -> KeyOrder {
+        let sound = self.sound.get(&id).and_then(|files| files.first());
+        let sound = sound.map(|file| &file.order);
+        let saved = self.saved.get(&id).map(|saved| &saved.order);
+        sound.or(saved).unwrap_or(&KeyOrder::Bytewise).clone()
+    }
+
+    fn last_seqno(&self, id: KeyspaceId) -> SeqNo {
+        let sound = self.sound.get(&id).into_iter().flatten();
+        let sound = sound.map(|file| file.record.largest_seqno);
+        let saved = self.saved.get(&id).map(|saved| saved.last_seqno);
+        sound.chain(saved).max().unwrap_or(SeqNo::ZERO)
+    }
+
+    fn take_saved(&mut self, id: KeyspaceId, order: KeyOrder, saved: Saved) {
+        let all = self.saved.entry(id).or_insert_with(|| SavedFiles {
+            entry_count: 0,
+            order: order.clone(),
+            last_seqno: SeqNo::ZERO,
+            files: Vec::new(),
+        });
+        all.entry_count += saved.entry_count;
+        all.last_seqno = all.last_seqno.max(saved.last_seqno);
+        // All of them with the first: nobody asks which of the files they are in.
+        let mut range_deletes = saved.range_deletes;
+        all.files
+            .extend(saved.records.into_iter().map(|record| SoundFile {
+                order: order.clone(),
+                record: Arc::new(record),
+                range_deletes: std::mem::take(&mut range_deletes),
+            }));
     }
 }
 

@@ -15,8 +15,13 @@ pub struct RepairReport {
     pub manifest: ManifestState,
     /// What is kept, keyspace by keyspace.
     pub kept: Vec<KeptKeyspace>,
-    /// Sorted files that are lost.
+    /// Sorted files that are damaged or missing, with what is saved of them.
     pub lost_files: Vec<LostFile>,
+    /// Values of the value log that are lost; their keys are deleted.
+    pub lost_values: Vec<LostValues>,
+    /// Segments of the value log whose head is damaged; their values are not, and they get a new
+    /// head.
+    pub mended_segments: Vec<MendedSegment>,
     /// In what state the log is.
     pub log: LogState,
     /// Files of the directory that were moved into `lost`, or would be.
@@ -58,7 +63,7 @@ pub struct KeptKeyspace {
     pub entry_count: u64,
 }
 
-/// A sorted file that is lost.
+/// A sorted file that is damaged or missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostFile {
     /// Name of the file.
@@ -69,7 +74,55 @@ pub struct LostFile {
     pub keys: Option<(Bytes, Bytes)>,
     /// Entries in it, if known.
     pub entry_count: Option<u64>,
+    /// Entries of it that are saved, in new files.
+    pub saved_entry_count: u64,
+    /// Where entries of it are lost, if any were saved; else all of it is.
+    pub gaps: Vec<KeyGap>,
     /// What is wrong with it.
+    pub cause: String,
+}
+
+impl LostFile {
+    /// Whether anything of it is lost.
+    pub fn is_lossy(&self) -> bool {
+        self.saved_entry_count == 0 || !self.gaps.is_empty()
+    }
+}
+
+/// Where entries of a sorted file are lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyGap {
+    /// What is lost: a block, a page, a record, or several.
+    pub what: String,
+    /// The key from which on entries may be lost; `None` where nobody knows.
+    pub after: Option<Bytes>,
+    /// The key up to which entries may be lost, itself among them.
+    pub before: Option<Bytes>,
+    /// What is wrong.
+    pub cause: String,
+}
+
+/// Values of keys side by side that are lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostValues {
+    /// The segment in which they lay.
+    pub file: String,
+    /// Name of the keyspace.
+    pub keyspace: String,
+    /// The first and the last key.
+    pub keys: (Bytes, Bytes),
+    /// How many values.
+    pub count: u64,
+    /// What is wrong with the first.
+    pub cause: String,
+}
+
+/// A segment of the value log that gets a new head.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MendedSegment {
+    /// Name of the segment.
+    pub name: String,
+    /// What is wrong with its head.
     pub cause: String,
 }
 
@@ -106,13 +159,20 @@ pub struct LogGap {
 impl RepairReport {
     /// Whether there is nothing to repair.
     pub fn is_whole(&self) -> bool {
-        self.manifest == ManifestState::Whole && self.lost_files.is_empty() && !self.log.is_salvaged
+        self.manifest == ManifestState::Whole
+            && self.lost_files.is_empty()
+            && self.lost_values.is_empty()
+            && self.mended_segments.is_empty()
+            && !self.log.is_salvaged
     }
 
     /// Whether anything that once was written may be gone.
     pub fn is_lossy(&self) -> bool {
         let is_rebuilt = matches!(self.manifest, ManifestState::Rebuilt { .. });
-        is_rebuilt || !self.lost_files.is_empty() || !self.log.gaps.is_empty()
+        is_rebuilt
+            || self.lost_files.iter().any(LostFile::is_lossy)
+            || !self.lost_values.is_empty()
+            || !self.log.gaps.is_empty()
     }
 }
 
@@ -122,6 +182,7 @@ impl fmt::Display for RepairReport {
         writeln!(f, "\nfound")?;
         self.fmt_manifest(f)?;
         self.fmt_log(f)?;
+        self.fmt_segments(f)?;
         writeln!(f, "\nkept")?;
         for kept in &self.kept {
             let KeptKeyspace {
@@ -138,6 +199,39 @@ impl fmt::Display for RepairReport {
         writeln!(f, "\nlost")?;
         self.fmt_lost(f)?;
         writeln!(f, "\nwhat to do\n  {}", self.advice())
+    }
+}
+
+impl LostFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "  {}", self.name)?;
+        if let Some(keyspace) = &self.keyspace {
+            write!(f, ", keyspace {keyspace:?}")?;
+        }
+        if let Some((smallest, largest)) = &self.keys {
+            let (smallest, largest) = (smallest.escape_ascii(), largest.escape_ascii());
+            write!(f, ", keys \"{smallest}\" to \"{largest}\"")?;
+        }
+        if let Some(entry_count) = self.entry_count {
+            write!(f, ", {entry_count} entries")?;
+        }
+        match self.saved_entry_count {
+            0 => write!(f, ": all of it")?,
+            saved if self.gaps.is_empty() => write!(f, ": nothing of it, {saved} saved")?,
+            saved => write!(f, ": {saved} saved")?,
+        }
+        writeln!(f, "\n    {}", self.cause)?;
+        for gap in &self.gaps {
+            write!(f, "    {}", gap.what)?;
+            if let Some(after) = &gap.after {
+                write!(f, ", from key \"{}\"", after.escape_ascii())?;
+            }
+            if let Some(before) = &gap.before {
+                write!(f, ", up to key \"{}\"", before.escape_ascii())?;
+            }
+            writeln!(f, ": {}", gap.cause)?;
+        }
+        Ok(())
     }
 }
 
@@ -174,20 +268,33 @@ impl RepairReport {
         )
     }
 
+    fn fmt_segments(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for MendedSegment { name, cause } in &self.mended_segments {
+            writeln!(
+                f,
+                "  {name}: gets a new head, and keeps its values\n    {cause}"
+            )?;
+        }
+        Ok(())
+    }
+
     fn fmt_lost(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for lost in &self.lost_files {
-            write!(f, "  {}", lost.name)?;
-            if let Some(keyspace) = &lost.keyspace {
-                write!(f, ", keyspace {keyspace:?}")?;
+        self.lost_files.iter().try_for_each(|lost| lost.fmt(f))?;
+        for lost in &self.lost_values {
+            let LostValues {
+                file,
+                keyspace,
+                keys: (first, last),
+                count,
+                cause,
+            } = lost;
+            write!(f, "  {file}, keyspace {keyspace:?}, ")?;
+            let (first, last) = (first.escape_ascii(), last.escape_ascii());
+            match count {
+                1 => writeln!(f, "the value of key \"{first}\"")?,
+                _ => writeln!(f, "{count} values of keys \"{first}\" to \"{last}\"")?,
             }
-            if let Some((smallest, largest)) = &lost.keys {
-                let (smallest, largest) = (smallest.escape_ascii(), largest.escape_ascii());
-                write!(f, ", keys \"{smallest}\" to \"{largest}\"")?;
-            }
-            if let Some(entry_count) = lost.entry_count {
-                write!(f, ", {entry_count} entries")?;
-            }
-            writeln!(f, "\n    {}", lost.cause)?;
+            writeln!(f, "    {cause}")?;
         }
         for gap in &self.log.gaps {
             write!(f, "  {} from offset {}", gap.name, gap.offset)?;

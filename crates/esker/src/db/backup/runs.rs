@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use crate::base::options::automatic::fill_keyspace;
 use crate::base::options::db::DbOptions;
+use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::error::Result;
+use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
+use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
 use crate::flow::output::{Output, OutputSettings};
@@ -29,11 +32,38 @@ pub fn output_settings(
 ) -> Result<OutputSettings> {
     let mut options = state.asked()?;
     fill_keyspace(&DbOptions::default(), &mut options);
-    Ok(OutputSettings {
+    Ok(settings_of(env, dir, numbers, state.id, options))
+}
+
+/// How files of a keyspace are written of which nothing is known but its number and the order of
+/// its keys.
+pub fn plain_settings(
+    env: &Env,
+    dir: &Path,
+    numbers: &Arc<FileNumbers>,
+    keyspace: KeyspaceId,
+    order: &KeyOrder,
+) -> OutputSettings {
+    let mut options = KeyspaceOptions {
+        order: order.clone(),
+        ..KeyspaceOptions::default()
+    };
+    fill_keyspace(&DbOptions::default(), &mut options);
+    settings_of(env, dir, numbers, keyspace, options)
+}
+
+fn settings_of(
+    env: &Env,
+    dir: &Path,
+    numbers: &Arc<FileNumbers>,
+    keyspace: KeyspaceId,
+    options: KeyspaceOptions,
+) -> OutputSettings {
+    OutputSettings {
         env: env.clone(),
         dir: dir.to_path_buf(),
         numbers: Arc::clone(numbers),
-        keyspace: state.id,
+        keyspace,
         order: options.order,
         compression: options.sst.compression.of_blocks(),
         phrasing: None,
@@ -42,7 +72,7 @@ pub fn output_settings(
         values: Arc::new(OpenValues::new(Arc::clone(&env.fs), dir, OPEN_SEGMENTS_MAX)),
         // Who repairs waits for it, and nobody else uses the database meanwhile.
         pace: Arc::default(),
-    })
+    }
 }
 
 /// Writes everything under `cursor`, and `range_deletes`, as one run.

@@ -4,23 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::base::types::bytes::Bytes;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
+use crate::base::types::key::Trailer;
+use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
-use crate::db::backup::report::{LogGap, LogState};
+use crate::db::backup::report::{LogGap, LogState, LostValues};
 use crate::db::backup::runs::{output_settings, write_run};
+use crate::db::backup::segments::Segments;
 use crate::env::bundle::Env;
 use crate::env::fs::Fs;
 use crate::flow::own_operands::OwnOperands;
 use crate::store::batch::reader::BatchReader;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
 use crate::store::names::FileName;
+use crate::store::sst::saving::only_damage;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::state::{KeyspaceState, Version};
-use crate::store::vlog::open_values::OpenValues;
-use crate::store::vlog::pointer::ValuePointer;
+use crate::store::wal::format::EARLIER_DURABLE;
 use crate::store::wal::head::SegmentHead;
 use crate::store::wal::{Salvaged, WalSalvage};
 
@@ -29,39 +33,45 @@ use crate::store::wal::{Salvaged, WalSalvage};
 const TABLE_BYTES: usize = 64 << 20;
 
 /// Puts what is intact of some segments into sorted files.
-pub struct Salvage<'a> {
+pub struct Salvage<'a, 'b> {
     env: &'a Env,
     dir: &'a Path,
     version: &'a Version,
-    values: OpenValues,
+    segments: &'a mut Segments<'b>,
+    lost_values: Vec<LostValues>,
     /// `None` in a dry run: then entries are counted and forgotten.
     numbers: Option<&'a Arc<FileNumbers>>,
     /// Entries up to this number lie in sorted files.
     flushed: BTreeMap<KeyspaceId, SeqNo>,
     tables: BTreeMap<KeyspaceId, MemtableWriter>,
     last_seqno: SeqNo,
+    /// What lies before this place was durable once.
+    proven: (FileNumber, u64),
     state: LogState,
     edit: Edit,
 }
 
-impl<'a> Salvage<'a> {
+impl<'a, 'b> Salvage<'a, 'b> {
     /// A salvage of the log of `version`; writes nothing without `numbers`.
     pub fn new(
         env: &'a Env,
         dir: &'a Path,
         version: &'a Version,
         numbers: Option<&'a Arc<FileNumbers>>,
-    ) -> Salvage<'a> {
+        segments: &'a mut Segments<'b>,
+    ) -> Salvage<'a, 'b> {
         let states = version.keyspaces.values();
         Salvage {
             env,
             dir,
             version,
-            values: OpenValues::new(Arc::clone(&env.fs), dir, 1),
+            segments,
+            lost_values: Vec::new(),
             numbers,
             flushed: states.map(|state| (state.id, state.flushed)).collect(),
             tables: BTreeMap::new(),
             last_seqno: SeqNo::ZERO,
+            proven: (FileNumber(0), 0),
             state: LogState {
                 is_salvaged: true,
                 ..LogState::default()
@@ -72,12 +82,13 @@ impl<'a> Salvage<'a> {
 
     /// Reads `segments`, oldest first; gives what was found, and the changes that make the new
     /// files count.
-    pub fn run(mut self, segments: &[FileNumber]) -> Result<(LogState, Edit)> {
+    pub fn run(mut self, segments: &[FileNumber]) -> Result<(LogState, Vec<LostValues>, Edit)> {
         self.state.segment_count = segments.len();
         let first_needed = self.version.first_log;
         if first_needed.0 > 0 && !segments.contains(&first_needed) {
             self.missing(first_needed);
         }
+        self.proven = proven_end(&*self.env.fs, self.dir, segments)?;
         let mut end = None;
         for &number in segments {
             end = self.segment(number, segments, end)?.or(end);
@@ -88,7 +99,7 @@ impl<'a> Salvage<'a> {
             let seqno = self.last_seqno;
             self.edit.push(Change::SetLastSeqno { seqno });
         }
-        Ok((self.state, self.edit))
+        Ok((self.state, self.lost_values, self.edit))
     }
 
     fn missing(&mut self, number: FileNumber) {
@@ -118,20 +129,14 @@ impl<'a> Salvage<'a> {
         before: Option<(FileNumber, u64)>,
     ) -> Result<Option<(FileNumber, u64)>> {
         let name = FileName::Wal(number);
-        let file = match self.env.fs.open_read(&self.dir.join(name.to_string())) {
-            Ok(file) => file,
-            Err(error) => {
-                self.lost(number, 0, 0, format!("it cannot be opened: {error}"));
-                return Ok(None);
-            }
-        };
+        let file = self.env.fs.open_read(&self.dir.join(name.to_string()))?;
         let size_bytes = file.size_bytes();
         let mut walk = WalSalvage::new(file, name);
         let mut is_first = true;
         let mut end = None;
         loop {
             let at = walk.end_offset();
-            let found = match walk.next() {
+            let found = match only_damage(walk.next())? {
                 Ok(Some(found)) => found,
                 Ok(None) => break,
                 Err(error) => {
@@ -205,7 +210,10 @@ impl<'a> Salvage<'a> {
                 return Ok(());
             }
         };
-        if let Some(cause) = self.lost_value(&batch)? {
+        if (number, offset) >= self.proven
+            && let Some(cause) = self.lost_value(&batch)?
+        {
+            // It may never have been told of; so what was there before counts.
             self.lost(number, offset, payload.len() as u64, cause);
             return Ok(());
         }
@@ -221,10 +229,28 @@ impl<'a> Salvage<'a> {
             }
             self.state.entry_count += 1;
             let state = self.keyspace(entry.keyspace)?;
+            let placed = Entry {
+                key: entry.key,
+                trailer: entry.trailer,
+                value: entry.value,
+            };
+            let (mut trailer, mut value) = (entry.trailer, entry.value);
+            if let Some((segment, error)) = self.segments.lost_value(&placed)? {
+                // It was durable, so what is older must not pass for the newest.
+                (trailer, value) = (Trailer::new(seqno, Kind::Delete), &[]);
+                let key = Bytes::copy_of(entry.key);
+                self.lost_values.push(LostValues {
+                    file: FileName::Vlog(segment).to_string(),
+                    keyspace: state.name.to_string(),
+                    keys: (key.clone(), key),
+                    count: 1,
+                    cause: error.to_string(),
+                });
+            }
             // No rule: operands are kept as they were written.
             let table = self.tables.entry(entry.keyspace);
             let table = table.or_insert_with(|| Memtable::create(state.order.clone(), None));
-            table.insert(entry.trailer, entry.key, entry.value);
+            table.insert(trailer, entry.key, value);
             if table.table().used_bytes() >= TABLE_BYTES {
                 self.write(entry.keyspace)?;
             }
@@ -233,7 +259,7 @@ impl<'a> Salvage<'a> {
     }
 
     /// Why a large value of the batch cannot be had, if one that still counts cannot.
-    fn lost_value(&self, batch: &BatchReader<'_>) -> Result<Option<String>> {
+    fn lost_value(&mut self, batch: &BatchReader<'_>) -> Result<Option<String>> {
         for entry in batch.entries() {
             let entry = entry?;
             let is_new = |flushed: &SeqNo| entry.trailer.seqno() > *flushed;
@@ -242,9 +268,8 @@ impl<'a> Salvage<'a> {
                 trailer: entry.trailer,
                 value: entry.value,
             };
-            if let Some(pointer) = ValuePointer::of(&placed)?
-                && self.flushed.get(&entry.keyspace).is_some_and(is_new)
-                && let Err(error) = self.values.value(&pointer)
+            if self.flushed.get(&entry.keyspace).is_some_and(is_new)
+                && let Some((_, error)) = self.segments.lost_value(&placed)?
             {
                 return Ok(Some(format!("a large value of it is lost: {error}")));
             }
@@ -289,17 +314,37 @@ impl<'a> Salvage<'a> {
     }
 }
 
+/// How far marks in the log prove it to have been durable.
+fn proven_end(fs: &dyn Fs, dir: &Path, segments: &[FileNumber]) -> Result<(FileNumber, u64)> {
+    for &number in segments.iter().rev() {
+        let name = FileName::Wal(number);
+        let mut walk = WalSalvage::new(fs.open_read(&dir.join(name.to_string()))?, name);
+        while let Ok(Some(_)) = only_damage(walk.next())? {}
+        match walk.durable_mark() {
+            0 => {}
+            // Of its own segment this mark says nothing.
+            EARLIER_DURABLE => return Ok((number, 0)),
+            mark => return Ok((number, mark)),
+        }
+    }
+    Ok((FileNumber(0), 0))
+}
+
 /// Every keyspace of which an intact batch in `segments` has entries.
-pub fn keyspaces_in(fs: &dyn Fs, dir: &Path, segments: &[FileNumber]) -> BTreeSet<KeyspaceId> {
+///
+/// Errors: those of reading that are no damage.
+pub fn keyspaces_in(
+    fs: &dyn Fs,
+    dir: &Path,
+    segments: &[FileNumber],
+) -> Result<BTreeSet<KeyspaceId>> {
     let mut found = BTreeSet::new();
     for &number in segments {
         let name = FileName::Wal(number);
-        let Ok(file) = fs.open_read(&dir.join(name.to_string())) else {
-            continue;
-        };
+        let file = fs.open_read(&dir.join(name.to_string()))?;
         let mut walk = WalSalvage::new(file, name);
         // What cannot be read is told by the salvage itself.
-        while let Ok(Some(step)) = walk.next() {
+        while let Ok(Some(step)) = only_damage(walk.next())? {
             let Salvaged::Record { payload, .. } = step else {
                 continue;
             };
@@ -311,5 +356,5 @@ pub fn keyspaces_in(fs: &dyn Fs, dir: &Path, segments: &[FileNumber]) -> BTreeSe
             }
         }
     }
-    found
+    Ok(found)
 }

@@ -60,6 +60,15 @@ impl Listing {
         self.ssts.is_empty() && self.wals.is_empty() && self.manifests.is_empty()
     }
 
+    /// Errors: `Invalid` when there is nothing of a database in `dir`.
+    pub fn refuse_empty(&self, dir: &Path) -> Result<()> {
+        if !self.is_empty() {
+            return Ok(());
+        }
+        let place = dir.display();
+        Err(Error::invalid(format!("there is no database in {place}")))
+    }
+
     /// A number larger than that of any file here.
     pub fn next_free(&self) -> FileNumber {
         let lists = [&self.ssts, &self.wals, &self.vlogs, &self.manifests];
@@ -95,10 +104,7 @@ pub enum Found {
 /// Errors: `Invalid` when there is no database; `Unsupported` for files of a newer Esker, of
 /// another engine, or with an order that is not among `orders`; what reading gives.
 pub fn survey(fs: &dyn Fs, dir: &Path, listing: &Listing, orders: &Orders) -> Result<Found> {
-    if listing.is_empty() {
-        let place = dir.display();
-        return Err(Error::invalid(format!("there is no database in {place}")));
-    }
+    listing.refuse_empty(dir)?;
     let cause = match read_manifest(fs, dir, orders) {
         Ok((version, _)) => return Ok(Found::Whole(Arc::new(version))),
         Err(error) if is_for_repair(&error) => error,

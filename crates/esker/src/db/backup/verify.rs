@@ -1,13 +1,16 @@
 //! Reads every byte of a database, and holds it against what the database knows of it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
 use crate::base::options::call::ReadOptions;
+use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
+use crate::db::backup::salvage_file::{Known, check_known};
 use crate::db::core::Core;
 use crate::env::fs::ReadFile;
 use crate::flow::output::record_of;
@@ -15,7 +18,6 @@ use crate::flow::write::active::Active;
 use crate::store::batch::reader::BatchReader;
 use crate::store::names::FileName;
 use crate::store::sst::any_reader::AnyReader;
-use crate::store::sst::block::fetch::BlockCache;
 use crate::store::version::file::FileRecord;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{KeyspaceState, Version};
@@ -51,12 +53,24 @@ impl VerifyReport {
         self.damages.is_empty()
     }
 
+    fn add_lost(&mut self, found: LostValues, holder: &str) {
+        for (segment, (count, first)) in found.0 {
+            let message = match count {
+                1 => format!("{first}; {holder} points to it"),
+                _ => format!("{first}; so are {} more values of {holder}", count - 1),
+            };
+            self.damages.push(Damage {
+                file: FileName::Vlog(segment).to_string(),
+                message,
+            });
+        }
+    }
+
     fn note(&mut self, name: FileName, size_bytes: u64, read: Result<u64>) {
         self.files += 1;
         self.bytes += size_bytes;
         match read {
             Ok(entries) => self.entries += entries,
-            // A value that a sorted file points to lies in a file of its own.
             Err(error) => self.damages.push(Damage {
                 file: error
                     .file()
@@ -106,10 +120,20 @@ pub fn verify(core: &Core) -> Result<VerifyReport> {
         }
         for (_, record) in state.levels.files() {
             core.gate.check_read()?;
+            let name = FileName::Sst(record.number);
             let read = verify_sst(core, state, record);
-            report.note(FileName::Sst(record.number), record.size_bytes, read);
+            let is_whole = read.is_ok();
+            report.note(name, record.size_bytes, read);
+            if is_whole {
+                let mut found = LostValues::default();
+                let read = verify_values(core, state, record, &mut found);
+                report.add_lost(found, &name.to_string());
+                // Closed meanwhile, or unreadable all at once.
+                read?;
+            }
         }
     }
+    verify_memory(core, &mut report)?;
     verify_log(core, &mut report)?;
     Ok(report)
 }
@@ -117,13 +141,31 @@ pub fn verify(core: &Core) -> Result<VerifyReport> {
 fn verify_sst(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result<u64> {
     let path = core.dir.join(FileName::Sst(record.number).to_string());
     let file = core.env.fs.open_read(&path)?;
-    let entries = check_sst(file, state, record, &core.cache)?;
-    verify_values(core, state, record)?;
-    Ok(entries)
+    let (order, cache) = (state.order.clone(), Arc::clone(&core.cache));
+    let reader = AnyReader::open(file, record.number, order, cache)?;
+    let range_deletes = reader.range_deletes();
+    let found = record_of(
+        record.number,
+        reader.finished(),
+        range_deletes,
+        &state.order,
+    );
+    let known = Known {
+        keyspace: state.id,
+        record,
+    };
+    check_known(reader.props().keyspace, &found, known)?;
+    reader.verify()?;
+    Ok(record.entry_count)
 }
 
 // Every value that the file points to, in the order of its keys.
-fn verify_values(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result<()> {
+fn verify_values(
+    core: &Core,
+    state: &KeyspaceState,
+    record: &FileRecord,
+    found: &mut LostValues,
+) -> Result<()> {
     if record.values.is_empty() {
         return Ok(());
     }
@@ -134,52 +176,52 @@ fn verify_values(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Res
     let mut cursor = core.files.get(record.number, &state.order)?.cursor(read);
     let mut is_on = cursor.seek_to_first()?;
     while is_on {
+        core.gate.check_read()?;
         let entry = Entry::from_internal(cursor.key(), cursor.value()?);
-        if let Some(pointer) = ValuePointer::of(&entry)? {
-            core.gate.check_read()?;
-            core.values.values().stored_value(&pointer)?;
-        }
+        found.check(&entry, |pointer| core.values.values().stored_value(pointer))?;
         is_on = cursor.next()?;
     }
     Ok(())
 }
 
-/// Reads every byte of a sorted file and holds it against its record; gives the count of its
-/// entries.
-pub fn check_sst(
-    file: Arc<dyn ReadFile>,
-    state: &KeyspaceState,
-    record: &FileRecord,
-    cache: &Arc<BlockCache>,
-) -> Result<u64> {
-    let order = state.order.clone();
-    let reader = AnyReader::open(file, record.number, order, Arc::clone(cache))?;
-    let keyspace = reader.props().keyspace;
-    if keyspace != state.id {
-        return Err(Error::corruption(format!(
-            "it belongs to keyspace {keyspace}, the manifest says {}",
-            state.id
-        )));
+// Every value that the log has, or that waits in memory, for what is in no sorted file yet.
+fn verify_memory(core: &Core, report: &mut VerifyReport) -> Result<()> {
+    for parts in core.keyspaces.all() {
+        let mut found = LostValues::default();
+        let view = parts.current.view();
+        for table in &view.parts().memtables {
+            let mut cursor = table.cursor();
+            let mut is_on = cursor.seek_to_first()?;
+            while is_on {
+                core.gate.check_read()?;
+                let entry = Entry::from_internal(cursor.key(), cursor.value()?);
+                found.check(&entry, |pointer| core.values.values().value(pointer))?;
+                is_on = cursor.next()?;
+            }
+        }
+        report.add_lost(found, "writes in the log");
     }
-    let range_deletes = reader.range_deletes();
-    let mut found = record_of(
-        record.number,
-        reader.finished(),
-        range_deletes,
-        &state.order,
-    );
-    if record.raw_bytes == 0 {
-        // Written before records told it.
-        found.raw_bytes = 0;
+    Ok(())
+}
+
+/// Values that cannot be had, by segment: how many, and what is wrong with the first.
+#[derive(Default)]
+struct LostValues(BTreeMap<FileNumber, (u64, String)>);
+
+impl LostValues {
+    fn check(
+        &mut self,
+        entry: &Entry<'_>,
+        read: impl FnOnce(&ValuePointer) -> Result<Bytes>,
+    ) -> Result<()> {
+        if let Some(pointer) = ValuePointer::of(entry)?
+            && let Err(error) = read(&pointer)
+        {
+            let first = || (0, error.to_string());
+            self.0.entry(pointer.segment).or_insert_with(first).0 += 1;
+        }
+        Ok(())
     }
-    if found != *record {
-        return Err(Error::corruption(format!(
-            "it is not the file that the manifest names: it is {found:?}, and the manifest says \
-             {record:?}"
-        )));
-    }
-    reader.verify()?;
-    Ok(record.entry_count)
 }
 
 // While nothing is appended: so what is read must be what is current.

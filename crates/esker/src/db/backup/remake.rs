@@ -1,0 +1,117 @@
+//! Repair of a database without a manifest: a new one is made for what the files come to.
+
+use std::collections::BTreeSet;
+
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::FileNumber;
+use crate::base::types::order::KeyOrder;
+use crate::db::backup::job::Job;
+use crate::db::backup::lost::Lost;
+use crate::db::backup::rebuild::{Sorted, merge_files, sort_files, version_of};
+use crate::db::backup::report::KeptKeyspace;
+use crate::db::backup::salvage::keyspaces_in;
+use crate::db::backup::salvage_file::FileExaminer;
+use crate::db::backup::segments::Segments;
+use crate::store::names::FileName;
+use crate::store::version::apply::apply;
+use crate::store::version::edit::{Change, Edit};
+use crate::store::version::manifest::Manifest;
+use crate::store::version::remains::Remains;
+use crate::store::version::state::Version;
+
+/// Makes a new manifest for what sorted files and log come to; `remains` is what can still be read
+/// of an old one, and keyspaces may have their keys in one of `orders`.
+pub fn remake(job: &mut Job<'_>, remains: Option<&Remains>, orders: &[KeyOrder]) -> Result<()> {
+    let (env, dir) = (job.env, job.dir);
+    let fs = &env.fs;
+    if let Some(remains) = remains {
+        job.numbers.skip(remains.version.next_file);
+    }
+    let vlogs = job.listing.vlogs.clone();
+    let mut examiner = FileExaminer::new(env, dir, Segments::new(&**fs, dir, &vlogs));
+    let sorted = sort_files(job, &mut examiner, orders, remains)?;
+    let mut segments = examiner.segments;
+    let in_log = keyspaces_in(&**fs, dir, &job.listing.wals)?;
+    let version = version_of(env, job.orders, remains, &sorted, &in_log)?;
+    job.numbers.skip(version.next_file);
+    job.count_sound(&version, &sorted);
+    let wals = job.listing.wals.clone();
+    let mut leaving: BTreeSet<FileNumber> = sorted.obsolete.iter().copied().collect();
+    let is_sound: BTreeSet<FileNumber> = sorted
+        .sound
+        .values()
+        .flatten()
+        .map(|file| file.record().number)
+        .collect();
+    let ssts = job.listing.ssts.iter();
+    leaving.extend(ssts.filter(|number| !is_sound.contains(number)));
+    let mut edit = Edit::new();
+    if !job.is_dry_run {
+        job.refuse_full_disk(&sorted)?;
+        let (files, merged) = merge_files(env, dir, &version, &sorted, &job.numbers)?;
+        edit.extend(files);
+        leaving.extend(merged);
+    }
+    edit.extend(job.salvage(&version, &wals, &mut segments)?);
+    job.note_heads(&segments);
+    let names = leaving.into_iter().map(FileName::Sst);
+    let names = names.chain(wals.into_iter().map(FileName::Wal));
+    let manifests = job.listing.manifests.iter();
+    let names = names.chain(manifests.map(|number| FileName::Manifest(*number)));
+    let mut names: Vec<String> = names.map(|name| name.to_string()).collect();
+    if job.listing.has_current {
+        names.push(FileName::Current.to_string());
+    }
+    job.report.moved.clone_from(&names);
+    if job.is_dry_run {
+        return Ok(());
+    }
+    let mut lost = Lost::new(&**fs, dir);
+    let is_current = |name: &String| *name == FileName::Current.to_string();
+    lost.save(names.into_iter().filter(|name| !is_current(name)))?;
+    job.keep_values(&mut lost, &segments, version.identity.database_id)?;
+    edit.push(Change::SetNextFile {
+        number: job.numbers.peek(),
+    });
+    let first = apply(&version, &edit)?;
+    first.check()?;
+    if job.listing.has_current {
+        lost.keep_copy(FileName::Current.to_string())?;
+        fs.remove_file(&dir.join(FileName::Current.to_string()))?;
+        fs.sync_dir(dir)?;
+    }
+    Manifest::create(fs.clone(), dir, first)?;
+    lost.remove_saved()
+}
+
+impl Job<'_> {
+    fn count_sound(&mut self, version: &Version, sorted: &Sorted) {
+        for (id, state) in &version.keyspaces {
+            let mut kept = KeptKeyspace {
+                name: state.name.to_string(),
+                ..KeptKeyspace::default()
+            };
+            for file in sorted.sound.get(id).into_iter().flatten() {
+                kept.file_count += 1;
+                kept.size_bytes += file.record().size_bytes;
+                kept.entry_count += file.record().entry_count;
+            }
+            if let Some(saved) = sorted.saved.get(id) {
+                kept.entry_count += saved.entry_count;
+            }
+            self.report.kept.push(kept);
+        }
+    }
+
+    fn refuse_full_disk(&self, sorted: &Sorted) -> Result<()> {
+        let free = self.env.fs.free_bytes(self.dir)?;
+        let needed = sorted.sound_bytes();
+        if free >= needed {
+            return Ok(());
+        }
+        let message = format!(
+            "merging the sorted files takes up to {needed} bytes and {free} are free; make room"
+        );
+        Err(Error::new(ErrorKind::OutOfSpace, message))
+    }
+}
