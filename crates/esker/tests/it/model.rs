@@ -13,6 +13,7 @@ mod regressions;
 mod settings;
 mod shrink;
 mod subject;
+mod watched_pool;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

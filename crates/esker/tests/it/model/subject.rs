@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use esker::env::fs::Fs;
-use esker::env::pool::{Job, Pool, Priority};
+use esker::env::pool::Pool;
 use esker::env::random::Random;
-use esker::env::signal::Signal;
 use esker::env::sim::SimWorld;
 use esker::{
     Db, DbCursor, ErrorKind, Iter, Keyspace, KeyspaceSnapshot, Readable, Result, Snapshot, Update,
@@ -22,9 +20,7 @@ use super::operation::{
 };
 use super::program::KeyspaceShape;
 use super::settings::Settings;
-
-/// Waits without any work left after which nothing will ever end them.
-const IDLE_WAITS_MAX: u64 = 10_000;
+use super::watched_pool::Watched;
 
 /// The engine under one sequence of settings.
 pub struct Subject {
@@ -58,10 +54,7 @@ macro_rules! each {
 impl Subject {
     pub fn new(shapes: &[KeyspaceShape], seed: u64) -> Subject {
         let world = SimWorld::new(seed);
-        let pool = Arc::new(Watched {
-            inner: Arc::clone(&world.pool) as Arc<dyn Pool>,
-            idle_waits: AtomicU64::new(0),
-        });
+        let pool = Arc::new(Watched::new(Arc::clone(&world.pool) as Arc<dyn Pool>));
         let mut subject = Subject {
             shapes: shapes.to_vec(),
             world,
@@ -88,7 +81,7 @@ impl Subject {
         self.world
             .clock
             .set_unix_time(Duration::from_secs(now_unix_s));
-        self.pool.idle_waits.store(0, Ordering::Relaxed);
+        self.pool.begin();
         match self.answer(operation) {
             Ok(answer) => answer,
             Err(error) if error.kind() == ErrorKind::Invalid => "Invalid".into(),
@@ -414,34 +407,4 @@ fn walk(cursor: &mut DbCursor, moves: &[Move]) -> Result<String> {
         });
     }
     Ok(answer.join(" "))
-}
-
-/// A pool that panics when somebody waits for ever.
-#[derive(Debug)]
-struct Watched {
-    inner: Arc<dyn Pool>,
-    idle_waits: AtomicU64,
-}
-
-impl Pool for Watched {
-    fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
-        self.inner.spawn(priority, name, job);
-    }
-
-    fn spawn_after(&self, delay: Duration, priority: Priority, name: &'static str, job: Job) {
-        self.inner.spawn_after(delay, priority, name, job);
-    }
-
-    fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {
-        let is_raised = self.inner.wait(signal, seen, timeout);
-        if !is_raised {
-            let idle = self.idle_waits.fetch_add(1, Ordering::Relaxed);
-            assert!(idle < IDLE_WAITS_MAX, "a wait that nothing ends");
-        }
-        is_raised
-    }
-
-    fn thread_count(&self) -> usize {
-        self.inner.thread_count()
-    }
 }
