@@ -62,9 +62,15 @@ pub enum Operation {
     /// Makes an iterator that later steps read on.
     Hold(u8, At, End, End),
     Step(u8, u64, u8),
+    /// The same over the keys with a prefix.
+    HoldPrefix(u8, At, u16),
     /// Makes a cursor that later steps move on.
     Point(u8, At),
     Wander(u8, Vec<Move>),
+    /// Moves a cursor without a look at where it stands.
+    Drift(u8, Vec<Move>),
+    /// What a cursor stands on.
+    Look(u8),
     LetGo(u8),
     Flush(Place),
     Compact(Place, End, End),
@@ -77,6 +83,10 @@ pub enum Operation {
     /// Runs so many background jobs.
     Work(u8),
     Sync,
+    /// Changes a setting of a keyspace, or of the database, by a number.
+    Set(Place, u32),
+    /// Copies the database, and reads all of the copy.
+    Checkpoint,
     /// Closes, by the call or by letting go, and opens with other settings.
     Reopen(bool),
 }

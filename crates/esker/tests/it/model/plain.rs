@@ -108,9 +108,7 @@ impl Plain {
                 return Held::over(self.range(*at, *lower, *upper)).take(*ends, usize::MAX);
             }
             Operation::Prefix(at, number, ends) => {
-                let mut entries = self.entries(*at);
-                entries.retain(|(key_here, _)| key_here.starts_with(&key(*number)));
-                return Held::over(entries).take(*ends, usize::MAX);
+                return Held::over(self.prefixed(*at, *number)).take(*ends, usize::MAX);
             }
             Operation::Walk(at, moves) => {
                 let is_reversed = self.shapes[at.0].is_reversed;
@@ -126,6 +124,14 @@ impl Plain {
                 let held = self.iterators.get_mut(slot);
                 return held.map_or_else(String::new, |held| held.take(*ends, (*count).into()));
             }
+            Operation::HoldPrefix(slot, at, number) => {
+                // In another order than the bytewise one there are no prefixes: of all.
+                let entries = match self.shapes[at.0].is_reversed {
+                    true => self.entries(*at),
+                    false => self.prefixed(*at, *number),
+                };
+                self.iterators.insert(*slot, Held::over(entries));
+            }
             Operation::Point(slot, at) => {
                 let mut held = Held::over(self.entries(*at));
                 // A cursor's own order, kept where an iterator keeps what is left.
@@ -138,6 +144,15 @@ impl Plain {
                     let is_reversed = held.left.start == 1;
                     held.walk(moves, is_reversed)
                 });
+            }
+            Operation::Drift(slot, moves) => {
+                if let Some(held) = self.cursors.get_mut(slot) {
+                    held.walk(moves, held.left.start == 1);
+                    return held.stands.is_some().to_string();
+                }
+            }
+            Operation::Look(slot) => {
+                return self.cursors.get(slot).map_or_else(String::new, Held::shown);
             }
             Operation::LetGo(slot) => {
                 self.iterators.remove(slot);
@@ -166,8 +181,15 @@ impl Plain {
                 self.iterators.clear();
                 self.cursors.clear();
             }
-            Operation::Flush(_) | Operation::Compact(..) | Operation::Work(_) | Operation::Sync => {
+            Operation::Checkpoint => {
+                let all = |place| Held::over(self.entries(At(place, None))).take(0, usize::MAX);
+                return (0..self.maps.len()).map(all).collect::<Vec<_>>().join("; ");
             }
+            Operation::Flush(_)
+            | Operation::Compact(..)
+            | Operation::Work(_)
+            | Operation::Set(..)
+            | Operation::Sync => {}
         }
         "ok".into()
     }
@@ -246,6 +268,12 @@ impl Plain {
         if shape.is_reversed {
             entries.reverse();
         }
+        entries
+    }
+
+    fn prefixed(&self, at: At, number: u16) -> Entries {
+        let mut entries = self.entries(at);
+        entries.retain(|(key_here, _)| key_here.starts_with(&key(number)));
         entries
     }
 
@@ -346,14 +374,14 @@ impl Held {
                 Move::Prev => self.stands.and_then(|index| index.checked_sub(1)),
             };
             self.stands = index.filter(|index| *index < self.entries.len());
-            answer.push(match self.stands {
-                None => "nowhere".into(),
-                Some(index) => {
-                    let (key, value) = &self.entries[index];
-                    shown_entry(key, value)
-                }
-            });
+            answer.push(self.shown());
         }
         answer.join(" ")
+    }
+
+    /// What a cursor stands on.
+    fn shown(&self) -> String {
+        let entry = self.stands.map(|index| &self.entries[index]);
+        entry.map_or("nowhere".into(), |(key, value)| shown_entry(key, value))
     }
 }

@@ -86,23 +86,7 @@ impl Program {
     /// what they mostly do, because some faults show only where one thing is done a lot.
     pub fn random(seed: u64) -> Program {
         let mut random = Random::new(seed ^ 0x6d6f_6465_6c00);
-        let operators = [
-            "uint64add",
-            "uint64max",
-            "append",
-            "bytesxor",
-            "put",
-            "chain",
-        ];
-        let keyspaces: Vec<KeyspaceShape> = ["default", "second", "third"]
-            .into_iter()
-            .map(|name| KeyspaceShape {
-                name,
-                is_reversed: random.one_in(3),
-                operator: pick(&mut random, &operators),
-                ttl_s: if random.one_in(5) { 2500 } else { 0 },
-            })
-            .collect();
+        let keyspaces = Program::shapes(&mut random);
         let mut writer = Writer {
             key_count: pick(&mut random, &[8, 40, 200, 600]),
             place_count: pick(&mut random, &[1, 2, 3]),
@@ -120,6 +104,27 @@ impl Program {
             operations,
         }
     }
+
+    /// Three keyspaces.
+    pub fn shapes(random: &mut Random) -> Vec<KeyspaceShape> {
+        let operators = [
+            "uint64add",
+            "uint64max",
+            "append",
+            "bytesxor",
+            "put",
+            "chain",
+        ];
+        ["default", "second", "third"]
+            .into_iter()
+            .map(|name| KeyspaceShape {
+                name,
+                is_reversed: random.one_in(3),
+                operator: pick(random, &operators),
+                ttl_s: if random.one_in(5) { 2500 } else { 0 },
+            })
+            .collect()
+    }
 }
 
 impl fmt::Display for Program {
@@ -134,7 +139,7 @@ impl fmt::Display for Program {
     }
 }
 
-fn pick<T: Copy>(random: &mut Random, choices: &[T]) -> T {
+pub fn pick<T: Copy>(random: &mut Random, choices: &[T]) -> T {
     choices[usize::try_from(random.below(choices.len() as u64)).unwrap()]
 }
 
@@ -142,11 +147,11 @@ fn pick<T: Copy>(random: &mut Random, choices: &[T]) -> T {
 const KINDS: usize = 20;
 
 /// Writes operations one by one.
-struct Writer {
-    random: Random,
-    key_count: u64,
-    place_count: u64,
-    weights: Vec<u64>,
+pub struct Writer {
+    pub random: Random,
+    pub key_count: u64,
+    pub place_count: u64,
+    pub weights: Vec<u64>,
 }
 
 impl Writer {
@@ -233,28 +238,28 @@ impl Writer {
         ending
     }
 
-    fn small(&mut self, bound: u64) -> u8 {
+    pub fn small(&mut self, bound: u64) -> u8 {
         u8::try_from(self.random.below(bound)).unwrap()
     }
 
-    fn place(&mut self) -> usize {
+    pub fn place(&mut self) -> usize {
         usize::try_from(self.random.below(self.place_count)).unwrap()
     }
 
-    fn at(&mut self) -> At {
+    pub fn at(&mut self) -> At {
         let slot = self.random.one_in(3).then(|| self.small(3));
         At(self.place(), slot)
     }
 
-    fn key(&mut self) -> u16 {
+    pub fn key(&mut self) -> u16 {
         u16::try_from(self.random.below(self.key_count)).unwrap()
     }
 
-    fn tag(&mut self) -> u32 {
+    pub fn tag(&mut self) -> u32 {
         u32::try_from(self.random.below(1 << 30)).unwrap()
     }
 
-    fn ends(&mut self) -> u64 {
+    pub fn ends(&mut self) -> u64 {
         match self.random.below(3) {
             0 => 0,
             1 => u64::MAX,
@@ -262,7 +267,7 @@ impl Writer {
         }
     }
 
-    fn end(&mut self) -> End {
+    pub fn end(&mut self) -> End {
         match self.random.below(4) {
             0 => End::Open,
             1 => End::Without(self.key()),
@@ -270,7 +275,7 @@ impl Writer {
         }
     }
 
-    fn write(&mut self) -> Write {
+    pub fn write(&mut self) -> Write {
         match self.random.below(10) {
             0..4 => Write::Put(self.key(), self.tag()),
             // Half a step beside what the clock moves by, so that no answer hangs on a second.

@@ -34,6 +34,7 @@ pub struct Subject {
     snapshots: BTreeMap<u8, Snapshot>,
     iterators: BTreeMap<u8, Iter>,
     cursors: BTreeMap<u8, DbCursor>,
+    copy_count: u32,
 }
 
 /// What is read: a keyspace, or one at a snapshot.
@@ -66,6 +67,7 @@ impl Subject {
             snapshots: BTreeMap::new(),
             iterators: BTreeMap::new(),
             cursors: BTreeMap::new(),
+            copy_count: 0,
         };
         subject.open();
         subject
@@ -117,7 +119,11 @@ impl Subject {
 
     fn open(&mut self) {
         self.settings = Settings::random(&mut self.random);
-        let mut builder = Db::builder("db");
+        self.db = Some(self.opened("db").unwrap());
+    }
+
+    fn opened(&self, path: &str) -> Result<Db> {
+        let mut builder = Db::builder(path);
         for (name, text) in &self.settings.0 {
             builder = builder.set(name, text).unwrap();
         }
@@ -134,7 +140,7 @@ impl Subject {
             .merge_operator(default.merge_rule());
         let mut env = self.world.env();
         env.pool = Arc::clone(&self.pool) as Arc<dyn Pool>;
-        self.db = Some(builder.env(env).open().unwrap());
+        builder.env(env).open()
     }
 
     fn reopen(&mut self, by_letting_go: bool) {
@@ -254,6 +260,8 @@ impl Subject {
                 let _has_run: bool = self.world.pool.run_one();
             }),
             Operation::Sync => self.db().sync()?,
+            Operation::Set(place, tag) => self.set(*place, *tag)?,
+            Operation::Checkpoint => return self.copy(),
             Operation::Reopen(by_letting_go) => self.reopen(*by_letting_go),
             reading => return self.read(reading),
         }
@@ -314,6 +322,14 @@ impl Subject {
                 let iterator = self.iterators.get_mut(slot);
                 iterator.map_or(Ok(String::new()), |it| take(it, *ends, (*count).into()))
             }
+            Operation::HoldPrefix(slot, at, number) => {
+                let iterator = match self.shapes[at.0].is_reversed {
+                    true => each!(self.side(*at)?, side => side.iter())?,
+                    false => each!(self.side(*at)?, side => side.prefix(key(*number)))?,
+                };
+                self.iterators.insert(*slot, iterator);
+                Ok("ok".into())
+            }
             Operation::Point(slot, at) => {
                 let cursor = each!(self.side(*at)?, side => side.cursor())?;
                 self.cursors.insert(*slot, cursor);
@@ -323,6 +339,14 @@ impl Subject {
                 let cursor = self.cursors.get_mut(slot);
                 cursor.map_or(Ok(String::new()), |cursor| walk(cursor, moves))
             }
+            Operation::Drift(slot, moves) => match self.cursors.get_mut(slot) {
+                None => Ok("ok".into()),
+                Some(cursor) => drift(cursor, moves).map(|()| cursor.is_valid().to_string()),
+            },
+            Operation::Look(slot) => {
+                let cursor = self.cursors.get(slot);
+                cursor.map_or(Ok(String::new()), look)
+            }
             Operation::LetGo(slot) => {
                 self.iterators.remove(slot);
                 self.cursors.remove(slot);
@@ -330,6 +354,39 @@ impl Subject {
             }
             _ => unreachable!("writes are answered above"),
         }
+    }
+
+    /// Changes one setting, unless it cannot be changed now or contradicts the others.
+    fn set(&mut self, place: Place, tag: u32) -> Result<()> {
+        let mut random = Random::new(tag.into());
+        let mut settings = Settings::random(&mut random).0;
+        let count = settings.len() as u64;
+        let one = usize::try_from(random.below(count)).unwrap();
+        let (name, text) = settings.swap_remove(one);
+        let changed = match random.one_in(3) {
+            true => self.db().set(name, text),
+            false => self.keyspace(place, 0)?.set(name, text),
+        };
+        match changed {
+            Err(error) if error.kind() == ErrorKind::Invalid => Ok(()),
+            other => other,
+        }
+    }
+
+    /// All that a copy holds.
+    fn copy(&mut self) -> Result<String> {
+        self.copy_count += 1;
+        let path = format!("copy-{}", self.copy_count);
+        self.db().checkpoint(&path)?;
+        let copy = self.opened(&path)?;
+        let mut all = Vec::new();
+        for shape in &self.shapes {
+            let options = self.settings.keyspace(shape);
+            let mut iterator = copy.keyspace_with(shape.name, options)?.iter()?;
+            all.push(take(&mut iterator, 0, usize::MAX)?);
+        }
+        copy.close()?;
+        Ok(all.join("; "))
     }
 
     fn read_prefix_of_all(&self, at: At, number: u16, ends: u64) -> Result<String> {
@@ -392,6 +449,14 @@ where
 fn walk(cursor: &mut DbCursor, moves: &[Move]) -> Result<String> {
     let mut answer = Vec::new();
     for step in moves {
+        drift(cursor, std::slice::from_ref(step))?;
+        answer.push(look(cursor)?);
+    }
+    Ok(answer.join(" "))
+}
+
+fn drift(cursor: &mut DbCursor, moves: &[Move]) -> Result<()> {
+    for step in moves {
         let is_valid = match step {
             Move::First => cursor.seek_to_first(),
             Move::Last => cursor.seek_to_last(),
@@ -401,10 +466,17 @@ fn walk(cursor: &mut DbCursor, moves: &[Move]) -> Result<String> {
             Move::Prev => cursor.prev(),
         }?;
         assert_eq!(is_valid, cursor.is_valid());
-        answer.push(match (cursor.key(), cursor.value()?) {
-            (Some(key), Some(value)) => shown_entry(key, value),
-            _ => "nowhere".into(),
-        });
     }
-    Ok(answer.join(" "))
+    Ok(())
+}
+
+fn look(cursor: &DbCursor) -> Result<String> {
+    let kept = cursor.value_bytes()?;
+    Ok(match (cursor.key(), cursor.value()?) {
+        (Some(key), Some(value)) => {
+            assert_eq!(kept.as_deref(), Some(value));
+            shown_entry(key, value)
+        }
+        _ => "nowhere".into(),
+    })
 }
