@@ -49,6 +49,7 @@ pub use db::reading::Readable;
 pub use db::snapshot::{KeyspaceSnapshot, Snapshot};
 pub use db::statistics::{KeyspaceStats, LevelStats, Stats, ValueLogStats};
 pub use db::write_batch::WriteBatch;
+pub use flow::read::get::Valued;
 
 /// Keeps the examples of the README true.
 #[cfg(doctest)]

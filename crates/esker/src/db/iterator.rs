@@ -145,6 +145,15 @@ impl DbCursor {
         }
     }
 
+    /// The unix second from which the entry is gone, if the cursor stands on one that ends; a
+    /// value of merge operands stays.
+    pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
+        match self.is_valid() {
+            true => self.scan().expiry_unix_s(),
+            false => Ok(None),
+        }
+    }
+
     #[inline]
     fn scan(&self) -> &Scan {
         self.scan.as_ref().expect("there until dropped")

@@ -250,6 +250,12 @@ impl Keyspace {
         live_settings::set_of_keyspace(self.lease.core(), &self.parts, name, text)
     }
 
+    /// The settings that the keyspace has and a new one would not have: name and text of each, its
+    /// merge operator included. They make its like with [`Db::keyspace_with`](crate::Db::keyspace_with) elsewhere.
+    pub fn own_settings(&self) -> Vec<(String, String)> {
+        live_settings::own_settings(self.lease.core(), &self.parts)
+    }
+
     /// Every sorted file of the keyspace now: from the newest run to the oldest, each in the
     /// order of its keys.
     pub fn files(&self) -> Vec<FileStats> {

@@ -122,6 +122,20 @@ fn state_of(state: Option<&Arc<KeyspaceState>>) -> Result<&KeyspaceState> {
     state.ok_or_else(|| Error::invalid("the keyspace was dropped"))
 }
 
+/// What is written down of a keyspace: its settings that differ from the default, and its merge
+/// operator. None for one that was dropped.
+pub fn own_settings(core: &Core, parts: &KeyspaceParts) -> Vec<(String, String)> {
+    let version = core.history.current();
+    let Some(state) = version.keyspace(parts.id) else {
+        return Vec::new();
+    };
+    let operator = state.merge_name.as_deref();
+    let operator = operator.map(|name| ("merge_operator".to_owned(), name.to_owned()));
+    let settings = state.settings.iter();
+    let settings = settings.map(|(name, text)| (name.to_string(), text.to_string()));
+    operator.into_iter().chain(settings).collect()
+}
+
 /// Tells everyone who keeps a number of the settings, and wakes the work that they may call for.
 /// While changes are kept away: whoever closes the database comes behind, and lifts the rate.
 fn take_effect(core: &Arc<Core>) {

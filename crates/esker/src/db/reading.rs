@@ -12,7 +12,7 @@ use crate::db::iterator::{DbCursor, Iter, Source};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
 use crate::db::toll::Passage;
-use crate::flow::read::get::{ReadAt, contains, get};
+use crate::flow::read::get::{ReadAt, Valued, contains, get, get_valued};
 use crate::flow::read::multi_get::multi_get;
 
 /// What can be read: a keyspace as it is now, or as it was when a snapshot was taken.
@@ -23,6 +23,11 @@ pub trait Readable {
     /// The value of `key`, if it has one.
     fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Bytes>> {
         self.moment().get(key.as_ref())
+    }
+
+    /// The value of `key` and when it ends, if it has one.
+    fn get_valued(&self, key: impl AsRef<[u8]>) -> Result<Option<Valued>> {
+        self.moment().get_valued(key.as_ref())
     }
 
     /// The values of several keys, in their order; cheaper than one after the other.
@@ -95,6 +100,18 @@ impl Moment<'_> {
             core.board.add(Tick::GetsFound, 1);
         }
         Ok(value)
+    }
+
+    fn get_valued(&self, key: &[u8]) -> Result<Option<Valued>> {
+        let core = self.lease.core();
+        core.gate.check_read()?;
+        let view = self.parts.current.load();
+        core.board.add(Tick::Gets, 1);
+        let valued = get_valued(&view, key, &self.at())?;
+        if valued.is_some() {
+            core.board.add(Tick::GetsFound, 1);
+        }
+        Ok(valued)
     }
 
     fn multi_get(&self, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {

@@ -60,6 +60,21 @@ impl WriteBatch {
         )
     }
 
+    /// Sets the value of a key up to that unix second, or for good with `None`, whatever time to
+    /// live the keyspace has: for entries that come from another database with what
+    /// [`Valued`](crate::Valued) says of them. One that is past leaves the key as if deleted.
+    pub fn put_until(
+        &mut self,
+        keyspace: &Keyspace,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        expiry_unix_s: Option<u32>,
+    ) -> Result<()> {
+        let parts = own(&self.lease, keyspace)?;
+        let (key, value) = (key.as_ref(), value.as_ref());
+        put(&mut self.batch, parts, key, expiry_unix_s, value)
+    }
+
     /// Removes a key.
     pub fn delete(&mut self, keyspace: &Keyspace, key: impl AsRef<[u8]>) -> Result<()> {
         let parts = own(&self.lease, keyspace)?;

@@ -144,3 +144,50 @@ fn a_file_that_only_moved_waits_for_no_reader() {
     assert_eq!(stats.pinned_file_count, 0);
     assert_eq!(db.get("key").unwrap().unwrap(), "value");
 }
+
+#[test]
+fn expiries_are_told_by_every_way_of_reading() {
+    // A value that ends, one that stays, one that lies apart and ends, a merge over one that ends:
+    // read by key and by a cursor both ways, from memtables and from files, as a copy takes it.
+    let dir = tempfile::tempdir().unwrap();
+    let builder = Db::builder(dir.path().join("source")).set("merge_operator", "append");
+    let db = builder.unwrap().open().unwrap();
+    let end = 4_000_000_000_u32;
+    let large = vec![7; 10_000];
+    let mut batch = db.batch();
+    batch.put_until(&db, "ends", "1", Some(end)).unwrap();
+    batch.put_until(&db, "large", &large, Some(end)).unwrap();
+    batch.put_until(&db, "merged", "1", Some(end)).unwrap();
+    batch.put_until(&db, "past", "1", Some(1)).unwrap();
+    batch.put_until(&db, "stays", "1", None).unwrap();
+    batch.commit().unwrap();
+    db.merge("merged", "2").unwrap();
+    let expected = [
+        ("ends", Some(end)),
+        ("large", Some(end)),
+        ("merged", None),
+        ("stays", None),
+    ];
+    for _ in 0..2 {
+        let mut cursor = db.cursor().unwrap();
+        for (key, expiry) in expected {
+            assert!(cursor.seek(key).unwrap() && cursor.key() == Some(key.as_bytes()));
+            assert_eq!(cursor.expiry_unix_s().unwrap(), expiry, "{key}");
+            let valued = db.get_valued(key).unwrap().unwrap();
+            assert_eq!(valued.expiry_unix_s, expiry, "{key}");
+            assert_eq!(Some(valued.value), db.get(key).unwrap());
+        }
+        assert!(cursor.seek_to_last().unwrap());
+        for (key, expiry) in expected.iter().rev() {
+            assert_eq!(cursor.key(), Some(key.as_bytes()));
+            assert_eq!(cursor.expiry_unix_s().unwrap(), *expiry, "{key} backwards");
+            cursor.prev().unwrap();
+        }
+        assert!(db.get_valued("past").unwrap().is_none());
+        db.flush().unwrap();
+    }
+    assert_eq!(
+        db.own_settings(),
+        [("merge_operator".to_owned(), "append".to_owned())]
+    );
+}

@@ -13,6 +13,7 @@ use crate::store::vlog::open_values::OpenValues;
 pub struct LazyValue {
     part: Bytes,
     is_apart: bool,
+    expiry_unix_s: Option<u32>,
     read: OnceLock<Bytes>,
 }
 
@@ -28,8 +29,22 @@ impl LazyValue {
         LazyValue {
             part,
             is_apart,
+            expiry_unix_s: None,
             read,
         }
+    }
+
+    /// The same value, which ends then; `None` where it stays.
+    pub fn until(self, expiry_unix_s: Option<u32>) -> LazyValue {
+        LazyValue {
+            expiry_unix_s,
+            ..self
+        }
+    }
+
+    /// The unix second from which the value is gone; `None` when it stays.
+    pub fn expiry_unix_s(&self) -> Option<u32> {
+        self.expiry_unix_s
     }
 
     /// The value.

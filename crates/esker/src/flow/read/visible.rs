@@ -201,6 +201,19 @@ impl<C: Cursor> VisibleCursor<C> {
         }
     }
 
+    /// The unix second from which the key is gone; `None` when it stays. Operands make a value
+    /// that stays, whatever they are folded into.
+    pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
+        match self.place {
+            Place::Nowhere => panic!("an expiry needs a cursor that stands on an entry"),
+            Place::Here { .. } | Place::HereApart => match self.fate()? {
+                Fate::Value { expiry_unix_s, .. } => Ok(expiry_unix_s),
+                Fate::Gone | Fate::Operand => unreachable!("it stands on a value"),
+            },
+            Place::BeforeInner | Place::AfterInner => Ok(self.value.expiry_unix_s()),
+        }
+    }
+
     /// The cursors it looks through.
     pub fn sources(&self) -> &[C] {
         self.inner.sources()
@@ -402,10 +415,13 @@ impl<C: Cursor> VisibleCursor<C> {
             }
             match self.fate()? {
                 Fate::Value {
-                    start, is_apart, ..
+                    start,
+                    is_apart,
+                    expiry_unix_s,
                 } => {
                     self.operands.clear();
-                    base = Some(LazyValue::of(self.part_from(start)?, is_apart));
+                    let value = LazyValue::of(self.part_from(start)?, is_apart);
+                    base = Some(value.until(expiry_unix_s));
                 }
                 Fate::Gone => {
                     base = None;
@@ -440,8 +456,13 @@ impl<C: Cursor> VisibleCursor<C> {
                 Fate::Gone => None,
                 Fate::Operand => Some(LazyValue::here(self.fold_forward()?)),
                 Fate::Value {
-                    start, is_apart, ..
-                } => Some(LazyValue::of(self.part_from(start)?, is_apart)),
+                    start,
+                    is_apart,
+                    expiry_unix_s,
+                } => {
+                    let value = LazyValue::of(self.part_from(start)?, is_apart);
+                    Some(value.until(expiry_unix_s))
+                }
             }
         };
         aim(&mut self.target, &self.key, first_trailer());

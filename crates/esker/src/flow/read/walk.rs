@@ -125,6 +125,15 @@ impl<C: Cursor> Walk<C> {
         }
     }
 
+    /// The unix second from which the key is gone; `None` when it stays.
+    pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
+        match self.sheaf.is_empty() {
+            // Only plain values make a sheaf.
+            false => Ok(None),
+            true => self.cursor.expiry_unix_s(),
+        }
+    }
+
     /// The cursors it looks through.
     pub fn sources(&self) -> &[C] {
         self.cursor.sources()
