@@ -200,8 +200,8 @@ const ROWS: &[Row] = &[
         },
         kind: ErrorKind::Locked,
         message: "locked: the database is open in process PID, by another handle; close it \
-                  there, or open it read-only (open_read_only, or open_follower to see \
-                  later writes) (file db/LOCK)",
+                  there, or open it for reading only (open_read_only), which works \
+                  meanwhile (file db/LOCK)",
     },
     Row {
         name: "a database of a newer format",
@@ -678,7 +678,7 @@ fn a_locked_directory_names_its_holder() {
     assert_eq!(error.kind(), ErrorKind::Locked);
     let expected = format!(
         "the database is open in this process ({}), by another handle; close it there, or open \
-         it read-only (open_read_only, or open_follower to see later writes)",
+         it for reading only (open_read_only), which works meanwhile",
         std::process::id()
     );
     assert_eq!(error.message(), expected);

@@ -85,8 +85,8 @@ fn held_error(file: &OsFile) -> Error {
         None => "another process".to_owned(),
     };
     let message = format!(
-        "the database is open in {whom}; close it there, or open it read-only \
-         (open_read_only, or open_follower to see later writes)"
+        "the database is open in {whom}; close it there, or open it for reading \
+         only (open_read_only), which works meanwhile"
     );
     Error::new(ErrorKind::Locked, message).in_file(file.path().display())
 }

@@ -304,7 +304,7 @@ impl Disk {
         if self.locks.contains(path) {
             let message = format!(
                 "the database is open in process {}, by another handle; close it there, or open \
-                 it read-only (open_read_only, or open_follower to see later writes)",
+                 it for reading only (open_read_only), which works meanwhile",
                 std::process::id()
             );
             return Err(Error::new(ErrorKind::Locked, message).in_file(path.display()));
