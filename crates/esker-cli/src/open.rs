@@ -72,14 +72,28 @@ pub fn for_changing(shared: &Shared) -> Outcome<Opened> {
 
 /// Opens for new data: database and keyspace are created if they are not there.
 pub fn for_filling(shared: &Shared) -> Outcome<Opened> {
-    let db = builder(shared)?.create_if_missing(true).open()?;
+    for_restoring(shared, &[])
+}
+
+/// As [`for_filling`]; the keyspace `default` of a new database gets these settings, as far as the
+/// command line says nothing else.
+pub fn for_restoring(shared: &Shared, of_default: &[(String, String)]) -> Outcome<Opened> {
+    let is_new = !has_database(directory(shared)?);
+    let mut builder = Db::builder(directory(shared)?);
+    for (name, text) in of_default.iter().filter(|_| is_new) {
+        builder = builder.set(name, text)?;
+    }
+    let db = set(builder, shared)?.create_if_missing(true).open()?;
     let keyspace = db.keyspace(&shared.keyspace)?;
     Ok(Opened { db, keyspace })
 }
 
 /// A builder with what the command line sets.
 pub fn builder(shared: &Shared) -> Outcome<Builder> {
-    let mut builder = Db::builder(directory(shared)?);
+    set(Db::builder(directory(shared)?), shared)
+}
+
+fn set(mut builder: Builder, shared: &Shared) -> Outcome<Builder> {
     for pair in &shared.settings {
         let Some((name, text)) = pair.split_once('=') else {
             return Err(Failure::usage(format!(
@@ -122,12 +136,17 @@ fn with_keyspace(shared: &Shared, db: Db) -> Outcome<Opened> {
     Ok(Opened { db, keyspace })
 }
 
+/// Whether there is a database: the file that names the manifest is the last that is made and the
+/// first that is read.
+fn has_database(dir: &Path) -> bool {
+    dir.join("CURRENT").exists()
+}
+
 /// A typing error in the name of a database is the commonest of all, so it is told in the words
 /// of the command line. Whatever else may be wrong with a directory, the engine tells.
 fn refuse_nothing(shared: &Shared) -> Outcome {
     let dir = directory(shared)?;
-    // The file that names the manifest; the last that is made and the first that is read.
-    if dir.join("CURRENT").exists() {
+    if has_database(dir) {
         return Ok(());
     }
     Err(Failure::failed(format!(

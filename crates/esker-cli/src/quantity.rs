@@ -44,6 +44,12 @@ pub fn counted(amount: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", count(amount))
 }
 
+/// As [`counted`], for a noun whose plural has another ending.
+pub fn counted_as(amount: u64, noun: &str, plural: &str) -> String {
+    let noun = if amount == 1 { noun } else { plural };
+    format!("{} {noun}", count(amount))
+}
+
 /// How many a second.
 pub fn rate(amount: u64, took: Duration) -> String {
     if took.is_zero() {

@@ -5,8 +5,10 @@
 use std::io::Cursor;
 
 use esker_cli::json;
+use esker_cli::load::entry::Found;
 use esker_cli::load::lines::Lines;
 use esker_cli::load::parser::{InputFormat, Parser, Wishes};
+use esker_cli::load::whole::Head;
 use esker_cli::text::Format;
 
 const FORMATS: [Format; 3] = [Format::Text, Format::Hex, Format::Base64];
@@ -36,19 +38,21 @@ pub fn run(input: &[u8]) {
 
 fn load(wishes: &Wishes, text: &[u8], bytes_max: usize) {
     let mut lines = Lines::new(Box::new(Cursor::new(text.to_vec())), bytes_max);
+    // What opens a dump is taken off; every other line stays.
+    let _ = Head::take(&mut lines).expect("memory does not fail");
     let chosen = Parser::choose(wishes, "input", &mut lines).expect("memory does not fail");
     let Some(parser) = chosen else { return };
     let line_count = text.split(|byte| *byte == b'\n').count() as u64;
     let (mut last, mut parsed_count) = (0, 0);
     while let Some(parsed) = parser.next(&mut lines).expect("memory does not fail") {
         let line = match &parsed {
-            Ok(record) => record.line,
+            Ok(found) => found.line(),
             Err(malformed) => malformed.line,
         };
         assert!(line > last && line <= line_count);
         last = line;
-        if let Ok(record) = &parsed {
-            assert!(record.key.len() <= text.len() && record.value.len() <= text.len());
+        if let Ok(Found::Entry(entry)) = &parsed {
+            assert!(entry.key.len() <= text.len() && entry.value.len() <= text.len());
         }
         parsed_count += 1;
     }

@@ -5,12 +5,14 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use esker::{DbCursor, Keyspace, Readable};
 use serde_json::json;
 
 use crate::commands::read::Keys;
 use crate::fail::{Failure, Outcome};
 use crate::flags::Shared;
 use crate::json;
+use crate::load::whole::{self, Head};
 use crate::open;
 use crate::out::Out;
 use crate::progress::Bar;
@@ -32,20 +34,30 @@ pub enum DumpFormat {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  esker dump > all.tsv                       the keyspace as key, tab, value
+  esker dump --all -o harbour.jsonl          the whole database, for `esker load` to restore
+  esker dump --all | gzip > harbour.jsonl.gz
+  esker dump > all.tsv                       one keyspace as key, tab, value
   esker dump --format jsonl ship: | gzip > ships.jsonl.gz
   esker dump | esker load --db copy -        a copy of the keyspace in another database
 
-In tsv, tab, line feed, carriage return and backslash are written \\t, \\n, \\r and \\\\; control
-characters and bytes that are no UTF-8 are written \\xNN. In jsonl, bytes that are no UTF-8 are
-written {\"base64\": \"…\"}. With --hex or --base64 everything is spelled so, and `load` needs the
-same flag. A dump is of one moment, whatever is written meanwhile. Times to live are not in it.")]
+With --all every keyspace is written, with its settings, and each entry with the second in which
+it expires, where it does; the last line tells `load` that the dump is whole. Merge operands are
+written as the values that they make.
+
+In tsv, control characters, backslashes and bytes that are no text are written as `esker --help`
+says. In jsonl, bytes that are no UTF-8 are written {\"base64\": \"…\"}, and `expires` is a second
+since 1970; tsv has no place for it, and says so if it would be needed. With --hex or --base64
+everything is spelled so, and `load` needs the same flag. A dump is of one moment, whatever is
+written meanwhile.")]
 pub struct Dump {
     #[command(flatten)]
     keys: Keys,
-    /// How to write it: tsv or jsonl
-    #[arg(long, value_enum, default_value = "tsv", hide_possible_values = true)]
-    format: DumpFormat,
+    /// Every keyspace with its settings, to restore the database from; in jsonl
+    #[arg(long, conflicts_with_all = ["prefix", "from", "to"])]
+    all: bool,
+    /// How to write it: tsv (as a rule) or jsonl
+    #[arg(long, value_enum, hide_possible_values = true)]
+    format: Option<DumpFormat>,
     /// The file to write; standard output if left out
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -82,10 +94,22 @@ fn refused(name: &str, error: &std::io::Error) -> Failure {
 
 /// Writes the entries.
 pub fn dump(shared: &Shared, args: &Dump) -> Outcome {
-    let chosen = args.keys.parse(shared)?;
-    let opened = open::for_reading(shared)?;
-    let iter = chosen.iter(&opened)?;
-    let mut target = match &args.output {
+    if args.all && args.format == Some(DumpFormat::Tsv) {
+        return Err(Failure::usage(
+            "tsv has no place for keyspaces and expiries; leave --format out, or say jsonl",
+        ));
+    }
+    let bounds = args.keys.parse(shared)?.into_bounds();
+    let (db, keyspaces) = if args.all {
+        let db = open::database_for_reading(shared)?;
+        let names = db.keyspaces().into_iter();
+        let keyspaces = names.filter_map(|name| db.existing_keyspace(&name));
+        (db.clone(), keyspaces.collect())
+    } else {
+        let opened = open::for_reading(shared)?;
+        (opened.db, vec![opened.keyspace])
+    };
+    let target = match &args.output {
         None => Target::Screen(Out::lock()),
         Some(path) => {
             let name = path.display().to_string();
@@ -93,37 +117,112 @@ pub fn dump(shared: &Shared, args: &Dump) -> Outcome {
             Target::File(BufWriter::new(file), name)
         }
     };
-    let mut bar = Bar::things("dumping", None);
-    let mut entries = 0;
-    for entry in iter {
-        let (key, value) = entry?;
-        target.write(line(shared, args.format, &key, &value).as_bytes())?;
-        entries += 1;
-        if entries % TOLD_EVERY == 0 {
-            bar.set(entries);
-        }
+    let format = match args.all {
+        true => DumpFormat::Jsonl,
+        false => args.format.unwrap_or(DumpFormat::Tsv),
+    };
+    let mut writer = Writer {
+        shared,
+        format,
+        is_whole: args.all,
+        target,
+        bar: Bar::things("dumping", None),
+        entries: 0,
+        expiring: 0,
+    };
+    let moment = db.snapshot();
+    writer.begin(&keyspaces)?;
+    for keyspace in &keyspaces {
+        writer.keyspace(keyspace, moment.of(keyspace).cursor_in(bounds.clone())?)?;
     }
-    drop(bar);
-    target.finish()?;
+    let (entries, expiring) = writer.finish()?;
     if args.output.is_some() {
         eprintln!("dumped {} entries", quantity::count(entries));
+    }
+    if expiring > 0 {
+        eprintln!(
+            "esker: {} that expire; tsv has no place for that, and `load` would keep them for \
+             good; --format jsonl has",
+            quantity::counted_as(expiring, "entry", "entries")
+        );
     }
     Ok(())
 }
 
-fn line(shared: &Shared, format: DumpFormat, key: &[u8], value: &[u8]) -> String {
-    let (keys, values) = (shared.key_format(), shared.value_format());
-    match format {
-        DumpFormat::Tsv => {
-            let (key, value) = (keys.show_field(key), values.show_field(value));
-            format!("{key}\t{value}\n")
+/// Writes a dump line by line.
+struct Writer<'a> {
+    shared: &'a Shared,
+    format: DumpFormat,
+    is_whole: bool,
+    target: Target,
+    bar: Bar,
+    entries: u64,
+    /// Those that were written without the second in which they expire.
+    expiring: u64,
+}
+
+impl Writer<'_> {
+    fn begin(&mut self, keyspaces: &[Keyspace]) -> Outcome {
+        if !self.is_whole {
+            return Ok(());
         }
-        DumpFormat::Jsonl => {
-            let object = json!({
-                "key": json::spell(keys, key),
-                "value": json::spell(values, value),
-            });
-            format!("{object}\n")
+        let keyspaces = keyspaces.iter();
+        let named = keyspaces.map(|one| (one.name().to_owned(), one.own_settings()));
+        let head = Head(named.collect()).to_line();
+        self.target.write(format!("{head}\n").as_bytes())
+    }
+
+    fn keyspace(&mut self, keyspace: &Keyspace, mut cursor: DbCursor) -> Outcome {
+        let mut is_there = cursor.seek_to_first()?;
+        while is_there {
+            let expiry = cursor.expiry_unix_s()?;
+            if let (Some(key), Some(value)) = (cursor.key(), cursor.value()?) {
+                let line = match self.format {
+                    DumpFormat::Tsv => self.tsv(key, value),
+                    DumpFormat::Jsonl => self.jsonl(keyspace, key, value, expiry),
+                };
+                self.target.write(line.as_bytes())?;
+            }
+            if self.format == DumpFormat::Tsv && expiry.is_some() {
+                self.expiring += 1;
+            }
+            self.entries += 1;
+            if self.entries.is_multiple_of(TOLD_EVERY) {
+                self.bar.set(self.entries);
+            }
+            is_there = cursor.next()?;
         }
+        Ok(())
+    }
+
+    fn tsv(&self, key: &[u8], value: &[u8]) -> String {
+        let (keys, values) = (self.shared.key_format(), self.shared.value_format());
+        let (key, value) = (keys.show_field(key), values.show_field(value));
+        format!("{key}\t{value}\n")
+    }
+
+    fn jsonl(&self, keyspace: &Keyspace, key: &[u8], value: &[u8], expiry: Option<u32>) -> String {
+        let mut object = json!({
+            "key": json::spell(self.shared.key_format(), key),
+            "value": json::spell(self.shared.value_format(), value),
+        });
+        if let Some(seconds) = expiry {
+            object["expires"] = seconds.into();
+        }
+        if self.is_whole {
+            object["keyspace"] = keyspace.name().into();
+        }
+        format!("{object}\n")
+    }
+
+    /// Writes the end; how many entries there were, and how many lost their expiry.
+    fn finish(mut self) -> Outcome<(u64, u64)> {
+        if self.is_whole {
+            let end = whole::end_line(self.entries);
+            self.target.write(format!("{end}\n").as_bytes())?;
+        }
+        drop(self.bar);
+        self.target.finish()?;
+        Ok((self.entries, self.expiring))
     }
 }

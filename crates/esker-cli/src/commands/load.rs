@@ -1,18 +1,20 @@
 //! Loading: the command line of `load`, and what it reports.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use esker::db::open_keyspace::DEFAULT_KEYSPACE;
 use serde_json::json;
 
 use crate::commands::write::Survives;
 use crate::fail::{Failure, Outcome};
 use crate::flags::Shared;
 use crate::interrupt::Interrupt;
-use crate::load::feed::{Cut, Feed, OnError, Settings, Tally};
+use crate::load::feed::{Cut, Feed, Input, OnError, Settings, Tally};
 use crate::load::parser::{InputFormat, Parser, Wishes};
 use crate::load::source::Source;
+use crate::load::whole::{Head, Pairs};
 use crate::open;
 use crate::out::Out;
 use crate::progress::Bar;
@@ -24,15 +26,21 @@ use crate::quantity;
 Formats:
   snap   review records as SNAP publishes them: lines such as `product/productId: B000…`, a blank
          line between records; key productId/userId/time, value the whole record
-  tsv    key, tab, value; in text \\t, \\n, \\r, \\\\ and \\xNN stand for bytes, as in `dump`; the
-         value is all that follows the first tab
+  tsv    key, tab, value, in text with the escapes of `esker --help`; the value is all that follows
+         the first tab
   jsonl  one object a line: with --key-field that field is the key and the line the value, without
-         it the fields `key` and `value` are, as `dump --format jsonl` writes them
+         it the fields `key` and `value` are, as `dump --format jsonl` writes them, and
+         `keyspace` and `expires` (a second since 1970) where they are there
 
-Each may be packed with gzip or zstd. A key that comes twice keeps its last value.
+A dump of a whole database, as `dump --all` writes it, is known by its first line: keyspaces are
+made as they were, and values, expiries and all come back.
+
+Each may be packed with gzip or zstd. Malformed records are told and left out; if every record is
+malformed, nothing was loaded, and that is a failure. A key that comes twice keeps its last value.
 
 Examples:
   esker load reviews.txt.gz                  the format is seen by the first line
+  esker load --db restored harbour.jsonl.gz  what `esker dump --all` wrote
   esker load --key-field id people.jsonl     JSON lines under the field `id`
   zcat log.gz | esker load --format tsv -    from standard input
   esker load --on-error stop table.tsv       stop at the first malformed record")]
@@ -88,12 +96,13 @@ pub fn load(shared: &Shared, args: &Load) -> Outcome {
     // Every input is opened before the database is touched: a typing error costs nothing then.
     let mut inputs = Vec::new();
     for path in &args.files {
-        let mut source = Source::open(path)?;
-        let parser = choose(&wishes, &mut source)?;
-        inputs.push((source, parser));
+        inputs.push(open_input(path, &wishes)?);
     }
     let interrupt = Interrupt::watch()?;
-    let opened = open::for_filling(shared)?;
+    let heads = inputs.iter().filter_map(|input| input.head.as_ref());
+    let of_default = heads.filter_map(|head| head.settings_of(DEFAULT_KEYSPACE));
+    let of_default: Pairs = of_default.flatten().cloned().collect();
+    let opened = open::for_restoring(shared, &of_default)?;
     let settings = Settings {
         on_error: args.on_error,
         batch_bytes: args.batch_bytes,
@@ -103,10 +112,14 @@ pub fn load(shared: &Shared, args: &Load) -> Outcome {
     let mut feed = Feed::new(&opened, settings, &interrupt);
     let mut outcome = Ok(());
     let mut name = String::new();
-    for (mut source, parser) in inputs {
-        let mut bar = Bar::bytes("loading", source.size_bytes);
-        outcome = feed.take(&mut source, &parser, &mut bar);
-        name = source.name;
+    for mut input in inputs {
+        let mut bar = Bar::bytes("loading", input.source.size_bytes);
+        outcome = match &input.head {
+            Some(head) => feed.make_keyspaces(head),
+            None => Ok(()),
+        };
+        outcome = outcome.and_then(|()| feed.take(&mut input, &mut bar));
+        name = input.source.name;
         if outcome.is_err() || feed.tally().cut_short.is_some() {
             break;
         }
@@ -118,7 +131,7 @@ pub fn load(shared: &Shared, args: &Load) -> Outcome {
     report(shared, &tally, took)?;
     outcome.and(closed)?;
     match tally.cut_short {
-        None => Ok(()),
+        None => refuse_nothing_loaded(&tally),
         Some((Cut::Interrupted, line)) => Err(Failure::failed(format!(
             "stopped as asked at line {line} of {name}; what was loaded is in the database, and \
              loading the file again from the start does no harm"
@@ -128,6 +141,50 @@ pub fn load(shared: &Shared, args: &Load) -> Outcome {
              records out with --on-error skip"
         ))),
     }
+}
+
+/// Malformed records are left out, but where all of them are, the input is not what it was taken
+/// for: a script must not go on as if it were loaded.
+fn refuse_nothing_loaded(tally: &Tally) -> Outcome {
+    let Some((file, first)) = tally.shown.first().filter(|_| tally.records == 0) else {
+        return Ok(());
+    };
+    Err(Failure::failed(format!(
+        "nothing was loaded: {} malformed, the first in line {} of {file} ({}); look at that line, \
+         or say what the file is with --format",
+        match tally.malformed {
+            1 => "the only record is".to_owned(),
+            count => format!("all {} records are", quantity::count(count)),
+        },
+        first.line,
+        first.reason
+    )))
+}
+
+fn open_input(path: &Path, wishes: &Wishes) -> Outcome<Input> {
+    let mut source = Source::open(path)?;
+    let has_head = matches!(wishes.format, InputFormat::Auto | InputFormat::Jsonl);
+    let head = match has_head && wishes.key_field.is_none() {
+        true => Head::take(&mut source.lines)
+            .map_err(|error| Failure::system(format!("cannot read {}", source.name), &error))?,
+        false => None,
+    };
+    let head = head
+        .transpose()
+        .map_err(|reason| Failure::failed(format!("cannot load {}: {reason}", source.name)))?;
+    let wishes = match head {
+        Some(_) => &Wishes {
+            format: InputFormat::Jsonl,
+            ..wishes.clone()
+        },
+        None => wishes,
+    };
+    let parser = choose(wishes, &mut source)?;
+    Ok(Input {
+        source,
+        parser,
+        head,
+    })
 }
 
 fn choose(wishes: &Wishes, source: &mut Source) -> Outcome<Parser> {

@@ -1,6 +1,7 @@
 //! Reading entries: get, scan, count.
 
 use clap::Args;
+use esker::base::types::range::KeyRange;
 use esker::{Bytes, Iter, Readable};
 use serde_json::json;
 
@@ -100,6 +101,17 @@ impl Chosen {
             Chosen::Prefix(prefix) => opened.keyspace.prefix(prefix)?,
             Chosen::Bounds(bounds) => opened.keyspace.range(bounds)?,
         })
+    }
+
+    /// The same keys as bounds.
+    pub fn into_bounds(self) -> Bounds {
+        match self {
+            Chosen::Prefix(prefix) => {
+                let range = KeyRange::prefix(&prefix);
+                (range.lower, range.upper)
+            }
+            Chosen::Bounds(bounds) => bounds,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::demo::measure::Timings;
 use crate::demo::stage::{Act, Books, checksum};
 use crate::demo::texts::{self, Texts};
 use crate::fail::{Failure, Outcome};
+use crate::load::entry::Found;
 use crate::load::parser::{InputFormat, Parser, Wishes};
 use crate::load::source::Source;
 use crate::progress::Bar;
@@ -86,7 +87,8 @@ fn records_of(path: &Path, put: &mut dyn FnMut(&[u8], &[u8]) -> Outcome) -> Outc
             .map_err(|error| failed(&name, error))?
         {
             None => break,
-            Some(Ok(record)) => put(&record.key, &record.value)?,
+            Some(Ok(Found::Entry(entry))) => put(&entry.key, &entry.value)?,
+            Some(Ok(Found::End { .. })) => {}
             Some(Err(_)) => malformed += 1,
         }
     }

@@ -1,12 +1,17 @@
 //! Writes records into a keyspace, batch by batch, and keeps count.
 
-use esker::{ErrorKind, WriteBatch, WriteOptions};
+use std::collections::BTreeMap;
+
+use esker::base::options::catalog::set_keyspace;
+use esker::{ErrorKind, Keyspace, KeyspaceOptions, WriteBatch, WriteOptions};
 
 use crate::fail::{Failure, Outcome};
 use crate::interrupt::Interrupt;
+use crate::load::entry::{Entry, Found};
 use crate::load::parser::Parser;
-use crate::load::record::{Malformed, Record};
+use crate::load::record::Malformed;
 use crate::load::source::Source;
+use crate::load::whole::Head;
 use crate::open::Opened;
 use crate::progress::Bar;
 
@@ -57,11 +62,23 @@ pub enum Cut {
     Malformed,
 }
 
+/// An opened input.
+pub struct Input {
+    /// Its lines.
+    pub source: Source,
+    /// What makes entries of them.
+    pub parser: Parser,
+    /// What stood before the entries, when it is a whole dump.
+    pub head: Option<Head>,
+}
+
 /// Writes batches of one load.
 pub struct Feed<'a> {
     opened: &'a Opened,
     settings: Settings,
     interrupt: &'a Interrupt,
+    /// The keyspaces that entries named so far.
+    keyspaces: BTreeMap<String, Keyspace>,
     batch: WriteBatch,
     waiting: (u64, u64),
     tally: Tally,
@@ -74,6 +91,7 @@ impl<'a> Feed<'a> {
             opened,
             settings,
             interrupt,
+            keyspaces: BTreeMap::new(),
             batch: opened.db.batch(),
             waiting: (0, 0),
             tally: Tally::default(),
@@ -85,9 +103,30 @@ impl<'a> Feed<'a> {
         &self.tally
     }
 
+    /// Makes the keyspaces of a whole dump as they were, where they are not there.
+    pub fn make_keyspaces(&mut self, head: &Head) -> Outcome {
+        for (name, settings) in &head.0 {
+            let mut options = KeyspaceOptions::default();
+            for (setting, text) in settings {
+                set_keyspace(&mut options, setting, text)?;
+            }
+            let db = &self.opened.db;
+            let keyspace = match db.existing_keyspace(name) {
+                Some(keyspace) if name == db.default_keyspace().name() => keyspace,
+                _ => db.keyspace_with(name, options)?,
+            };
+            self.keyspaces.insert(name.clone(), keyspace);
+        }
+        Ok(())
+    }
+
     /// Loads one input to its end, or to where it has to stop. When this returns, every record
-    /// that is counted is committed.
-    pub fn take(&mut self, source: &mut Source, parser: &Parser, bar: &mut Bar) -> Outcome {
+    /// that is counted is committed. An input with a head is a whole dump, and has an end.
+    pub fn take(&mut self, input: &mut Input, bar: &mut Bar) -> Outcome {
+        let (source, parser) = (&mut input.source, &input.parser);
+        let is_whole = input.head.is_some();
+        let mut end = None;
+        let seen_before = self.seen();
         loop {
             let found = match parser.next(&mut source.lines) {
                 Ok(found) => found,
@@ -99,8 +138,12 @@ impl<'a> Feed<'a> {
                 }
             };
             let cut = match found {
-                None => return self.commit(),
-                Some(Ok(record)) => self.add(record, source, bar)?,
+                None => break,
+                Some(Ok(Found::Entry(entry))) => self.add(entry, is_whole, source, bar)?,
+                Some(Ok(Found::End { entries, .. })) => {
+                    end = Some(entries);
+                    None
+                }
                 Some(Err(malformed)) => self.skip(malformed, source, bar),
             };
             if let Some((cut, line)) = cut {
@@ -108,25 +151,41 @@ impl<'a> Feed<'a> {
                 return self.commit();
             }
         }
+        self.commit()?;
+        if is_whole && end != Some(self.seen() - seen_before) {
+            return Err(Failure::failed(format!(
+                "{} is not whole: it was cut short, or lines of it are missing; what it has is \
+                 loaded, but is not all that was dumped",
+                source.name
+            )));
+        }
+        Ok(())
+    }
+
+    /// Entries that were found so far, committed or malformed.
+    fn seen(&self) -> u64 {
+        self.tally.records + self.tally.malformed
     }
 
     fn add(
         &mut self,
-        record: Record,
+        entry: Entry,
+        is_whole: bool,
         source: &Source,
         bar: &mut Bar,
     ) -> Outcome<Option<(Cut, u64)>> {
-        let Record { line, key, value } = record;
-        match self.batch.put(&self.opened.keyspace, &key, &value) {
+        let (line, bytes) = (entry.line, entry.key.len() + entry.value.len());
+        match self.put(&entry, is_whole) {
             Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::TooLarge => {
+            // What is wrong with the entry alone; settings were checked before.
+            Err(error) if matches!(error.kind(), ErrorKind::TooLarge | ErrorKind::Invalid) => {
                 let reason = error.message().to_owned();
                 return Ok(self.skip(Malformed { line, reason }, source, bar));
             }
             Err(error) => return Err(error.into()),
         }
         self.waiting.0 += 1;
-        self.waiting.1 += (key.len() + value.len()) as u64;
+        self.waiting.1 += bytes as u64;
         if self.batch.size_bytes() < self.settings.batch_bytes {
             return Ok(None);
         }
@@ -134,6 +193,27 @@ impl<'a> Feed<'a> {
         bar.set(source.consumed_bytes());
         let is_asked = self.interrupt.is_raised();
         Ok(is_asked.then_some((Cut::Interrupted, line)))
+    }
+
+    // A whole dump says of each entry how long it lives; any other input says nothing, or when an
+    // entry ends, and the keyspace's time to live goes where it says nothing.
+    fn put(&mut self, entry: &Entry, is_whole: bool) -> esker::Result<()> {
+        let keyspace = match &entry.keyspace {
+            None => &self.opened.keyspace,
+            Some(name) => {
+                if !self.keyspaces.contains_key(name) {
+                    let keyspace = self.opened.db.keyspace(name)?;
+                    self.keyspaces.insert(name.clone(), keyspace);
+                }
+                &self.keyspaces[name]
+            }
+        };
+        match entry.expiry_unix_s {
+            None if !is_whole => self.batch.put(keyspace, &entry.key, &entry.value),
+            expiry => self
+                .batch
+                .put_until(keyspace, &entry.key, &entry.value, expiry),
+        }
     }
 
     /// Counts a malformed record; says whether to stop there.

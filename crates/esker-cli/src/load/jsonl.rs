@@ -5,14 +5,17 @@ use std::io;
 use serde_json::{Map, Value};
 
 use crate::json;
+use crate::load::entry::{Entry, Found, Parsed};
 use crate::load::lines::{Line, Lines};
-use crate::load::record::{Parsed, Record, malformed};
+use crate::load::record::Malformed;
+use crate::load::whole::END;
 use crate::text::Format;
 
 /// What of an object is the key, and what the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// The fields `key` and `value`, as `dump` writes them.
+    /// The fields `key` and `value`, as `dump` writes them, and `keyspace` and `expires` where
+    /// they are there.
     KeyAndValue {
         /// How keys are spelled.
         key: Format,
@@ -34,21 +37,59 @@ pub fn next(lines: &mut Lines, shape: &Shape) -> io::Result<Option<Parsed>> {
         };
         let line = lines.number();
         return Ok(Some(match found {
-            Ok((key, value)) => Ok(Record { line, key, value }),
-            Err(reason) => malformed(line, reason),
+            Ok(Found::Entry(entry)) => Ok(Found::Entry(Entry { line, ..entry })),
+            Ok(Found::End { entries, .. }) => Ok(Found::End { line, entries }),
+            Err(reason) => Err(Malformed { line, reason }),
         }));
     }
 }
 
-fn read(line: &[u8], shape: &Shape) -> Result<(Vec<u8>, Vec<u8>), String> {
+// The line's number is the caller's to fill in.
+fn read(line: &[u8], shape: &Shape) -> Result<Found, String> {
     let object: Map<String, Value> =
         serde_json::from_slice(line).map_err(|error| format!("no JSON object: {error}"))?;
-    match shape {
-        Shape::KeyAndValue { key, value } => Ok((
-            field(&object, "key", *key)?,
-            field(&object, "value", *value)?,
-        )),
-        Shape::Field(name) => Ok((field(&object, name, Format::Text)?, line.to_vec())),
+    let entry = match shape {
+        Shape::KeyAndValue { .. } if object.contains_key(END) => return end(&object),
+        Shape::KeyAndValue { key, value } => Entry {
+            key: field(&object, "key", *key)?,
+            value: field(&object, "value", *value)?,
+            keyspace: keyspace(&object)?,
+            expiry_unix_s: expiry(&object)?,
+            ..Entry::default()
+        },
+        Shape::Field(name) => Entry {
+            key: field(&object, name, Format::Text)?,
+            value: line.to_vec(),
+            ..Entry::default()
+        },
+    };
+    Ok(Found::Entry(entry))
+}
+
+fn end(object: &Map<String, Value>) -> Result<Found, String> {
+    let entries = object.get(END).and_then(Value::as_u64);
+    let entries = entries.ok_or_else(|| format!("field `{END}`: it is no count"))?;
+    Ok(Found::End { line: 0, entries })
+}
+
+fn keyspace(object: &Map<String, Value>) -> Result<Option<String>, String> {
+    match object.get("keyspace") {
+        None => Ok(None),
+        Some(Value::String(name)) => Ok(Some(name.clone())),
+        Some(_) => Err("field `keyspace`: it is no text".into()),
+    }
+}
+
+fn expiry(object: &Map<String, Value>) -> Result<Option<u32>, String> {
+    let Some(value) = object.get("expires") else {
+        return Ok(None);
+    };
+    let seconds = value
+        .as_u64()
+        .and_then(|seconds| u32::try_from(seconds).ok());
+    match seconds {
+        Some(seconds) => Ok(Some(seconds)),
+        None => Err("field `expires`: it is no second since 1970, up to 2106".into()),
     }
 }
 

@@ -8,7 +8,9 @@
 
 pub use esker_bench::text::{lines, record, snap, source};
 
+pub mod entry;
 mod tsv;
+pub mod whole;
 mod jsonl;
 pub mod parser;
 pub mod feed;

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::Path;
 
+use crate::load::entry::{Found, Parsed};
 use crate::load::jsonl::{self, Shape};
 use crate::load::lines::{Line, Lines};
-use crate::load::record::Parsed;
+use crate::load::record;
 use crate::load::snap;
 use crate::load::tsv::{self, Spelling};
 use crate::text::Format;
@@ -78,14 +79,18 @@ impl Parser {
         Ok(parser)
     }
 
-    /// The next record, or what is wrong with the next lines; `None` at the end.
+    /// The next entry, or what is wrong with the next lines; `None` at the end.
     pub fn next(&self, lines: &mut Lines) -> io::Result<Option<Parsed>> {
         match self {
-            Parser::Snap => snap::next(lines),
-            Parser::Tsv(spelling) => tsv::next(lines, *spelling),
+            Parser::Snap => Ok(snap::next(lines)?.map(entry)),
+            Parser::Tsv(spelling) => Ok(tsv::next(lines, *spelling)?.map(entry)),
             Parser::Jsonl(shape) => jsonl::next(lines, shape),
         }
     }
+}
+
+fn entry(parsed: record::Parsed) -> Parsed {
+    parsed.map(|record| Found::Entry(record.into()))
 }
 
 fn by_name(name: &str) -> Option<InputFormat> {

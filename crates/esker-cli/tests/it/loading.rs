@@ -101,3 +101,25 @@ fn what_cannot_be_loaded_is_said() {
     let ran = bench.ok(&["load", "long.tsv"]);
     assert!(ran.text().contains("1 malformed") && ran.err.contains("long.tsv:1:"));
 }
+
+#[test]
+fn nothing_loaded_of_malformed_records_is_a_failure() {
+    // A file that is something else: counts, the first bad line, what to do; nothing at all to
+    // load is no failure.
+    let bench = Bench::new();
+    bench.file("prose.tsv", "Once upon\na time\n");
+    let ran = bench.run(&["load", "prose.tsv"]).exits(1);
+    assert!(ran.text().contains("loaded 0 records"), "{}", ran.text());
+    assert!(
+        ran.err.contains("all 2 records are malformed")
+            && ran
+                .err
+                .contains("line 1 of prose.tsv (no tab between key and value)"),
+        "{}",
+        ran.err
+    );
+    let ran = bench.run(&["load", "--json", "prose.tsv"]).exits(1).json();
+    assert_eq!((&ran["records"], &ran["malformed"]), (&0.into(), &2.into()));
+    bench.file("empty.tsv", "");
+    bench.ok(&["load", "empty.tsv"]);
+}

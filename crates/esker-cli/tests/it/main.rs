@@ -13,5 +13,6 @@ mod loading;
 mod round_trip;
 mod care;
 mod repair;
+mod restore;
 mod inspect;
 mod kill_demo;

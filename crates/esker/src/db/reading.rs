@@ -59,6 +59,11 @@ pub trait Readable {
         Ok(Iter::new(self.moment().source(KeyRange::ALL)?))
     }
 
+    /// A cursor over the entries with keys in `bounds`, which stands nowhere yet.
+    fn cursor_in<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<DbCursor> {
+        DbCursor::open(self.moment().source(KeyRange::new(bounds))?)
+    }
+
     /// A cursor over all entries, which stands nowhere yet.
     fn cursor(&self) -> Result<DbCursor> {
         DbCursor::open(self.moment().source(KeyRange::ALL)?)

@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
+use crate::load::entry::{Entry, Found, Parsed};
 use crate::load::lines::Lines;
-use crate::load::record::Parsed;
 use crate::text::Format;
 
 use super::{Shape, next};
@@ -18,12 +18,19 @@ fn parse(text: &str, shape: &Shape) -> Vec<Parsed> {
     std::iter::from_fn(|| next(&mut lines, shape).unwrap()).collect()
 }
 
+fn entry(parsed: &Parsed) -> &Entry {
+    match parsed {
+        Ok(Found::Entry(entry)) => entry,
+        other => panic!("no entry: {other:?}"),
+    }
+}
+
 #[test]
 fn chosen_field_is_the_key() {
     // The value is the line as it stands, spaces and order of fields included.
     let line = r#"{"name": "Anna",  "id": 7}"#;
     let found = parse(&format!("{line}\n\n"), &Shape::Field("id".into()));
-    let record = found[0].as_ref().unwrap();
+    let record = entry(&found[0]);
     assert_eq!(
         (&record.key[..], &record.value[..]),
         (&b"7"[..], line.as_bytes())
@@ -35,13 +42,13 @@ fn chosen_field_is_the_key() {
 fn key_and_value_come_as_dump_writes_them() {
     // Text as strings, bytes that are no text as base64, everything else by the chosen format.
     let found = parse(r#"{"key":"a","value":{"base64":"/w=="}}"#, &PAIR);
-    assert_eq!(found[0].as_ref().unwrap().value, [255]);
+    assert_eq!(entry(&found[0]).value, [255]);
     let hex = Shape::KeyAndValue {
         key: Format::Hex,
         value: Format::Text,
     };
     let found = parse(r#"{"key":"ff00","value":"x"}"#, &hex);
-    assert_eq!(found[0].as_ref().unwrap().key, [255, 0]);
+    assert_eq!(entry(&found[0]).key, [255, 0]);
 }
 
 #[test]
@@ -57,6 +64,12 @@ fn malformed_lines_are_told_with_their_numbers() {
         (r#"{"key":["k"],"value":"v"}"#, "field `key`: it is a list"),
         (r#"{"key":{"base64":"????"},"value":"v"}"#, "is not base64"),
         (r#"{"key":{"hex":"00"},"value":"v"}"#, "one field, `base64`"),
+        (r#"{"key":"k","value":"v","expires":-1}"#, "field `expires`"),
+        (
+            r#"{"key":"k","value":"v","keyspace":7}"#,
+            "field `keyspace`",
+        ),
+        (r#"{"esker_dump_end":"x"}"#, "no count"),
         (&format!(r#"{{"key":"{}"}}"#, "x".repeat(100)), "too long"),
     ];
     for (line, reason) in cases {
@@ -67,4 +80,23 @@ fn malformed_lines_are_told_with_their_numbers() {
         assert!(wrong.reason.contains(reason), "{}", wrong.reason);
         assert!(found[2].is_ok());
     }
+}
+
+#[test]
+fn keyspace_expiry_and_end_are_read() {
+    // As a dump of a whole database has them; under a chosen field they are the line's own.
+    let line = r#"{"keyspace":"a","key":"k","value":"v","expires":4000000000}"#;
+    let found = parse(&format!("{line}\n{{\"esker_dump_end\":1}}\n"), &PAIR);
+    let first = entry(&found[0]);
+    assert_eq!(first.keyspace.as_deref(), Some("a"));
+    assert_eq!(first.expiry_unix_s, Some(4_000_000_000));
+    assert_eq!(
+        found[1],
+        Ok(Found::End {
+            line: 2,
+            entries: 1
+        })
+    );
+    let found = parse(line, &Shape::Field("key".into()));
+    assert_eq!(entry(&found[0]).keyspace, None);
 }

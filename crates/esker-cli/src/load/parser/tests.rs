@@ -50,7 +50,7 @@ fn guessing_loses_no_line() {
     // The line that was looked at is the first record.
     let mut lines = lines("k\tv\n");
     let parser = Parser::choose(&wishes(), "-", &mut lines).unwrap().unwrap();
-    assert_eq!(parser.next(&mut lines).unwrap().unwrap().unwrap().line, 1);
+    assert_eq!(parser.next(&mut lines).unwrap().unwrap().unwrap().line(), 1);
     assert!(parser.next(&mut lines).unwrap().is_none());
 }
 
@@ -95,7 +95,7 @@ fn no_bytes_make_a_parser_panic() {
             let parser = Parser::choose(&wishes, "-", &mut lines).unwrap().unwrap();
             let mut last = 0;
             while let Some(found) = parser.next(&mut lines).unwrap() {
-                let line = found.map_or_else(|wrong| wrong.line, |record| record.line);
+                let line = found.map_or_else(|wrong| wrong.line, |found| found.line());
                 assert!(last < line && line <= line_count);
                 last = line;
             }
