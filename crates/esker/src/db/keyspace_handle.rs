@@ -251,7 +251,8 @@ impl Keyspace {
     }
 
     /// The settings that the keyspace has and a new one would not have: name and text of each, its
-    /// merge operator included. They make its like with [`Db::keyspace_with`](crate::Db::keyspace_with) elsewhere.
+    /// merge operator included. They make its like elsewhere, with
+    /// [`Db::keyspace_with`](crate::Db::keyspace_with).
     pub fn own_settings(&self) -> Vec<(String, String)> {
         live_settings::own_settings(self.lease.core(), &self.parts)
     }

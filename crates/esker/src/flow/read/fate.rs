@@ -9,18 +9,32 @@ use crate::base::types::kind::Kind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The key has a value.
-    Value {
-        /// Where in the raw value the user's begins.
-        start: usize,
-        /// The unix second from which it is gone.
-        expiry_unix_s: Option<u32>,
-        /// Whether what lies there is a pointer into the value log.
-        is_apart: bool,
-    },
+    Value(Part),
     /// The key has no value.
     Gone,
     /// The entry is an operand: the key's value needs older entries too.
     Operand,
+}
+
+impl Fate {
+    /// The unix second from which the value is gone; `None` when it stays or is none.
+    pub fn expiry_unix_s(&self) -> Option<u32> {
+        match self {
+            Fate::Value(part) => part.expiry_unix_s,
+            Fate::Gone | Fate::Operand => None,
+        }
+    }
+}
+
+/// The user's part of a raw value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where in the raw value it begins.
+    pub start: usize,
+    /// The unix second from which it is gone.
+    pub expiry_unix_s: Option<u32>,
+    /// Whether what lies there is a pointer into the value log.
+    pub is_apart: bool,
 }
 
 /// What an entry means at `now_unix_s`. Its raw value is asked for only where it matters: it may
@@ -37,21 +51,21 @@ pub fn fate<'a>(
     now_unix_s: u64,
 ) -> Result<Fate> {
     Ok(match trailer.kind() {
-        kind @ (Kind::Put | Kind::PutApart) => Fate::Value {
+        kind @ (Kind::Put | Kind::PutApart) => Fate::Value(Part {
             start: 0,
             expiry_unix_s: None,
             is_apart: kind.is_apart(),
-        },
+        }),
         Kind::Delete => Fate::Gone,
         Kind::Merge | Kind::MergeFolded => Fate::Operand,
         kind @ (Kind::PutExpiring | Kind::PutApartExpiring) => match split_expiring(raw()?) {
             None => return Err(damaged(user_key, trailer, "no expiry")),
             Some((expiry, _)) if is_expired(expiry, now_unix_s) => Fate::Gone,
-            Some((expiry, _)) => Fate::Value {
+            Some((expiry, _)) => Fate::Value(Part {
                 start: EXPIRY_BYTES,
                 expiry_unix_s: Some(expiry),
                 is_apart: kind.is_apart(),
-            },
+            }),
         },
         Kind::RangeDelete => {
             return Err(damaged(user_key, trailer, "the kind of a range deletion"));

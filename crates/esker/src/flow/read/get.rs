@@ -220,16 +220,12 @@ impl<'k> Lookup<'k> {
                 self.operands.push(self.part(raw, 0));
             }
             Fate::Gone => self.is_settled = true,
-            Fate::Value {
-                start,
-                expiry_unix_s,
-                is_apart,
-            } => {
+            Fate::Value(part) => {
                 self.is_settled = true;
-                self.is_base_apart = is_apart && self.wish == Wish::Value;
+                self.is_base_apart = part.is_apart && self.wish == Wish::Value;
                 self.base = Some(Valued {
-                    value: self.part(raw, start),
-                    expiry_unix_s,
+                    value: self.part(raw, part.start),
+                    expiry_unix_s: part.expiry_unix_s,
                 });
             }
         }

@@ -12,7 +12,7 @@ use crate::base::types::cursor::{Cursor, Way};
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::flow::read::aim::{aim, first_trailer, last_trailer};
-use crate::flow::read::fate::{Fate, fate};
+use crate::flow::read::fate::{Fate, Part, fate};
 use crate::flow::read::lazy_value::LazyValue;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::place::Place;
@@ -206,10 +206,7 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
         match self.place {
             Place::Nowhere => panic!("an expiry needs a cursor that stands on an entry"),
-            Place::Here { .. } | Place::HereApart => match self.fate()? {
-                Fate::Value { expiry_unix_s, .. } => Ok(expiry_unix_s),
-                Fate::Gone | Fate::Operand => unreachable!("it stands on a value"),
-            },
+            Place::Here { .. } | Place::HereApart => Ok(self.fate()?.expiry_unix_s()),
             Place::BeforeInner | Place::AfterInner => Ok(self.value.expiry_unix_s()),
         }
     }
@@ -263,16 +260,14 @@ impl<C: Cursor> VisibleCursor<C> {
                 self.pass_hidden(Way::Forward, is_stretch)?;
                 continue;
             }
-            let now_unix_s = self.reader.now_unix_s;
-            match fate(user_key, trailer, || self.inner.value(), now_unix_s)? {
-                Fate::Value {
-                    start, is_apart, ..
-                } => {
-                    if is_apart {
-                        self.value = LazyValue::of(self.part_from(start)?, true);
+            let now = self.reader.now_unix_s;
+            match fate(user_key, trailer, || self.inner.value(), now)? {
+                Fate::Value(part) => {
+                    if part.is_apart {
+                        self.value = self.lazy(part)?;
                         self.place = Place::HereApart;
                     } else {
-                        self.place = Place::here(start, false);
+                        self.place = Place::here(part.start, false);
                     }
                     return Ok(true);
                 }
@@ -307,10 +302,8 @@ impl<C: Cursor> VisibleCursor<C> {
             match self.fate()? {
                 Fate::Operand => self.operands.push(self.inner.value_bytes()?),
                 Fate::Gone => break,
-                Fate::Value {
-                    start, is_apart, ..
-                } => {
-                    base = Some(LazyValue::of(self.part_from(start)?, is_apart));
+                Fate::Value(part) => {
+                    base = Some(self.lazy(part)?);
                     break;
                 }
             }
@@ -371,17 +364,11 @@ impl<C: Cursor> VisibleCursor<C> {
         if !seqno.is_visible_at(self.reader.at) || self.reader.shade.hides(user_key, seqno) {
             return Ok(false);
         }
-        let now_unix_s = self.reader.now_unix_s;
-        let fate = fate(user_key, trailer, || self.inner.value(), now_unix_s)?;
-        let Fate::Value {
-            start,
-            is_apart: false,
-            ..
-        } = fate
-        else {
-            return Ok(false);
-        };
-        self.place = Place::here(start, true);
+        let now = self.reader.now_unix_s;
+        match fate(user_key, trailer, || self.inner.value(), now)? {
+            Fate::Value(part) if !part.is_apart => self.place = Place::here(part.start, true),
+            _ => return Ok(false),
+        }
         Ok(true)
     }
 
@@ -414,14 +401,9 @@ impl<C: Cursor> VisibleCursor<C> {
                 continue;
             }
             match self.fate()? {
-                Fate::Value {
-                    start,
-                    is_apart,
-                    expiry_unix_s,
-                } => {
+                Fate::Value(part) => {
                     self.operands.clear();
-                    let value = LazyValue::of(self.part_from(start)?, is_apart);
-                    base = Some(value.until(expiry_unix_s));
+                    base = Some(self.lazy(part)?);
                 }
                 Fate::Gone => {
                     base = None;
@@ -449,21 +431,12 @@ impl<C: Cursor> VisibleCursor<C> {
         self.inner.seek(&self.target)?;
         let (user_key, trailer) = key::split(self.inner.key());
         assert!(user_key == self.key);
-        let value = if self.reader.shade.hides(user_key, trailer.seqno()) {
-            None
-        } else {
-            match self.fate()? {
-                Fate::Gone => None,
-                Fate::Operand => Some(LazyValue::here(self.fold_forward()?)),
-                Fate::Value {
-                    start,
-                    is_apart,
-                    expiry_unix_s,
-                } => {
-                    let value = LazyValue::of(self.part_from(start)?, is_apart);
-                    Some(value.until(expiry_unix_s))
-                }
-            }
+        let is_hidden = self.reader.shade.hides(user_key, trailer.seqno());
+        let value = match self.fate()? {
+            _ if is_hidden => None,
+            Fate::Gone => None,
+            Fate::Operand => Some(LazyValue::here(self.fold_forward()?)),
+            Fate::Value(part) => Some(self.lazy(part)?),
         };
         aim(&mut self.target, &self.key, first_trailer());
         self.inner.seek_for_prev(&self.target)?;
@@ -506,10 +479,16 @@ impl<C: Cursor> VisibleCursor<C> {
         Ok(raw.slice(start..raw.len()))
     }
 
+    /// The inner cursor's value, of which `part` is the user's.
+    fn lazy(&self, part: Part) -> Result<LazyValue> {
+        let value = LazyValue::of(self.part_from(part.start)?, part.is_apart);
+        Ok(value.until(part.expiry_unix_s))
+    }
+
     fn fate(&self) -> Result<Fate> {
         let (user_key, trailer) = key::split(self.inner.key());
-        let now_unix_s = self.reader.now_unix_s;
-        fate(user_key, trailer, || self.inner.value(), now_unix_s)
+        let now = self.reader.now_unix_s;
+        fate(user_key, trailer, || self.inner.value(), now)
     }
 }
 
