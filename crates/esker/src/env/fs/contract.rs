@@ -283,7 +283,7 @@ fn a_lock_is_held_once(fs: &dyn Fs, dir: &Path) {
     assert_eq!(error.kind(), ErrorKind::Locked);
     let own_id = std::process::id().to_string();
     assert!(error.message().contains(&own_id), "{error}");
-    assert!(error.message().contains("read-only"), "{error}");
+    assert!(error.message().contains("for reading only"), "{error}");
     assert_eq!(names(fs, dir), ["LOCK"]);
     drop(held);
     let _held = fs.lock(&path).unwrap();
