@@ -93,6 +93,7 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
         "memory_bytes": memory.collect::<Map<_, _>>(),
         "wal_segments": stats.wal_segment_count,
         "torn_bytes": stats.torn_bytes,
+        "torn_records": stats.torn_records,
         "value_log": {
             "segments": stats.values.segment_count,
             "bytes": stats.values.size_bytes,

@@ -26,6 +26,8 @@ pub mod freeze;
 pub mod open_keyspace;
 pub mod assemble;
 pub mod directory;
+pub mod log_survey;
+pub mod torn_log;
 pub mod recover;
 pub mod live_settings;
 pub mod manual;

@@ -10,8 +10,10 @@ use crate::db::core::Core;
 use crate::db::directory::prepare_directory;
 use crate::db::identity;
 use crate::db::janitor;
+use crate::db::log_survey::check_first;
 use crate::db::open_keyspace;
 use crate::db::regulate;
+use crate::db::torn_log::keep_torn;
 use crate::db::training;
 use crate::db::worker;
 use crate::env::fs::DirLock;
@@ -24,7 +26,6 @@ use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{Orders, Version};
 use crate::store::vlog::open_values::OpenValues;
 use crate::store::vlog::value_pool::ValuePool;
-use crate::store::wal::reader::WalReader;
 
 /// How often a database that is read only is begun to be read: a busy writer overtakes a reader
 /// now and then, hardly ever twice in a row.
@@ -39,10 +40,12 @@ pub fn open(parts: Parts) -> Result<Arc<Core>> {
     let (manifest, version) = open_manifest(&parts)?;
     let number = manifest.number();
     let (core, segments) = load(&parts, Some(manifest), version, lock)?;
+    keep_torn(&parts, &core.replayed)?;
     // Cleaned first: what was dropped behind a lost part must be gone before a new segment takes
     // its place in the chain.
     janitor::clean_directory(&core, &segments, number)?;
     adopt_segments(&core, &segments)?;
+    end_recovered_log(&core)?;
     open_keyspace::apply_asked_settings(&core)?;
     for parts in core.keyspaces.all() {
         if parts.wants_searchable() {
@@ -129,10 +132,7 @@ fn load(
     lock: Option<Box<dyn DirLock>>,
 ) -> Result<(Arc<Core>, Vec<FileNumber>)> {
     let mut targets = replay_targets(parts, &version)?;
-    let mut found = list_segments(parts, version.first_log)?;
-    if parts.is_read_only {
-        drop_unbegun(parts, &mut found)?;
-    }
+    let found = list_segments(parts, version.first_log)?;
     let value_segments = list_values(parts)?;
     let db = &parts.resolved.db;
     let pool = ValuePool::new(db.value_buffer_bytes, db.value_flush_bytes);
@@ -186,27 +186,8 @@ fn list_segments(parts: &Parts, first_log: FileNumber) -> Result<Vec<FileNumber>
         }
     }
     segments.sort_unstable();
-    if first_log.0 > 0 && !segments.contains(&first_log) {
-        let message = "a segment of the log is missing; `esker repair --dry-run` tells what \
-                       would be lost";
-        return Err(Error::corruption(message).in_file(FileName::Wal(first_log)));
-    }
+    check_first(first_log, &segments)?;
     Ok(segments)
-}
-
-// Whatever lies before a segment that has begun is complete. So a reader beside a writer reads up
-// to the newest one that has begun when it looks: one that begins later would make the end it has
-// seen of the one before look like a loss.
-fn drop_unbegun(parts: &Parts, segments: &mut Vec<FileNumber>) -> Result<()> {
-    while let Some(&number) = segments.last() {
-        let path = parts.dir.join(FileName::Wal(number).to_string());
-        let mut reader = WalReader::new(parts.env.fs.open_read(&path)?, number);
-        if reader.next()?.is_some() {
-            break;
-        }
-        segments.pop();
-    }
-    Ok(())
 }
 
 // Segments of the value log, by number, with the bytes that they take.
@@ -261,6 +242,23 @@ fn adopt_segments(core: &Core, kept: &[FileNumber]) -> Result<()> {
     Ok(())
 }
 
+// Before anything is written: what was found is durable then, and what was cut off stays off. A log
+// that was closed needs none of it.
+fn end_recovered_log(core: &Core) -> Result<()> {
+    let replayed = &core.replayed;
+    let was_closed = replayed.batch_count == 0 && replayed.segment_count <= 1;
+    if was_closed && replayed.torn_at.is_none() {
+        return Ok(());
+    }
+    match core.committer.end_recovered() {
+        // Nothing was cut off, so nothing can come back: on a full disk the log goes on as it is.
+        Err(error) if error.kind() == ErrorKind::OutOfSpace && replayed.torn_at.is_none() => {
+            core.committer.sync_log()
+        }
+        ended => ended,
+    }
+}
+
 fn replay_targets(parts: &Parts, version: &Version) -> Result<BTreeMap<KeyspaceId, ReplayTarget>> {
     let mut targets = BTreeMap::new();
     for state in version.keyspaces.values() {
@@ -276,7 +274,7 @@ fn replay_targets(parts: &Parts, version: &Version) -> Result<BTreeMap<KeyspaceI
             flushed: state.flushed,
             limit_bytes,
             values_limit_bytes,
-            fresh: Box::new(fresh),
+            fresh: Some(Box::new(fresh)),
             filled: Vec::new(),
         };
         targets.insert(state.id, target);

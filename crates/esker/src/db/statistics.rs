@@ -43,6 +43,8 @@ pub struct Stats {
     pub failures: Vec<String>,
     /// Bytes that were torn off the log when the database was opened.
     pub torn_bytes: u64,
+    /// Intact records among them: kept in the folder `lost` where it was opened for writing.
+    pub torn_records: u64,
     /// Everything the engine counts: name, what it means, value.
     pub counters: Vec<(&'static str, &'static str, u64)>,
     /// Every effective setting: name, value, origin.
@@ -162,6 +164,7 @@ pub fn gather(core: &Core) -> Stats {
         job_count,
         failures,
         torn_bytes: core.replayed.torn_bytes,
+        torn_records: core.replayed.torn_records,
         counters: core
             .board
             .snapshot()
@@ -281,6 +284,13 @@ impl fmt::Display for Stats {
         writeln!(f, "state        {}", self.state)?;
         writeln!(f, "disk         {}", mebibytes(self.disk_bytes))?;
         writeln!(f, "log          {} segments", self.wal_segment_count)?;
+        if self.torn_bytes > 0 {
+            let (bytes, records) = (self.torn_bytes, self.torn_records);
+            writeln!(
+                f,
+                "torn         {bytes} bytes of the log, {records} intact records in them"
+            )?;
+        }
         if self.values != ValueLogStats::default() {
             writeln!(f, "value log    {}", self.values)?;
         }

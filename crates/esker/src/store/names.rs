@@ -10,6 +10,7 @@
 //! | `CURRENT` | which manifest counts |
 //! | `CURRENT.tmp` | the next `CURRENT`, before its rename |
 //! | `LOCK` | who has the directory |
+//! | `lost` | a folder of what was taken out, under the names it had |
 //!
 //! Numbers have at least six digits, padded with zeros, so that names sort as numbers do for the
 //! first million files. Every file has exactly one name: `parse` refuses what `Display` would
@@ -18,6 +19,10 @@
 use std::fmt;
 
 use crate::base::types::ids::FileNumber;
+
+/// Name of the folder, inside the database's directory, for what is taken out of a database and not
+/// removed.
+pub const LOST_DIR: &str = "lost";
 
 /// Digits that every number has at least; shorter ones are padded with zeros.
 const DIGITS_MIN: usize = 6;

@@ -14,6 +14,8 @@ mod watched_fs;
 mod journal;
 mod workload;
 mod crash;
+mod lives;
+mod lives_damage;
 mod closing;
 mod faults;
 mod flips;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use esker::env::random::Random;
 use esker::env::signal::Signal;
 use esker::env::sim::clock::SimClock;
 use esker::env::sim::pool::SimPool;
-use esker::env::sim::{SimFs, SimWorld};
+use esker::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{Db, Durability, Error, ErrorKind, Keyspace, KeyspaceOptions, WriteOptions};
 
 use crate::journal::{Answer, Deed, Entry, Journal, Life, Loss, Presence};
@@ -63,6 +64,12 @@ pub fn open(env: Env, is_changed: bool) -> esker::Result<Db> {
         builder = builder.set(name, text)?;
     }
     builder.open()
+}
+
+/// Opens the database of the workload for reading only.
+pub fn open_read_only(env: Env) -> esker::Result<Db> {
+    let builder = Db::builder(DIR).env(env).read_only(true);
+    builder.set("merge_operator", "append:,")?.open()
 }
 
 /// A clock that shows what `clock` shows now and then goes its own way.
@@ -292,7 +299,6 @@ impl Stage {
     /// Writes one random batch with that durability; one value has at least `len_min` bytes.
     pub fn write_as(&mut self, durability: Durability, len_min: usize) {
         let number = self.number;
-        self.number += 1;
         let alive: Vec<usize> = {
             let journal = self.journal.lock().unwrap();
             let lives = journal.lives.iter().enumerate();
@@ -320,6 +326,20 @@ impl Stage {
                 Deed::Put(format!("large{number}").into_bytes(), value),
             ));
         }
+        self.play_deeds(deeds, durability, |stage, deeds| {
+            stage.commit(deeds, durability)
+        });
+    }
+
+    // Notes what is about to be done, does it, and notes the answer.
+    fn play_deeds(
+        &mut self,
+        deeds: Vec<(usize, Deed)>,
+        durability: Durability,
+        act: impl FnOnce(&Stage, &[(usize, Deed)]) -> esker::Result<()>,
+    ) {
+        let number = self.number;
+        self.number += 1;
         let index = {
             let mut journal = self.journal.lock().unwrap();
             journal.entries.push(Entry {
@@ -330,7 +350,7 @@ impl Stage {
             });
             journal.entries.len() - 1
         };
-        let result = self.commit(&deeds, durability);
+        let result = act(self, &deeds);
         let mut journal = self.journal.lock().unwrap();
         journal.entries[index].answer = match &result {
             Ok(()) => Answer::Done,
@@ -341,6 +361,35 @@ impl Stage {
         }
         drop(journal);
         self.hear("write", result);
+    }
+
+    /// Puts a marker where none is, as a compare-and-swap does.
+    pub fn swap_in(&mut self, durability: Durability) {
+        let number = self.number;
+        let deeds = vec![(0, Deed::Put(marker_key(number), marker_value(number)))];
+        self.play_deeds(deeds, durability, |stage, _| {
+            let keyspace = stage.db().with_write(WriteOptions {
+                durability: Some(durability),
+                no_wait: false,
+            });
+            let (key, value) = (marker_key(number), marker_value(number));
+            let is_new = keyspace.compare_and_swap(key, None, Some(&value[..]))?;
+            assert!(is_new, "nobody else writes markers");
+            Ok(())
+        });
+    }
+
+    /// Writes a batch of so many small values, to fill a segment of the log.
+    pub fn write_many(&mut self, durability: Durability, count: usize) {
+        let number = self.number;
+        let mut deeds = vec![(0, Deed::Put(marker_key(number), marker_value(number)))];
+        for _ in 0..count {
+            let (key, value) = (self.key(), self.random.bytes(350));
+            deeds.push((0, Deed::Put(key, value)));
+        }
+        self.play_deeds(deeds, durability, |stage, deeds| {
+            stage.commit(deeds, durability)
+        });
     }
 
     fn commit(&self, deeds: &[(usize, Deed)], durability: Durability) -> esker::Result<()> {
@@ -532,8 +581,7 @@ impl Stage {
         self.die();
         self.open().unwrap();
         let present = self.compare(Loss::Kill).unwrap();
-        let names = self.db().keyspaces();
-        self.journal.lock().unwrap().settle(&present, &names, false);
+        self.settle_killed(&present);
     }
 
     /// Kills the process: the disk goes on, its handles do not.
@@ -542,6 +590,36 @@ impl Stage {
         let sim = self.sim.kill();
         self.db = None;
         self.move_to(sim);
+    }
+
+    /// Cuts the power, and goes on with what is left on the disk.
+    pub fn cut_power(&mut self, mode: CrashMode, seed: u64) {
+        self.watched.shut();
+        let sim = self.sim.crash(mode, seed);
+        self.db = None;
+        self.move_to(sim);
+    }
+
+    /// Shows the disk of the present life to another eye.
+    pub fn watch(&mut self, eye: Option<Eye>, lie: Lie) {
+        self.watched = WatchedFs::new(&self.sim, eye.clone(), lie);
+        self.eye = eye;
+        self.lie = lie;
+    }
+
+    /// Makes a checkpoint, holds it against the journal, and removes it.
+    pub fn check_copy(&mut self, dir: &Path) {
+        let made = self.db().checkpoint(dir);
+        if self.hear("checkpoint", made).is_none() {
+            return;
+        }
+        let copy = Db::builder(dir).env(self.env()).read_only(true);
+        let copy = copy.set("merge_operator", "append:,").unwrap().open();
+        self.compare_with(&copy.unwrap(), Loss::Kill).unwrap();
+        for name in self.sim.list(dir).unwrap() {
+            self.sim.remove_file(&dir.join(name)).unwrap();
+        }
+        self.sim.remove_dir(dir).unwrap();
     }
 
     /// Goes on with another disk.
@@ -555,15 +633,26 @@ impl Stage {
 
     /// Compares the open database with the journal.
     pub fn compare(&self, loss: Loss) -> Result<BTreeSet<u32>, String> {
+        self.compare_with(self.db(), loss)
+    }
+
+    /// Compares another opening of it, or a copy, with the journal.
+    pub fn compare_with(&self, db: &Db, loss: Loss) -> Result<BTreeSet<u32>, String> {
         let now = self.clock.unix_seconds();
         let journal = self.journal.lock().unwrap();
-        journal.check(self.db(), now, loss)
+        journal.check(db, now, loss)
     }
 
     /// Takes note that what the open database holds now is all there is, for good.
     pub fn settle(&mut self, present: &BTreeSet<u32>) {
         let names = self.db().keyspaces();
         self.journal.lock().unwrap().settle(present, &names, true);
+    }
+
+    /// As [`Stage::settle`] behind a kill: a power cut may still take what was not synced.
+    pub fn settle_killed(&mut self, present: &BTreeSet<u32>) {
+        let names = self.db().keyspaces();
+        self.journal.lock().unwrap().settle(present, &names, false);
     }
 
     /// Leaves the database without closing it, at no cost: the machine is switched off.

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::base::types::error::{Error, Result};
 use crate::db::backup::checkpoint::link_or_copy;
 use crate::env::fs::Fs;
-
-/// Name of the folder, inside the database's directory.
-pub const LOST_DIR: &str = "lost";
+use crate::store::names::LOST_DIR;
 
 /// How many files of one name the folder takes: each repair adds one of a name at most.
 const SAME_NAME_MAX: usize = 1000;

@@ -12,6 +12,7 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::db::backup::salvage_file::{Known, check_known};
 use crate::db::core::Core;
+use crate::db::log_survey::torn_damage;
 use crate::env::fs::ReadFile;
 use crate::flow::output::record_of;
 use crate::flow::write::active::Active;
@@ -248,6 +249,15 @@ fn compare(found: &Version, current: &Version) -> Result<()> {
 
 fn verify_log(core: &Core, report: &mut VerifyReport) -> Result<()> {
     if core.lock.lock().is_ok_and(|lock| lock.is_none()) {
+        // As it was read when the database was opened.
+        report.files += core.replayed.segment_count;
+        report.bytes += core.replayed.batch_bytes;
+        if let Some(error) = torn_damage(&core.replayed) {
+            report.damages.push(Damage {
+                file: error.file().unwrap_or_default().to_string(),
+                message: error.to_string(),
+            });
+        }
         return Ok(());
     }
     let (segments, live) = core

@@ -6,6 +6,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
+use crate::env::fs::LogFile;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::write::segments::Segments;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
@@ -198,13 +199,7 @@ impl Active {
             before = 0;
         }
         let log = self.log.as_mut().expect("a rotation leaves a live log");
-        if let Some(synced) = sync.synced()
-            && synced.segment == log.number()
-        {
-            log.set_synced(synced.offset);
-        } else if sync.is_all_durable_before(log.number()) {
-            log.set_synced(EARLIER_DURABLE);
-        }
+        set_synced(log, sync);
         let offset = log.append(batch).map_err(torn)?;
         applied.logged_bytes = offset - before;
         sync.wrote(LogPosition {
@@ -212,6 +207,25 @@ impl Active {
             offset,
         });
         Ok(())
+    }
+
+    /// Puts a durable mark behind the last record if that is on the medium and nothing says so yet:
+    /// damage before it will not pass for a torn tail. The mark itself needs no sync, and nobody
+    /// waits for one. Errors: `Faulted` when writing failed.
+    pub fn mark_synced(&mut self, sync: &SyncGroup) -> Result<()> {
+        let Some(log) = &mut self.log else {
+            return Ok(());
+        };
+        let end = LogPosition {
+            segment: log.number(),
+            offset: log.end_offset(),
+        };
+        // Behind a mark the log is longer than what was synced: there is never a second one.
+        if sync.synced() != Some(end) {
+            return Ok(());
+        }
+        set_synced(log, sync);
+        log.append_mark().map_err(torn)
     }
 
     /// Ends the log with a segment that holds nothing, unless it is as short as that already: once
@@ -225,8 +239,30 @@ impl Active {
         self.rotate(0, sync)
     }
 
+    /// Ends the log that recovery read with a small segment, whose head says where it ended; the
+    /// caller has it synced before anything else is written. From then on nothing behind that end
+    /// is part of the log, whatever becomes of the numbers that are free again: those of writes,
+    /// which may go to memory only and so to sorted files first, and those of files.
+    ///
+    /// Errors: as [`Active::log`].
+    pub fn end_recovered(&mut self, sync: &SyncGroup) -> Result<()> {
+        // The head, and the mark of the sync.
+        let bytes = WalWriter::framed_len(SEGMENT_HEAD_BYTES) + WalWriter::framed_len(0);
+        let taken = self.segments.take_small(bytes)?;
+        self.begin(taken, sync)
+    }
+
     fn rotate(&mut self, room_bytes: u64, sync: &SyncGroup) -> Result<()> {
         let bytes = WalWriter::framed_len(SEGMENT_HEAD_BYTES) + room_bytes;
+        let taken = self.segments.take(bytes)?;
+        self.begin(taken, sync)
+    }
+
+    fn begin(
+        &mut self,
+        (number, file): (FileNumber, Box<dyn LogFile>),
+        sync: &SyncGroup,
+    ) -> Result<()> {
         let ended = self
             .log
             .as_ref()
@@ -234,10 +270,13 @@ impl Active {
         let head = SegmentHead {
             previous: ended.or(self.recovered_end),
         };
-        let (number, file) = self.segments.take(bytes)?;
         let mut log = WalWriter::new(file, number);
         log.append(&head.encode()).map_err(torn)?;
         sync.add_segment(log.number(), log.syncer());
+        sync.wrote(LogPosition {
+            segment: log.number(),
+            offset: log.end_offset(),
+        });
         self.segments_used
             .push((log.number(), log.capacity_bytes()));
         self.log = Some(log);
@@ -325,6 +364,16 @@ impl Active {
     /// Ids of all keyspaces.
     pub fn keyspaces(&self) -> Vec<KeyspaceId> {
         self.tables.keys().copied().collect()
+    }
+}
+
+fn set_synced(log: &mut WalWriter, sync: &SyncGroup) {
+    if let Some(synced) = sync.synced()
+        && synced.segment == log.number()
+    {
+        log.set_synced(synced.offset);
+    } else if sync.is_all_durable_before(log.number()) {
+        log.set_synced(EARLIER_DURABLE);
     }
 }
 

@@ -136,11 +136,22 @@ impl Committer {
         self.sync_log()
     }
 
-    /// Makes the log durable as far as it is written. For the background, at any time.
+    /// Makes the log durable as far as it is written, and leaves a mark in it that says so. For
+    /// the background, at any time.
     pub fn sync_log(&self) -> Result<()> {
         self.sync
             .sync_all(&*self.env.pool)
-            .map_err(|error| self.sync_failed(error))
+            .map_err(|error| self.sync_failed(error))?;
+        self.mark_synced();
+        Ok(())
+    }
+
+    /// Ends the log that recovery read, for good: see [`Active::end_recovered`].
+    ///
+    /// Errors: `OutOfSpace` or another when no segment could be had; those of a sync.
+    pub fn end_recovered(&self) -> Result<()> {
+        self.active().end_recovered(&self.sync)?;
+        self.sync_log()
     }
 
     /// Makes every value durable that was written to the value log so far.
@@ -285,7 +296,17 @@ impl Committer {
 
     fn sync_through(&self, position: LogPosition) -> Result<()> {
         let synced = self.sync.sync_through(position, &*self.env.pool);
-        synced.map_err(|error| self.sync_failed(error))
+        synced.map_err(|error| self.sync_failed(error))?;
+        self.mark_synced();
+        Ok(())
+    }
+
+    // Should nothing more be written, the last synced record has a mark behind it all the same.
+    fn mark_synced(&self) {
+        if let Err(error) = self.active().mark_synced(&self.sync) {
+            // What was asked for is durable; the next write learns of this.
+            self.gate.fail(&error);
+        }
     }
 
     fn sync_failed(&self, error: Error) -> Error {

@@ -14,4 +14,5 @@ pub mod sync;
 pub mod segments;
 pub mod active;
 pub mod commit;
+pub mod chain;
 pub mod replay;

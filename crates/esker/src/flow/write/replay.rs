@@ -9,6 +9,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::Fs;
+use crate::flow::write::chain::{Front, Link, chain};
 use crate::store::batch::reader::BatchReader;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
 use crate::store::names::FileName;
@@ -26,13 +27,24 @@ pub struct ReplayTarget {
     pub limit_bytes: usize,
     /// Bytes of large values that it may name before.
     pub values_limit_bytes: u64,
-    /// Makes the next memtable.
-    pub fresh: Box<dyn Fn() -> MemtableWriter + Send>,
+    /// Makes the next memtable; `None` where entries are only looked at.
+    pub fresh: Option<Box<dyn Fn() -> MemtableWriter + Send>>,
     /// Memtables filled so far, oldest first; never empty ones.
     pub filled: Vec<Replayed>,
 }
 
 impl ReplayTarget {
+    /// Entries behind `flushed` are looked at, and kept nowhere.
+    pub fn nowhere(flushed: SeqNo) -> ReplayTarget {
+        ReplayTarget {
+            flushed,
+            limit_bytes: 0,
+            values_limit_bytes: 0,
+            fresh: None,
+            filled: Vec::new(),
+        }
+    }
+
     fn is_full(&self, table: &Memtable) -> bool {
         table.used_bytes() >= self.limit_bytes || table.values().bytes() >= self.values_limit_bytes
     }
@@ -81,9 +93,15 @@ pub struct ReplayReport {
     pub batch_bytes: u64,
     /// Bytes behind the last whole batch that were dropped, as a crash leaves them.
     pub torn_bytes: u64,
-    /// Where the last dropped bytes began.
+    /// Intact records among them. A power cut leaves such where it let later pages through and
+    /// earlier ones not, and so does damage: nothing tells the two apart.
+    pub torn_records: u64,
+    /// The segments with such records, and where what belongs to the log ends in each.
+    pub torn_segments: Vec<(FileNumber, u64)>,
+    /// Where the first dropped bytes began; `None` when nothing was cut off.
     pub torn_at: Option<(FileNumber, u64)>,
-    /// Segments behind a lost part, dropped whole; a writer removes them before it goes on.
+    /// Segments that are no part of the log: without a head, passed over by a later one, or behind
+    /// a lost part. A writer removes them before it goes on.
     pub dropped_segments: Vec<FileNumber>,
     /// The last sequence number seen anywhere.
     pub last_seqno: SeqNo,
@@ -92,10 +110,24 @@ pub struct ReplayReport {
     newest_batch: SeqNo,
 }
 
+impl ReplayReport {
+    fn note_intact(&mut self, number: FileNumber, end: u64, intact_count: u64) {
+        if intact_count == 0 {
+            return;
+        }
+        self.torn_records += intact_count;
+        match self.torn_segments.last_mut() {
+            Some((last, known)) if *last == number => *known = end.max(*known),
+            _ => self.torn_segments.push((number, end)),
+        }
+    }
+}
+
 /// Reads a log, oldest segment first, into the targets; entries of keyspaces that have none were
 /// dropped with their keyspace. Returns the last sequence number seen (at least `last_seqno`).
 ///
-/// What survives is a prefix of the log: behind a segment whose end is lost nothing is read. If
+/// What survives is a prefix of the log: behind a segment whose end is lost nothing is read, and
+/// what an earlier recovery has cut off is no part of it (`flow/write/chain`). If
 /// a later segment proves that the lost bytes were once durable, that is `Corruption`; so is a
 /// segment from `first_log` on that is not there.
 ///
@@ -111,60 +143,58 @@ pub fn replay(
         last_seqno,
         ..ReplayReport::default()
     };
-    let segments = source.segments;
-    let mut proof = Proof::default();
-    for (index, &number) in segments.iter().enumerate() {
-        let name = FileName::Wal(number);
-        let mut reader = source.reader(number)?;
-        let Some(head) = read_head(&mut reader).map_err(|error| error.in_file(name))? else {
-            note_torn(&reader, number, &mut report);
+    let links = chain(source.fs, source.dir, source.segments)?;
+    let mut proof = Proof::of(&links);
+    for (index, link) in links.iter().enumerate() {
+        if !link.is_part {
+            source.drop_unneeded(link, &mut report);
             continue;
-        };
-        check_present(head, segments, source.first_log)?;
-        if let Some(lost) = lost_before(head, report.end, source.first_log) {
-            return stop_behind_loss(source, lost, &segments[index..], report);
         }
-        let next = segments.get(index + 1).copied();
+        let head = match &link.front {
+            Front::Head(head) => *head,
+            Front::Nothing(tail) => {
+                note_tail(*tail, link.number, &mut report);
+                source.drop_unneeded(link, &mut report);
+                continue;
+            }
+            Front::Damaged(error) => return Err(error.again()),
+        };
+        check_present(head, source.segments, source.first_log)?;
+        if let Some(lost) = lost_before(head, report.end, source.first_log) {
+            return stop_behind_loss(source, lost, &links[index..], report);
+        }
+        let mut reader = link.reader(source.fs, source.dir)?;
+        // The head.
+        reader.next()?;
         let mut segment = SegmentReplay {
             source,
-            number,
-            limit: source.end_by_next(number, next)?,
+            number: link.number,
             proof: &mut proof,
             end: reader.record_end(),
         };
         segment
             .read(&mut reader, targets, &mut report)
-            .map_err(|error| error.in_file(name))?;
+            .map_err(|error| error.in_file(FileName::Wal(link.number)))?;
         report.segment_count += 1;
-        report.end = Some((number, segment.end));
+        report.end = Some((link.number, segment.end));
     }
     Ok(report)
 }
 
 impl ReplaySource<'_> {
-    fn reader(&self, number: FileNumber) -> Result<WalReader> {
-        let name = FileName::Wal(number).to_string();
-        let file = self.fs.open_read(&self.dir.join(name))?;
-        Ok(WalReader::new(file, number))
-    }
-
-    /// Where segment `next` says that `number`, the one before, ended. What lies behind was
-    /// dropped by the recovery that began `next`, and is no part of the log, however whole.
-    fn end_by_next(&self, number: FileNumber, next: Option<FileNumber>) -> Result<Option<u64>> {
-        let Some(next) = next else {
-            return Ok(None);
-        };
-        let head = read_head(&mut self.reader(next)?);
-        let head = head.map_err(|error| error.in_file(FileName::Wal(next)))?;
-        let previous = head.and_then(|head| head.previous);
-        let own = previous.filter(|(before, _)| *before == number);
-        Ok(own.map(|(_, end)| end))
+    /// A segment without a head, or one that is passed over, is not needed: but that which the
+    /// manifest names has to be there, whatever it holds.
+    fn drop_unneeded(&self, link: &Link, report: &mut ReplayReport) {
+        if link.number != self.first_log {
+            report.dropped_segments.push(link.number);
+        }
     }
 
     /// How far records prove the log to have been durable.
-    fn proven_end(&self) -> Result<(FileNumber, u64)> {
-        for &number in self.segments.iter().rev() {
-            let mut reader = self.reader(number)?;
+    fn proven_end(&self, links: &[Link]) -> Result<(FileNumber, u64)> {
+        for link in links.iter().rev().filter(|link| link.is_part) {
+            let number = link.number;
+            let mut reader = link.reader(self.fs, self.dir)?;
             let mut next = || reader.next().map(|record| record.is_some());
             while next().map_err(|error| error.in_file(FileName::Wal(number)))? {}
             match reader.durable_mark() {
@@ -180,33 +210,35 @@ impl ReplaySource<'_> {
 
 /// How far the log was proven to be durable; found out when first asked, because it takes
 /// reading the newest segments once more.
-#[derive(Default)]
-struct Proof {
+struct Proof<'a> {
+    links: &'a [Link],
     end: Option<(FileNumber, u64)>,
 }
 
-impl Proof {
+impl<'a> Proof<'a> {
+    fn of(links: &'a [Link]) -> Proof<'a> {
+        Proof { links, end: None }
+    }
+
     fn covers(&mut self, source: &ReplaySource<'_>, end: (FileNumber, u64)) -> Result<bool> {
         let proven = match self.end {
             Some(proven) => proven,
-            None => *self.end.insert(source.proven_end()?),
+            None => *self.end.insert(source.proven_end(self.links)?),
         };
         Ok(end <= proven)
     }
 }
 
 /// One segment on its way into the targets.
-struct SegmentReplay<'a> {
+struct SegmentReplay<'a, 'links> {
     source: &'a ReplaySource<'a>,
     number: FileNumber,
-    /// Where it ends, however much lies behind.
-    limit: Option<u64>,
-    proof: &'a mut Proof,
+    proof: &'a mut Proof<'links>,
     /// Behind the last record that counts.
     end: u64,
 }
 
-impl SegmentReplay<'_> {
+impl SegmentReplay<'_, '_> {
     fn read(
         &mut self,
         reader: &mut WalReader,
@@ -214,9 +246,6 @@ impl SegmentReplay<'_> {
         report: &mut ReplayReport,
     ) -> Result<()> {
         while let Some(record) = reader.next_placed()? {
-            if self.limit.is_some_and(|limit| record.end > limit) {
-                return Ok(());
-            }
             let (offset, end) = (record.offset, record.end);
             // An empty one was written after a sync, for its durable mark alone.
             if !record.payload.is_empty() {
@@ -237,7 +266,7 @@ impl SegmentReplay<'_> {
             }
             self.end = end;
         }
-        note_torn(reader, self.number, report);
+        note_tail(reader.tail(), self.number, report);
         Ok(())
     }
 
@@ -277,26 +306,22 @@ impl SegmentReplay<'_> {
     }
 }
 
-/// Counts what lies from `place` on as torn off.
+/// Counts what lies from `place` on as torn off: the record there, which was read last, and all
+/// behind it.
 fn drop_rest(
     reader: &mut WalReader,
     place: (FileNumber, u64),
     report: &mut ReplayReport,
 ) -> Result<()> {
-    let end_before = reader.record_end();
-    while reader.next()?.is_some() {}
-    report.torn_bytes += reader.record_end().max(end_before) - place.1;
-    note_torn(reader, place.0, report);
-    report.torn_at = Some(place);
+    let mut intact_count = 1;
+    while reader.next()?.is_some() {
+        intact_count += 1;
+    }
+    report.torn_bytes += reader.record_end() - place.1;
+    report.note_intact(place.0, reader.record_end(), intact_count);
+    report.torn_at.get_or_insert(place);
+    note_tail(reader.tail(), place.0, report);
     Ok(())
-}
-
-// A segment without a head was prepared and never used, or lost everything in a power cut.
-fn read_head(reader: &mut WalReader) -> Result<Option<SegmentHead>> {
-    let Some(record) = reader.next()? else {
-        return Ok(None);
-    };
-    SegmentHead::decode(record).map(Some)
 }
 
 /// Puts the entries of a batch that are in no sorted file into memtables; returns the number of
@@ -313,15 +338,15 @@ fn put_back(
         let Some(target) = targets.get_mut(&entry.keyspace) else {
             continue;
         };
-        if last <= target.flushed {
+        let Some(fresh) = target.fresh.as_ref().filter(|_| last > target.flushed) else {
             continue;
-        }
+        };
         let is_full = target
             .filled
             .last()
             .is_none_or(|replayed| target.is_full(replayed.table()));
         if is_full {
-            let writer = (target.fresh)();
+            let writer = fresh();
             target.filled.push(Replayed {
                 writer,
                 first_log: number,
@@ -376,14 +401,24 @@ fn lost_before(
 fn stop_behind_loss(
     source: &ReplaySource<'_>,
     lost: (FileNumber, u64),
-    rest: &[FileNumber],
+    rest: &[Link],
     mut report: ReplayReport,
 ) -> Result<ReplayReport> {
-    for &number in rest {
-        let name = FileName::Wal(number);
-        let mut reader = source.reader(number)?;
+    report.torn_at.get_or_insert(lost);
+    for link in rest {
+        report.dropped_segments.push(link.number);
+        if !link.is_part {
+            continue;
+        }
+        let name = FileName::Wal(link.number);
+        let mut reader = link.reader(source.fs, source.dir)?;
+        // Its head counts for nothing.
+        let mut is_head = true;
+        let mut intact_count = 0;
         while let Some(record) = reader.next().map_err(|error| error.in_file(name))? {
             report.torn_bytes += record.len() as u64;
+            intact_count += u64::from(!is_head && !record.is_empty());
+            is_head = false;
         }
         if reader.durable_mark() > 0 {
             let message = format!(
@@ -393,20 +428,22 @@ fn stop_behind_loss(
             let file = FileName::Wal(lost.0).to_string();
             return Err(Error::corruption(message).in_file(file).at_offset(lost.1));
         }
-        report.dropped_segments.push(number);
+        report.note_intact(link.number, reader.record_end(), intact_count);
+        note_tail(reader.tail(), link.number, &mut report);
     }
-    report.torn_at.get_or_insert(lost);
     Ok(report)
 }
 
-fn note_torn(reader: &WalReader, number: FileNumber, report: &mut ReplayReport) {
+fn note_tail(tail: Tail, number: FileNumber, report: &mut ReplayReport) {
     if let Tail::Torn {
         offset,
         dropped_bytes,
-    } = reader.tail()
+        intact_count,
+    } = tail
     {
         report.torn_bytes += dropped_bytes;
-        report.torn_at = Some((number, offset));
+        report.note_intact(number, offset + dropped_bytes, intact_count);
+        report.torn_at.get_or_insert((number, offset));
     }
 }
 

@@ -84,11 +84,19 @@ impl Segments {
                     self.retire(number)?;
                 }
                 let next_bytes = self.shelf().next_bytes;
-                self.make(bytes.max(next_bytes))?
+                self.make_growing(bytes.max(next_bytes))?
             }
         };
         self.shelf().newest_taken = Some(number);
         Ok((number, file))
+    }
+
+    /// A fresh segment with room for `bytes` and no more, made on the spot. Its directory entry is
+    /// durable.
+    pub fn take_small(&self, bytes: u64) -> Result<(FileNumber, Box<dyn LogFile>)> {
+        let made = self.make(bytes)?;
+        self.shelf().newest_taken = Some(made.0);
+        Ok(made)
     }
 
     /// Makes the spare segment, unless there is one. For a background thread.
@@ -101,7 +109,7 @@ impl Segments {
             shelf.is_preparing = true;
             shelf.next_bytes
         };
-        let made = self.make(bytes);
+        let made = self.make_growing(bytes);
         let mut shelf = self.shelf();
         shelf.is_preparing = false;
         shelf.spare = Some(made?);
@@ -147,6 +155,14 @@ impl Segments {
             .collect()
     }
 
+    // The next one is twice as large.
+    fn make_growing(&self, capacity_bytes: u64) -> Result<(FileNumber, Box<dyn LogFile>)> {
+        let made = self.make(capacity_bytes)?;
+        let mut shelf = self.shelf();
+        shelf.next_bytes = (2 * shelf.next_bytes).min(self.full_bytes);
+        Ok(made)
+    }
+
     fn make(&self, capacity_bytes: u64) -> Result<(FileNumber, Box<dyn LogFile>)> {
         let number = self.numbers.take();
         let path = self.path(number);
@@ -164,10 +180,7 @@ impl Segments {
             // that cannot be removed either is found by the next open.
             let _ = self.fs.remove_file(&path);
         }
-        let file = made?;
-        let mut shelf = self.shelf();
-        shelf.next_bytes = (2 * shelf.next_bytes).min(self.full_bytes);
-        Ok((number, file))
+        Ok((number, made?))
     }
 
     fn path(&self, number: FileNumber) -> PathBuf {

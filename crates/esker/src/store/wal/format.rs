@@ -58,9 +58,10 @@
 //! This holds for zeros and for bytes of an earlier life at P as for any others: a page that was
 //! lost looks just like that. What remains undecidable is damage to records behind which no
 //! later fragment with a mark was written: there the medium must be trusted, as after any crash.
-//! So that a log that was closed or lies idle has no such records, an empty record may be put
-//! behind its last sync: it carries the mark and nothing else. Readers of batches and of edits,
-//! which are never empty, pass over it.
+//! So that a log that was synced and then closed or left idle has no such records, an empty record
+//! is put behind what a sync made durable, unless something was written there meanwhile: it carries
+//! the mark and nothing else, and needs no sync of its own. Readers of batches and of edits, which
+//! are never empty, pass over it.
 //!
 //! Within one life each offset is written once (the zeros apart): after a failed write the writer
 //! takes nothing more. Otherwise the pages of two attempts could mix, and a `first` of one be

@@ -7,7 +7,8 @@
 //!
 //! Valid if and only if it is 16 bytes long and, where the number is 0, the offset is 0 as well.
 //! With it, replay knows whether the end of a segment is really its end, or whether records behind
-//! it were lost.
+//! it were lost; and that neither what lies behind that end nor any segment between the two is part
+//! of the log, since a recovery has cut it off (`flow/write/chain`).
 
 use crate::base::codec::fixed;
 use crate::base::types::error::{Error, Result};

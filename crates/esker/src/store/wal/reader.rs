@@ -21,6 +21,8 @@ pub enum Tail {
         offset: u64,
         /// Bytes from there to the last one that belongs, or may belong, to this log.
         dropped_bytes: u64,
+        /// Intact records among them: behind a hole that a power cut left, or behind damage.
+        intact_count: u64,
     },
 }
 
@@ -42,6 +44,7 @@ pub struct PlacedRecord<'a> {
 pub struct WalReader {
     walk: WalSalvage,
     record_end: u64,
+    limit: u64,
     ended: Option<Ended>,
 }
 
@@ -64,8 +67,15 @@ impl WalReader {
         WalReader {
             walk: WalSalvage::new(file, name),
             record_end: 0,
+            limit: u64::MAX,
             ended: None,
         }
+    }
+
+    /// The same as far as the record that ends at `limit`: the segment ends there, cleanly,
+    /// whatever lies behind.
+    pub fn until(self, limit: u64) -> WalReader {
+        WalReader { limit, ..self }
     }
 
     /// A walk over everything intact, also behind damage: for repair.
@@ -83,6 +93,9 @@ impl WalReader {
         reason = "a record borrows from the reader"
     )]
     pub fn next(&mut self) -> Result<Option<&[u8]>> {
+        if self.ended.is_none() && self.record_end >= self.limit {
+            self.ended = Some(Ended::Tail(Tail::Clean));
+        }
         if self.ended.is_none() {
             match self.walk.step()? {
                 Step::Record => {
@@ -148,10 +161,10 @@ impl fmt::Debug for WalReader {
 // Walks over all that lies behind the gap. It cannot be done twice, so that an error of reading
 // the file on the way is kept as the reader's.
 fn judge(walk: &mut WalSalvage, gap: Gap) -> Ended {
-    let mut records_behind = 0u64;
+    let mut intact_count = 0u64;
     loop {
         match walk.step() {
-            Ok(Step::Record) => records_behind += 1,
+            Ok(Step::Record) => intact_count += 1,
             Ok(Step::Gap(_)) => {}
             Ok(Step::End) => break,
             Err(error) => return Ended::Damage(error),
@@ -162,11 +175,12 @@ fn judge(walk: &mut WalSalvage, gap: Gap) -> Ended {
         return Ended::Tail(Tail::Torn {
             offset: gap.offset,
             dropped_bytes: walk.end_offset() - gap.offset,
+            intact_count,
         });
     }
     let message = format!(
         "the record at offset {} is damaged, though a later one says that the log was durable up \
-         to {mark}; intact records behind the damage: {records_behind}. `esker repair --dry-run` \
+         to {mark}; intact records behind the damage: {intact_count}. `esker repair --dry-run` \
          tells what would be lost",
         gap.offset
     );

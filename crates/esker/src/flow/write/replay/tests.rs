@@ -206,7 +206,7 @@ impl Log {
             flushed: self.flushed,
             limit_bytes: 2_000,
             values_limit_bytes: u64::MAX,
-            fresh: Box::new(fresh),
+            fresh: Some(Box::new(fresh)),
             filled: Vec::new(),
         };
         let mut targets = BTreeMap::from([(KEYSPACE, target)]);

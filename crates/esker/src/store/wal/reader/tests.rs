@@ -188,6 +188,7 @@ fn every_truncation_gives_a_prefix() {
             Tail::Torn {
                 offset,
                 dropped_bytes,
+                ..
             } => {
                 assert_eq!((index(offset), dropped_bytes <= dropped), (start, true));
             }
@@ -291,11 +292,14 @@ fn records_behind_a_hole_are_dropped_when_never_synced() {
         assert!(records == log.records[..log.whole_before(page * 4096)]);
         let start = log.starts[records.len()];
         let dropped_bytes = (log.end() - start) as u64;
+        let behind = (page + 1) * 4096;
+        let intact = log.starts.iter().filter(|start| **start >= behind);
         assert_eq!(
             tail.unwrap(),
             Tail::Torn {
                 offset: start as u64,
-                dropped_bytes
+                dropped_bytes,
+                intact_count: intact.count() as u64,
             }
         );
     }
@@ -399,6 +403,7 @@ fn a_torn_record_in_a_recycled_segment_is_dropped() {
     let Ok(Tail::Torn {
         offset,
         dropped_bytes,
+        ..
     }) = tail
     else {
         panic!("must be torn");
