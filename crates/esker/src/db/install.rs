@@ -1,5 +1,6 @@
 //! Logs an edit, then swaps the version and the views; the only place that changes the files.
 
+use std::collections::HashSet;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use crate::base::types::error::{Error, Result};
@@ -64,27 +65,30 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> R
             parts.toll.reset();
         }
     }
-    for change in &edit {
-        match change {
-            // What was only moved to another level stays.
-            Change::RemoveFile { number, .. } if adds(&edit, *number) => {}
-            Change::RemoveFile { number, .. } => core.doomed.add(*number),
-            Change::DropKeyspace { id } => {
-                let levels = before.keyspace(*id).map(|state| &state.levels);
-                let files = levels.into_iter().flat_map(|levels| levels.files());
-                files.for_each(|(_, file)| core.doomed.add(file.number));
-            }
-            _ => {}
-        }
-    }
+    gone(&edit, &before).for_each(|number| core.doomed.add(number));
     Ok(true)
 }
 
-fn adds(edit: &Edit, wanted: FileNumber) -> bool {
-    edit.iter().any(|change| match change {
-        Change::AddFile { record, .. } => record.number == wanted,
-        _ => false,
-    })
+/// The files of `before` that no version has from `edit` on. What an edit takes out of one level
+/// and adds to another, as a drop into an empty level does with thousands at once, stays.
+fn gone(edit: &[Change], before: &Version) -> impl Iterator<Item = FileNumber> {
+    let added: HashSet<FileNumber> = edit
+        .iter()
+        .filter_map(|change| match change {
+            Change::AddFile { record, .. } => Some(record.number),
+            _ => None,
+        })
+        .collect();
+    let removed = edit.iter().flat_map(|change| match change {
+        Change::RemoveFile { number, .. } => vec![*number],
+        Change::DropKeyspace { id } => {
+            let levels = before.keyspace(*id).map(|state| &state.levels);
+            let files = levels.into_iter().flat_map(|levels| levels.files());
+            files.map(|(_, file)| file.number).collect()
+        }
+        _ => Vec::new(),
+    });
+    removed.filter(move |number| !added.contains(number))
 }
 
 fn is_for_dropped(change: &Change, version: &Version) -> bool {
@@ -107,3 +111,6 @@ fn lock_manifest(core: &Core) -> MutexGuard<'_, Option<Manifest>> {
             poisoned.into_inner()
         })
 }
+
+#[cfg(test)]
+mod tests;
