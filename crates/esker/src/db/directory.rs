@@ -1,6 +1,7 @@
 //! The directory of a database: whether there is one in it, and whose it is.
 
 use std::io::ErrorKind as Os;
+use std::path::Path;
 
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
@@ -34,6 +35,9 @@ pub fn prepare_directory(parts: &Parts) -> Result<Option<Box<dyn DirLock>>> {
     if parts.is_read_only {
         return Ok(None);
     }
+    if !is_there {
+        refuse_lost_current(parts)?;
+    }
     fs.create_dir_all(&parts.dir)?;
     let lock = fs.lock(&parts.dir.join(FileName::Lock.to_string()))?;
     if is_there && options.error_if_exists {
@@ -66,6 +70,15 @@ fn has_database(parts: &Parts) -> Result<bool> {
     }
 }
 
+/// The error for a directory in which a checkpoint was begun and never finished.
+pub fn unfinished_checkpoint(dir: &Path) -> Error {
+    let place = dir.display();
+    Error::invalid(format!(
+        "{place} is a checkpoint that was not finished; make it again in the same place, or remove \
+         the directory"
+    ))
+}
+
 // A directory with sorted files or logs but no CURRENT is a damaged database, not an empty one:
 // creating a new one over it would remove what can still be saved. The first manifest alone is
 // neither: a creation that a crash cut short leaves it, before anybody was told of a database.
@@ -73,7 +86,11 @@ fn refuse_lost_current(parts: &Parts) -> Result<()> {
     if !parts.env.fs.exists(&parts.dir)? {
         return Ok(());
     }
-    for name in parts.env.fs.list(&parts.dir)? {
+    let names = parts.env.fs.list(&parts.dir)?;
+    if names.contains(&FileName::CheckpointTemporary.to_string()) {
+        return Err(unfinished_checkpoint(&parts.dir));
+    }
+    for name in names {
         let is_proof = match FileName::parse(&name) {
             Some(FileName::Sst(_) | FileName::Wal(_)) => true,
             Some(FileName::Manifest(number)) => number != FIRST_MANIFEST,

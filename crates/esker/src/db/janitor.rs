@@ -79,7 +79,9 @@ pub fn clean_directory(
             }
             Some(FileName::Vlog(number)) => dead_values.contains(&number),
             Some(FileName::Manifest(number)) => number != manifest,
-            Some(FileName::Temporary(_) | FileName::CurrentTemporary) => true,
+            Some(
+                FileName::Temporary(_) | FileName::CurrentTemporary | FileName::CheckpointTemporary,
+            ) => true,
             // Not ours, or the two files that are always needed.
             Some(FileName::Current | FileName::Lock) | None => false,
         };

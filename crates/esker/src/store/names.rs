@@ -9,6 +9,7 @@
 //! | `MANIFEST-000005` | a log of edits |
 //! | `CURRENT` | which manifest counts |
 //! | `CURRENT.tmp` | the next `CURRENT`, before its rename |
+//! | `CHECKPOINT.tmp` | here a checkpoint is being made, and is not finished |
 //! | `LOCK` | who has the directory |
 //! | `lost` | a folder of what was taken out, under the names it had |
 //!
@@ -44,6 +45,8 @@ pub enum FileName {
     Current,
     /// The next `CURRENT`, before it is renamed.
     CurrentTemporary,
+    /// A sign that the directory is a checkpoint which is not finished.
+    CheckpointTemporary,
     /// The file that says which process has the directory.
     Lock,
 }
@@ -54,6 +57,7 @@ impl FileName {
         match name {
             "CURRENT" => return Some(FileName::Current),
             "CURRENT.tmp" => return Some(FileName::CurrentTemporary),
+            "CHECKPOINT.tmp" => return Some(FileName::CheckpointTemporary),
             "LOCK" => return Some(FileName::Lock),
             _ => {}
         }
@@ -79,13 +83,19 @@ impl FileName {
             | FileName::Vlog(number)
             | FileName::Temporary(number)
             | FileName::Manifest(number) => Some(number),
-            FileName::Current | FileName::CurrentTemporary | FileName::Lock => None,
+            FileName::Current
+            | FileName::CurrentTemporary
+            | FileName::CheckpointTemporary
+            | FileName::Lock => None,
         }
     }
 
     /// Whether the file was never finished and nothing refers to it.
     pub fn is_temporary(self) -> bool {
-        matches!(self, FileName::Temporary(_) | FileName::CurrentTemporary)
+        matches!(
+            self,
+            FileName::Temporary(_) | FileName::CurrentTemporary | FileName::CheckpointTemporary
+        )
     }
 }
 
@@ -99,6 +109,7 @@ impl fmt::Display for FileName {
             FileName::Manifest(number) => write!(f, "MANIFEST-{number}"),
             FileName::Current => f.write_str("CURRENT"),
             FileName::CurrentTemporary => f.write_str("CURRENT.tmp"),
+            FileName::CheckpointTemporary => f.write_str("CHECKPOINT.tmp"),
             FileName::Lock => f.write_str("LOCK"),
         }
     }

@@ -204,7 +204,7 @@ fn where_links_fail_files_are_copied() {
 }
 
 // Opens both databases after a checkpoint that went wrong: the source is whole, the copy is
-// whole or no database.
+// whole or no database, and then it can be made again in the same place.
 fn check_after(world: &SimWorld, before: &Contents, what: &str) {
     let env = world.env();
     let source = open(&env, "db");
@@ -220,7 +220,16 @@ fn check_after(world: &SimWorld, before: &Contents, what: &str) {
             assert_eq!(&contents(&copy), before, "the copy, {what}");
             assert!(copy.verify().unwrap().is_whole(), "the copy, {what}");
         }
-        Err(error) => assert!(!is_there, "{what}: {error}"),
+        Err(error) => {
+            assert!(!is_there, "{what}: {error}");
+            // What was begun is no database, and no hindrance.
+            source
+                .checkpoint("copy")
+                .unwrap_or_else(|error| panic!("{what}: {error}"));
+            let copy = open(&env, "copy");
+            assert_eq!(&contents(&copy), before, "the second copy, {what}");
+            assert!(!env.fs.exists(Path::new("copy/CHECKPOINT.tmp")).unwrap());
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! A second database, made of hard links to a frozen set of files.
 //!
 //! CURRENT is written last, so a checkpoint that a crash cut short is no database, and never
-//! passes for one. The links share their bytes with the source; sorted files and sealed segments of
+//! passes for one: a file says from the beginning that it is not finished, so that the next try
+//! begins anew. The links share their bytes with the source; sorted files and sealed segments of
 //! the value log never change, so each database may go on, and remove its own names of them, as if
 //! it were alone.
 
@@ -27,8 +28,9 @@ const COPY_BYTES: u64 = 1 << 20;
 ///
 /// Writes go on meanwhile; of those that come after the call, all up to some moment are in it.
 ///
-/// Errors: `Invalid` when `target` is there and not empty; those of a flush; `OutOfSpace` and
-/// `Io`. What was made is removed again then, as far as that is possible.
+/// Errors: `Invalid` when `target` is there and not empty, unless it is a checkpoint that was not
+/// finished: then it is begun anew; those of a flush; `OutOfSpace` and `Io`. What was made is
+/// removed again then, as far as that is possible.
 pub fn checkpoint(core: &Arc<Core>, target: &Path) -> Result<()> {
     core.gate.check_write()?;
     let fs = &core.env.fs;
@@ -61,7 +63,9 @@ fn fill(core: &Arc<Core>, target: &Path) -> Result<()> {
     first.identity = identity::fresh(&core.env);
     // No log comes along: all that it holds lies in the files.
     first.first_log = FileNumber(0);
-    Manifest::create(Arc::clone(fs), target, first).map(drop)
+    Manifest::create(Arc::clone(fs), target, first)?;
+    // A database from here on; whoever opens it would remove this too.
+    fs.remove_file(&target.join(FileName::CheckpointTemporary.to_string()))
 }
 
 /// Gives a file a second name, or copies it where it cannot have one: on another file system, or
@@ -112,11 +116,15 @@ impl<'a> Claim<'a> {
         }
         fs.create_dir_all(target)?;
         let lock = fs.lock(&target.join(FileName::Lock.to_string()));
-        let lock = match lock.and_then(|lock| refuse_filled(fs, target).map(|()| lock)) {
+        let begun = lock.and_then(|lock| begin(fs, target).map(|()| lock));
+        let lock = match begun {
             Ok(lock) => lock,
             Err(error) => {
                 if is_new {
+                    let sign = FileName::CheckpointTemporary.to_string();
                     // Nothing of use is there yet; what cannot be removed does no harm.
+                    let _ = fs.remove_file(&target.join(sign));
+                    // As above.
                     let _ = fs.remove_file(&target.join(FileName::Lock.to_string()));
                     // The same holds for the directory.
                     let _ = fs.remove_dir(target);
@@ -133,7 +141,7 @@ impl<'a> Claim<'a> {
     }
 
     // Best effort, for an error is being told already: what stays behind has no CURRENT, so it is
-    // no database, and the next checkpoint to this place says that it is not empty.
+    // no database, and the next checkpoint to this place removes it.
     fn give_up(self) {
         let current = self.target.join(FileName::Current.to_string());
         let names = match self.fs.remove_file(&current) {
@@ -144,11 +152,17 @@ impl<'a> Claim<'a> {
                 .and_then(|()| self.fs.list(self.target)),
             Err(_) => self.fs.list(self.target),
         };
+        let sign = FileName::CheckpointTemporary.to_string();
         for name in names.unwrap_or_default() {
-            if FileName::parse(&name).is_some() {
+            if FileName::parse(&name).is_some() && name != sign {
                 // As above.
                 let _ = self.fs.remove_file(&self.target.join(name));
             }
+        }
+        // Last, once nothing else can come back.
+        if self.fs.sync_dir(self.target).is_ok() {
+            // As above.
+            let _ = self.fs.remove_file(&self.target.join(sign));
         }
         drop(self.lock);
         if self.is_new {
@@ -156,6 +170,22 @@ impl<'a> Claim<'a> {
             let _ = self.fs.remove_dir(self.target);
         }
     }
+}
+
+// Removes what a checkpoint left that was not finished, and says that this one is not.
+fn begin(fs: &dyn Fs, target: &Path) -> Result<()> {
+    refuse_filled(fs, target)?;
+    for name in fs.list(target)? {
+        let is_kept = [FileName::Lock, FileName::CheckpointTemporary]
+            .into_iter()
+            .any(|kept| kept.to_string() == name);
+        if !is_kept {
+            fs.remove_file(&target.join(name))?;
+        }
+    }
+    let sign = FileName::CheckpointTemporary.to_string();
+    fs.create(&target.join(sign))?.sync()?;
+    fs.sync_dir(target)
 }
 
 fn refuse_filled(fs: &dyn Fs, target: &Path) -> Result<()> {
@@ -168,7 +198,14 @@ fn refuse_filled(fs: &dyn Fs, target: &Path) -> Result<()> {
         _ => error,
     })?;
     let lock = FileName::Lock.to_string();
-    match names.into_iter().filter(|name| *name != lock).min() {
+    let sign = FileName::CheckpointTemporary.to_string();
+    let is_unfinished = names.contains(&sign) && !names.contains(&FileName::Current.to_string());
+    // Of an unfinished one everything that a checkpoint makes may be there.
+    let is_in_the_way = |name: &String| match is_unfinished {
+        true => FileName::parse(name).is_none(),
+        false => *name != lock,
+    };
+    match names.into_iter().filter(is_in_the_way).min() {
         None => Ok(()),
         Some(name) => Err(Error::invalid(format!(
             "{place} is not empty: it has {name}; name a directory that is empty or not there"

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
+use crate::db::directory::unfinished_checkpoint;
 use crate::env::fs::Fs;
 use crate::store::names::FileName;
 use crate::store::version::current::read_current;
@@ -27,6 +28,8 @@ pub struct Listing {
     pub has_current: bool,
     /// Whether somebody ever had the directory open.
     pub has_lock: bool,
+    /// Whether it is a checkpoint that is not finished.
+    pub is_unfinished: bool,
 }
 
 impl Listing {
@@ -41,6 +44,7 @@ impl Listing {
                 Some(FileName::Current) => listing.has_current = true,
                 Some(FileName::Lock) => listing.has_lock = true,
                 Some(FileName::Vlog(number)) => listing.vlogs.push(number),
+                Some(FileName::CheckpointTemporary) => listing.is_unfinished = true,
                 Some(FileName::Temporary(_) | FileName::CurrentTemporary) | None => {}
             }
         }
@@ -60,12 +64,16 @@ impl Listing {
         self.ssts.is_empty() && self.wals.is_empty() && self.manifests.is_empty()
     }
 
-    /// Errors: `Invalid` when there is nothing of a database in `dir`.
+    /// Errors: `Invalid` when there is nothing of a database in `dir`, or a checkpoint that was
+    /// not finished.
     pub fn refuse_empty(&self, dir: &Path) -> Result<()> {
+        let place = dir.display();
+        if self.is_unfinished && !self.has_current {
+            return Err(unfinished_checkpoint(dir));
+        }
         if !self.is_empty() {
             return Ok(());
         }
-        let place = dir.display();
         Err(Error::invalid(format!("there is no database in {place}")))
     }
 

@@ -20,6 +20,7 @@ fn every_name_reads_back() {
     for name in [
         FileName::Current,
         FileName::CurrentTemporary,
+        FileName::CheckpointTemporary,
         FileName::Lock,
     ] {
         assert_eq!(FileName::parse(&name.to_string()), Some(name));
