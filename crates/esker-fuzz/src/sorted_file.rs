@@ -15,6 +15,7 @@ use esker::env::fs::ReadFile;
 use esker::store::sst::any_reader::AnyReader;
 use esker::store::sst::block::fetch::BlockCache;
 use esker::store::sst::format::{BlockHandle, block_checksum};
+use esker::store::sst::origin::Origin;
 use esker::store::sst::props::Props;
 use esker::store::vlog::shares::ValueShares;
 
@@ -60,6 +61,7 @@ pub fn props() -> Props {
         compression: Compression::None,
         created_unix_s: 0,
         values: ValueShares::default(),
+        origin: Origin::default(),
     }
 }
 

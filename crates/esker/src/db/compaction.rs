@@ -299,6 +299,7 @@ pub fn book(
         merge: options.merge.clone(),
         snapshots: core.snapshots.seqnos(),
         view: Arc::clone(view),
+        obsolete: core.doomed.numbers(),
         is_stopped: is_stopped(core, parts, &plan),
     };
     Running {

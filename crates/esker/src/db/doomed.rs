@@ -30,6 +30,11 @@ impl Doomed {
         self.count.load(Ordering::Relaxed)
     }
 
+    /// Their numbers, ascending.
+    pub fn numbers(&self) -> Vec<FileNumber> {
+        self.files().iter().copied().collect()
+    }
+
     /// Takes out every doomed file that is not among `in_use`. The lock is held while that is
     /// gathered, so that a file doomed meanwhile is judged by what is in use after it was.
     pub fn take_free(&self, in_use: impl FnOnce() -> BTreeSet<FileNumber>) -> Vec<FileNumber> {

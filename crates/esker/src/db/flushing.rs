@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::base::stats::board::{Tick, nanoseconds};
 use crate::base::stats::ledger::MemoryOwner;
+use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::ids::Level;
 use crate::db::core::Core;
@@ -160,6 +161,8 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
             victims: Arc::default(),
         }),
         pace: Arc::clone(&core.pace),
+        keyspace_name: Bytes::copy_of(parts.name.as_bytes()),
+        sources: Arc::default(),
     }
 }
 

@@ -25,6 +25,7 @@ use crate::flow::value_sink::{SinkSettings, Sunk, ValueSink};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst, PackTally};
+use crate::store::sst::origin::{Lineage, Origin};
 use crate::store::version::file::FileRecord;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::vlog::open_values::OpenValues;
@@ -68,6 +69,10 @@ pub struct OutputSettings {
     pub sink: Option<SinkSettings>,
     /// How fast they may be written.
     pub pace: Arc<Pace>,
+    /// Name of the keyspace.
+    pub keyspace_name: Bytes,
+    /// The files, ascending, whose place they take; none where they are made of something else.
+    pub sources: Arc<[FileNumber]>,
 }
 
 /// How values become phrases.
@@ -134,6 +139,9 @@ pub struct Output {
     /// Range deletes not yet written, in order of their start; none starts before the file that
     /// is being written.
     range_deletes: VecDeque<RangeDelete>,
+    /// Where the keys of the file that is being written begin, and those of the last one end.
+    lower: Option<Bytes>,
+    upper: Option<Bytes>,
     borders: Borders,
     /// Bytes of a file from which on it may end at one of them.
     border_from_bytes: u64,
@@ -165,6 +173,8 @@ impl Output {
             sink: sink.map(|sink| ValueSink::new(sink, keyspace)),
             settings,
             range_deletes: range_deletes.into(),
+            lower: None,
+            upper: None,
             borders: Borders::default(),
             border_from_bytes: u64::MAX,
             builder: None,
@@ -176,6 +186,11 @@ impl Output {
             begun: Vec::new(),
             files: Vec::new(),
         }
+    }
+
+    /// Says that all keys are from `lower` on and before `upper`, so far as these are there.
+    pub fn within(&mut self, lower: Option<Bytes>, upper: Option<Bytes>) {
+        (self.lower, self.upper) = (lower, upper);
     }
 
     /// Has files end at these borders too, once they are half full.
@@ -363,7 +378,8 @@ impl Output {
         for range_delete in &clipped {
             builder.add_range_delete(range_delete)?;
         }
-        let (number, builder) = self.builder.take().expect("made just now");
+        let (number, mut builder) = self.builder.take().expect("made just now");
+        builder.set_origin(self.origin(upper));
         self.pay_up_to(builder.size_estimate());
         (self.size_bytes, self.paid_bytes) = (0, 0);
         self.borders.begin_file();
@@ -375,6 +391,20 @@ impl Output {
         self.files
             .push(record_of(number, finished, &clipped, &self.settings.order));
         Ok(())
+    }
+
+    // Where the file comes from that ends before `upper`.
+    fn origin(&mut self, upper: Option<Bytes>) -> Origin {
+        let lower = std::mem::replace(&mut self.lower, upper.clone());
+        let lineage = Lineage {
+            sources: Arc::clone(&self.settings.sources),
+            lower,
+            upper: upper.or_else(|| self.upper.clone()),
+        };
+        Origin {
+            keyspace_name: self.settings.keyspace_name.clone(),
+            lineage: (!lineage.sources.is_empty()).then_some(lineage),
+        }
     }
 
     /// Takes the parts of the range deletes that lie before `upper`.

@@ -13,6 +13,7 @@ pub mod salvage_file;
 pub mod verify;
 pub mod salvage;
 pub mod log_check;
+pub mod descent;
 pub mod job;
 pub mod rebuild;
 pub mod mend;

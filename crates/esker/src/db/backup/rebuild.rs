@@ -16,6 +16,7 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
+use crate::db::backup::descent::replaced;
 use crate::db::backup::job::Job;
 use crate::db::backup::report::LostFile;
 use crate::db::backup::runs::{output_settings, plain_settings, write_run};
@@ -30,6 +31,7 @@ use crate::flow::read::view::{View, ViewParts};
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::open_files::OpenFiles;
+use crate::store::sst::origin::Lineage;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::file::FileRecord;
@@ -50,6 +52,7 @@ pub struct SoundFile {
     order: KeyOrder,
     record: Arc<FileRecord>,
     range_deletes: Vec<RangeDelete>,
+    lineage: Option<Lineage>,
 }
 
 /// What the sorted files of a directory come to.
@@ -61,6 +64,8 @@ pub struct Sorted {
     pub saved: BTreeMap<KeyspaceId, SavedFiles>,
     /// Files that counted no more when the manifest was damaged.
     pub obsolete: Vec<FileNumber>,
+    /// Names of keyspaces, as files tell them.
+    pub names: BTreeMap<KeyspaceId, String>,
 }
 
 /// What was saved of the damaged files of a keyspace.
@@ -95,18 +100,25 @@ pub fn sort_files(
                 job.report.lost_files.push(lost);
             }
             _ if is_dropped(id, remains) => sorted.obsolete.push(number),
-            FileState::Whole(sound) => sorted.sound.entry(id).or_default().push(SoundFile {
-                order,
-                record: Arc::new(sound.record),
-                range_deletes: sound.range_deletes,
-            }),
+            FileState::Whole(sound) => {
+                sorted.take_name(id, &sound.origin.keyspace_name);
+                sorted.sound.entry(id).or_default().push(SoundFile {
+                    order,
+                    record: Arc::new(sound.record),
+                    range_deletes: sound.range_deletes,
+                    lineage: sound.origin.lineage,
+                });
+            }
             FileState::Saved(mut saved) => {
+                sorted.take_name(id, &saved.keyspace_name);
                 let lost = lost_file(number, remains, String::new());
-                job.note_saved(lost, &name_of(id, remains), &mut saved);
+                let name = name_of(id, remains, &sorted);
+                job.note_saved(lost, &name, &mut saved);
                 sorted.take_saved(id, order, saved);
             }
         }
     }
+    sorted.drop_replaced();
     let known = remains.iter().flat_map(|remains| remains.files.keys());
     for number in known {
         if job.listing.ssts.binary_search(number).is_err() {
@@ -150,10 +162,11 @@ fn examine(
 }
 
 // The name under which a keyspace will be found.
-fn name_of(id: KeyspaceId, remains: Option<&Remains>) -> String {
+fn name_of(id: KeyspaceId, remains: Option<&Remains>, sorted: &Sorted) -> String {
     let known = remains.and_then(|remains| remains.version.keyspace(id));
     match known {
         Some(state) => state.name.to_string(),
+        None if sorted.names.contains_key(&id) => sorted.names[&id].clone(),
         None if id == KeyspaceId::DEFAULT => DEFAULT_KEYSPACE.into(),
         None => format!("recovered-{id}"),
     }
@@ -205,7 +218,7 @@ pub fn version_of(
             let order = sorted.order_of(id);
             edit.push(Change::CreateKeyspace {
                 id,
-                name: name_of(id, remains),
+                name: name_of(id, remains, sorted),
                 order_name: order.name().into(),
                 merge_name: None,
                 settings: SettingsText::new(),
@@ -317,6 +330,34 @@ impl Sorted {
         files.map(|file| file.record.size_bytes).sum()
     }
 
+    // Two keyspaces never have one name: the first to have it keeps it.
+    fn take_name(&mut self, id: KeyspaceId, name: &[u8]) {
+        let Ok(name) = std::str::from_utf8(name) else {
+            return;
+        };
+        let is_taken = self.names.values().any(|taken| taken == name);
+        let is_default = (id == KeyspaceId::DEFAULT) == (name == DEFAULT_KEYSPACE);
+        if !name.is_empty() && !is_taken && is_default {
+            self.names.entry(id).or_insert_with(|| name.to_owned());
+        }
+    }
+
+    // Beside what a manifest says, of which the last edits may be lost.
+    fn drop_replaced(&mut self) {
+        for files in self.sound.values_mut() {
+            let Some(order) = files.first().map(|file| file.order.clone()) else {
+                continue;
+            };
+            let told = files
+                .iter()
+                .map(|file| (file.record.number, file.lineage.clone()));
+            let gone = replaced(&order, &told.collect::<Vec<_>>());
+            let is_gone = |file: &mut SoundFile| gone.contains(&file.record.number);
+            let dropped = files.extract_if(.., is_gone);
+            self.obsolete.extend(dropped.map(|file| file.record.number));
+        }
+    }
+
     fn ids(&self) -> BTreeSet<KeyspaceId> {
         self.sound
             .keys()
@@ -362,6 +403,7 @@ impl Sorted {
                 order: order.clone(),
                 record: Arc::new(record),
                 range_deletes: std::mem::take(&mut range_deletes),
+                lineage: None,
             }));
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::options::automatic::fill_keyspace;
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::error::Result;
 use crate::base::types::ids::KeyspaceId;
@@ -32,7 +33,13 @@ pub fn output_settings(
 ) -> Result<OutputSettings> {
     let mut options = state.asked()?;
     fill_keyspace(&DbOptions::default(), &mut options);
-    Ok(settings_of(env, dir, numbers, state.id, options))
+    Ok(settings_of(
+        env,
+        dir,
+        numbers,
+        (state.id, &state.name),
+        options,
+    ))
 }
 
 /// How files of a keyspace are written of which nothing is known but its number and the order of
@@ -49,14 +56,14 @@ pub fn plain_settings(
         ..KeyspaceOptions::default()
     };
     fill_keyspace(&DbOptions::default(), &mut options);
-    settings_of(env, dir, numbers, keyspace, options)
+    settings_of(env, dir, numbers, (keyspace, ""), options)
 }
 
 fn settings_of(
     env: &Env,
     dir: &Path,
     numbers: &Arc<FileNumbers>,
-    keyspace: KeyspaceId,
+    (keyspace, name): (KeyspaceId, &str),
     options: KeyspaceOptions,
 ) -> OutputSettings {
     OutputSettings {
@@ -72,6 +79,8 @@ fn settings_of(
         values: Arc::new(OpenValues::new(Arc::clone(&env.fs), dir, OPEN_SEGMENTS_MAX)),
         // Who repairs waits for it, and nobody else uses the database meanwhile.
         pace: Arc::default(),
+        keyspace_name: Bytes::copy_of(name.as_bytes()),
+        sources: Arc::default(),
     }
 }
 

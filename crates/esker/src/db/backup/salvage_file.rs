@@ -23,6 +23,7 @@ use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::fetch::BlockCache;
+use crate::store::sst::origin::Origin;
 use crate::store::sst::salvage::SstRemains;
 use crate::store::sst::saving::{LostPart, only_damage};
 use crate::store::version::file::FileRecord;
@@ -63,6 +64,8 @@ pub struct Sound {
     pub record: FileRecord,
     /// Its range deletes.
     pub range_deletes: Vec<RangeDelete>,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 /// What was saved of a file.
@@ -82,6 +85,8 @@ pub struct Saved {
     pub gaps: Vec<KeyGap>,
     /// Values that are lost.
     pub values: Vec<LostValues>,
+    /// Name of its keyspace, if it says.
+    pub keyspace_name: Bytes,
 }
 
 /// Reads sorted files for repair.
@@ -164,6 +169,9 @@ impl<'a> FileExaminer<'a> {
                 cause: format!("{error}; what they deleted is there again"),
             });
         }
+        let props = remains.props();
+        saved.keyspace_name =
+            props.map_or(Bytes::EMPTY, |props| props.origin.keyspace_name.clone());
         (saved.cause, saved.range_deletes) = (cause, range_deletes);
         Ok(Examined {
             keyspace: Some(keyspace),
@@ -199,6 +207,7 @@ impl<'a> FileExaminer<'a> {
                 Sound {
                     record,
                     range_deletes,
+                    origin: reader.props().origin.clone(),
                 },
             )),
             Err(error) => Err(Flaw::Damaged(error)),

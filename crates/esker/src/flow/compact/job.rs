@@ -1,5 +1,6 @@
 //! Runs a plan: reads its inputs, writes its outputs, returns an edit; installs nothing.
 
+use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::Level;
+use crate::base::types::ids::{FileNumber, Level};
 use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
@@ -55,6 +56,8 @@ pub struct JobContext {
     pub snapshots: Vec<SeqNo>,
     /// The view that the plan was made from; keeps the inputs on the disk.
     pub view: Arc<View>,
+    /// Sorted files that counted no more when the job began, and may lie about still.
+    pub obsolete: Vec<FileNumber>,
     /// Says that the work is to be given up: the database is closing, or what cannot wait needs
     /// the files.
     pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
@@ -166,7 +169,8 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         verbatim: context.settings.verbatim(),
     };
     let kept = surviving_range_deletes(&shadow, &stripes, is_all_bottom);
-    let mut output = Output::new(context.settings.clone(), kept);
+    let mut output = Output::new(settings_of(plan, context), kept);
+    output.within(part.lower.clone(), part.upper.clone());
     output.end_at(borders_of(plan, part, context));
     let input = MergingCursor::new(order.clone(), cursors_of(plan, part, context)?);
     let mut survivors = Survivors::new(input, part.lower.as_deref(), rules)?;
@@ -189,6 +193,16 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         sunk: Arc::new(written.sunk),
         packed: written.packed,
     })
+}
+
+// What the files take the place of: the inputs, and what counts no more already.
+fn settings_of(plan: &Plan, context: &JobContext) -> OutputSettings {
+    let inputs = plan.files().map(|(_, file)| file.number);
+    let sources: BTreeSet<_> = inputs.chain(context.obsolete.iter().copied()).collect();
+    OutputSettings {
+        sources: sources.into_iter().collect(),
+        ..context.settings.clone()
+    }
 }
 
 // Where the files begin that an output of this part will be merged with next.

@@ -43,6 +43,8 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
         values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
         sink: None,
         pace: Arc::default(),
+        keyspace_name: Bytes::default(),
+        sources: Arc::default(),
     }
 }
 

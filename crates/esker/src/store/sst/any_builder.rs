@@ -9,6 +9,7 @@ use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block_based::builder::BlockBasedBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
+use crate::store::sst::origin::Origin;
 use crate::store::sst::searchable::builder::{SearchableBuilder, zstd_level};
 use crate::store::sst::searchable::records::{PackedValue, ValuePacker};
 
@@ -101,6 +102,14 @@ impl AnyBuilder {
         match self {
             AnyBuilder::BlockBased(builder) => builder.add_range_delete(range),
             AnyBuilder::Searchable(builder) => builder.add_range_delete(range),
+        }
+    }
+
+    /// Says where the file comes from; before it is finished.
+    pub fn set_origin(&mut self, origin: Origin) {
+        match self {
+            AnyBuilder::BlockBased(builder) => builder.set_origin(origin),
+            AnyBuilder::Searchable(builder) => builder.set_origin(origin),
         }
     }
 

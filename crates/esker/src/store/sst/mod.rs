@@ -6,6 +6,7 @@
 #[cfg(test)]
 pub mod memory_file;
 pub mod format;
+pub mod origin;
 pub mod props;
 pub mod contract;
 pub mod tally;

@@ -8,7 +8,9 @@
 //! | 1 to 10 | varint | bytes of the value, n |
 //! | n | bytes | the value: a varint for numbers, the bytes themselves for keys and names, shares |
 //!
-//! Shares (tag 20, only where entries point into the value log) are as in `store/vlog/shares`.
+//! Shares (tag 20, only where entries point into the value log) are as in `store/vlog/shares`. The
+//! name of the keyspace (tag 21) and the lineage (tag 22, as in `store/sst/origin`) are there only
+//! where somebody told them.
 //!
 //! Valid if and only if the tags ascend, no required tag (1 to 19, but not 13) is missing, and
 //! every value of a known tag is whole. Unknown tags are passed over, so that a later version
@@ -22,6 +24,7 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::TRAILER_BYTES;
 use crate::base::types::seqno::SeqNo;
+use crate::store::sst::origin::{Lineage, Origin};
 use crate::store::vlog::shares::ValueShares;
 
 /// What a finished file says about itself.
@@ -67,6 +70,8 @@ pub struct Props {
     pub created_unix_s: u64,
     /// What the entries point to in the value log.
     pub values: ValueShares,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 // Numbers of the tags; part of the format, never used again for something else.
@@ -90,6 +95,8 @@ const ORDER_NAME: u64 = 17;
 const COMPRESSION: u64 = 18;
 const CREATED_UNIX_S: u64 = 19;
 const VALUES: u64 = 20;
+const KEYSPACE_NAME: u64 = 21;
+const LINEAGE: u64 = 22;
 
 impl Props {
     /// The plain bytes of the props block.
@@ -120,6 +127,14 @@ impl Props {
             let mut shares = Vec::new();
             self.values.put(&mut shares);
             put_text(&mut out, VALUES, &shares);
+        }
+        if !self.origin.keyspace_name.is_empty() {
+            put_text(&mut out, KEYSPACE_NAME, &self.origin.keyspace_name);
+        }
+        if let Some(lineage) = &self.origin.lineage {
+            let mut bytes = Vec::new();
+            lineage.put(&mut bytes);
+            put_text(&mut out, LINEAGE, &bytes);
         }
         out
     }
@@ -162,6 +177,7 @@ impl Props {
                 .ok_or_else(|| bad("its packing is unknown"))?,
             created_unix_s: pairs.number(CREATED_UNIX_S)?,
             values: pairs.values()?,
+            origin: pairs.origin()?,
         })
     }
 }
@@ -227,6 +243,22 @@ impl<'a> Pairs<'a> {
         let mut reader = ByteReader::new(bytes);
         let shares = ValueShares::take(&mut reader).filter(|_| reader.is_empty());
         shares.ok_or_else(|| bad("its shares of the value log are damaged"))
+    }
+
+    fn origin(&self) -> Result<Origin> {
+        let name = self.find(KEYSPACE_NAME).unwrap_or_default();
+        let lineage = match self.find(LINEAGE) {
+            None => None,
+            Some(bytes) => {
+                let mut reader = ByteReader::new(bytes);
+                let lineage = Lineage::take(&mut reader).filter(|_| reader.is_empty());
+                Some(lineage.ok_or_else(|| bad("its lineage is damaged"))?)
+            }
+        };
+        Ok(Origin {
+            keyspace_name: Bytes::copy_of(name),
+            lineage,
+        })
     }
 
     fn seqno(&self, tag: u64) -> Result<SeqNo> {

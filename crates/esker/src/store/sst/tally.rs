@@ -11,6 +11,7 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::contract::BuildSettings;
+use crate::store::sst::origin::Origin;
 use crate::store::sst::props::Props;
 use crate::store::vlog::pointer::ValuePointer;
 use crate::store::vlog::shares::ValueShares;
@@ -148,5 +149,6 @@ fn empty_props(settings: &BuildSettings) -> Props {
         compression: settings.compression,
         created_unix_s: settings.created_unix_s,
         values: ValueShares::default(),
+        origin: Origin::default(),
     }
 }

@@ -70,6 +70,7 @@ impl CompactStage {
             merge: None,
             snapshots: tree.snapshots.clone(),
             view,
+            obsolete: Vec::new(),
             is_stopped: Arc::new(|| false),
         };
         let results = match plan.deed {

@@ -63,6 +63,8 @@ impl Tree {
             dir: DIR.into(),
             numbers: Arc::new(FileNumbers::new(FileNumber(1))),
             keyspace: KEYSPACE,
+            keyspace_name: Default::default(),
+            sources: Default::default(),
             order: KeyOrder::Bytewise,
             sst: SstOptions::default(),
             compression: Compression::None,

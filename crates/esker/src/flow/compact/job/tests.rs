@@ -76,6 +76,8 @@ impl Tree {
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
             sink: None,
             pace: Arc::default(),
+            keyspace_name: Bytes::default(),
+            sources: Arc::default(),
         };
         let options = CompactionOptions {
             l0_trigger: usize::try_from(1 + random.below(3)).unwrap(),
@@ -232,6 +234,7 @@ impl Tree {
             merge: Some(self.rule.clone()),
             snapshots: self.live_snapshots(),
             view: self.current.view(),
+            obsolete: Vec::new(),
             is_stopped: Arc::new(|| false),
         }
     }

@@ -15,6 +15,7 @@ use crate::store::sst::contract::{BuildSettings, FinishedSst};
 use crate::store::sst::filter::block::FilterBuilder;
 use crate::store::sst::format::{BlockHandle, Footer};
 use crate::store::sst::index::builder::{IndexBuilder, last_separator, separator};
+use crate::store::sst::origin::Origin;
 use crate::store::sst::range_deletes;
 use crate::store::sst::tally::{Tally, is_new_key};
 
@@ -132,6 +133,11 @@ impl BlockBasedBuilder {
         self.tally.count_range(range);
         self.range_deletes.push(range.clone());
         Ok(())
+    }
+
+    /// Says where the file comes from.
+    pub fn set_origin(&mut self, origin: Origin) {
+        self.tally.props.origin = origin;
     }
 
     /// Bytes of the file if it were finished now, roughly; what is still in memory counts as if

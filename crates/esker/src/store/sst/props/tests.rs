@@ -24,6 +24,7 @@ fn props() -> Props {
         order_name: Bytes::copy_of(b"bytewise"),
         compression: Compression::Zstd,
         values: ValueShares::default(),
+        origin: Origin::default(),
         created_unix_s: 1_790_000_000,
     }
 }
@@ -36,6 +37,14 @@ fn props_come_back() {
     props.newest_expiry_s = None;
     assert_eq!(Props::decode(&props.encode()).unwrap(), props);
     props.values.add(FileNumber(9), 100);
+    props.origin = Origin {
+        keyspace_name: Bytes::copy_of(b"logs"),
+        lineage: Some(Lineage {
+            sources: [FileNumber(3), FileNumber(8)].into(),
+            lower: None,
+            upper: Some(Bytes::copy_of(b"m")),
+        }),
+    };
     let bytes = props.encode();
     assert_eq!(Props::decode(&bytes).unwrap(), props);
     assert!(Props::decode(&bytes[..bytes.len() - 1]).is_err());

@@ -18,6 +18,7 @@ use crate::store::sst::block::writer::{BlockWriter, PackSettings};
 use crate::store::sst::contract::{BuildSettings, FinishedSst, PackTally};
 use crate::store::sst::format::BlockHandle;
 use crate::store::sst::index::builder::{IndexBuilder, last_separator, separator};
+use crate::store::sst::origin::Origin;
 use crate::store::sst::range_deletes;
 use crate::store::sst::searchable::format::{Footer, GROUP_ENTRIES, Method};
 use crate::store::sst::searchable::keys::prefix_len;
@@ -223,6 +224,11 @@ impl SearchableBuilder {
         self.tally.count_range(range);
         self.range_deletes.push(range.clone());
         Ok(())
+    }
+
+    /// Says where the file comes from.
+    pub fn set_origin(&mut self, origin: Origin) {
+        self.tally.props.origin = origin;
     }
 
     /// Bytes of the file if it were finished now, roughly.

@@ -170,6 +170,7 @@ impl<'a> Walk<'a> {
         // What only the writer knew.
         found.index_bytes = said.index_bytes;
         found.order_name = said.order_name.clone();
+        found.origin = said.origin.clone();
         if found != said {
             return Err(Error::corruption(format!(
                 "its properties say {said:?}, and it has {found:?}"
