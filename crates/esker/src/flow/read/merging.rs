@@ -24,10 +24,11 @@ use crate::flow::read::sources::{Lead, Pivot, Sources};
 /// Which way the sources were last placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
-    /// Each source but the current one stands on its first entry behind the current one, as of
-    /// when it came there: a live memtable gets entries that no reader of this cursor sees.
+    /// Each source but the current one stands on an entry behind the current one, or ran off its
+    /// end: on the first there that can matter. What was skipped lies between, and what a live
+    /// memtable got since, which no reader of this cursor sees.
     Forward,
-    /// Each source but the current one stands on its last entry before the current one, likewise.
+    /// Each source but the current one stands on an entry before the current one, likewise.
     Backward,
 }
 
@@ -73,8 +74,6 @@ pub struct MergingCursor<C> {
     is_valid: bool,
     /// Whether the entry is of the same user key as the one before the last movement, if known.
     is_again: Option<bool>,
-    /// Whether a source was sent ahead of the place that `direction` says.
-    has_skipped: bool,
 }
 
 impl<C: Cursor> MergingCursor<C> {
@@ -89,7 +88,6 @@ impl<C: Cursor> MergingCursor<C> {
             direction: Direction::Forward,
             is_valid: false,
             is_again: None,
-            has_skipped: false,
         }
     }
 
@@ -136,7 +134,6 @@ impl<C: Cursor> MergingCursor<C> {
         } else {
             ahead.is_lt()
         });
-        self.has_skipped = true;
         self.is_valid = false;
         let winner = self.winner;
         let is_on = self.sources.place(winner, |source| match is_forward {
@@ -158,7 +155,6 @@ impl<C: Cursor> MergingCursor<C> {
             self.sources.place(index, &mut place)?;
         }
         self.direction = direction;
-        self.has_skipped = false;
         Ok(self.play())
     }
 
@@ -172,7 +168,6 @@ impl<C: Cursor> MergingCursor<C> {
             order: &self.order,
             key: &key,
             source: winner,
-            is_next: !self.has_skipped,
         };
         let way = match direction {
             Direction::Forward => Way::Forward,
@@ -186,7 +181,6 @@ impl<C: Cursor> MergingCursor<C> {
             Direction::Backward => self.sources.prev(winner)?,
         };
         self.direction = direction;
-        self.has_skipped = false;
         Ok(self.play())
     }
 

@@ -57,8 +57,6 @@ pub struct Pivot<'a> {
     /// The place of the source that stands on it: of equal keys those of earlier sources come
     /// first.
     pub source: usize,
-    /// Whether the other sources stood next to it when they came to their places.
-    pub is_next: bool,
 }
 
 /// Entries ahead of a cursor.
@@ -135,11 +133,11 @@ impl<C: Cursor> Sources<C> {
         }
     }
 
-    /// Places a source that stands on one side of `pivot`, or nowhere, on its nearest entry on the
-    /// other side, that way.
+    /// Places a source that stands on one side of `pivot`, or ran off the end there, on its nearest
+    /// entry on the other side, that way.
     ///
-    /// A source next to the pivot has to make one step. But a live memtable may have grown since it
-    /// came there, and then what it steps on may lie on the same side still.
+    /// Mostly that is one step. But between the two may lie what the source skipped, and what a
+    /// live memtable got since it came to its place: then the step ends on the same side still.
     pub fn turn(&mut self, index: usize, way: Way, pivot: &Pivot<'_>) -> Result<()> {
         let is_across = |key: &[u8]| {
             let ordering = key::compare(pivot.order, key, pivot.key);
@@ -148,16 +146,14 @@ impl<C: Cursor> Sources<C> {
                 Way::Back => ordering.then(index.cmp(&pivot.source)).is_lt(),
             }
         };
-        if pivot.is_next {
-            let is_on = match (way, self.is_valid(index)) {
-                (Way::Forward, true) => self.next(index)?,
-                (Way::Forward, false) => self.place(index, C::seek_to_first)?,
-                (Way::Back, true) => self.prev(index)?,
-                (Way::Back, false) => self.place(index, C::seek_to_last)?,
-            };
-            if !is_on || is_across(self.key(index)) {
-                return Ok(());
-            }
+        let is_on = match (way, self.is_valid(index)) {
+            (Way::Forward, true) => self.next(index)?,
+            (Way::Forward, false) => self.place(index, C::seek_to_first)?,
+            (Way::Back, true) => self.prev(index)?,
+            (Way::Back, false) => self.place(index, C::seek_to_last)?,
+        };
+        if !is_on || is_across(self.key(index)) {
+            return Ok(());
         }
         let is_on = self.place(index, |source| match way {
             Way::Forward => source.seek(pivot.key),

@@ -10,8 +10,8 @@ use esker::env::pool::Pool;
 use esker::env::random::Random;
 use esker::env::sim::SimWorld;
 use esker::{
-    Db, DbCursor, ErrorKind, Iter, Keyspace, KeyspaceSnapshot, Readable, Result, Snapshot, Update,
-    WriteBatch, WriteOptions,
+    Bytes, Db, DbCursor, ErrorKind, Iter, Keyspace, KeyspaceSnapshot, Readable, Result, Snapshot,
+    Update, WriteBatch, WriteOptions,
 };
 
 use super::operation::{
@@ -35,6 +35,8 @@ pub struct Subject {
     iterators: BTreeMap<u8, Iter>,
     cursors: BTreeMap<u8, DbCursor>,
     copy_count: u32,
+    /// Handles of values, and what they held when they were made.
+    kept: Vec<(Bytes, Vec<u8>)>,
 }
 
 /// What is read: a keyspace, or one at a snapshot.
@@ -68,6 +70,7 @@ impl Subject {
             iterators: BTreeMap::new(),
             cursors: BTreeMap::new(),
             copy_count: 0,
+            kept: Vec::new(),
         };
         subject.open();
         subject
@@ -93,6 +96,9 @@ impl Subject {
 
     /// After a close only files that the tree names are left.
     pub fn check_nothing_leaks(&mut self) {
+        for (handle, value) in self.kept.drain(..) {
+            assert_eq!(*handle, value, "a value changed under its handle");
+        }
         self.ghosts.clear();
         self.snapshots.clear();
         self.iterators.clear();
@@ -344,8 +350,13 @@ impl Subject {
                 Some(cursor) => drift(cursor, moves).map(|()| cursor.is_valid().to_string()),
             },
             Operation::Look(slot) => {
-                let cursor = self.cursors.get(slot);
-                cursor.map_or(Ok(String::new()), look)
+                let Some(cursor) = self.cursors.get(slot) else {
+                    return Ok(String::new());
+                };
+                let handle = cursor.value_bytes()?;
+                let kept = handle.map(|handle| (handle.clone(), handle.to_vec()));
+                self.kept.extend(kept);
+                look(cursor)
             }
             Operation::LetGo(slot) => {
                 self.iterators.remove(slot);
