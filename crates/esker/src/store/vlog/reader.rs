@@ -73,6 +73,13 @@ impl VlogReader {
     pub fn value(&self, pointer: &ValuePointer) -> Result<Bytes> {
         let len = pointer.len as usize;
         let offset = u64::from(pointer.offset);
+        // Held against the file's size first, which never grows: a damaged pointer must not become
+        // an allocation.
+        if offset + u64::from(pointer.len) > self.size_bytes() {
+            let message =
+                format!("the file ends before the value of {len} bytes that should be here");
+            return Err(self.at(Error::corruption(message), offset));
+        }
         self.ahead
             .reads(&*self.file, offset, u64::from(pointer.len));
         let mut value = Vec::with_capacity(len);

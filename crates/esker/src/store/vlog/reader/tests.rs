@@ -1,6 +1,7 @@
 //! Tests of writing and reading segments on a simulated disk.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::base::types::error::ErrorKind;
@@ -139,4 +140,61 @@ fn after_a_power_cut_a_value_is_whole_or_corruption() {
             }
         }
     }
+}
+
+/// Passes on what lies in the file, and remembers the longest read that it was asked for.
+struct Longest(Arc<dyn ReadFile>, AtomicUsize);
+
+impl ReadFile for Longest {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.1.fetch_max(buffer.len(), Ordering::Relaxed);
+        self.0.read_at(offset, buffer)
+    }
+
+    fn read_onto(&self, offset: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
+        // Room was made for the value before this was called.
+        let len_max = len.max(buffer.capacity());
+        self.1.fetch_max(len_max, Ordering::Relaxed);
+        match len_max as u64 > self.0.size_bytes() {
+            true => Err(Error::corruption("more than there is")),
+            false => self.0.read_onto(offset, len, buffer),
+        }
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.0.size_bytes()
+    }
+
+    fn prefetch(&self, _offset: u64, _len: u64) {}
+}
+
+#[test]
+fn a_pointer_behind_the_end_takes_no_memory() {
+    // A pointer may be damaged, or a segment cut short: before room is made for up to 1 GiB, the
+    // pointer is held against the file's size.
+    let fs = SimFs::new(1);
+    let writer = begin(&fs);
+    let whole = fill(&writer, 1).swap_remove(3).0;
+    let file = fs.open_read(&dir().join(FileName::Vlog(NUMBER).to_string()));
+    let file = Arc::new(Longest(file.unwrap(), AtomicUsize::new(0)));
+    let reader = VlogReader::of(Arc::clone(&file) as Arc<dyn ReadFile>, NUMBER).unwrap();
+    let size_bytes = u32::try_from(CAPACITY).unwrap();
+    for (offset, len) in [
+        (whole.offset, 1 << 30),
+        (whole.offset, size_bytes - whole.offset + 1),
+        (size_bytes, 1),
+        (u32::MAX, u32::MAX),
+    ] {
+        let damaged = ValuePointer {
+            offset,
+            len,
+            ..whole
+        };
+        let error = reader.value(&damaged).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corruption);
+        assert!(error.to_string().contains("000005.vlog"), "{error}");
+        assert!(error.to_string().contains("ends before"), "{error}");
+    }
+    assert!(file.1.load(Ordering::Relaxed) <= SEGMENT_HEAD_BYTES as usize);
+    assert!(reader.value(&whole).is_ok());
 }
