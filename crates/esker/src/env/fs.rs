@@ -159,10 +159,25 @@ pub trait ReadFile: Send + Sync {
     /// The file in memory, to be looked at anywhere without a call; `None` where it cannot be had
     /// so, or where it is no longer as long as when it was opened.
     ///
-    /// Only for files that nobody changes any more. What cannot be read from the disk then is no
-    /// error any longer: the system ends the process (docs/decisions/0008-mapped-reads.md).
-    fn map(&self) -> Option<Arc<dyn MappedFile>> {
+    /// What cannot be read from the disk then is no error any longer: the system ends the process
+    /// (docs/decisions/0008-mapped-reads.md).
+    fn map(&self, _word: Unchanging) -> Option<Arc<dyn MappedFile>> {
         None
+    }
+}
+
+/// The word of who asks for a map of a file that nobody changes it any more, in any process.
+///
+/// What the map lends as a slice would be none if the file changed. So only the engine gives the
+/// word: for sorted files, which are finished, of a directory that it has locked, and where the
+/// setting `mapped_reads` takes the rest upon itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Unchanging(());
+
+impl Unchanging {
+    /// Gives the word.
+    pub(crate) fn word() -> Unchanging {
+        Unchanging(())
     }
 }
 

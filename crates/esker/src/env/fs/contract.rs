@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::base::types::error::ErrorKind;
-use crate::env::fs::{Fs, ReadFile};
+use crate::env::fs::{Fs, ReadFile, Unchanging};
 
 type Check = fn(&dyn Fs, &Path);
 
@@ -170,10 +170,15 @@ fn a_map_has_the_file_and_nothing_else(fs: &dyn Fs, dir: &Path) {
     let bytes: Vec<u8> = (0..10_000_u32).map(|byte| (byte % 251) as u8).collect();
     write_file(fs, &path, &bytes);
     write_file(fs, &empty, b"");
-    assert!(fs.open_read(&empty).unwrap().map().is_none());
+    assert!(
+        fs.open_read(&empty)
+            .unwrap()
+            .map(Unchanging::word())
+            .is_none()
+    );
     let reader = fs.open_read(&path).unwrap();
-    let map = reader.map().unwrap();
-    let other = reader.map().unwrap();
+    let map = reader.map(Unchanging::word()).unwrap();
+    let other = reader.map(Unchanging::word()).unwrap();
     drop(reader);
     fs.remove_file(&path).unwrap();
     assert!(map.bytes(0, 10_000).unwrap() == bytes);

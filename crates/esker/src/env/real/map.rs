@@ -8,7 +8,7 @@ use std::slice;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
-use crate::env::fs::MappedFile;
+use crate::env::fs::{MappedFile, Unchanging};
 use crate::env::pages::{Pages, Piece};
 
 /// Part of a file in memory: what is copied in is in the page cache at once.
@@ -114,7 +114,7 @@ unsafe impl Sync for MappedBytes {}
 
 impl MappedBytes {
     /// Maps the first `len` bytes of `file`, which has them and which nobody writes to any more.
-    pub fn map(file: &File, len: usize) -> io::Result<MappedBytes> {
+    pub fn map(file: &File, len: usize, _word: Unchanging) -> io::Result<MappedBytes> {
         assert!(len > 0);
         let flags = MapFlags::SHARED;
         // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
@@ -138,8 +138,9 @@ impl MappedFile for MappedBytes {
             return None;
         }
         // SAFETY: start + len <= self.len, so the range lies in the mapping, which lives as long
-        // as `self`. Whoever maps a file keeps to files that are finished: the engine writes to
-        // none of them again, and the lock of the directory keeps other processes' engines away.
+        // as `self`. Who mapped it gave the word that nobody changes the file: the engine gives it
+        // for finished files only, writes to none of them again, and the lock of the directory
+        // keeps other processes' engines away.
         Some(unsafe { slice::from_raw_parts(self.address.as_ptr().add(start), len) })
     }
 }

@@ -7,7 +7,7 @@
 //! Not here: what the traits promise (`env/fs.rs` and its neighbours), the simulation of all
 //! this (`env/sim`).
 
-pub mod map;
+pub(crate) mod map;
 pub mod descriptors;
 pub mod os_file;
 pub mod append;

@@ -15,7 +15,7 @@ use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use rustix::io::{Errno, pread, pwritev, retry_on_intr};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::fs::{MappedFile, ReadFile};
+use crate::env::fs::{MappedFile, ReadFile, Unchanging};
 use crate::env::real::descriptors::patiently;
 use crate::env::real::map::MappedBytes;
 
@@ -313,7 +313,7 @@ impl ReadFile for RealReadFile {
         self.file.advise_random();
     }
 
-    fn map(&self) -> Option<Arc<dyn MappedFile>> {
+    fn map(&self, word: Unchanging) -> Option<Arc<dyn MappedFile>> {
         // Pages behind the end of a file that was cut since it was opened must not be looked at.
         let is_whole = self
             .file
@@ -325,7 +325,7 @@ impl ReadFile for RealReadFile {
             return None;
         }
         // So is what the file system does not map.
-        let mapped = MappedBytes::map(self.file.file(), len).ok()?;
+        let mapped = MappedBytes::map(self.file.file(), len, word).ok()?;
         Some(Arc::new(mapped))
     }
 }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, MappedFile, ReadFile};
+use crate::env::fs::{
+    AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, MappedFile, ReadFile, Unchanging,
+};
 use crate::env::sim::fault_plan::{CallClass, CallCounts, Fate, Fault, Plan, Plans};
 use crate::env::sim::fs::{Copied, SimFs};
 
@@ -155,10 +157,15 @@ impl Watch {
     }
 
     // What is mapped fails no more but by ending the process, so this is the one time.
-    fn map(&self, path: &Path, file: &dyn ReadFile) -> Option<Arc<dyn MappedFile>> {
+    fn map(
+        &self,
+        path: &Path,
+        file: &dyn ReadFile,
+        word: Unchanging,
+    ) -> Option<Arc<dyn MappedFile>> {
         let fate = self.plans().meet(CallClass::Read, path);
         match fate {
-            Fate::Pass => file.map(),
+            Fate::Pass => file.map(word),
             Fate::Meet(Fault::BitFlip) => {
                 let mut bytes = vec![0; usize::try_from(file.size_bytes()).ok()?];
                 file.read_at(0, &mut bytes).ok()?;
@@ -396,8 +403,8 @@ impl ReadFile for FaultReadFile {
         self.inner.expect_random();
     }
 
-    fn map(&self) -> Option<Arc<dyn MappedFile>> {
-        self.watch.map(&self.path, &*self.inner)
+    fn map(&self, word: Unchanging) -> Option<Arc<dyn MappedFile>> {
+        self.watch.map(&self.path, &*self.inner, word)
     }
 }
 

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, MappedFile, ReadFile};
+use crate::env::fs::{
+    AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, MappedFile, ReadFile, Unchanging,
+};
 use crate::env::sim::crash::CrashMode;
 use crate::env::sim::disk::{Disk, refused, split};
 use crate::env::sim::tree::{Dirs, FileId, Step};
@@ -405,7 +407,7 @@ impl ReadFile for SimReadFile {
 
     fn prefetch(&self, _offset: u64, _len: u64) {}
 
-    fn map(&self) -> Option<Arc<dyn MappedFile>> {
+    fn map(&self, _word: Unchanging) -> Option<Arc<dyn MappedFile>> {
         let mut bytes = vec![0; usize::try_from(self.size_bytes).ok()?];
         self.read_at(0, &mut bytes).ok()?;
         (!bytes.is_empty()).then(|| Arc::new(Copied(bytes)) as Arc<dyn MappedFile>)

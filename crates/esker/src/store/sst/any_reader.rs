@@ -12,7 +12,7 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::base::types::sheaf::{Sheaf, Terms};
-use crate::env::fs::ReadFile;
+use crate::env::fs::{ReadFile, Unchanging};
 use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::block_based::cursor::BlockBasedCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
@@ -55,11 +55,11 @@ impl AnyReader {
 
     /// Has records that are packed by themselves read from a map of the file from now on, if there
     /// can be one. Blocks are read by calls: most have to be unpacked into memory anyway.
-    pub fn map(&mut self) {
+    pub fn map(&mut self, word: Unchanging) {
         if let AnyReader::Searchable(reader) = self
             && let Some(reader) = Arc::get_mut(reader)
         {
-            reader.map();
+            reader.map(word);
         }
     }
 

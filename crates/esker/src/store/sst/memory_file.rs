@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::fs::{AppendFile, MappedFile, ReadFile};
+use crate::env::fs::{AppendFile, MappedFile, ReadFile, Unchanging};
 use crate::env::sim::fs::Copied;
 
 /// A file being written; clones share the bytes.
@@ -56,7 +56,7 @@ impl ReadFile for MemoryBytes {
         assert!(offset + len <= self.size_bytes());
     }
 
-    fn map(&self) -> Option<Arc<dyn MappedFile>> {
+    fn map(&self, _word: Unchanging) -> Option<Arc<dyn MappedFile>> {
         Some(Arc::new(Copied(self.0.clone())))
     }
 }

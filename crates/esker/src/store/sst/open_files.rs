@@ -10,7 +10,7 @@ use crate::base::stats::ledger::{MemoryLedger, MemoryOwner};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{DictionaryId, FileNumber};
 use crate::base::types::order::KeyOrder;
-use crate::env::fs::{FileKeeper, Fs};
+use crate::env::fs::{FileKeeper, Fs, Unchanging};
 use crate::store::names::FileName;
 use crate::store::open_table::{OpenTable, REMOVED_BY_WRITER};
 use crate::store::sst::any_reader::AnyReader;
@@ -144,7 +144,7 @@ impl OpenFiles {
         let mut reader = AnyReader::open(file, number, order.clone(), Arc::clone(&self.cache))
             .map_err(|error| error.in_file(name))?;
         if self.is_mapped {
-            reader.map();
+            reader.map(Unchanging::word());
         }
         Ok(reader)
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::base::types::error::ErrorKind;
+use crate::env::fs::Unchanging;
 use crate::env::fs::contract::{check_all, names, read_file, write_file};
 use crate::env::sim::crash::CrashMode;
 use crate::env::sim::fault_plan::Calls;
@@ -142,14 +143,17 @@ fn a_map_is_a_read_of_all_the_file() {
         Plan::once(Fault::Io, READS, 1),
         Plan::once(Fault::PowerOff, READS, 3),
     ]);
-    let flipped = file.map().unwrap();
+    let flipped = file.map(Unchanging::word()).unwrap();
     for _ in 0..2 {
         let bytes = flipped.bytes(0, 1000).unwrap();
         assert_eq!(bytes.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
     }
-    assert!(file.map().is_none());
-    assert_eq!(file.map().unwrap().bytes(0, 1000), Some(&[0; 1000][..]));
-    assert!(file.map().is_none() && fs.is_off());
+    assert!(file.map(Unchanging::word()).is_none());
+    assert_eq!(
+        file.map(Unchanging::word()).unwrap().bytes(0, 1000),
+        Some(&[0; 1000][..])
+    );
+    assert!(file.map(Unchanging::word()).is_none() && fs.is_off());
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn open(bytes: Vec<u8>, number: FileNumber, order: &KeyOrder) -> Result<Arc<AnyR
 fn open_both(bytes: &[u8], order: &KeyOrder) -> Result<[Arc<AnyReader>; 2]> {
     let by_calls = open(bytes.to_vec(), NUMBER, order)?;
     let mut mapped = open(bytes.to_vec(), NUMBER, order)?;
-    Arc::get_mut(&mut mapped).unwrap().map();
+    Arc::get_mut(&mut mapped).unwrap().map(Unchanging::word());
     Ok([by_calls, mapped])
 }
 

@@ -7,7 +7,7 @@ use crate::base::codec::compress::Compression;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::limits::VALUE_BYTES_MAX;
-use crate::env::fs::{MappedFile, ReadFile};
+use crate::env::fs::{MappedFile, ReadFile, Unchanging};
 use crate::store::cache::block_key::BlockKey;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
@@ -66,8 +66,8 @@ impl BlockSource {
     }
 
     /// Has records read from a map of the file from now on, if there can be one.
-    pub fn map(&mut self) {
-        self.map = self.file.map();
+    pub fn map(&mut self, word: Unchanging) {
+        self.map = self.file.map(word);
     }
 
     /// Number of the file.

@@ -11,7 +11,7 @@ use crate::base::types::key::Trailer;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
-use crate::env::fs::ReadFile;
+use crate::env::fs::{ReadFile, Unchanging};
 use crate::store::names::FileName;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
 use crate::store::sst::block::unpacked::Unpacked;
@@ -73,8 +73,8 @@ impl SearchableReader {
     }
 
     /// Has records read from a map of the file from now on, if there can be one.
-    pub fn map(&mut self) {
-        self.source.map();
+    pub fn map(&mut self, word: Unchanging) {
+        self.source.map(word);
     }
 
     /// The newest entry of the key that is visible at `at`, if the file has one. Range deletes
