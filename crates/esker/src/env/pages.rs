@@ -11,25 +11,30 @@ use std::ptr::NonNull;
 /// A piece of memory that nobody else has, for as long as the value lives.
 ///
 /// # Safety
-/// [`Piece::address`] always returns the same address, aligned to [`PIECE_ALIGN`], of memory of
-/// the size that was asked for, which is valid to read and write until the value is dropped, and
-/// which nothing else refers to.
+/// [`Piece::address`] and [`Piece::size_bytes`] always return the same. The address is aligned to
+/// [`PIECE_ALIGN`], and from it on so many bytes are valid to read and write until the value is
+/// dropped; nothing else refers to them.
 pub unsafe trait Piece: Send + Sync {
     /// Where it begins.
     fn address(&self) -> NonNull<u8>;
+
+    /// Its bytes: as many as were asked for.
+    fn size_bytes(&self) -> usize;
 }
 
 /// Every piece begins at a multiple of this many bytes.
 pub const PIECE_ALIGN: usize = 16;
 
 /// Where large pieces of memory come from. Any thread may call anything.
+///
+/// Only a piece itself vouches for its size: who writes into one asks it, whoever made it.
 pub trait Pages: Send + Sync + fmt::Debug {
     /// A piece of so many bytes, more than 0, of any content; `None` when there is no memory.
     fn take(&self, bytes: usize) -> Option<Box<dyn Piece>>;
 
-    /// Takes a piece back that was asked for with so many bytes: it may serve who asks next. One
-    /// that is only dropped goes back to the system.
-    fn give_back(&self, piece: Box<dyn Piece>, _bytes: usize) {
+    /// Takes a piece back: it may serve who asks next. One that is only dropped goes back to the
+    /// system.
+    fn give_back(&self, piece: Box<dyn Piece>) {
         drop(piece);
     }
 
@@ -55,7 +60,11 @@ pub struct HeapPages;
 /// What they are full of.
 const PATTERN: u128 = u128::from_ne_bytes([0xa5; PIECE_ALIGN]);
 
-struct HeapPiece(NonNull<[u128]>);
+struct HeapPiece {
+    slice: NonNull<[u128]>,
+    /// Bytes that were asked for; the slice has them, and is filled up to whole elements.
+    bytes: usize,
+}
 
 // SAFETY: the piece owns its memory; the address is only handed out, and never read here.
 unsafe impl Send for HeapPiece {}
@@ -63,24 +72,29 @@ unsafe impl Send for HeapPiece {}
 unsafe impl Sync for HeapPiece {}
 
 // SAFETY: the boxed slice was leaked into the address, so nothing else refers to it until `drop`
-// takes it back; its elements have the alignment promised.
+// takes it back; its elements have the alignment promised, and are as many as the bytes need.
 unsafe impl Piece for HeapPiece {
     fn address(&self) -> NonNull<u8> {
-        self.0.cast()
+        self.slice.cast()
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.bytes
     }
 }
 
 impl Drop for HeapPiece {
     fn drop(&mut self) {
         // SAFETY: the address of a box that was leaked in `take`, and taken back once.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        drop(unsafe { Box::from_raw(self.slice.as_ptr()) });
     }
 }
 
 impl Pages for HeapPages {
     fn take(&self, bytes: usize) -> Option<Box<dyn Piece>> {
         let slice = vec![PATTERN; bytes.div_ceil(PIECE_ALIGN)].into_boxed_slice();
-        Some(Box::new(HeapPiece(NonNull::from(Box::leak(slice)))))
+        let slice = NonNull::from(Box::leak(slice));
+        Some(Box::new(HeapPiece { slice, bytes }))
     }
 }
 

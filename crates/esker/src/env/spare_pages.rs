@@ -44,7 +44,8 @@ impl Pages for SparePages {
         waiting.or_else(|| self.pages.take(bytes))
     }
 
-    fn give_back(&self, piece: Box<dyn Piece>, bytes: usize) {
+    fn give_back(&self, piece: Box<dyn Piece>) {
+        let bytes = piece.size_bytes();
         let mut spare = self.spare();
         spare.pieces.push_back((bytes, piece));
         spare.bytes += bytes;

@@ -10,6 +10,7 @@ fn pieces_are_whole_and_apart() {
     for pages in &sources {
         let pieces = [1_usize, 100_001].map(|bytes| (pages.take(bytes).unwrap(), bytes));
         for (fill, (piece, bytes)) in pieces.iter().enumerate() {
+            assert!(piece.size_bytes() == *bytes);
             assert!(piece.address().addr().get().is_multiple_of(PIECE_ALIGN));
             // SAFETY: the piece has so many bytes, and nobody else has them.
             unsafe { piece.address().write_bytes(fill as u8, *bytes) };

@@ -172,10 +172,14 @@ unsafe impl Send for MappedPiece {}
 unsafe impl Sync for MappedPiece {}
 
 // SAFETY: a private mapping at an address of the kernel's choice overlaps nothing, begins at a
-// page, and stays until `drop`.
+// page, has `len` bytes, and stays until `drop`.
 unsafe impl Piece for MappedPiece {
     fn address(&self) -> NonNull<u8> {
         self.address
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.len
     }
 }
 

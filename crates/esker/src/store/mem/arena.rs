@@ -106,7 +106,15 @@ impl Arena {
             (NonNull::new(unsafe { alloc::alloc(layout) }), None)
         } else {
             let piece = self.pages.take(total);
-            (piece.as_ref().map(|piece| piece.address()), piece)
+            // Whoever made the pages, only what the piece itself vouches for is written to.
+            let address = piece.as_ref().map(|piece| {
+                assert!(
+                    piece.size_bytes() >= total,
+                    "pages gave less than was asked for"
+                );
+                piece.address()
+            });
+            (address, piece)
         };
         let Some(chunk) = chunk else {
             alloc::handle_alloc_error(layout)
@@ -119,7 +127,8 @@ impl Arena {
             piece,
         };
         let place = chunk.cast::<ChunkHead>();
-        // SAFETY: the chunk was just allocated with room and alignment for its head.
+        // SAFETY: the chunk was just allocated with room and alignment for its head: of the heap
+        // with this layout, or as a piece of at least as many bytes.
         unsafe { place.write(head) };
         self.newest_chunk.store(place.as_ptr(), Ordering::Relaxed);
         self.reserved_bytes.fetch_add(total, Ordering::Relaxed);
@@ -139,7 +148,7 @@ impl Drop for Arena {
                 // alive, so nobody does now.
                 None => unsafe { alloc::dealloc(chunk.cast(), head.layout) },
                 // The head was taken out of the chunk, and with it its owner.
-                Some(piece) => self.pages.give_back(piece, head.layout.size()),
+                Some(piece) => self.pages.give_back(piece),
             }
             chunk = head.older;
         }

@@ -75,3 +75,19 @@ fn memory_outlives_the_writer() {
     assert_eq!(unsafe { place.cast::<u64>().read() }, 7);
     drop(arena);
 }
+
+#[test]
+#[should_panic(expected = "less than was asked for")]
+fn a_piece_that_is_too_small_is_not_written_to() {
+    // Anybody may implement `Pages` without unsafe code: this one gives half of what was asked for,
+    // and the head of the chunk and the entry would run over its end.
+    #[derive(Debug)]
+    struct Stingy;
+    impl Pages for Stingy {
+        fn take(&self, bytes: usize) -> Option<Box<dyn Piece>> {
+            HeapPages.take(bytes / 2)
+        }
+    }
+    let mut writer = Arena::create(Arc::new(Stingy));
+    writer.allocate(PIECE_BYTES_MIN);
+}
