@@ -224,16 +224,23 @@ impl EntryList {
     }
 
     /// Links a new node behind `before`; only for the writer.
+    ///
+    /// # Safety
+    /// Both are nodes of this list's arena.
     #[inline]
-    fn link_in(&self, before: Option<NodeRef<'_>>, new: NodeRef<'_>, fragment: u64) {
+    unsafe fn link_in(&self, before: Option<NodeRef<'_>>, new: NodeRef<'_>, fragment: u64) {
         let (after_fragment, after) = self.link(before).load();
-        // Nobody can find the node yet; the Release that links it publishes all of it.
-        new.link().store(after_fragment, after);
-        new.set_back(before.map_or(ptr::null_mut(), NodeRef::as_ptr));
-        self.link(before).store(fragment, new.as_ptr());
-        // SAFETY: null or a node of this list.
-        if let Some(after) = unsafe { NodeRef::new(after) } {
-            after.set_back(new.as_ptr());
+        let back = before.map_or(ptr::null_mut(), NodeRef::as_ptr);
+        // SAFETY: all three are nodes of this list's arena, or null: `after` because links lead to
+        // nothing else. Nobody can find the new one yet; the Release that links it publishes all
+        // of it.
+        unsafe {
+            new.link().store(after_fragment, after);
+            new.set_back(back);
+            self.link(before).store(fragment, new.as_ptr());
+            if let Some(after) = NodeRef::new(after) {
+                after.set_back(new.as_ptr());
+            }
         }
         // Relaxed, and not an addition in one step: there is one writer.
         self.count.store(self.count() + 1, Ordering::Relaxed);
@@ -280,7 +287,8 @@ impl EntryListWriter {
         let target = list.target(entry.key, entry.trailer, false);
         let before = target
             .as_ref()
-            .and_then(|target| index.find(&list.index, arena, target));
+            // SAFETY: index and arena are the list's, which keeps the arena, and has one writer.
+            .and_then(|target| unsafe { index.find(&list.index, arena, target) });
         let after = list.next_of(before);
         let older = after.filter(|after| key::user_key(after.internal_key()) == entry.key);
         assert!(older.is_none_or(|older| older.entry().seqno() < entry.seqno()));
@@ -306,14 +314,17 @@ impl EntryListWriter {
                 list.reference.store(node, Ordering::Release);
                 let target = list.target(entry.key, entry.trailer, false);
                 let target = target.expect("the reference is set");
-                index.find(&list.index, arena, &target);
+                // SAFETY: as above.
+                unsafe { index.find(&list.index, arena, &target) };
                 target.fragment
             }
         };
         // SAFETY: just written into the list's arena.
         let new = unsafe { NodeRef::new(node) }.expect("a node has an address");
-        list.link_in(before, new, fragment);
-        index.add(fragment, new);
+        // SAFETY: `before` and `new` are nodes of this list, and the new one is not linked yet.
+        unsafe { list.link_in(before, new, fragment) };
+        // SAFETY: as above, and `find` was called before: with a target, or where it was made.
+        unsafe { index.add(fragment, new) };
     }
 }
 

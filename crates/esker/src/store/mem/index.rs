@@ -203,8 +203,12 @@ impl Default for IndexWriter {
 impl IndexWriter {
     /// The last entry before the target, where the next [`IndexWriter::add`] will add one; `None`
     /// is the head of the list. Memory for nodes comes from `arena`, which is the list's.
+    ///
+    /// # Safety
+    /// `index` and `arena` are the same at every call for this writer, no other writer has them,
+    /// and the arena lives as long as anybody has the index.
     #[inline]
-    pub fn find<'a>(
+    pub unsafe fn find<'a>(
         &mut self,
         index: &'a Index,
         arena: &mut ArenaWriter,
@@ -224,8 +228,11 @@ impl IndexWriter {
     }
 
     /// Adds an entry of the list where [`IndexWriter::find`] has been last.
+    ///
+    /// # Safety
+    /// The entry lies in the arena that `find` was given.
     #[inline]
-    pub fn add(&mut self, fragment: u64, entry: NodeRef<'_>) {
+    pub unsafe fn add(&mut self, fragment: u64, entry: NodeRef<'_>) {
         // SAFETY: `find` left a node in the list's arena.
         let leaf = unsafe { self.leaf.as_ref() }.expect("a place was found");
         leaf.add(self.position, fragment, entry.as_ptr().cast());

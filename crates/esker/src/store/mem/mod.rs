@@ -5,16 +5,19 @@
 //!
 //! In: entries of committed batches. Out: lookups, cursors, and the ordered stream of a flush.
 //!
+//! What lies below the memtable is of no use to anybody else, and hands out addresses that only the
+//! list of entries can vouch for: those modules are private.
+//!
 //! Not here: when a memtable is full and who seals it (`flow/write`), how its entries meet those
 //! of older levels (`flow/read`).
 
-pub mod arena;
-pub mod fragment;
-pub mod node;
-pub mod target;
-pub mod index_node;
-pub mod index;
-pub mod entry_list;
+mod arena;
+mod fragment;
+mod node;
+mod target;
+mod index_node;
+mod index;
+mod entry_list;
 pub mod named_values;
 pub mod range_deletes;
 pub mod memtable;

@@ -125,8 +125,12 @@ impl Link {
     }
 
     /// Leads to another node from now on; only for the writer.
+    ///
+    /// # Safety
+    /// `next` is null or a node of the arena in which the link's own node lies, or of that whose
+    /// list begins with the link: whoever loads it reads there.
     #[inline]
-    pub fn store(&self, fragment: u64, next: *mut Node) {
+    pub unsafe fn store(&self, fragment: u64, next: *mut Node) {
         // Release: the node was written in full before.
         self.next.store(next, Ordering::Release);
         // Release: whoever sees this fragment also sees the `next` stored before it.
@@ -215,8 +219,11 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Sets the node before it; only for the writer.
+    ///
+    /// # Safety
+    /// `back` is null or a node of the same arena: whoever steps back reads there.
     #[inline]
-    pub fn set_back(self, back: *mut Node) {
+    pub unsafe fn set_back(self, back: *mut Node) {
         // Release: the node was written in full before.
         self.head().back.store(back, Ordering::Release);
     }
@@ -292,7 +299,10 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Where a node of kind [`Kind::MergeFolded`] keeps its [`BeforeFold`].
-    fn before_fold(self) -> *const u8 {
+    ///
+    /// # Safety
+    /// The node is of that kind.
+    unsafe fn before_fold(self) -> *const u8 {
         let end = self.value_offset() + self.head().value_bytes as usize;
         // SAFETY: for that kind the allocation goes on behind the value, with this alignment.
         unsafe {
