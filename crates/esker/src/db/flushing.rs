@@ -73,6 +73,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
         keyspace: parts.id,
         count: sealed.len(),
     };
+    core.committer.leave_giant_segment()?;
     let first_log = core
         .committer
         .paused(|active| active.oldest_needed_log(Some((tables.keyspace, tables.count))));
@@ -132,7 +133,7 @@ pub fn retire_logs(core: &Core) -> Result<()> {
         .paused(|active| active.take_segments_before(first_log));
     obsolete
         .into_iter()
-        .try_for_each(|number| core.segments.retire(number))
+        .try_for_each(|(number, bytes)| core.segments.retire(number, bytes))
 }
 
 /// How files of `level` are written.

@@ -159,14 +159,15 @@ impl Active {
             .min()
     }
 
-    /// Takes out the segments before `first_needed`: nothing in them is needed any more.
-    pub fn take_segments_before(&mut self, first_needed: FileNumber) -> Vec<FileNumber> {
+    /// Takes out the segments before `first_needed`, with the bytes of each: nothing in them is
+    /// needed any more.
+    pub fn take_segments_before(&mut self, first_needed: FileNumber) -> Vec<(FileNumber, u64)> {
         let (gone, kept): (Vec<_>, Vec<_>) = self
             .segments_used
             .drain(..)
             .partition(|(number, _)| *number < first_needed);
         self.segments_used = kept;
-        gone.into_iter().map(|(number, _)| number).collect()
+        gone
     }
 
     /// Segments that may hold needed entries, oldest first.
@@ -250,6 +251,15 @@ impl Active {
         let bytes = WalWriter::framed_len(SEGMENT_HEAD_BYTES) + WalWriter::framed_len(0);
         let taken = self.segments.take_small(bytes)?;
         self.begin(taken, sync)
+    }
+
+    /// Begins another segment where the live one was made for one giant batch: so that it goes with
+    /// the flush of that batch, however idle the database is. Errors: as [`Active::log`].
+    pub fn leave_giant(&mut self, sync: &SyncGroup) -> Result<()> {
+        match &self.log {
+            Some(log) if self.segments.is_giant(log.capacity_bytes()) => self.rotate(0, sync),
+            _ => Ok(()),
+        }
     }
 
     fn rotate(&mut self, room_bytes: u64, sync: &SyncGroup) -> Result<()> {

@@ -172,6 +172,16 @@ impl Committer {
         self.active().end_log(&self.sync)
     }
 
+    /// Leaves a segment that was made for one giant batch: see [`Active::leave_giant`].
+    pub fn leave_giant_segment(&self) -> Result<()> {
+        let left = self.active().leave_giant(&self.sync);
+        match left {
+            // It stays until there is space for the next one.
+            Err(error) if error.kind() == ErrorKind::OutOfSpace => Ok(()),
+            left => left.inspect_err(|error| self.refuse(error)),
+        }
+    }
+
     /// Makes every segment before the live one durable.
     pub fn sync_finished_segments(&self) -> Result<()> {
         self.sync.sync_finished(&*self.env.pool)

@@ -80,8 +80,8 @@ impl Segments {
             other => {
                 // A spare that is too small for one giant batch cannot stay either: the next
                 // rotation needs a larger number than this one.
-                if let Some((number, _)) = other {
-                    self.retire(number)?;
+                if let Some((number, file)) = other {
+                    self.retire(number, file.capacity_bytes())?;
                 }
                 let next_bytes = self.shelf().next_bytes;
                 self.make_growing(bytes.max(next_bytes))?
@@ -116,12 +116,18 @@ impl Segments {
         Ok(())
     }
 
-    /// Takes back a segment whose entries are all in sorted files: for recycling, or removed.
-    pub fn retire(&self, number: FileNumber) -> Result<()> {
+    /// Whether a segment of `bytes` is larger than they grow to: it was made for one giant batch.
+    pub fn is_giant(&self, bytes: u64) -> bool {
+        bytes > self.full_bytes
+    }
+
+    /// Takes back a segment of `bytes` whose entries are all in sorted files: for recycling, or
+    /// removed.
+    pub fn retire(&self, number: FileNumber, bytes: u64) -> Result<()> {
         {
             let mut shelf = self.shelf();
             let is_wound_down = shelf.next_bytes == 0;
-            if !is_wound_down && shelf.retired.len() < RETIRED_MAX {
+            if !is_wound_down && !self.is_giant(bytes) && shelf.retired.len() < RETIRED_MAX {
                 shelf.retired.push(number);
                 return Ok(());
             }

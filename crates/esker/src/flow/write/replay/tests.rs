@@ -184,8 +184,8 @@ impl Log {
         if let Some(first_log) = self.active.oldest_needed_log(None) {
             self.first_log = self.first_log.max(first_log);
         }
-        for number in self.active.take_segments_before(self.first_log) {
-            self.segments.retire(number).unwrap();
+        for (number, bytes) in self.active.take_segments_before(self.first_log) {
+            self.segments.retire(number, bytes).unwrap();
         }
     }
 
