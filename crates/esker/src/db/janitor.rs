@@ -6,6 +6,7 @@ use crate::base::types::ids::FileNumber;
 use crate::db::core::Core;
 use crate::flow::value_segments::SegmentSize;
 use crate::store::names::FileName;
+use crate::store::version::numbers::is_given_out;
 
 /// Removes doomed files that nobody reads any more. A file that cannot be removed now is found
 /// again at the next open, so a failure here harms nothing and is only counted.
@@ -68,8 +69,13 @@ pub fn clean_directory(
         .values
         .take_dead(|| core.history.value_segments_in_use());
     let mut dead_segments = Vec::new();
+    let next = core.numbers.peek();
+    let ours = |name: &FileName| {
+        name.number()
+            .is_none_or(|number| is_given_out(number, next))
+    };
     for name in core.env.fs.list(&core.dir)? {
-        let is_dead = match FileName::parse(&name) {
+        let is_dead = match FileName::parse(&name).filter(ours) {
             Some(FileName::Sst(number)) => !in_use.contains(&number),
             Some(FileName::Wal(number)) => {
                 if !live_segments.contains(&number) {

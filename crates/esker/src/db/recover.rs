@@ -1,6 +1,6 @@
 //! Manifest and logs to a running core.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
@@ -22,6 +22,7 @@ use crate::flow::write::replay::{ReplaySource, ReplayTarget, replay};
 use crate::store::mem::memtable::Memtable;
 use crate::store::names::FileName;
 use crate::store::version::manifest::Manifest;
+use crate::store::version::numbers::is_given_out;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{Orders, Version};
 use crate::store::vlog::open_values::OpenValues;
@@ -83,26 +84,40 @@ fn read_as_it_is(parts: &Parts) -> Result<Arc<Core>> {
     let (now, _) = read_version()?;
     // A segment is given away for another use only after the manifest has said so, and a sorted
     // file is removed only after the manifest has stopped naming it.
+    let is_unchanged = || now.to_edit() == version.to_edit();
     let is_whole = match &read {
-        Ok(_) => now.first_log == version.first_log,
+        // Of an unchanged database nobody has removed a segment of the value log: it is lost.
+        Ok((_, is_missing)) => {
+            now.first_log == version.first_log && (!is_missing || is_unchanged())
+        }
         // A segment that never held anything is given away without a word.
-        Err(error) => !error.is_missing_file() && now.to_edit() == version.to_edit(),
+        Err(error) => !error.is_missing_file() && is_unchanged(),
     };
     if !is_whole {
         let message = "the database was flushed while it was being read; open it again";
         return Err(Error::new(ErrorKind::Busy, message));
     }
-    read
+    read.map(|(core, _)| core)
 }
 
-fn read_files(parts: &Parts, version: &Arc<Version>) -> Result<Arc<Core>> {
+// With the database, whether a segment of the value log was missing.
+fn read_files(parts: &Parts, version: &Arc<Version>) -> Result<(Arc<Core>, bool)> {
     let (core, _) = load(parts, None, Arc::clone(version), None)?;
     // Held open from here on, as many as may be open, so that whoever removes them does not take
     // them from us.
     let values = core.values.values();
-    let hold = |segment| match values.is_full() {
-        true => Ok(()),
-        false => values.segment(segment).map(drop),
+    let mut lost = BTreeSet::new();
+    let mut hold = |segment| {
+        if values.is_full() {
+            return Ok(());
+        }
+        let name = FileName::Vlog(segment).to_string();
+        let is_there = parts.env.fs.exists(&parts.dir.join(name))?;
+        if !is_there {
+            lost.insert(segment);
+            return Ok(());
+        }
+        values.segment(segment).map(drop)
     };
     for segment in core.values.named() {
         hold(segment)?;
@@ -118,10 +133,11 @@ fn read_files(parts: &Parts, version: &Arc<Version>) -> Result<Arc<Core>> {
         }
     }
     core.files.set_beside_writer();
-    values.set_beside_writer();
+    let is_missing = !lost.is_empty();
+    values.set_beside_writer(lost);
     core.gate.set_read_only();
     regulate::set_memory(&core);
-    Ok(core)
+    Ok((core, is_missing))
 }
 
 // Reads the log of a version, and opens its keyspaces. Gives the segments that are in use too.
@@ -132,8 +148,8 @@ fn load(
     lock: Option<Box<dyn DirLock>>,
 ) -> Result<(Arc<Core>, Vec<FileNumber>)> {
     let mut targets = replay_targets(parts, &version)?;
-    let found = list_segments(parts, version.first_log)?;
-    let value_segments = list_values(parts)?;
+    let found = list_segments(parts, &version)?;
+    let value_segments = list_values(parts, &version)?;
     let db = &parts.resolved.db;
     let pool = ValuePool::new(db.value_buffer_bytes, db.value_flush_bytes);
     let open_max = db.value_segments_open_max();
@@ -176,25 +192,27 @@ fn open_manifest(parts: &Parts) -> Result<(Manifest, Arc<Version>)> {
     Ok((manifest, version))
 }
 
-fn list_segments(parts: &Parts, first_log: FileNumber) -> Result<Vec<FileNumber>> {
+fn list_segments(parts: &Parts, version: &Version) -> Result<Vec<FileNumber>> {
     let mut segments = Vec::new();
     for name in parts.env.fs.list(&parts.dir)? {
         if let Some(FileName::Wal(number)) = FileName::parse(&name)
-            && number >= first_log
+            && number >= version.first_log
+            && is_given_out(number, version.next_file)
         {
             segments.push(number);
         }
     }
     segments.sort_unstable();
-    check_first(first_log, &segments)?;
+    check_first(version.first_log, &segments)?;
     Ok(segments)
 }
 
 // Segments of the value log, by number, with the bytes that they take.
-fn list_values(parts: &Parts) -> Result<Vec<(FileNumber, u64)>> {
+fn list_values(parts: &Parts, version: &Version) -> Result<Vec<(FileNumber, u64)>> {
     let mut segments = Vec::new();
     for name in parts.env.fs.list(&parts.dir)? {
         if let Some(name @ FileName::Vlog(number)) = FileName::parse(&name)
+            && is_given_out(number, version.next_file)
             && let Some(size_bytes) = size_of(parts, name)?
         {
             segments.push((number, size_bytes));
@@ -229,7 +247,12 @@ fn size_of(parts: &Parts, name: FileName) -> Result<Option<u64>> {
 fn adopt_segments(core: &Core, kept: &[FileNumber]) -> Result<()> {
     for number in core.values.named() {
         let path = core.dir.join(FileName::Vlog(number).to_string());
-        let size = core.env.fs.file_size(&path)?;
+        let size = match core.env.fs.file_size(&path) {
+            // It was durable once, and is gone. Its values are lost, and whoever reads one of them
+            // is told; everything else in the database stays readable.
+            Err(error) if error.is_missing_file() => continue,
+            size => size?,
+        };
         let syncer = core.env.fs.open_log(&path, size)?.syncer();
         core.values.adopt(number, syncer);
     }

@@ -4,6 +4,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::types::ids::FileNumber;
 
+/// How far a file's number may lie ahead of what the manifest knows: numbers that were taken since
+/// its last edit. Each goes to a file, and an edit comes with every flush, so some hundreds are
+/// many.
+const UNRECORDED_MAX: u64 = 1 << 20;
+
+/// Whether a database whose next number is `next`, as far as its manifest knows, may have given out
+/// `number`. A file with any other number is a stranger's, whatever its name looks like: no number
+/// follows from it, and nobody removes it.
+pub fn is_given_out(number: FileNumber, next: FileNumber) -> bool {
+    number.0 < next.0.saturating_add(UNRECORDED_MAX)
+}
+
 /// The next free file number of a database. Any thread may take one.
 #[derive(Debug)]
 pub struct FileNumbers {

@@ -1,9 +1,9 @@
 //! Open segments of the value log, and the values that need no file.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
@@ -22,8 +22,8 @@ pub struct OpenValues {
     dir: PathBuf,
     open: OpenTable<VlogReader>,
     pool: Arc<ValuePool>,
-    /// Whether another process may remove segments.
-    is_beside_writer: AtomicBool,
+    /// Where another process may remove segments: those that were missing before it could.
+    lost_beside_writer: OnceLock<BTreeSet<FileNumber>>,
 }
 
 impl OpenValues {
@@ -35,7 +35,7 @@ impl OpenValues {
             dir: dir.into(),
             open: OpenTable::new(open_max),
             pool: ValuePool::new(0, 0),
-            is_beside_writer: AtomicBool::new(false),
+            lost_beside_writer: OnceLock::new(),
         }
     }
 
@@ -99,15 +99,16 @@ impl OpenValues {
     }
 
     /// Tells that another process has the database open for writing: a segment that is not there
-    /// any more was removed by it.
-    pub fn set_beside_writer(&self) {
-        self.is_beside_writer.store(true, Ordering::Relaxed);
+    /// any more was removed by it, unless it is one of `lost`, which were missing from the first.
+    pub fn set_beside_writer(&self, lost: BTreeSet<FileNumber>) {
+        self.lost_beside_writer.get_or_init(|| lost);
     }
 
     fn explain(&self, error: Error, number: FileNumber) -> Error {
         let path = self.dir.join(FileName::Vlog(number).to_string());
         let is_gone = || self.fs.exists(&path).is_ok_and(|is_there| !is_there);
-        if self.is_beside_writer.load(Ordering::Relaxed) && is_gone() {
+        let lost = self.lost_beside_writer.get();
+        if lost.is_some_and(|lost| !lost.contains(&number)) && is_gone() {
             return Error::new(ErrorKind::Busy, REMOVED_BY_WRITER).caused_by(error);
         }
         error
