@@ -26,6 +26,10 @@ const PACKINGS: [Packing; 2] = [Packing::Lz4, Packing::Zstd(3)];
 ///
 /// Errors: `Usage` where RocksDB was not built in.
 pub fn play(words: &[String], console: &mut Console<'_>) -> Outcome {
+    if words.iter().any(|word| word == "--help" || word == "-h") {
+        // The scenario's own flags are told by one engine alone; none is asked to run.
+        return run_among(&[], &["--help".to_owned()], console);
+    }
     let asked = Asked::of(words)?;
     if let Some(path) = &asked.html {
         json::check_writable(path)?;

@@ -18,6 +18,17 @@ fn a_page_needs_a_record() {
     assert_eq!(asked.html, Some("a.html".into()));
 }
 
+#[test]
+fn help_is_told_and_nothing_is_played() {
+    // Behind the words that `make reviews` gives, which name a record and a page that help makes
+    // neither of, and without any rival built in.
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let line = "--dir=nowhere --json=nowhere/run.json --html=nowhere/run.html --help";
+    let outcome = play(&words(line), &mut Console::new(&mut out, &mut err, false));
+    assert_eq!(outcome, Ok(()));
+    assert!(String::from_utf8(out).unwrap().contains("--scale"));
+}
+
 #[cfg(feature = "rocksdb")]
 #[test]
 fn three_contenders_read_the_same_reviews() {

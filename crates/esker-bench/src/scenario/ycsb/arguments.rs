@@ -92,27 +92,26 @@ pub fn parse(words: &[String]) -> Outcome<Arguments> {
 }
 
 impl Arguments {
-    /// A file if it is there, else a workload of that name.
+    /// The built-in workload of that name, else a file. A file whose name is that of a workload is
+    /// meant where a path says so, as `./f` does: a stray one must not change what is measured.
     fn add_workload(&mut self, name: &str) -> Outcome {
         let path = Path::new(name);
-        if path.is_file() {
+        let is_path = name.contains('/') && path.is_file();
+        let Some(found) = builtin::find(name).filter(|_| !is_path) else {
+            // Says why the file cannot be read.
             return self.properties.load(path);
+        };
+        self.properties.add_text(SHARED)?;
+        self.properties.add_text(found.text)?;
+        let letter = found.letter.to_ascii_uppercase();
+        let note = format!("workload {letter}, built in: {}", found.story);
+        self.notes.push(note);
+        if path.is_file() {
+            self.notes.push(format!(
+                "the file {name} here is passed over; ./{name} would be that file"
+            ));
         }
-        match builtin::find(name) {
-            Some(found) => {
-                self.properties.add_text(SHARED)?;
-                self.properties.add_text(found.text)?;
-                let note = format!(
-                    "workload {}, built in: {}",
-                    found.letter.to_ascii_uppercase(),
-                    found.story
-                );
-                self.notes.push(note);
-                Ok(())
-            }
-            // Says why the file cannot be read; a process substitution is no plain file.
-            None => self.properties.load(path),
-        }
+        Ok(())
     }
 
     /// The directory of the database: by option, by property, or one for each user among the
