@@ -18,6 +18,10 @@ pub enum Code {
     Usage = 2,
     /// The key is not there, or damage was found.
     NotFound = 3,
+    /// Ctrl-C ended it, which shells know by 128 and the signal's number.
+    Interrupted = 130,
+    /// `kill` ended it.
+    Terminated = 143,
 }
 
 /// Why a command stops.
@@ -63,6 +67,14 @@ impl Failure {
         }
     }
 
+    /// Somebody asked the process to stop; `code` says how.
+    pub fn stopped(code: Code, message: impl Into<String>) -> Failure {
+        Failure::Told {
+            code,
+            message: message.into(),
+        }
+    }
+
     /// The operating system refused something; `doing` reads like "cannot read reviews.txt".
     pub fn system(doing: impl Display, cause: &io::Error) -> Failure {
         Failure::failed(format!("{doing}: {cause}"))
@@ -72,7 +84,7 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         let code = match self {
             Failure::Told { code, message } => {
-                eprintln!("esker: {message}");
+                remark!("esker: {message}");
                 *code
             }
             Failure::Silent(code) => *code,
@@ -83,6 +95,8 @@ impl Failure {
             Code::Failed => 1,
             Code::Usage => 2,
             Code::NotFound => 3,
+            Code::Interrupted => 130,
+            Code::Terminated => 143,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    bench, care, dump, inspect, load, look, read, repair, settings, setup, write,
+    batch, bench, care, dump, inspect, keyspaces, load, look, read, repair, settings, setup, write,
 };
 use crate::demo;
 use crate::text::Format;
@@ -21,9 +21,15 @@ Examples:
   esker verify                       read every byte and check it
   esker repair                       tell what of a damaged database can be saved
 
+Keys and names of keyspaces are printed and read with the same escapes, and so are values where a
+line has key and value: \\\\ is a backslash, \\t a tab, \\n a line feed, \\r a carriage return, and
+\\xNN any byte, for bytes that are no UTF-8 and for characters that a terminal obeys. A value that
+`put` is given and `get` prints alone is taken as it is. --hex and --base64 need no escapes.
+
 Commands that only read change nothing, and work while another process has the database open.
 Exit codes: 0 done, 1 something failed, 2 the command line makes no sense, 3 the key is not there
-or damage was found. Values go to standard output, everything else to standard error.";
+or damage was found, 130 and 143 stopped by Ctrl-C or kill. Values go to standard output, everything
+else to standard error.";
 
 /// Work with an Esker database: an ordered key-value store in a directory.
 #[derive(Debug, Parser)]
@@ -45,7 +51,13 @@ pub struct Shared {
     #[arg(long, value_name = "DIR", env = "ESKER_DB", global = true)]
     pub db: Option<PathBuf>,
     /// Name of the keyspace
-    #[arg(long, value_name = "NAME", default_value = "default", global = true)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "default",
+        global = true,
+        value_parser = keyspace_name
+    )]
     pub keyspace: String,
     /// How keys are spelled: text, hex or base64
     #[arg(
@@ -99,15 +111,27 @@ impl Shared {
     }
 }
 
+/// The name of a keyspace as a word spells it.
+pub fn keyspace_name(word: &str) -> Result<String, String> {
+    let name = Format::Text.parse_field(word.as_bytes())?;
+    String::from_utf8(name).map_err(|_| "the name of a keyspace is UTF-8".into())
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Print the value of a key
+    /// Print the values of keys
     Get(read::Get),
     /// Set the value of a key
     Put(write::Put),
+    /// Fold an operand into the value of a key
+    Merge(write::Merge),
+    /// Write many entries together or not at all
+    Batch(batch::Batch),
     /// Remove a key, a prefix or a range
     Delete(write::Delete),
+    /// Print when keys expire
+    Expiry(read::Expiry),
     /// Print entries in the order of their keys
     Scan(read::Scan),
     /// Count entries
@@ -116,6 +140,8 @@ pub enum Command {
     Load(load::Load),
     /// Write entries as text that `load` reads back exactly
     Dump(dump::Dump),
+    /// List, create and drop keyspaces
+    Keyspaces(keyspaces::Keyspaces),
     /// Show what the database knows about itself
     Stats(look::Stats),
     /// Show the files of the tree, level by level

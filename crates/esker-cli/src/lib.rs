@@ -8,9 +8,11 @@
     reason = "a tool stands in the real world: files, clocks, threads and processes are its own"
 )]
 
+pub mod text;
+#[macro_use]
+mod remark;
 mod fail;
 mod quantity;
-pub mod text;
 mod out;
 mod progress;
 mod interrupt;

@@ -1,12 +1,15 @@
 //! From the command line to an open database.
 
+use std::ffi::OsString;
 use std::ops::Bound;
 use std::path::Path;
 
+use esker::store::names::FileName;
 use esker::{Builder, Db, Keyspace};
 
 use crate::fail::{Failure, Outcome};
 use crate::flags::Shared;
+use crate::text::escape;
 
 /// How often opening for reading is tried while another process writes: files go away seldom, so
 /// twice in a row is bad luck and four times is no luck at all.
@@ -65,9 +68,14 @@ pub fn try_for_reading(shared: &Shared) -> Outcome<esker::Result<Db>> {
 
 /// Opens an existing database for changes.
 pub fn for_changing(shared: &Shared) -> Outcome<Opened> {
+    with_keyspace(shared, try_for_changing(shared)??)
+}
+
+/// As [`for_changing`], of the whole database, for commands that say more of an error of the
+/// engine, which is the inner one.
+pub fn try_for_changing(shared: &Shared) -> Outcome<esker::Result<Db>> {
     refuse_nothing(shared)?;
-    let db = builder(shared)?.create_if_missing(false).open()?;
-    with_keyspace(shared, db)
+    Ok(builder(shared)?.create_if_missing(false).open())
 }
 
 /// Opens for new data: database and keyspace are created if they are not there.
@@ -79,6 +87,9 @@ pub fn for_filling(shared: &Shared) -> Outcome<Opened> {
 /// command line says nothing else.
 pub fn for_restoring(shared: &Shared, of_default: &[(String, String)]) -> Outcome<Opened> {
     let is_new = !has_database(directory(shared)?);
+    if is_new {
+        refuse_foreign(directory(shared)?)?;
+    }
     let mut builder = Db::builder(directory(shared)?);
     for (name, text) in of_default.iter().filter(|_| is_new) {
         builder = builder.set(name, text)?;
@@ -95,15 +106,21 @@ pub fn builder(shared: &Shared) -> Outcome<Builder> {
 
 fn set(mut builder: Builder, shared: &Shared) -> Outcome<Builder> {
     for pair in &shared.settings {
-        let Some((name, text)) = pair.split_once('=') else {
-            return Err(Failure::usage(format!(
-                "--set {pair} has no value; write --set name=value"
-            )));
-        };
-        let set = builder.set(name.trim(), text.trim());
+        let (name, text) = self::pair(pair)?;
+        let set = builder.set(name, text);
         builder = set.map_err(|error| Failure::usage(error.message()))?;
     }
     Ok(builder)
+}
+
+/// Name and text of one `--set`.
+pub fn pair(pair: &str) -> Outcome<(&str, &str)> {
+    match pair.split_once('=') {
+        Some((name, text)) => Ok((name.trim(), text.trim())),
+        None => Err(Failure::usage(format!(
+            "--set {pair} has no value; write --set name=value"
+        ))),
+    }
 }
 
 /// Bounds of keys from what the command line says.
@@ -121,20 +138,53 @@ pub fn bounds(shared: &Shared, from: Option<&str>, to: Option<&str>) -> Outcome<
 
 /// A key from a word of the command line.
 pub fn key(shared: &Shared, word: &str) -> Outcome<Vec<u8>> {
-    let parsed = shared.key_format().parse(word);
-    parsed.map_err(|reason| Failure::usage(format!("cannot read the key {word:?}: {reason}")))
+    let parsed = shared.key_format().parse_field(word.as_bytes());
+    parsed.map_err(|reason| Failure::usage(format!("cannot read the key \"{word}\": {reason}")))
 }
 
 fn with_keyspace(shared: &Shared, db: Db) -> Outcome<Opened> {
     let name = &shared.keyspace;
     let Some(keyspace) = db.existing_keyspace(name) else {
-        let names = db.keyspaces().join(", ");
+        let names = db.keyspaces().into_iter();
+        let names: Vec<String> = names.map(|name| escape(name.as_bytes())).collect();
         return Err(Failure::not_found(format!(
-            "there is no keyspace {name:?}; the database has: {names}"
+            "there is no keyspace \"{}\"; the database has: {}",
+            escape(name.as_bytes()),
+            names.join(", ")
         )));
     };
     Ok(Opened { db, keyspace })
 }
+
+/// A new database takes its directory for itself, so it is not made among what somebody else keeps
+/// there: a wrong word would else scatter files over a home directory.
+fn refuse_foreign(dir: &Path) -> Outcome {
+    // What cannot be listed, such as a file, the engine tells of.
+    let Ok(names) = std::fs::read_dir(dir) else {
+        return Ok(());
+    };
+    let names = names.flatten().map(|entry| entry.file_name());
+    let is_foreign = |name: &OsString| {
+        let name = name.to_string_lossy();
+        !OWN_FOLDERS.contains(&&*name) && FileName::parse(&name).is_none()
+    };
+    let mut foreign: Vec<OsString> = names.filter(is_foreign).collect();
+    foreign.sort();
+    let Some(first) = foreign.first() else {
+        return Ok(());
+    };
+    Err(Failure::failed(format!(
+        "{} holds no database and is not empty: it has {}; name a directory that is empty or not \
+         there, such as {}",
+        dir.display(),
+        first.display(),
+        dir.join("db").display()
+    )))
+}
+
+/// Folders beside which a database is at home: what a repair put aside, and what file systems begin
+/// with.
+const OWN_FOLDERS: [&str; 2] = ["lost", "lost+found"];
 
 /// Whether there is a database: the file that names the manifest is the last that is made and the
 /// first that is read.

@@ -65,7 +65,7 @@ impl Bar {
 
     /// Writes a line on standard error without tearing the bar.
     pub fn say(&self, line: &str) {
-        self.bar.suspend(|| eprintln!("{line}"));
+        self.bar.suspend(|| remark!("{line}"));
     }
 }
 

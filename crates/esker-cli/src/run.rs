@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::commands::{
-    bench, care, dump, inspect, load, look, read, repair, settings, setup, write,
+    batch, bench, care, dump, inspect, keyspaces, load, look, read, repair, settings, setup, write,
 };
 use crate::demo;
 use crate::fail::Outcome;
@@ -26,6 +26,10 @@ fn carry_out(cli: &Cli) -> Outcome {
     match &cli.command {
         Command::Get(args) => read::get(shared, args),
         Command::Put(args) => write::put(shared, args),
+        Command::Merge(args) => write::merge(shared, args),
+        Command::Batch(args) => batch::batch(shared, args),
+        Command::Expiry(args) => read::expiry(shared, args),
+        Command::Keyspaces(args) => keyspaces::keyspaces(shared, args),
         Command::Delete(args) => write::delete(shared, args),
         Command::Scan(args) => read::scan(shared, args),
         Command::Count(args) => read::count(shared, args),

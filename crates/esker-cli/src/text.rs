@@ -1,5 +1,7 @@
 //! Bytes as text and back: as they are, escaped on one line, in hex, in base64.
 
+use std::borrow::Cow;
+
 /// How keys or values are spelled on the command line and in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
@@ -13,8 +15,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// The bytes that a word of the command line spells. Text is taken literally, without
-    /// escapes.
+    /// The bytes that a value on the command line or a text in JSON spells. Text is taken
+    /// literally, without escapes.
     pub fn parse(self, word: &str) -> Result<Vec<u8>, String> {
         match self {
             Format::Text => Ok(word.as_bytes().to_vec()),
@@ -23,7 +25,8 @@ impl Format {
         }
     }
 
-    /// The bytes that a field of a line spells. Text is escaped.
+    /// The bytes that a key on the command line or a field of a line spells. Text is escaped, as
+    /// [`Format::show_field`] does.
     pub fn parse_field(self, field: &[u8]) -> Result<Vec<u8>, String> {
         match self {
             Format::Text => unescape(field),
@@ -42,19 +45,16 @@ impl Format {
     }
 }
 
-/// Text on one line: `\\`, `\t`, `\n`, `\r` for these four, `\xNN` for other control characters
-/// and for bytes that are not UTF-8; everything else as it is.
+/// Text on one line: `\\`, `\t`, `\n`, `\r` for these four, `\xNN` for the bytes of other
+/// characters that a terminal obeys and for bytes that are not UTF-8; everything else as it is.
 pub fn escape(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for char in chunk.valid().chars() {
             match char {
                 '\\' => text.push_str("\\\\"),
-                '\t' => text.push_str("\\t"),
-                '\n' => text.push_str("\\n"),
-                '\r' => text.push_str("\\r"),
-                '\0'..='\x1f' | '\x7f' => push_byte(&mut text, u32::from(char)),
-                _ => text.push(char),
+                char if is_unruly(char) => push_unruly(&mut text, char),
+                char => text.push(char),
             }
         }
         for byte in chunk.invalid() {
@@ -62,6 +62,69 @@ pub fn escape(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Text for people: what a terminal would obey instead of showing it is escaped, but for line
+/// feeds and tabs. Backslashes stay single, so this is no spelling that is read back.
+pub fn tame(text: &str) -> Cow<'_, str> {
+    let is_wild = |char: char| is_unruly(char) && !matches!(char, '\n' | '\t');
+    if !text.contains(is_wild) {
+        return Cow::Borrowed(text);
+    }
+    let mut tamed = String::with_capacity(text.len() + 8);
+    for char in text.chars() {
+        match is_wild(char) {
+            true => push_unruly(&mut tamed, char),
+            false => tamed.push(char),
+        }
+    }
+    Cow::Owned(tamed)
+}
+
+/// JSON that means the same, without characters that a terminal would obey.
+pub fn tame_json(json: String) -> String {
+    // Outside of strings JSON is ASCII, and inside it has escaped the controls up to here.
+    if json.bytes().all(|byte| byte < 0x7f) {
+        return json;
+    }
+    let mut tamed = String::with_capacity(json.len());
+    for char in json.chars() {
+        match char >= '\x7f' && is_unruly(char) {
+            true => tamed.push_str(&format!("\\u{:04x}", u32::from(char))),
+            false => tamed.push(char),
+        }
+    }
+    tamed
+}
+
+/// Controls (C0, DEL, C1), separators of lines, marks that turn the direction of what stands
+/// beside them, and such as nobody sees. All are in the first plane.
+fn is_unruly(char: char) -> bool {
+    matches!(
+        char,
+        '\0'..='\x1f'
+            | '\x7f'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200b}'
+            | '\u{200e}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+    )
+}
+
+fn push_unruly(text: &mut String, char: char) {
+    match char {
+        '\t' => text.push_str("\\t"),
+        '\n' => text.push_str("\\n"),
+        '\r' => text.push_str("\\r"),
+        _ => {
+            let mut bytes = [0; 4];
+            for byte in char.encode_utf8(&mut bytes).bytes() {
+                push_byte(text, u32::from(byte));
+            }
+        }
+    }
 }
 
 fn push_byte(text: &mut String, byte: u32) {

@@ -76,7 +76,8 @@ pub fn compact(shared: &Shared, args: &Compact) -> Outcome {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The second database holds everything written so far and shares its sorted files with the first, so
-it takes no time and nearly no space; each can then be written without the other.
+it takes no time and nearly no space; each can then be written without the other. No other process
+may have the database open: from one that has, `esker dump --all` takes a copy.
 
 Example:
   esker checkpoint /backup/harbour-monday")]
@@ -88,12 +89,15 @@ pub struct Checkpoint {
 
 /// Makes a checkpoint.
 pub fn checkpoint(shared: &Shared, args: &Checkpoint) -> Outcome {
-    let opened = open::for_changing(shared)?;
+    let db = match open::try_for_changing(shared)? {
+        Err(error) if error.kind() == ErrorKind::Locked => return Err(held(&error)),
+        opened => opened?,
+    };
     {
         let _spinner = Spinner::start("linking files");
-        opened.db.checkpoint(&args.target)?;
+        db.checkpoint(&args.target)?;
     }
-    opened.close()?;
+    db.close()?;
     let mut out = Out::lock();
     let target = args.target.display().to_string();
     if shared.json {
@@ -104,6 +108,18 @@ pub fn checkpoint(shared: &Shared, args: &Checkpoint) -> Outcome {
         ))?;
     }
     Ok(out.finish()?)
+}
+
+/// Only who writes a database can say which of its files belong together, so a checkpoint of one
+/// that is open elsewhere is that process's to make.
+fn held(error: &esker::Error) -> Failure {
+    let told = error.message();
+    let who = told.split(';').next().unwrap_or(told);
+    Failure::failed(format!(
+        "{who}, and files that are being written cannot be linked from outside; have that process \
+         call Db::checkpoint, or copy what it holds now with `esker dump --all | esker load --db \
+         DIR -`"
+    ))
 }
 
 /// Read every byte and check it
@@ -160,7 +176,7 @@ pub fn verify(shared: &Shared) -> Outcome {
     if report.is_whole() {
         return Ok(());
     }
-    eprintln!("esker: there is damage; `esker repair` tells, changing nothing, what can be saved");
+    remark!("esker: there is damage; `esker repair` tells, changing nothing, what can be saved");
     Err(Failure::Silent(Code::NotFound))
 }
 

@@ -17,6 +17,7 @@ use crate::open;
 use crate::out::Out;
 use crate::progress::Bar;
 use crate::quantity;
+use crate::text::tame_json;
 
 /// Entries between two looks at the clock: rare enough to cost nothing.
 const TOLD_EVERY: u64 = 4096;
@@ -137,10 +138,10 @@ pub fn dump(shared: &Shared, args: &Dump) -> Outcome {
     }
     let (entries, expiring) = writer.finish()?;
     if args.output.is_some() {
-        eprintln!("dumped {} entries", quantity::count(entries));
+        remark!("dumped {} entries", quantity::count(entries));
     }
     if expiring > 0 {
-        eprintln!(
+        remark!(
             "esker: {} that expire; tsv has no place for that, and `load` would keep them for \
              good; --format jsonl has",
             quantity::counted_as(expiring, "entry", "entries")
@@ -168,7 +169,7 @@ impl Writer<'_> {
         }
         let keyspaces = keyspaces.iter();
         let named = keyspaces.map(|one| (one.name().to_owned(), one.own_settings()));
-        let head = Head(named.collect()).to_line();
+        let head = tame_json(Head(named.collect()).to_line().to_string());
         self.target.write(format!("{head}\n").as_bytes())
     }
 
@@ -212,7 +213,9 @@ impl Writer<'_> {
         if self.is_whole {
             object["keyspace"] = keyspace.name().into();
         }
-        format!("{object}\n")
+        let mut line = tame_json(object.to_string());
+        line.push('\n');
+        line
     }
 
     /// Writes the end; how many entries there were, and how many lost their expiry.

@@ -93,12 +93,12 @@ pub fn inspect(shared: &Shared, args: &Inspect) -> Outcome {
     }
     out.finish()?;
     if paths.is_empty() {
-        eprintln!("esker: the database has no {}", kind.noun());
+        remark!("esker: the database has no {}", kind.noun());
     }
     match wholeness {
         Wholeness::Whole => Ok(()),
         Wholeness::Damaged => {
-            eprintln!(
+            remark!(
                 "esker: some bytes could not be read; `esker verify` tells whether that matters"
             );
             Err(Failure::Silent(Code::NotFound))

@@ -132,10 +132,13 @@ pub fn load(shared: &Shared, args: &Load) -> Outcome {
     outcome.and(closed)?;
     match tally.cut_short {
         None => refuse_nothing_loaded(&tally),
-        Some((Cut::Interrupted, line)) => Err(Failure::failed(format!(
-            "stopped as asked at line {line} of {name}; what was loaded is in the database, and \
-             loading the file again from the start does no harm"
-        ))),
+        Some((Cut::Interrupted, line)) => Err(Failure::stopped(
+            interrupt.code(),
+            format!(
+                "stopped as asked at line {line} of {name}; what was loaded is in the database, \
+                 and loading the file again from the start does no harm"
+            ),
+        )),
         Some((Cut::Malformed, line)) => Err(Failure::failed(format!(
             "stopped at the malformed record in line {line} of {name}; mend it, or leave such \
              records out with --on-error skip"
@@ -202,7 +205,7 @@ fn report(shared: &Shared, tally: &Tally, took: Duration) -> Outcome {
     let hidden = tally.malformed - tally.shown.len() as u64;
     if hidden > 0 {
         let hidden = quantity::counted(hidden, "malformed record");
-        eprintln!("esker: and {hidden} more");
+        remark!("esker: and {hidden} more");
     }
     let mut out = Out::lock();
     if shared.json {

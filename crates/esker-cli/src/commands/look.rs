@@ -39,7 +39,7 @@ pub fn stats(shared: &Shared, args: &Stats) -> Outcome {
         out.json_page(&stats_to_json(&stats))?;
         return Ok(out.finish()?);
     }
-    out.raw(stats.to_string().as_bytes())?;
+    out.text(stats.to_string())?;
     if args.counters {
         let mut table = Table::new([
             ("counter", Side::Left),
@@ -206,7 +206,7 @@ pub fn levels(shared: &Shared, args: &Levels) -> Outcome {
 fn write(path: &Path, text: &str) -> Outcome {
     std::fs::write(path, text)
         .map_err(|error| Failure::system(format!("cannot write {}", path.display()), &error))?;
-    eprintln!("wrote {}", path.display());
+    remark!("wrote {}", path.display());
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 
 pub mod read;
 pub mod write;
+pub mod batch;
+pub mod keyspaces;
 pub mod load;
 pub mod dump;
 pub mod look;

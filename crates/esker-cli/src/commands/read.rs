@@ -11,52 +11,145 @@ use crate::json;
 use crate::open::{self, Bounds, Opened};
 use crate::out::Out;
 use crate::progress::Bar;
-use crate::text::Format;
+use crate::text::{Format, escape};
 
 /// Entries between two looks at the clock: rare enough to cost nothing.
 const TOLD_EVERY: u64 = 4096;
 
-/// Print the value of a key
+/// Print the values of keys
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   esker get ship:anna                the value, and a line feed behind it
   esker get --raw photo:7 > 7.jpg    the bytes as they are
-  esker get --hex 0001ff             key and value in hex")]
+  esker get ship:anna ship:bela      a line for each that is there: key, tab, value
+  esker get --hex 0001ff             key and value in hex
+  esker get 'C:\\\\temp\\xff'          a key as `esker scan` prints it
+
+A value is written as it is, to a terminal without what the terminal would obey; --raw leaves that
+in, too.")]
 pub struct Get {
-    /// The key
-    key: String,
-    /// No line feed behind the value
+    /// The key; of several, each that is there gives a line with key, tab and value
+    #[arg(required = true)]
+    key: Vec<String>,
+    /// No line feed behind the value, and the bytes as they are
     #[arg(long)]
     raw: bool,
+    /// The value is a number of the merge operators on uint64
+    #[arg(long, conflicts_with = "raw")]
+    number: bool,
 }
 
-/// Prints the value, or exits with 3.
+/// Prints the values, or exits with 3 where a key is not there.
 pub fn get(shared: &Shared, args: &Get) -> Outcome {
-    let key = open::key(shared, &args.key)?;
-    let opened = open::for_reading(shared)?;
-    let value = opened.keyspace.get(&key)?;
-    let mut out = Out::lock();
-    if shared.json {
-        let spelled = value
-            .as_ref()
-            .map(|value| json::spell(shared.value_format(), value));
-        out.json(&json!({ "key": json::spell(shared.key_format(), &key), "value": spelled }))?;
-        out.finish()?;
-        return value.map(drop).ok_or(Failure::Silent(Code::NotFound));
+    let words = args.key.iter();
+    let keys: Vec<Vec<u8>> = words
+        .map(|word| open::key(shared, word))
+        .collect::<Outcome<_>>()?;
+    if args.raw && keys.len() > 1 {
+        return Err(Failure::usage("--raw is for one key"));
     }
-    let Some(value) = value else {
-        return Err(Failure::not_found(format!(
-            "there is no key {:?} in keyspace {}; `esker scan` lists those there are",
-            args.key, shared.keyspace
-        )));
-    };
+    let opened = open::for_reading(shared)?;
+    let values = opened.keyspace.multi_get(&keys)?;
+    let mut out = Out::lock();
+    let mut missing = None;
+    for (key, value) in keys.iter().zip(values) {
+        if shared.json {
+            let value = value.as_ref();
+            let value = value.map(|value| json::spell(shared.value_format(), value));
+            let key = json::spell(shared.key_format(), key);
+            missing = missing.or(value.is_none().then_some(Failure::Silent(Code::NotFound)));
+            out.json(&json!({ "key": key, "value": value }))?;
+            continue;
+        }
+        match value {
+            Some(value) if args.number => {
+                let number = <[u8; 8]>::try_from(&value[..]).map(u64::from_le_bytes);
+                let number = number.map_err(|_| {
+                    Failure::failed("the value has not the 8 bytes of a number; leave out --number")
+                })?;
+                heading(&mut out, shared, key, keys.len())?;
+                out.line(number.to_string())?;
+            }
+            Some(value) if keys.len() > 1 => line(&mut out, shared, key, Some(&value))?,
+            Some(value) => show(&mut out, shared, args, &value)?,
+            None => {
+                let failure = not_there(shared, key);
+                // The last of them ends the command, the others are told on the way.
+                if let Some(Failure::Told { message, .. }) = missing.replace(failure) {
+                    remark!("esker: {message}");
+                }
+            }
+        }
+    }
+    out.finish()?;
+    missing.map_or(Ok(()), Err)
+}
+
+fn heading(out: &mut Out, shared: &Shared, key: &[u8], count: usize) -> Outcome {
+    if count > 1 {
+        out.raw(shared.key_format().show_field(key).as_bytes())?;
+        out.raw(b"\t")?;
+    }
+    Ok(())
+}
+
+fn show(out: &mut Out, shared: &Shared, args: &Get, value: &[u8]) -> Outcome {
     match shared.value_format() {
-        Format::Text => out.raw(&value)?,
-        coded => out.raw(coded.show_field(&value).as_bytes())?,
+        Format::Text if !args.raw && Out::is_terminal() => {
+            out.text(String::from_utf8_lossy(value))?;
+        }
+        Format::Text => out.raw(value)?,
+        coded => out.raw(coded.show_field(value).as_bytes())?,
     }
     if !args.raw {
         out.raw(b"\n")?;
+    }
+    Ok(())
+}
+
+fn not_there(shared: &Shared, key: &[u8]) -> Failure {
+    Failure::not_found(format!(
+        "there is no key \"{}\" in keyspace \"{}\"; `esker scan` lists those there are",
+        shared.key_format().show_field(key),
+        escape(shared.keyspace.as_bytes())
+    ))
+}
+
+/// Print when keys expire
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  esker expiry lock:7             the second since 1970 from which it is gone, or never
+  esker expiry lock:7 lock:8      a line for each: key, tab, second
+  date -d @$(esker expiry lock:7)")]
+pub struct Expiry {
+    /// The keys
+    #[arg(required = true)]
+    key: Vec<String>,
+}
+
+/// Prints expiries, or exits with 3 where a key is not there.
+pub fn expiry(shared: &Shared, args: &Expiry) -> Outcome {
+    let words = args.key.iter();
+    let keys: Vec<Vec<u8>> = words
+        .map(|word| open::key(shared, word))
+        .collect::<Outcome<_>>()?;
+    let opened = open::for_reading(shared)?;
+    let mut out = Out::lock();
+    for key in &keys {
+        let Some(valued) = opened.keyspace.get_valued(key)? else {
+            out.finish()?;
+            return Err(not_there(shared, key));
+        };
+        let seconds = valued.expiry_unix_s;
+        if shared.json {
+            let key = json::spell(shared.key_format(), key);
+            out.json(&json!({ "key": key, "expires": seconds }))?;
+        } else {
+            heading(&mut out, shared, key, keys.len())?;
+            out.line(seconds.map_or_else(|| "never".into(), |second| second.to_string()))?;
+        }
     }
     Ok(out.finish()?)
 }
@@ -124,8 +217,8 @@ Examples:
   esker scan --from a --to m --limit 10  the first ten from a up to m
   esker scan --reverse --keys-only       keys, the last first
 
-Tabs, line feeds, backslashes and bytes that are no text are shown as \\t, \\n, \\\\ and \\xNN; with
---hex or --base64 they need no such care. With --json each line is an object.")]
+Keys and values are escaped as `esker --help` says; with --hex or --base64 they need no such care.
+With --json each line is an object.")]
 pub struct Scan {
     #[command(flatten)]
     keys: Keys,

@@ -49,20 +49,20 @@ pub fn repair(shared: &Shared, args: &Repair) -> Outcome {
     if shared.json {
         out.json_page(&report_to_json(shared.key_format(), &report))?;
     } else {
-        out.raw(report.to_string().as_bytes())?;
+        out.text(report.to_string())?;
     }
     out.finish()?;
     if report.is_whole() || !report.is_dry_run {
         return Ok(());
     }
     if report.is_lossy() {
-        eprintln!(
+        remark!(
             "esker: nothing was changed, and something is lost; restore a backup, or run `esker \
              repair --yes` to keep the rest"
         );
         return Err(Failure::Silent(Code::NotFound));
     }
-    eprintln!("esker: nothing was changed; run `esker repair --yes`, which loses nothing");
+    remark!("esker: nothing was changed; run `esker repair --yes`, which loses nothing");
     Ok(())
 }
 

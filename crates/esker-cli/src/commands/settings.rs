@@ -100,11 +100,7 @@ fn of_database(shared: &Shared) -> Outcome<Vec<Line>> {
 fn of_new_database(shared: &Shared) -> Outcome<Vec<Line>> {
     let mut pairs = Vec::new();
     for pair in &shared.settings {
-        let split = pair.split_once('=');
-        let (name, text) = split.ok_or_else(|| {
-            Failure::usage(format!("--set {pair} has no value; write --set name=value"))
-        })?;
-        pairs.push((name.trim(), text.trim()));
+        pairs.push(open::pair(pair)?);
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let resolved = resolve(Profile::default(), &pairs, cores);

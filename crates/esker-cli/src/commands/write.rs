@@ -106,6 +106,51 @@ fn read_value(shared: &Shared) -> Outcome<Vec<u8>> {
     }
 }
 
+/// Fold an operand into the value of a key, by the keyspace's merge operator
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  esker keyspaces create visits --set merge_operator=uint64add
+  esker merge --keyspace visits --number ship:anna 1    a counter, 8 bytes little-endian
+  esker get --keyspace visits --number ship:anna        what it counts
+  esker merge --set merge_operator=append log:7 'in port'
+
+Operators: uint64add, uint64max, uint64min, append. The keyspace `default` takes the one that --set
+names when it has none; a keyspace keeps its operator.")]
+pub struct Merge {
+    /// The key
+    key: String,
+    /// The operand
+    operand: String,
+    /// The operand is a number of the operators on uint64
+    #[arg(long)]
+    number: bool,
+    /// What the write must survive: memory (nothing), buffered (a kill) or sync (loss of power)
+    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
+    durability: Option<Survives>,
+}
+
+/// Merges an operand.
+pub fn merge(shared: &Shared, args: &Merge) -> Outcome {
+    let key = open::key(shared, &args.key)?;
+    let word = &args.operand;
+    let wrong = |reason| Failure::usage(format!("cannot read the operand \"{word}\": {reason}"));
+    let operand = match args.number {
+        true => word
+            .parse::<u64>()
+            .map(|number| number.to_le_bytes().to_vec())
+            .map_err(|error| wrong(error.to_string()))?,
+        false => shared.value_format().parse(word).map_err(wrong)?,
+    };
+    let opened = open::for_filling(shared)?;
+    let keyspace = opened
+        .keyspace
+        .with_write(Survives::options(args.durability));
+    keyspace.merge(&key, &operand)?;
+    drop(keyspace);
+    opened.close()
+}
+
 /// Remove a key, a prefix or a range
 #[derive(Debug, Args)]
 #[command(after_help = "\

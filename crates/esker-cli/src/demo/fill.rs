@@ -93,7 +93,7 @@ fn records_of(path: &Path, put: &mut dyn FnMut(&[u8], &[u8]) -> Outcome) -> Outc
         }
     }
     if malformed > 0 {
-        eprintln!("{malformed} malformed records were left out");
+        remark!("{malformed} malformed records were left out");
     }
     Ok(())
 }

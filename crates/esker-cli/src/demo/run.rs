@@ -220,7 +220,7 @@ struct Told {
 impl Told {
     fn line(&mut self, text: &str) -> Outcome {
         if self.is_json {
-            eprintln!("{text}");
+            remark!("{text}");
             return Ok(());
         }
         let mut out = Out::lock();

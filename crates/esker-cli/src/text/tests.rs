@@ -1,6 +1,6 @@
 //! Bytes to text and back.
 
-use super::{Format, escape, parse_base64, show_base64, unescape};
+use super::{Format, escape, parse_base64, show_base64, tame, tame_json, unescape};
 
 const FORMATS: [Format; 3] = [Format::Text, Format::Hex, Format::Base64];
 
@@ -58,8 +58,32 @@ fn nonsense_is_refused() {
 }
 
 #[test]
-fn words_of_the_command_line_are_literal() {
-    // A path of Windows is a key like any other; only fields of lines know escapes.
-    assert_eq!(Format::Text.parse(r"C:\temp").unwrap(), br"C:\temp");
+fn what_is_shown_is_read_back() {
+    // Keys as `scan` prints them are keys as `get` reads them; a value is what the shell gave.
     assert_eq!(escape(br"C:\temp"), r"C:\\temp");
+    assert_eq!(Format::Text.parse_field(br"C:\\temp").unwrap(), br"C:\temp");
+    assert_eq!(Format::Text.parse(r"C:\temp").unwrap(), br"C:\temp");
+}
+
+#[test]
+fn nothing_that_a_terminal_obeys_gets_through() {
+    // Escape sequences, carriage returns, C1, bidirectional marks, by every way out.
+    let wild = "\u{1b}[2J\r\u{9b}31m\u{202e}\u{2066}\u{200f}\u{feff}\u{2028}\u{7f}ü漢👩‍🚀";
+    let is_wild = |char: char| char.is_control() || ('\u{2028}'..='\u{202e}').contains(&char);
+    let shown = escape(wild.as_bytes());
+    assert!(
+        !shown.contains(is_wild) && shown.ends_with("ü漢👩‍🚀"),
+        "{shown}"
+    );
+    assert_eq!(unescape(shown.as_bytes()).unwrap(), wild.as_bytes());
+    let told = tame(wild);
+    assert!(!told.contains(is_wild), "{told}");
+    assert_eq!(tame("a\tb\nc\\"), "a\tb\nc\\");
+    let json = serde_json::Value::from(wild);
+    let tamed = tame_json(json.to_string());
+    assert!(!tamed.contains(is_wild), "{tamed}");
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&tamed).unwrap(),
+        json
+    );
 }

@@ -14,6 +14,22 @@ fn checkpoint_is_a_database_of_its_own() {
 }
 
 #[test]
+fn a_database_that_is_open_is_copied_by_dump() {
+    // A checkpoint of it is refused, and says what to do instead; that works.
+    let bench = Bench::new();
+    let db = esker::Db::open(bench.path("db")).unwrap();
+    db.put("a", "1").unwrap();
+    let ran = bench.run(&["checkpoint", "copy"]).exits(1);
+    let remedy = "`esker dump --all | esker load --db DIR -`";
+    assert!(ran.err.contains(remedy), "{}", ran.err);
+    assert!(!bench.path("copy").exists());
+    let dump = bench.ok(&["dump", "--all"]).out;
+    bench.feed(&["load", "--db", "copy", "-"], &dump).exits(0);
+    assert_eq!(bench.ok(&["scan", "--db", "copy"]).text(), "a\t1\n");
+    db.close().unwrap();
+}
+
+#[test]
 fn damage_is_found_and_is_three() {
     // A whole database first; then one byte of a sorted file is changed.
     let bench = Bench::new();

@@ -73,3 +73,44 @@ fn ranges_are_deleted_whole() {
     bench.ok(&["delete", "--from", ""]);
     assert_eq!(bench.ok(&["count"]).text(), "0\n");
 }
+
+#[test]
+fn a_database_is_not_made_among_other_files() {
+    // A directory of somebody's: nothing is written there, and the remedy works. What a file system
+    // begins with, and a creation that a crash cut short, are no hindrance.
+    let bench = Bench::new();
+    bench.file("letter.txt", "Dear Anna");
+    let here = bench.path("").display().to_string();
+    for words in [
+        &["put", "a", "1"][..],
+        &["load", "letter.txt", "--format", "tsv"],
+    ] {
+        let ran = bench.run(&[words, &["--db", &here]].concat()).exits(1);
+        assert!(
+            ran.err.contains("letter.txt; name a directory"),
+            "{}",
+            ran.err
+        );
+    }
+    let names = std::fs::read_dir(bench.path("")).unwrap();
+    assert_eq!(names.count(), 1);
+    std::fs::create_dir_all(bench.path("db/lost+found")).unwrap();
+    std::fs::write(bench.path("db/LOCK"), "").unwrap();
+    bench.ok(&["put", "a", "1"]);
+    bench.file("db/notes.txt", "later files are the user's business");
+    bench.ok(&["put", "a", "2"]);
+}
+
+#[test]
+fn a_stray_file_changes_no_workload() {
+    // A file named as a workload is lies here by chance: the workload runs, and it is said how the
+    // file would be meant.
+    let bench = Bench::new();
+    bench.file("f", "recordcount=nonsense\n");
+    let words = ["bench", "ycsb", "load", "--db", "y", "-p", "recordcount=10"];
+    let ran = bench.ok(&[&words[..], &["--workload", "f"]].concat());
+    assert!(ran.err.contains("workload F, built in"), "{}", ran.err);
+    assert!(ran.err.contains("./f would be that file"), "{}", ran.err);
+    let ran = bench.run(&[&words[..], &["--workload", "./f"]].concat());
+    assert!(!ran.err.contains("built in"), "{}", ran.err);
+}

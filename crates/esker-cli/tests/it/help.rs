@@ -2,14 +2,18 @@
 
 use crate::tool::Bench;
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 23] = [
     "get",
     "put",
+    "merge",
+    "batch",
     "delete",
+    "expiry",
     "scan",
     "count",
     "load",
     "dump",
+    "keyspaces",
     "stats",
     "levels",
     "compact",

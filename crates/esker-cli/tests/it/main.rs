@@ -5,6 +5,7 @@
 
 mod tool;
 mod codes;
+mod escapes;
 mod help;
 mod json;
 mod settings;
@@ -15,4 +16,5 @@ mod care;
 mod repair;
 mod restore;
 mod inspect;
+mod keyspaces;
 mod kill_demo;

@@ -42,7 +42,12 @@ fn nothing_is_drawn_when_piped() {
 
 #[test]
 fn interrupted_load_says_how_far_it_came() {
-    // Ctrl-C in the middle: the database is whole, and holds exactly what was reported.
+    // Ctrl-C or kill in the middle: the database is whole, and holds exactly what was reported.
+    stopped_load("INT", 130);
+    stopped_load("TERM", 143);
+}
+
+fn stopped_load(signal: &str, code: i32) {
     let bench = Bench::new();
     let mut command = bench.command(&["load", "--format", "tsv", "--batch-bytes", "1", "-"]);
     command
@@ -62,11 +67,11 @@ fn interrupted_load_says_how_far_it_came() {
     }
     let pid = child.id().to_string();
     // The shell's own: a bare machine has no program of that name.
-    let interrupt = ["-c", "kill -INT \"$1\"", "sh", &pid];
+    let interrupt = ["-c", "kill -s \"$2\" \"$1\"", "sh", &pid, signal];
     let sent = Command::new("sh").args(interrupt).status().unwrap();
     assert!(sent.success());
     while write() {}
-    let ran = Ran::from(child.wait_with_output().unwrap()).exits(1);
+    let ran = Ran::from(child.wait_with_output().unwrap()).exits(code);
     assert!(ran.err.contains("stopped as asked at line"), "{}", ran.err);
     let loaded = ran.text().strip_prefix("loaded ").unwrap();
     let (loaded, _) = loaded.split_once(" record").unwrap();
