@@ -257,7 +257,7 @@ fn log_records() {
     let capacity_bytes = offset_of(RECORD_COUNT);
     let fill = |name: &str, is_recycled: bool| {
         let path = room.path().join("log");
-        let mut log = RealLogFile::open(&path, capacity_bytes).expect("a log");
+        let mut log = RealLogFile::open(&*path, capacity_bytes).expect("a log");
         let what = if is_recycled { "again" } else { "new" };
         time(&format!("log record: {name}, {what}"), RECORD_COUNT, || {
             for index in 0..RECORD_COUNT {

@@ -12,20 +12,19 @@ use crate::store::names::FileName;
 /// The manifest of every new database: number 0 is never given out.
 const FIRST_MANIFEST: FileNumber = FileNumber(1);
 
-/// Makes the directory where it may be made, and takes its lock; none for reading only.
+/// Makes the directory where it may be made, holds it, and takes its lock; none for reading only.
+/// From here on `parts` come to the directory that was there, whatever becomes of its path.
 ///
 /// Errors: `Invalid` when there is a database and must not be, or the other way round; `Locked`;
 /// `Corruption` when there are files of a database but no CURRENT.
-pub fn prepare_directory(parts: &Parts) -> Result<Option<Box<dyn DirLock>>> {
-    let fs = &parts.env.fs;
-    let options = &parts.resolved.db;
-    let place = parts.dir.display();
+pub fn prepare_directory(parts: &mut Parts) -> Result<Option<Box<dyn DirLock>>> {
+    let place = parts.dir.display().to_string();
     if parts.dir.as_os_str().is_empty() {
         let message = "the path of a database is empty; name a directory";
         return Err(Error::invalid(message));
     }
     let is_there = has_database(parts)?;
-    if !is_there && !options.create_if_missing {
+    if !is_there && !parts.resolved.db.create_if_missing {
         refuse_lost_current(parts)?;
         return Err(Error::invalid(format!(
             "there is no database in {place}; create one by opening it for writing with \
@@ -33,14 +32,19 @@ pub fn prepare_directory(parts: &Parts) -> Result<Option<Box<dyn DirLock>>> {
         )));
     }
     if parts.is_read_only {
+        hold(parts)?;
         return Ok(None);
     }
     if !is_there {
         refuse_lost_current(parts)?;
     }
-    fs.create_dir_all(&parts.dir)?;
-    let lock = fs.lock(&parts.dir.join(FileName::Lock.to_string()))?;
-    if is_there && options.error_if_exists {
+    parts.env.fs.create_dir_all(&parts.dir)?;
+    hold(parts)?;
+    let lock = parts
+        .env
+        .fs
+        .lock(&parts.dir.join(FileName::Lock.to_string()))?;
+    if is_there && parts.resolved.db.error_if_exists {
         return Err(Error::invalid(format!(
             "there is a database in {place} already, and error_if_exists is set"
         )));
@@ -49,6 +53,13 @@ pub fn prepare_directory(parts: &Parts) -> Result<Option<Box<dyn DirLock>>> {
         refuse_lost_current(parts)?;
     }
     Ok(Some(lock))
+}
+
+fn hold(parts: &mut Parts) -> Result<()> {
+    if let Some(held) = parts.env.fs.hold_dir(&parts.dir)? {
+        parts.env.fs = held;
+    }
+    Ok(())
 }
 
 fn has_database(parts: &Parts) -> Result<bool> {

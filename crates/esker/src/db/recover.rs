@@ -33,8 +33,8 @@ use crate::store::vlog::value_pool::ValuePool;
 const READ_TRIES: usize = 6;
 
 /// Opens what is in the directory, or creates it.
-pub fn open(parts: Parts) -> Result<Arc<Core>> {
-    let lock = prepare_directory(&parts)?;
+pub fn open(mut parts: Parts) -> Result<Arc<Core>> {
+    let lock = prepare_directory(&mut parts)?;
     if parts.is_read_only {
         return open_read_only(&parts);
     }

@@ -6,12 +6,14 @@
 //! failed sync leaves it unknown which bytes are durable, and a second try proves nothing.
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use crate::base::types::error::Result;
+use crate::base::types::error::{Error, Result};
 
-/// Files and directories. Every method may be called from any thread.
+/// Files and directories. Every method may be called from any thread. A symbolic link in the place
+/// of a file is refused.
 ///
 /// Errors: `OutOfSpace` where the disk is full, `OutOfFiles` where the process may not open one
 /// more, else `Io` with the path in the message.
@@ -32,13 +34,22 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// Creates (or empties) a file that is written from front to back.
     fn create(&self, path: &Path) -> Result<Box<dyn AppendFile>>;
 
+    /// The same for a file that must not be there yet: what is there is somebody else's.
+    fn create_new(&self, path: &Path) -> Result<Box<dyn AppendFile>> {
+        if self.exists(path)? {
+            let cause = io::ErrorKind::AlreadyExists.into();
+            return Err(Error::io("create", cause).in_file(path.display()));
+        }
+        self.create(path)
+    }
+
     /// Creates a file for a log with room for `capacity_bytes`, allocated on the disk, or takes
     /// over the file that is there (a recycled segment: its old bytes stay readable until
     /// overwritten; it is grown if smaller). A file that is new reads as zeros.
     fn open_log(&self, path: &Path, capacity_bytes: u64) -> Result<Box<dyn LogFile>>;
 
     /// Creates a file with `capacity_bytes` allocated on the disk where that is possible, whose
-    /// parts are filled by several threads. It reads as zeros; one that is there is emptied.
+    /// parts are filled by several threads. It reads as zeros, and must not be there yet.
     fn create_extent(&self, path: &Path, capacity_bytes: u64) -> Result<Arc<dyn ExtentFile>>;
 
     /// Opens a file for reading.
@@ -65,6 +76,14 @@ pub trait Fs: Send + Sync + fmt::Debug {
 
     /// Bytes that can still be written below `dir`.
     fn free_bytes(&self, dir: &Path) -> Result<u64>;
+
+    /// The same file system, but whatever is asked of a path in `dir` goes to the directory that is
+    /// there now, though that be moved away; and once its lock was taken by the result, changes in
+    /// it are refused when the lock is no longer there. `None` where a path stays what it is.
+    fn hold_dir(&self, dir: &Path) -> Result<Option<Arc<dyn Fs>>> {
+        let _unmoved = dir;
+        Ok(None)
+    }
 
     /// How many of `wanted` files `keeper` may keep open. It is asked to close some of them when
     /// the process may not open one more. May be called again with another number.

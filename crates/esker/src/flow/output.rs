@@ -346,7 +346,7 @@ impl Output {
             let settings = &self.settings;
             let number = settings.numbers.take();
             let path = settings.dir.join(FileName::Sst(number).to_string());
-            let file = settings.env.fs.create(&path)?;
+            let file = settings.env.fs.create_new(&path)?;
             self.begun.push(number);
             let build = BuildSettings {
                 number,

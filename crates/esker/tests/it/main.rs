@@ -29,6 +29,7 @@ mod repair;
 mod fixture;
 mod fixture_values;
 mod limits;
+mod meeting;
 mod space;
 mod large_values;
 mod value_pool;

@@ -104,6 +104,11 @@ fn create_empties_what_was_there(fs: &dyn Fs, dir: &Path) {
     write_file(fs, &path, b"new");
     assert_eq!(read_file(fs, &path), b"new");
     assert_eq!(names(fs, dir), ["a"]);
+    let error = fs.create_new(&path).err().unwrap();
+    assert_eq!(error.io_kind(), Some(std::io::ErrorKind::AlreadyExists));
+    assert_eq!(read_file(fs, &path), b"new");
+    drop(fs.create_new(&dir.join("b")).unwrap());
+    assert_eq!(read_file(fs, &dir.join("b")), b"");
 }
 
 // Recovery tells a missing file from a broken disk.
@@ -250,6 +255,9 @@ fn a_recycled_log_keeps_its_bytes_and_grows(fs: &dyn Fs, dir: &Path) {
 fn an_extent_is_filled_in_any_order_and_trimmed(fs: &dyn Fs, dir: &Path) {
     let path = dir.join("1.vlog");
     write_file(fs, &path, b"something older");
+    assert!(fs.create_extent(&path, 10_000).is_err());
+    assert_eq!(read_file(fs, &path), b"something older");
+    fs.remove_file(&path).unwrap();
     let extent = fs.create_extent(&path, 10_000).unwrap();
     assert_eq!(fs.file_size(&path).unwrap(), 10_000);
     assert!(read_file(fs, &path) == [0; 10_000]);

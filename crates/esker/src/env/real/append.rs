@@ -1,10 +1,9 @@
 //! A file written from front to back through a buffer.
 
-use std::path::Path;
-
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::env::fs::AppendFile;
 use crate::env::real::os_file::OsFile;
+use crate::env::real::place::Place;
 
 // A write call costs about a microsecond besides the copy. Blocks of sorted files come in
 // pieces of 4 to 32 KiB; 128 KiB turns tens of calls into one, and the buffers of all files
@@ -28,13 +27,22 @@ pub struct RealAppendFile {
 
 impl RealAppendFile {
     /// Creates the file, or empties the one that is there.
-    pub fn create(path: &Path) -> Result<RealAppendFile> {
-        Ok(RealAppendFile {
-            file: OsFile::create(path)?,
+    pub fn create<'a>(place: impl Into<Place<'a>>) -> Result<RealAppendFile> {
+        Ok(RealAppendFile::to(OsFile::create(place)?))
+    }
+
+    /// Creates the file, which must not be there yet.
+    pub fn create_new<'a>(place: impl Into<Place<'a>>) -> Result<RealAppendFile> {
+        Ok(RealAppendFile::to(OsFile::create_new(place)?))
+    }
+
+    fn to(file: OsFile) -> RealAppendFile {
+        RealAppendFile {
+            file,
             buffer: Vec::with_capacity(BUFFER_BYTES),
             written_bytes: 0,
             first_failure: None,
-        })
+        }
     }
 
     fn check_intact(&self) -> Result<()> {

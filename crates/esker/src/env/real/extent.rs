@@ -2,18 +2,13 @@
 //!
 //! Large writes gain nothing from a mapping, as `env/real/log.rs` has it: one positioned write
 //! of 100 KiB costs one call and one copy, and none of the 25 page faults that a mapping would.
-#![allow(
-    clippy::disallowed_methods,
-    reason = "this is the door to the files of the operating system"
-)]
 
-use std::fs;
-use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::env::fs::{ExtentFile, LogSync};
 use crate::env::real::os_file::OsFile;
+use crate::env::real::place::Place;
 
 /// A preallocated file, written in place. Any thread may call anything.
 ///
@@ -25,13 +20,14 @@ pub struct RealExtentFile {
 }
 
 impl RealExtentFile {
-    /// Creates the file, empty but for its allocated blocks.
-    pub fn create(path: &Path, capacity_bytes: u64) -> Result<RealExtentFile> {
-        let file = OsFile::create(path)?;
+    /// Creates the file, which must not be there yet, empty but for its allocated blocks.
+    pub fn create<'a>(place: impl Into<Place<'a>>, capacity_bytes: u64) -> Result<RealExtentFile> {
+        let place = place.into();
+        let file = OsFile::create_new(place)?;
         if let Err(error) = file.allocate_or_size(capacity_bytes) {
             // Half of its blocks would only take room from others; the first error is the one
             // to report.
-            let _ = fs::remove_file(path);
+            let _ = place.remove();
             return Err(error);
         }
         Ok(RealExtentFile {

@@ -4,24 +4,27 @@
     reason = "this is the door to the files of the operating system"
 )]
 
-use std::ffi::OsString;
+use std::ffi::CString;
 use std::fs;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use rustix::fs::statvfs;
-use rustix::io::retry_on_intr;
+use rustix::fs::{AtFlags, Dir, FileType, fstatvfs, fsync, linkat, renameat, statvfs, unlinkat};
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::base::types::error::Result;
 use crate::env::fs::{AppendFile, DirLock, ExtentFile, FileKeeper, Fs, LogFile, ReadFile};
 use crate::env::real::append::RealAppendFile;
 use crate::env::real::descriptors::{self, patiently};
 use crate::env::real::extent::RealExtentFile;
+use crate::env::real::held::{HeldFs, Places};
 use crate::env::real::lock::RealLock;
 use crate::env::real::log::RealLogFile;
 use crate::env::real::os_file::{OsFile, RealReadFile, path_error};
+use crate::env::real::place::Place;
 
 // New directories are their owner's alone, as new files are.
 const DIR_MODE: u32 = 0o700;
@@ -30,14 +33,20 @@ const DIR_MODE: u32 = 0o700;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealFs;
 
-impl Fs for RealFs {
+impl Places for RealFs {
+    fn place<'a>(&'a self, path: &'a Path) -> Place<'a> {
+        Place::from(path)
+    }
+}
+
+impl<P: Places> Fs for P {
     fn create_dir_all(&self, dir: &Path) -> Result<()> {
         let missing: Vec<&Path> = dir
             .ancestors()
             .take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.is_dir())
             .collect();
         if missing.is_empty() {
-            return self.sync_present_dir(dir);
+            return sync_present_dir(self, dir);
         }
         for path in missing.into_iter().rev() {
             match fs::DirBuilder::new().mode(DIR_MODE).create(path) {
@@ -52,87 +61,133 @@ impl Fs for RealFs {
     }
 
     fn list(&self, dir: &Path) -> Result<Vec<String>> {
-        let list = || -> io::Result<Vec<OsString>> {
-            patiently(|| fs::read_dir(dir))?
-                .map(|entry| Ok(entry?.file_name()))
+        let place = self.place(dir);
+        let opened = match place.is_held_dir() {
+            true => None,
+            false => Some(OsFile::open_dir(dir)?),
+        };
+        let list = || -> io::Result<Vec<CString>> {
+            let entries = patiently(|| {
+                let opened = opened.as_ref().map(|opened| opened.file().as_fd());
+                Ok(Dir::read_from(opened.unwrap_or(place.dir()))?)
+            });
+            entries?
+                .map(|entry| Ok(entry?.file_name().to_owned()))
                 .collect()
         };
         let names = list().map_err(|cause| path_error("list", dir, cause))?;
         // A name that is no UTF-8 is none of ours; nobody here could ask for it.
-        Ok(names
-            .into_iter()
-            .filter_map(|name| name.into_string().ok())
-            .collect())
+        let names = names.into_iter().filter_map(|name| name.into_string().ok());
+        Ok(names.filter(|name| name != "." && name != "..").collect())
     }
 
     fn exists(&self, path: &Path) -> Result<bool> {
-        path.try_exists()
-            .map_err(|cause| path_error("look for", path, cause))
-    }
-
-    fn file_size(&self, path: &Path) -> Result<u64> {
-        match fs::metadata(path) {
-            Ok(metadata) => Ok(metadata.len()),
-            Err(cause) => Err(path_error("read the size", path, cause)),
+        let place = self.place(path);
+        match place.stat() {
+            Ok(_) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(errno) => Err(place.error("look for", errno)),
         }
     }
 
+    fn file_size(&self, path: &Path) -> Result<u64> {
+        let place = self.place(path);
+        let stat = place
+            .stat()
+            .map_err(|errno| place.error("read the size", errno))?;
+        if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
+            return Err(place.error("read the size", Errno::LOOP));
+        }
+        Ok(u64::try_from(stat.st_size).unwrap_or(0))
+    }
+
     fn create(&self, path: &Path) -> Result<Box<dyn AppendFile>> {
-        Ok(Box::new(RealAppendFile::create(path)?))
+        Ok(Box::new(RealAppendFile::create(
+            self.place_to_change(path)?,
+        )?))
+    }
+
+    fn create_new(&self, path: &Path) -> Result<Box<dyn AppendFile>> {
+        Ok(Box::new(RealAppendFile::create_new(
+            self.place_to_change(path)?,
+        )?))
     }
 
     fn open_log(&self, path: &Path, capacity_bytes: u64) -> Result<Box<dyn LogFile>> {
-        Ok(Box::new(RealLogFile::open(path, capacity_bytes)?))
+        let place = self.place_to_change(path)?;
+        Ok(Box::new(RealLogFile::open(place, capacity_bytes)?))
     }
 
     fn create_extent(&self, path: &Path, capacity_bytes: u64) -> Result<Arc<dyn ExtentFile>> {
-        Ok(Arc::new(RealExtentFile::create(path, capacity_bytes)?))
+        let place = self.place_to_change(path)?;
+        Ok(Arc::new(RealExtentFile::create(place, capacity_bytes)?))
     }
 
     fn open_read(&self, path: &Path) -> Result<Arc<dyn ReadFile>> {
-        RealReadFile::open(path)
+        RealReadFile::open(self.place(path))
     }
 
     fn rename(&self, source: &Path, target: &Path) -> Result<()> {
-        fs::rename(source, target).map_err(|cause| {
+        let (from, to) = (self.place_to_change(source)?, self.place_to_change(target)?);
+        renameat(from.dir(), from.name(), to.dir(), to.name()).map_err(|errno| {
             let doing = format!("rename to {}", target.display());
-            path_error(&doing, source, cause)
+            from.error(&doing, errno)
         })
     }
 
     fn remove_file(&self, path: &Path) -> Result<()> {
-        fs::remove_file(path).map_err(|cause| path_error("remove", path, cause))
+        let place = self.place_to_change(path)?;
+        place.remove().map_err(|errno| place.error("remove", errno))
     }
 
     fn remove_dir(&self, path: &Path) -> Result<()> {
-        fs::remove_dir(path).map_err(|cause| path_error("remove the directory", path, cause))
+        let place = self.place_to_change(path)?;
+        let removed = unlinkat(place.dir(), place.name(), AtFlags::REMOVEDIR);
+        removed.map_err(|errno| place.error("remove the directory", errno))
     }
 
     fn hard_link(&self, source: &Path, target: &Path) -> Result<()> {
-        fs::hard_link(source, target).map_err(|cause| {
+        let (from, to) = (self.place(source), self.place_to_change(target)?);
+        let flags = AtFlags::empty();
+        linkat(from.dir(), from.name(), to.dir(), to.name(), flags).map_err(|errno| {
             let doing = format!("link as {}", target.display());
-            path_error(&doing, source, cause)
+            from.error(&doing, errno)
         })
     }
 
     fn sync_dir(&self, dir: &Path) -> Result<()> {
         // A directory has no contents apart from its entries, so this is fsync, not fdatasync.
-        let opened = OsFile::open(dir)?;
-        opened
-            .file()
-            .sync_all()
-            .map_err(|cause| opened.error("sync the directory", cause))
+        let place = self.place(dir);
+        let synced = match place.is_held_dir() {
+            true => retry_on_intr(|| fsync(place.dir())),
+            false => {
+                let opened = OsFile::open_dir(dir)?;
+                retry_on_intr(|| fsync(opened.file()))
+            }
+        };
+        synced.map_err(|errno| place.error("sync the directory", errno))
     }
 
     fn lock(&self, path: &Path) -> Result<Box<dyn DirLock>> {
-        Ok(Box::new(RealLock::take(path)?))
+        let lock = RealLock::take(self.place(path))?;
+        self.locked_by(lock.file());
+        Ok(Box::new(lock))
+    }
+
+    fn hold_dir(&self, dir: &Path) -> Result<Option<Arc<dyn Fs>>> {
+        Ok(Some(Arc::new(HeldFs::of(dir)?)))
     }
 
     fn free_bytes(&self, dir: &Path) -> Result<u64> {
-        match retry_on_intr(|| statvfs(dir)) {
+        let place = self.place(dir);
+        let stat = match place.is_held_dir() {
+            true => retry_on_intr(|| fstatvfs(place.dir())),
+            false => retry_on_intr(|| statvfs(dir)),
+        };
+        match stat {
             // What an ordinary user may still take; the rest is root's.
             Ok(stat) => Ok(stat.f_bavail.saturating_mul(stat.f_frsize)),
-            Err(errno) => Err(path_error("read the free space", dir, errno.into())),
+            Err(errno) => Err(place.error("read the free space", errno)),
         }
     }
 
@@ -141,14 +196,12 @@ impl Fs for RealFs {
     }
 }
 
-impl RealFs {
-    // The directory may be there because a process made it and was killed before it synced the
-    // parent. A parent that we may not even open was made by somebody else, and long ago.
-    fn sync_present_dir(&self, dir: &Path) -> Result<()> {
-        match self.sync_dir(parent_of(dir)) {
-            Err(error) if error.io_kind() == Some(io::ErrorKind::PermissionDenied) => Ok(()),
-            done => done,
-        }
+// The directory may be there because a process made it and was killed before it synced the
+// parent. A parent that we may not even open was made by somebody else, and long ago.
+fn sync_present_dir(fs: &impl Fs, dir: &Path) -> Result<()> {
+    match fs.sync_dir(parent_of(dir)) {
+        Err(error) if error.io_kind() == Some(io::ErrorKind::PermissionDenied) => Ok(()),
+        done => done,
     }
 }
 

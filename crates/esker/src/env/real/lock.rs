@@ -8,17 +8,19 @@
     reason = "this is the door to the files of the operating system"
 )]
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::sync::{Arc, Weak};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::env::fs::DirLock;
+use crate::env::real::held::holder_text;
 use crate::env::real::os_file::OsFile;
+use crate::env::real::place::Place;
 
 // Each try loses against somebody who replaced the lock file in between; nobody does that
 // again and again.
@@ -31,47 +33,64 @@ const HOLDER_BYTES_MAX: usize = 32;
 #[derive(Debug)]
 pub struct RealLock {
     // Closing the file is what releases the lock.
-    _file: OsFile,
+    file: Arc<OsFile>,
 }
 
 impl DirLock for RealLock {}
 
 impl RealLock {
-    /// Takes the lock file at `path`, creating it if it is missing.
+    /// Takes the lock file at `place`, creating it if it is missing. A symbolic link there is
+    /// refused, and a file that has another name elsewhere (a copy made of hard links) is replaced:
+    /// what is written into it must not be seen there.
     ///
     /// Errors: `Locked`, with the holder's process id and the remedy, when it is taken.
-    pub fn take(path: &Path) -> Result<RealLock> {
+    pub fn take<'a>(place: impl Into<Place<'a>>) -> Result<RealLock> {
+        let place = place.into();
         for _ in 0..TRIES_MAX {
-            let file = OsFile::open_or_create(path)?;
+            let file = OsFile::open_or_create(place)?;
             let operation = FlockOperation::NonBlockingLockExclusive;
             match retry_on_intr(|| flock(file.file(), operation)) {
                 Ok(()) => {}
                 Err(Errno::WOULDBLOCK) => return Err(held_error(&file)),
                 Err(errno) => return Err(file.error("lock", errno.into())),
             }
-            if is_still_at(file.file(), path).map_err(|cause| file.error("lock", cause))? {
-                write_holder(&file)?;
-                return Ok(RealLock { _file: file });
+            if !is_still_at(file.file(), place).map_err(|cause| file.error("lock", cause))? {
+                continue;
             }
+            let facts = file.file().metadata();
+            if facts.map_err(|cause| file.error("lock", cause))?.nlink() > 1 {
+                place
+                    .remove()
+                    .map_err(|errno| file.error("replace", errno.into()))?;
+                continue;
+            }
+            write_holder(&file)?;
+            let file = Arc::new(file);
+            return Ok(RealLock { file });
         }
         let cause = io::Error::other("the lock file is replaced again and again");
-        Err(Error::io("lock", cause).in_file(path.display()))
+        Err(place.error("lock", cause))
+    }
+
+    /// The locked file, for whoever wants to know later whether it is still there.
+    pub fn file(&self) -> Weak<OsFile> {
+        Arc::downgrade(&self.file)
     }
 }
 
 // Whether the locked file is the one that others will find: somebody may have removed or
 // replaced it between our opening and our locking.
-fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
+fn is_still_at(file: &File, place: Place<'_>) -> io::Result<bool> {
     let held = file.metadata()?;
-    match fs::metadata(path) {
-        Ok(found) => Ok((found.dev(), found.ino()) == (held.dev(), held.ino())),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(cause) => Err(cause),
+    match place.stat() {
+        Ok(found) => Ok((found.st_dev, found.st_ino) == (held.dev(), held.ino())),
+        Err(Errno::NOENT) => Ok(false),
+        Err(cause) => Err(cause.into()),
     }
 }
 
 fn write_holder(file: &OsFile) -> Result<()> {
-    let holder = format!("{}\n", std::process::id());
+    let holder = holder_text();
     file.file()
         .set_len(0)
         .map_err(|cause| file.error("empty", cause))?;

@@ -19,13 +19,6 @@
 //! page on its way into the cache, and extents shared behind our back (a reflinked copy on
 //! XFS) on a full disk. Both are then a killed process: every earlier write is in the page cache.
 //! Everywhere else the file is written by `pwrite`, slower and without this risk.
-#![allow(
-    clippy::disallowed_methods,
-    reason = "this is the door to the files of the operating system"
-)]
-
-use std::fs;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::fstatfs;
@@ -34,6 +27,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::env::fs::{LogFile, LogSync};
 use crate::env::real::map::MappedWindow;
 use crate::env::real::os_file::{Allocated, OsFile};
+use crate::env::real::place::Place;
 
 // Resident memory must not grow with the segment, so only this much is mapped. Moving the
 // window costs two system calls, some microseconds; the 256 page faults inside it cost about
@@ -63,12 +57,12 @@ pub struct RealLogFile {
 
 impl RealLogFile {
     /// Opens or creates the file with room for `capacity_bytes`; old bytes stay.
-    pub fn open(path: &Path, capacity_bytes: u64) -> Result<RealLogFile> {
-        RealLogFile::open_by(path, capacity_bytes, true)
+    pub fn open<'a>(place: impl Into<Place<'a>>, capacity_bytes: u64) -> Result<RealLogFile> {
+        RealLogFile::open_by(place.into(), capacity_bytes, true)
     }
 
-    fn open_by(path: &Path, capacity_bytes: u64, may_map: bool) -> Result<RealLogFile> {
-        let file = OsFile::open_or_create(path)?;
+    fn open_by(place: Place<'_>, capacity_bytes: u64, may_map: bool) -> Result<RealLogFile> {
+        let file = OsFile::open_or_create(place)?;
         let present_bytes = file.size_bytes()?;
         let allocated = match file.allocate(capacity_bytes) {
             Ok(allocated) => allocated,
@@ -76,7 +70,7 @@ impl RealLogFile {
                 if present_bytes == 0 {
                     // A new file with half of its blocks would only take room from others. The
                     // first error is the one to report, so a second one has no reader.
-                    let _ = fs::remove_file(path);
+                    let _ = place.remove();
                 }
                 return Err(error);
             }

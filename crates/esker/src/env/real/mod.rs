@@ -9,7 +9,9 @@
 
 pub(crate) mod map;
 pub mod descriptors;
+pub mod place;
 pub mod os_file;
+pub mod held;
 pub mod append;
 pub mod log;
 pub mod extent;

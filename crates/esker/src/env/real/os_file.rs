@@ -4,23 +4,21 @@
     reason = "this is the door to the files of the operating system"
 )]
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, IoSlice};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
+use rustix::fs::{Advice, FallocateFlags, Mode, OFlags, fadvise, fallocate};
 use rustix::io::{Errno, pread, pwritev, retry_on_intr};
 
 use crate::base::types::error::{Error, Result};
 use crate::env::fs::{MappedFile, ReadFile, Unchanging};
 use crate::env::real::descriptors::patiently;
 use crate::env::real::map::MappedBytes;
-
-/// Mode of new files: what a database holds is nobody else's to read.
-pub const FILE_MODE: u32 = 0o600;
+use crate::env::real::place::Place;
 
 // Zeros are written in pieces of this size where the disk cannot allocate without writing:
 // large enough that the number of calls does not matter, small enough to be a passing cost.
@@ -39,8 +37,7 @@ pub fn path_error(doing: &str, path: &Path, cause: io::Error) -> Error {
 
 /// One open file and the path it was opened by.
 ///
-/// Shape: a file descriptor, closed on drop and on `exec` (the standard library sets
-/// `O_CLOEXEC`, and repeats calls a signal interrupted). Any thread may call anything.
+/// Shape: a file descriptor, closed on drop and on `exec`. Any thread may call anything.
 #[derive(Debug)]
 pub struct OsFile {
     file: File,
@@ -58,30 +55,46 @@ pub enum Allocated {
 
 impl OsFile {
     /// Opens a file for reading.
-    pub fn open(path: &Path) -> Result<OsFile> {
-        let file = patiently(|| File::open(path));
-        let file = file.map_err(|cause| path_error("open", path, cause))?;
-        Ok(OsFile::new(file, path))
+    pub fn open<'a>(place: impl Into<Place<'a>>) -> Result<OsFile> {
+        OsFile::open_by(place.into(), OFlags::RDONLY, "open")
+    }
+
+    /// Opens a directory; the way to it may lead over symbolic links.
+    pub fn open_dir(path: &Path) -> Result<OsFile> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let open = || {
+            Ok(retry_on_intr(|| {
+                rustix::fs::open(path, flags, Mode::empty())
+            })?)
+        };
+        let opened = patiently(open).map_err(|cause| path_error("open", path, cause))?;
+        Ok(OsFile::new(File::from(opened), path))
     }
 
     /// Creates a file for writing, or empties the one that is there.
-    pub fn create(path: &Path) -> Result<OsFile> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        options.mode(FILE_MODE);
-        let file = patiently(|| options.open(path));
-        let file = file.map_err(|cause| path_error("create", path, cause))?;
-        Ok(OsFile::new(file, path))
+    pub fn create<'a>(place: impl Into<Place<'a>>) -> Result<OsFile> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+        OsFile::open_by(place.into(), flags, "create")
+    }
+
+    /// Creates a file for writing that must not be there yet.
+    pub fn create_new<'a>(place: impl Into<Place<'a>>) -> Result<OsFile> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        OsFile::open_by(place.into(), flags, "create")
     }
 
     /// Opens a file for reading and writing, creating it if it is missing; bytes stay.
-    pub fn open_or_create(path: &Path) -> Result<OsFile> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        options.mode(FILE_MODE);
-        let file = patiently(|| options.open(path));
-        let file = file.map_err(|cause| path_error("open or create", path, cause))?;
-        Ok(OsFile::new(file, path))
+    pub fn open_or_create<'a>(place: impl Into<Place<'a>>) -> Result<OsFile> {
+        let flags = OFlags::RDWR | OFlags::CREATE;
+        OsFile::open_by(place.into(), flags, "open or create")
+    }
+
+    #[track_caller]
+    fn open_by(place: Place<'_>, flags: OFlags, doing: &str) -> Result<OsFile> {
+        match place.open(flags) {
+            Ok(file) => Ok(OsFile::new(file, place.path())),
+            Err(cause) => Err(place.error(doing, cause)),
+        }
     }
 
     fn new(file: File, path: &Path) -> OsFile {
@@ -285,8 +298,8 @@ pub struct RealReadFile {
 
 impl RealReadFile {
     /// Opens a file for reading.
-    pub fn open(path: &Path) -> Result<Arc<dyn ReadFile>> {
-        let file = OsFile::open(path)?;
+    pub fn open<'a>(place: impl Into<Place<'a>>) -> Result<Arc<dyn ReadFile>> {
+        let file = OsFile::open(place)?;
         let size_bytes = file.size_bytes()?;
         Ok(Arc::new(RealReadFile { file, size_bytes }))
     }

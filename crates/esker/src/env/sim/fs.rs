@@ -166,8 +166,10 @@ impl Fs for SimFs {
     fn create_extent(&self, path: &Path, capacity_bytes: u64) -> Result<Arc<dyn ExtentFile>> {
         let mut disk = self.disk();
         let call = disk.begin_call()?;
+        if disk.find(path).is_some() {
+            return Err(refused("create", path, Os::AlreadyExists));
+        }
         let id = disk.find_or_create(call, "create", path)?;
-        disk.truncate(call, id);
         if let Err(error) = disk.grow(call, id, capacity_bytes, path) {
             disk.change_names(call, unlink(path, id)?);
             return Err(error);

@@ -1,5 +1,7 @@
 //! Tests of `append`.
 
+use std::path::Path;
+
 use super::*;
 
 #[test]

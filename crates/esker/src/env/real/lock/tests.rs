@@ -1,5 +1,7 @@
 //! Tests of `lock`.
 
+use std::fs;
+
 use super::*;
 
 #[test]
@@ -8,11 +10,11 @@ fn what_an_earlier_holder_wrote_means_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("LOCK");
     fs::write(&path, "4294967295 and some more\n").unwrap();
-    let held = RealLock::take(&path).unwrap();
+    let held = RealLock::take(&*path).unwrap();
     let expected = format!("{}\n", std::process::id());
     assert_eq!(fs::read_to_string(&path).unwrap(), expected);
     drop(held);
-    RealLock::take(&path).unwrap();
+    RealLock::take(&*path).unwrap();
 }
 
 #[test]
@@ -20,15 +22,15 @@ fn an_unreadable_holder_is_another_process() {
     // The holder may be between locking and writing its name.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("LOCK");
-    let _held = RealLock::take(&path).unwrap();
+    let _held = RealLock::take(&*path).unwrap();
     for text in ["", "12", "no number\n"] {
         fs::write(&path, text).unwrap();
-        let error = RealLock::take(&path).unwrap_err();
+        let error = RealLock::take(&*path).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Locked);
         assert!(error.message().contains("another process"), "{error}");
     }
     fs::write(&path, "77\n").unwrap();
-    let error = RealLock::take(&path).unwrap_err();
+    let error = RealLock::take(&*path).unwrap_err();
     assert!(error.message().contains("process 77;"), "{error}");
 }
 
@@ -38,10 +40,10 @@ fn a_replaced_lock_file_is_not_the_lock() {
     // the check after locking sees the difference.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("LOCK");
-    let held = RealLock::take(&path).unwrap();
-    assert!(is_still_at(held._file.file(), &path).unwrap());
+    let held = RealLock::take(&*path).unwrap();
+    assert!(is_still_at(held.file.file(), (&*path).into()).unwrap());
     fs::remove_file(&path).unwrap();
-    assert!(!is_still_at(held._file.file(), &path).unwrap());
+    assert!(!is_still_at(held.file.file(), (&*path).into()).unwrap());
     fs::write(&path, "").unwrap();
-    assert!(!is_still_at(held._file.file(), &path).unwrap());
+    assert!(!is_still_at(held.file.file(), (&*path).into()).unwrap());
 }

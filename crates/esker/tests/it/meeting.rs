@@ -1,0 +1,186 @@
+//! Two databases that meet: moved, restored over, opened through links, files exchanged.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use esker::{Builder, Db, ErrorKind, Readable};
+
+fn builder(path: &Path) -> Builder {
+    let settings = [("memory_limit", "16MiB"), ("wal.segment_size", "256KiB")];
+    settings
+        .iter()
+        .fold(Db::builder(path), |builder, (name, text)| {
+            builder.set(name, text).unwrap()
+        })
+}
+
+fn open(path: &Path) -> Db {
+    builder(path).open().unwrap()
+}
+
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    (dir, path)
+}
+
+// Writes under the name, more than a log segment, and some of it to sorted files.
+fn write(db: &Db, name: &str) {
+    for index in 0..400 {
+        db.put(format!("{name} {index:03}"), vec![b'v'; 2_000])
+            .unwrap();
+    }
+    db.flush().unwrap();
+    db.put(format!("{name} last"), "in the log").unwrap();
+}
+
+fn count(db: &Db, name: &str) -> usize {
+    let prefix = format!("{name} ");
+    let rows = db.iter().unwrap().map(|row| row.unwrap().0);
+    rows.filter(|key| key.starts_with(prefix.as_bytes()))
+        .count()
+}
+
+fn contents(dir: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> = entries
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read(entry.path()).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_database_that_was_moved_away_leaves_its_successor_alone() {
+    // Its directory gets another name while it is open, and a new database its path.
+    let (dir, path) = place();
+    let moved = open(&path);
+    write(&moved, "first");
+    fs::rename(&path, dir.path().join("moved")).unwrap();
+    let successor = open(&path);
+    write(&successor, "second");
+    successor.close().unwrap();
+    let before = contents(&path);
+    write(&moved, "more");
+    moved.compact::<&[u8]>(..).unwrap();
+    assert_eq!((count(&moved, "first"), count(&moved, "more")), (401, 401));
+    moved.close().unwrap();
+    assert!(contents(&path) == before, "the successor was written to");
+    let successor = open(&path);
+    assert_eq!(
+        (count(&successor, "second"), count(&successor, "more")),
+        (401, 0)
+    );
+    let moved = open(&dir.path().join("moved"));
+    assert_eq!((count(&moved, "first"), count(&moved, "more")), (401, 401));
+    assert!(moved.verify().unwrap().is_whole());
+}
+
+#[test]
+fn a_database_that_another_was_restored_over_writes_no_more() {
+    // Its files are removed under it, and those of a backup put there, with a LOCK or without.
+    for has_lock in [false, true] {
+        let (dir, path) = place();
+        let backup = dir.path().join("backup");
+        let other = open(&backup);
+        write(&other, "other");
+        other.close().unwrap();
+        let db = open(&path);
+        write(&db, "own");
+        for entry in fs::read_dir(&path).unwrap() {
+            fs::remove_file(entry.unwrap().path()).unwrap();
+        }
+        for (name, bytes) in contents(&backup) {
+            if has_lock || name != "LOCK" {
+                fs::write(path.join(name), bytes).unwrap();
+            }
+        }
+        let before = contents(&path);
+        let error = db.flush().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Faulted, "{error}");
+        assert!(error.to_string().contains("taken over"), "{error}");
+        assert!(db.put("own", "after").is_err());
+        // What closing says is not ours to ask here: it may well fail.
+        let _ = db.close();
+        drop(db);
+        assert!(contents(&path) == before, "the restored files were changed");
+        let restored = open(&path);
+        assert_eq!(
+            (count(&restored, "other"), count(&restored, "own")),
+            (401, 0)
+        );
+        assert!(restored.verify().unwrap().is_whole());
+    }
+}
+
+#[test]
+fn a_database_is_opened_once_whatever_leads_to_it() {
+    // By a link to its directory, and by a copy whose files are the same by hard links.
+    let (dir, path) = place();
+    let db = open(&path);
+    write(&db, "own");
+    let link = dir.path().join("link");
+    symlink(&path, &link).unwrap();
+    let error = builder(&link).open().err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
+    db.close().unwrap();
+    drop(db);
+    let db = open(&link);
+    assert_eq!(count(&db, "own"), 401);
+    db.close().unwrap();
+    drop(db);
+    let copy = dir.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for (name, _) in contents(&path) {
+        fs::hard_link(path.join(&name), copy.join(&name)).unwrap();
+    }
+    let (db, twin) = (open(&path), open(&copy));
+    write(&db, "here");
+    write(&twin, "there");
+    assert_eq!((count(&db, "here"), count(&db, "there")), (401, 0));
+    assert_eq!((count(&twin, "here"), count(&twin, "there")), (0, 401));
+}
+
+#[test]
+fn no_file_of_a_database_is_followed_out_of_its_directory() {
+    // Each file in turn is a link to one elsewhere: refused, and what it leads to stays.
+    let (dir, path) = place();
+    let db = open(&path);
+    write(&db, "own");
+    let kept = dir.path().join("kept");
+    fs::create_dir(&kept).unwrap();
+    for (name, bytes) in contents(&path) {
+        fs::write(kept.join(name), bytes).unwrap();
+    }
+    drop(db);
+    let outside = dir.path().join("outside");
+    for (name, bytes) in contents(&kept) {
+        fs::remove_dir_all(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        for (other, bytes) in contents(&kept)
+            .into_iter()
+            .filter(|(other, _)| *other != name)
+        {
+            fs::write(path.join(other), bytes).unwrap();
+        }
+        fs::write(&outside, &bytes).unwrap();
+        symlink(&outside, path.join(&name)).unwrap();
+        let opened = builder(&path).open().and_then(|db| {
+            db.iter()?.try_for_each(|row| row.map(drop))?;
+            db.put("own", "after")?;
+            db.close()
+        });
+        assert!(fs::read(&outside).unwrap() == bytes, "{name} was followed");
+        if name == "LOCK" || name == "CURRENT" || name.starts_with("MANIFEST") {
+            let error = opened.unwrap_err();
+            assert!(
+                error.to_string().contains("symbolic link"),
+                "{name}: {error}"
+            );
+        }
+    }
+}
