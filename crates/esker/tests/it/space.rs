@@ -1,7 +1,7 @@
 //! Without space: what helps is possible, and the messages say what helps.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
 use esker::base::codec::compress::Compression;
@@ -167,14 +167,24 @@ fn large_values_stop_at_the_disk_limit_while_the_background_is_stuck() {
 
 #[test]
 fn what_a_compaction_replaced_is_gone_when_it_returns() {
-    // Large files take their time to be removed, here longer than a waiter sleeps between two
-    // looks. Who compacts to make room has the room then.
+    // Large files take their time to be removed. Meanwhile something else of the background ends,
+    // at which every waiter looks: who compacts to make room has it when that returns.
     let world = SimWorld::new(5);
+    let other: Arc<Mutex<Option<Keyspace>>> = Arc::default();
     let returned = Arc::new(Signal::default());
     let has_returned = Arc::clone(&returned);
+    let (busy, has_met) = (Arc::clone(&other), Once::new());
     let eye: Eye = Arc::new(move |_, doing| {
-        if doing.starts_with("remove") {
-            has_returned.block(0, Duration::from_millis(600));
+        if doing.starts_with("remove") && doing.contains(".sst") {
+            has_met.call_once(|| {
+                let busy = busy.lock().unwrap().take().expect("it was opened first");
+                for turn in 0..3u32 {
+                    busy.put("key", turn.to_be_bytes()).unwrap();
+                    busy.flush().unwrap();
+                }
+                // One who returned too early has been woken by now, and only has to run.
+                has_returned.block(0, Duration::from_millis(50));
+            });
         }
     });
     let env = Env {
@@ -195,7 +205,9 @@ fn what_a_compaction_replaced_is_gone_when_it_returns() {
         names.iter().filter(|name| name.ends_with(".sst")).count()
     };
     assert_eq!(tables(), 2);
+    *other.lock().unwrap() = Some(db.keyspace("other").unwrap());
     db.compact::<&[u8]>(..).unwrap();
-    assert_eq!(tables(), 1);
+    // Beside the three of the other keyspace.
+    assert_eq!(tables(), 4);
     returned.raise();
 }
