@@ -10,6 +10,7 @@ use crate::base::stats::ledger::{Charge, MemoryOwner};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::range::KeyRange;
 use crate::db::core::Core;
+use crate::db::dead_space;
 use crate::db::flushing::output_settings;
 use crate::db::install::install;
 use crate::db::janitor;
@@ -23,7 +24,6 @@ use crate::flow::compact::job::{
 use crate::flow::compact::leveled::Situation;
 use crate::flow::compact::packing::effort;
 use crate::flow::compact::plan::{Deed, Plan, Reason};
-use crate::flow::compact::values::ValueLimits;
 use crate::flow::output::Phrasing;
 use crate::flow::read::view::View;
 use crate::flow::survive::Tally;
@@ -61,10 +61,7 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
     if free_threads == 0 {
         return None;
     }
-    let limits = ValueLimits {
-        max_space_amp: space::max_space_amp(core),
-        segment_bytes: core.values.segment_bytes(),
-    };
+    let limits = dead_space::limits(core, &state);
     for parts in core.keyspaces.all() {
         let options = parts.options();
         if !options.compaction.is_automatic {
@@ -74,7 +71,9 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         let situation = situation(core, &parts, &options, &view, &state);
         let plan = situation.pick().or_else(|| situation.pick_hidden(&limits));
         let is_paid = || parts.toll.is_due(&view.parts().levels);
-        let plan = plan.or_else(|| is_paid().then(|| situation.pick_for_readers())?);
+        let is_hiding = || state.is_settling && dead_space::may_hide(&view.parts().levels, &limits);
+        let is_wanted = || is_paid() || is_hiding();
+        let plan = plan.or_else(|| is_wanted().then(|| situation.pick_for_readers())?);
         let plan = plan.or_else(|| pick_packing(&situation, &parts, &state, free_threads));
         let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) else {
             continue;
@@ -142,12 +141,14 @@ fn pick_collection(
     if settled.is_empty() {
         return None;
     }
+    let limits = dead_space::limits(core, state);
     let holdings = Holdings {
         settled: &settled,
         live: &core.history.peek().live_values(),
         stuck: &state.stuck_values,
         segment_bytes: core.values.segment_bytes(),
-        max_space_amp: space::max_space_amp(core),
+        spare_bytes: limits.spare_bytes,
+        max_space_amp: limits.max_space_amp,
     };
     let victims = Arc::new(holdings.victims());
     if victims.is_empty() {

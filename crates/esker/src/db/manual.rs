@@ -11,6 +11,7 @@ use crate::db::flushing;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
+use crate::db::settling;
 use crate::db::space;
 use crate::db::training;
 use crate::db::worker;
@@ -108,6 +109,7 @@ fn run_here(core: &Arc<Core>, running: Running) -> Result<()> {
 /// into sorted files so that the next open has no log to read, and gives up the directory.
 /// Closing twice does nothing.
 pub fn close(core: &Arc<Core>) -> Result<()> {
+    settling::finish(core);
     if !core.gate.close() {
         return Ok(());
     }

@@ -13,6 +13,7 @@ use crate::db::janitor;
 use crate::db::log_survey::check_first;
 use crate::db::open_keyspace;
 use crate::db::regulate;
+use crate::db::settling;
 use crate::db::torn_log::keep_torn;
 use crate::db::training;
 use crate::db::worker;
@@ -55,6 +56,7 @@ pub fn open(mut parts: Parts) -> Result<Arc<Core>> {
         }
     }
     worker::wake(&core);
+    settling::opened(&core);
     regulate::set_memory(&core);
     Ok(core)
 }

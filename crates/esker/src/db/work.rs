@@ -67,6 +67,10 @@ pub struct WorkState {
     pub is_flushing_values: bool,
     /// Whether somebody asked for that while it was under way.
     pub is_flush_wanted: bool,
+    /// Whether the limits of a database at rest hold, instead of those under load.
+    pub is_settling: bool,
+    /// Whether a timer looks whether the database is at rest.
+    pub is_settling_watched: bool,
     /// Whether somebody gathers the whole database as of one moment.
     pub is_freezing: bool,
     /// The latest failures, oldest first.
@@ -92,6 +96,8 @@ impl Default for Work {
             is_preparing: false,
             is_flushing_values: false,
             is_flush_wanted: false,
+            is_settling: false,
+            is_settling_watched: false,
             is_freezing: false,
             failures: VecDeque::new(),
             digest_bytes_s: DIGEST_FIRST,

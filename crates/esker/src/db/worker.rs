@@ -1,8 +1,9 @@
 //! The background: looks for work, spawns it, and looks again whenever some of it ended.
 //!
-//! There is no loop, and no timer but the one that ends the wait of large values: whoever makes
-//! work (a sealed memtable, a new version, a freed snapshot) wakes the background, and each job
-//! that ends wakes it again. An idle database runs nothing.
+//! There is no loop, and no timer but such as end by themselves, as the wait of large values:
+//! whoever makes work (a sealed memtable, a new version, a freed snapshot) wakes the background,
+//! and each job that ends wakes it again. An idle database settles (`settling`), and then runs
+//! nothing.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -9,6 +9,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
+use crate::db::settling;
 use crate::db::space;
 use crate::db::worker;
 use crate::flow::write::active::Applied;
@@ -182,6 +183,15 @@ fn again(core: &Arc<Core>, batch: &mut Batch<'_>, commit: &CommitOptions<'_>) ->
 }
 
 fn follow_up(core: &Arc<Core>, applied: Applied) {
+    if applied.has_rotated
+        || applied.has_values_rotated
+        || applied.has_values_due
+        || applied.has_values_unwatched
+        || applied.has_sealed
+    {
+        // All that leaves much to give back comes by one of these.
+        settling::watch(core);
+    }
     if applied.has_rotated {
         worker::prepare_segment(core);
     }

@@ -28,6 +28,8 @@ pub struct Holdings<'a> {
     pub stuck: &'a BTreeSet<FileNumber>,
     /// Bytes of a segment.
     pub segment_bytes: u64,
+    /// So many bytes may be dead whatever lives.
+    pub spare_bytes: u64,
     /// How many times the live bytes all segments may have.
     pub max_space_amp: f64,
 }
@@ -70,11 +72,10 @@ impl Holdings<'_> {
         victims
     }
 
-    /// Dead bytes beyond the limit. One segment's worth is always allowed: in a small database
-    /// less could only be had by moving everything all the time.
+    /// Dead bytes beyond the limit.
     fn excess(&self, live_bytes: u64, dead_bytes: u64) -> u64 {
         let allowed = (live_bytes as f64 * (self.max_space_amp - 1.0)) as u64;
-        dead_bytes.saturating_sub(allowed.max(self.segment_bytes))
+        dead_bytes.saturating_sub(allowed.max(self.spare_bytes))
     }
 }
 

@@ -34,6 +34,7 @@ mod space;
 mod large_values;
 mod value_pool;
 mod searchable;
+mod settling;
 mod deletes;
 mod toll;
 mod gathering;

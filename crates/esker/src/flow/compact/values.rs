@@ -14,8 +14,8 @@ use crate::store::version::file::FileRecord;
 pub struct ValueLimits {
     /// How many times the live bytes all segments may have.
     pub max_space_amp: f64,
-    /// Bytes of a segment: so much may always be dead.
-    pub segment_bytes: u64,
+    /// So many bytes may always be dead.
+    pub spare_bytes: u64,
 }
 
 impl Situation<'_> {
@@ -39,7 +39,7 @@ impl Situation<'_> {
             }
         }
         let allowed = (deepest_bytes as f64 * (limits.max_space_amp - 1.0)) as u64;
-        if upper_bytes <= allowed.max(limits.segment_bytes) {
+        if upper_bytes <= allowed.max(limits.spare_bytes) {
             return None;
         }
         let has_values = |file: &Arc<FileRecord>| !file.values.is_empty();

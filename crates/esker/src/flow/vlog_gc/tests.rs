@@ -22,6 +22,7 @@ fn victims(settled: &[(u64, u64, u64)], max_space_amp: f64, stuck: &[u64]) -> Ve
         live: &live,
         stuck: &stuck.iter().map(|number| FileNumber(*number)).collect(),
         segment_bytes: SEGMENT,
+        spare_bytes: SEGMENT,
         max_space_amp,
     };
     holdings.victims().iter().map(|number| number.0).collect()

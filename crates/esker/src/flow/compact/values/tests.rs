@@ -9,7 +9,7 @@ use crate::store::version::plain_file::record;
 
 const LIMITS: ValueLimits = ValueLimits {
     max_space_amp: 1.5,
-    segment_bytes: 100,
+    spare_bytes: 100,
 };
 
 /// A file between two keys that points to so many bytes of segments.

@@ -1,0 +1,144 @@
+//! Rest: once nobody writes any more, what the limits of space allow under load is put right.
+//!
+//! Under load a segment's worth of dead values is always allowed, memtables and level 0 may hide
+//! some more, and all that is looked at only when something else is to be done. A while after the
+//! last write memtables are flushed where they and their log may hold more than the limit, level 0
+//! is merged where it may hide as much, and values are moved until `max_space_amp` holds as it is
+//! written. Then there is no job and no timer: a timer is there only from a write until it was
+//! settled.
+//!
+//! Each of these begins with space that is worth a part of the whole database: so who writes in
+//! bursts, with a rest after each, pays no more for it than that part.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::types::ids::Level;
+use crate::base::types::seqno::SeqNo;
+use crate::db::core::Core;
+use crate::db::dead_space::SETTLED_DEAD_BYTES;
+use crate::db::space;
+use crate::db::worker;
+use crate::env::pool::Priority;
+
+/// Without a write for so long, and without a job, a database is at rest: long enough that whoever
+/// writes in bursts is not met between two of them by merges, short enough for "within seconds".
+const QUIET: Duration = Duration::from_secs(2);
+
+/// Times that it is settled before it is left as it is: readers may hold what is dead, and values
+/// that cannot be read are not moved. One is enough but where values waited in memory.
+const ROUNDS_MAX: u32 = 3;
+
+/// How long `close` goes on with it at most; the rest is done after the next opening.
+const CLOSE_MAX: Duration = Duration::from_secs(10);
+
+/// Something was written that may leave space to give back: has the database looked at once it is
+/// at rest. Under load the limits of load hold again.
+pub fn watch(core: &Arc<Core>) {
+    {
+        let mut state = core.work.state();
+        state.is_settling = false;
+        if std::mem::replace(&mut state.is_settling_watched, true) {
+            return;
+        }
+    }
+    look_later(core, ROUNDS_MAX);
+}
+
+/// A database was opened: what an earlier process left is put right once it is at rest.
+pub fn opened(core: &Arc<Core>) {
+    if core.gate.check_upkeep().is_ok() && is_over(core, 0) {
+        watch(core);
+    }
+}
+
+/// Settles at once, for who closes the database and waits, and only if it is beyond the limit.
+pub fn finish(core: &Arc<Core>) {
+    let end = core.env.clock.monotonic() + CLOSE_MAX;
+    for _ in 0..ROUNDS_MAX {
+        if core.gate.check_upkeep().is_err() || !is_over(core, 0) {
+            return;
+        }
+        settle(core, true);
+        let Ok(()) = core.work.wait_for(&*core.env.pool, || {
+            let is_done = core.work.state().job_count == 0
+                || core.env.clock.monotonic() >= end
+                || !is_over(core, 0);
+            Ok::<_, Infallible>(is_done.then_some(()))
+        });
+    }
+}
+
+fn look_later(core: &Arc<Core>, rounds_left: u32) {
+    let seen = core.committer.visible();
+    // A database that is closed meanwhile is gone by then.
+    let watched = Arc::downgrade(core);
+    let job = move || {
+        if let Some(core) = watched.upgrade() {
+            look(&core, seen, rounds_left);
+        }
+    };
+    core.env
+        .pool
+        .spawn_after(QUIET, Priority::Low, "esker-rest", Box::new(job));
+}
+
+fn look(core: &Arc<Core>, seen: SeqNo, rounds_left: u32) {
+    let is_possible = core.gate.check_upkeep().is_ok();
+    {
+        let mut state = core.work.state();
+        let is_busy = state.job_count > 0 || state.manual_count > 0 || state.is_freezing;
+        if is_possible && (is_busy || core.committer.visible() != seen) {
+            drop(state);
+            return look_later(core, rounds_left);
+        }
+        if !is_possible || rounds_left == 0 {
+            state.is_settling_watched = false;
+            return;
+        }
+    }
+    let log_bytes = core.committer.paused(|active| active.log_bytes());
+    let was_over = is_over(core, log_bytes);
+    settle(core, was_over);
+    if was_over {
+        // Values that waited in memory have a segment by then that is not full.
+        look_later(core, rounds_left - 1);
+    } else {
+        core.work.state().is_settling_watched = false;
+    }
+}
+
+// What is due by the limits of rest is spawned; each job that ends looks for the next, as always.
+fn settle(core: &Arc<Core>, is_over: bool) {
+    let mut keyspaces = core.keyspaces.all().into_iter();
+    if !keyspaces.any(|parts| parts.options().compaction.is_automatic) {
+        return;
+    }
+    core.work.state().is_settling = true;
+    if is_over {
+        core.committer.paused(|active| {
+            for id in active.keyspaces() {
+                active.seal(id);
+            }
+        });
+        core.values.seal_live();
+    }
+    worker::memtable_sealed(core);
+}
+
+/// Whether the value log, and so much of the log, take more than the limit leaves beside what
+/// sorted files hold and point to, if all that only memtables point to were dead.
+fn is_over(core: &Core, log_bytes: u64) -> bool {
+    let segments = core.values.segments();
+    let size_bytes: u64 = segments.iter().map(|segment| segment.size_bytes).sum();
+    let version = core.history.peek();
+    let live_bytes = version.live_values().total_bytes();
+    let levels = version.keyspaces.values().map(|state| &state.levels);
+    let tree_bytes: u64 = levels
+        .flat_map(|levels| Level::all().map(|level| levels.size_bytes(level)))
+        .sum();
+    let part = space::max_space_amp(core) - 1.0;
+    let allowed = ((live_bytes + tree_bytes) as f64 * part) as u64;
+    size_bytes.saturating_sub(live_bytes) + log_bytes > allowed.max(SETTLED_DEAD_BYTES)
+}
