@@ -1,21 +1,18 @@
 //! Whether an open could read the log, with every value that it names.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::base::types::entry::Entry;
 use crate::base::types::error::Result;
-use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::ids::FileNumber;
 use crate::base::types::seqno::SeqNo;
 use crate::db::backup::segments::Segments;
+use crate::db::log_survey::survey_log;
 use crate::env::bundle::Env;
-use crate::flow::write::replay::{ReplaySource, replay};
+use crate::flow::write::chain::chain;
 use crate::store::batch::reader::BatchReader;
-use crate::store::names::FileName;
 use crate::store::sst::saving::only_damage;
 use crate::store::version::state::Version;
-use crate::store::vlog::open_values::OpenValues;
 use crate::store::wal::reader::WalReader;
 
 /// Whether an open would refuse the log of `version`, which lies in the segments `wals`, or would
@@ -29,34 +26,26 @@ pub fn is_log_damaged(
     wals: &[FileNumber],
     values: &mut Segments<'_>,
 ) -> Result<bool> {
-    let first = version.first_log;
-    if first.0 > 0 && !wals.contains(&first) {
-        return Ok(true);
-    }
-    let mut nowhere = BTreeMap::<KeyspaceId, _>::new();
-    let source = ReplaySource {
-        fs: &*env.fs,
-        dir,
-        segments: wals,
-        first_log: first,
-        values: &OpenValues::new(Arc::clone(&env.fs), dir, 1),
-    };
-    let replayed = match only_damage(replay(&source, &mut nowhere, version.last_seqno))? {
+    let replayed = match only_damage(survey_log(&env.fs, dir, version, wals))? {
         Ok(replayed) => replayed,
         Err(_) => return Ok(true),
     };
+    // An open would cut them off.
+    if replayed.torn_records > 0 {
+        return Ok(true);
+    }
     let mut walk = ValueWalk {
         version,
         values,
         newest: SeqNo::ZERO,
     };
-    for &number in wals {
-        if Some(number) > replayed.end.map(|(last, _)| last) {
+    let links = chain(&*env.fs, dir, wals)?;
+    for link in links.iter().filter(|link| link.is_part) {
+        if Some(link.number) > replayed.end.map(|(last, _)| last) {
             break;
         }
-        let name = FileName::Wal(number).to_string();
-        let reader = WalReader::new(env.fs.open_read(&dir.join(name))?, number);
-        let end = replayed.end.filter(|(last, _)| *last == number);
+        let reader = link.reader(&*env.fs, dir)?;
+        let end = replayed.end.filter(|(last, _)| *last == link.number);
         if walk.lacks_value(reader, end.map(|(_, end)| end))? {
             return Ok(true);
         }

@@ -17,6 +17,7 @@ use crate::db::backup::segments::Segments;
 use crate::env::bundle::Env;
 use crate::env::fs::Fs;
 use crate::flow::own_operands::OwnOperands;
+use crate::flow::write::chain::{Link, chain};
 use crate::store::batch::reader::BatchReader;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
 use crate::store::names::FileName;
@@ -90,8 +91,10 @@ impl<'a, 'b> Salvage<'a, 'b> {
         }
         self.proven = proven_end(&*self.env.fs, self.dir, segments)?;
         let mut end = None;
-        for &number in segments {
-            end = self.segment(number, segments, end)?.or(end);
+        // What an earlier recovery cut off is no part of the log.
+        let links = chain(&*self.env.fs, self.dir, segments)?;
+        for link in links.iter().filter(|link| link.is_part) {
+            end = self.segment(link, segments, end)?.or(end);
         }
         let ids: Vec<KeyspaceId> = self.tables.keys().copied().collect();
         ids.into_iter().try_for_each(|id| self.write(id))?;
@@ -124,18 +127,23 @@ impl<'a, 'b> Salvage<'a, 'b> {
     // Gives the end of the last record, if the segment has any.
     fn segment(
         &mut self,
-        number: FileNumber,
+        link: &Link,
         segments: &[FileNumber],
         before: Option<(FileNumber, u64)>,
     ) -> Result<Option<(FileNumber, u64)>> {
+        let number = link.number;
         let name = FileName::Wal(number);
         let file = self.env.fs.open_read(&self.dir.join(name.to_string()))?;
         let size_bytes = file.size_bytes();
+        let limit = link.end.unwrap_or(u64::MAX);
         let mut walk = WalSalvage::new(file, name);
         let mut is_first = true;
         let mut end = None;
         loop {
             let at = walk.end_offset();
+            if at >= limit {
+                break;
+            }
             let found = match only_damage(walk.next())? {
                 Ok(Some(found)) => found,
                 Ok(None) => break,
@@ -147,11 +155,13 @@ impl<'a, 'b> Salvage<'a, 'b> {
             match found {
                 Salvaged::Gap(gap) => {
                     let cause = format!("damaged at offset {}", gap.damaged_at);
-                    self.lost(number, gap.offset, gap.end - gap.offset, cause);
+                    let gap_end = gap.end.min(limit).max(gap.offset);
+                    self.lost(number, gap.offset, gap_end - gap.offset, cause);
                     // What was lost may have been the head.
                     is_first = false;
                     continue;
                 }
+                Salvaged::Record { offset, .. } if offset >= limit => break,
                 Salvaged::Record { offset, payload } => {
                     let head = match is_first {
                         true => SegmentHead::decode(payload).ok(),
