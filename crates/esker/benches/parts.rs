@@ -22,8 +22,8 @@ use esker::env::primitives::ArcSwap;
 use esker::env::random::Random;
 use esker::env::real::log::RealLogFile;
 use esker::store::cache::block_key::BlockKey;
-use esker::store::cache::sharded::ShardedCache;
 use esker::store::mem::memtable::{Memtable, MemtableWriter};
+use esker::store::sst::block::fetch::{BlockCache, Cached};
 
 /// Entries in each structure: about 150 MB, far beyond any cache.
 const ENTRY_COUNT: u64 = 1_000_000;
@@ -183,7 +183,7 @@ fn btree(random: &[[u8; KEY_BYTES]]) {
 fn cache() {
     /// Blocks that are asked for; two thirds of them fit the budget.
     const BLOCK_COUNT: u64 = 150_000;
-    let cache: ShardedCache<Arc<u64>> = ShardedCache::new(100_000 * 4096);
+    let cache = BlockCache::new(100_000 * 4096);
     let mut random = Random::new(7);
     time("cache: get, insert where absent", 10 * BLOCK_COUNT, || {
         for _ in 0..10 * BLOCK_COUNT {
@@ -191,7 +191,7 @@ fn cache() {
             let (file, offset) = (FileNumber(block / 16_384), block % 16_384 * 4096);
             let key = BlockKey { file, offset };
             if cache.get(&key).is_none() {
-                cache.insert(key, Arc::new(block), 4096);
+                cache.insert(key, Cached::Plain(Arc::default()), 4096);
             }
         }
     });

@@ -109,6 +109,13 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
         },
         "open_files": stats.open_file_count,
         "pinned_files": stats.pinned_file_count,
+        "pinned": {
+            "blocks": stats.pinned.block_count,
+            "block_bytes": stats.pinned.block_bytes,
+            "memtables": stats.pinned.memtable_count,
+            "memtable_bytes": stats.pinned.memtable_bytes,
+            "oldest_seconds": stats.pinned.oldest.map(|age| age.as_secs_f64()),
+        },
         "snapshots": snapshots.collect::<Vec<_>>(),
         "stalled_seconds": stats.stalled.as_secs_f64(),
         "jobs": stats.job_count,

@@ -14,6 +14,7 @@ use crate::base::types::order::KeyOrder;
 use crate::db::core::Core;
 use crate::db::doomed::Doomed;
 use crate::db::keyspace::Keyspaces;
+use crate::db::pinned_tables::PinnedTables;
 use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
@@ -137,6 +138,7 @@ pub fn assemble(
         keyspaces: Keyspaces::default(),
         work: Work::default(),
         doomed: Doomed::default(),
+        pinned_tables: PinnedTables::default(),
         replayed: replayed.clone(),
         lock: Mutex::new(lock),
     })

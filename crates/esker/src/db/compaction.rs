@@ -299,7 +299,7 @@ pub fn book(
         settings,
         merge: options.merge.clone(),
         snapshots: core.snapshots.seqnos(),
-        view: Arc::clone(view),
+        view: Arc::new(view.of_files()),
         obsolete: core.doomed.numbers(),
         is_stopped: is_stopped(core, parts, &plan),
     };

@@ -11,6 +11,7 @@ use crate::base::stats::board::Board;
 use crate::base::stats::ledger::MemoryLedger;
 use crate::db::doomed::Doomed;
 use crate::db::keyspace::Keyspaces;
+use crate::db::pinned_tables::PinnedTables;
 use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
@@ -73,6 +74,8 @@ pub struct Core {
     pub work: Work,
     /// Files that wait to be removed.
     pub doomed: Doomed,
+    /// Memtables that were flushed and that readers hold.
+    pub pinned_tables: PinnedTables,
     /// What recovery found in the log.
     pub replayed: ReplayReport,
     /// The lock of the directory; `None` when opened read-only.

@@ -54,12 +54,11 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     let run = numbers.first().map_or(0, |number| number.0);
     let mut edit: Edit = Vec::new();
     for record in flushed.files {
-        let record = Arc::new(record);
         edit.push(Change::AddFile {
             keyspace: parts.id,
             level: Level::ZERO,
             run,
-            record,
+            record: Arc::new(record),
         });
     }
     edit.push(Change::SetFlushed {
@@ -95,9 +94,17 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     settle_values(core, sealed, settled_bytes);
     retire_logs(core)?;
     drop(charge);
-    regulate::set_memory(core);
+    settle_memory(core, sealed);
     regulate::set_rates(core);
     Ok(())
+}
+
+// From now on memtables are in files, and who holds them is a reader.
+fn settle_memory(core: &Core, sealed: &[Sealed]) {
+    regulate::set_memory(core);
+    // After that, because the flush holds them itself until it returns.
+    let now = core.env.clock.monotonic();
+    core.pinned_tables.flushed(sealed, now);
 }
 
 // Large values that waited in flushed memtables have a file now, or were never written.

@@ -206,6 +206,7 @@ impl Drop for DbCursor {
         if self.charge.take().is_some() {
             regulate::set_cache(core);
         }
+        regulate::let_go(core);
         let passage = self.passage.as_ref();
         if passage.is_some_and(|passage| passage.pay(self.seeks, self.steps)) {
             // Perhaps they have paid for a merge.

@@ -10,6 +10,7 @@ pub mod toll;
 pub mod keyspace;
 pub mod file_list;
 pub mod doomed;
+pub mod pinned_tables;
 pub mod work;
 pub mod core;
 pub mod install;

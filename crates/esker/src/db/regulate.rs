@@ -42,6 +42,10 @@ const LOG_BYTES: u64 = (1 << 20) + (64 << 10);
 /// Tells the write path and the cache how much memory memtables take now; open files tell what
 /// they take themselves.
 pub fn set_memory(core: &Core) {
+    let pinned = core.pinned_tables.look().bytes;
+    core.room.set_pinned_bytes(pinned);
+    core.ledger
+        .set_held(MemoryOwner::PinnedMemtables, pinned as u64);
     let sealed = core.keyspaces.sealed_bytes();
     core.room.set_sealed_bytes(sealed);
     let live = core.committer.paused(|active| active.live_bytes());
@@ -60,4 +64,17 @@ pub fn set_cache(core: &Core) {
     core.cache.set_capacity_bytes(core.ledger.cache_allowance());
     core.ledger
         .set_held(MemoryOwner::BlockCache, core.cache.used_bytes() as u64);
+    core.ledger
+        .set_held(MemoryOwner::PinnedBlocks, core.cache.pinned_bytes() as u64);
+}
+
+/// A reader let go of what it held: gives what memtables it had kept back to who needs it.
+pub fn let_go(core: &Core) {
+    if core.pinned_tables.are_any() {
+        let pinned = core.pinned_tables.look().bytes;
+        core.room.set_pinned_bytes(pinned);
+        core.ledger
+            .set_held(MemoryOwner::PinnedMemtables, pinned as u64);
+        set_cache(core);
+    }
 }

@@ -33,6 +33,8 @@ pub struct Stats {
     pub open_file_count: usize,
     /// Sorted files that only a reader keeps on the disk.
     pub pinned_file_count: usize,
+    /// What readers keep in memory that has left its place.
+    pub pinned: PinnedStats,
     /// Live snapshots, oldest first: sequence number and age.
     pub snapshots: Vec<(u64, Duration)>,
     /// Time that writers were held back since the database was opened.
@@ -49,6 +51,22 @@ pub struct Stats {
     pub counters: Vec<(&'static str, &'static str, u64)>,
     /// Every effective setting: name, value, origin.
     pub settings: Vec<(&'static str, String, &'static str)>,
+}
+
+/// What readers keep in memory that has left its place: a cursor or a value that is kept for long
+/// shows here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PinnedStats {
+    /// Blocks that left the cache while cursors and returned values held them.
+    pub block_count: usize,
+    /// Their bytes.
+    pub block_bytes: u64,
+    /// Memtables that lie in sorted files and that cursors hold.
+    pub memtable_count: usize,
+    /// Their bytes.
+    pub memtable_bytes: u64,
+    /// For how long the oldest of these memtables has been in a file: the oldest cursor is older.
+    pub oldest: Option<Duration>,
 }
 
 /// What is known of the value log: its bytes are live, dead, pinned or recent.
@@ -156,6 +174,7 @@ pub fn gather(core: &Core) -> Stats {
         values: value_log(core),
         open_file_count: core.files.open_count(),
         pinned_file_count: core.doomed.count(),
+        pinned: pinned(core, now),
         snapshots: snapshots
             .iter()
             .map(|live| (live.seqno.get(), now.saturating_sub(live.taken_at)))
@@ -179,6 +198,17 @@ pub fn gather(core: &Core) -> Stats {
             .iter()
             .map(|one| (one.setting.name, one.text.clone(), one.origin.name()))
             .collect(),
+    }
+}
+
+fn pinned(core: &Core, now: Duration) -> PinnedStats {
+    let tables = core.pinned_tables.look();
+    PinnedStats {
+        block_count: core.cache.pinned_count(),
+        block_bytes: core.cache.pinned_bytes() as u64,
+        memtable_count: tables.count,
+        memtable_bytes: tables.bytes as u64,
+        oldest: tables.oldest_at.map(|at| now.saturating_sub(at)),
     }
 }
 
@@ -300,6 +330,9 @@ impl fmt::Display for Stats {
         for (owner, bytes) in &self.memory {
             writeln!(f, "  {owner:<20} {:>12}", mebibytes(*bytes))?;
         }
+        if self.pinned != PinnedStats::default() {
+            writeln!(f, "pinned       {}", self.pinned)?;
+        }
         writeln!(f, "stalled      {:.3} s", self.stalled.as_secs_f64())?;
         for (seqno, age) in &self.snapshots {
             writeln!(f, "snapshot     at {seqno}, {:.1} s old", age.as_secs_f64())?;
@@ -311,6 +344,23 @@ impl fmt::Display for Stats {
             write!(f, "{keyspace}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for PinnedStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} blocks, {}, by cursors and values; {} flushed memtables, {}, by cursors",
+            self.block_count,
+            mebibytes(self.block_bytes),
+            self.memtable_count,
+            mebibytes(self.memtable_bytes),
+        )?;
+        match self.oldest {
+            Some(age) => write!(f, ", for up to {:.1} s", age.as_secs_f64()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -38,3 +38,4 @@ mod settling;
 mod deletes;
 mod toll;
 mod gathering;
+mod pinned;

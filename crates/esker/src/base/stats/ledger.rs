@@ -22,7 +22,7 @@ pub enum MemoryOwner {
     BlockCache,
     /// Filters and indexes of open sorted files.
     FiltersAndIndexes,
-    /// Blocks that iterators and returned values keep from being dropped.
+    /// What iterators decode and read ahead.
     Iterators,
     /// Buffers of running flushes and compactions.
     Compaction,
@@ -30,11 +30,16 @@ pub enum MemoryOwner {
     Log,
     /// Large values not written yet, and the newest of those that were.
     Values,
+    /// Blocks that left the cache while cursors and returned values held them. They are of the
+    /// cache's share.
+    PinnedBlocks,
+    /// Memtables that lie in sorted files by now, and that cursors hold.
+    PinnedMemtables,
 }
 
 impl MemoryOwner {
     /// Every owner, in the order in which reports list them.
-    pub const ALL: [MemoryOwner; 7] = [
+    pub const ALL: [MemoryOwner; 9] = [
         MemoryOwner::Memtables,
         MemoryOwner::BlockCache,
         MemoryOwner::FiltersAndIndexes,
@@ -42,7 +47,14 @@ impl MemoryOwner {
         MemoryOwner::Compaction,
         MemoryOwner::Log,
         MemoryOwner::Values,
+        MemoryOwner::PinnedBlocks,
+        MemoryOwner::PinnedMemtables,
     ];
+
+    /// Whether it holds what is of the cache's share.
+    fn is_of_cache(self) -> bool {
+        matches!(self, MemoryOwner::BlockCache | MemoryOwner::PinnedBlocks)
+    }
 
     /// The word for the owner in reports and as a label of metrics.
     pub fn name(self) -> &'static str {
@@ -54,6 +66,8 @@ impl MemoryOwner {
             MemoryOwner::Compaction => "compaction",
             MemoryOwner::Log => "log",
             MemoryOwner::Values => "values",
+            MemoryOwner::PinnedBlocks => "pinned_blocks",
+            MemoryOwner::PinnedMemtables => "pinned_memtables",
         }
     }
 }
@@ -157,8 +171,8 @@ impl MemoryLedger {
         MemoryOwner::ALL.map(|owner| (owner, self.held_bytes(owner)))
     }
 
-    /// Bytes the block cache may hold now: the limit less what everyone else holds and less the
-    /// allocator's slack, and at least a sixteenth of the limit.
+    /// Bytes the block cache may hold now, with what is pinned of its blocks: the limit less what
+    /// everyone else holds and less the allocator's slack, and at least a sixteenth of the limit.
     ///
     /// Compactions count with the most they ever held: a cache that grew into their share between
     /// two of them would give back blocks here and there when the next one begins, and hardly a
@@ -167,7 +181,7 @@ impl MemoryLedger {
         let limit = self.limit_bytes();
         let others: u64 = MemoryOwner::ALL
             .iter()
-            .filter(|owner| **owner != MemoryOwner::BlockCache)
+            .filter(|owner| !owner.is_of_cache())
             .map(|owner| match owner {
                 MemoryOwner::Compaction => self.compaction_peak.load(Ordering::Relaxed),
                 _ => self.held_bytes(*owner),

@@ -10,11 +10,16 @@ use std::sync::Arc;
 /// counter or a short key without an allocation.
 const INLINE_BYTES_MAX: usize = 30;
 
+/// A part of a block that is smaller than the block divided by this is copied out of it by
+/// [`Bytes::of_block`]. So the handle never keeps more than eight times its own length in memory.
+const PINNED_DIVISOR: usize = 8;
+
 /// A shared immutable byte string.
 ///
 /// Shape: 32 bytes; up to 30 bytes lie inside the handle, longer strings are a range of a shared
-/// buffer that lives as long as its last handle. A value read from a cached block is such a
-/// range: reading it copies nothing, and it stays valid however long it is kept.
+/// buffer that lives as long as its last handle. A value of an eighth of a cached block or more is
+/// such a range: reading it copies nothing, and it stays valid however long it is kept. A smaller
+/// one is copied where many blocks are kept so, that who keeps it does not keep the block.
 #[derive(Clone)]
 pub struct Bytes(Repr);
 
@@ -49,10 +54,7 @@ impl Bytes {
 
     /// A copy of `bytes`.
     pub fn copy_of(bytes: &[u8]) -> Bytes {
-        match Bytes::inline(bytes) {
-            Some(inline) => inline,
-            None => Bytes::from(bytes.to_vec()),
-        }
+        Bytes::inline(bytes).unwrap_or_else(|| Bytes::alone(bytes))
     }
 
     /// The part `range` of a shared buffer, without copying (short parts are copied inline).
@@ -72,11 +74,26 @@ impl Bytes {
         })
     }
 
-    /// The part `range` of a block, without copying (short parts are copied inline).
+    /// The part `range` of a block: a part of it, or a copy where the part is less than an eighth.
     ///
     /// # Panics
     /// When the range lies outside the block or beyond 4 GiB.
     pub fn of_block(block: &Arc<[u8]>, range: Range<usize>) -> Bytes {
+        let part = &block[range.clone()];
+        if let Some(inline) = Bytes::inline(part) {
+            return inline;
+        }
+        if part.len() < block.len() / PINNED_DIVISOR {
+            return Bytes::alone(part);
+        }
+        Bytes::pinning(block, range)
+    }
+
+    /// The part `range` of a block, without copying (short parts are copied inline).
+    ///
+    /// # Panics
+    /// As [`Bytes::of_block`].
+    pub fn pinning(block: &Arc<[u8]>, range: Range<usize>) -> Bytes {
         let part = &block[range.clone()];
         if let Some(inline) = Bytes::inline(part) {
             return inline;
@@ -89,7 +106,8 @@ impl Bytes {
         })
     }
 
-    /// The part `range` of this string, sharing its buffer.
+    /// The part `range` of this string, sharing its buffer or copied out of it as in
+    /// [`Bytes::of_block`].
     ///
     /// # Panics
     /// When the range lies outside the string.
@@ -116,6 +134,16 @@ impl Bytes {
             Repr::Shared { buffer, .. } => buffer.len(),
             Repr::OfBlock { block, .. } => block.len(),
         }
+    }
+
+    // With memory of its own, in one piece.
+    fn alone(part: &[u8]) -> Bytes {
+        let (start, len) = narrow(&(0..part.len()));
+        Bytes(Repr::OfBlock {
+            block: Arc::from(part),
+            start,
+            len,
+        })
     }
 
     fn inline(part: &[u8]) -> Option<Bytes> {

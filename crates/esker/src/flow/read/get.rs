@@ -103,7 +103,7 @@ pub struct Lookup<'k> {
 /// A raw value where it lies.
 enum Raw<'a> {
     Lent(&'a [u8]),
-    Shared(&'a Bytes),
+    Own(Bytes),
 }
 
 impl<'k> Lookup<'k> {
@@ -139,7 +139,7 @@ impl<'k> Lookup<'k> {
         }
         let cover = view.memtable_cover(index, self.key, self.at.seqno);
         for entry in table.history(self.key, self.at.seqno) {
-            self.take(entry.trailer, &Raw::Lent(entry.value), cover)?;
+            self.take(entry.trailer, Raw::Lent(entry.value), cover)?;
             if self.is_settled {
                 return Ok(());
             }
@@ -173,7 +173,7 @@ impl<'k> Lookup<'k> {
         while let Some(seqno) = at {
             let found = reader.get_hashed(self.key, self.hash, seqno, &self.at.options)?;
             let Some(found) = found else { break };
-            self.take(found.trailer, &Raw::Shared(&found.value), cover)?;
+            self.take(found.trailer, Raw::Own(found.value), cover)?;
             if self.is_settled {
                 return Ok(());
             }
@@ -208,7 +208,7 @@ impl<'k> Lookup<'k> {
     }
 
     /// Takes the next older entry of the key.
-    fn take(&mut self, trailer: Trailer, raw: &Raw<'_>, cover: Option<SeqNo>) -> Result<()> {
+    fn take(&mut self, trailer: Trailer, raw: Raw<'_>, cover: Option<SeqNo>) -> Result<()> {
         if cover > Some(trailer.seqno()) {
             self.is_settled = true;
             return Ok(());
@@ -233,11 +233,12 @@ impl<'k> Lookup<'k> {
     }
 
     /// The value from `start` on, unless nobody wishes to have it.
-    fn part(&self, raw: &Raw<'_>, start: usize) -> Bytes {
+    fn part(&self, raw: Raw<'_>, start: usize) -> Bytes {
         match (self.wish, raw) {
             (Wish::Presence, _) => Bytes::EMPTY,
             (Wish::Value, Raw::Lent(bytes)) => Bytes::copy_of(&bytes[start..]),
-            (Wish::Value, Raw::Shared(bytes)) => bytes.slice(start..bytes.len()),
+            (Wish::Value, Raw::Own(bytes)) if start == 0 => bytes,
+            (Wish::Value, Raw::Own(bytes)) => bytes.slice(start..bytes.len()),
         }
     }
 }
@@ -246,7 +247,7 @@ impl Raw<'_> {
     fn bytes(&self) -> &[u8] {
         match self {
             Raw::Lent(bytes) => bytes,
-            Raw::Shared(bytes) => bytes,
+            Raw::Own(bytes) => bytes,
         }
     }
 }

@@ -104,6 +104,16 @@ impl View {
         }
     }
 
+    /// The same files without the memtables: for who reads files for long, and would keep the
+    /// memory of memtables that are flushed meanwhile.
+    pub fn of_files(&self) -> View {
+        let parts = ViewParts {
+            memtables: Vec::new(),
+            ..self.parts.clone()
+        };
+        View::new(parts, Some(self))
+    }
+
     /// Of what the view is made.
     pub fn parts(&self) -> &ViewParts {
         &self.parts

@@ -20,11 +20,16 @@ pub const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// a rate that was raised meanwhile is felt within this time.
 const DELAY_MAX: Duration = Duration::from_millis(50);
 
+/// However much readers hold, memtables share this part of the budget: writers go on, with small
+/// flushes.
+const FLOOR_DIVISOR: usize = 32;
+
 /// Memory and rates of the write path. Set from above, read by every write.
 #[derive(Debug)]
 pub struct WriteRoom {
     budget_bytes: AtomicUsize,
     sealed_bytes: AtomicUsize,
+    pinned_bytes: AtomicUsize,
     log_bytes_max: AtomicU64,
     /// Its signal is what writers wait on: for memory, for a rate, or to be refused.
     gate: Arc<Gate>,
@@ -41,6 +46,7 @@ impl WriteRoom {
         WriteRoom {
             budget_bytes: AtomicUsize::new(budget_bytes),
             sealed_bytes: AtomicUsize::new(0),
+            pinned_bytes: AtomicUsize::new(0),
             log_bytes_max: AtomicU64::new(log_bytes_max),
             gate,
             is_any_throttled: AtomicBool::new(false),
@@ -52,7 +58,17 @@ impl WriteRoom {
     /// Most bytes that live memtables may take: a third, so that two thirds can wait for their
     /// flush while writers go on.
     pub fn live_bytes_max(&self) -> usize {
-        self.budget_bytes.load(Ordering::Relaxed) / 3
+        self.budget_bytes() / 3
+    }
+
+    /// What memtables may take now. Flushed ones that readers hold count beside it, at the cost of
+    /// the cache, up to one and a half times the budget, so that a few long scans slow nobody down;
+    /// beyond that each new cursor pins less than the one before, whatever is written meanwhile.
+    fn budget_bytes(&self) -> usize {
+        let budget = self.budget_bytes.load(Ordering::Relaxed);
+        let pinned = self.pinned_bytes.load(Ordering::Relaxed);
+        let left = (budget.saturating_mul(5) / 2).saturating_sub(pinned);
+        left.clamp(budget / FLOOR_DIVISOR, budget)
     }
 
     /// Bytes of pages of earlier memtables that may wait for the next ones, where live and sealed
@@ -62,7 +78,7 @@ impl WriteRoom {
         let left = self
             .budget_bytes
             .load(Ordering::Relaxed)
-            .saturating_sub(held_bytes);
+            .saturating_sub(held_bytes + self.pinned_bytes.load(Ordering::Relaxed));
         left.min(held_bytes.saturating_mul(4))
     }
 
@@ -82,6 +98,15 @@ impl WriteRoom {
     pub fn set_sealed_bytes(&self, bytes: usize) {
         self.sealed_bytes.store(bytes, Ordering::Relaxed);
         self.gate.changed.raise();
+    }
+
+    /// Tells how many bytes of flushed memtables readers hold, and wakes who waits when they are
+    /// fewer.
+    pub fn set_pinned_bytes(&self, bytes: usize) {
+        let before = self.pinned_bytes.swap(bytes, Ordering::Relaxed);
+        if bytes < before {
+            self.gate.changed.raise();
+        }
     }
 
     /// Bytes of memtables that are sealed and not flushed, as last told.
@@ -137,8 +162,7 @@ impl WriteRoom {
     }
 
     fn has_memory(&self) -> bool {
-        let budget = self.budget_bytes.load(Ordering::Relaxed);
-        self.sealed_bytes.load(Ordering::Relaxed) <= budget / 3 * 2
+        self.sealed_bytes.load(Ordering::Relaxed) <= self.budget_bytes() / 3 * 2
     }
 
     fn wait_for_rate(&self, batch: &Batch<'_>, no_wait: bool, env: &Env) -> Result<()> {

@@ -141,7 +141,7 @@ impl<V: Clone> Shard<V> {
     }
 
     /// Puts a value in, in place of one with the same key. What had to leave for it goes into
-    /// `evicted`; so does the value itself when it is too large to be kept.
+    /// `evicted`. A value that is too large is not kept.
     pub fn insert(
         &mut self,
         key: BlockKey,
@@ -158,7 +158,6 @@ impl<V: Clone> Shard<V> {
         let room = self.capacity_bytes.saturating_sub(Self::FILE_BYTES);
         let charge = charge.filter(|&charge| charge <= room);
         let Some(charge_bytes) = charge.and_then(|charge| u32::try_from(charge).ok()) else {
-            evicted.push(value);
             return;
         };
         // Room first, so that what comes is not what leaves.

@@ -9,7 +9,7 @@ fn owners_add_up_to_the_total() {
     for (bytes, owner) in (1..).zip(MemoryOwner::ALL) {
         ledger.charge(owner, bytes);
     }
-    assert_eq!(ledger.total_bytes(), 28);
+    assert_eq!(ledger.total_bytes(), 45);
     assert_eq!(ledger.by_owner()[3], (MemoryOwner::Iterators, 4));
     ledger.release(MemoryOwner::Log, 6);
     assert_eq!(ledger.held_bytes(MemoryOwner::Log), 0);
@@ -38,7 +38,10 @@ fn the_cache_takes_what_others_leave() {
     let ledger = MemoryLedger::new(1_600);
     ledger.charge(MemoryOwner::BlockCache, 900);
     assert_eq!(ledger.cache_allowance(), 1_400);
-    ledger.charge(MemoryOwner::Memtables, 600);
+    ledger.charge(MemoryOwner::Memtables, 500);
+    ledger.charge(MemoryOwner::PinnedMemtables, 100);
+    // Of the cache's own share, which the cache divides itself.
+    ledger.charge(MemoryOwner::PinnedBlocks, 300);
     assert_eq!(ledger.cache_allowance(), 800);
     ledger.charge(MemoryOwner::FiltersAndIndexes, 5_000);
     assert_eq!(ledger.cache_allowance(), 100);

@@ -29,6 +29,22 @@ fn slices_share_their_buffer() {
 }
 
 #[test]
+fn no_part_of_a_block_keeps_more_than_eight_times_itself() {
+    // Parts of every length of a block of 4 KiB, and parts of those: the small ones have memory of
+    // their own, the others share the block's.
+    let block: Arc<[u8]> = (0..4096_u32).map(|byte| byte as u8).collect();
+    for len in 0..=4000 {
+        let part = Bytes::of_block(&block, 17..17 + len);
+        assert_eq!(part, block[17..17 + len]);
+        assert!(part.pinned_bytes() <= 8 * len, "{len} bytes");
+        assert_eq!(part.pinned_bytes() == 4096, len >= 512, "{len} bytes");
+        let half = part.slice(0..len / 2);
+        assert!(half.pinned_bytes() <= 8 * half.len(), "half of {len} bytes");
+    }
+    assert_eq!(Arc::strong_count(&block), 1);
+}
+
+#[test]
 #[should_panic]
 fn a_slice_beyond_a_string_of_a_block_panics() {
     // As below.

@@ -209,6 +209,45 @@ fn shrinking_evicts_at_once_and_keeps_the_handles_alive() {
 }
 
 #[test]
+fn what_is_held_takes_from_the_budget_until_it_is_let_go() {
+    // A reader holds each tenth block of far more than fit: what is pinned and what is cached stay
+    // within the budget, but for the cache's last sixteenth; once let go, the cache has it all.
+    let cache = ShardedCache::new(8 << 20);
+    let mut held = Vec::new();
+    let mut total_max = 0;
+    for block in 0..10_000 {
+        let value = Arc::new(block);
+        cache.insert(key(1, block), Arc::clone(&value), BLOCK_BYTES);
+        if block % 10 == 0 {
+            held.push(value);
+        }
+        let pinned = cache.pinned_bytes();
+        assert!(pinned <= held.len() * BLOCK_BYTES);
+        total_max = total_max.max(pinned + cache.used_bytes());
+    }
+    assert!(total_max <= (8 << 20) + (8 << 20) / 64, "{total_max} bytes");
+    assert!(
+        cache.pinned_bytes() > 3 << 20,
+        "{} bytes",
+        cache.pinned_bytes()
+    );
+    for block in 10_000..20_000 {
+        cache.insert(key(1, block), Arc::new(block), BLOCK_BYTES);
+        held.extend(cache.get(&key(1, block)));
+    }
+    assert!(cache.pinned_bytes() > 8 << 20);
+    assert!(cache.used_bytes() <= (8 << 20) / 16);
+    assert!(cache.used_bytes() > (8 << 20) / 32);
+    held.clear();
+    cache.look_at_pinned();
+    assert_eq!((cache.pinned_bytes(), cache.pinned_count()), (0, 0));
+    for block in 20_000..24_000 {
+        insert(&cache, key(1, block), block, BLOCK_BYTES);
+    }
+    assert!(cache.used_bytes() > 7 << 20);
+}
+
+#[test]
 fn threads_share_it_within_the_budget() {
     // Readers, writers and a remover at once: every hit is right, and the budget holds in the end.
     let cache: ShardedCache<Arc<u64>> = ShardedCache::new(2 << 20);

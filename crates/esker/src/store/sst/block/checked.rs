@@ -208,9 +208,17 @@ impl Checked {
         &self.bytes
     }
 
-    /// A part of the block as a handle that keeps the block's bytes alive, without copying.
+    /// A part of the block as a handle that keeps the block's bytes alive, or has a copy of a small
+    /// part.
     pub fn slice(&self, range: Range<usize>) -> Bytes {
         Bytes::of_block(&self.bytes, range)
+    }
+
+    /// As [`Checked::slice`], without copying. A copy of a hundred bytes is a twentieth of a point
+    /// read.
+    #[inline]
+    pub fn share(&self, range: Range<usize>) -> Bytes {
+        Bytes::pinning(&self.bytes, range)
     }
 
     /// Bytes of memory it takes, with its bytes and their reference counts.

@@ -9,6 +9,7 @@ use crate::base::types::ids::FileNumber;
 use crate::base::types::limits::VALUE_BYTES_MAX;
 use crate::env::fs::{MappedFile, ReadFile, Unchanging};
 use crate::store::cache::block_key::BlockKey;
+use crate::store::cache::pinned::Holdable;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::block::around::Around;
@@ -34,6 +35,26 @@ pub enum Cached {
 
 // With its key and what the cache notes beside it a line of the processor's cache.
 const _: () = assert!(size_of::<Option<Cached>>() == 32);
+
+impl Holdable for Cached {
+    fn is_held_elsewhere(&self) -> bool {
+        match self {
+            Cached::Rows(rows) => Arc::strong_count(rows.memory()) > 1,
+            Cached::Index(index) => Arc::strong_count(index) > 1,
+            Cached::Plain(plain) => Arc::strong_count(plain) > 1,
+            Cached::Record(record) => record.is_held_elsewhere(),
+        }
+    }
+
+    fn size_bytes(&self) -> usize {
+        match self {
+            Cached::Rows(rows) => rows.size_bytes(),
+            Cached::Index(index) => index.size_bytes(),
+            Cached::Plain(plain) => plain.capacity() + size_of::<Vec<u8>>(),
+            Cached::Record(record) => record.size_bytes(),
+        }
+    }
+}
 
 /// The block cache that all sorted files of a database share.
 pub type BlockCache = ShardedCache<Cached>;
@@ -96,6 +117,12 @@ impl BlockSource {
         Ok(rows)
     }
 
+    /// Whether so many blocks are pinned near that one that small values should be copied.
+    #[inline]
+    pub fn is_much_pinned(&self, handle: BlockHandle) -> bool {
+        self.cache.is_much_pinned(&self.key(handle))
+    }
+
     /// A block of entries, for a scan that goes on behind it. `spare` is the memory of a block that
     /// the scan needs no more; it may become that of this one.
     ///
@@ -145,8 +172,8 @@ impl BlockSource {
         self.read_around(handle, fill_cache);
         let index = Arc::new(self.index_from_file(handle)?);
         if fill_cache {
-            let charge = index.size_bytes();
             let cached = Cached::Index(Arc::clone(&index));
+            let charge = cached.size_bytes();
             self.cache.insert(self.key(handle), cached, charge);
         }
         Ok(index)
@@ -167,8 +194,8 @@ impl BlockSource {
         }
         let plain = Arc::new(self.read_plain(handle)?);
         if fill_cache {
-            let charge = plain.capacity() + std::mem::size_of::<Vec<u8>>();
             let cached = Cached::Plain(Arc::clone(&plain));
+            let charge = cached.size_bytes();
             self.cache.insert(self.key(handle), cached, charge);
         }
         Ok(plain)

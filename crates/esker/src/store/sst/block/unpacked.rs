@@ -45,4 +45,9 @@ impl Unpacked {
     pub fn size_bytes(&self) -> usize {
         self.bytes.capacity() + size_of::<Vec<u8>>()
     }
+
+    /// Whether another handle onto its bytes is there.
+    pub fn is_held_elsewhere(&self) -> bool {
+        Arc::strong_count(&self.bytes) > 1
+    }
 }

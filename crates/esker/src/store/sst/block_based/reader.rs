@@ -107,7 +107,10 @@ impl BlockBasedReader {
             find(&block, &self.order, wanted).map_err(|error| self.source.at(error, handle))?;
         Ok(found.map(|(trailer, range)| Found {
             trailer,
-            value: block.slice(range),
+            value: match self.source.is_much_pinned(handle) {
+                false => block.share(range),
+                true => block.slice(range),
+            },
         }))
     }
 
