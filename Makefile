@@ -14,24 +14,26 @@ run: ## build the tool in release mode and show the engine at work
 	@scripts/setup.sh
 	cargo run --release --locked -p esker-cli -- demo
 
-libs: ## build the C library, libkvs
+libs: ## build the C library, libkvs, and the tool
 	@scripts/setup.sh
-	cargo build --release --locked -p esker-kvs
+	cargo build --release --locked -p esker-kvs -p esker-cli
 
 # Under sudo the one who asked builds in his own tree: the toolchain is his, and so is what it makes.
-install: ## put the C library and its headers below PREFIX (/usr/local); also LIBDIR, INCLUDEDIR, DESTDIR
-	@if [ "$$(id -u)" = 0 ] && [ "$${SUDO_USER:-root}" != root ] && \
+install: ## put tool, manual, completions, C library and headers below PREFIX (/usr/local); also DESTDIR, …
+	@as=(); if [ "$$(id -u)" = 0 ] && [ "$${SUDO_USER:-root}" != root ] && \
 		[ "$$(stat -c %U Makefile)" = "$$SUDO_USER" ]; then \
-		sudo -H -u "$$SUDO_USER" $(MAKE) --no-print-directory libs; \
-	else \
-		$(MAKE) --no-print-directory libs; \
-	fi
-	@PREFIX="$(PREFIX)" LIBDIR="$(or $(LIBDIR),$(libdir))" INCLUDEDIR="$(or $(INCLUDEDIR),$(includedir))" \
-		DESTDIR="$(DESTDIR)" scripts/install.sh install
+		as=(sudo -H -u "$$SUDO_USER" --preserve-env=CARGO_TARGET_DIR); \
+	fi; \
+	"$${as[@]}" $(MAKE) --no-print-directory libs; \
+	built=$$("$${as[@]}" scripts/setup.sh target)/release; \
+	LIBRARY="$$built/libkvs.so" TOOL="$$built/esker" $(INSTALL_WORDS) scripts/install.sh install
 
 uninstall: ## take away what install put there; the same PREFIX, LIBDIR, INCLUDEDIR, DESTDIR
-	@PREFIX="$(PREFIX)" LIBDIR="$(or $(LIBDIR),$(libdir))" INCLUDEDIR="$(or $(INCLUDEDIR),$(includedir))" \
-		DESTDIR="$(DESTDIR)" scripts/install.sh uninstall
+	@$(INSTALL_WORDS) scripts/install.sh uninstall
+
+INSTALL_WORDS = PREFIX="$(PREFIX)" LIBDIR="$(or $(LIBDIR),$(libdir))" \
+	INCLUDEDIR="$(or $(INCLUDEDIR),$(includedir))" BINDIR="$(or $(BINDIR),$(bindir))" \
+	DATADIR="$(or $(DATADIR),$(datadir))" DESTDIR="$(DESTDIR)"
 
 test: ## prove that the tree is sound: lint, every test, and the models of what threads share
 	@scripts/setup.sh cxx

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Puts the C library libkvs where compilers and the loader look for it, or takes it away again.
+# Puts the C library libkvs where compilers and the loader look for it, and the tool where shells do,
+# or takes them away again.
 #
-#   scripts/install.sh install      copies library, headers and pkg-config file
+#   scripts/install.sh install      copies library, headers and pkg-config file; and the tool, with its
+#                                   manual and completions, which it writes itself
 #   scripts/install.sh uninstall    removes what install copied, and nothing else
 #
 # From the environment, as other makefiles have it:
@@ -9,8 +11,11 @@
 #   PREFIX      /usr/local unless given
 #   LIBDIR      $PREFIX/lib unless given; a distribution may want $PREFIX/lib/x86_64-linux-gnu
 #   INCLUDEDIR  $PREFIX/include unless given
+#   BINDIR      $PREFIX/bin unless given
+#   DATADIR     $PREFIX/share unless given: man/man1 and the completions go below
 #   DESTDIR     put before all of them, for packages: the files do not know of it
 #   LIBRARY     the library as it was built, target/release/libkvs.so unless given
+#   TOOL        the tool as it was built; without it, the library is installed alone
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,14 +25,17 @@ at_home() { case $1 in "~/"*) printf '%s\n' "$HOME/${1#"~/"}" ;; *) printf '%s\n
 prefix=$(at_home "${PREFIX:-/usr/local}")
 libdir=$(at_home "${LIBDIR:-$prefix/lib}")
 includedir=$(at_home "${INCLUDEDIR:-$prefix/include}")
+bindir=$(at_home "${BINDIR:-$prefix/bin}")
+datadir=$(at_home "${DATADIR:-$prefix/share}")
 destdir=${DESTDIR:-}
+tool=${TOOL:-}
 library=${LIBRARY:-target/release/libkvs.so}
 
 fail() {
     printf 'install: %s\n' "$1" >&2
     exit 1
 }
-for path in "$prefix" "$libdir" "$includedir"; do
+for path in "$prefix" "$libdir" "$includedir" "$bindir" "$datadir"; do
     case $path in /*) ;; *) fail "$path is no absolute path" ;; esac
 done
 
@@ -56,19 +64,64 @@ install_all() {
     sed -e "s|@PREFIX@|$prefix|" -e "s|@LIBDIR@|$libdir|" -e "s|@INCLUDEDIR@|$includedir|" \
         -e "s|@VERSION@|$version|" "$source/kvs.pc.in" >"$destdir$pc"
     chmod 644 "$destdir$pc"
+    if [ -n "$tool" ]; then
+        install_tool
+    fi
     refresh
     echo "install: libkvs is in $destdir$libdir, its headers are in $destdir$includedir"
     tell_way
 }
 
+# Where each shell looks for completions below a prefix, and what each file is called there.
+bash_place=bash-completion/completions/esker
+zsh_place=zsh/site-functions/_esker
+fish_place=fish/vendor_completions.d/esker.fish
+
+install_tool() {
+    [ -x "$tool" ] || fail "$tool is not there; build it with: make libs"
+    install -d "$destdir$bindir" "$destdir$datadir/man/man1"
+    install -m 755 "$tool" "$destdir$bindir/esker"
+    # What a debugger would want is 40 of its 47 MB.
+    if ! command -v strip >/dev/null || ! strip "$destdir$bindir/esker"; then
+        echo "install: no strip here (package binutils): the tool is larger than it need be" >&2
+    fi
+    "$tool" man --dir "$destdir$datadir/man/man1"
+    chmod 644 "$destdir$datadir"/man/man1/esker.1 "$destdir$datadir"/man/man1/esker-*.1
+    local shell place
+    for shell in bash zsh fish; do
+        place=${shell}_place
+        place=$destdir$datadir/${!place}
+        install -d "$(dirname "$place")"
+        "$tool" completions "$shell" >"$place"
+        chmod 644 "$place"
+    done
+    echo "install: the tool is $destdir$bindir/esker; its manual and completions are in $destdir$datadir"
+}
+
+# The tool itself knows which pages it wrote.
+uninstall_tool() {
+    local pages page
+    if [ -x "$destdir$bindir/esker" ]; then
+        pages=$(mktemp -d)
+        "$destdir$bindir/esker" man --dir "$pages"
+        for page in "$pages"/*.1; do
+            rm -f "$destdir$datadir/man/man1/$(basename "$page")"
+        done
+        rm -r "$pages"
+        rm -f "$destdir$bindir/esker"
+    fi
+    rm -f "$destdir$datadir/$bash_place" "$destdir$datadir/$zsh_place" "$destdir$datadir/$fish_place"
+}
+
 uninstall_all() {
+    uninstall_tool
     rm -f "$destdir$libdir/libkvs.so" "$destdir$libdir/$soname" "$destdir$libdir/$real" \
         "$destdir$pc" "$destdir$includedir/kvs.h"
     if [ -f "$destdir$type_h" ] && is_of_kvs "$destdir$type_h"; then
         rm -f "$destdir$type_h"
     fi
     refresh
-    echo "install: libkvs is gone from $destdir$libdir and $destdir$includedir"
+    echo "install: libkvs is gone from $destdir$libdir and $destdir$includedir, the tool from $destdir$bindir"
 }
 
 # The loader keeps a list of the libraries in its own directories, which only root may renew.

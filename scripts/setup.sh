@@ -5,6 +5,7 @@
 #   scripts/setup.sh lint     the same, and rustfmt and clippy
 #   scripts/setup.sh deny     says what turns warnings of clippy into errors, for the compiler that the
 #                             tree was checked with; nothing for a newer one, whose lints are news
+#   scripts/setup.sh target   says where cargo puts what it builds, whoever chose that place
 #   scripts/setup.sh cxx      the first, and a C++ compiler, for the tests of the C headers
 #   scripts/setup.sh browser  Chromium, which shows the pages of reports in a test; its absence is told
 #                             and is no failure
@@ -94,6 +95,12 @@ if [ "${1:-}" = deny ]; then
     else
         echo "setup: cargo $have is newer than $wanted: what its clippy warns of is no error" >&2
     fi
+    exit 0
+fi
+
+if [ "${1:-}" = target ]; then
+    cargo metadata --no-deps --offline --format-version 1 |
+        sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
     exit 0
 fi
 

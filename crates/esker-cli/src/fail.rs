@@ -132,7 +132,7 @@ impl From<Error> for Failure {
         let advice = if told.contains(';') {
             None
         } else {
-            advice(error.kind())
+            advice(&error)
         };
         Failure::failed(match advice {
             Some(advice) => format!("{told}; {advice}"),
@@ -142,8 +142,18 @@ impl From<Error> for Failure {
 }
 
 /// What to do about an error of that class.
-fn advice(kind: ErrorKind) -> Option<&'static str> {
-    match kind {
+fn advice(error: &Error) -> Option<&'static str> {
+    match error.kind() {
+        ErrorKind::Io => match error.io_kind()? {
+            io::ErrorKind::NotADirectory => {
+                Some("a part of that path is a file; name a directory with --db")
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Some("ask whose directory it is, or name another with --db")
+            }
+            _ => None,
+        },
+        ErrorKind::Invalid => Some("`--help` tells what the command takes"),
         ErrorKind::Corruption => Some(
             "`esker verify` lists all damage, `esker repair` tells, changing nothing, what a \
              repair would keep and lose",

@@ -3,15 +3,18 @@
 #![allow(clippy::disallowed_methods, reason = "a test stands in the real world")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod shown;
 mod tool;
 mod codes;
 mod escapes;
 mod help;
+mod installed;
 mod json;
 mod settings;
 mod pipes;
 mod loading;
 mod round_trip;
+mod bad_input;
 mod care;
 mod repair;
 mod restore;
