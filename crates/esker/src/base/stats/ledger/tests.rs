@@ -13,7 +13,7 @@ fn owners_add_up_to_the_total() {
     assert_eq!(ledger.by_owner()[3], (MemoryOwner::Iterators, 4));
     ledger.release(MemoryOwner::Log, 6);
     assert_eq!(ledger.held_bytes(MemoryOwner::Log), 0);
-    assert_eq!(ledger.total_bytes(), 22);
+    assert_eq!(ledger.total_bytes(), 39);
 }
 
 #[test]
