@@ -6,7 +6,7 @@ use crate::base::stats::board::{Tick, nanoseconds};
 use crate::base::stats::ledger::MemoryOwner;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
-use crate::base::types::ids::Level;
+use crate::base::types::ids::{KeyspaceId, Level};
 use crate::db::core::Core;
 use crate::db::install::{FlushedTables, install};
 use crate::db::janitor;
@@ -18,6 +18,7 @@ use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings};
 use crate::flow::read::view::View;
 use crate::flow::value_sink::SinkSettings;
 use crate::store::version::edit::{Change, Edit};
+use crate::store::version::file::FileRecord;
 
 /// The sealed memtables of a keyspace that may be flushed now, oldest first.
 pub fn due(core: &Core, parts: &KeyspaceParts) -> Vec<Sealed> {
@@ -32,6 +33,9 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     if sealed.is_empty() {
         return Ok(());
     }
+    // A panic in the middle of a write fails the gate before anybody can seal what it left: so
+    // what was sealed behind it is not made durable.
+    core.gate.check_fault()?;
     if core.keyspaces.all().len() > 1 {
         // What a flush makes durable must not overtake older writes to other keyspaces, which
         // are still in the log alone: after a power cut the writes that survive are a prefix.
@@ -51,16 +55,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     }
     let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
     let numbers: Vec<_> = flushed.files.iter().map(|file| file.number).collect();
-    let run = numbers.first().map_or(0, |number| number.0);
-    let mut edit: Edit = Vec::new();
-    for record in flushed.files {
-        edit.push(Change::AddFile {
-            keyspace: parts.id,
-            level: Level::ZERO,
-            run,
-            record: Arc::new(record),
-        });
-    }
+    let mut edit = run_of(parts.id, flushed.files);
     edit.push(Change::SetFlushed {
         keyspace: parts.id,
         seqno: flushed.last_seqno,
@@ -105,6 +100,18 @@ fn settle_memory(core: &Core, sealed: &[Sealed]) {
     // After that, because the flush holds them itself until it returns.
     let now = core.env.clock.monotonic();
     core.pinned_tables.flushed(sealed, now);
+}
+
+// One run of level 0.
+fn run_of(keyspace: KeyspaceId, files: Vec<FileRecord>) -> Edit {
+    let run = files.first().map_or(0, |file| file.number.0);
+    let add = |record| Change::AddFile {
+        keyspace,
+        level: Level::ZERO,
+        run,
+        record: Arc::new(record),
+    };
+    files.into_iter().map(add).collect()
 }
 
 // Large values that waited in flushed memtables have a file now, or were never written.

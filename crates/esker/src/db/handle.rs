@@ -11,6 +11,7 @@ use crate::db::backup::verify::{self, VerifyReport};
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::lease::Lease;
 use crate::db::live_settings;
+use crate::db::manual;
 use crate::db::open::Builder;
 use crate::db::open_keyspace::{self, DEFAULT_KEYSPACE};
 use crate::db::properties;
@@ -108,6 +109,9 @@ impl Db {
     }
 
     /// Every keyspace as it is now.
+    ///
+    /// # Panics
+    /// In a merge operator or an order: see [`MergeOperator`](crate::MergeOperator).
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::take(self.lease.clone(), Arc::clone(self.default.parts()))
     }
@@ -121,7 +125,7 @@ impl Db {
 
     /// Returns when everything written so far is on the medium.
     pub fn sync(&self) -> Result<()> {
-        self.lease.core().committer.sync()
+        manual::sync(self.lease.core())
     }
 
     /// Makes a second database in the directory `target`, with everything written so far to any
@@ -160,6 +164,9 @@ impl Db {
     }
 
     /// What the database knows about itself now.
+    ///
+    /// # Panics
+    /// In a merge operator or an order: see [`MergeOperator`](crate::MergeOperator).
     pub fn stats(&self) -> Stats {
         statistics::gather(self.lease.core())
     }
@@ -170,7 +177,12 @@ impl Db {
     }
 
     /// Closes the database: puts all memtables into sorted files and gives up the directory.
-    /// Every later use of any handle is `Closed`. Closing twice does nothing.
+    /// Every later use of any handle is `Closed`. Closing twice does nothing, and returns the
+    /// same.
+    ///
+    /// Errors: `Faulted` with the first cause when a failed write or sync, or a panic, had ended
+    /// writing: what was acknowledged lies in sorted files and the log, and the next opening reads
+    /// it; those of a flush, likewise. The directory is given up all the same.
     pub fn close(&self) -> Result<()> {
         self.lease.close()
     }

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::base::types::error::Result;
+use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::manual;
+use crate::env::pool::Priority;
 
 /// A share in an open database. Handles, iterators and snapshots hold one each, background jobs
 /// do not: so work that runs never keeps a database open that nobody uses.
@@ -35,7 +37,17 @@ impl Lease {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // Whoever wants to know how closing went calls `close`; here nobody is left to tell.
-        let _unheard = manual::close(&self.core);
+        let core = Arc::clone(&self.core);
+        let close = move || {
+            // Whoever wants to know how closing went calls `close`; here nobody is left to tell.
+            let _unheard = manual::close(&core);
+        };
+        if user_code::is_running() {
+            // A merge operator had the last lease. What called it must end before this can.
+            let pool = Arc::clone(&self.core.env.pool);
+            pool.spawn(Priority::High, "esker-close", Box::new(close));
+        } else {
+            close();
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::base::options::resolve::{Resolved, change_keyspace};
 use crate::base::options::setting::{Scope, Setting};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
+use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::open_keyspace;
@@ -21,6 +22,7 @@ use crate::store::version::state::KeyspaceState;
 
 /// Changes a setting of the database, or one of the keyspace `default` and of those to come.
 pub fn set(core: &Arc<Core>, default: &KeyspaceParts, name: &str, text: &str) -> Result<()> {
+    user_code::refuse()?;
     let setting = live(name)?;
     let _changing = core.keyspaces.change();
     core.gate.check_upkeep()?;
@@ -45,6 +47,7 @@ pub fn set_of_keyspace(
     if parts.id == KeyspaceId::DEFAULT && setting.scope() == Scope::Keyspace {
         return set(core, parts, name, text);
     }
+    user_code::refuse()?;
     let _changing = core.keyspaces.change();
     core.gate.check_upkeep()?;
     change(core, parts, &core.settings.load().db, setting, text)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::range::KeyRange;
+use crate::base::types::user_code;
 use crate::db::compaction::{self, Running};
 use crate::db::core::Core;
 use crate::db::flushing;
@@ -19,6 +20,7 @@ use crate::db::worker;
 /// Seals the memtable of a keyspace and returns when everything written to it before lies in
 /// sorted files. Without space for writes too, as long as the reserve lasts: it gives back log.
 pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
+    user_code::refuse()?;
     core.gate.check_upkeep()?;
     refuse_dropped(core, parts)?;
     core.committer.paused(|active| active.seal(parts.id));
@@ -28,7 +30,8 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
         refuse_dropped(core, parts)?;
         let sealed = parts.current.sealed();
         if sealed.iter().all(|sealed| sealed.last_seqno > until) {
-            return Ok(Some(()));
+            // A write that failed meanwhile may be one of those that were to be flushed.
+            return core.gate.check_fault().map(Some);
         }
         core.gate.check_upkeep()?;
         let now_failed_count = core.work.state().failed_flush_count;
@@ -52,6 +55,12 @@ fn refuse_dropped(core: &Core, parts: &KeyspaceParts) -> Result<()> {
         Some(_) => Ok(()),
         None => Err(Error::invalid("the keyspace was dropped")),
     }
+}
+
+/// Returns when everything that was logged so far is on the medium.
+pub fn sync(core: &Core) -> Result<()> {
+    user_code::refuse()?;
+    core.committer.sync()
 }
 
 /// Flushes, then merges everything in `range` into one run without anything obsolete. Goes on
@@ -107,12 +116,52 @@ fn run_here(core: &Arc<Core>, running: Running) -> Result<()> {
 
 /// Closes: refuses everything from now on, ends what runs in the background, puts all memtables
 /// into sorted files so that the next open has no log to read, and gives up the directory.
-/// Closing twice does nothing.
+/// Closing twice does nothing, and returns the same.
+///
+/// Errors: `Faulted` with the first cause when writes were refused for one: what was acknowledged
+/// and is in no sorted file is in the log, for the next opening; those of a flush.
 pub fn close(core: &Arc<Core>) -> Result<()> {
+    user_code::refuse()?;
     settling::finish(core);
     if !core.gate.close() {
-        return Ok(());
+        return core.work.wait_for(&*core.env.pool, || {
+            let told = core.work.state().closed.as_ref().map(again);
+            told.transpose()
+        });
     }
+    let mut outcome = Outcome {
+        core,
+        result: Err(Error::new(
+            ErrorKind::Faulted,
+            "a thread panicked while it closed the database; open it again",
+        )),
+    };
+    outcome.result = close_once(core);
+    again(&outcome.result)
+}
+
+fn again(result: &Result<()>) -> Result<()> {
+    match result {
+        Ok(()) => Ok(()),
+        Err(error) => Err(error.again()),
+    }
+}
+
+/// How closing ended, told to whoever closes once more when it is dropped.
+struct Outcome<'a> {
+    core: &'a Core,
+    result: Result<()>,
+}
+
+impl Drop for Outcome<'_> {
+    fn drop(&mut self) {
+        let result = std::mem::replace(&mut self.result, Ok(()));
+        self.core.work.state().closed = Some(result);
+        self.core.work.ended.raise();
+    }
+}
+
+fn close_once(core: &Arc<Core>) -> Result<()> {
     // Waits for a keyspace that is being created or dropped, or for a setting that is being
     // changed, and keeps later ones away.
     let _changing = core.keyspaces.change();
@@ -122,10 +171,9 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
         Ok::<_, Infallible>((core.work.state().job_count == 0).then_some(()))
     });
     let is_writer = core.lock.lock().is_ok_and(|lock| lock.is_some());
-    let flushed = if is_writer && core.gate.fault().is_none() {
-        flush_all(core)
-    } else {
-        Ok(())
+    let flushed = match core.gate.check_fault() {
+        Ok(()) if is_writer => flush_all(core),
+        other => other,
     };
     if is_writer {
         core.values.seal_live();
@@ -134,7 +182,8 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
     if let Ok(mut lock) = core.lock.lock() {
         *lock = None;
     }
-    flushed
+    // What ended the background meanwhile may have been a fault, too.
+    flushed.and_then(|()| core.gate.check_fault())
 }
 
 // Leaves a log that holds nothing and takes next to nothing: what the last flush records as the

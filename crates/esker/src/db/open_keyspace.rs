@@ -15,6 +15,7 @@ use crate::base::options::setting::Scope;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::limits::{KEYSPACE_COUNT_MAX, KEYSPACE_NAME_BYTES_MAX};
+use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::install::install;
 use crate::db::janitor;
@@ -211,6 +212,7 @@ pub fn find_or_create(
         let message = format!("a keyspace's name has 1 to {KEYSPACE_NAME_BYTES_MAX} bytes");
         return Err(Error::invalid(message));
     }
+    user_code::refuse()?;
     let _changing = core.keyspaces.change();
     core.gate.check_write()?;
     if let Some(parts) = core.keyspaces.find(name) {
@@ -266,6 +268,7 @@ fn refuse_other(parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) -> Resul
 
 /// Drops a keyspace with everything in it. Readers that have it open go on reading what it was.
 pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
+    user_code::refuse()?;
     if name == DEFAULT_KEYSPACE {
         return Err(Error::invalid("the keyspace `default` cannot be dropped"));
     }

@@ -8,6 +8,8 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
+use crate::base::types::user_code;
+use crate::db::core::Core;
 use crate::db::iterator::{DbCursor, Iter, Source};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
@@ -97,7 +99,7 @@ impl Moment<'_> {
     /// The value of `key`, if it has one.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let core = self.lease.core();
-        core.gate.check_read()?;
+        check(core)?;
         let view = self.parts.current.load();
         let value = get(&view, key, &self.at())?;
         core.board.add(Tick::Gets, 1);
@@ -121,7 +123,7 @@ impl Moment<'_> {
 
     fn multi_get(&self, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
         let core = self.lease.core();
-        core.gate.check_read()?;
+        check(core)?;
         let view = self.parts.current.view();
         core.board.add(Tick::Gets, keys.len() as u64);
         multi_get(&view, keys, &self.at()).into_iter().collect()
@@ -129,14 +131,14 @@ impl Moment<'_> {
 
     fn contains_key(&self, key: &[u8]) -> Result<bool> {
         let core = self.lease.core();
-        core.gate.check_read()?;
+        check(core)?;
         let view = self.parts.current.load();
         core.board.add(Tick::Gets, 1);
         contains(&view, key, &self.at())
     }
 
     pub(crate) fn source(&self, range: KeyRange) -> Result<Source> {
-        self.lease.core().gate.check_read()?;
+        check(self.lease.core())?;
         let view = self.parts.current.view();
         let at = self.at();
         let lease = self.lease.clone();
@@ -150,4 +152,11 @@ impl Moment<'_> {
             passage,
         })
     }
+}
+
+// Whether a read may begin: what a merge operator or an order reads might wait for itself.
+#[inline]
+fn check(core: &Core) -> Result<()> {
+    user_code::refuse()?;
+    core.gate.check_read()
 }

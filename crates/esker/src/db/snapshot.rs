@@ -25,7 +25,8 @@ struct Held {
 }
 
 impl Snapshot {
-    /// The database as it is now. `default` is the keyspace that the snapshot itself reads.
+    /// The database as it is now; panics in a merge operator or an order. `default` is the
+    /// keyspace that the snapshot itself reads.
     pub(crate) fn take(lease: Lease, default: Arc<KeyspaceParts>) -> Snapshot {
         let core = lease.core();
         let now = core.env.clock.monotonic();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::base::types::error::Error;
+use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::env::pool::Pool;
@@ -73,6 +73,8 @@ pub struct WorkState {
     pub is_settling_watched: bool,
     /// Whether somebody gathers the whole database as of one moment.
     pub is_freezing: bool,
+    /// How closing ended, once it did.
+    pub closed: Option<Result<()>>,
     /// The latest failures, oldest first.
     pub failures: VecDeque<String>,
     /// Bytes per second that compaction digests.
@@ -99,6 +101,7 @@ impl Default for Work {
             is_settling: false,
             is_settling_watched: false,
             is_freezing: false,
+            closed: None,
             failures: VecDeque::new(),
             digest_bytes_s: DIGEST_FIRST,
         };
@@ -129,8 +132,8 @@ impl Work {
     pub fn wait_for<T, E>(
         &self,
         pool: &dyn Pool,
-        mut look: impl FnMut() -> Result<Option<T>, E>,
-    ) -> Result<T, E> {
+        mut look: impl FnMut() -> std::result::Result<Option<T>, E>,
+    ) -> std::result::Result<T, E> {
         loop {
             // Counted before the look: a job that ends during it is not slept through.
             let seen = self.ended.raised_count();

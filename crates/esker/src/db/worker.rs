@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::base::types::error::{Error, ErrorKind};
 use crate::base::types::ids::KeyspaceId;
+use crate::base::types::user_code;
 use crate::db::compaction::{self, Running};
 use crate::db::core::Core;
 use crate::db::flushing;
@@ -27,6 +28,9 @@ use crate::store::mem::memtable::Memtable;
 
 /// Spawns every piece of work that is due and not under way.
 pub fn wake(core: &Arc<Core>) {
+    if user_code::is_running() {
+        return later(core, wake);
+    }
     if core.gate.is_closed() {
         return;
     }
@@ -47,6 +51,13 @@ pub fn wake(core: &Arc<Core>) {
     spawn_compaction(core, gathering::begin);
 }
 
+// For who let go of something in a merge operator or an order, under whatever locks.
+fn later(core: &Arc<Core>, look: fn(&Arc<Core>)) {
+    let own = Arc::clone(core);
+    let job = Box::new(move || look(&own));
+    core.env.pool.spawn(Priority::Low, "esker-look", job);
+}
+
 /// A memtable was sealed: has it flushed.
 pub fn memtable_sealed(core: &Arc<Core>) {
     regulate::set_memory(core);
@@ -58,6 +69,9 @@ pub fn memtable_sealed(core: &Arc<Core>) {
 pub fn tidy(core: &Arc<Core>) {
     if core.doomed.count() == 0 && !core.values.has_dying() {
         return;
+    }
+    if user_code::is_running() {
+        return later(core, tidy);
     }
     let job = Job {
         priority: Priority::Low,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::base::options::call::WriteOptions;
 use crate::base::stats::board::Tick;
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
@@ -105,6 +106,7 @@ pub fn write(
     options: WriteOptions,
     unchanged: &[Unchanged],
 ) -> Result<bool> {
+    user_code::refuse()?;
     let commit = CommitOptions {
         durability: match options.durability {
             Some(durability) => durability,

@@ -356,11 +356,12 @@ impl<'a, C: Cursor> Survivors<'a, C> {
             .rev()
             .map(|(_, value)| &value[..])
             .collect();
-        let folded = self.rules.merge?.0.fold(&self.key, base, &oldest_first);
+        let folded = self.rules.merge?.fold(&self.key, base, &oldest_first);
         folded.ok().filter(|value| value.len() <= VALUE_BYTES_MAX)
     }
 
-    /// As few operands as do what these do, both newest first. Neighbours are combined two by
+    /// As few operands as do what these do, both newest first; all of them where the operator
+    /// panics. Neighbours are combined two by
     /// two, round after round, so that an operator that appends copies a byte of `n` operands
     /// `log2(n)` times and not `n` times.
     fn combine(&self, mut newest_first: Vec<Operand>) -> Vec<Operand> {
@@ -377,7 +378,13 @@ impl<'a, C: Cursor> Survivors<'a, C> {
                     combined.push(newer);
                     break;
                 };
-                let both = merge.0.combine(&self.key, &older.1, &newer.1);
+                let both = merge.combine(&self.key, &older.1, &newer.1);
+                let Ok(both) = both else {
+                    // It panicked, and would once more for each of what may be a million.
+                    combined.extend([newer, older]);
+                    combined.extend(rest);
+                    return combined;
+                };
                 match both.filter(|value| value.len() <= VALUE_BYTES_MAX) {
                     Some(value) => {
                         combined.push((newer.0, value));

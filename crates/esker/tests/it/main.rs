@@ -24,6 +24,7 @@ mod damage;
 mod saved;
 mod kill;
 mod threads;
+mod hooks;
 mod checkpoint;
 mod repair;
 mod fixture;

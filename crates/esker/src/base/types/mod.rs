@@ -13,6 +13,7 @@ pub mod bytes;
 pub mod spare;
 pub mod seqno;
 pub mod kind;
+pub mod user_code;
 pub mod order;
 pub mod key;
 pub mod entry;

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::base::types::user_code;
+
 /// The name under which the bytewise order stands in a manifest.
 pub const BYTEWISE_NAME: &str = "bytewise";
 
@@ -11,6 +13,15 @@ pub const BYTEWISE_NAME: &str = "bytewise";
 ///
 /// The name stands in the manifest and is checked at open. The order must be total, must never
 /// change, and keys that compare equal must be the same bytes.
+///
+/// It is called in the middle of reads and writes, under locks of the engine. So it must not use
+/// the database: every operation called from here is refused as `Invalid`, or panics if it cannot
+/// return an error. Nor may it wait for another thread that uses it.
+///
+/// A write of a key that the order panics on, or that it says is not equal to itself, is refused
+/// as `Invalid`. A panic in the middle of a write ends all writing until the database is opened
+/// again (`Faulted`): the batch is there as a whole then, or not at all. A panic in a read goes
+/// through to the caller; one in the background counts as a failed write.
 pub trait Order: Send + Sync {
     /// Name kept in the manifest.
     fn name(&self) -> &str;
@@ -45,7 +56,7 @@ impl KeyOrder {
     pub fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
         match self {
             KeyOrder::Bytewise => left.cmp(right),
-            KeyOrder::Custom(order) => order.compare(left, right),
+            KeyOrder::Custom(order) => compare_by(&**order, left, right),
         }
     }
 
@@ -54,6 +65,11 @@ impl KeyOrder {
     pub fn is_bytewise(&self) -> bool {
         matches!(self, KeyOrder::Bytewise)
     }
+}
+
+/// How `left` compares with `right` in a user's own order.
+pub fn compare_by(order: &dyn Order, left: &[u8], right: &[u8]) -> Ordering {
+    user_code::run(|| order.compare(left, right))
 }
 
 impl fmt::Debug for KeyOrder {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
+use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::freeze::freeze;
 use crate::db::identity;
@@ -32,6 +33,7 @@ const COPY_BYTES: u64 = 1 << 20;
 /// finished: then it is begun anew; those of a flush; `OutOfSpace` and `Io`. What was made is
 /// removed again then, as far as that is possible.
 pub fn checkpoint(core: &Arc<Core>, target: &Path) -> Result<()> {
+    user_code::refuse()?;
     core.gate.check_write()?;
     let fs = &core.env.fs;
     let claim = Claim::take(&**fs, target)?;

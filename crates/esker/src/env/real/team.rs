@@ -4,7 +4,6 @@
     reason = "this is the door to real threads"
 )]
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::base::types::user_code::panic_text;
 use crate::env::pool::Job;
 
 /// Threads, started when there is work for them.
@@ -188,7 +188,7 @@ impl Shared {
             // The job's own state may be broken by a panic, but it dies with the job; what it
             // shares with others is guarded by its author.
             if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
-                let text = format!("the job \"{name}\" panicked: {}", panic_text(&*panic));
+                let text = format!("the job \"{name}\" panicked: {}", panic_text(panic));
                 self.lock().keep_trouble(text);
             }
         }
@@ -259,16 +259,6 @@ fn set_running(queue: &mut Queue, index: usize, name: Option<&'static str>) {
 // No lock here is held while foreign code runs, so a poisoned one guards whole state.
 fn lock_any<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    if let Some(text) = panic.downcast_ref::<&str>() {
-        text
-    } else if let Some(text) = panic.downcast_ref::<String>() {
-        text
-    } else {
-        "no message"
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::base::hooks::merge::MergeRule;
+use crate::base::hooks::merge::{MergeRule, NotFolded};
 use crate::base::types::error::{Error, ErrorKind, Result};
 
 /// Bytes of a key shown in a message: enough to find it, short enough for one line of a log.
@@ -39,7 +39,7 @@ impl Folder {
     ///
     /// # Errors
     /// `Unsupported` when there is no operator; `Invalid` with the operator's reason when it
-    /// refuses. The entries stay as they are: the read succeeds once the cause is gone.
+    /// refuses, or panics. The entries stay as they are: the read succeeds once the cause is gone.
     pub fn fold(
         &self,
         key: &[u8],
@@ -50,9 +50,8 @@ impl Folder {
             return Err(self.no_rule());
         };
         let oldest_first: Vec<&[u8]> = newest_first.iter().rev().map(AsRef::as_ref).collect();
-        rule.0
-            .fold(key, base, &oldest_first)
-            .map_err(|reason| self.refused(rule, key, newest_first.len(), &reason))
+        rule.fold(key, base, &oldest_first)
+            .map_err(|reason| self.not_folded(key, newest_first.len(), &reason))
     }
 
     fn no_rule(&self) -> Error {
@@ -66,14 +65,15 @@ impl Folder {
         Error::new(ErrorKind::Unsupported, message)
     }
 
-    fn refused(&self, rule: &MergeRule, key: &[u8], operand_count: usize, reason: &str) -> Error {
+    #[cold]
+    fn not_folded(&self, key: &[u8], operand_count: usize, reason: &NotFolded) -> Error {
         let shown = &key[..key.len().min(SHOWN_KEY_BYTES_MAX)];
         let dots = if shown.len() < key.len() { "…" } else { "" };
         Error::invalid(format!(
-            "merge operator `{}` of keyspace `{}` refused to fold {operand_count} operands of \
+            "merge operator `{}` of keyspace `{}` did not fold {operand_count} operands of \
              key b\"{}\"{dots}: {reason}; put or delete the key, or open the database with an \
              operator that accepts them",
-            rule.0.name(),
+            self.0.operator,
             self.0.keyspace,
             shown.escape_ascii(),
         ))

@@ -1,12 +1,14 @@
 //! The one write path: every put, delete, merge and transaction becomes a batch and comes here.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cmp::Ordering;
+use std::sync::atomic::{self, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::options::call::Durability;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
+use crate::base::types::user_code;
 use crate::env::bundle::Env;
 use crate::env::fs::LogSync;
 use crate::flow::read::newest::is_written_since;
@@ -101,14 +103,15 @@ impl Committer {
     #[inline]
     pub fn visible(&self) -> SeqNo {
         // Acquire pairs with the Release in `write`: who sees the number sees its entries.
-        SeqNo::new(self.visible.load(Ordering::Acquire))
+        SeqNo::new(self.visible.load(atomic::Ordering::Acquire))
     }
 
     /// Writes a batch.
     ///
     /// When this returns `Committed`, the durability holds, and every later read sees the batch.
     /// Other readers may see it a moment before it is durable. An error other than `Faulted`
-    /// means that nothing was written.
+    /// means that nothing was written. A panic (of an order, or of the engine) ends all writing:
+    /// the batch may be in the log, and no reader sees any of it before the next opening.
     pub fn commit(&self, batch: &mut Batch<'_>, options: &CommitOptions<'_>) -> Result<Outcome> {
         self.gate.check_write()?;
         if batch.is_empty() {
@@ -188,8 +191,16 @@ impl Committer {
     }
 
     /// Runs `change` while no write is going on.
+    ///
+    /// # Panics
+    /// In a merge operator or an order, which a write may be waiting for.
     pub fn paused<T>(&self, change: impl FnOnce(&mut Active) -> T) -> T {
-        change(&mut self.active())
+        user_code::forbid();
+        let mut active = self.active();
+        let whole = FailUnlessWhole { gate: &self.gate };
+        let changed = change(&mut active);
+        whole.it_is();
+        changed
     }
 
     fn write(
@@ -201,8 +212,9 @@ impl Committer {
         let mut active = self.active();
         // A failure between the first look and the lock must not be overtaken.
         self.gate.check_write()?;
+        let mut is_plain = true;
         for &keyspace in batch.keyspaces() {
-            active.table(keyspace)?;
+            is_plain &= active.table(keyspace)?.writer.table().order().is_bytewise();
         }
         for condition in options.unchanged {
             let view = active.table(condition.keyspace)?.current.view();
@@ -211,9 +223,26 @@ impl Committer {
             }
         }
         batch.set_first_seqno(active.last_seqno().plus(1));
+        if !is_plain {
+            try_orders(&active, batch)?;
+        }
+        // From here on half of the batch may be somewhere.
+        let whole = FailUnlessWhole { gate: &self.gate };
+        let applied = self.log_and_apply(&mut active, batch, options, pending);
+        whole.it_is();
+        Ok((Outcome::Committed(applied?), active.log_position()))
+    }
+
+    fn log_and_apply(
+        &self,
+        active: &mut Active,
+        batch: &Batch<'_>,
+        options: &CommitOptions<'_>,
+        pending: Option<&mut Pending>,
+    ) -> Result<Applied> {
         let mut applied = Applied::default();
         if is_logged(batch, options) {
-            self.log(&mut active, batch, &mut applied)?;
+            self.log(active, batch, &mut applied)?;
         }
         let entries = BatchReader::new(batch.bytes())?;
         let live_before = active.live_bytes();
@@ -236,7 +265,7 @@ impl Committer {
             };
         }
         self.visible
-            .store(active.last_seqno().get(), Ordering::Release);
+            .store(active.last_seqno().get(), atomic::Ordering::Release);
         applied.has_grown |= live_before / GROWTH_BYTES != active.live_bytes() / GROWTH_BYTES;
         active.seal_full(batch.keyspaces(), &mut applied);
         if active.live_bytes() > self.room.live_bytes_max() {
@@ -246,7 +275,7 @@ impl Committer {
         if applied.has_rotated && active.log_bytes() > self.room.log_bytes_max() {
             applied.has_sealed |= active.seal_oldest();
         }
-        Ok((Outcome::Committed(applied), active.log_position()))
+        Ok(applied)
     }
 
     fn write_values(
@@ -325,15 +354,49 @@ impl Committer {
         Error::new(ErrorKind::Faulted, message).caused_by(error)
     }
 
-    // A panic under the lock may have left a batch half applied; nothing may pass after it.
+    // Whoever holds the lock while something is half done fails the gate if it panics, so a
+    // poisoned one says nothing: what is under it is whole, or nothing passes any more.
     fn active(&self) -> MutexGuard<'_, Active> {
-        self.active
-            .lock()
-            .unwrap_or_else(|poisoned: PoisonError<_>| {
-                self.gate.fail(&Error::corruption(
-                    "a thread panicked in the middle of a write",
-                ));
-                poisoned.into_inner()
-            })
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Fails the gate when it is dropped: by a panic in the middle of a change, as one of an order.
+/// Before the lock is released, so that nobody makes a half applied batch durable.
+struct FailUnlessWhole<'a> {
+    gate: &'a Gate,
+}
+
+impl FailUnlessWhole<'_> {
+    fn it_is(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for FailUnlessWhole<'_> {
+    fn drop(&mut self) {
+        let message = "a thread panicked in the middle of a write";
+        self.gate.fail(&Error::new(ErrorKind::Faulted, message));
+    }
+}
+
+/// Has the orders of the batch's keyspaces meet its keys before they are logged: a key that makes
+/// an order panic would do so again in each opening. `Invalid` then, and for an order that says
+/// that a key is not equal to itself.
+#[cold]
+fn try_orders(active: &Active, batch: &Batch<'_>) -> Result<()> {
+    for entry in BatchReader::new(batch.bytes())?.entries() {
+        let entry = entry?;
+        let order = active.table(entry.keyspace)?.writer.table().order();
+        let told = user_code::catch(|| order.compare(entry.key, entry.key));
+        let reason = match told {
+            Ok(Ordering::Equal) => continue,
+            Ok(_) => "says that it is not equal to itself".to_string(),
+            Err(text) => format!("panicked: {text}"),
+        };
+        let (name, key) = (order.name(), entry.key.escape_ascii());
+        let message = format!("the order `{name}`, given key b\"{key}\", {reason}");
+        return Err(Error::invalid(format!("{message}; nothing was written")));
+    }
+    Ok(())
 }

@@ -115,6 +115,17 @@ impl Gate {
         was_open
     }
 
+    /// `Faulted` with the first cause if there is a fault, also once the database was closed.
+    pub fn check_fault(&self) -> Result<()> {
+        if !self.is_barred.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        match &self.bars().fault {
+            Some(fault) => Err(faulted(fault)),
+            None => Ok(()),
+        }
+    }
+
     /// The fault that refuses writes, if there is one.
     pub fn fault(&self) -> Option<Error> {
         self.bars().fault.as_ref().map(Error::again)

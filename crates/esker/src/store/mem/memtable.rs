@@ -139,6 +139,11 @@ impl Memtable {
         fixed + self.list.used_bytes() + self.range_deletes.used_bytes()
     }
 
+    /// The order of its user keys.
+    pub fn order(&self) -> &KeyOrder {
+        self.list.order()
+    }
+
     /// What its entries point to in the value log.
     pub fn values(&self) -> &NamedValues {
         &self.values
@@ -252,8 +257,8 @@ impl MemtableWriter {
 fn fold<'a>(rule: &MergeRule, entry: Entry<'_>, older: Option<NodeRef<'a>>) -> Option<Folded<'a>> {
     let Entry { key, value, .. } = entry;
     let kind_and_value = older.map(|older| (older.entry().kind(), older.value()));
-    // A fold that fails is left to the reader, who reports it.
-    let onto_base = |base: Option<&[u8]>| rule.0.fold(key, base, &[value]).ok();
+    // A fold that fails, or panics, is left to the reader, who reports it.
+    let onto_base = |base: Option<&[u8]>| rule.fold(key, base, &[value]).ok();
     let (kind, folded, base) = match kind_and_value {
         None | Some((Kind::Delete, _)) => (Kind::Put, onto_base(None)?, None),
         Some((Kind::Put, base)) => (Kind::Put, onto_base(Some(base))?, None),
@@ -263,7 +268,7 @@ fn fold<'a>(rule: &MergeRule, entry: Entry<'_>, older: Option<NodeRef<'a>>) -> O
                 // An older operand that `older` does not hold: neither would the result.
                 return None;
             }
-            let folded = rule.0.combine(key, operand, value)?;
+            let folded = rule.combine(key, operand, value).ok()??;
             (Kind::MergeFolded, folded, base)
         }
         // What lies apart is not read here: a merge costs no more than a put.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::base::types::error::Result;
 use crate::base::types::key::Trailer;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::order::{KeyOrder, compare_by};
 use crate::base::types::prefix::common_len;
 use crate::store::sst::searchable::page::{Fronts, Page, RecordPlace, bad, no_place};
 
@@ -69,7 +69,7 @@ impl Wanted<'_> {
             let prefix = page.group(middle)?.first_prefix()?;
             let is_before = match self.order {
                 KeyOrder::Bytewise => prefix < self.user_key && !self.user_key.starts_with(prefix),
-                KeyOrder::Custom(order) => order.compare(prefix, self.user_key).is_lt(),
+                KeyOrder::Custom(order) => compare_by(&**order, prefix, self.user_key).is_lt(),
             };
             if is_before {
                 lower = middle;

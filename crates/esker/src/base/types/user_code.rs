@@ -1,0 +1,90 @@
+//! Where the engine calls what a user plugged in: marked while it runs, its panics caught.
+//!
+//! A merge operator or an order is called in the middle of the engine's work, under its locks and
+//! on its threads. So it must not call the database, which might wait for that very work: the
+//! thread carries a mark while it is in such code, and every operation that finds it refuses. And
+//! a panic of it must end where it was called, not in the middle of a write.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::base::types::error::{Error, Result};
+
+thread_local! {
+    static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks the thread for as long as it lives.
+struct Mark {
+    was_running: bool,
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        IS_RUNNING.set(self.was_running);
+    }
+}
+
+/// Runs code of the user's under the mark. A panic goes through, and takes the mark off.
+pub fn run<T>(code: impl FnOnce() -> T) -> T {
+    let _mark = Mark {
+        was_running: IS_RUNNING.replace(true),
+    };
+    code()
+}
+
+/// As [`run`]; the `Err` is the text of a panic.
+pub fn catch<T>(code: impl FnOnce() -> T) -> std::result::Result<T, String> {
+    // What the code shares with later calls is its author's, as where a lock is poisoned.
+    catch_unwind(AssertUnwindSafe(|| run(code))).map_err(panic_text)
+}
+
+/// Whether this thread is in code of the user's that the engine called.
+#[inline]
+pub fn is_running() -> bool {
+    IS_RUNNING.get()
+}
+
+/// `Invalid` where [`is_running`].
+#[inline]
+pub fn refuse() -> Result<()> {
+    match is_running() {
+        true => Err(refused()),
+        false => Ok(()),
+    }
+}
+
+/// As [`refuse`] for calls that cannot return an error.
+///
+/// # Panics
+/// Where [`is_running`]: instead of waiting for ever.
+pub fn forbid() {
+    assert!(!is_running(), "{REFUSED}");
+}
+
+const REFUSED: &str = "a merge operator or an order called the database that called it, which \
+                       would wait for itself; have it use its arguments only, or another thread";
+
+#[cold]
+fn refused() -> Error {
+    Error::invalid(REFUSED)
+}
+
+/// What a panic said.
+pub fn panic_text(panic: Box<dyn Any + Send>) -> String {
+    if let Some(text) = panic.downcast_ref::<&str>() {
+        return (*text).to_string();
+    }
+    match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(other) => {
+            // Dropping it might panic once more.
+            std::mem::forget(other);
+            "no message".to_string()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
