@@ -366,12 +366,17 @@ impl Running {
         self.parts.len()
     }
 
-    /// Runs one part; says whether it was the last one to end, whose thread then finishes.
-    pub fn run_part(&self, index: usize) -> bool {
-        let result = match self.plan.deed {
+    /// Runs one part.
+    pub fn run_part(&self, index: usize) -> Result<PartResult> {
+        match self.plan.deed {
             Deed::Merge => run_part(&self.plan, &self.parts[index], &self.context()),
             Deed::Move | Deed::Drop => Ok(PartResult::default()),
-        };
+        }
+    }
+
+    /// Takes what became of a part; says whether it was the last one to end, whose thread then
+    /// finishes.
+    pub fn set_part(&self, index: usize, result: Result<PartResult>) -> bool {
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         results[index] = Some(result);
         // AcqRel: the last part sees what the others stored, and they theirs before counting.

@@ -23,6 +23,7 @@ pub mod compaction;
 pub mod gathering;
 pub mod value_flushing;
 pub mod training;
+pub mod job;
 pub mod worker;
 pub mod settling;
 pub mod freeze;

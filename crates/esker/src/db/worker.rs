@@ -16,6 +16,7 @@ use crate::db::core::Core;
 use crate::db::flushing;
 use crate::db::gathering;
 use crate::db::janitor;
+use crate::db::job::{Booking, Job, run_guarded, spawn};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
 use crate::db::space;
@@ -25,6 +26,9 @@ use crate::db::work::WorkState;
 use crate::env::pool::Priority;
 use crate::flow::sampling;
 use crate::store::mem::memtable::Memtable;
+
+/// What jobs that compact are called.
+const COMPACTION: &str = "esker-compact";
 
 /// Spawns every piece of work that is due and not under way.
 pub fn wake(core: &Arc<Core>) {
@@ -78,8 +82,9 @@ pub fn tidy(core: &Arc<Core>) {
         name: "esker-tidy",
         // The next open removes what a closed database leaves.
         book: |_: &mut WorkState| !core.gate.is_closed(),
+        release: |_: &mut WorkState| {},
     };
-    spawn(core, job, |core| janitor::remove_doomed(core));
+    spawn(core, job, |core, _| janitor::remove_doomed(core));
 }
 
 /// Deletes in a memtable from which on it is flushed for a scan that met them: stepping over as
@@ -105,8 +110,9 @@ pub fn clear_way(core: &Arc<Core>, id: KeyspaceId) {
         priority: Priority::High,
         name: "esker-clear",
         book: |_: &mut WorkState| core.gate.check_upkeep().is_ok(),
+        release: |_: &mut WorkState| {},
     };
-    spawn(core, job, move |core| {
+    spawn(core, job, move |core, _| {
         let is_sealed = core.committer.paused(|active| {
             // Another scan may have come first.
             let live = active.table(id).map(|table| table.writer.table());
@@ -127,8 +133,9 @@ pub fn prepare_segment(core: &Arc<Core>) {
         priority: Priority::High,
         name: "esker-segment",
         book,
+        release: |state: &mut WorkState| state.is_preparing = false,
     };
-    spawn(core, job, |core| {
+    spawn(core, job, |core, _| {
         look_at_space(core);
         let made = core.segments.prepare();
         if let Err(error) = made {
@@ -142,7 +149,6 @@ pub fn prepare_segment(core: &Arc<Core>) {
                 .note_failure("sync a finished log segment", &error);
             core.gate.fail(&error);
         }
-        core.work.state().is_preparing = false;
     });
 }
 
@@ -162,15 +168,13 @@ pub fn flush_values(core: &Arc<Core>) {
         priority: Priority::High,
         name: "esker-values",
         book,
+        release: |state: &mut WorkState| state.is_flushing_values = false,
     };
-    spawn(core, job, |core| {
+    spawn(core, job, |core, booking| {
         look_at_space(core);
         let flushed = value_flushing::flush(core);
-        let is_wanted = {
-            let mut state = core.work.state();
-            state.is_flushing_values = false;
-            std::mem::take(&mut state.is_flush_wanted)
-        };
+        booking.release();
+        let is_wanted = std::mem::take(&mut core.work.state().is_flush_wanted);
         match flushed {
             // Their flush makes room, and looks here again when it ends.
             Ok(true) => memtable_sealed(core),
@@ -209,11 +213,14 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
         priority: Priority::High,
         name: "esker-flush",
         book: |state: &mut WorkState| core.gate.check_upkeep().is_ok() && state.flushing.insert(id),
+        release: move |state: &mut WorkState| {
+            state.flushing.remove(&id);
+        },
     };
-    spawn(core, job, move |core| {
+    spawn(core, job, move |core, booking| {
         look_at_space(core);
         let flushed = flushing::flush_keyspace(core, &parts, &flushing::due(core, &parts));
-        core.work.state().flushing.remove(&parts.id);
+        booking.release();
         let is_done = flushed.is_ok();
         let shortage = flushed.as_ref().err().map(Error::again);
         core.work.state().flush_shortage =
@@ -270,15 +277,18 @@ fn wake_later(core: &Arc<Core>) {
 
 /// Has a dictionary trained for the keyspace's values, unless that is under way.
 pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
-    let trained = Arc::clone(&parts);
+    let (trained, ended) = (Arc::clone(&parts), Arc::clone(&parts));
     let job = Job {
         priority: Priority::Low,
         name: "esker-train",
         book: |_: &mut WorkState| {
             core.gate.check_upkeep().is_ok() && !trained.phrasebook.set_training(true)
         },
+        release: move |_: &mut WorkState| {
+            ended.phrasebook.set_training(false);
+        },
     };
-    spawn(core, job, move |core| {
+    spawn(core, job, move |core, booking| {
         if let Err(error) = training::train(core, &parts) {
             // Tried again it would fail again; a later one meets other files.
             parts
@@ -286,7 +296,7 @@ pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
                 .give_up(sampling::raw_bytes(&parts.current.view()));
             core.work.note_failure("train a dictionary", &error);
         }
-        parts.phrasebook.set_training(false);
+        booking.release();
         janitor::remove_doomed(core);
         wake(core);
     });
@@ -308,22 +318,28 @@ pub fn spawn_parts(core: &Arc<Core>, running: Running) -> Arc<Running> {
     let running = Arc::new(running);
     let priority = running.priority();
     for index in 0..running.part_count() {
+        let booking = Booking::of_counted(core);
         let core = Arc::clone(core);
         let pool = Arc::clone(&core.env.pool);
         let running = Arc::clone(&running);
         let job = move || {
-            if running.run_part(index) {
-                end_compaction(&core, &running);
+            let _booking = booking;
+            let run = || running.run_part(index);
+            let result = run_guarded(&core, COMPACTION, run).and_then(|result| result);
+            if running.set_part(index, result) {
+                let end = || end_compaction(&core, &running);
+                // A panic was told, and what waits for the result has it already.
+                run_guarded(&core, COMPACTION, end).ok();
             }
-            job_ended(&core);
         };
-        pool.spawn(priority, "esker-compact", Box::new(job));
+        pool.spawn(priority, COMPACTION, Box::new(job));
     }
     running
 }
 
 fn end_compaction(core: &Arc<Core>, running: &Running) {
-    let finished = running.finish(core);
+    let finish = || running.finish(core);
+    let finished = run_guarded(core, COMPACTION, finish).and_then(|finished| finished);
     compaction::end(core, running, &finished);
     if let Err(error) = &finished {
         if error.kind() != ErrorKind::Closed {
@@ -337,47 +353,12 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     // finds space, wakes the background instead.
     let may_go_on = finished.as_ref().err().map(Error::kind) != Some(ErrorKind::OutOfSpace);
     // Before anybody who waits for the result: the room that it gave is there then.
-    janitor::remove_doomed(core);
-    running.set_result(finished);
+    let removed = run_guarded(core, COMPACTION, || janitor::remove_doomed(core));
+    running.set_result(finished.and(removed));
     regulate::set_rates(core);
     regulate::set_memory(core);
     core.env.pages.trim_heap();
     if may_go_on {
         wake(core);
     }
-}
-
-/// One piece of background work that is on the books from here until it ends.
-struct Job<B> {
-    priority: Priority,
-    name: &'static str,
-    /// Whether it is to run, and what else is to be noted of it. Asked under the lock of the
-    /// books: `close` waits for what is on them when the gate shuts.
-    book: B,
-}
-
-// Runs `work` on a background thread, if the job may be booked.
-fn spawn<B>(core: &Arc<Core>, job: Job<B>, work: impl FnOnce(&Arc<Core>) + Send + 'static)
-where
-    B: FnOnce(&mut WorkState) -> bool,
-{
-    {
-        let mut state = core.work.state();
-        if !(job.book)(&mut state) {
-            return;
-        }
-        state.job_count += 1;
-    }
-    let core = Arc::clone(core);
-    let pool = Arc::clone(&core.env.pool);
-    let run = move || {
-        work(&core);
-        job_ended(&core);
-    };
-    pool.spawn(job.priority, job.name, Box::new(run));
-}
-
-fn job_ended(core: &Core) {
-    core.work.state().job_count -= 1;
-    core.work.ended.raise();
 }

@@ -375,6 +375,51 @@ fn order_panics_in_write(calls: i64, durability: Durability) -> bool {
 
 type Call = fn(&Db) -> Result<()>;
 
+#[test]
+fn an_order_that_panics_in_the_background_ends_writing_and_holds_nobody_up() {
+    // In each of its calls in turn while files are written and merged: whoever waits is told, and
+    // the next opening finds everything.
+    in_time("an order in the background", || {
+        for calls in 0.. {
+            let world = SimWorld::new(6);
+            let mood = Mood::calm();
+            let db = ordered(&world, &mood).open().unwrap();
+            for round in 0..3 {
+                for key in ["b", "d", "f", "h"] {
+                    db.put(format!("{key}{round}"), "value").unwrap();
+                }
+                if round < 2 {
+                    db.flush().unwrap();
+                }
+            }
+            mood.set(calls);
+            let work = || db.flush().and_then(|()| db.compact::<&str>(..));
+            let ended = catch_unwind(AssertUnwindSafe(work));
+            let closed = catch_unwind(AssertUnwindSafe(|| db.close()));
+            mood.set(-1);
+            if let Ok(Err(error)) = &ended {
+                assert_eq!(error.kind(), ErrorKind::Faulted, "{error}");
+                assert!(closed.unwrap().is_err());
+                assert!(
+                    db.stats()
+                        .failures
+                        .iter()
+                        .any(|text| text.contains("bad mood"))
+                );
+            }
+            drop(db);
+            let world = world.after_kill();
+            let db = ordered(&world, &mood).open().unwrap();
+            assert_eq!(contents(&db).len(), 12, "after {calls} calls");
+            db.close().unwrap();
+            if let Ok(Ok(())) = ended {
+                assert!(calls > 20, "the order was hardly called");
+                return;
+            }
+        }
+    });
+}
+
 /// What a hook may try to do to the database that calls it.
 const CALLS: [(&str, Call); 14] = [
     ("put", |db| db.put("x", "y")),

@@ -25,6 +25,7 @@ mod saved;
 mod kill;
 mod threads;
 mod hooks;
+mod jobs;
 mod checkpoint;
 mod repair;
 mod fixture;
