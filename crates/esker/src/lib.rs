@@ -47,7 +47,9 @@ pub use db::keyspace_handle::{Keyspace, Update};
 pub use db::open::Builder;
 pub use db::reading::Readable;
 pub use db::snapshot::{KeyspaceSnapshot, Snapshot};
-pub use db::statistics::{KeyspaceStats, LevelStats, PinnedStats, Stats, ValueLogStats};
+pub use db::statistics::{
+    KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, Stats, ValueLogStats,
+};
 pub use db::write_batch::WriteBatch;
 pub use flow::read::get::Valued;
 

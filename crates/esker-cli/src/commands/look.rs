@@ -86,6 +86,14 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
         .snapshots
         .iter()
         .map(|(seqno, age)| json!({ "seqno": seqno, "age_seconds": age.as_secs_f64() }));
+    let left_out = stats.left_out.iter().map(|file| {
+        json!({
+            "file": file.file,
+            "error": file.error,
+            "tries": file.try_count,
+            "next_try_seconds": file.next_try.map(|delay| delay.as_secs_f64()),
+        })
+    });
     json!({
         "state": stats.state,
         "disk_bytes": stats.disk_bytes,
@@ -119,6 +127,7 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
         "snapshots": snapshots.collect::<Vec<_>>(),
         "stalled_seconds": stats.stalled.as_secs_f64(),
         "jobs": stats.job_count,
+        "left_out": left_out.collect::<Vec<_>>(),
         "failures": stats.failures,
         "keyspaces": stats.keyspaces.iter().map(keyspace_to_json).collect::<Vec<_>>(),
         "counters": counters.collect::<Map<_, _>>(),

@@ -19,7 +19,7 @@ use crate::db::space;
 use crate::db::work::WorkState;
 use crate::env::pool::Priority;
 use crate::flow::compact::job::{
-    JobContext, Part, PartResult, buffer_bytes, edit_of, run_part, split,
+    JobContext, MayGoOn, Part, PartResult, buffer_bytes, edit_of, run_part, split,
 };
 use crate::flow::compact::leveled::Situation;
 use crate::flow::compact::packing::effort;
@@ -211,35 +211,22 @@ fn no_room(plan: &Plan, room_bytes: u64) -> Error {
 
 // An earlier compaction of the same files failed; it is of that kind.
 fn not_again(state: &WorkState) -> Error {
-    let failure = state.compaction_failure.as_ref();
-    let failure = failure.expect("files stay busy without a compaction only when one failed");
-    let message = "an earlier compaction of files in the range failed, and is not tried again \
-                   until the database is reopened";
-    Error::new(failure.kind(), message).caused_by(failure.again())
+    let failure = state.left_out.files().next();
+    let (_, failure) = failure.expect("files stay busy without a compaction only when left out");
+    let message = "another compaction of files in the range failed meanwhile";
+    Error::new(failure.error.kind(), message).caused_by(failure.error.again())
 }
 
-/// Takes a compaction off the books. The files of one that failed stay busy until the database
-/// is reopened: trying them again would fail again. Lack of space is no such failure.
-pub fn end(core: &Core, running: &Running, result: &Result<()>) {
+/// Takes a compaction off the books. The files over which one failed are left out for now; says
+/// after how long they are to be tried again.
+pub fn end(core: &Core, running: &Running, result: &Result<()>) -> Option<Duration> {
+    let inputs: Vec<_> = running.plan.numbers().collect();
     let mut state = core.work.state();
     match running.plan.reason {
         Reason::Crowd => state.is_gathering = false,
         _ => state.compaction_count -= running.parts.len(),
     }
-    if let Err(error) = result {
-        match error.kind() {
-            ErrorKind::OutOfSpace => state.is_short_of_space = true,
-            ErrorKind::Closed => {}
-            _ => {
-                let failure = &mut state.compaction_failure;
-                failure.get_or_insert_with(|| error.again());
-                return;
-            }
-        }
-    }
-    for number in running.plan.numbers() {
-        state.busy.remove(&number);
-    }
+    state.note_compacted(&inputs, result, core.env.clock.monotonic())
 }
 
 /// A keyspace as the pickers of compactions see it.
@@ -301,7 +288,7 @@ pub fn book(
         snapshots: core.snapshots.seqnos(),
         view: Arc::new(view.of_files()),
         obsolete: core.doomed.numbers(),
-        is_stopped: is_stopped(core, parts, &plan),
+        may_go_on: may_go_on(core, parts, &plan),
     };
     Running {
         keyspace: Arc::clone(parts),
@@ -316,18 +303,22 @@ pub fn book(
     }
 }
 
-// When a compaction is given up half done: what can wait gives way to what cannot.
-fn is_stopped(
-    core: &Core,
-    parts: &Arc<KeyspaceParts>,
-    plan: &Plan,
-) -> Arc<dyn Fn() -> bool + Send + Sync> {
+// When a compaction is given up half done: what can wait gives way (`Busy`) to what cannot.
+fn may_go_on(core: &Core, parts: &Arc<KeyspaceParts>, plan: &Plan) -> MayGoOn {
     let gate = Arc::clone(&core.gate);
-    if plan.reason != Reason::Packing {
-        return Arc::new(move || gate.is_closed());
-    }
-    let parts = Arc::clone(parts);
-    Arc::new(move || gate.is_closed() || is_pressed(&parts))
+    let giving_way = (plan.reason == Reason::Packing).then(|| Arc::clone(parts));
+    Arc::new(move || {
+        gate.check_read()?;
+        match giving_way.as_deref().is_some_and(is_pressed) {
+            true => Err(gave_way()),
+            false => Ok(()),
+        }
+    })
+}
+
+fn gave_way() -> Error {
+    let message = "packing files anew gave way to a merge of level 0; it begins again by itself";
+    Error::new(ErrorKind::Busy, message)
 }
 
 fn phrasing(

@@ -84,6 +84,12 @@ pub fn compact(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -
 }
 
 fn compact_when_free(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -> Result<()> {
+    {
+        // Who asks wants to know how it goes now, whatever failed before.
+        let mut state = core.work.state();
+        let all = state.left_out.take_all();
+        state.try_again(all);
+    }
     let begun = core.work.wait_for(&*core.env.pool, || {
         core.gate.check_upkeep()?;
         match compaction::begin_range(core, parts, range) {

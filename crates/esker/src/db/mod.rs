@@ -11,6 +11,7 @@ pub mod keyspace;
 pub mod file_list;
 pub mod doomed;
 pub mod pinned_tables;
+pub mod left_out;
 pub mod work;
 pub mod core;
 pub mod install;

@@ -1,5 +1,6 @@
 //! What a database knows about itself, as plain data and as a page for people.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -11,11 +12,13 @@ use crate::db::regulate;
 use crate::db::space;
 use crate::flow::compact::score::{debt_bytes, scores, targets};
 use crate::flow::throttle::RATE_UNLIMITED;
+use crate::store::names::FileName;
 
 /// What a database knows about itself at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
-    /// `open`, `read-only`, `out of space`, `faulted` or `closed`.
+    /// `open`, `degraded` (open, but files are [left out](Stats::left_out) of compactions),
+    /// `read-only`, `out of space`, `faulted` or `closed`.
     pub state: String,
     /// Every keyspace, by name.
     pub keyspaces: Vec<KeyspaceStats>,
@@ -43,6 +46,8 @@ pub struct Stats {
     pub job_count: usize,
     /// The latest failures of background work, oldest first.
     pub failures: Vec<String>,
+    /// Sorted files that compactions leave out since one failed over them.
+    pub left_out: Vec<LeftOutStats>,
     /// Bytes that were torn off the log when the database was opened.
     pub torn_bytes: u64,
     /// Intact records among them: kept in the folder `lost` where it was opened for writing.
@@ -67,6 +72,20 @@ pub struct PinnedStats {
     pub memtable_bytes: u64,
     /// For how long the oldest of these memtables has been in a file: the oldest cursor is older.
     pub oldest: Option<Duration>,
+}
+
+/// A sorted file over which a compaction failed. Reads of its other parts go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOutStats {
+    /// Its name.
+    pub file: String,
+    /// The error of the latest try.
+    pub error: String,
+    /// How often it was tried.
+    pub try_count: u32,
+    /// How long until it is tried again; `None` is not before somebody calls `compact` or opens
+    /// the database.
+    pub next_try: Option<Duration>,
 }
 
 /// What is known of the value log: its bytes are live, dead, pinned or recent.
@@ -182,6 +201,7 @@ pub fn gather(core: &Core) -> Stats {
         stalled: core.room.stalled(),
         job_count,
         failures,
+        left_out: left_out(core, now),
         torn_bytes: core.replayed.torn_bytes,
         torn_records: core.replayed.torn_records,
         counters: core
@@ -210,6 +230,27 @@ fn pinned(core: &Core, now: Duration) -> PinnedStats {
         memtable_bytes: tables.bytes as u64,
         oldest: tables.oldest_at.map(|at| now.saturating_sub(at)),
     }
+}
+
+// Those that are still there.
+fn left_out(core: &Core, now: Duration) -> Vec<LeftOutStats> {
+    let version = core.history.current();
+    let levels = version.keyspaces.values().map(|state| &state.levels);
+    let present: BTreeSet<_> = levels
+        .flat_map(|levels| levels.files())
+        .map(|(_, file)| file.number)
+        .collect();
+    let state = core.work.state();
+    let files = state.left_out.files();
+    files
+        .filter(|(number, _)| present.contains(number))
+        .map(|(number, file)| LeftOutStats {
+            file: FileName::Sst(number).to_string(),
+            error: file.error.to_string(),
+            try_count: file.try_count,
+            next_try: file.retry_at.map(|at| at.saturating_sub(now)),
+        })
+        .collect()
 }
 
 fn value_log(core: &Core) -> ValueLogStats {
@@ -265,6 +306,8 @@ fn state_word(core: &Core) -> String {
         "out of space"
     } else if core.gate.check_write().is_err() {
         "read-only"
+    } else if !left_out(core, Duration::ZERO).is_empty() {
+        "degraded"
     } else {
         "open"
     };
@@ -337,6 +380,9 @@ impl fmt::Display for Stats {
         for (seqno, age) in &self.snapshots {
             writeln!(f, "snapshot     at {seqno}, {:.1} s old", age.as_secs_f64())?;
         }
+        for file in &self.left_out {
+            writeln!(f, "left out     {file}")?;
+        }
         for failure in &self.failures {
             writeln!(f, "failure      {failure}")?;
         }
@@ -361,6 +407,17 @@ impl fmt::Display for PinnedStats {
             Some(age) => write!(f, ", for up to {:.1} s", age.as_secs_f64()),
             None => Ok(()),
         }
+    }
+}
+
+impl fmt::Display for LeftOutStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, tried {} times, again ", self.file, self.try_count)?;
+        match self.next_try {
+            Some(delay) => write!(f, "in {:.1} s", delay.as_secs_f64())?,
+            None => write!(f, "when asked to compact")?,
+        }
+        write!(f, ": {}", self.error)
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
+use crate::db::left_out::LeftOut;
 use crate::env::pool::Pool;
 use crate::env::signal::Signal;
 
@@ -44,7 +45,7 @@ pub struct WorkState {
     pub failed_flush_count: u64,
     /// Why the latest flush failed, if it was for want of files.
     pub flush_shortage: Option<Error>,
-    /// Files that a running compaction reads, or that a failed one could not read.
+    /// Files that a running compaction reads, or that are left out for now.
     pub busy: HashSet<FileNumber>,
     /// Jobs spawned and not ended, of every kind.
     pub job_count: usize,
@@ -56,8 +57,8 @@ pub struct WorkState {
     pub stuck_values: BTreeSet<FileNumber>,
     /// Manual compactions that want the background for themselves.
     pub manual_count: usize,
-    /// Why the files of a failed compaction stay busy, if there was one.
-    pub compaction_failure: Option<Error>,
+    /// Files over which a compaction failed.
+    pub left_out: LeftOut,
     /// Whether a compaction ran out of space, and nobody has looked at the disk since. None
     /// begins until then: tried again at once, it would fail again, for ever.
     pub is_short_of_space: bool,
@@ -93,7 +94,7 @@ impl Default for Work {
             is_gathering: false,
             stuck_values: BTreeSet::new(),
             manual_count: 0,
-            compaction_failure: None,
+            left_out: LeftOut::default(),
             is_short_of_space: false,
             is_preparing: false,
             is_flushing_values: false,
@@ -114,6 +115,41 @@ impl Default for Work {
 }
 
 impl WorkState {
+    /// Frees the files of a compaction that ended at `now`, but for those over which it failed,
+    /// which are left out; says after how long they are to be tried again. Lack of space is no
+    /// such failure, nor is giving way, nor a fault, which ends all work.
+    pub fn note_compacted(
+        &mut self,
+        inputs: &[FileNumber],
+        result: &Result<()>,
+        now: Duration,
+    ) -> Option<Duration> {
+        for number in inputs {
+            self.busy.remove(number);
+        }
+        let Err(error) = result else {
+            self.left_out.forget(inputs);
+            return None;
+        };
+        match error.kind() {
+            ErrorKind::OutOfSpace => self.is_short_of_space = true,
+            ErrorKind::Closed | ErrorKind::Busy | ErrorKind::Faulted => {}
+            _ => {
+                let (blamed, delay) = self.left_out.note(inputs, error, now);
+                self.busy.extend(blamed);
+                return delay;
+            }
+        }
+        None
+    }
+
+    /// Has files tried again that were left out.
+    pub fn try_again(&mut self, taken: Vec<FileNumber>) {
+        for number in taken {
+            self.busy.remove(&number);
+        }
+    }
+
     /// Whether no compaction of any kind is under way.
     pub fn is_at_rest(&self) -> bool {
         self.compaction_count == 0 && !self.is_gathering

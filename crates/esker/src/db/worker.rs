@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::base::stats::board::Tick;
 use crate::base::types::error::{Error, ErrorKind};
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::user_code;
@@ -337,12 +338,33 @@ pub fn spawn_parts(core: &Arc<Core>, running: Running) -> Arc<Running> {
     running
 }
 
+// Has the files tried again that are left out until then.
+fn try_again_after(core: &Arc<Core>, delay: Duration) {
+    let left = Arc::downgrade(core);
+    let job = move || {
+        if let Some(core) = left.upgrade() {
+            let now = core.env.clock.monotonic();
+            {
+                let mut state = core.work.state();
+                let due = state.left_out.take_due(now);
+                state.try_again(due);
+            }
+            wake(&core);
+        }
+    };
+    let pool = &core.env.pool;
+    pool.spawn_after(delay, Priority::Low, "esker-retry", Box::new(job));
+}
+
 fn end_compaction(core: &Arc<Core>, running: &Running) {
     let finish = || running.finish(core);
     let finished = run_guarded(core, COMPACTION, finish).and_then(|finished| finished);
-    compaction::end(core, running, &finished);
+    if let Some(delay) = compaction::end(core, running, &finished) {
+        try_again_after(core, delay);
+    }
     if let Err(error) = &finished {
-        if error.kind() != ErrorKind::Closed {
+        if !matches!(error.kind(), ErrorKind::Closed | ErrorKind::Busy) {
+            core.board.add(Tick::CompactionFailures, 1);
             core.work.note_failure("compact", error);
         }
         if error.kind() == ErrorKind::OutOfSpace {

@@ -26,6 +26,7 @@ mod kill;
 mod threads;
 mod hooks;
 mod jobs;
+mod left_out;
 mod checkpoint;
 mod repair;
 mod fixture;

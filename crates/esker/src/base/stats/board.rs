@@ -85,6 +85,8 @@ ticks! {
         "Time spent in flushes.";
     Compactions, "esker_compactions_total", Events,
         "Compactions that rewrote files.";
+    CompactionFailures, "esker_compaction_failures_total", Events,
+        "Compactions that failed over a file, which is left out for now.";
     TrivialMoves, "esker_trivial_moves_total", Events,
         "Compactions that moved files down a level without rewriting them.";
     CompactionReadBytes, "esker_compaction_read_bytes_total", Bytes,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::error::Result;
 use crate::base::types::ids::{FileNumber, Level};
 use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
@@ -58,10 +58,13 @@ pub struct JobContext {
     pub view: Arc<View>,
     /// Sorted files that counted no more when the job began, and may lie about still.
     pub obsolete: Vec<FileNumber>,
-    /// Says that the work is to be given up: the database is closing, or what cannot wait needs
-    /// the files.
-    pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Whether the work is to go on.
+    pub may_go_on: MayGoOn,
 }
+
+/// Whether work is to go on, asked now and then. Errors, with which it is given up half done:
+/// `Closed` when the database is closing, `Busy` when what cannot wait needs the files.
+pub type MayGoOn = Arc<dyn Fn() -> Result<()> + Send + Sync>;
 
 /// One key range of a plan; `None` at an end is unbounded. Lower inclusive, upper exclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -181,8 +184,8 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         }
         output.carry(internal_key, value)?;
         count += 1;
-        if count % STOP_LOOK_INTERVAL == 0 && (context.is_stopped)() {
-            return Err(given_up());
+        if count % STOP_LOOK_INTERVAL == 0 {
+            (context.may_go_on)()?;
         }
     }
     let tally = survivors.tally();
@@ -213,12 +216,6 @@ fn borders_of(plan: &Plan, part: &Part, context: &JobContext) -> Borders {
     let run = context.view.parts().levels.run(below);
     let files = run.overlapping(&context.settings.order, &range_of(part));
     Borders::at(files.iter().map(|file| file.smallest.clone()).collect())
-}
-
-fn given_up() -> Error {
-    let message =
-        "given up half done: the database is closing, or what cannot wait needs the files";
-    Error::new(ErrorKind::Closed, message)
 }
 
 /// The edit that puts the results of all parts, in key order, in the place of the inputs.

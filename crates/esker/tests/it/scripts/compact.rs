@@ -71,7 +71,7 @@ impl CompactStage {
             snapshots: tree.snapshots.clone(),
             view,
             obsolete: Vec::new(),
-            is_stopped: Arc::new(|| false),
+            may_go_on: Arc::new(|| Ok(())),
         };
         let results = match plan.deed {
             Deed::Merge => vec![run_part(&plan, &Part::default(), &context).unwrap()],

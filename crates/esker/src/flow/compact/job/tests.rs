@@ -10,6 +10,7 @@ use crate::base::codec::compress::Compression;
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::cursor::Cursor;
+use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
@@ -235,7 +236,7 @@ impl Tree {
             snapshots: self.live_snapshots(),
             view: self.current.view(),
             obsolete: Vec::new(),
-            is_stopped: Arc::new(|| false),
+            may_go_on: Arc::new(|| Ok(())),
         }
     }
 
