@@ -123,7 +123,12 @@ impl Db {
             .try_for_each(|parts| Keyspace::new(self.lease.clone(), parts).flush())
     }
 
-    /// Returns when everything written so far is on the medium.
+    /// Returns when everything written so far, to any keyspace and with whatever durability, is on
+    /// the medium. What was written with [`Durability::Memory`](crate::Durability::Memory) is in
+    /// no log, and so is flushed.
+    ///
+    /// Errors: `Faulted` when a sync or flush failed: what it should have kept may be lost in a
+    /// power cut; `OutOfSpace`; `Closed`.
     pub fn sync(&self) -> Result<()> {
         manual::sync(self.lease.core())
     }

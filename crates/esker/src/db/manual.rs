@@ -16,6 +16,7 @@ use crate::db::settling;
 use crate::db::space;
 use crate::db::training;
 use crate::db::worker;
+use crate::flow::current::Sealed;
 
 /// Seals the memtable of a keyspace and returns when everything written to it before lies in
 /// sorted files. Without space for writes too, as long as the reserve lasts: it gives back log.
@@ -25,11 +26,18 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
     refuse_dropped(core, parts)?;
     core.committer.paused(|active| active.seal(parts.id));
     let until = core.committer.visible();
-    let mut failed_count = core.work.state().failed_flush_count;
-    core.work.wait_for(&*core.env.pool, || {
+    wait_for_flush(core, || {
         refuse_dropped(core, parts)?;
         let sealed = parts.current.sealed();
-        if sealed.iter().all(|sealed| sealed.last_seqno > until) {
+        Ok(sealed.iter().all(|sealed| sealed.last_seqno > until))
+    })
+}
+
+// Has flushed what is sealed until `is_done`.
+fn wait_for_flush(core: &Arc<Core>, mut is_done: impl FnMut() -> Result<bool>) -> Result<()> {
+    let mut failed_count = core.work.state().failed_flush_count;
+    core.work.wait_for(&*core.env.pool, || {
+        if is_done()? {
             // A write that failed meanwhile may be one of those that were to be flushed.
             return core.gate.check_fault().map(Some);
         }
@@ -57,9 +65,30 @@ fn refuse_dropped(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     }
 }
 
-/// Returns when everything that was logged so far is on the medium.
-pub fn sync(core: &Core) -> Result<()> {
+/// Returns when everything that was written so far is on the medium: the log by a sync, and what
+/// is in no log (`Memory`) by a flush of the memtables that hold it.
+pub fn sync(core: &Arc<Core>) -> Result<()> {
     user_code::refuse()?;
+    core.gate.check_write()?;
+    let until = core.committer.paused(|active| {
+        for id in active.keyspaces() {
+            let table = active.table(id).map(|table| table.writer.table());
+            if table.is_ok_and(|table| table.has_unlogged()) {
+                active.seal(id);
+            }
+        }
+        active.last_seqno()
+    });
+    let is_unlogged = |sealed: &Sealed| sealed.last_seqno <= until && sealed.table.has_unlogged();
+    let all = core.keyspaces.all();
+    let mut waiting = all.iter().flat_map(|parts| parts.current.sealed());
+    if waiting.any(|sealed| is_unlogged(&sealed)) {
+        wait_for_flush(core, || {
+            let all = core.keyspaces.all();
+            let mut waiting = all.iter().flat_map(|parts| parts.current.sealed());
+            Ok(!waiting.any(|sealed| is_unlogged(&sealed)))
+        })?;
+    }
     core.committer.sync()
 }
 

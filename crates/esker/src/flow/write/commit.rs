@@ -133,7 +133,7 @@ impl Committer {
         Ok(outcome)
     }
 
-    /// Makes everything durable that was written so far.
+    /// Makes everything durable that was logged so far.
     pub fn sync(&self) -> Result<()> {
         self.gate.check_write()?;
         self.sync_log()
@@ -243,6 +243,10 @@ impl Committer {
         let mut applied = Applied::default();
         if is_logged(batch, options) {
             self.log(active, batch, &mut applied)?;
+        } else {
+            for &keyspace in batch.keyspaces() {
+                active.table(keyspace)?.writer.table().note_unlogged();
+            }
         }
         let entries = BatchReader::new(batch.bytes())?;
         let live_before = active.live_bytes();

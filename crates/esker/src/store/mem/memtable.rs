@@ -26,7 +26,7 @@
 //! reader looks; nor onto one that lies apart, in the value log.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::bytes::Bytes;
@@ -57,6 +57,7 @@ pub struct Memtable {
     range_deletes: RangeDeletes,
     fold_count: AtomicUsize,
     delete_count: AtomicUsize,
+    has_unlogged: AtomicBool,
     values: NamedValues,
 }
 
@@ -89,6 +90,7 @@ impl Memtable {
             range_deletes: RangeDeletes::default(),
             fold_count: AtomicUsize::new(0),
             delete_count: AtomicUsize::new(0),
+            has_unlogged: AtomicBool::new(false),
             values: NamedValues::default(),
         };
         MemtableWriter {
@@ -142,6 +144,18 @@ impl Memtable {
     /// The order of its user keys.
     pub fn order(&self) -> &KeyOrder {
         self.list.order()
+    }
+
+    /// Whether it has entries that are in no log.
+    pub fn has_unlogged(&self) -> bool {
+        // Relaxed: who asks has the lock under which writes happen, or had it since.
+        self.has_unlogged.load(Ordering::Relaxed)
+    }
+
+    /// Takes note that it gets entries that are in no log.
+    pub fn note_unlogged(&self) {
+        // Relaxed: see `has_unlogged`.
+        self.has_unlogged.store(true, Ordering::Relaxed);
     }
 
     /// What its entries point to in the value log.
