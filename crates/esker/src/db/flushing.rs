@@ -13,7 +13,7 @@ use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
 use crate::flow::current::Sealed;
-use crate::flow::flush::flush;
+use crate::flow::flush::{Flushed, flush};
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings};
 use crate::flow::read::view::View;
 use crate::flow::value_sink::SinkSettings;
@@ -49,34 +49,28 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     let charge = core.ledger.hold(MemoryOwner::Compaction, buffer_bytes);
     let began = core.env.clock.monotonic();
     let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
-    if flushed.files.iter().any(|file| !file.values.is_empty()) {
-        // Durable before the edit is: no log will bring these values back.
-        core.committer.sync_values()?;
-    }
     let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
     let numbers: Vec<_> = flushed.files.iter().map(|file| file.number).collect();
-    let mut edit = run_of(parts.id, flushed.files);
-    edit.push(Change::SetFlushed {
-        keyspace: parts.id,
-        seqno: flushed.last_seqno,
-    });
     let settled_bytes = flushed.sunk.tally.settled_bytes;
-    // Until the edit is installed nobody else keeps segments that the flush made.
-    let _sunk = flushed.sunk;
+    let folded_count = flushed.tally.folded_count;
     let tables = FlushedTables {
         keyspace: parts.id,
         count: sealed.len(),
     };
-    core.committer.leave_giant_segment()?;
-    let first_log = core
-        .committer
-        .paused(|active| active.oldest_needed_log(Some((tables.keyspace, tables.count))));
-    if let Some(number) = first_log {
-        edit.push(Change::SetFirstLog { number });
-    }
-    if !install(core, edit, Some(tables))? {
-        janitor::remove_orphans(core, numbers);
-        return Ok(());
+    match record(core, flushed, tables) {
+        Ok(true) => {}
+        Ok(false) => {
+            janitor::remove_orphans(core, numbers);
+            return Ok(());
+        }
+        Err(error) => {
+            // For want of space or files it was not recorded, and each try makes files of its own.
+            // After any other error the edit may be on the disk: the next open finds out.
+            if error.is_shortage() {
+                janitor::remove_orphans(core, numbers);
+            }
+            return Err(error);
+        }
     }
     core.board.add(Tick::Flushes, 1);
     core.board.add(Tick::FlushBytes, bytes);
@@ -85,13 +79,36 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
         nanoseconds(core.env.clock.monotonic() - began),
     );
     core.board.add(Tick::FilesCreated, numbers.len() as u64);
-    core.board.add(Tick::MergeFolds, flushed.tally.folded_count);
+    core.board.add(Tick::MergeFolds, folded_count);
     settle_values(core, sealed, settled_bytes);
     retire_logs(core)?;
     drop(charge);
     settle_memory(core, sealed);
     regulate::set_rates(core);
     Ok(())
+}
+
+// Makes a flush of `tables` durable and current; `false` when their keyspace was dropped meanwhile.
+fn record(core: &Core, flushed: Flushed, tables: FlushedTables) -> Result<bool> {
+    if flushed.files.iter().any(|file| !file.values.is_empty()) {
+        // Durable before the edit is: no log will bring these values back.
+        core.committer.sync_values()?;
+    }
+    let mut edit = run_of(tables.keyspace, flushed.files);
+    edit.push(Change::SetFlushed {
+        keyspace: tables.keyspace,
+        seqno: flushed.last_seqno,
+    });
+    // Until the edit is installed nobody else keeps segments that the flush made.
+    let _sunk = flushed.sunk;
+    core.committer.leave_giant_segment()?;
+    let first_log = core
+        .committer
+        .paused(|active| active.oldest_needed_log(Some((tables.keyspace, tables.count))));
+    if let Some(number) = first_log {
+        edit.push(Change::SetFirstLog { number });
+    }
+    install(core, edit, Some(tables))
 }
 
 // From now on memtables are in files, and who holds them is a reader.

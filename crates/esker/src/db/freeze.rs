@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
 use crate::db::core::Core;
+use crate::db::flush_wait::wait_for_flush;
 use crate::db::worker;
 use crate::store::version::state::Version;
 
@@ -26,8 +27,7 @@ pub fn freeze(core: &Arc<Core>) -> Result<Arc<Version>> {
         core.work.set_flush_ceiling(Some(active.last_seqno()));
         active.last_seqno()
     });
-    core.work.wait_for(&*core.env.pool, || {
-        worker::wake(core);
+    wait_for_flush(core, || {
         let frozen = is_flushed(core, until).then(|| core.history.current());
         // Asked after the version was taken: closing flushes what is held back as well.
         core.gate.check_write()?;

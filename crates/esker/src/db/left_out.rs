@@ -51,7 +51,7 @@ impl LeftOut {
             Some(number) => vec![number],
             None => inputs.to_vec(),
         };
-        let may_pass = error.kind() == ErrorKind::Io;
+        let may_pass = matches!(error.kind(), ErrorKind::Io | ErrorKind::OutOfFiles);
         let mut delay = Duration::ZERO;
         for number in &blamed {
             let earlier = self.files.get(number).map_or(0, |file| file.try_count);

@@ -8,6 +8,7 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::user_code;
 use crate::db::compaction::{self, Running};
 use crate::db::core::Core;
+use crate::db::flush_wait::wait_for_flush;
 use crate::db::flushing;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
@@ -29,31 +30,8 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
     wait_for_flush(core, || {
         refuse_dropped(core, parts)?;
         let sealed = parts.current.sealed();
-        Ok(sealed.iter().all(|sealed| sealed.last_seqno > until))
-    })
-}
-
-// Has flushed what is sealed until `is_done`.
-fn wait_for_flush(core: &Arc<Core>, mut is_done: impl FnMut() -> Result<bool>) -> Result<()> {
-    let mut failed_count = core.work.state().failed_flush_count;
-    core.work.wait_for(&*core.env.pool, || {
-        if is_done()? {
-            // A write that failed meanwhile may be one of those that were to be flushed.
-            return core.gate.check_fault().map(Some);
-        }
-        core.gate.check_upkeep()?;
-        let now_failed_count = core.work.state().failed_flush_count;
-        if now_failed_count > failed_count {
-            // For lack of space, or the gate would have said so: tried again only if there is
-            // some by now.
-            core.gate.check_write()?;
-            if let Some(shortage) = &core.work.state().flush_shortage {
-                return Err(shortage.again());
-            }
-            failed_count = now_failed_count;
-        }
-        worker::wake(core);
-        Ok(None)
+        let is_done = sealed.iter().all(|sealed| sealed.last_seqno > until);
+        Ok(is_done.then_some(()))
     })
 }
 
@@ -86,7 +64,7 @@ pub fn sync(core: &Arc<Core>) -> Result<()> {
         wait_for_flush(core, || {
             let all = core.keyspaces.all();
             let mut waiting = all.iter().flat_map(|parts| parts.current.sealed());
-            Ok(!waiting.any(|sealed| is_unlogged(&sealed)))
+            Ok((!waiting.any(|sealed| is_unlogged(&sealed))).then_some(()))
         })?;
     }
     core.committer.sync()
@@ -104,12 +82,35 @@ pub fn compact(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -
     }
     // Else everything would be written once more when the dictionary is there.
     training::wait(core, parts)?;
-    core.work.state().manual_count += 1;
+    let turn = Manual::begin(core);
     let result = compact_when_free(core, parts, range);
-    core.work.state().manual_count -= 1;
+    drop(turn);
     space::resume(core);
     worker::wake(core);
     result
+}
+
+/// A compaction that somebody asked for: none begins by itself until it is dropped, at its end or
+/// by a panic of an order on the caller's thread.
+struct Manual<'a> {
+    core: &'a Arc<Core>,
+}
+
+impl<'a> Manual<'a> {
+    fn begin(core: &'a Arc<Core>) -> Manual<'a> {
+        core.work.state().manual_count += 1;
+        Manual { core }
+    }
+}
+
+impl Drop for Manual<'_> {
+    fn drop(&mut self) {
+        self.core.work.state().manual_count -= 1;
+        if std::thread::panicking() {
+            // Elsewhere: to look for work calls the order again.
+            worker::wake_soon(self.core);
+        }
+    }
 }
 
 fn compact_when_free(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -> Result<()> {

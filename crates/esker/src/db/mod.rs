@@ -27,6 +27,7 @@ pub mod training;
 pub mod job;
 pub mod worker;
 pub mod settling;
+pub mod flush_wait;
 pub mod freeze;
 pub mod open_keyspace;
 pub mod assemble;

@@ -56,6 +56,11 @@ pub fn wake(core: &Arc<Core>) {
     spawn_compaction(core, gathering::begin);
 }
 
+/// As [`wake`], on a thread of the background.
+pub fn wake_soon(core: &Arc<Core>) {
+    later(core, wake);
+}
+
 // For who let go of something in a merge operator or an order, under whatever locks.
 fn later(core: &Arc<Core>, look: fn(&Arc<Core>)) {
     let own = Arc::clone(core);

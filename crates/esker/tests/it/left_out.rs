@@ -26,6 +26,11 @@ fn open(world: &SimWorld) -> (Db, FaultFs) {
 }
 
 fn fill(world: &SimWorld, keyspace: &Keyspace, round: u32) {
+    flush(keyspace, round);
+    world.pool.run_all();
+}
+
+fn flush(keyspace: &Keyspace, round: u32) {
     for number in 0..200 {
         let mut value = format!("{number} {round} ").into_bytes();
         // Not to be packed to nothing.
@@ -33,7 +38,6 @@ fn fill(world: &SimWorld, keyspace: &Keyspace, round: u32) {
         keyspace.put(format!("key{number:04}"), value).unwrap();
     }
     keyspace.flush().unwrap();
-    world.pool.run_all();
 }
 
 fn counter(db: &Db, name: &str) -> u64 {
@@ -74,6 +78,29 @@ fn an_error_that_passes_delays_a_compaction_and_ends_none() {
             .all(|level| level.depth > 0),
         "{stats}"
     );
+    db.close().unwrap();
+}
+
+#[test]
+fn a_shortage_of_descriptors_delays_a_compaction_and_ends_none() {
+    // As above: whoever has all descriptors closes some of them one day. The files are whole.
+    let world = SimWorld::new(4);
+    let (db, faults) = open(&world);
+    fill(&world, &db, 1);
+    flush(&db, 2);
+    let make = Calls::Of(CallClass::Meta);
+    let plan = Plan::once(Fault::NoFiles, make, 0).in_files(".sst");
+    faults.set_plans(vec![plan]);
+    world.pool.run_all();
+    assert_eq!(faults.hit_count(), 1);
+    for _ in 0..3 {
+        world.clock.advance(Duration::from_secs(1));
+        world.pool.run_all();
+    }
+    let stats = db.stats();
+    assert_eq!((stats.state.as_str(), stats.left_out.len()), ("open", 0));
+    let levels = &stats.keyspaces[0].levels;
+    assert!(levels.iter().all(|level| level.depth > 0), "{stats}");
     db.close().unwrap();
 }
 

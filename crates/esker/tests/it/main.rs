@@ -27,6 +27,7 @@ mod threads;
 mod hooks;
 mod jobs;
 mod left_out;
+mod leftovers;
 mod checkpoint;
 mod repair;
 mod fixture;

@@ -55,10 +55,11 @@ impl ErrorKind {
     }
 }
 
-// Numbers of errors on Linux, everywhere the same: the machine, or the process, has no more file
-// descriptors.
+// Numbers of errors on Linux, everywhere the same.
+/// The machine has no more file descriptors.
 const ENFILE: i32 = 23;
-const EMFILE: i32 = 24;
+/// The process has no more file descriptors.
+pub(crate) const EMFILE: i32 = 24;
 
 fn out_of_files(doing: String) -> String {
     format!(

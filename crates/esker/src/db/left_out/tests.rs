@@ -48,3 +48,12 @@ fn damage_stays_out_until_it_is_asked_for() {
         assert_eq!(blamed, FILES);
     }
 }
+
+#[test]
+fn a_shortage_of_descriptors_passes() {
+    let mut left_out = LeftOut::default();
+    let error = Error::new(ErrorKind::OutOfFiles, "create").in_file("000012.sst");
+    let (blamed, delay) = left_out.note(&FILES, &error, Duration::ZERO);
+    assert_eq!(blamed, FILES);
+    assert_eq!(delay, Some(DELAY_FIRST));
+}

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::{EMFILE, Error, Result};
 use crate::env::fs::{
     AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, MappedFile, ReadFile, Unchanging,
 };
@@ -195,6 +195,7 @@ fn off_error(doing: &str, path: &Path) -> Error {
 fn fault_error(fault: Fault, doing: &str, path: &Path) -> Error {
     let cause = match fault {
         Fault::NoSpace => io::ErrorKind::StorageFull.into(),
+        Fault::NoFiles => io::Error::from_raw_os_error(EMFILE),
         _ => io::Error::other("simulated failure of the medium"),
     };
     Error::io(doing, cause).in_file(path.display())

@@ -92,6 +92,8 @@ pub enum Fault {
     Io,
     /// Nothing is done; the error is `OutOfSpace`.
     NoSpace,
+    /// Nothing is done; the error is `OutOfFiles`.
+    NoFiles,
     /// A write puts only a part, from the front, then fails with `Io`. Other calls: as `Io`.
     ShortWrite,
     /// A file's sync fails and loses unsynced bytes for ever
