@@ -143,6 +143,10 @@ impl ValuePool {
     /// Whether to copy a value of `bytes` that was written, in order to keep it.
     pub fn is_copy_worth_it(&self, bytes: u64) -> bool {
         let size_bytes = self.size_bytes();
+        if bytes > size_bytes {
+            // It would never be kept, and may be as large as all other memory together.
+            return false;
+        }
         let mut books = self.books();
         let copies = &mut books.copies;
         copies.is_next_worth_it(bytes, size_bytes, &self.hit_count)
