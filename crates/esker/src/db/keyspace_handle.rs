@@ -104,6 +104,20 @@ impl Keyspace {
         })
     }
 
+    /// Sets the value of a key up to that unix second, or for good with `None`: see
+    /// [`WriteBatch::put_until`](crate::WriteBatch::put_until).
+    pub fn put_until(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        expiry_unix_s: Option<u32>,
+    ) -> Result<()> {
+        let value = LargeBytes::Lent(value.as_ref());
+        self.write(|batch| {
+            writing::put_until(batch, &self.parts, key.as_ref(), expiry_unix_s, value)
+        })
+    }
+
     /// Removes a key; no error if it is not there.
     pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<()> {
         self.write(|batch| batch.delete(self.parts.id, key.as_ref()))
