@@ -1,12 +1,13 @@
 //! Any text as each kind of input of `esker load`: records or complaints, each at its line.
 //!
-//! The first byte chooses the parser and its spellings, the second the longest line.
+//! The first byte chooses the parser and its spellings, the second how much of a line is in memory
+//! at once.
 
 use std::io::Cursor;
 
 use esker_cli::json;
 use esker_cli::load::entry::Found;
-use esker_cli::load::lines::Lines;
+use esker_cli::load::lines::{Bounds, Lines};
 use esker_cli::load::parser::{InputFormat, Parser, Wishes};
 use esker_cli::load::whole::Head;
 use esker_cli::text::Format;
@@ -32,12 +33,19 @@ pub fn run(input: &[u8]) {
         key_format: FORMATS[choice / 16 % 3],
         value_format: FORMATS[choice / 48 % 3],
     };
-    load(&wishes, text, usize::from(bytes_max) * 8);
+    load(&wishes, text, usize::from(bytes_max) * 2);
     spell(text);
 }
 
 fn load(wishes: &Wishes, text: &[u8], bytes_max: usize) {
-    let mut lines = Lines::new(Box::new(Cursor::new(text.to_vec())), bytes_max);
+    // Small pieces make long lines of nearly all.
+    let bounds = Bounds {
+        piece: bytes_max + 4,
+        key: 100,
+        value: 2000,
+        ..Bounds::default()
+    };
+    let mut lines = Lines::new(Box::new(Cursor::new(text.to_vec())), bounds);
     // What opens a dump is taken off; every other line stays.
     let _ = Head::take(&mut lines).expect("memory does not fail");
     let chosen = Parser::choose(wishes, "input", &mut lines).expect("memory does not fail");

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::fail::{Failure, Outcome};
-use crate::text::lines::{LINE_BYTES_MAX, Lines};
+use crate::text::lines::{Bounds, Lines};
 
 /// Bytes read at a time: large enough that calls cost nothing next to parsing.
 const READ_BYTES: usize = 256 << 10;
@@ -63,7 +63,7 @@ impl Source {
             .map_err(|error| Failure::system(format!("cannot read {name}"), &error))?;
         Ok(Source {
             name: name.to_owned(),
-            lines: Lines::new(text, LINE_BYTES_MAX),
+            lines: Lines::new(text, Bounds::default()),
             size_bytes,
             consumed,
         })

@@ -1,5 +1,6 @@
 //! A batch: many writes that happen together or not at all.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +12,8 @@ use serde_json::json;
 use crate::commands::write::Survives;
 use crate::fail::{Failure, Outcome};
 use crate::flags::{Shared, keyspace_name};
-use crate::load::lines::Line;
+use crate::load::field::{Coding, Field};
+use crate::load::lines::{Bounds, Line, LongLine};
 use crate::load::source::Source;
 use crate::open::{self, Opened};
 use crate::out::Out;
@@ -52,13 +54,16 @@ pub fn batch(shared: &Shared, args: &Batch) -> Outcome {
     loop {
         let name = source.name.clone();
         let number = source.lines.number() + 1;
-        let line = match source.lines.next_line() {
+        let words = match source.lines.next_line() {
             Err(error) => return Err(failed(&name, error)),
             Ok(None) => break,
             Ok(Some(Line::Text(b""))) => continue,
-            Ok(Some(Line::TooLong)) => Err("the line is too long".to_owned()),
-            Ok(Some(Line::Text(line))) => add(shared, &opened, &mut batch, &mut keyspace, line),
+            Ok(Some(Line::Text(line))) => words(shared, line),
+            Ok(Some(Line::Long(mut line))) => {
+                long_words(shared, &mut line).map_err(|error| failed(&name, error))?
+            }
         };
+        let line = words.and_then(|words| add(&opened, &mut batch, &mut keyspace, &words));
         line.map_err(|reason| {
             Failure::usage(format!(
                 "{name}:{number}: {reason}; nothing was written, `esker batch --help` tells the \
@@ -78,36 +83,121 @@ pub fn batch(shared: &Shared, args: &Batch) -> Outcome {
     Ok(out.finish()?)
 }
 
+/// What a word behind the name of a write is.
+#[derive(Clone, Copy)]
+enum Word {
+    Key,
+    Value,
+    Plain,
+}
+
+impl Word {
+    fn field(self, shared: &Shared, bounds: &Bounds) -> Field {
+        match self {
+            Word::Key => Field::new("key", Coding::Field(shared.key_format()), bounds.key),
+            Word::Value => Field::new("value", Coding::Field(shared.value_format()), bounds.value),
+            Word::Plain => Field::new("word", Coding::Plain, bounds.key),
+        }
+    }
+}
+
+fn kinds(name: &[u8]) -> Result<&'static [Word], String> {
+    match name {
+        b"put" => Ok(&[Word::Key, Word::Value, Word::Plain]),
+        b"delete" | b"delete-prefix" => Ok(&[Word::Key]),
+        b"delete-range" => Ok(&[Word::Key, Word::Key]),
+        b"merge" => Ok(&[Word::Key, Word::Value]),
+        b"keyspace" => Ok(&[Word::Plain]),
+        _ => Err(NO_WRITE.into()),
+    }
+}
+
+const NO_WRITE: &str = "it is no write with its words apart by tabs";
+
+/// The words of a line: the name of a write, and what it is done with.
+type Words = Vec<Vec<u8>>;
+
+fn words(shared: &Shared, line: &[u8]) -> Result<Words, String> {
+    let mut reading = Reading::new(shared, Bounds::default());
+    reading.add(line)?;
+    reading.finish()
+}
+
+/// As [`words`], decoding them while the line is read.
+fn long_words(shared: &Shared, line: &mut LongLine<'_>) -> io::Result<Result<Words, String>> {
+    let mut reading = Reading::new(shared, *line.bounds());
+    while let Some(piece) = line.next_piece()? {
+        if let Err(reason) = reading.add(piece) {
+            return Ok(Err(reason));
+        }
+    }
+    Ok(reading.finish())
+}
+
+/// The words of a line so far, and the one that its next piece goes on with.
+struct Reading<'a> {
+    shared: &'a Shared,
+    bounds: Bounds,
+    words: Words,
+    word: Field,
+}
+
+impl<'a> Reading<'a> {
+    fn new(shared: &'a Shared, bounds: Bounds) -> Reading<'a> {
+        Reading {
+            shared,
+            bounds,
+            words: Vec::new(),
+            word: Word::Plain.field(shared, &bounds),
+        }
+    }
+
+    fn add(&mut self, piece: &[u8]) -> Result<(), String> {
+        for (index, part) in piece.split(|byte| *byte == b'\t').enumerate() {
+            if index > 0 {
+                let next = Word::Plain.field(self.shared, &self.bounds);
+                let word = std::mem::replace(&mut self.word, next).finish()?;
+                self.words.push(word);
+                let kind = kinds(&self.words[0])?.get(self.words.len() - 1);
+                self.word = kind.ok_or(NO_WRITE)?.field(self.shared, &self.bounds);
+            }
+            self.word.add(part)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Words, String> {
+        self.words.push(self.word.finish()?);
+        Ok(self.words)
+    }
+}
+
 fn add(
-    shared: &Shared,
     opened: &Opened,
     batch: &mut WriteBatch,
     keyspace: &mut Keyspace,
-    line: &[u8],
+    words: &Words,
 ) -> Result<(), String> {
-    let words: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
-    let key = |word: &[u8]| shared.key_format().parse_field(word);
-    let value = |word: &[u8]| shared.value_format().parse_field(word);
+    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     let written = match words[..] {
-        [b"put", one, other] => batch.put(keyspace, key(one)?, value(other)?),
-        [b"put", one, other, seconds] => {
+        [b"put", key, value] => batch.put(keyspace, key, value),
+        [b"put", key, value, seconds] => {
             let ttl = Duration::from_secs(u64::from(parse_seconds(seconds)?));
-            batch.put_with_ttl(keyspace, key(one)?, value(other)?, ttl)
+            batch.put_with_ttl(keyspace, key, value, ttl)
         }
-        [b"delete", one] => batch.delete(keyspace, key(one)?),
-        [b"delete-range", from, to] => batch.delete_range(keyspace, key(from)?, key(to)?),
+        [b"delete", key] => batch.delete(keyspace, key),
+        [b"delete-range", from, to] => batch.delete_range(keyspace, from, to),
         [b"delete-prefix", prefix] => {
-            let prefix = key(prefix)?;
-            let end = prefix_end(&prefix).ok_or("a prefix that ends nowhere is a range")?;
-            batch.delete_range(keyspace, prefix, end)
+            let end = prefix_end(prefix).ok_or("a prefix that ends nowhere is a range")?;
+            batch.delete_range(keyspace, prefix, &end)
         }
-        [b"merge", one, operand] => batch.merge(keyspace, key(one)?, value(operand)?),
+        [b"merge", key, operand] => batch.merge(keyspace, key, operand),
         [b"keyspace", name] => {
             let name = std::str::from_utf8(name).map_err(|_| "the name is not UTF-8")?;
             let found = opened.db.keyspace(&keyspace_name(name)?);
             found.map(|found| *keyspace = found)
         }
-        _ => return Err("it is no write with its words apart by tabs".into()),
+        _ => return Err(NO_WRITE.into()),
     };
     written.map_err(|error| error.message().to_owned())
 }

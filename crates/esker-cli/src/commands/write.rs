@@ -5,6 +5,7 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use esker::base::types::limits::VALUE_BYTES_MAX;
 use esker::base::types::range::prefix_end;
 use esker::{Durability, WriteOptions};
 use serde_json::json;
@@ -14,6 +15,7 @@ use crate::flags::Shared;
 use crate::json;
 use crate::open::{self, Bounds};
 use crate::out::Out;
+use crate::text::Format;
 
 /// What a write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -94,12 +96,24 @@ pub fn put(shared: &Shared, args: &Put) -> Outcome {
 }
 
 fn read_value(shared: &Shared) -> Outcome<Vec<u8>> {
+    // The longest spelling, hex, has two characters a byte; one more tells that it is too long.
+    let bytes_max = match shared.value_format() {
+        Format::Text => VALUE_BYTES_MAX,
+        Format::Hex | Format::Base64 => 2 * VALUE_BYTES_MAX + 2,
+    };
     let mut bytes = Vec::new();
     std::io::stdin()
+        .take(bytes_max as u64 + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| Failure::system("cannot read the value from standard input", &error))?;
+    if bytes.len() > bytes_max {
+        return Err(Failure::failed(
+            "the value on standard input is too long: values hold 1 GiB at most; cut it into \
+             several",
+        ));
+    }
     match shared.value_format() {
-        crate::text::Format::Text => Ok(bytes),
+        Format::Text => Ok(bytes),
         coded => coded
             .parse_field(bytes.trim_ascii())
             .map_err(|reason| Failure::usage(format!("cannot read the value: {reason}"))),

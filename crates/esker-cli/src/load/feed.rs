@@ -175,7 +175,13 @@ impl<'a> Feed<'a> {
         bar: &mut Bar,
     ) -> Outcome<Option<(Cut, u64)>> {
         let (line, bytes) = (entry.line, entry.key.len() + entry.value.len());
-        match self.put(&entry, is_whole) {
+        let batch_bytes = self.settings.batch_bytes;
+        // What fills a batch alone is written alone, without copying it into one.
+        let is_alone = bytes >= batch_bytes;
+        if is_alone {
+            self.commit()?;
+        }
+        match self.put(&entry, is_whole, is_alone) {
             Ok(()) => {}
             // What is wrong with the entry alone; settings were checked before.
             Err(error) if matches!(error.kind(), ErrorKind::TooLarge | ErrorKind::Invalid) => {
@@ -186,7 +192,9 @@ impl<'a> Feed<'a> {
         }
         self.waiting.0 += 1;
         self.waiting.1 += bytes as u64;
-        if self.batch.size_bytes() < self.settings.batch_bytes {
+        // Large values are no part of the batch's own size.
+        let waiting_bytes = self.batch.size_bytes().max(self.waiting.1 as usize);
+        if waiting_bytes < batch_bytes {
             return Ok(None);
         }
         self.commit()?;
@@ -197,7 +205,7 @@ impl<'a> Feed<'a> {
 
     // A whole dump says of each entry how long it lives; any other input says nothing, or when an
     // entry ends, and the keyspace's time to live goes where it says nothing.
-    fn put(&mut self, entry: &Entry, is_whole: bool) -> esker::Result<()> {
+    fn put(&mut self, entry: &Entry, is_whole: bool, is_alone: bool) -> esker::Result<()> {
         let keyspace = match &entry.keyspace {
             None => &self.opened.keyspace,
             Some(name) => {
@@ -208,11 +216,21 @@ impl<'a> Feed<'a> {
                 &self.keyspaces[name]
             }
         };
-        match entry.expiry_unix_s {
-            None if !is_whole => self.batch.put(keyspace, &entry.key, &entry.value),
-            expiry => self
-                .batch
-                .put_until(keyspace, &entry.key, &entry.value, expiry),
+        let (key, value) = (&entry.key, &entry.value);
+        let is_own = entry.expiry_unix_s.is_none() && !is_whole;
+        if is_alone {
+            let keyspace = keyspace.with_write(self.settings.write);
+            return match is_own {
+                true => keyspace.put(key, value),
+                false => keyspace.put_until(key, value, entry.expiry_unix_s),
+            };
+        }
+        match is_own {
+            true => self.batch.put(keyspace, key, value),
+            false => {
+                let expiry = entry.expiry_unix_s;
+                self.batch.put_until(keyspace, key, value, expiry)
+            }
         }
     }
 
@@ -232,10 +250,9 @@ impl<'a> Feed<'a> {
     }
 
     fn commit(&mut self) -> Outcome {
-        if self.batch.is_empty() {
-            return Ok(());
+        if !self.batch.is_empty() {
+            self.batch.commit_with(self.settings.write)?;
         }
-        self.batch.commit_with(self.settings.write)?;
         let (records, bytes) = std::mem::take(&mut self.waiting);
         self.tally.records += records;
         self.tally.bytes += bytes;

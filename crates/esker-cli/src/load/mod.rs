@@ -9,8 +9,10 @@
 pub use esker_bench::text::{lines, record, snap, source};
 
 pub mod entry;
+pub mod field;
 mod tsv;
 pub mod whole;
+mod long_json;
 mod jsonl;
 pub mod parser;
 pub mod feed;

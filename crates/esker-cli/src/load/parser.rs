@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::load::entry::{Found, Parsed};
 use crate::load::jsonl::{self, Shape};
-use crate::load::lines::{Line, Lines};
+use crate::load::lines::Lines;
 use crate::load::record;
 use crate::load::snap;
 use crate::load::tsv::{self, Spelling};
@@ -107,18 +107,21 @@ fn by_name(name: &str) -> Option<InputFormat> {
 
 fn by_first_line(lines: &mut Lines) -> io::Result<Option<InputFormat>> {
     let format = loop {
-        match lines.next_line()? {
-            None => return Ok(Some(InputFormat::Tsv)),
-            Some(Line::TooLong) => break None,
-            Some(Line::Text(line)) if line.trim_ascii().is_empty() => continue,
-            Some(Line::Text(line)) if line.starts_with(snap::FIRST_FIELD) => {
-                break Some(InputFormat::Snap);
-            }
-            Some(Line::Text(line)) if line.trim_ascii().starts_with(b"{") => {
-                break Some(InputFormat::Jsonl);
-            }
-            Some(Line::Text(line)) => break line.contains(&b'\t').then_some(InputFormat::Tsv),
+        let Some(line) = lines.next_line()? else {
+            return Ok(Some(InputFormat::Tsv));
+        };
+        let start = line.start().trim_ascii_start();
+        if start.is_empty() {
+            continue;
         }
+        if line.start().starts_with(snap::FIRST_FIELD) {
+            break Some(InputFormat::Snap);
+        }
+        if start.starts_with(b"{") {
+            break Some(InputFormat::Jsonl);
+        }
+        // The longest key is shorter than the start of a long line.
+        break line.start().contains(&b'\t').then_some(InputFormat::Tsv);
     };
     lines.unread();
     Ok(format)

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::load::lines::{Line, Lines};
+use crate::load::field::{Coding, Field};
+use crate::load::lines::{Line, Lines, LongLine};
 use crate::load::record::{Parsed, Record, malformed};
 use crate::text::Format;
 
@@ -17,14 +18,19 @@ pub struct Spelling {
     pub is_literal: bool,
 }
 
+const NO_TAB: &str = "no tab between key and value";
+
+/// Key and value, or what is wrong with the line.
+type Pair = Result<(Vec<u8>, Vec<u8>), String>;
+
 /// Reads the next line. The value is everything behind the first tab; blank lines are passed over.
 pub fn next(lines: &mut Lines, spelling: Spelling) -> io::Result<Option<Parsed>> {
     loop {
         let found = match lines.next_line()? {
             None => return Ok(None),
             Some(Line::Text(b"")) => continue,
-            Some(Line::TooLong) => Err("the line is too long".to_owned()),
             Some(Line::Text(line)) => split(line, spelling),
+            Some(Line::Long(mut line)) => split_long(&mut line, spelling)?,
         };
         let line = lines.number();
         return Ok(Some(match found {
@@ -34,9 +40,9 @@ pub fn next(lines: &mut Lines, spelling: Spelling) -> io::Result<Option<Parsed>>
     }
 }
 
-fn split(line: &[u8], spelling: Spelling) -> Result<(Vec<u8>, Vec<u8>), String> {
+fn split(line: &[u8], spelling: Spelling) -> Pair {
     let Some(tab) = line.iter().position(|byte| *byte == b'\t') else {
-        return Err("no tab between key and value".into());
+        return Err(NO_TAB.into());
     };
     let parse = |format: Format, field: &[u8], name: &str| {
         if spelling.is_literal && format == Format::Text {
@@ -49,6 +55,36 @@ fn split(line: &[u8], spelling: Spelling) -> Result<(Vec<u8>, Vec<u8>), String> 
         parse(spelling.key, &line[..tab], "key")?,
         parse(spelling.value, &line[tab + 1..], "value")?,
     ))
+}
+
+/// As [`split`], decoding the fields while the line is read.
+fn split_long(line: &mut LongLine<'_>, spelling: Spelling) -> io::Result<Pair> {
+    let coding = |format| match format {
+        Format::Text if spelling.is_literal => Coding::Plain,
+        format => Coding::Field(format),
+    };
+    let bounds = *line.bounds();
+    let mut key = Field::new("key", coding(spelling.key), bounds.key);
+    let mut value = Field::new("value", coding(spelling.value), bounds.value);
+    let mut has_key = false;
+    while let Some(mut piece) = line.next_piece()? {
+        if !has_key {
+            let tab = piece.iter().position(|byte| *byte == b'\t');
+            if let Err(reason) = key.add(&piece[..tab.unwrap_or(piece.len())]) {
+                return Ok(Err(reason));
+            }
+            let Some(tab) = tab else { continue };
+            has_key = true;
+            piece = &piece[tab + 1..];
+        }
+        if let Err(reason) = value.add(piece) {
+            return Ok(Err(reason));
+        }
+    }
+    if !has_key {
+        return Ok(Err(NO_TAB.into()));
+    }
+    Ok(key.finish().and_then(|key| Ok((key, value.finish()?))))
 }
 
 #[cfg(test)]

@@ -6,15 +6,19 @@
 
 use std::io;
 
+use esker::base::types::limits::KEYSPACE_COUNT_MAX;
 use serde_json::{Map, Value, json};
 
-use crate::load::lines::{Line, Lines};
+use crate::load::lines::{Line, Lines, LongLine};
 
 /// The field by which the first line is known; its value is the version of the format.
 const HEAD: &str = "esker_dump";
 
 /// The field by which the last line is known; its value is the count of entries.
 pub const END: &str = "esker_dump_end";
+
+/// Longest head: as many keyspaces as there may be, each with a kilobyte of settings.
+const HEAD_BYTES_MAX: usize = KEYSPACE_COUNT_MAX << 10;
 
 /// The one version there is.
 const VERSION: u64 = 1;
@@ -48,8 +52,10 @@ impl Head {
     /// The inner error says why this version cannot read the dump.
     pub fn take(lines: &mut Lines) -> io::Result<Option<Result<Head, String>>> {
         let found = match lines.next_line()? {
+            Some(line) if !is_head(line.start()) => None,
             Some(Line::Text(line)) => read(line),
-            _ => None,
+            Some(Line::Long(mut line)) => return Ok(Some(read_long(&mut line)?)),
+            None => None,
         };
         if found.is_none() {
             lines.unread();
@@ -63,12 +69,13 @@ pub fn end_line(entries: u64) -> Value {
     json!({ END: entries })
 }
 
+fn is_head(start: &[u8]) -> bool {
+    let start = start.trim_ascii_start().strip_prefix(b"{");
+    let name = start.and_then(|start| start.trim_ascii_start().strip_prefix(b"\""));
+    name.is_some_and(|name| name.starts_with(HEAD.as_bytes()))
+}
+
 fn read(line: &[u8]) -> Option<Result<Head, String>> {
-    let start = line.trim_ascii_start().strip_prefix(b"{")?;
-    start
-        .trim_ascii_start()
-        .strip_prefix(b"\"")?
-        .strip_prefix(HEAD.as_bytes())?;
     let object: Map<String, Value> = serde_json::from_slice(line).ok()?;
     let version = object.get(HEAD)?;
     if version.as_u64() != Some(VERSION) {
@@ -86,6 +93,20 @@ fn read(line: &[u8]) -> Option<Result<Head, String>> {
             "the first line of the dump has settings that are no text".into(),
         )),
     }
+}
+
+/// A head of very many keyspaces. Being that long it is nothing else.
+fn read_long(line: &mut LongLine<'_>) -> io::Result<Result<Head, String>> {
+    let mut text = Vec::new();
+    while let Some(piece) = line.next_piece()? {
+        if text.len() + piece.len() > HEAD_BYTES_MAX {
+            let reason = "the first line of the dump is longer than that of any dump";
+            return Ok(Err(reason.into()));
+        }
+        text.extend_from_slice(piece);
+    }
+    let none = "the first line of the dump is broken; it is the line of the keyspaces";
+    Ok(read(&text).unwrap_or_else(|| Err(none.into())))
 }
 
 fn pairs(settings: &Value) -> Option<Pairs> {

@@ -1,8 +1,9 @@
 //! Loading: formats, packings, malformed records.
 
-use std::io::Write;
+use std::io::{Cursor, Read, Write};
+use std::process::{Command, Stdio};
 
-use crate::tool::Bench;
+use crate::tool::{Bench, Ran};
 
 fn reviews(count: usize) -> String {
     let review = |n: usize| {
@@ -122,4 +123,58 @@ fn nothing_loaded_of_malformed_records_is_a_failure() {
     assert_eq!((&ran["records"], &ran["malformed"]), (&0.into(), &2.into()));
     bench.file("empty.tsv", "");
     bench.ok(&["load", "empty.tsv"]);
+}
+
+/// Runs a command that may have so many MiB of addresses and no more.
+fn within(bench: &Bench, mib: u64, words: &[&str]) -> Ran {
+    let tool = bench.command(words);
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        &format!("ulimit -v {} && exec \"$@\"", mib << 10),
+        "sh",
+    ]);
+    command.arg(tool.get_program()).args(tool.get_args());
+    for (name, value) in tool.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    command.current_dir(bench.path("")).stdin(Stdio::null());
+    command.output().unwrap().into()
+}
+
+/// Megabytes that the tool needs for itself, threads and mapped logs included.
+const OWN_MIB: u64 = 130;
+
+#[test]
+fn a_long_line_takes_the_memory_of_its_value() {
+    // A line of 64 MiB; and 200 lines of 1 MiB, which are no batch as a whole.
+    let bench = Bench::new();
+    let long = [b"k\t", &vec![b'x'; 64 << 20][..], b"\nz\t1\n"].concat();
+    bench.file("long.tsv", long);
+    let ran = within(&bench, OWN_MIB + 70, &["load", "long.tsv"]).exits(0);
+    assert!(ran.text().starts_with("loaded 2 records"), "{ran:?}");
+    let line = |key: usize| [format!("{key}\t").as_bytes(), &[b'x'; 1 << 20], b"\n"].concat();
+    bench.file("many.tsv", (0..200).flat_map(line).collect::<Vec<u8>>());
+    let ran = within(&bench, OWN_MIB + 130, &["load", "many.tsv"]).exits(0);
+    assert!(ran.text().starts_with("loaded 200 records"), "{ran:?}");
+    assert_eq!(bench.ok(&["count"]).text(), "202\n");
+}
+
+#[test]
+fn an_endless_line_is_refused_in_little_memory() {
+    // 300 MiB without an end in a few kilobytes: told with its number, and the record behind it
+    // is loaded.
+    for (name, last) in [
+        ("in.tsv", "k\tv"),
+        ("in.jsonl", r#"{"key":"k","value":"v"}"#),
+    ] {
+        let bench = Bench::new();
+        let line = std::io::repeat(b'x').take(300 << 20);
+        let input = line.chain(Cursor::new(format!("\n{last}\n")));
+        bench.file(name, zstd::encode_all(input, 1).unwrap());
+        let ran = within(&bench, OWN_MIB, &["load", name]).exits(0);
+        assert!(ran.text().starts_with("loaded 1 record"), "{ran:?}");
+        assert!(ran.text().ends_with("1 malformed\n"), "{ran:?}");
+        assert!(ran.err.contains(&format!("{name}:1: ")), "{ran:?}");
+    }
 }

@@ -1,14 +1,19 @@
 //! Lines of a file, taken by any number of threads.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Seek};
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+use esker::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 
 use crate::fail::{Failure, Outcome};
 
 /// Bytes that are read at once: large against a line, small against memory.
 const READ_AHEAD: usize = 1 << 20;
+
+/// Longest line, with its end: one holds a record, and more than key and value no record has.
+const LINE_BYTES_MAX: u64 = (KEY_BYTES_MAX + VALUE_BYTES_MAX) as u64;
 
 /// A file whose lines are taken one by one, each by one thread. It may be a pipe.
 ///
@@ -72,9 +77,17 @@ impl LineSource {
 
     fn read(&self, reader: &mut BufReader<File>, line: &mut Vec<u8>) -> Outcome<bool> {
         line.clear();
-        reader.read_until(b'\n', line).map_err(|error| {
+        let mut limited = (&mut *reader).take(LINE_BYTES_MAX);
+        limited.read_until(b'\n', line).map_err(|error| {
             Failure::system(format!("cannot read {}", self.path.display()), &error)
         })?;
+        if line.len() as u64 == LINE_BYTES_MAX {
+            return Err(Failure::failed(format!(
+                "a line of {} is longer than {LINE_BYTES_MAX} bytes, more than a record has; look \
+                 whether this is a file of lines",
+                self.path.display()
+            )));
+        }
         let is_there = !line.is_empty();
         for end in *b"\n\r" {
             if line.last() == Some(&end) {

@@ -2,13 +2,19 @@
 
 use std::io::Cursor;
 
-use crate::text::lines::Lines;
+use crate::text::lines::{Bounds, Lines};
 use crate::text::record::Parsed;
 
 use super::next;
 
 fn parse(text: &str) -> Vec<Parsed> {
-    let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), 1000);
+    let bounds = Bounds {
+        piece: 300,
+        line: 3000,
+        key: 50,
+        value: 1000,
+    };
+    let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), bounds);
     std::iter::from_fn(|| next(&mut lines).unwrap()).collect()
 }
 
@@ -47,6 +53,14 @@ fn lines_without_a_field_continue_the_text() {
 }
 
 #[test]
+fn text_may_be_longer_than_a_piece() {
+    // Put together again, with the line feeds between its lines.
+    let text = format!("{}{}\nmore", review("B00", "A1", "1"), "long ".repeat(100));
+    let found = parse(&format!("{text}\n\n"));
+    assert_eq!(found[0].as_ref().unwrap().value, text.as_bytes());
+}
+
+#[test]
 fn malformed_records_are_told_with_their_lines() {
     // Each story: the text, the line blamed, a word of the reason. A good record follows each.
     let cases = [
@@ -81,7 +95,18 @@ fn malformed_records_are_told_with_their_lines() {
             "blank line",
         ),
         ("chaos", 1, "no product/productId"),
-        (&"x".repeat(1001), 1, "too long"),
+        (&"x".repeat(1001), 1, "record is too long"),
+        (&"x\n".repeat(501), 1, "record is too long"),
+        (
+            &format!("review/userId: {}", "x".repeat(51)),
+            1,
+            "a field of the key is too long",
+        ),
+        (
+            &format!("review/userId: {}", "x".repeat(400)),
+            1,
+            "a field of the key is too long",
+        ),
     ];
     for (text, line, reason) in cases {
         let found = parse(&format!("{text}\n\n{}\n", review("Z", "Z", "9")));

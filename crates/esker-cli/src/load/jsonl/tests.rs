@@ -3,10 +3,18 @@
 use std::io::Cursor;
 
 use crate::load::entry::{Entry, Found, Parsed};
-use crate::load::lines::Lines;
+use crate::load::lines::{Bounds, Lines};
 use crate::text::Format;
 
 use super::{Shape, next};
+
+/// Small, so that short texts show what long ones meet.
+const BOUNDS: Bounds = Bounds {
+    piece: 100,
+    line: 10_000,
+    key: 20,
+    value: 200,
+};
 
 const PAIR: Shape = Shape::KeyAndValue {
     key: Format::Text,
@@ -14,7 +22,7 @@ const PAIR: Shape = Shape::KeyAndValue {
 };
 
 fn parse(text: &str, shape: &Shape) -> Vec<Parsed> {
-    let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), 100);
+    let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), BOUNDS);
     std::iter::from_fn(|| next(&mut lines, shape).unwrap()).collect()
 }
 
@@ -70,7 +78,14 @@ fn malformed_lines_are_told_with_their_numbers() {
             "field `keyspace`",
         ),
         (r#"{"esker_dump_end":"x"}"#, "no count"),
-        (&format!(r#"{{"key":"{}"}}"#, "x".repeat(100)), "too long"),
+        (
+            &format!(r#"{{"key":"{}"}}"#, "x".repeat(400)),
+            "the line is too long: its texts",
+        ),
+        (
+            &format!(r#"{{"key":[{}]}}"#, "1,".repeat(100)),
+            "the line is too long",
+        ),
     ];
     for (line, reason) in cases {
         let good = r#"{"key":"k","value":"v"}"#;
@@ -99,4 +114,47 @@ fn keyspace_expiry_and_end_are_read() {
     );
     let found = parse(line, &Shape::Field("key".into()));
     assert_eq!(entry(&found[0]).keyspace, None);
+}
+
+#[test]
+fn long_lines_read_as_short_ones() {
+    // Values of more than a piece, text and base64, with a keyspace; and a line that is the value.
+    let value = "ä\n".repeat(60);
+    let line = serde_json::json!({"key": "k", "value": value, "keyspace": "a"}).to_string();
+    let found = parse(&format!("{line}\n{line}"), &PAIR);
+    for (parsed, number) in found.iter().zip(1..) {
+        let found = entry(parsed);
+        assert_eq!((found.line, &found.value[..]), (number, value.as_bytes()));
+        assert_eq!(found.keyspace.as_deref(), Some("a"));
+    }
+    assert_eq!(found.len(), 2);
+    let base64 = "////".repeat(40);
+    let line = format!(r#"{{"value":{{"base64":"{base64}"}},"key":"k"}}"#);
+    assert_eq!(entry(&parse(&line, &PAIR)[0]).value, [255; 120]);
+
+    let line = format!(r#"{{"text":"{}","id":7}}"#, "x".repeat(150));
+    let shape = Shape::Field("id".into());
+    let found = parse(&line, &shape);
+    let record = entry(&found[0]);
+    assert_eq!(
+        (&record.key[..], &record.value[..]),
+        (&b"7"[..], line.as_bytes())
+    );
+    let line = format!(r#"{{"id":"\u0000 7","text":"{}"}}"#, "x".repeat(150));
+    assert_eq!(entry(&parse(&line, &shape)[0]).key, b"\0 7");
+    // A key that is longer than any, a line that is longer than a value.
+    for (line, reason) in [
+        (
+            format!(r#"{{"id":"{}"}}"#, "x".repeat(120)),
+            "field `id` is too long",
+        ),
+        (
+            format!(r#"{{"id":7,"a":"{}"}}"#, "x".repeat(220)),
+            "the line is too long",
+        ),
+    ] {
+        let found = parse(&line, &shape);
+        let wrong = found[0].as_ref().unwrap_err();
+        assert!(wrong.reason.contains(reason), "{}", wrong.reason);
+    }
 }

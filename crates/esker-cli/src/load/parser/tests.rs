@@ -2,10 +2,17 @@
 
 use std::io::Cursor;
 
-use crate::load::lines::Lines;
+use crate::load::lines::{Bounds, Lines};
 use crate::text::Format;
 
 use super::{InputFormat, Parser, Wishes};
+
+const BOUNDS: Bounds = Bounds {
+    piece: 100,
+    line: 10_000,
+    key: 20,
+    value: 200,
+};
 
 fn wishes() -> Wishes {
     Wishes {
@@ -18,7 +25,7 @@ fn wishes() -> Wishes {
 }
 
 fn lines(bytes: impl Into<Vec<u8>>) -> Lines {
-    Lines::new(Box::new(Cursor::new(bytes.into())), 1000)
+    Lines::new(Box::new(Cursor::new(bytes.into())), BOUNDS)
 }
 
 fn chosen(name: &str, text: &str) -> Option<&'static str> {

@@ -2,11 +2,19 @@
 
 use std::io::Cursor;
 
-use crate::load::lines::Lines;
+use crate::load::lines::{Bounds, Lines};
 use crate::load::record::Parsed;
 use crate::text::Format;
 
 use super::{Spelling, next};
+
+/// Small, so that short texts show what long ones meet.
+const BOUNDS: Bounds = Bounds {
+    piece: 100,
+    line: 10_000,
+    key: 20,
+    value: 200,
+};
 
 const TEXT: Spelling = Spelling {
     key: Format::Text,
@@ -15,7 +23,7 @@ const TEXT: Spelling = Spelling {
 };
 
 fn parse(text: &str, spelling: Spelling) -> Vec<Parsed> {
-    let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), 100);
+    let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), BOUNDS);
     std::iter::from_fn(|| next(&mut lines, spelling).unwrap()).collect()
 }
 
@@ -38,12 +46,16 @@ fn first_tab_parts_key_and_value() {
 #[test]
 fn malformed_lines_are_told_with_their_numbers() {
     // No tab, a broken escape on either side, a line beyond the bound; a good line after each.
-    let long = format!("k\t{}", "x".repeat(100));
+    let long = format!("k\t{}", "x".repeat(201));
+    let no_tab = "x".repeat(5000);
+    let escape = format!("k\t{}\\q", "x".repeat(100));
     let cases = [
         ("no tab here", "no tab"),
         ("a\\q\tv", "key: `\\q` is no escape"),
         ("k\tv\\", "value: a backslash ends"),
-        (&long, "too long"),
+        (&long, "the value is too long: a value has 200 bytes"),
+        (&no_tab, "the key is too long: a key has 20 bytes"),
+        (&escape, "value: `\\q` is no escape"),
     ];
     for (line, reason) in cases {
         let found = parse(&format!("good\t1\n{line}\ngood\t2\n"), TEXT);
@@ -52,6 +64,33 @@ fn malformed_lines_are_told_with_their_numbers() {
         assert!(wrong.reason.contains(reason), "{}", wrong.reason);
         assert_eq!(found[2].as_ref().unwrap().value, b"2");
     }
+}
+
+#[test]
+fn long_lines_read_as_short_ones() {
+    // A value of as many escapes as it may have bytes, in text and hex; and a literal one.
+    let hex = Spelling {
+        value: Format::Hex,
+        ..TEXT
+    };
+    for (line, spelling) in [("\\x07".repeat(200), TEXT), ("07".repeat(200), hex)] {
+        let found = parse(&format!("key\t{line}\nk\t\n"), spelling);
+        let record = found[0].as_ref().unwrap();
+        assert_eq!(
+            (&record.key[..], &record.value[..]),
+            (&b"key"[..], &[7; 200][..])
+        );
+        assert_eq!(found[1].as_ref().unwrap().line, 2);
+    }
+    let literal = Spelling {
+        is_literal: true,
+        ..TEXT
+    };
+    let found = parse(&format!("k\t\\{}", "\t\\".repeat(80)), literal);
+    assert_eq!(
+        found[0].as_ref().unwrap().value,
+        format!("\\{}", "\t\\".repeat(80)).as_bytes()
+    );
 }
 
 #[test]

@@ -2,16 +2,23 @@
 
 use std::io::Cursor;
 
-use crate::load::lines::{Line, Lines};
+use crate::load::lines::{Bounds, Line, Lines};
 
 use super::Head;
 
+const BOUNDS: Bounds = Bounds {
+    piece: 100,
+    line: 10_000,
+    key: 20,
+    value: 200,
+};
+
 fn taken(text: &str) -> (Option<Result<Head, String>>, Option<String>) {
-    let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), 1000);
+    let mut lines = Lines::new(Box::new(Cursor::new(text.to_owned())), BOUNDS);
     let head = Head::take(&mut lines).unwrap();
     let next = lines.next_line().unwrap().map(|line| match line {
         Line::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
-        Line::TooLong => "too long".into(),
+        Line::Long(_) => "long".into(),
     });
     (head, next)
 }
@@ -26,6 +33,18 @@ fn a_head_reads_back_as_it_was_written() {
     assert_eq!(next.as_deref(), Some("next"));
     assert_eq!(head.settings_of("default"), Some(&Vec::new()));
     assert_eq!(head.settings_of("other"), None);
+}
+
+#[test]
+fn a_head_of_many_keyspaces_is_read_in_pieces() {
+    // And what begins so and is none is told.
+    let keyspaces = (0..100).map(|n| (format!("keyspace {n:03}"), Vec::new()));
+    let head = Head(keyspaces.collect());
+    let (found, next) = taken(&format!("{}\nnext\n", head.to_line()));
+    assert_eq!((found, next.as_deref()), (Some(Ok(head)), Some("next")));
+    let (found, next) = taken(&format!("{{\"esker_dump\":{}\nnext\n", "1".repeat(200)));
+    assert!(found.unwrap().unwrap_err().contains("is broken"));
+    assert_eq!(next.as_deref(), Some("next"));
 }
 
 #[test]
