@@ -10,15 +10,17 @@
 //! which is the only thing `fdatasync` looks at. (POSIX promises this only for `msync`;
 //! elsewhere than on Linux it would have to be that.)
 //!
-//! # SIGBUS
-//! A store to a mapped page for which the file system has no room, or no bytes, ends the
-//! process. Against that: all blocks are allocated before the first store; only file systems
-//! are mapped that write allocated blocks in place (see `has_stable_blocks`), so that no store
-//! needs a new block; and the directory is ours alone (mode 0700, lock), so that nobody
-//! shortens the file. What remains: a disk that fails to *read* the old bytes of a recycled
-//! page on its way into the cache, and extents shared behind our back (a reflinked copy on
-//! XFS) on a full disk. Both are then a killed process: every earlier write is in the page cache.
-//! Everywhere else the file is written by `pwrite`, slower and without this risk.
+//! # A store that fails
+//! A store to a mapped page for which the file system has no room, or no bytes, or which it no
+//! longer lets become dirty (after an error of the disk), is a signal and no error. Against that:
+//! all blocks are allocated before the first store; only file systems are mapped that write
+//! allocated blocks in place (see `has_stable_blocks`), so that no store needs a new block; and the
+//! directory is ours alone (mode 0700, lock), so that nobody shortens the file. What happens all
+//! the same is noted by a handler (`env/real/bus_errors.rs`), and what was to be stored is written
+//! by `pwrite`, as is all that follows: that tells what is wrong, or is right again.
+//!
+//! Everywhere else the file is written by `pwrite` from the beginning, which is slower.
+
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::fstatfs;
@@ -107,6 +109,27 @@ impl RealLogFile {
             self.file.advise_soon(end, WINDOW_BYTES);
         }
     }
+
+    // After a store that failed the file is written by system calls, which tell why they fail. What
+    // was stored before is in the page cache, unless the file was cut.
+    #[cold]
+    fn leave_window(&mut self) -> Result<()> {
+        self.window = None;
+        self.is_mappable = false;
+        let now_bytes = self.file.size_bytes()?;
+        if now_bytes >= self.capacity_bytes {
+            return Ok(());
+        }
+        let message = format!(
+            "the log file has {now_bytes} instead of {} bytes: another program cut it; \
+             keep such away from its directory, and reopen the database to see what is left",
+            self.capacity_bytes
+        );
+        let error = Error::new(ErrorKind::Io, message).in_file(self.file.path().display());
+        // Nor may a sync say that all is well.
+        self.syncer.first_failure.get_or_init(|| error.again());
+        Err(error)
+    }
 }
 
 impl LogFile for RealLogFile {
@@ -121,7 +144,10 @@ impl LogFile for RealLogFile {
             match &mut self.window {
                 Some(window) if window.room_from(offset) > 0 => {
                     let (piece, later) = rest.split_at(window.room_from(offset).min(rest.len()));
-                    window.write(offset, piece);
+                    if window.write(offset, piece).is_err() {
+                        self.leave_window()?;
+                        continue;
+                    }
                     offset += piece.len() as u64;
                     rest = later;
                 }

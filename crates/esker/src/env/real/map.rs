@@ -7,9 +7,51 @@ use std::ptr::{self, NonNull};
 use std::slice;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use rustix::param::page_size;
 
 use crate::env::fs::{MappedFile, Unchanging};
 use crate::env::pages::{Pages, Piece};
+use crate::env::real::bus_errors::Guarded;
+
+/// A mapping of our own, given back when dropped.
+#[derive(Debug)]
+struct Mapping {
+    address: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread; the address stays valid until the
+// one owner drops it, and only the owner hands it out.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `len` bytes of `file` from `start`, which must be a multiple of the page size.
+    fn of_file(file: &File, start: u64, len: usize, protection: ProtFlags) -> io::Result<Mapping> {
+        assert!(len > 0);
+        let flags = MapFlags::SHARED;
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
+        let address = unsafe { mmap(ptr::null_mut(), len, protection, flags, file, start)? };
+        let address = NonNull::new(address.cast::<u8>())
+            .ok_or_else(|| io::Error::other("the kernel mapped a file at address zero"))?;
+        Ok(Mapping { address, len })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        let start = self.address.as_ptr().cast();
+        // SAFETY: address and len are those of our own mapping, which nobody uses any more.
+        if unsafe { munmap(start, self.len) }.is_err() {
+            // The kernel may refuse: it keeps neighbouring mappings as one, and to cut a piece out
+            // takes a mapping more, of which a process may have so many only (vm.max_map_count).
+            // Then the addresses are lost, and the memory goes back all the same.
+            // SAFETY: as above. Where even that is refused nothing is left to be done.
+            let _ = unsafe { madvise(start, self.len, Advice::LinuxDontNeed) };
+        }
+    }
+}
 
 /// Part of a file in memory: what is copied in is in the page cache at once.
 ///
@@ -17,80 +59,68 @@ use crate::env::pages::{Pages, Piece};
 /// the file alive while it is mapped. Nothing is ever read through the mapping, so no Rust
 /// reference to its bytes exists, and others may read or write the same file by system calls.
 ///
-/// What can still go wrong: a store to a page that the kernel cannot provide ends the process
-/// with SIGBUS instead of an error. See `env/real/log.rs` for how that is prevented, and for
-/// the rest that cannot be.
+/// A store to a page that the kernel cannot provide is an error, by way of a handler for the signal
+/// that it is (`env/real/bus_errors.rs`).
 #[derive(Debug)]
 pub struct MappedWindow {
-    address: NonNull<u8>,
+    // Before the mapping, so that it is dropped first.
+    guarded: Guarded,
+    mapping: Mapping,
     start: u64,
-    len: usize,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread; the address stays valid until
-// the one owner drops it, and storing through it takes `&mut self`.
-unsafe impl Send for MappedWindow {}
+/// The kernel had no page for a store: there is no room, the disk failed, or the file was cut.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreFailed;
 
 impl MappedWindow {
     /// Maps `len` bytes of `file` from `start`, which must be a multiple of the page size. The
     /// caller has made sure that the file has all those bytes, and blocks beneath them.
     pub fn map(file: &File, start: u64, len: usize) -> io::Result<MappedWindow> {
-        assert!(len > 0);
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
-        let address = unsafe {
-            mmap(
-                ptr::null_mut(),
-                len,
-                protection,
-                MapFlags::SHARED,
-                file,
-                start,
-            )?
-        };
-        let address = NonNull::new(address.cast::<u8>())
-            .ok_or_else(|| io::Error::other("the kernel mapped a file at address zero"))?;
+        let mapping = Mapping::of_file(file, start, len, protection)?;
+        let mapped_len = len.next_multiple_of(page_size());
+        // SAFETY: whole pages of a mapping that nobody reads and that is dropped behind the guard.
+        let guarded = unsafe { Guarded::new(mapping.address, mapped_len) };
+        let guarded =
+            guarded.ok_or_else(|| io::Error::other("too many windows are mapped already"))?;
         Ok(MappedWindow {
-            address,
+            guarded,
+            mapping,
             start,
-            len,
         })
     }
 
     /// How many of the file's bytes from `offset` lie in the window; 0 if `offset` is outside.
     pub fn room_from(&self, offset: u64) -> usize {
         match offset.checked_sub(self.start).map(usize::try_from) {
-            Some(Ok(inner)) => self.len.saturating_sub(inner),
+            Some(Ok(inner)) => self.mapping.len.saturating_sub(inner),
             _ => 0,
         }
     }
 
-    /// Copies `bytes` to `offset` of the file.
+    /// Copies `bytes` to `offset` of the file. After an error any part of them may be in the file,
+    /// what was written before is, and the window is of no more use.
     ///
     /// # Panics
     /// When the range is not inside the window.
-    pub fn write(&mut self, offset: u64, bytes: &[u8]) {
+    pub fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), StoreFailed> {
         assert!(bytes.len() <= self.room_from(offset));
         let inner = usize::try_from(offset - self.start).expect("room_from has checked it");
-        // SAFETY: inner + bytes.len() <= self.len by the assert, so source and target are valid
+        // SAFETY: inner + bytes.len() <= len by the assert, so source and target are valid
         // for bytes.len() bytes; `bytes` is a Rust slice and the mapping is never lent out as
         // one, so they do not overlap.
         unsafe {
             ptr::copy_nonoverlapping(
                 bytes.as_ptr(),
-                self.address.as_ptr().add(inner),
+                self.mapping.address.as_ptr().add(inner),
                 bytes.len(),
             );
         }
-    }
-}
-
-impl Drop for MappedWindow {
-    fn drop(&mut self) {
-        // SAFETY: address and len are those of our own mapping, which nobody uses any more.
-        let unmapped = unsafe { munmap(self.address.as_ptr().cast(), self.len) };
-        // Unmapping a whole mapping of our own fails only if the address is wrong: our bug.
-        assert!(unmapped.is_ok(), "munmap of our own mapping: {unmapped:?}");
+        match self.guarded.has_failed() {
+            false => Ok(()),
+            true => Err(StoreFailed),
+        }
     }
 }
 
@@ -102,31 +132,17 @@ impl Drop for MappedWindow {
 /// What can go wrong: a page that the disk refuses, or that lies behind the end of a file that
 /// somebody cut, ends the process with SIGBUS.
 #[derive(Debug)]
-pub struct MappedBytes {
-    address: NonNull<u8>,
-    len: usize,
-}
-
-// SAFETY: the mapping belongs to the process, not to a thread; nothing is written through it.
-unsafe impl Send for MappedBytes {}
-// SAFETY: as above.
-unsafe impl Sync for MappedBytes {}
+pub struct MappedBytes(Mapping);
 
 impl MappedBytes {
     /// Maps the first `len` bytes of `file`, which has them and which nobody writes to any more.
     pub fn map(file: &File, len: usize, _word: Unchanging) -> io::Result<MappedBytes> {
-        assert!(len > 0);
-        let flags = MapFlags::SHARED;
-        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
-        let address = unsafe { mmap(ptr::null_mut(), len, ProtFlags::READ, flags, file, 0)? };
-        let Some(address) = NonNull::new(address.cast::<u8>()) else {
-            return Err(io::Error::other("the kernel mapped a file at address zero"));
-        };
-        let mapped = MappedBytes { address, len };
+        let mapping = Mapping::of_file(file, 0, len, ProtFlags::READ)?;
+        let start = mapping.address.as_ptr().cast();
         // SAFETY: the range is the mapping's own, and the advice changes no byte of it.
         // A refused hint changes nothing but speed, so its error has no reader.
-        let _ = unsafe { madvise(address.as_ptr().cast(), len, Advice::Random) };
-        Ok(mapped)
+        let _ = unsafe { madvise(start, len, Advice::Random) };
+        Ok(MappedBytes(mapping))
     }
 }
 
@@ -134,23 +150,14 @@ impl MappedFile for MappedBytes {
     fn bytes(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let start = usize::try_from(offset).ok()?;
         let end = start.checked_add(len)?;
-        if end > self.len {
+        if end > self.0.len {
             return None;
         }
-        // SAFETY: start + len <= self.len, so the range lies in the mapping, which lives as long
-        // as `self`. Who mapped it gave the word that nobody changes the file: the engine gives it
-        // for finished files only, writes to none of them again, and the lock of the directory
-        // keeps other processes' engines away.
-        Some(unsafe { slice::from_raw_parts(self.address.as_ptr().add(start), len) })
-    }
-}
-
-impl Drop for MappedBytes {
-    fn drop(&mut self) {
-        // SAFETY: address and len are those of our own mapping; no slice of it outlives `self`.
-        let unmapped = unsafe { munmap(self.address.as_ptr().cast(), self.len) };
-        // Unmapping a whole mapping of our own fails only if the address is wrong: our bug.
-        assert!(unmapped.is_ok(), "munmap of our own mapping: {unmapped:?}");
+        // SAFETY: start + len is at most the mapping's, so the range lies in it, and it lives
+        // as long as `self`. Who mapped it gave the word that nobody changes the file: the engine
+        // gives it for finished files only, writes to none of them again, and the lock of the
+        // directory keeps other processes' engines away.
+        Some(unsafe { slice::from_raw_parts(self.0.address.as_ptr().add(start), len) })
     }
 }
 
@@ -160,26 +167,17 @@ impl Drop for MappedBytes {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MappedPages;
 
-struct MappedPiece {
-    address: NonNull<u8>,
-    len: usize,
-}
-
-// SAFETY: the mapping belongs to the process, not to a thread; the address stays valid until the
-// one owner drops it, and is only handed out here.
-unsafe impl Send for MappedPiece {}
-// SAFETY: as above.
-unsafe impl Sync for MappedPiece {}
+struct MappedPiece(Mapping);
 
 // SAFETY: a private mapping at an address of the kernel's choice overlaps nothing, begins at a
 // page, has `len` bytes, and stays until `drop`.
 unsafe impl Piece for MappedPiece {
     fn address(&self) -> NonNull<u8> {
-        self.address
+        self.0.address
     }
 
     fn size_bytes(&self) -> usize {
-        self.len
+        self.0.len
     }
 }
 
@@ -191,10 +189,10 @@ impl Pages for MappedPages {
         let address =
             unsafe { mmap_anonymous(ptr::null_mut(), bytes, protection, MapFlags::PRIVATE) };
         let address = NonNull::new(address.ok()?.cast::<u8>())?;
-        Some(Box::new(MappedPiece {
+        Some(Box::new(MappedPiece(Mapping {
             address,
             len: bytes,
-        }))
+        })))
     }
 
     // Each thread frees into the arena it took from, and only the top of an arena goes back by
@@ -212,11 +210,5 @@ unsafe extern "C" {
     fn malloc_trim(pad: usize) -> std::ffi::c_int;
 }
 
-impl Drop for MappedPiece {
-    fn drop(&mut self) {
-        // SAFETY: address and len are those of our own mapping, which nobody uses any more.
-        let unmapped = unsafe { munmap(self.address.as_ptr().cast(), self.len) };
-        // Unmapping a whole mapping of our own fails only if the address is wrong: our bug.
-        assert!(unmapped.is_ok(), "munmap of our own mapping: {unmapped:?}");
-    }
-}
+#[cfg(test)]
+mod tests;

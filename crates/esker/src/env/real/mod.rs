@@ -7,6 +7,7 @@
 //! Not here: what the traits promise (`env/fs.rs` and its neighbours), the simulation of all
 //! this (`env/sim`).
 
+pub(crate) mod bus_errors;
 pub(crate) mod map;
 pub mod descriptors;
 pub mod place;

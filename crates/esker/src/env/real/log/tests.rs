@@ -103,6 +103,48 @@ fn a_log_that_does_not_fit_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_log_that_somebody_cuts_is_an_error() {
+    // Its pages are gone: the write that meets that says so, no sync is believed any more, and what
+    // is written afterwards is no signal either.
+    let (_dir, path) = log_path();
+    let mut log = RealLogFile::open(&*path, WINDOW_BYTES).unwrap();
+    if !log.is_mappable {
+        println!("passed over: logs are not mapped on this file system");
+        return;
+    }
+    log.write_at(0, b"record").unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(0).unwrap();
+    let error = log.write_at(6, b"record").unwrap_err();
+    assert!(error.to_string().contains("cut it"), "{error}");
+    log.syncer().sync().unwrap_err();
+    log.write_at(12, b"record").unwrap();
+}
+
+#[test]
+fn a_store_that_fails_once_is_made_by_a_call() {
+    // The pages are there again when the handler has noted the failure: nothing was lost, so the
+    // record is written all the same, and so are those behind it.
+    let (_dir, path) = log_path();
+    let mut log = RealLogFile::open(&*path, WINDOW_BYTES).unwrap();
+    if !log.is_mappable {
+        println!("passed over: logs are not mapped on this file system");
+        return;
+    }
+    log.write_at(0, b"first ").unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    // A window over pages that the file does not have: they come back in front of the next write.
+    file.set_len(6).unwrap();
+    let window = log.window.as_mut().unwrap();
+    window.write(8_192, b"lost").unwrap_err();
+    file.set_len(WINDOW_BYTES).unwrap();
+    log.write_at(6, b"second").unwrap();
+    log.write_at(12, b"third").unwrap();
+    assert!(fs::read(&path).unwrap().starts_with(b"first secondthird"));
+    log.syncer().sync().unwrap();
+}
+
+#[test]
 #[should_panic(expected = "capacity_bytes")]
 fn a_write_beyond_the_capacity_is_our_bug() {
     // Who writes a log asks first whether the record fits.
