@@ -2,7 +2,7 @@
 # Runs the tests of the unsafe rooms, of the view that readers share, of the pool of large values,
 # and of the walks over bits of phrases under Miri, which watches every access to memory. Decoding
 # whole phrases has no unsafe code but what Miri cannot run, and training takes it too long.
-# The rooms env/real/map and bus_errors call the operating system, which Miri cannot follow;
+# The rooms env/real/map, fork and bus_errors call the operating system, which Miri cannot follow;
 # store/mem/node and index are driven by the tests of the list of entries.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -23,6 +23,9 @@ use crate::db::write_batch::WriteBatch;
 ///
 /// Acts on the keyspace `default` as that keyspace's handle would: every method of [`Keyspace`]
 /// is there. When the last handle, iterator and snapshot is gone, the database is closed.
+///
+/// A handle is of use only in the process that opened the database. In a child that forks from it
+/// every call is refused (`Invalid`), and dropping the handle does nothing to the database.
 #[derive(Clone)]
 pub struct Db {
     lease: Lease,

@@ -169,7 +169,7 @@ impl DbCursor {
 
     #[inline]
     fn stepping(&mut self) -> Result<&mut Scan> {
-        self.lease.core().gate.check_read()?;
+        self.lease.core().gate.check_step()?;
         self.steps += 1;
         if self.steps.is_multiple_of(STEPS_PER_COUNT) {
             self.count_steps();
@@ -193,6 +193,11 @@ impl DbCursor {
 
 impl Drop for DbCursor {
     fn drop(&mut self) {
+        if self.lease.core().gate.check_process().is_err() {
+            // What the scan holds is shared under locks that may be held in a forked child.
+            std::mem::forget((self.scan.take(), self.charge.take()));
+            return;
+        }
         let passed = self.scan().passed_count();
         self.scan = None;
         let core = self.lease.core();

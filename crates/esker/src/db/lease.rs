@@ -1,4 +1,4 @@
-//! Keeps a database open; when the last lease goes, the database is closed.
+//! Keeps a database open; when the last lease goes, the process that opened it closes it.
 
 use std::sync::Arc;
 
@@ -38,6 +38,16 @@ impl Lease {
 impl Drop for Owner {
     fn drop(&mut self) {
         let core = Arc::clone(&self.core);
+        if core.gate.check_process().is_err() {
+            // The database is its parent's: nothing is closed, ended or waited for. What lies in
+            // memory stays until the process ends; only the directory's lock is let go, which the
+            // parent keeps, so that it is free when the parent ends.
+            if let Ok(mut lock) = core.lock.try_lock() {
+                *lock = None;
+            }
+            std::mem::forget(core);
+            return;
+        }
         let close = move || {
             // Whoever wants to know how closing went calls `close`; here nobody is left to tell.
             let _unheard = manual::close(&core);

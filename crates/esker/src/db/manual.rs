@@ -155,8 +155,10 @@ fn run_here(core: &Arc<Core>, running: Running) -> Result<()> {
 /// Closing twice does nothing, and returns the same.
 ///
 /// Errors: `Faulted` with the first cause when writes were refused for one: what was acknowledged
-/// and is in no sorted file is in the log, for the next opening; those of a flush.
+/// and is in no sorted file is in the log, for the next opening; those of a flush; `Invalid` in a
+/// process that forked from the one that opened it, where nothing is done.
 pub fn close(core: &Arc<Core>) -> Result<()> {
+    core.gate.check_process()?;
     user_code::refuse()?;
     settling::finish(core);
     if !core.gate.close() {

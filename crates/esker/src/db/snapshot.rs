@@ -79,6 +79,9 @@ impl Readable for Snapshot {
 impl Drop for Held {
     fn drop(&mut self) {
         let core = self.lease.core();
+        if core.gate.check_process().is_err() {
+            return;
+        }
         core.snapshots.release(self.ticket);
         // Deletes that were kept for this snapshot alone may be worth a compaction now.
         worker::wake(core);

@@ -7,6 +7,7 @@ pub mod fs;
 pub mod clock;
 pub mod primitives;
 pub mod signal;
+pub mod process;
 pub mod pool;
 pub mod random;
 pub mod pages;

@@ -7,7 +7,7 @@ use crate::tidy::tree::Tree;
 
 /// The rooms of unsafe code, without `.rs`, so that the tests beside a file belong to its room.
 /// Miri or a sanitizer runs on each of them.
-const UNSAFE_ROOMS: [&str; 12] = [
+const UNSAFE_ROOMS: [&str; 13] = [
     "crates/esker-bench-rivals/src/engines/leveldb",
     "crates/esker-bench-rivals/src/engines/leveldb_calls",
     "crates/esker-bench-rivals/src/engines/lmdb",
@@ -15,6 +15,7 @@ const UNSAFE_ROOMS: [&str; 12] = [
     "crates/esker/src/base/phrase/shifting",
     "crates/esker/src/env/pages",
     "crates/esker/src/env/real/bus_errors",
+    "crates/esker/src/env/real/fork",
     "crates/esker/src/env/real/map",
     "crates/esker/src/store/mem/arena",
     "crates/esker/src/store/mem/entry_list",

@@ -18,6 +18,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::env::fs::DirLock;
+use crate::env::process::Process;
 use crate::env::real::held::holder_text;
 use crate::env::real::os_file::OsFile;
 use crate::env::real::place::Place;
@@ -32,11 +33,22 @@ const HOLDER_BYTES_MAX: usize = 32;
 /// The lock of a directory; released when dropped. The file stays.
 #[derive(Debug)]
 pub struct RealLock {
-    // Closing the file is what releases the lock.
     file: Arc<OsFile>,
+    process: Process,
 }
 
 impl DirLock for RealLock {}
+
+impl Drop for RealLock {
+    fn drop(&mut self) {
+        // Closing the file releases the lock, but not while a forked child has it open as well; and
+        // a child must not release what its parent holds.
+        if self.process.is_current() {
+            // Refused only for a file that is not open.
+            let _ = retry_on_intr(|| flock(self.file.file(), FlockOperation::Unlock));
+        }
+    }
+}
 
 impl RealLock {
     /// Takes the lock file at `place`, creating it if it is missing. A symbolic link there is
@@ -66,7 +78,8 @@ impl RealLock {
             }
             write_holder(&file)?;
             let file = Arc::new(file);
-            return Ok(RealLock { file });
+            let process = Process::current();
+            return Ok(RealLock { file, process });
         }
         let cause = io::Error::other("the lock file is replaced again and again");
         Err(place.error("lock", cause))

@@ -19,5 +19,6 @@ pub mod extent;
 pub mod lock;
 pub mod fs;
 pub mod clock;
+pub(crate) mod fork;
 pub mod team;
 pub mod pool;

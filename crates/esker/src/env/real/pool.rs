@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::env::pool::{Job, Pool, Priority};
+use crate::env::real::fork;
 use crate::env::real::team::Team;
 use crate::env::signal::Signal;
 
@@ -38,6 +39,8 @@ impl RealPool {
     /// # Panics
     /// When `thread_count` is 0: nothing would ever run.
     pub fn new(thread_count: usize) -> RealPool {
+        // Children have none of the threads.
+        fork::watch();
         RealPool {
             urgent: Team::new("esker-urgent", URGENT_THREADS),
             patient: Team::new("esker", thread_count),

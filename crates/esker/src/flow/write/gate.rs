@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::env::primitives::atomic::{AtomicBool, Ordering};
 use crate::env::primitives::{Mutex, MutexGuard};
+use crate::env::process::Process;
 use crate::env::signal::Signal;
 
 /// The one cell that says whether writes of a database may pass.
@@ -13,6 +14,9 @@ use crate::env::signal::Signal;
 /// database clears it. Lack of space is not: it is set and cleared as the disk fills and drains.
 #[derive(Debug, Default)]
 pub struct Gate {
+    // Asked before everything else: in a forked child even the lock below may be held, by a thread
+    // that is not there.
+    process: Process,
     // Read by every write without the lock; set under the lock, and only as a hint to take it.
     is_barred: AtomicBool,
     // Read by every read and every step of a cursor; set once, under the lock.
@@ -49,9 +53,20 @@ impl Bars {
 }
 
 impl Gate {
-    /// `Ok` when writes may pass, else why not: `Closed`, `Invalid` (opened read-only),
-    /// `Faulted` or `OutOfSpace`.
+    /// `Ok` in the process that opened the database; `Invalid` in one that forked from it, which
+    /// must touch nothing: files and locks are its parent's, and the threads are not here.
+    #[inline]
+    pub fn check_process(&self) -> Result<()> {
+        match self.process.is_current() {
+            true => Ok(()),
+            false => Err(forked()),
+        }
+    }
+
+    /// `Ok` when writes may pass, else why not: `Closed`, `Invalid` (opened read-only, or in
+    /// another process), `Faulted` or `OutOfSpace`.
     pub fn check_write(&self) -> Result<()> {
+        self.check_process()?;
         // Acquire pairs with the Release in `tell`: who sees the hint also sees the bars.
         if !self.is_barred.load(Ordering::Acquire) {
             return Ok(());
@@ -67,15 +82,24 @@ impl Gate {
     /// As [`Gate::check_write`] for what may give space back, and so must not be refused for
     /// the lack of it: flushes, compactions, drops of keyspaces.
     pub fn check_upkeep(&self) -> Result<()> {
+        self.check_process()?;
         if !self.is_barred.load(Ordering::Acquire) {
             return Ok(());
         }
         self.bars().check_upkeep()
     }
 
-    /// `Ok` when reads may pass; they may until the database is closed.
+    /// `Ok` when reads may begin; they may until the database is closed, in the process that
+    /// opened it.
     #[inline]
     pub fn check_read(&self) -> Result<()> {
+        self.check_process()?;
+        self.check_step()
+    }
+
+    /// `Ok` when a read that has begun may go on.
+    #[inline]
+    pub fn check_step(&self) -> Result<()> {
         match self.is_closed() {
             true => Err(closed()),
             false => Ok(()),
@@ -155,6 +179,14 @@ impl Gate {
     fn bars(&self) -> MutexGuard<'_, Bars> {
         self.bars.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+#[cold]
+fn forked() -> Error {
+    Error::invalid(
+        "the database was opened by the process from which this one was forked, and only that one \
+         can use the handle; open the database here once it is closed there, or read-only",
+    )
 }
 
 #[cold]
