@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    batch, bench, care, dump, inspect, keyspaces, load, look, read, repair, settings, setup, write,
+    batch, bench, care, checkpoint, dump, inspect, keyspaces, load, look, read, repair, settings,
+    setup, write,
 };
 use crate::demo;
 use crate::text::Format;
@@ -149,7 +150,7 @@ pub enum Command {
     /// Merge files so that nothing obsolete is left
     Compact(care::Compact),
     /// Make a second database from this one, by linking its files
-    Checkpoint(care::Checkpoint),
+    Checkpoint(checkpoint::Checkpoint),
     /// Read every byte and check it
     Verify(care::Verify),
     /// Tell what of a damaged database can be saved, and save it

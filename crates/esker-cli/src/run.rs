@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::commands::{
-    batch, bench, care, dump, inspect, keyspaces, load, look, read, repair, settings, setup, write,
+    batch, bench, care, checkpoint, dump, inspect, keyspaces, load, look, read, repair, settings,
+    setup, write,
 };
 use crate::demo;
 use crate::fail::Outcome;
@@ -38,7 +39,7 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::Stats(args) => look::stats(shared, args),
         Command::Levels(args) => look::levels(shared, args),
         Command::Compact(args) => care::compact(shared, args),
-        Command::Checkpoint(args) => care::checkpoint(shared, args),
+        Command::Checkpoint(args) => checkpoint::checkpoint(shared, args),
         Command::Verify(_) => care::verify(shared),
         Command::Repair(args) => repair::repair(shared, args),
         Command::Inspect(args) => inspect::inspect(shared, args),

@@ -11,6 +11,7 @@ pub mod settings_page;
 pub mod settings;
 
 pub mod care;
+pub mod checkpoint;
 pub mod repair;
 pub mod inspect;
 pub mod setup;
