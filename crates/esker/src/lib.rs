@@ -33,12 +33,13 @@ pub use base::options::keyspace::KeyspaceOptions;
 pub use base::types::bytes::Bytes;
 pub use base::types::error::{Error, ErrorKind, Result};
 pub use base::types::order::{KeyOrder, Order};
+pub use db::backup::beside::{checkpoint_beside, checkpoint_beside_in};
 pub use db::backup::repair::{RepairOptions, repair, repair_in};
 pub use db::backup::report::{
     KeptKeyspace, KeyGap, LogGap, LogState, LostFile, LostValues, ManifestState, MendedSegment,
     RepairReport,
 };
-pub use db::backup::verify::{Damage, VerifyReport};
+pub use db::backup::verify::{Damage, VerifyProgress, VerifyReport};
 pub use db::file_list::FileStats;
 pub use db::handle::Db;
 pub use db::inspect;

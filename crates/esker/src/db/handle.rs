@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::error::Result;
 use crate::db::backup::checkpoint;
-use crate::db::backup::verify::{self, VerifyReport};
+use crate::db::backup::verify::{self, VerifyProgress, VerifyReport};
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::lease::Lease;
 use crate::db::live_settings;
@@ -139,6 +139,9 @@ impl Db {
     /// Makes a second database in the directory `target`, with everything written so far to any
     /// keyspace: hard links where the file system has them, copies else. Writes go on meanwhile.
     ///
+    /// Files are taken as they are: nothing of them is read but what has to be copied, so a damaged
+    /// file is damaged in the copy too. [`Db::verify`] of the copy, opened read-only, tells.
+    ///
     /// Errors: `Invalid` when `target` is there and not empty; those of a flush; `OutOfSpace` and
     /// `Io`. Nothing that passes for a database is left in `target` then.
     pub fn checkpoint(&self, target: impl AsRef<Path>) -> Result<()> {
@@ -148,9 +151,15 @@ impl Db {
     /// Reads every byte of every file and holds it against what the database knows of it; goes on
     /// behind damage and lists all. Reads and writes go on meanwhile.
     ///
-    /// Errors: `Closed`. Whatever a file's reading gives is in the report.
+    /// Errors: `Closed`; `Busy` when it was opened read-only, and a file is gone that whoever
+    /// writes needs no more: open it again. Whatever else a file's reading gives is in the report.
     pub fn verify(&self) -> Result<VerifyReport> {
-        verify::verify(self.lease.core())
+        verify::verify(self.lease.core(), &mut |_| {})
+    }
+
+    /// As [`Db::verify`], and `tell` hears now and then how far it is.
+    pub fn verify_with(&self, mut tell: impl FnMut(VerifyProgress)) -> Result<VerifyReport> {
+        verify::verify(self.lease.core(), &mut tell)
     }
 
     /// Merges everything in `bounds` of the keyspace `default` into one run.

@@ -9,6 +9,7 @@ use crate::base::types::ids::FileNumber;
 use crate::env::fs::Fs;
 use crate::flow::write::replay::{ReplayReport, ReplaySource, ReplayTarget, replay};
 use crate::store::names::{FileName, LOST_DIR};
+use crate::store::version::numbers::is_given_out;
 use crate::store::version::state::Version;
 use crate::store::vlog::open_values::OpenValues;
 
@@ -42,6 +43,24 @@ pub fn survey_log(
         values: &OpenValues::new(Arc::clone(fs), dir, 1),
     };
     replay(&source, &mut targets, version.last_seqno)
+}
+
+/// The segments in `dir` that may be part of the log of `version`, oldest first.
+///
+/// Errors: `Corruption` when the first that is needed is not there; what listing gives.
+pub fn segments_of(fs: &dyn Fs, dir: &Path, version: &Version) -> Result<Vec<FileNumber>> {
+    let mut segments = Vec::new();
+    for name in fs.list(dir)? {
+        if let Some(FileName::Wal(number)) = FileName::parse(&name)
+            && number >= version.first_log
+            && is_given_out(number, version.next_file)
+        {
+            segments.push(number);
+        }
+    }
+    segments.sort_unstable();
+    check_first(version.first_log, &segments)?;
+    Ok(segments)
 }
 
 /// `Corruption` when the first segment that the manifest needs is not there.

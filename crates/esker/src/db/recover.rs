@@ -10,7 +10,7 @@ use crate::db::core::Core;
 use crate::db::directory::prepare_directory;
 use crate::db::identity;
 use crate::db::janitor;
-use crate::db::log_survey::check_first;
+use crate::db::log_survey::segments_of;
 use crate::db::open_keyspace;
 use crate::db::regulate;
 use crate::db::settling;
@@ -29,9 +29,13 @@ use crate::store::version::state::{Orders, Version};
 use crate::store::vlog::open_values::OpenValues;
 use crate::store::vlog::value_pool::ValuePool;
 
-/// How often a database that is read only is begun to be read: a busy writer overtakes a reader
-/// now and then, hardly ever twice in a row.
-const READ_TRIES: usize = 6;
+/// How often a database that is read only is begun to be read. A busy writer overtakes a reader
+/// now and then, and one whose memtables are small, so that it flushes some hundred times a second,
+/// ten times in a row.
+const READ_TRIES_MAX: usize = 64;
+
+/// How often it is begun to be read when it seems to be damaged.
+const DAMAGED_TRIES_MAX: usize = 6;
 
 /// Opens what is in the directory, or creates it.
 pub fn open(mut parts: Parts) -> Result<Arc<Core>> {
@@ -64,15 +68,29 @@ pub fn open(mut parts: Parts) -> Result<Arc<Core>> {
 // Another process may write to the database, and remove or overwrite files as we come to them.
 // What was read then is not what the manifest said: we begin again with a newer one.
 fn open_read_only(parts: &Parts) -> Result<Arc<Core>> {
-    let mut tried = 0;
+    let mut tries = 0;
+    let mut torn_at = None;
     loop {
-        tried += 1;
-        match read_as_it_is(parts) {
-            // Damage may be a record that was just being written.
-            Err(error)
-                if tried < READ_TRIES
-                    && matches!(error.kind(), ErrorKind::Busy | ErrorKind::Corruption) => {}
-            read => return read,
+        tries += 1;
+        let read = read_as_it_is(parts);
+        let tries_max = match &read {
+            // Whole records behind one that was just being written look like damage too. Read again
+            // they are whole, or the log is torn at the same place.
+            Ok(core) if core.replayed.torn_records > 0 && core.replayed.torn_at != torn_at => {
+                torn_at = core.replayed.torn_at;
+                DAMAGED_TRIES_MAX
+            }
+            Ok(_) => return read,
+            Err(error) if error.kind() == ErrorKind::Busy => READ_TRIES_MAX,
+            // Damage may be a record that was just being written, and a segment that never held
+            // anything is given away without a word.
+            Err(error) if error.kind() == ErrorKind::Corruption || error.is_missing_file() => {
+                DAMAGED_TRIES_MAX
+            }
+            Err(_) => return read,
+        };
+        if tries >= tries_max {
+            return read;
         }
     }
 }
@@ -88,12 +106,13 @@ fn read_as_it_is(parts: &Parts) -> Result<Arc<Core>> {
     // file is removed only after the manifest has stopped naming it.
     let is_unchanged = || now.to_edit() == version.to_edit();
     let is_whole = match &read {
-        // Of an unchanged database nobody has removed a segment of the value log: it is lost.
-        Ok((_, is_missing)) => {
-            now.first_log == version.first_log && (!is_missing || is_unchanged())
+        // Of an unchanged database nobody has removed a segment of the value log: it is lost. The
+        // log may seem torn where a record names one, too.
+        Ok((core, is_missing)) => {
+            let is_torn = core.replayed.torn_records > 0;
+            now.first_log == version.first_log && (!(*is_missing || is_torn) || is_unchanged())
         }
-        // A segment that never held anything is given away without a word.
-        Err(error) => !error.is_missing_file() && is_unchanged(),
+        Err(_) => is_unchanged(),
     };
     if !is_whole {
         let message = "the database was flushed while it was being read; open it again";
@@ -150,7 +169,7 @@ fn load(
     lock: Option<Box<dyn DirLock>>,
 ) -> Result<(Arc<Core>, Vec<FileNumber>)> {
     let mut targets = replay_targets(parts, &version)?;
-    let found = list_segments(parts, &version)?;
+    let found = segments_of(&*parts.env.fs, &parts.dir, &version)?;
     let value_segments = list_values(parts, &version)?;
     let db = &parts.resolved.db;
     let pool = ValuePool::new(db.value_buffer_bytes, db.value_flush_bytes);
@@ -192,21 +211,6 @@ fn open_manifest(parts: &Parts) -> Result<(Manifest, Arc<Version>)> {
     let manifest = Manifest::create(Arc::clone(fs), &parts.dir, first)?;
     let version = Arc::clone(manifest.version());
     Ok((manifest, version))
-}
-
-fn list_segments(parts: &Parts, version: &Version) -> Result<Vec<FileNumber>> {
-    let mut segments = Vec::new();
-    for name in parts.env.fs.list(&parts.dir)? {
-        if let Some(FileName::Wal(number)) = FileName::parse(&name)
-            && number >= version.first_log
-            && is_given_out(number, version.next_file)
-        {
-            segments.push(number);
-        }
-    }
-    segments.sort_unstable();
-    check_first(version.first_log, &segments)?;
-    Ok(segments)
 }
 
 // Segments of the value log, by number, with the bytes that they take.

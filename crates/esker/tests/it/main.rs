@@ -29,6 +29,7 @@ mod jobs;
 mod left_out;
 mod leftovers;
 mod checkpoint;
+mod beside;
 mod repair;
 mod fixture;
 mod fixture_values;

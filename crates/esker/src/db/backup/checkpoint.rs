@@ -17,7 +17,8 @@ use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::freeze::freeze;
 use crate::db::identity;
-use crate::env::fs::{DirLock, Fs};
+use crate::env::bundle::Env;
+use crate::env::fs::{AppendFile, DirLock, Fs, ReadFile};
 use crate::store::names::FileName;
 use crate::store::version::manifest::Manifest;
 use crate::store::version::state::Version;
@@ -36,8 +37,18 @@ pub fn checkpoint(core: &Arc<Core>, target: &Path) -> Result<()> {
     user_code::refuse()?;
     core.gate.check_write()?;
     let fs = &core.env.fs;
-    let claim = Claim::take(&**fs, target)?;
-    let made = fill(core, target);
+    in_new_directory(&**fs, target, || fill(core, target))
+}
+
+/// Has `fill` make a database in the directory `target`, which it has alone; what was made of one
+/// that failed is removed again. Errors: as [`checkpoint`].
+pub fn in_new_directory(
+    fs: &dyn Fs,
+    target: &Path,
+    fill: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let claim = Claim::take(fs, target)?;
+    let made = fill();
     if made.is_err() {
         claim.give_up();
     }
@@ -62,32 +73,49 @@ fn fill(core: &Arc<Core>, target: &Path) -> Result<()> {
         link_or_copy(&**fs, &core.dir.join(&name), &target.join(&name))?;
     }
     let mut first = Version::clone(&version);
-    first.identity = identity::fresh(&core.env);
     // No log comes along: all that it holds lies in the files.
     first.first_log = FileNumber(0);
-    Manifest::create(Arc::clone(fs), target, first)?;
+    finish(&core.env, target, first)
+}
+
+/// Makes a database of the files in `target`, by an identity of its own.
+pub fn finish(env: &Env, target: &Path, mut first: Version) -> Result<()> {
+    first.identity = identity::fresh(env);
+    Manifest::create(Arc::clone(&env.fs), target, first)?;
     // A database from here on; whoever opens it would remove this too.
-    fs.remove_file(&target.join(FileName::CheckpointTemporary.to_string()))
+    let sign = FileName::CheckpointTemporary.to_string();
+    env.fs.remove_file(&target.join(sign))
 }
 
 /// Gives a file a second name, or copies it where it cannot have one: on another file system, or
-/// one without links.
-pub fn link_or_copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
+/// one without links. Says whether it has.
+pub fn link_or_copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<bool> {
     match fs.hard_link(source, target) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::Io => copy(fs, source, target),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::Io => copy(fs, source, target).map(|()| false),
         Err(error) => Err(error),
     }
 }
 
-/// Copies a file and makes the copy's bytes durable; its name is the caller's to sync.
+// Copies a file and makes the copy's bytes durable; its name is the caller's to sync.
 fn copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
     let from = fs.open_read(source)?;
+    let mut to = copy_front(fs, &*from, target, from.size_bytes())?;
+    to.sync()
+}
+
+/// Copies the first `len_bytes` bytes of a file; to sync the copy and its name is the caller's.
+pub fn copy_front(
+    fs: &dyn Fs,
+    from: &dyn ReadFile,
+    target: &Path,
+    len_bytes: u64,
+) -> Result<Box<dyn AppendFile>> {
     let mut to = fs.create(target)?;
     let mut buffer = Vec::new();
     let mut offset = 0;
-    while offset < from.size_bytes() {
-        let len = COPY_BYTES.min(from.size_bytes() - offset);
+    while offset < len_bytes {
+        let len = COPY_BYTES.min(len_bytes - offset);
         from.prefetch(offset + len, COPY_BYTES);
         buffer.resize(
             usize::try_from(len).expect("at most the bytes copied at a time"),
@@ -97,7 +125,7 @@ fn copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
         to.append(&buffer)?;
         offset += len;
     }
-    to.sync()
+    Ok(to)
 }
 
 /// An empty directory that nobody else fills meanwhile.

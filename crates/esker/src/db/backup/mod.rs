@@ -4,6 +4,7 @@
 //! repair works on a directory that nobody has.
 
 pub mod checkpoint;
+pub mod beside;
 pub mod report;
 pub mod survey;
 pub mod lost;

@@ -8,7 +8,7 @@ use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::entry::Entry;
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::db::backup::salvage_file::{Known, check_known};
 use crate::db::core::Core;
@@ -46,6 +46,15 @@ pub struct Damage {
     pub file: String,
     /// What is wrong with it.
     pub message: String,
+}
+
+/// How far a verification is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyProgress {
+    /// Bytes read so far: of sorted files, and of the values they point to.
+    pub done_bytes: u64,
+    /// Bytes to read in all.
+    pub total_bytes: u64,
 }
 
 impl VerifyReport {
@@ -105,12 +114,22 @@ impl fmt::Display for VerifyReport {
 /// Reads every sorted file, the log and the manifest; goes on behind damage.
 ///
 /// Of a database that was opened read-only the sorted files are read: log and manifest belong to
-/// whoever writes them now, and were read whole when it was opened.
-pub fn verify(core: &Core) -> Result<VerifyReport> {
+/// whoever writes them now, and were read whole when it was opened. After each of them `tell` hears
+/// how far it is.
+///
+/// Errors: `Closed`; `Busy` when one of them is gone, with whoever writes, and not open here.
+pub fn verify(core: &Core, tell: &mut dyn FnMut(VerifyProgress)) -> Result<VerifyReport> {
     core.gate.check_read()?;
     let mut report = VerifyReport::default();
     // Holds the files on the disk, whatever compactions do meanwhile.
     let version = core.history.current();
+    let bytes_of = |record: &FileRecord| record.size_bytes + record.values.total_bytes();
+    let states = version.keyspaces.values();
+    let files = states.flat_map(|state| state.levels.files());
+    let mut progress = VerifyProgress {
+        done_bytes: 0,
+        total_bytes: files.map(|(_, record)| bytes_of(record)).sum(),
+    };
     verify_manifest(core, &mut report);
     for state in version.keyspaces.values() {
         if let Err(error) = state.levels.check(&state.order) {
@@ -123,6 +142,11 @@ pub fn verify(core: &Core) -> Result<VerifyReport> {
             core.gate.check_read()?;
             let name = FileName::Sst(record.number);
             let read = verify_sst(core, state, record);
+            if let Err(error) = &read
+                && error.kind() == ErrorKind::Busy
+            {
+                return Err(error.again());
+            }
             let is_whole = read.is_ok();
             report.note(name, record.size_bytes, read);
             if is_whole {
@@ -132,6 +156,8 @@ pub fn verify(core: &Core) -> Result<VerifyReport> {
                 // Closed meanwhile, or unreadable all at once.
                 read?;
             }
+            progress.done_bytes += bytes_of(record);
+            tell(progress);
         }
     }
     verify_memory(core, &mut report)?;
@@ -141,9 +167,15 @@ pub fn verify(core: &Core) -> Result<VerifyReport> {
 
 fn verify_sst(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result<u64> {
     let path = core.dir.join(FileName::Sst(record.number).to_string());
-    let file = core.env.fs.open_read(&path)?;
     let (order, cache) = (state.order.clone(), Arc::clone(&core.cache));
-    let reader = AnyReader::open(file, record.number, order, cache)?;
+    let reader = match core.env.fs.open_read(&path) {
+        Ok(file) => Arc::new(AnyReader::open(file, record.number, order, cache)?),
+        // Removed by who writes beside us; we may have it open since before.
+        Err(error) if error.is_missing_file() && is_beside_writer(core) => {
+            core.files.get(record.number, &order)?
+        }
+        Err(error) => return Err(error),
+    };
     let range_deletes = reader.range_deletes();
     let found = record_of(
         record.number,
@@ -218,6 +250,10 @@ impl LostValues {
         if let Some(pointer) = ValuePointer::of(entry)?
             && let Err(error) = read(&pointer)
         {
+            if error.kind() == ErrorKind::Busy {
+                // Gone with whoever writes beside us, rather than lost.
+                return Err(error);
+            }
             let first = || (0, error.to_string());
             self.0.entry(pointer.segment).or_insert_with(first).0 += 1;
         }
@@ -247,8 +283,13 @@ fn compare(found: &Version, current: &Version) -> Result<()> {
     ))
 }
 
+// Whether the database was opened for reading only.
+fn is_beside_writer(core: &Core) -> bool {
+    core.lock.lock().is_ok_and(|lock| lock.is_none())
+}
+
 fn verify_log(core: &Core, report: &mut VerifyReport) -> Result<()> {
-    if core.lock.lock().is_ok_and(|lock| lock.is_none()) {
+    if is_beside_writer(core) {
         // As it was read when the database was opened.
         report.files += core.replayed.segment_count;
         report.bytes += core.replayed.batch_bytes;

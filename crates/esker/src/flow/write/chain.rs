@@ -43,6 +43,11 @@ pub struct Link {
 }
 
 impl Link {
+    /// Whether anything of the log is in it.
+    pub fn is_begun(&self) -> bool {
+        !matches!(self.front, Front::Nothing(_))
+    }
+
     /// A reader of what is part of the log.
     pub fn reader(&self, fs: &dyn Fs, dir: &Path) -> Result<WalReader> {
         let reader = open(fs, dir, self.number)?;

@@ -1,0 +1,347 @@
+//! A checkpoint of a database that another process has open, made without asking it.
+//!
+//! What a manifest names is held first, by second names in the target, and the log, whose segments
+//! are written over when they are done, is copied. Then the manifest is read again. As long as it
+//! names the same first segment of the log, none of what was copied has been given away, and all
+//! together is what the process would have left if it had been killed somewhere in between: with
+//! everything that was in the page cache when the copy was begun. Else it is tried again, and what
+//! is held already stays held, so that each try has less to do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::base::types::entry::Entry;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::FileNumber;
+use crate::base::types::order::KeyOrder;
+use crate::db::backup::checkpoint::{copy_front, finish, in_new_directory, link_or_copy};
+use crate::db::log_survey::segments_of;
+use crate::env::bundle::Env;
+use crate::env::fs::AppendFile;
+use crate::flow::write::chain::{Front, Link, chain};
+use crate::store::batch::reader::BatchReader;
+use crate::store::names::FileName;
+use crate::store::sst::saving::only_damage;
+use crate::store::version::recovery::read_manifest;
+use crate::store::version::state::{Orders, Version};
+use crate::store::vlog::pointer::ValuePointer;
+use crate::store::wal::reader::{Tail, WalReader};
+
+/// How often the log is copied. It is copied faster than it is written, so even a process that
+/// flushes all the time gets ahead a few times at most.
+const TRIES_MAX: usize = 64;
+
+/// How often what looks like damage is tried again: it may have been in the middle of being
+/// written.
+const DAMAGE_TRIES_MAX: usize = 6;
+
+/// Makes a database in the directory `target` from the one in `dir`, whoever has that open: it is
+/// not locked, and nothing is written there.
+///
+/// It holds what the process would find after being killed: everything that was written before the
+/// call, and of what comes after it all up to some moment. What was written with the durability
+/// `Memory` and is in no file yet is not in it. Sorted files and most segments of the value log
+/// are hard links where the file system has them; the rest is copied. Files are taken as they are,
+/// damaged ones too: [`Db::verify`](crate::Db::verify) of the copy tells.
+///
+/// Errors: `Invalid` when there is no database in `dir`, or `target` is there and not empty;
+/// `Busy` when the process is too fast; `Corruption` when manifest or log are damaged so that they
+/// say nothing; `OutOfSpace` and `Io`. Nothing that passes for a database is left in `target` then.
+pub fn checkpoint_beside(dir: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<()> {
+    checkpoint_beside_in(&Env::real(1), dir.as_ref(), target.as_ref(), &[])
+}
+
+/// As [`checkpoint_beside`], in any world; keyspaces may have their keys in one of `orders`.
+pub fn checkpoint_beside_in(
+    env: &Env,
+    dir: &Path,
+    target: &Path,
+    orders: &[KeyOrder],
+) -> Result<()> {
+    let mut env = env.clone();
+    if !env.fs.exists(dir)? {
+        let place = dir.display();
+        return Err(Error::invalid(format!("there is no directory {place}")));
+    }
+    if let Some(held) = env.fs.hold_dir(dir)? {
+        env.fs = held;
+    }
+    let orders = Orders::new(orders.to_vec());
+    // Before the target is touched.
+    read_manifest(&*env.fs, dir, &orders)?;
+    in_new_directory(&*env.fs, target, || {
+        let mut copy = CopyBeside {
+            env: &env,
+            dir,
+            target,
+            orders: &orders,
+            held: BTreeMap::new(),
+            log: BTreeMap::new(),
+        };
+        let taken = copy.take()?;
+        copy.make_durable(&taken)?;
+        finish(&env, target, taken.version)
+    })
+}
+
+/// A checkpoint on its way.
+struct CopyBeside<'a> {
+    env: &'a Env,
+    dir: &'a Path,
+    target: &'a Path,
+    orders: &'a Orders,
+    /// Sorted files and segments of the value log that the target has, and whether they are links.
+    held: BTreeMap<FileName, bool>,
+    /// Segments of the log that the target has, not synced yet.
+    log: BTreeMap<FileNumber, Box<dyn AppendFile>>,
+}
+
+/// What belongs together.
+struct Taken {
+    version: Version,
+    /// Where the last value ends that the log has in each segment of the value log.
+    value_ends: BTreeMap<FileNumber, u64>,
+}
+
+impl CopyBeside<'_> {
+    fn take(&mut self) -> Result<Taken> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let error = match self.try_to_take() {
+                Ok(taken) => return Ok(taken),
+                Err(error) => error,
+            };
+            let tries_max = match error.kind() {
+                ErrorKind::Busy => TRIES_MAX,
+                ErrorKind::Corruption => DAMAGE_TRIES_MAX,
+                _ if error.is_missing_file() => DAMAGE_TRIES_MAX,
+                _ => return Err(error),
+            };
+            if tries >= tries_max {
+                return Err(error);
+            }
+        }
+    }
+
+    fn try_to_take(&mut self) -> Result<Taken> {
+        let (version, _) = read_manifest(&*self.env.fs, self.dir, self.orders)?;
+        let mut is_all_there = true;
+        for name in files_of(&version) {
+            is_all_there &= self.hold(name, false)?;
+        }
+        let value_ends = self.copy_log(&version);
+        if let Ok(ends) = &value_ends {
+            for number in ends.keys() {
+                is_all_there &= self.hold(FileName::Vlog(*number), true)?;
+            }
+        }
+        let (now, _) = read_manifest(&*self.env.fs, self.dir, self.orders)?;
+        // Of a database that did not change nobody has removed anything: it is lost.
+        let is_unchanged = || now.to_edit() == version.to_edit();
+        let is_whole = value_ends.is_ok() && is_all_there;
+        if now.first_log != version.first_log || (!is_whole && !is_unchanged()) {
+            let message = "the database was flushed faster than its log could be copied; try again";
+            return Err(Error::new(ErrorKind::Busy, message));
+        }
+        Ok(Taken {
+            version,
+            value_ends: value_ends?,
+        })
+    }
+
+    // Gives a file a name in the target; `false` when it is not there any more. A copy of one that
+    // is growing was perhaps made too early, so it is made again.
+    fn hold(&mut self, name: FileName, is_growing: bool) -> Result<bool> {
+        match self.held.get(&name) {
+            Some(true) => return Ok(true),
+            Some(false) if !is_growing => return Ok(true),
+            _ => {}
+        }
+        let (source, target) = (self.path_of(name), self.target_of(name));
+        match link_or_copy(&*self.env.fs, &source, &target) {
+            Ok(is_link) => {
+                self.held.insert(name, is_link);
+                Ok(true)
+            }
+            Err(error) if error.is_missing_file() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    // Gives where the last value ends that the log has in each segment of the value log.
+    fn copy_log(&mut self, version: &Version) -> Result<BTreeMap<FileNumber, u64>> {
+        for number in std::mem::take(&mut self.log).into_keys() {
+            let path = self.target_of(FileName::Wal(number));
+            self.env.fs.remove_file(&path)?;
+        }
+        let segments = segments_of(&*self.env.fs, self.dir, version)?;
+        let links = self.chain(&segments)?;
+        let last = links.iter().rfind(|link| link.is_begun());
+        let last = last.map(|link| link.number);
+        let mut value_ends = BTreeMap::new();
+        for link in links.iter().filter(|link| link.is_part) {
+            // Those that were never begun hold nothing; but the first must be there.
+            if !link.is_begun() && link.number != version.first_log {
+                continue;
+            }
+            let name = FileName::Wal(link.number);
+            let file = self.env.fs.open_read(&self.path_of(name))?;
+            let end = match link.end {
+                Some(end) => end,
+                None if Some(link.number) == last => self.end_of(link)?.unwrap_or(u64::MAX),
+                None if link.is_begun() => u64::MAX,
+                None => 0,
+            };
+            let end = end.min(file.size_bytes());
+            let copy = copy_front(&*self.env.fs, &*file, &self.target_of(name), end)?;
+            self.log.insert(link.number, copy);
+            let reader = WalReader::new(file, link.number).until(end);
+            note_values(reader, version, &mut value_ends)?;
+        }
+        Ok(value_ends)
+    }
+
+    // The chain, looked at again while a head seems to be damaged: it may just have been written.
+    fn chain(&self, segments: &[FileNumber]) -> Result<Vec<Link>> {
+        let is_odd = |link: &Link| match &link.front {
+            Front::Head(_) => false,
+            Front::Nothing(tail) => has_intact_records(*tail),
+            Front::Damaged(_) => true,
+        };
+        let links = chain(&*self.env.fs, self.dir, segments)?;
+        match links.iter().any(is_odd) {
+            true => chain(&*self.env.fs, self.dir, segments),
+            false => Ok(links),
+        }
+    }
+
+    /// Where the last segment ends, which may be being written; `None` when it is damaged.
+    ///
+    /// Whoever reads beside the writer may find a record half written and whole ones behind it,
+    /// which look like damage. Looked at again that record is whole then. What counts is what lies
+    /// before it: everything that was there before the first look.
+    fn end_of(&self, link: &Link) -> Result<Option<u64>> {
+        let (end, is_odd) = self.look_at_end(link)?;
+        if !is_odd {
+            return Ok(Some(end));
+        }
+        let (later_end, is_odd) = self.look_at_end(link)?;
+        Ok((later_end > end || !is_odd).then_some(end))
+    }
+
+    // The end of the last record, and whether intact ones lie behind it.
+    fn look_at_end(&self, link: &Link) -> Result<(u64, bool)> {
+        let mut reader = link.reader(&*self.env.fs, self.dir)?;
+        loop {
+            match only_damage(reader.next().map(|record| record.is_some()))? {
+                Ok(true) => {}
+                Ok(false) => return Ok((reader.record_end(), has_intact_records(reader.tail()))),
+                Err(_) => return Ok((reader.record_end(), true)),
+            }
+        }
+    }
+
+    /// What was copied in a hurry is synced; what the owner still writes to becomes our own.
+    fn make_durable(&mut self, taken: &Taken) -> Result<()> {
+        let fs = &*self.env.fs;
+        for copy in self.log.values_mut() {
+            copy.sync()?;
+        }
+        let of_files = files_of(&taken.version);
+        for (&number, &end) in &taken.value_ends {
+            let name = FileName::Vlog(number);
+            if self.held.get(&name) != Some(&true) {
+                continue;
+            }
+            let path = self.target_of(name);
+            let file = fs.open_read(&path)?;
+            let end = match of_files.contains(&name) {
+                true => file.size_bytes(),
+                false => end.min(file.size_bytes()),
+            };
+            let temporary = self.target_of(FileName::Temporary(number));
+            copy_front(fs, &*file, &temporary, end)?.sync()?;
+            fs.rename(&temporary, &path)?;
+        }
+        for name in self.held.keys() {
+            let is_of_log = |number: &FileNumber| FileName::Vlog(*number) == *name;
+            if !of_files.contains(name) && !taken.value_ends.keys().any(is_of_log) {
+                fs.remove_file(&self.target_of(*name))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path_of(&self, name: FileName) -> std::path::PathBuf {
+        self.dir.join(name.to_string())
+    }
+
+    fn target_of(&self, name: FileName) -> std::path::PathBuf {
+        self.target.join(name.to_string())
+    }
+}
+
+// Sorted files, and segments of the value log that they point into.
+fn files_of(version: &Version) -> BTreeSet<FileName> {
+    let mut names = BTreeSet::new();
+    for state in version.keyspaces.values() {
+        for (_, file) in state.levels.files() {
+            names.insert(FileName::Sst(file.number));
+            names.extend(
+                file.values
+                    .iter()
+                    .map(|(segment, _)| FileName::Vlog(segment)),
+            );
+        }
+    }
+    names
+}
+
+// What is damaged is told by whoever opens the copy.
+fn note_values(
+    mut reader: WalReader,
+    version: &Version,
+    ends: &mut BTreeMap<FileNumber, u64>,
+) -> Result<()> {
+    let mut is_head = true;
+    while let Ok(Some(record)) = only_damage(reader.next())? {
+        if std::mem::take(&mut is_head) || record.is_empty() {
+            continue;
+        }
+        let batch = BatchReader::new(record).and_then(|batch| batch.check().map(|()| batch));
+        let Ok(batch) = only_damage(batch)? else {
+            break;
+        };
+        note_values_of(&batch, version, ends)?;
+    }
+    Ok(())
+}
+
+fn note_values_of(
+    batch: &BatchReader<'_>,
+    version: &Version,
+    ends: &mut BTreeMap<FileNumber, u64>,
+) -> Result<()> {
+    for entry in batch.entries() {
+        let entry = entry?;
+        let placed = Entry {
+            key: entry.key,
+            trailer: entry.trailer,
+            value: entry.value,
+        };
+        let state = version.keyspace(entry.keyspace);
+        // Values of flushed entries may have been moved or removed since.
+        let is_wanted = state.is_some_and(|state| entry.trailer.seqno() > state.flushed);
+        if let Some(pointer) = ValuePointer::of(&placed)?.filter(|_| is_wanted) {
+            let end = u64::from(pointer.offset) + u64::from(pointer.len);
+            let known = ends.entry(pointer.segment).or_default();
+            *known = end.max(*known);
+        }
+    }
+    Ok(())
+}
+
+fn has_intact_records(tail: Tail) -> bool {
+    matches!(tail, Tail::Torn { intact_count, .. } if intact_count > 0)
+}
