@@ -78,6 +78,13 @@ pub fn try_for_changing(shared: &Shared) -> Outcome<esker::Result<Db>> {
     Ok(builder(shared)?.create_if_missing(false).open())
 }
 
+/// Who has the database open, as the engine's error `Locked` tells.
+pub fn who_holds(error: &esker::Error) -> &str {
+    let told = error.message();
+    // Behind it stand calls of the engine's API, which mean nothing in a shell.
+    told.split(';').next().unwrap_or(told)
+}
+
 /// Opens for new data: database and keyspace are created if they are not there.
 pub fn for_filling(shared: &Shared) -> Outcome<Opened> {
     for_restoring(shared, &[])

@@ -23,14 +23,7 @@ pub struct Bar {
 impl Bar {
     /// A bar over `total` bytes, or without an end when nobody knows the total.
     pub fn bytes(doing: &str, total: Option<u64>) -> Bar {
-        let template = match total {
-            Some(_) => {
-                "{msg} {wide_bar} {binary_bytes} of {binary_total_bytes}, \
-                 {binary_bytes_per_sec}, {eta} left"
-            }
-            None => "{spinner} {msg} {binary_bytes}, {binary_bytes_per_sec}",
-        };
-        Bar::new(doing, total, template)
+        Bar::new(doing, total, bytes_template(total.is_some()))
     }
 
     /// A bar over `total` things, or without an end when nobody knows the total.
@@ -43,9 +36,8 @@ impl Bar {
     }
 
     fn new(doing: &str, total: Option<u64>, template: &str) -> Bar {
-        let style = ProgressStyle::with_template(template).expect("the templates above are right");
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-        bar.set_style(style);
+        bar.set_style(style(template));
         bar.set_message(doing.to_owned());
         Bar {
             bar,
@@ -63,10 +55,33 @@ impl Bar {
         self.bar.set_position(position);
     }
 
+    /// Tells how far the work of a bar over bytes is, and how much it is in all.
+    pub fn set_of(&mut self, position: u64, total: u64) {
+        if self.bar.length() != Some(total) {
+            self.bar.set_style(style(bytes_template(true)));
+            self.bar.set_length(total);
+        }
+        self.set(position);
+    }
+
     /// Writes a line on standard error without tearing the bar.
     pub fn say(&self, line: &str) {
         self.bar.suspend(|| remark!("{line}"));
     }
+}
+
+fn bytes_template(has_total: bool) -> &'static str {
+    match has_total {
+        true => {
+            "{msg} {wide_bar} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, \
+             {eta} left"
+        }
+        false => "{spinner} {msg} {binary_bytes}, {binary_bytes_per_sec}",
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the templates of this file are right")
 }
 
 impl Drop for Bar {

@@ -4,14 +4,18 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::{Damage, ErrorKind, VerifyReport};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fail::{Code, Failure, Outcome};
 use crate::flags::Shared;
 use crate::open;
 use crate::out::Out;
-use crate::progress::Spinner;
+use crate::progress::{Bar, Spinner};
 use crate::quantity;
+
+/// How often a database is verified that another process writes to: only where it has more files
+/// than may be open does one go away that we need.
+const VERIFY_TRIES: usize = 4;
 
 /// Merge files so that nothing obsolete is left
 #[derive(Debug, Args)]
@@ -84,42 +88,12 @@ pub struct Verify {}
 
 /// Verifies; damage is listed on standard output and exits with 3.
 pub fn verify(shared: &Shared) -> Outcome {
-    let report = match open::try_for_reading(shared)? {
-        Ok(db) => {
-            let _spinner = Spinner::start("reading every byte");
-            db.verify()?
-        }
-        Err(error) if error.kind() == ErrorKind::Corruption => unopened(&error),
-        Err(error) => return Err(error.into()),
-    };
+    let report = verify_all(shared)?;
     let mut out = Out::lock();
     if shared.json {
-        let damages = report
-            .damages
-            .iter()
-            .map(|damage| json!({ "file": damage.file, "message": damage.message }));
-        out.json_page(&json!({
-            "is_whole": report.is_whole(),
-            "files": report.files,
-            "bytes": report.bytes,
-            "entries": report.entries,
-            "damages": damages.collect::<Vec<_>>(),
-        }))?;
+        out.json_page(&report_to_json(&report))?;
     } else {
-        for damage in &report.damages {
-            out.line(format!("damaged: {}: {}", damage.file, damage.message))?;
-        }
-        out.line(format!(
-            "read {}, {}, {} entries: {}",
-            quantity::counted(report.files as u64, "file"),
-            quantity::bytes(report.bytes),
-            quantity::count(report.entries),
-            if report.is_whole() {
-                "all whole"
-            } else {
-                "damaged"
-            }
-        ))?;
+        show_report(&mut out, &report)?;
     }
     out.finish()?;
     if report.is_whole() {
@@ -127,6 +101,58 @@ pub fn verify(shared: &Shared) -> Outcome {
     }
     remark!("esker: there is damage; `esker repair` tells, changing nothing, what can be saved");
     Err(Failure::Silent(Code::NotFound))
+}
+
+/// Opens a database for reading, reads every byte, and shows how far that is. One that is too
+/// damaged to open gives a report of that.
+pub fn verify_all(shared: &Shared) -> Outcome<VerifyReport> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let verified = open::try_for_reading(shared)?.and_then(|db| {
+            let mut bar = Bar::bytes("reading every byte", None);
+            db.verify_with(|progress| bar.set_of(progress.done_bytes, progress.total_bytes))
+        });
+        match verified {
+            Ok(report) => return Ok(report),
+            // Who writes to it has removed a file since it was opened.
+            Err(error) if error.kind() == ErrorKind::Busy && tries < VERIFY_TRIES => {}
+            Err(error) if error.kind() == ErrorKind::Corruption => return Ok(unopened(&error)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// A report as JSON.
+pub fn report_to_json(report: &VerifyReport) -> Value {
+    let damages = report.damages.iter();
+    let damages = damages.map(|damage| json!({ "file": damage.file, "message": damage.message }));
+    json!({
+        "is_whole": report.is_whole(),
+        "files": report.files,
+        "bytes": report.bytes,
+        "entries": report.entries,
+        "damages": damages.collect::<Vec<_>>(),
+    })
+}
+
+/// A report for people: what is damaged, then how much was read.
+pub fn show_report(out: &mut Out, report: &VerifyReport) -> Outcome {
+    for damage in &report.damages {
+        out.line(format!("damaged: {}: {}", damage.file, damage.message))?;
+    }
+    out.line(format!(
+        "read {}, {}, {} entries: {}",
+        quantity::counted(report.files as u64, "file"),
+        quantity::bytes(report.bytes),
+        quantity::count(report.entries),
+        if report.is_whole() {
+            "all whole"
+        } else {
+            "damaged"
+        }
+    ))?;
+    Ok(())
 }
 
 /// The report on a database that is too damaged to open.

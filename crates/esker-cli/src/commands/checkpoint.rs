@@ -1,12 +1,13 @@
 //! Making a second database from this one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use esker::ErrorKind;
+use esker::{ErrorKind, VerifyReport};
 use serde_json::json;
 
-use crate::fail::{Failure, Outcome};
+use crate::commands::care;
+use crate::fail::{Code, Failure, Outcome};
 use crate::flags::Shared;
 use crate::open;
 use crate::out::Out;
@@ -16,48 +17,115 @@ use crate::progress::Spinner;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The second database holds everything written so far and shares its sorted files with the first, so
-it takes no time and nearly no space; each can then be written without the other. No other process
-may have the database open: from one that has, `esker dump --all` takes a copy.
+it takes nearly no space; each can then be written without the other. Linking takes no time. Then
+every byte of the second is read and checked, unless --no-verify leaves that out: damage goes into
+the copy as it is, and exits with 3.
 
-Example:
-  esker checkpoint /backup/harbour-monday")]
+The database may be open in another process, which is not disturbed. It is not asked either, so the
+copy is one as of a process that was killed: with everything that was written before the command
+began, but for writes that chose the durability `memory`. Without such a process the database is
+opened, and what its log holds is put into files first.
+
+Examples:
+  esker checkpoint /backup/harbour-monday
+  esker checkpoint --no-verify /backup/harbour-monday && esker verify --db /backup/harbour-monday")]
 pub struct Checkpoint {
     /// The new directory
     #[arg(value_name = "DIR")]
     target: PathBuf,
+    /// Link only; damage then goes into the copy untold
+    #[arg(long)]
+    no_verify: bool,
 }
 
-/// Makes a checkpoint.
+/// How a checkpoint came about.
+#[derive(Default)]
+struct Made {
+    /// Another process had the database open, and goes on.
+    is_beside_writer: bool,
+    /// Intact records that were cut off the log when we opened the database.
+    torn_records: u64,
+}
+
+/// Makes a checkpoint; damage in it is listed on standard output and exits with 3.
 pub fn checkpoint(shared: &Shared, args: &Checkpoint) -> Outcome {
-    let db = match open::try_for_changing(shared)? {
-        Err(error) if error.kind() == ErrorKind::Locked => return Err(held(&error)),
-        opened => opened?,
+    let made = make(shared, &args.target)?;
+    let report = match args.no_verify {
+        true => None,
+        false => Some(verify(shared, &args.target)?),
     };
-    {
-        let _spinner = Spinner::start("linking files");
-        db.checkpoint(&args.target)?;
-    }
-    db.close()?;
     let mut out = Out::lock();
     let target = args.target.display().to_string();
     if shared.json {
-        out.json(&json!({ "checkpoint": target }))?;
+        out.json(&json!({
+            "checkpoint": target,
+            "is_beside_writer": made.is_beside_writer,
+            "verified": report.as_ref().map(care::report_to_json),
+        }))?;
     } else {
+        if let Some(report) = &report {
+            care::show_report(&mut out, report)?;
+        }
         out.line(format!(
             "checkpoint in {target}; open it with --db {target}"
         ))?;
     }
-    Ok(out.finish()?)
+    out.finish()?;
+    match report {
+        Some(report) if !report.is_whole() => {
+            remark!(
+                "esker: the checkpoint has the damage that is listed, and so has the database; \
+                 `esker repair --db {target}` tells, changing nothing, what can be saved"
+            );
+            Err(Failure::Silent(Code::NotFound))
+        }
+        // Told above.
+        Some(_) if made.torn_records > 0 => Err(Failure::Silent(Code::NotFound)),
+        _ => Ok(()),
+    }
 }
 
-/// Only who writes a database can say which of its files belong together, so a checkpoint of one
-/// that is open elsewhere is that process's to make.
-fn held(error: &esker::Error) -> Failure {
-    let told = error.message();
-    let who = told.split(';').next().unwrap_or(told);
-    Failure::failed(format!(
-        "{who}, and files that are being written cannot be linked from outside; have that process \
-         call Db::checkpoint, or copy what it holds now with `esker dump --all | esker load --db \
-         DIR -`"
-    ))
+fn make(shared: &Shared, target: &Path) -> Outcome<Made> {
+    let db = match open::try_for_changing(shared)? {
+        Err(error) if error.kind() == ErrorKind::Locked => {
+            remark!(
+                "esker: {}; the checkpoint is made beside it, and holds what was written before \
+                 this moment",
+                open::who_holds(&error)
+            );
+            let _spinner = Spinner::start("linking files");
+            esker::checkpoint_beside(open::directory(shared)?, target)?;
+            return Ok(Made {
+                is_beside_writer: true,
+                ..Made::default()
+            });
+        }
+        opened => opened?,
+    };
+    let stats = db.stats();
+    if stats.torn_records > 0 {
+        remark!(
+            "esker: the log of the database was torn: {} bytes were cut off, with {} intact \
+             records in them; they are kept in its folder lost",
+            stats.torn_bytes,
+            stats.torn_records
+        );
+    }
+    {
+        let _spinner = Spinner::start("linking files");
+        db.checkpoint(target)?;
+    }
+    db.close()?;
+    Ok(Made {
+        torn_records: stats.torn_records,
+        ..Made::default()
+    })
+}
+
+fn verify(shared: &Shared, target: &Path) -> Outcome<VerifyReport> {
+    let copy = Shared {
+        db: Some(target.to_path_buf()),
+        ..shared.clone()
+    };
+    care::verify_all(&copy)
 }

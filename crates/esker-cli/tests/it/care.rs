@@ -14,19 +14,87 @@ fn checkpoint_is_a_database_of_its_own() {
 }
 
 #[test]
-fn a_database_that_is_open_is_copied_by_dump() {
-    // A checkpoint of it is refused, and says what to do instead; that works.
+fn a_database_that_is_open_is_checkpointed_beside_its_process() {
+    // It is said which way the copy took; what is not in files yet is in it, and it is whole. A
+    // dump of it works too.
     let bench = Bench::new();
     let db = esker::Db::open(bench.path("db")).unwrap();
     db.put("a", "1").unwrap();
-    let ran = bench.run(&["checkpoint", "copy"]).exits(1);
-    let remedy = "`esker dump --all | esker load --db DIR -`";
-    assert!(ran.err.contains(remedy), "{}", ran.err);
-    assert!(!bench.path("copy").exists());
+    db.put("large", "x".repeat(100_000)).unwrap();
+    let ran = bench.ok(&["checkpoint", "copy"]);
+    let id = std::process::id();
+    assert!(
+        ran.err.contains(&format!("open in process {id};")),
+        "{}",
+        ran.err
+    );
+    assert!(ran.text().contains("all whole"), "{}", ran.text());
+    let report = bench.ok(&["checkpoint", "again", "--json"]).json();
+    assert_eq!(report["is_beside_writer"], true);
+    assert_eq!(report["verified"]["is_whole"], true);
+    db.put("b", "2").unwrap();
     let dump = bench.ok(&["dump", "--all"]).out;
-    bench.feed(&["load", "--db", "copy", "-"], &dump).exits(0);
-    assert_eq!(bench.ok(&["scan", "--db", "copy"]).text(), "a\t1\n");
+    bench.feed(&["load", "--db", "loaded", "-"], &dump).exits(0);
     db.close().unwrap();
+    let count = |db: &str| bench.ok(&["count", "--db", db]).text().to_owned();
+    assert_eq!(
+        ["copy", "again", "loaded"].map(count),
+        ["2\n", "2\n", "3\n"]
+    );
+    bench.ok(&["put", "--db", "copy", "c", "3"]);
+    assert!(
+        bench
+            .ok(&["verify", "--db", "copy"])
+            .text()
+            .contains("all whole")
+    );
+}
+
+#[test]
+fn a_checkpoint_of_damage_is_no_all_clear() {
+    // The copy is made, its damage is listed and exits with 3, for a database that is open
+    // elsewhere as for one that is not; --no-verify looks at nothing, and says nothing of being
+    // whole.
+    let bench = Bench::new();
+    let lines: String = (0..2000)
+        .map(|n| format!("key{n:05}\tvalue {n}\n"))
+        .collect();
+    bench
+        .feed(&["load", "--format", "tsv", "-"], lines.as_bytes())
+        .exits(0);
+    bench.ok(&["put", "large", &"x".repeat(100_000)]);
+    for kind in ["sst", "vlog"] {
+        let path = bench.file_of("db", kind);
+        let whole = std::fs::read(&path).unwrap();
+        let mut bytes = whole.clone();
+        bytes[100] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let told = format!("damaged: {name}: ");
+        let copy = |way: &str| format!("{kind} {way}");
+        let ran = bench.run(&["checkpoint", &copy("closed")]).exits(3);
+        assert!(ran.text().contains(&told), "{}", ran.text());
+        assert!(ran.err.contains("has the damage"), "{}", ran.err);
+        let ran = bench.run(&["checkpoint", "--json", &copy("json")]).exits(3);
+        assert_eq!(ran.json()["verified"]["damages"][0]["file"], name);
+        let ran = bench.ok(&["checkpoint", "--no-verify", &copy("unread")]);
+        assert!(!ran.text().contains("whole"), "{}", ran.text());
+        let db = esker::Db::open(bench.path("db")).unwrap();
+        let ran = bench.run(&["checkpoint", &copy("open")]).exits(3);
+        assert!(ran.text().contains(&told), "{}", ran.text());
+        db.close().unwrap();
+        // The damage is in every copy, by the same file.
+        for way in ["closed", "unread", "open"] {
+            bench.run(&["verify", "--db", &copy(way)]).exits(3);
+        }
+        std::fs::write(&path, whole).unwrap();
+    }
+    assert!(
+        bench
+            .ok(&["checkpoint", "whole"])
+            .text()
+            .contains("all whole")
+    );
 }
 
 #[test]

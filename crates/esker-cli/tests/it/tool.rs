@@ -63,6 +63,15 @@ impl Bench {
         self.dir.path().join(name)
     }
 
+    /// The first file of a database whose name ends so.
+    #[track_caller]
+    pub fn file_of(&self, db: &str, ending: &str) -> PathBuf {
+        let files = std::fs::read_dir(self.path(db)).unwrap();
+        let paths = files.map(|file| file.unwrap().path());
+        let ends_so = |path: &PathBuf| path.extension().is_some_and(|end| end == ending);
+        paths.filter(ends_so).min().unwrap()
+    }
+
     /// Writes a file into the directory; its path as text.
     pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         let path = self.path(name);
