@@ -3,7 +3,7 @@
 //! A file that moves down is merged with every file that it overlaps, however little. Where it
 //! ends anywhere, the files below its ends stick out, and what sticks out is rewritten for nothing:
 //! as much as one file, where its like lies above three or four. Where it ends at a border of
-//! theirs, nothing does. (RocksDB aligns its outputs likewise. Measured: docs/performance.md.)
+//! theirs, nothing does. (RocksDB aligns its outputs likewise. Measured: docs/experiments/0051.)
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::order::KeyOrder;

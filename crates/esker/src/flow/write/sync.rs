@@ -4,7 +4,7 @@
 //! found nobody syncing, and so its own record alone was synced, while the others, who had to be
 //! woken first, waited for the sync after that: four writers came to 2.3 records a sync. So it
 //! waits for them, for some microseconds, and then it is 3.0 to 3.3. (Databases know it as commit
-//! delay; docs/performance.md has the figures.)
+//! delay; docs/experiments/0007 has the figures.)
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
