@@ -14,7 +14,7 @@ use crate::db::iterator::{DbCursor, Iter, Source};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
 use crate::db::toll::Passage;
-use crate::flow::read::get::{ReadAt, Valued, contains, get, get_valued};
+use crate::flow::read::get::{ReadAt, Valued, contains, expiry, get, get_valued};
 use crate::flow::read::multi_get::multi_get;
 
 /// What can be read: a keyspace as it is now, or as it was when a snapshot was taken.
@@ -30,6 +30,12 @@ pub trait Readable {
     /// The value of `key` and when it ends, if it has one.
     fn get_valued(&self, key: impl AsRef<[u8]>) -> Result<Option<Valued>> {
         self.moment().get_valued(key.as_ref())
+    }
+
+    /// The unix second from which the value of `key` is gone, if it has one; `Some(None)` when it
+    /// stays. The value is not read.
+    fn expiry(&self, key: impl AsRef<[u8]>) -> Result<Option<Option<u32>>> {
+        self.moment().expiry(key.as_ref())
     }
 
     /// The values of several keys, in their order; cheaper than one after the other.
@@ -135,6 +141,14 @@ impl Moment<'_> {
         let view = self.parts.current.load();
         core.board.add(Tick::Gets, 1);
         contains(&view, key, &self.at())
+    }
+
+    fn expiry(&self, key: &[u8]) -> Result<Option<Option<u32>>> {
+        let core = self.lease.core();
+        check(core)?;
+        let view = self.parts.current.load();
+        core.board.add(Tick::Gets, 1);
+        expiry(&view, key, &self.at())
     }
 
     pub(crate) fn source(&self, range: KeyRange) -> Result<Source> {

@@ -59,6 +59,18 @@ pub fn contains(view: &View, key: &[u8], at: &ReadAt) -> Result<bool> {
     Ok(lookup.is_present())
 }
 
+/// When the value of `key` ends, if it has one: `Some(None)` when it stays. Reads, copies and folds
+/// no value. Errors as [`contains`].
+pub fn expiry(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Option<u32>>> {
+    let mut lookup = Lookup::new(key, at, Wish::Presence);
+    search(view, &mut lookup)?;
+    Ok(match lookup.base {
+        Some(base) => Some(base.expiry_unix_s),
+        // What operands are folded into stays.
+        None => (!lookup.operands.is_empty()).then_some(None),
+    })
+}
+
 /// Asks one source after the other, newest first, until the key is settled.
 fn search(view: &View, lookup: &mut Lookup<'_>) -> Result<()> {
     for index in 0..view.parts().memtables.len() {
