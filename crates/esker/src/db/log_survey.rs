@@ -40,6 +40,7 @@ pub fn survey_log(
         dir,
         segments: &needed,
         first_log: version.first_log,
+        next_keyspace: version.next_keyspace,
         values: &OpenValues::new(Arc::clone(fs), dir, 1),
     };
     replay(&source, &mut targets, version.last_seqno)

@@ -182,6 +182,7 @@ fn load(
         dir: &parts.dir,
         segments: &found,
         first_log: version.first_log,
+        next_keyspace: version.next_keyspace,
         values: &values,
     };
     let replayed = replay(&source, &mut targets, version.last_seqno)?;

@@ -423,12 +423,7 @@ fn damage_kind(kind: &str, rounds: u64, first_seed: u64) {
     for round in 0..rounds {
         let mut random = Random::new(first_seed * 100_000 + round);
         let path = &paths[usize::try_from(random.below(paths.len() as u64)).unwrap()];
-        let mut way = HARMS[usize::try_from(random.below(HARMS.len() as u64)).unwrap()];
-        // A manifest that lost its end may look as a crash leaves one whose last edit was never
-        // told of: nothing in it tells the two apart.
-        if kind == "MANIFEST" && matches!(way, Harm::Cut | Harm::Sector) {
-            way = Harm::Bytes;
-        }
+        let way = HARMS[usize::try_from(random.below(HARMS.len() as u64)).unwrap()];
         let world = victim.image();
         if bytes_of(&world.fs, path).is_empty() {
             continue;

@@ -59,7 +59,7 @@ pub fn mend(job: &mut Job<'_>, version: &Version, current: Option<FileNumber>) -
         if job.listing.has_current {
             lost.keep_copy(FileName::Current.to_string())?;
         }
-        draft_current(&*env.fs, dir, number)?;
+        draft_current(&*env.fs, dir, number, 0)?;
         swap_current(&*env.fs, dir)?;
     }
     if !edit.is_empty() {

@@ -6,13 +6,13 @@
 pub mod checkpoint;
 pub mod beside;
 pub mod report;
-pub mod survey;
 pub mod lost;
 pub mod runs;
 pub mod segments;
 pub mod salvage_file;
 pub mod verify;
 pub mod salvage;
+pub mod survey;
 pub mod log_check;
 pub mod descent;
 pub mod job;

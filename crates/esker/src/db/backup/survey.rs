@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
+use crate::db::backup::salvage::keyspaces_in;
 use crate::db::directory::unfinished_checkpoint;
 use crate::env::fs::Fs;
+use crate::flow::write::replay::never_created;
 use crate::store::names::FileName;
 use crate::store::version::current::read_current;
+use crate::store::version::format::Current;
 use crate::store::version::recovery::{read_manifest, read_numbered};
 use crate::store::version::remains::{Remains, read_remains};
 use crate::store::version::state::{Orders, Version};
@@ -113,8 +116,12 @@ pub enum Found {
 /// another engine, or with an order that is not among `orders`; what reading gives.
 pub fn survey(fs: &dyn Fs, dir: &Path, listing: &Listing, orders: &Orders) -> Result<Found> {
     listing.refuse_empty(dir)?;
-    let cause = match read_manifest(fs, dir, orders) {
-        Ok((version, _)) => return Ok(Found::Whole(Arc::new(version))),
+    let read = read_manifest(fs, dir, orders).and_then(|(version, _)| {
+        check_created(fs, dir, listing, &version)?;
+        Ok(version)
+    });
+    let cause = match read {
+        Ok(version) => return Ok(Found::Whole(Arc::new(version))),
         Err(error) if is_for_repair(&error) => error,
         Err(error) => return Err(error),
     };
@@ -142,6 +149,16 @@ fn is_for_repair(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Corruption | ErrorKind::Invalid)
 }
 
+// A manifest that has lost its end may know less of the keyspaces than the log.
+fn check_created(fs: &dyn Fs, dir: &Path, listing: &Listing, version: &Version) -> Result<()> {
+    let wals = listing.wals.iter().copied();
+    let needed: Vec<FileNumber> = wals.filter(|wal| *wal >= version.first_log).collect();
+    match keyspaces_in(fs, dir, &needed)?.last() {
+        Some(&id) if id >= version.next_keyspace => Err(never_created(id)),
+        _ => Ok(()),
+    }
+}
+
 // A manifest may stand for the one that counted only if nothing has happened since: if there is
 // no sorted file that it cannot know, and, unless it is surely the newest, all its own are there.
 fn newest_whole(
@@ -152,12 +169,22 @@ fn newest_whole(
 ) -> Result<Option<(FileNumber, Version)>> {
     let named = read_current(fs, dir).ok();
     for (age, &number) in listing.manifests.iter().rev().enumerate() {
-        let version = match read_numbered(fs, dir, number, orders) {
-            Ok((version, _)) => version,
+        let unnamed = Current {
+            manifest: number,
+            durable_end: 0,
+        };
+        let wanted = named.filter(|named| named.manifest == number);
+        let read = read_numbered(fs, dir, wanted.unwrap_or(unnamed), orders);
+        let read = read.and_then(|(version, _)| {
+            check_created(fs, dir, listing, &version)?;
+            Ok(version)
+        });
+        let version = match read {
+            Ok(version) => version,
             Err(error) if is_for_repair(&error) => continue,
             Err(error) => return Err(error),
         };
-        let is_newest = age == 0 && named.is_none_or(|named| named <= number);
+        let is_newest = age == 0 && named.is_none_or(|named| named.manifest <= number);
         let knows_all = listing
             .ssts
             .last()

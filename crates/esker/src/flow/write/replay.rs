@@ -78,6 +78,8 @@ pub struct ReplaySource<'a> {
     pub segments: &'a [FileNumber],
     /// The first one that may hold something that is not in sorted files.
     pub first_log: FileNumber,
+    /// Keyspaces with smaller ids were created, and whichever has no target was dropped since.
+    pub next_keyspace: KeyspaceId,
     /// Where large values are read.
     pub values: &'a OpenValues,
 }
@@ -129,7 +131,8 @@ impl ReplayReport {
 /// What survives is a prefix of the log: behind a segment whose end is lost nothing is read, and
 /// what an earlier recovery has cut off is no part of it (`flow/write/chain`). If
 /// a later segment proves that the lost bytes were once durable, that is `Corruption`; so is a
-/// segment from `first_log` on that is not there.
+/// segment from `first_log` on that is not there, and an entry of a keyspace that was never created:
+/// the manifest says so durably before anything is written to one.
 ///
 /// Large values are not read: each was durable before any record that points to it. Only where
 /// nothing proves that a record was durable, its values are held against their checksums; the
@@ -182,6 +185,16 @@ pub fn replay(
 }
 
 impl ReplaySource<'_> {
+    fn check_created(&self, batch: &BatchReader<'_>) -> Result<()> {
+        for entry in batch.entries() {
+            let id = entry?.keyspace;
+            if id >= self.next_keyspace {
+                return Err(never_created(id));
+            }
+        }
+        Ok(())
+    }
+
     /// A segment without a head, or one that is passed over, is not needed: but that which the
     /// manifest names has to be there, whatever it holds.
     fn drop_unneeded(&self, link: &Link, report: &mut ReplayReport) {
@@ -252,6 +265,7 @@ impl SegmentReplay<'_, '_> {
                 let batch = BatchReader::new(record.payload)?;
                 // Whole before any of it is applied: a batch is all or nothing.
                 batch.check()?;
+                self.source.check_created(&batch)?;
                 if batch.first_seqno() <= report.newest_batch {
                     let message = "a batch repeats sequence numbers of an earlier one";
                     return Err(Error::corruption(message));
@@ -445,6 +459,14 @@ fn note_tail(tail: Tail, number: FileNumber, report: &mut ReplayReport) {
         report.note_intact(number, offset + dropped_bytes, intact_count);
         report.torn_at.get_or_insert((number, offset));
     }
+}
+
+/// What an entry in the log means whose keyspace the manifest does not know.
+pub fn never_created(id: KeyspaceId) -> Error {
+    Error::corruption(format!(
+        "the log has entries of keyspace {id}, and the manifest does not say that it was ever \
+         created: the manifest has lost its end; `esker repair --dry-run` tells what can be saved"
+    ))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! CURRENT: the small file that says which manifest counts.
+//! CURRENT: the small file that says which manifest counts, and how far it was durable.
 
 use std::path::Path;
 
@@ -6,21 +6,21 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::Fs;
 use crate::store::names::FileName;
-use crate::store::version::format::{decode_current, encode_current};
+use crate::store::version::format::{Current, decode_current, encode_current, encode_mark};
 
-/// Bytes of CURRENT that are looked at: the largest number makes 39, and whatever is longer is
-/// not valid anyway.
+/// Bytes of CURRENT that are looked at: the largest number makes 59, and whatever is longer is
+/// not ours.
 const CURRENT_BYTES_MAX: u64 = 256;
 
 /// What every error about a damaged manifest or CURRENT tells the reader to do.
 pub(in crate::store::version) const REMEDY: &str =
     "`esker repair --dry-run` tells what can be saved";
 
-/// The manifest that counts in `dir`.
+/// Which manifest counts in `dir`, and how far it was durable.
 ///
 /// Errors: `Invalid` when there is no database; `Corruption` when CURRENT is missing or not
 /// valid; `Unsupported` when it is that of LevelDB or RocksDB.
-pub fn read_current(fs: &dyn Fs, dir: &Path) -> Result<FileNumber> {
+pub fn read_current(fs: &dyn Fs, dir: &Path) -> Result<Current> {
     let name = FileName::Current.to_string();
     let path = dir.join(&name);
     if !fs.exists(&path)? {
@@ -33,11 +33,29 @@ pub fn read_current(fs: &dyn Fs, dir: &Path) -> Result<FileNumber> {
     decode_current(&contents).ok_or_else(|| explain_contents(&contents).in_file(name))
 }
 
-/// Writes the next CURRENT beside the present one, and makes its bytes durable.
-pub fn draft_current(fs: &dyn Fs, dir: &Path, manifest: FileNumber) -> Result<()> {
+/// Writes the next CURRENT beside the present one, and makes its bytes durable. The manifest that
+/// it names is durable up to `durable_end`.
+pub fn draft_current(
+    fs: &dyn Fs,
+    dir: &Path,
+    manifest: FileNumber,
+    durable_end: u64,
+) -> Result<()> {
     let mut file = fs.create(&dir.join(FileName::CurrentTemporary.to_string()))?;
-    file.append(encode_current(manifest).as_bytes())?;
+    let contents = encode_current(manifest) + &encode_mark(manifest, durable_end);
+    file.append(contents.as_bytes())?;
     file.sync()
+}
+
+/// Says in CURRENT, which names `manifest`, that it is durable up to `durable_end`: from then on a
+/// manifest that has lost its end is told from one whose last edit was never acknowledged. Written
+/// in place and not synced: a kill leaves it, and a power cut the mark of an earlier edit, or none.
+pub fn mark_current(fs: &dyn Fs, dir: &Path, manifest: FileNumber, durable_end: u64) -> Result<()> {
+    let front_bytes = encode_current(manifest).len() as u64;
+    let mark = encode_mark(manifest, durable_end);
+    let path = dir.join(FileName::Current.to_string());
+    let mut file = fs.open_log(&path, front_bytes + mark.len() as u64)?;
+    file.write_at(front_bytes, mark.as_bytes())
 }
 
 /// Puts what [`draft_current`] wrote in the place of CURRENT, for good. After an error it is not

@@ -48,8 +48,13 @@
 //! Valid if and only if every body ends where its length says, every flag and level is one named
 //! here, keys, names and seqnos are within `base/types/limits.rs`, and a run is 0 below level 0.
 //!
-//! CURRENT is one line of text: the name of the manifest, a space, the CRC32C of that name as
-//! eight hexadecimal digits, a line feed. Valid if and only if it is exactly that.
+//! CURRENT is text of two lines, of which the first says which manifest counts: its name, a space,
+//! the CRC32C of that name as eight hexadecimal digits, a line feed. The second is the durable mark:
+//! the offset up to which that manifest was known to be durable, as ten decimal digits, a space, the
+//! CRC32C of name, space and digits, a line feed. CURRENT is valid if and only if it begins with
+//! exactly the first. The second is written over in place after each synced edit, and is never
+//! synced itself: where it is not exactly that, as a power cut may leave it, nothing is known.
+//! A manifest that ends before its mark has lost edits that somebody was told are durable.
 
 use crate::base::codec::checksum::crc32c;
 use crate::base::types::error::{Error, ErrorKind, Result};
@@ -138,21 +143,50 @@ pub fn check_format(version: u32) -> Result<()> {
     }
 }
 
-/// The contents of CURRENT.
+/// What CURRENT says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Current {
+    /// The manifest that counts.
+    pub manifest: FileNumber,
+    /// Up to where it was known to be durable; 0 where nothing is known.
+    pub durable_end: u64,
+}
+
+/// The first line of CURRENT.
 pub fn encode_current(number: FileNumber) -> String {
     let name = FileName::Manifest(number).to_string();
     let sum = crc32c(name.as_bytes());
     format!("{name} {sum:08x}\n")
 }
 
+/// The second line of CURRENT: the manifest with that number is durable up to `durable_end`. It
+/// is as long for every offset that a manifest may have.
+pub fn encode_mark(number: FileNumber, durable_end: u64) -> String {
+    let name = FileName::Manifest(number).to_string();
+    let sum = crc32c(format!("{name} {durable_end:010}").as_bytes());
+    format!("{durable_end:010} {sum:08x}\n")
+}
+
 /// Reads the contents of CURRENT; `None` when they are not valid.
-pub fn decode_current(contents: &[u8]) -> Option<FileNumber> {
-    let text = std::str::from_utf8(contents).ok()?;
-    let (name, _) = text.split_once(' ')?;
+pub fn decode_current(contents: &[u8]) -> Option<Current> {
+    let front = contents.split_inclusive(|byte| *byte == b'\n').next()?;
+    let (name, _) = std::str::from_utf8(front).ok()?.split_once(' ')?;
     match FileName::parse(name)? {
-        FileName::Manifest(number) if encode_current(number) == text => Some(number),
+        FileName::Manifest(manifest) if encode_current(manifest).as_bytes() == front => {
+            let mark = decode_mark(manifest, &contents[front.len()..]);
+            Some(Current {
+                manifest,
+                durable_end: mark.unwrap_or(0),
+            })
+        }
         _ => None,
     }
+}
+
+fn decode_mark(number: FileNumber, line: &[u8]) -> Option<u64> {
+    let (digits, _) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+    let durable_end = digits.parse().ok()?;
+    (encode_mark(number, durable_end).as_bytes() == line).then_some(durable_end)
 }
 
 #[cfg(test)]

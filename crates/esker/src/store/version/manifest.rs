@@ -22,7 +22,7 @@ use crate::base::types::ids::FileNumber;
 use crate::env::fs::Fs;
 use crate::store::names::FileName;
 use crate::store::version::apply::apply;
-use crate::store::version::current::{draft_current, swap_current};
+use crate::store::version::current::{draft_current, mark_current, swap_current};
 use crate::store::version::edit::Change;
 use crate::store::version::encode::{encode_edit, encode_snapshot};
 use crate::store::version::format::SnapshotHead;
@@ -121,7 +121,10 @@ impl Manifest {
         let record = encode_edit(edit);
         self.version = match &mut self.log {
             Log::Ours(log) if log.fits(record.len()) => {
-                if let Err(error) = write_synced(log, &record) {
+                let written = write_synced(log, &record);
+                let number = self.number;
+                let marked = written.and_then(|end| mark(&*self.fs, &self.dir, number, end));
+                if let Err(error) = marked {
                     return Err(self.fail(error));
                 }
                 Arc::new(next)
@@ -221,19 +224,30 @@ fn prepare(fs: &dyn Fs, dir: &Path, number: FileNumber, version: &Version) -> Re
             "the database has more files than one manifest can name; compact it",
         ));
     }
-    write_synced(&mut log, &record)?;
+    let durable_end = write_synced(&mut log, &record)?;
     fs.sync_dir(dir)?;
-    draft_current(fs, dir, number)?;
+    draft_current(fs, dir, number, durable_end)?;
     Ok(log)
 }
 
 // Behind the synced record goes a mark that says so: without it, damage to the last edit would
-// pass for a torn tail, and an acknowledged edit be dropped. The mark itself needs no sync.
-fn write_synced(log: &mut WalWriter, record: &[u8]) -> Result<()> {
+// pass for a torn tail, and an acknowledged edit be dropped. The mark itself needs no sync. Gives
+// how far the manifest is durable.
+fn write_synced(log: &mut WalWriter, record: &[u8]) -> Result<u64> {
     let end = log.append(record)?;
     log.syncer().sync()?;
     log.set_synced(end);
-    log.append_mark()
+    log.append_mark()?;
+    Ok(end)
+}
+
+// The same where damage to the manifest's end does not reach it.
+fn mark(fs: &dyn Fs, dir: &Path, number: FileNumber, durable_end: u64) -> Result<()> {
+    match mark_current(fs, dir, number, durable_end) {
+        // The edit is durable all the same: the mark of an earlier one stands, and proves less.
+        Err(error) if error.is_shortage() => Ok(()),
+        marked => marked,
+    }
 }
 
 #[cfg(test)]

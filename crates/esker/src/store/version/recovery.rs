@@ -9,6 +9,7 @@ use crate::store::names::FileName;
 use crate::store::version::apply::Replay;
 use crate::store::version::current::{REMEDY, read_current};
 use crate::store::version::decode::{decode_edit, decode_snapshot};
+use crate::store::version::format::Current;
 use crate::store::version::state::{Identity, Orders, Version};
 use crate::store::wal::{Tail, WalReader};
 
@@ -23,6 +24,8 @@ pub struct ManifestReport {
     pub manifest: FileNumber,
     /// Its size in bytes, room for later edits included.
     pub size_bytes: u64,
+    /// The offset behind the last edit.
+    pub end: u64,
     /// Edits behind the snapshot.
     pub edit_count: u64,
     /// Changes that a newer Esker wrote and marked as optional; they were skipped.
@@ -42,29 +45,30 @@ pub fn read_manifest(
     dir: &Path,
     orders: &Orders,
 ) -> Result<(Version, ManifestReport)> {
-    let mut number = read_current(fs, dir)?;
+    let mut current = read_current(fs, dir)?;
     for _ in 0..CURRENT_TRIES {
-        let path = dir.join(FileName::Manifest(number).to_string());
+        let path = dir.join(FileName::Manifest(current.manifest).to_string());
         if fs.exists(&path)? {
             break;
         }
         // Another process may have begun the next manifest, and removed this one, in between.
         let again = read_current(fs, dir)?;
-        if again == number {
-            return Err(missing_manifest(number));
+        if again.manifest == current.manifest {
+            return Err(missing_manifest(current.manifest));
         }
-        number = again;
+        current = again;
     }
-    read_numbered(fs, dir, number, orders)
+    read_numbered(fs, dir, current, orders)
 }
 
-/// Reads the manifest with that number, whether it counts or not. Errors as [`read_manifest`].
+/// Reads the manifest that `wanted` names, whether it counts or not. Errors as [`read_manifest`].
 pub fn read_numbered(
     fs: &dyn Fs,
     dir: &Path,
-    number: FileNumber,
+    wanted: Current,
     orders: &Orders,
 ) -> Result<(Version, ManifestReport)> {
+    let number = wanted.manifest;
     let name = FileName::Manifest(number);
     let file = fs.open_read(&dir.join(name.to_string()))?;
     let size_bytes = file.size_bytes();
@@ -93,12 +97,17 @@ pub fn read_numbered(
         ));
         return Err(error.in_file(name).at_offset(0));
     };
+    let end = reader.record_end();
+    if end < wanted.durable_end {
+        return Err(lost_end(name, end, wanted.durable_end));
+    }
     let version = replay
         .finish()
         .and_then(|version| version.check().map(|()| version));
     let report = ManifestReport {
         manifest: number,
         size_bytes,
+        end,
         edit_count: edit_count - 1,
         skipped_count,
         tail: reader.tail(),
@@ -146,6 +155,15 @@ fn place(error: Error, name: FileName, offset: Option<u64>) -> Error {
         Some(offset) => error.at_offset(offset),
         None => error,
     }
+}
+
+// A crash takes no edit that was synced, and the mark is written behind the sync.
+fn lost_end(name: FileName, end: u64, durable_end: u64) -> Error {
+    let message = format!(
+        "the manifest has lost its end: it goes on to offset {end}, and was durable up to \
+         {durable_end}; {REMEDY}"
+    );
+    Error::corruption(message).in_file(name).at_offset(end)
 }
 
 fn missing_manifest(number: FileNumber) -> Error {

@@ -202,6 +202,14 @@ impl Log {
     }
 
     fn replay(&self, world: &SimWorld) -> Result<(ReplayReport, Vec<Found>)> {
+        self.replay_before(KeyspaceId(KEYSPACE.0 + 1), world)
+    }
+
+    fn replay_before(
+        &self,
+        next_keyspace: KeyspaceId,
+        world: &SimWorld,
+    ) -> Result<(ReplayReport, Vec<Found>)> {
         let target = ReplayTarget {
             flushed: self.flushed,
             limit_bytes: 2_000,
@@ -217,6 +225,7 @@ impl Log {
             dir: Path::new(DIR),
             segments: &found,
             first_log: self.first_log,
+            next_keyspace,
             values: &OpenValues::new(Arc::clone(&fs), DIR, 1),
         };
         let report = replay(&source, &mut targets, self.flushed)?;
@@ -283,6 +292,19 @@ impl Log {
         next.logged = logged;
         next
     }
+}
+
+#[test]
+fn entries_of_a_keyspace_that_was_never_created_are_told() {
+    // The manifest has lost its end: to pass over them, as over those of a dropped keyspace, would
+    // be to lose them in silence.
+    let mut log = Log::new(SimWorld::new(1));
+    log.write(vec![(b"key".to_vec(), b"value".to_vec())], true);
+    let error = log.replay_before(KEYSPACE, &log.world).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corruption);
+    assert!(error.to_string().contains("esker repair"), "{error}");
+    assert!(error.file().is_some());
+    assert!(log.replay(&log.world).is_ok());
 }
 
 #[test]

@@ -60,9 +60,15 @@ fn what_was_swapped_in_is_read_back() {
     let disk = fs;
     let fs = disk.fs();
     let dir = CrashDisk::dir();
-    draft_current(&*fs, dir, FileNumber(5)).unwrap();
+    draft_current(&*fs, dir, FileNumber(5), 70).unwrap();
     assert!(read_current(&*fs, dir).is_err());
     swap_current(&*fs, dir).unwrap();
-    assert_eq!(read_current(&*fs, dir).unwrap(), FileNumber(5));
+    let says = |durable_end| Current {
+        manifest: FileNumber(5),
+        durable_end,
+    };
+    assert_eq!(read_current(&*fs, dir).unwrap(), says(70));
+    mark_current(&*fs, dir, FileNumber(5), 1000).unwrap();
+    assert_eq!(read_current(&*fs, dir).unwrap(), says(1000));
     assert_eq!(disk.get("CURRENT.tmp"), None);
 }

@@ -169,16 +169,37 @@ fn bodies_that_break_a_rule_are_corruption() {
 
 #[test]
 fn current_is_valid_only_to_the_byte() {
-    // A flipped digit must not lead to another manifest.
-    let contents = encode_current(FileNumber(3));
-    assert!(contents.starts_with("MANIFEST-000003 "));
-    assert_eq!(decode_current(contents.as_bytes()), Some(FileNumber(3)));
+    // A flipped digit must not lead to another manifest, nor to another mark.
+    let front = encode_current(FileNumber(3));
+    assert!(front.starts_with("MANIFEST-000003 "));
+    let told = |durable_end| {
+        Some(Current {
+            manifest: FileNumber(3),
+            durable_end,
+        })
+    };
+    assert_eq!(decode_current(front.as_bytes()), told(0));
+    let contents = front.clone() + &encode_mark(FileNumber(3), 1234);
+    assert_eq!(decode_current(contents.as_bytes()), told(1234));
     for index in 0..contents.len() {
+        let expected = match index < front.len() {
+            true => None,
+            false => told(0),
+        };
         for bit in 0..8 {
             let mut damaged = contents.clone().into_bytes();
             damaged[index] ^= 1 << bit;
-            assert_eq!(decode_current(&damaged), None);
+            assert_eq!(decode_current(&damaged), expected, "bit {bit} of {index}");
         }
-        assert_eq!(decode_current(&contents.as_bytes()[..index]), None);
+        assert_eq!(decode_current(&contents.as_bytes()[..index]), expected);
     }
+}
+
+#[test]
+fn marks_are_of_one_length_and_of_one_manifest() {
+    // They are written over in place; and that of an earlier CURRENT says nothing of this one.
+    let lengths = [0, 1, u64::from(u32::MAX)].map(|end| encode_mark(FileNumber(3), end).len());
+    assert_eq!(lengths, [20; 3]);
+    let contents = encode_current(FileNumber(4)) + &encode_mark(FileNumber(3), 1234);
+    assert_eq!(decode_current(contents.as_bytes()).unwrap().durable_end, 0);
 }

@@ -8,6 +8,7 @@ use crate::store::version::apply::tests::{Model, empty};
 use crate::store::version::crash_disk::CrashDisk;
 use crate::store::version::current::read_current;
 use crate::store::version::edit::{Edit, SettingsText};
+use crate::store::version::format::encode_current;
 use crate::store::wal::Tail;
 
 fn dir() -> &'static Path {
@@ -285,20 +286,65 @@ fn small() -> (CrashDisk, String, Vec<u8>, Vec<Edit>) {
 }
 
 #[test]
-fn a_cut_manifest_is_a_prefix_or_an_error() {
-    // At every length. Nothing is invented, and a missing snapshot is said to be missing.
+fn a_manifest_that_lost_its_end_is_refused() {
+    // At every length, cut off there or overwritten with zeros: CURRENT says how far it was
+    // durable, and a missing snapshot is said to be missing.
     let (fs, name, bytes, prefixes) = small();
+    let durable_end = read_current(&*fs.fs(), dir()).unwrap().durable_end;
+    let durable_end = usize::try_from(durable_end).unwrap();
+    for len in 0..bytes.len() {
+        let mut zeroed = bytes.clone();
+        zeroed[len..].fill(0);
+        for left in [&bytes[..len], &zeroed] {
+            fs.put(&name, left);
+            match reopen(&fs) {
+                Ok((_, version, _)) => {
+                    // The last bytes of the last edit may be zeros of its own.
+                    assert!(len >= durable_end || left[..durable_end] == bytes[..durable_end]);
+                    assert_eq!(said(&version), prefixes[12]);
+                }
+                Err(error) => {
+                    assert!(len < durable_end, "{len}: {error}");
+                    assert_eq!(error.kind(), ErrorKind::Corruption);
+                    assert_eq!(error.file(), Some(name.as_str()));
+                    assert!(error.to_string().contains("esker repair"), "{error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_manifest_without_a_mark_is_a_prefix_or_an_error() {
+    // A power cut may take the mark in CURRENT, and databases of before have none: nothing is
+    // invented then.
+    let (fs, name, bytes, prefixes) = small();
+    let number = read_current(&*fs.fs(), dir()).unwrap().manifest;
+    fs.put("CURRENT", encode_current(number).as_bytes());
     for len in 0..bytes.len() {
         fs.put(&name, &bytes[..len]);
         match reopen(&fs) {
             Ok((_, version, _)) => assert!(prefixes.contains(&said(&version)), "{len}"),
-            Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::Corruption);
-                assert_eq!(error.file(), Some(name.as_str()));
-                assert!(error.to_string().contains("esker repair"), "{error}");
-            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Corruption),
         }
     }
+}
+
+#[test]
+fn a_mark_that_finds_no_room_takes_no_edit_back() {
+    // Where writing copies, even a byte in place may need space: the edit is durable without.
+    let fs = CrashDisk::new(1);
+    let mut manifest = begin(&fs);
+    let edits = plain_edits(3);
+    manifest.append(&edits[0]).unwrap();
+    let before = fs.get("CURRENT");
+    // The edit, its sync, the mark behind it, and CURRENT.
+    fs.fault_at(fs.step_count() + 3, Fault::NoSpace);
+    manifest.append(&edits[1]).unwrap();
+    assert_eq!(fs.get("CURRENT"), before);
+    manifest.append(&edits[2]).unwrap();
+    assert_ne!(fs.get("CURRENT"), before);
+    assert_eq!(said(&reopen(&fs).unwrap().1), said(manifest.version()));
 }
 
 #[test]
@@ -342,7 +388,7 @@ fn what_is_no_manifest_says_what_it_is() {
         ErrorKind::Corruption
     );
 
-    let number = read_current(&*fs.fs(), dir()).unwrap();
+    let number = read_current(&*fs.fs(), dir()).unwrap().manifest;
     let log_of = |record: &[u8]| {
         fs.take(&name);
         let file = fs.fs().open_log(&dir().join(&name), 1 << 16).unwrap();
