@@ -156,5 +156,7 @@ fn gap_to_json(gap: &LogGap) -> Value {
         "offset": gap.offset,
         "bytes": gap.len_bytes,
         "message": gap.cause,
+        "batches_behind": gap.batches_behind,
+        "entries_behind": gap.entries_behind,
     })
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use esker::env::fs::Fs;
 use esker::env::sim::world::SimWorld;
 use esker::inspect::wal::{WalItem, wal_in};
-use esker::{Db, Durability, ErrorKind, Readable, WriteOptions};
+use esker::{Db, Durability, ErrorKind, Readable, RepairOptions, WriteOptions, repair_in};
 
 const DIR: &str = "/db";
 
@@ -204,6 +204,66 @@ fn intact_records_behind_damage_are_told_and_kept_aside() {
             "{found} of {PUTS} are in {lost:?}"
         );
         assert_eq!(db_after(&damaged), left + 1);
+    });
+}
+
+#[test]
+fn repair_ends_a_log_where_an_opening_would() {
+    // Nothing was synced: what lies behind the damage may be what a power cut let through. To save
+    // it would be to keep later writes without earlier ones, and the state be no prefix.
+    let world = killed_after(fill);
+    damage_everywhere(&world, |offset, damaged| {
+        let reader = Db::builder(DIR).env(damaged.env()).read_only(true);
+        let reader = reader.open().unwrap();
+        let (left, torn) = (count(&reader), reader.stats().torn_records);
+        drop(reader);
+        let report = |dry_run| {
+            let options = RepairOptions { dry_run };
+            repair_in(&damaged.env(), Path::new(DIR), options, &[]).unwrap()
+        };
+        let dry = report(true);
+        let wet = report(false);
+        assert_eq!(dry.log, wet.log, "offset {offset}");
+        assert_eq!(wet.is_lossy(), torn > 0, "offset {offset}: {wet}");
+        assert!(wet.log.gaps.iter().all(|gap| gap.batches_behind == 0));
+
+        let reader = Db::builder(DIR).env(damaged.env()).read_only(true);
+        let reader = reader.open().unwrap();
+        assert_eq!(count(&reader), left, "offset {offset}: {wet}");
+        let verified = reader.verify().unwrap();
+        assert!(verified.is_whole(), "offset {offset}: {verified}");
+        drop(reader);
+        assert_eq!(db_after(&damaged), left, "offset {offset}");
+    });
+}
+
+#[test]
+fn what_repair_saves_from_behind_a_hole_is_listed_as_such() {
+    // Here a later record proves that what is damaged was durable, and an opening refuses.
+    let world = killed_after(|db| {
+        fill(db);
+        db.sync().unwrap();
+    });
+    damage_everywhere(&world, |offset, damaged| {
+        let options = RepairOptions { dry_run: false };
+        let report = repair_in(&damaged.env(), Path::new(DIR), options, &[]).unwrap();
+        let behind: u64 = report.log.gaps.iter().map(|gap| gap.batches_behind).sum();
+        let entries: u64 = report.log.gaps.iter().map(|gap| gap.entries_behind).sum();
+        assert_eq!(behind, entries, "{report}");
+        let left = db_after(&damaged);
+        assert!(left + 1 >= PUTS as usize, "offset {offset}: {report}");
+        let db = open(&damaged).unwrap();
+        let is_lost = |number: &u32| db.get(key(*number)).unwrap().is_none();
+        match (0..PUTS).find(is_lost) {
+            Some(lost) => assert_eq!(behind, u64::from(PUTS - lost - 1), "{report}"),
+            // The damage took the head of the segment, or nothing.
+            None => assert!([0, u64::from(PUTS)].contains(&behind), "{report}"),
+        }
+        let told = report.to_string();
+        assert!(
+            behind == 0 || told.contains("intact batches behind it"),
+            "{told}"
+        );
     });
 }
 

@@ -12,6 +12,7 @@ use crate::db::backup::salvage_file::Saved;
 use crate::db::backup::segments::{Segments, mend_head};
 use crate::db::backup::survey::Listing;
 use crate::env::bundle::Env;
+use crate::flow::write::replay::ReplayReport;
 use crate::store::names::FileName;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::numbers::FileNumbers;
@@ -61,14 +62,16 @@ impl Job<'_> {
         }
     }
 
-    /// Puts what is intact of the log into files; the log begins anew with an empty segment.
+    /// Puts what is intact of the log into files, as far as an open would read it if one has
+    /// `accepted` it; the log begins anew with an empty segment.
     pub fn salvage(
         &mut self,
         version: &Version,
-        wals: &[FileNumber],
+        (wals, accepted): (&[FileNumber], Option<&ReplayReport>),
         segments: &mut Segments<'_>,
     ) -> Result<Edit> {
         let salvage = Salvage::new(self.env, self.dir, version, self.numbers(), segments);
+        let salvage = salvage.ending(accepted);
         let (state, lost_values, mut edit): (_, Vec<LostValues>, _) = salvage.run(wals)?;
         self.report.log = state;
         self.report.lost_values.extend(lost_values);

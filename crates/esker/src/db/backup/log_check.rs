@@ -10,30 +10,53 @@ use crate::db::backup::segments::Segments;
 use crate::db::log_survey::survey_log;
 use crate::env::bundle::Env;
 use crate::flow::write::chain::chain;
+use crate::flow::write::replay::ReplayReport;
 use crate::store::batch::reader::BatchReader;
 use crate::store::sst::saving::only_damage;
 use crate::store::version::state::Version;
 use crate::store::wal::reader::WalReader;
 
-/// Whether an open would refuse the log of `version`, which lies in the segments `wals`, or would
-/// later not find a value that the log names.
+/// What an open would make of a log.
+#[derive(Debug)]
+pub enum LogCheck {
+    /// It would read all of it, with every value that it names.
+    Whole,
+    /// It would read it as far as that says, and end it there. But intact records lie behind, or
+    /// values are missing that what it reads has names of.
+    Ends(ReplayReport),
+    /// It would refuse it: what was durable is damaged or missing.
+    Refused,
+}
+
+/// What an open would make of the log of `version`, which lies in the segments `wals`.
 ///
 /// Errors: those of reading that are no damage.
-pub fn is_log_damaged(
+pub fn check_log(
     env: &Env,
     dir: &Path,
     version: &Version,
     wals: &[FileNumber],
     values: &mut Segments<'_>,
-) -> Result<bool> {
+) -> Result<LogCheck> {
     let replayed = match only_damage(survey_log(&env.fs, dir, version, wals))? {
         Ok(replayed) => replayed,
-        Err(_) => return Ok(true),
+        Err(_) => return Ok(LogCheck::Refused),
     };
-    // An open would cut them off.
-    if replayed.torn_records > 0 {
-        return Ok(true);
-    }
+    let is_whole =
+        replayed.torn_records == 0 && !lacks_values((env, dir, version), wals, &replayed, values)?;
+    Ok(match is_whole {
+        true => LogCheck::Whole,
+        false => LogCheck::Ends(replayed),
+    })
+}
+
+// Whether a value is missing that the log names as far as an open would read it.
+fn lacks_values(
+    (env, dir, version): (&Env, &Path, &Version),
+    wals: &[FileNumber],
+    replayed: &ReplayReport,
+    values: &mut Segments<'_>,
+) -> Result<bool> {
     let mut walk = ValueWalk {
         version,
         values,

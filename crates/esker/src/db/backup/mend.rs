@@ -3,7 +3,7 @@
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, Level};
 use crate::db::backup::job::Job;
-use crate::db::backup::log_check::is_log_damaged;
+use crate::db::backup::log_check::{LogCheck, check_log};
 use crate::db::backup::lost::Lost;
 use crate::db::backup::report::{KeptKeyspace, LostFile};
 use crate::db::backup::runs::output_settings;
@@ -14,6 +14,7 @@ use crate::store::version::current::{draft_current, swap_current};
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 use crate::store::version::manifest::Manifest;
+use crate::store::version::numbers::is_given_out;
 use crate::store::version::state::{KeyspaceState, Version};
 
 /// Replaces damaged files of a version that is known, and reads a damaged log. `current` is the
@@ -40,8 +41,14 @@ pub fn mend(job: &mut Job<'_>, version: &Version, current: Option<FileNumber>) -
     } = work;
     let mut segments = examiner.segments;
     let wals = job.segments_of(version);
-    if is_log_damaged(env, dir, version, &wals, &mut segments)? {
-        edit.extend(job.salvage(version, &wals, &mut segments)?);
+    let accepted = match check_log(env, dir, version, &wals, &mut segments)? {
+        LogCheck::Whole => None,
+        LogCheck::Ends(replayed) => Some(Some(replayed)),
+        LogCheck::Refused => Some(None),
+    };
+    if let Some(accepted) = accepted {
+        let log = (&wals[..], accepted.as_ref());
+        edit.extend(job.salvage(version, log, &mut segments)?);
         let names = wals.iter().map(|number| FileName::Wal(*number).to_string());
         leaving.extend(names);
     } else {
@@ -151,7 +158,11 @@ impl Job<'_> {
 
     fn segments_of(&self, version: &Version) -> Vec<FileNumber> {
         let wals = self.listing.wals.iter().copied();
-        wals.filter(|number| *number >= version.first_log).collect()
+        // As an open takes them, which leaves strangers alone.
+        let is_ours = |number: &FileNumber| is_given_out(*number, version.next_file);
+        wals.filter(|number| *number >= version.first_log)
+            .filter(is_ours)
+            .collect()
     }
 }
 

@@ -12,7 +12,10 @@ use crate::db::backup::report::KeptKeyspace;
 use crate::db::backup::salvage::keyspaces_in;
 use crate::db::backup::salvage_file::FileExaminer;
 use crate::db::backup::segments::Segments;
+use crate::db::log_survey::survey_log;
+use crate::flow::write::replay::ReplayReport;
 use crate::store::names::FileName;
+use crate::store::sst::saving::only_damage;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::manifest::Manifest;
@@ -52,7 +55,9 @@ pub fn remake(job: &mut Job<'_>, remains: Option<&Remains>, orders: &[KeyOrder])
         edit.extend(files);
         leaving.extend(merged);
     }
-    edit.extend(job.salvage(&version, &wals, &mut segments)?);
+    let accepted = job.accepted_log(&version, &wals)?;
+    let log = (&wals[..], accepted.as_ref());
+    edit.extend(job.salvage(&version, log, &mut segments)?);
     job.note_heads(&segments);
     let names = leaving.into_iter().map(FileName::Sst);
     let names = names.chain(wals.into_iter().map(FileName::Wal));
@@ -101,6 +106,15 @@ impl Job<'_> {
             }
             self.report.kept.push(kept);
         }
+    }
+
+    // Which segment is the first that is needed nobody knows; those before it hold only what is in
+    // sorted files, and end where the next begins.
+    fn accepted_log(&self, version: &Version, wals: &[FileNumber]) -> Result<Option<ReplayReport>> {
+        let mut from_first = version.clone();
+        from_first.first_log = wals.first().copied().unwrap_or(FileNumber(0));
+        let replayed = survey_log(&self.env.fs, self.dir, &from_first, wals);
+        Ok(only_damage(replayed)?.ok())
     }
 
     fn refuse_full_disk(&self, sorted: &Sorted) -> Result<()> {

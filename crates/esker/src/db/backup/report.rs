@@ -126,7 +126,9 @@ pub struct MendedSegment {
     pub cause: String,
 }
 
-/// In what state the log is. A log that is whole is left for the next open to read.
+/// In what state the log is. One that is whole is left for the next open to read. One that an open
+/// would end at a hole, as a power cut leaves it, is ended there, and what lies behind is lost. Of
+/// one that an open would refuse everything intact is kept, behind holes too, and told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogState {
     /// Segments that may hold writes which are in no sorted file.
@@ -154,6 +156,11 @@ pub struct LogGap {
     pub len_bytes: Option<u64>,
     /// What is wrong.
     pub cause: String,
+    /// Batches behind this part, up to the next one that is lost, which are intact and kept. They
+    /// were written later than what is lost, and may rest on it.
+    pub batches_behind: u64,
+    /// Their writes that were in no sorted file before.
+    pub entries_behind: u64,
 }
 
 impl RepairReport {
@@ -302,6 +309,14 @@ impl RepairReport {
                 write!(f, ", {len_bytes} bytes")?;
             }
             writeln!(f, "\n    {}", gap.cause)?;
+            if gap.batches_behind > 0 {
+                writeln!(
+                    f,
+                    "    {} intact batches behind it are kept, {} of their writes in no sorted \
+                     file before: they may rest on what is lost",
+                    gap.batches_behind, gap.entries_behind
+                )?;
+            }
         }
         if matches!(self.manifest, ManifestState::Rebuilt { .. }) {
             let doubt = "which of two files is newer is not known without a manifest: what was \

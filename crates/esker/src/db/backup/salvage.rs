@@ -18,6 +18,7 @@ use crate::env::bundle::Env;
 use crate::env::fs::Fs;
 use crate::flow::own_operands::OwnOperands;
 use crate::flow::write::chain::{Link, chain};
+use crate::flow::write::replay::ReplayReport;
 use crate::store::batch::reader::BatchReader;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
 use crate::store::names::FileName;
@@ -48,6 +49,8 @@ pub struct Salvage<'a, 'b> {
     last_seqno: SeqNo,
     /// What lies before this place was durable once.
     proven: (FileNumber, u64),
+    /// Where an open would end the log; `None` where it would refuse it.
+    accepted: Option<&'a ReplayReport>,
     state: LogState,
     edit: Edit,
 }
@@ -73,12 +76,19 @@ impl<'a, 'b> Salvage<'a, 'b> {
             tables: BTreeMap::new(),
             last_seqno: SeqNo::ZERO,
             proven: (FileNumber(0), 0),
+            accepted: None,
             state: LogState {
                 is_salvaged: true,
                 ..LogState::default()
             },
             edit: Edit::new(),
         }
+    }
+
+    /// The same of a log that an open would read as far as that says: it ends there. Whatever lies
+    /// behind was never durable, and to keep it would be to keep a later write without an earlier.
+    pub fn ending(self, accepted: Option<&'a ReplayReport>) -> Salvage<'a, 'b> {
+        Salvage { accepted, ..self }
     }
 
     /// Reads `segments`, oldest first; gives what was found, and the changes that make the new
@@ -93,9 +103,17 @@ impl<'a, 'b> Salvage<'a, 'b> {
         let mut end = None;
         // What an earlier recovery cut off is no part of the log.
         let links = chain(&*self.env.fs, self.dir, segments)?;
-        for link in links.iter().filter(|link| link.is_part) {
-            end = self.segment(link, segments, end)?.or(end);
+        let ends_at = self.ends_at();
+        let is_part = |link: &&Link| link.is_part && link.number <= ends_at.0;
+        for link in links.iter().filter(is_part) {
+            let limit = link.end.unwrap_or(u64::MAX);
+            let limit = match link.number == ends_at.0 {
+                true => limit.min(ends_at.1),
+                false => limit,
+            };
+            end = self.segment((link.number, limit), segments, end)?.or(end);
         }
+        self.note_torn();
         let ids: Vec<KeyspaceId> = self.tables.keys().copied().collect();
         ids.into_iter().try_for_each(|id| self.write(id))?;
         if self.last_seqno > SeqNo::ZERO {
@@ -105,37 +123,58 @@ impl<'a, 'b> Salvage<'a, 'b> {
         Ok((self.state, self.lost_values, self.edit))
     }
 
+    fn ends_at(&self) -> (FileNumber, u64) {
+        match self.accepted {
+            Some(accepted) => accepted.end.unwrap_or((FileNumber(0), 0)),
+            None => (FileNumber(u64::MAX), u64::MAX),
+        }
+    }
+
+    fn note_torn(&mut self) {
+        let Some(accepted) = self.accepted.filter(|accepted| accepted.torn_records > 0) else {
+            return;
+        };
+        if let Some((number, offset)) = accepted.torn_at {
+            let cause = format!(
+                "the log ends here, as a power cut or damage leaves it: nothing behind was proven \
+                 to be durable; intact records there, which are moved into lost and not kept: {}",
+                accepted.torn_records
+            );
+            self.lost(number, offset, accepted.torn_bytes, cause);
+        }
+    }
+
     fn missing(&mut self, number: FileNumber) {
-        self.state.gaps.push(LogGap {
-            name: FileName::Wal(number).to_string(),
-            offset: 0,
-            len_bytes: None,
-            cause: "the segment is missing".into(),
-        });
+        self.note_gap(number, 0, None, "the segment is missing".into());
     }
 
     fn lost(&mut self, number: FileNumber, offset: u64, len_bytes: u64, cause: String) {
         self.state.lost_bytes += len_bytes;
+        self.note_gap(number, offset, Some(len_bytes), cause);
+    }
+
+    fn note_gap(&mut self, number: FileNumber, offset: u64, len_bytes: Option<u64>, cause: String) {
         self.state.gaps.push(LogGap {
             name: FileName::Wal(number).to_string(),
             offset,
-            len_bytes: Some(len_bytes),
+            len_bytes,
             cause,
+            batches_behind: 0,
+            entries_behind: 0,
         });
     }
 
-    // Gives the end of the last record, if the segment has any.
+    // Of the segment with that number, as far as that offset. Gives the end of the last record, if
+    // it has any.
     fn segment(
         &mut self,
-        link: &Link,
+        (number, limit): (FileNumber, u64),
         segments: &[FileNumber],
         before: Option<(FileNumber, u64)>,
     ) -> Result<Option<(FileNumber, u64)>> {
-        let number = link.number;
         let name = FileName::Wal(number);
         let file = self.env.fs.open_read(&self.dir.join(name.to_string()))?;
         let size_bytes = file.size_bytes();
-        let limit = link.end.unwrap_or(u64::MAX);
         let mut walk = WalSalvage::new(file, name);
         let mut is_first = true;
         let mut end = None;
@@ -228,6 +267,9 @@ impl<'a, 'b> Salvage<'a, 'b> {
             return Ok(());
         }
         self.state.batch_count += 1;
+        if let Some(gap) = self.state.gaps.last_mut() {
+            gap.batches_behind += 1;
+        }
         for entry in batch.entries() {
             let entry = entry?;
             let seqno = entry.trailer.seqno();
@@ -238,6 +280,9 @@ impl<'a, 'b> Salvage<'a, 'b> {
                 continue;
             }
             self.state.entry_count += 1;
+            if let Some(gap) = self.state.gaps.last_mut() {
+                gap.entries_behind += 1;
+            }
             let state = self.keyspace(entry.keyspace)?;
             let placed = Entry {
                 key: entry.key,

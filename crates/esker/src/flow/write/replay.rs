@@ -131,8 +131,8 @@ impl ReplayReport {
 /// What survives is a prefix of the log: behind a segment whose end is lost nothing is read, and
 /// what an earlier recovery has cut off is no part of it (`flow/write/chain`). If
 /// a later segment proves that the lost bytes were once durable, that is `Corruption`; so is a
-/// segment from `first_log` on that is not there, and an entry of a keyspace that was never created:
-/// the manifest says so durably before anything is written to one.
+/// segment from `first_log` on that is not there, and an entry of a keyspace that was never
+/// created: the manifest says so durably before anything is written to one.
 ///
 /// Large values are not read: each was durable before any record that points to it. Only where
 /// nothing proves that a record was durable, its values are held against their checksums; the

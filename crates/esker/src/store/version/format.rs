@@ -48,13 +48,14 @@
 //! Valid if and only if every body ends where its length says, every flag and level is one named
 //! here, keys, names and seqnos are within `base/types/limits.rs`, and a run is 0 below level 0.
 //!
-//! CURRENT is text of two lines, of which the first says which manifest counts: its name, a space,
-//! the CRC32C of that name as eight hexadecimal digits, a line feed. The second is the durable mark:
-//! the offset up to which that manifest was known to be durable, as ten decimal digits, a space, the
-//! CRC32C of name, space and digits, a line feed. CURRENT is valid if and only if it begins with
-//! exactly the first. The second is written over in place after each synced edit, and is never
-//! synced itself: where it is not exactly that, as a power cut may leave it, nothing is known.
-//! A manifest that ends before its mark has lost edits that somebody was told are durable.
+//! CURRENT is text of two lines, of which the first says which manifest counts: its name, a
+//! space, the CRC32C of that name as eight hexadecimal digits, a line feed. The second is the
+//! durable mark: the offset up to which that manifest was known to be durable, as ten decimal
+//! digits, a space, the CRC32C of name, space and digits, a line feed. CURRENT is valid if and only
+//! if it begins with exactly the first. The second is written over in place after each synced edit,
+//! and is never synced itself: where it is not exactly that, as a power cut may leave it, nothing
+//! is known. A manifest that ends before its mark has lost edits that were acknowledged
+//! (docs/decisions/0013-current-says-how-far.md).
 
 use crate::base::codec::checksum::crc32c;
 use crate::base::types::error::{Error, ErrorKind, Result};
