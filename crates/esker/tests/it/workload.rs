@@ -1,9 +1,10 @@
 //! A workload of every kind of write, flush, compaction and reopening, played from a seed.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{self, AtomicU64};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,7 +17,9 @@ use esker::env::signal::Signal;
 use esker::env::sim::clock::SimClock;
 use esker::env::sim::pool::SimPool;
 use esker::env::sim::{CrashMode, SimFs, SimWorld};
-use esker::{Db, Durability, Error, ErrorKind, Keyspace, KeyspaceOptions, WriteOptions};
+use esker::{
+    Db, Durability, Error, ErrorKind, KeyOrder, Keyspace, KeyspaceOptions, Order, WriteOptions,
+};
 
 use crate::journal::{Answer, Deed, Entry, Journal, Life, Loss, Presence};
 use crate::journal::{marker_key, marker_value, rule};
@@ -52,9 +55,30 @@ const SETTINGS: [(&str, &str); 17] = [
 // What is added at a reopening.
 const CHANGED: [(&str, &str); 2] = [("sst.block_size", "1KiB"), ("compression", "none")];
 
+/// The name of the keyspace whose keys are in an order of the user's.
+pub const ORDERED: &str = "ordered";
+
+/// Bytewise, for who does not know that.
+struct AsBytes;
+
+impl Order for AsBytes {
+    fn name(&self) -> &str {
+        "as bytes"
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        left.cmp(right)
+    }
+}
+
+/// An order of the user's, in which keys come as the journal has them.
+pub fn own_order() -> KeyOrder {
+    KeyOrder::Custom(Arc::new(AsBytes))
+}
+
 /// Opens the database of the workload; `is_changed` with some other settings.
 pub fn open(env: Env, is_changed: bool) -> esker::Result<Db> {
-    let mut builder = Db::builder(DIR).env(env);
+    let mut builder = Db::builder(DIR).env(env).known_order(own_order());
     let changed = CHANGED.iter().filter(|_| is_changed);
     let kept = SETTINGS.iter().filter(|(name, _)| {
         let mut others = CHANGED.iter();
@@ -67,8 +91,9 @@ pub fn open(env: Env, is_changed: bool) -> esker::Result<Db> {
 }
 
 /// Opens the database of the workload for reading only.
-pub fn open_read_only(env: Env) -> esker::Result<Db> {
-    let builder = Db::builder(DIR).env(env).read_only(true);
+pub fn open_read_only(dir: &Path, env: Env) -> esker::Result<Db> {
+    let builder = Db::builder(dir).env(env).read_only(true);
+    let builder = builder.known_order(own_order());
     builder.set("merge_operator", "append:,")?.open()
 }
 
@@ -106,7 +131,7 @@ impl Pool for Patient {
     }
 
     fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {
-        let waits = self.waits.fetch_add(1, Ordering::Relaxed);
+        let waits = self.waits.fetch_add(1, atomic::Ordering::Relaxed);
         assert!(waits < WAITS_MAX, "an endless loop");
         self.inner.wait(signal, seen, timeout)
     }
@@ -132,13 +157,14 @@ pub struct Stage {
     pub errors: Vec<ErrorKind>,
     /// Whether an error ends the test.
     pub is_strict: bool,
+    /// Whether it is opened with other settings.
+    pub is_changed: bool,
     world: SimWorld,
     watched: WatchedFs,
     eye: Option<Eye>,
     lie: Lie,
     random: Random,
     number: u32,
-    is_changed: bool,
 }
 
 impl Stage {
@@ -504,6 +530,9 @@ impl Stage {
             value_threshold_bytes: 400,
             ..KeyspaceOptions::default()
         };
+        if name == ORDERED {
+            options.order = own_order();
+        }
         options.sst.file_size_bytes = 16 << 10;
         options.compaction.l0_trigger = 2;
         options.compaction.base_level_bytes = 64 << 10;
@@ -613,8 +642,7 @@ impl Stage {
         if self.hear("checkpoint", made).is_none() {
             return;
         }
-        let copy = Db::builder(dir).env(self.env()).read_only(true);
-        let copy = copy.set("merge_operator", "append:,").unwrap().open();
+        let copy = open_read_only(dir, self.env());
         self.compare_with(&copy.unwrap(), Loss::Kill).unwrap();
         for name in self.sim.list(dir).unwrap() {
             self.sim.remove_file(&dir.join(name)).unwrap();

@@ -57,10 +57,15 @@ impl SimFs {
         image
     }
 
+    /// What a killed process would leave at this moment; this disk goes on.
+    pub fn kill_image(&self) -> SimFs {
+        SimFs::from_disk(self.disk().kill_image())
+    }
+
     /// A killed process: everything written is there; what was not synced is still unsynced.
     /// Every handle of this file system fails from now on.
     pub fn kill(&self) -> SimFs {
-        let image = SimFs::from_disk(self.disk().kill_image());
+        let image = self.kill_image();
         self.power_off();
         image
     }
