@@ -8,7 +8,8 @@
 //! 4. it is renamed, and the directory synced again: from here on the new manifest counts.
 //!
 //! A crash before the rename leaves the old manifest in force, one behind it the new; both are
-//! whole, and hold every edit that was acknowledged. The loser of the two is the janitor's.
+//! whole, and hold every edit that was acknowledged. The old one is removed at the end; after a
+//! crash the loser of the two is the janitor's.
 //!
 //! After opening, no edit goes behind those of an earlier life, where a torn one may lie: the
 //! first edit begins a new manifest. So opening a database and closing it again writes nothing.
@@ -158,8 +159,9 @@ impl Manifest {
         if let Err(error) = swap_current(&*self.fs, &self.dir) {
             return Err(self.fail(error));
         }
-        self.number = number;
+        let before = std::mem::replace(&mut self.number, number);
         self.log = Log::Ours(log);
+        self.remove(FileName::Manifest(before));
         Ok(Arc::new(next))
     }
 
@@ -173,12 +175,14 @@ impl Manifest {
 
     // Gives back the space of a manifest that could not be finished.
     fn discard(&self, number: FileNumber) {
-        let names = [FileName::Manifest(number), FileName::CurrentTemporary];
-        for name in names {
-            // Where even that fails the file is only a nuisance: nothing names it, and the next
-            // attempt removes it.
-            let _ = self.fs.remove_file(&self.dir.join(name.to_string()));
-        }
+        self.remove(FileName::Manifest(number));
+        self.remove(FileName::CurrentTemporary);
+    }
+
+    fn remove(&self, name: FileName) {
+        // Where even that fails the file is only a nuisance: nothing names it, and the next
+        // attempt, or the next opening, removes it.
+        let _ = self.fs.remove_file(&self.dir.join(name.to_string()));
     }
 }
 

@@ -46,10 +46,10 @@ pub fn read_manifest(
     orders: &Orders,
 ) -> Result<(Version, ManifestReport)> {
     let mut current = read_current(fs, dir)?;
-    for _ in 0..CURRENT_TRIES {
-        let path = dir.join(FileName::Manifest(current.manifest).to_string());
-        if fs.exists(&path)? {
-            break;
+    for _ in 1..CURRENT_TRIES {
+        match read_numbered(fs, dir, current, orders) {
+            Err(error) if error.is_missing_file() => {}
+            read => return read,
         }
         // Another process may have begun the next manifest, and removed this one, in between.
         let again = read_current(fs, dir)?;

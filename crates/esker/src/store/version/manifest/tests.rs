@@ -96,6 +96,8 @@ fn a_full_manifest_is_followed_by_another() {
     let version = manifest.append(&large_edit("b")).unwrap();
     assert!(manifest.number() > first);
     assert!(version.next_file > manifest.number());
+    let first = dir().join(FileName::Manifest(first).to_string());
+    assert!(!fs.fs().exists(&first).unwrap());
     let (_, again, report) = reopen(&fs).unwrap();
     assert_eq!(said(&again), said(&version));
     assert_eq!((report.edit_count, report.manifest), (0, manifest.number()));
