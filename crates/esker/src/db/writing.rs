@@ -116,12 +116,8 @@ pub fn write(
         unchanged,
     };
     let outcome = match core.committer.commit(batch, &commit) {
-        Err(error) if error.kind() == ErrorKind::OutOfSpace => again(core, batch, &commit)?,
-        Err(error) if error.kind() == ErrorKind::OutOfFiles && !options.no_wait => {
-            close_finished(core)?;
-            core.committer.commit(batch, &commit)?
-        }
-        other => other?,
+        Ok(outcome) => outcome,
+        Err(error) => again(core, batch, &commit, error)?,
     };
     match outcome {
         Outcome::Conflict => Ok(false),
@@ -135,9 +131,29 @@ pub fn write(
                 core.board.add(Tick::ValueLogBytes, large_bytes);
             }
             core.board.add(Tick::WalBytes, applied.logged_bytes);
-            follow_up(core, applied);
+            if applied.has_work() {
+                follow_up(core, applied);
+            }
             Ok(true)
         }
+    }
+}
+
+// A commit failed and wrote nothing: tries once more where what it lacked can be had.
+#[cold]
+fn again(
+    core: &Arc<Core>,
+    batch: &mut Batch<'_>,
+    commit: &CommitOptions<'_>,
+    error: Error,
+) -> Result<Outcome> {
+    match error.kind() {
+        ErrorKind::OutOfSpace => once_there_is_space(core, batch, commit),
+        ErrorKind::OutOfFiles if !commit.no_wait => {
+            close_finished(core)?;
+            core.committer.commit(batch, commit)
+        }
+        _ => Err(error),
     }
 }
 
@@ -151,7 +167,11 @@ fn close_finished(core: &Core) -> Result<()> {
 // The disk may have drained since: looks, and tries once more. What waits to be flushed goes on
 // too: this very write may need the memory. At `disk_limit` it tries for as long as anything is
 // under way, which may give space back; and what memtables overwrote is found out for that, once.
-fn again(core: &Arc<Core>, batch: &mut Batch<'_>, commit: &CommitOptions<'_>) -> Result<Outcome> {
+fn once_there_is_space(
+    core: &Arc<Core>,
+    batch: &mut Batch<'_>,
+    commit: &CommitOptions<'_>,
+) -> Result<Outcome> {
     let since = core.env.clock.monotonic();
     let mut has_sealed = false;
     loop {
@@ -184,6 +204,7 @@ fn again(core: &Arc<Core>, batch: &mut Batch<'_>, commit: &CommitOptions<'_>) ->
     }
 }
 
+#[cold]
 fn follow_up(core: &Arc<Core>, applied: Applied) {
     if applied.has_rotated
         || applied.has_values_rotated

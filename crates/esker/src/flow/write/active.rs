@@ -71,6 +71,20 @@ pub struct Applied {
     pub logged_bytes: u64,
 }
 
+impl Applied {
+    /// Whether the background has anything to do because of the write, as after few of them.
+    #[inline]
+    pub fn has_work(&self) -> bool {
+        // Without branches: mostly all have to be looked at.
+        self.has_sealed
+            | self.has_rotated
+            | self.has_grown
+            | self.has_values_rotated
+            | self.has_values_due
+            | self.has_values_unwatched
+    }
+}
+
 impl Active {
     /// No keyspace, no log yet; the last write had `last_seqno`, and the log that recovery read
     /// ended at `recovered_end` and is made of `segments_used`, numbers and bytes.
@@ -200,7 +214,9 @@ impl Active {
             before = 0;
         }
         let log = self.log.as_mut().expect("a rotation leaves a live log");
-        set_synced(log, sync);
+        if let Some(durable) = sync.durable_in(log.number()) {
+            log.set_synced(durable.max(EARLIER_DURABLE));
+        }
         let offset = log.append(batch).map_err(torn)?;
         applied.logged_bytes = offset - before;
         sync.wrote(LogPosition {
@@ -217,15 +233,12 @@ impl Active {
         let Some(log) = &mut self.log else {
             return Ok(());
         };
-        let end = LogPosition {
-            segment: log.number(),
-            offset: log.end_offset(),
-        };
+        let end = log.end_offset();
         // Behind a mark the log is longer than what was synced: there is never a second one.
-        if sync.synced() != Some(end) {
+        if sync.durable_in(log.number()) != Some(end) {
             return Ok(());
         }
-        set_synced(log, sync);
+        log.set_synced(end);
         log.append_mark().map_err(torn)
     }
 
@@ -374,16 +387,6 @@ impl Active {
     /// Ids of all keyspaces.
     pub fn keyspaces(&self) -> Vec<KeyspaceId> {
         self.tables.keys().copied().collect()
-    }
-}
-
-fn set_synced(log: &mut WalWriter, sync: &SyncGroup) {
-    if let Some(synced) = sync.synced()
-        && synced.segment == log.number()
-    {
-        log.set_synced(synced.offset);
-    } else if sync.is_all_durable_before(log.number()) {
-        log.set_synced(EARLIER_DURABLE);
     }
 }
 

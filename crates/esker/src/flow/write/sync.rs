@@ -90,17 +90,21 @@ impl SyncGroup {
         self.state().written = Some(position);
     }
 
-    /// How far the log is known to be durable.
-    pub fn synced(&self) -> Option<LogPosition> {
-        self.state().synced
-    }
-
-    /// Whether every segment before `segment` is known to be durable.
-    pub fn is_all_durable_before(&self, segment: FileNumber) -> bool {
-        self.state()
-            .unsynced
-            .first()
+    /// How much of `segment` is known to be durable, and every earlier segment with it; `None`
+    /// when something of those may not be.
+    #[inline]
+    pub fn durable_in(&self, segment: FileNumber) -> Option<u64> {
+        // One look for both: every write asks.
+        let state = self.state();
+        if let Some(synced) = state.synced
+            && synced.segment == segment
+        {
+            return Some(synced.offset);
+        }
+        let oldest = state.unsynced.first();
+        oldest
             .is_none_or(|(oldest, _)| *oldest >= segment)
+            .then_some(0)
     }
 
     /// Returns when everything up to `position`, which was told to [`SyncGroup::wrote`], is

@@ -128,7 +128,7 @@ fn nobody_is_told_before_a_sync_that_began_after_the_write() {
         let other = spawn(&log, |log| log.write_and_sync(false));
         assert!(log.write_and_sync(false));
         assert!(other.join().expect("its claims hold"));
-        assert!(log.group.synced() == Some(at(0, 20)));
+        assert!(log.group.durable_in(FileNumber(1)) == Some(20));
     });
 }
 
@@ -183,7 +183,7 @@ fn the_background_and_a_writer_hear_of_the_same_failure() {
         let synced = log.group.sync_through(at(segment, offset), &Patient);
         assert!(synced.is_err());
         assert!(!background.join().expect("its claims hold"));
-        assert!(!log.group.is_all_durable_before(FileNumber(2)));
+        assert!(log.group.durable_in(FileNumber(2)).is_none());
     });
 }
 
@@ -197,7 +197,7 @@ fn the_background_never_forgets_an_ended_segment() {
         let background = spawn(&log, |log| {
             let finished = log.group.sync_finished(&Patient);
             assert!(finished.is_ok() && log.segments[0].holds(10));
-            assert!(log.group.is_all_durable_before(FileNumber(2)));
+            assert!(log.group.durable_in(FileNumber(2)).is_some());
         });
         let synced = log.group.sync_through(at(segment, offset), &Patient);
         assert!(synced.is_ok() && log.segments[0].holds(10) && log.segments[1].holds(10));

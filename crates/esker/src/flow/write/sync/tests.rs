@@ -59,7 +59,10 @@ fn a_sync_covers_all_that_was_written_before_it() {
     assert_eq!(probe.count(), 1);
     group.wrote(at(1, 30));
     group.sync_through(at(1, 30), &*env.pool).unwrap();
-    assert_eq!((probe.count(), group.synced()), (2, Some(at(1, 30))));
+    assert_eq!(
+        (probe.count(), group.durable_in(FileNumber(1))),
+        (2, Some(30))
+    );
 }
 
 #[test]
@@ -76,9 +79,9 @@ fn earlier_segments_are_synced_first_and_once() {
     group.wrote(at(1, 10));
     group.add_segment(FileNumber(2), second.clone());
     group.wrote(at(2, 10));
-    assert!(!group.is_all_durable_before(FileNumber(2)));
+    assert!(group.durable_in(FileNumber(2)).is_none());
     group.sync_through(at(2, 10), &*env.pool).unwrap();
-    assert!(group.is_all_durable_before(FileNumber(2)));
+    assert!(group.durable_in(FileNumber(2)).is_some());
     group.wrote(at(2, 20));
     group.sync_all(&*env.pool).unwrap();
     assert_eq!((first.count(), second.count()), (1, 2));
@@ -118,7 +121,7 @@ fn after_a_failed_sync_the_background_does_not_try_again() {
     group.add_segment(FileNumber(2), Probe::new(u64::MAX));
     assert!(group.sync_finished(&*env.pool).is_err());
     assert!(group.sync_finished(&*env.pool).is_err());
-    assert!(!group.is_all_durable_before(FileNumber(2)));
+    assert!(group.durable_in(FileNumber(2)).is_none());
     assert_eq!(probe.0.load(Ordering::SeqCst), 1);
 }
 
@@ -179,7 +182,7 @@ fn threads_share_syncs_and_none_returns_early() {
     }
     let total = THREADS as u64 * WRITES;
     assert!(disk.sync_count.load(Ordering::SeqCst) <= total);
-    assert_eq!(group.synced(), Some(at(1, total)));
+    assert_eq!(group.durable_in(FileNumber(1)), Some(total));
 }
 
 /// Threads, and what lingers there does so until what it lingers for has come.
