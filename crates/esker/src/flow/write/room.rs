@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::env::bundle::Env;
-use crate::env::primitives::RwLock;
 use crate::env::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use crate::env::primitives::{Mutex, MutexGuard, RwLock};
 use crate::flow::throttle::{RATE_UNLIMITED, Throttle};
 use crate::flow::write::gate::Gate;
 use crate::store::batch::writer::Batch;
@@ -24,12 +24,22 @@ const DELAY_MAX: Duration = Duration::from_millis(50);
 /// flushes.
 const FLOOR_DIVISOR: usize = 32;
 
+/// What memtables share.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    budget_bytes: usize,
+    /// What flushed ones take that readers hold.
+    pinned_bytes: usize,
+}
+
 /// Memory and rates of the write path. Set from above, read by every write.
 #[derive(Debug)]
 pub struct WriteRoom {
-    budget_bytes: AtomicUsize,
+    memory: Mutex<Memory>,
+    /// What follows from `memory`: every write looks at it.
+    live_bytes_max: AtomicUsize,
+    sealed_bytes_max: AtomicUsize,
     sealed_bytes: AtomicUsize,
-    pinned_bytes: AtomicUsize,
     log_bytes_max: AtomicU64,
     /// Its signal is what writers wait on: for memory, for a rate, or to be refused.
     gate: Arc<Gate>,
@@ -38,15 +48,40 @@ pub struct WriteRoom {
     stalled_ns: AtomicU64,
 }
 
+impl Memory {
+    /// What those may take now that are not flushed. Flushed ones that readers hold count beside
+    /// it, at the cost of the cache, up to one and a half times the budget, so that a few long
+    /// scans slow nobody down; beyond that each new cursor pins less than the one before, whatever
+    /// is written meanwhile.
+    fn left_bytes(&self) -> usize {
+        let budget = self.budget_bytes;
+        let left = (budget.saturating_mul(5) / 2).saturating_sub(self.pinned_bytes);
+        left.clamp(budget / FLOOR_DIVISOR, budget)
+    }
+
+    fn live_bytes_max(&self) -> usize {
+        self.left_bytes() / 3
+    }
+
+    fn sealed_bytes_max(&self) -> usize {
+        self.left_bytes() / 3 * 2
+    }
+}
+
 // All atomics here are advice that writers act on a little earlier or later, so Relaxed will do.
 impl WriteRoom {
     /// Room for memtables of `budget_bytes` in all, and for a log of `log_bytes_max`, behind
     /// that gate.
     pub fn new(budget_bytes: usize, log_bytes_max: u64, gate: Arc<Gate>) -> WriteRoom {
+        let memory = Memory {
+            budget_bytes,
+            pinned_bytes: 0,
+        };
         WriteRoom {
-            budget_bytes: AtomicUsize::new(budget_bytes),
+            memory: Mutex::new(memory),
+            live_bytes_max: AtomicUsize::new(memory.live_bytes_max()),
+            sealed_bytes_max: AtomicUsize::new(memory.sealed_bytes_max()),
             sealed_bytes: AtomicUsize::new(0),
-            pinned_bytes: AtomicUsize::new(0),
             log_bytes_max: AtomicU64::new(log_bytes_max),
             gate,
             is_any_throttled: AtomicBool::new(false),
@@ -58,27 +93,18 @@ impl WriteRoom {
     /// Most bytes that live memtables may take: a third, so that two thirds can wait for their
     /// flush while writers go on.
     pub fn live_bytes_max(&self) -> usize {
-        self.budget_bytes() / 3
-    }
-
-    /// What memtables may take now. Flushed ones that readers hold count beside it, at the cost of
-    /// the cache, up to one and a half times the budget, so that a few long scans slow nobody down;
-    /// beyond that each new cursor pins less than the one before, whatever is written meanwhile.
-    fn budget_bytes(&self) -> usize {
-        let budget = self.budget_bytes.load(Ordering::Relaxed);
-        let pinned = self.pinned_bytes.load(Ordering::Relaxed);
-        let left = (budget.saturating_mul(5) / 2).saturating_sub(pinned);
-        left.clamp(budget / FLOOR_DIVISOR, budget)
+        self.live_bytes_max.load(Ordering::Relaxed)
     }
 
     /// Bytes of pages of earlier memtables that may wait for the next ones, where live and sealed
     /// ones have `held_bytes`: what the budget has left, and no more than four times that, so that
     /// little waits where little is written.
     pub fn spare_bytes_max(&self, held_bytes: usize) -> usize {
-        let left = self
-            .budget_bytes
-            .load(Ordering::Relaxed)
-            .saturating_sub(held_bytes + self.pinned_bytes.load(Ordering::Relaxed));
+        let Memory {
+            budget_bytes,
+            pinned_bytes,
+        } = *self.memory();
+        let left = budget_bytes.saturating_sub(held_bytes + pinned_bytes);
         left.min(held_bytes.saturating_mul(4))
     }
 
@@ -89,7 +115,7 @@ impl WriteRoom {
 
     /// Sets what memtables and the log may take, as in [`WriteRoom::new`], and wakes who waits.
     pub fn set_budget(&self, budget_bytes: usize, log_bytes_max: u64) {
-        self.budget_bytes.store(budget_bytes, Ordering::Relaxed);
+        self.set_memory(|memory| memory.budget_bytes = budget_bytes);
         self.log_bytes_max.store(log_bytes_max, Ordering::Relaxed);
         self.gate.changed.raise();
     }
@@ -103,8 +129,8 @@ impl WriteRoom {
     /// Tells how many bytes of flushed memtables readers hold, and wakes who waits when they are
     /// fewer.
     pub fn set_pinned_bytes(&self, bytes: usize) {
-        let before = self.pinned_bytes.swap(bytes, Ordering::Relaxed);
-        if bytes < before {
+        let before = self.set_memory(|memory| memory.pinned_bytes = bytes);
+        if bytes < before.pinned_bytes {
             self.gate.changed.raise();
         }
     }
@@ -162,7 +188,25 @@ impl WriteRoom {
     }
 
     fn has_memory(&self) -> bool {
-        self.sealed_bytes.load(Ordering::Relaxed) <= self.budget_bytes() / 3 * 2
+        let max = self.sealed_bytes_max.load(Ordering::Relaxed);
+        self.sealed_bytes.load(Ordering::Relaxed) <= max
+    }
+
+    /// Changes it, and what follows from it; what it was before.
+    fn set_memory(&self, change: impl FnOnce(&mut Memory)) -> Memory {
+        // Held to the end: of two who change it, the later one must leave what follows from both.
+        let mut memory = self.memory();
+        let before = *memory;
+        change(&mut memory);
+        self.live_bytes_max
+            .store(memory.live_bytes_max(), Ordering::Relaxed);
+        self.sealed_bytes_max
+            .store(memory.sealed_bytes_max(), Ordering::Relaxed);
+        before
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait_for_rate(&self, batch: &Batch<'_>, no_wait: bool, env: &Env) -> Result<()> {
