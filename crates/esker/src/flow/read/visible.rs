@@ -324,14 +324,14 @@ impl<C: Cursor> VisibleCursor<C> {
     /// entries of `self.key` are not looked at any more.
     fn find_backward(&mut self, is_passing: bool) -> Result<bool> {
         let mut steps = 0_u64;
-        while is_passing && self.inner.is_valid() && user_key_of(&self.inner) == self.key {
+        while is_passing && self.inner.is_valid() && self.inner.user_key() == self.key {
             steps += 1;
             let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
             self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
         }
         let (mut covered_steps, mut hidden_steps) = (0_u64, 0_u64);
         while self.inner.is_valid() {
-            let user_key = user_key_of(&self.inner);
+            let user_key = self.inner.user_key();
             if self.reader.range.is_below(&self.reader.order, user_key) {
                 return Ok(false);
             }
@@ -345,7 +345,7 @@ impl<C: Cursor> VisibleCursor<C> {
             if self.inner.is_surely_newest() && self.settle_here()? {
                 return Ok(true);
             }
-            let user_key = user_key_of(&self.inner);
+            let user_key = self.inner.user_key();
             user_key.clone_into(&mut self.key);
             if let Some(value) = self.settle_backward(&mut hidden_steps)? {
                 self.value = value;
@@ -450,7 +450,7 @@ impl<C: Cursor> VisibleCursor<C> {
             (None, Way::Forward) => self.inner.next()?,
             (None, Way::Back) => self.inner.prev()?,
             (Some(trailer), _) => {
-                aim(&mut self.target, user_key_of(&self.inner), trailer);
+                aim(&mut self.target, self.inner.user_key(), trailer);
                 self.inner.skip_to(&self.target)?
             }
         };
@@ -459,7 +459,7 @@ impl<C: Cursor> VisibleCursor<C> {
 
     /// Leaves a hidden entry behind: one step, or its source sent behind what is hidden.
     fn pass_hidden(&mut self, way: Way, is_stretch: bool) -> Result<()> {
-        let (user_key, source) = (user_key_of(&self.inner), self.inner.source_index());
+        let (user_key, source) = (self.inner.user_key(), self.inner.source_index());
         let shade = &self.reader.shade;
         let skip = is_stretch.then(|| match way {
             Way::Forward => shade.skip_forward(user_key, source),
@@ -475,11 +475,15 @@ impl<C: Cursor> VisibleCursor<C> {
 
     /// The inner cursor's value from `start` on: the user's, or where it lies.
     fn part_from(&self, start: usize) -> Result<Bytes> {
-        let raw = self.inner.value_bytes()?;
-        Ok(raw.slice(start..raw.len()))
+        match (self.inner.value_bytes()?, start) {
+            (raw, 0) => Ok(raw),
+            (raw, _) => Ok(raw.slice(start..raw.len())),
+        }
     }
 
     /// The inner cursor's value, of which `part` is the user's.
+    // Always: as an argument it would lie in memory, for those entries too that need none of this.
+    #[inline(always)]
     fn lazy(&self, part: Part) -> Result<LazyValue> {
         let value = LazyValue::of(self.part_from(part.start)?, part.is_apart);
         Ok(value.until(part.expiry_unix_s))
@@ -490,10 +494,6 @@ impl<C: Cursor> VisibleCursor<C> {
         let now = self.reader.now_unix_s;
         fate(user_key, trailer, || self.inner.value(), now)
     }
-}
-
-fn user_key_of<C: Cursor>(cursor: &C) -> &[u8] {
-    key::user_key(cursor.key())
 }
 
 #[cfg(test)]
