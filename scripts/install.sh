@@ -50,6 +50,13 @@ type_h=$includedir/type.h
 # `type.h` is a name that others may have taken; that of kvs, ours or the original, says so inside.
 is_of_kvs() { grep -q KVS_TYPE "$1"; }
 
+# What only a debugger wants is 40 of the tool's 47 MB, and most of the library.
+strip_debug() {
+    if ! command -v strip >/dev/null || ! strip --strip-unneeded "$1"; then
+        echo "install: no strip here (package binutils): $1 is larger than it need be" >&2
+    fi
+}
+
 install_all() {
     [ -f "$library" ] || fail "$library is not there; build it with: make libs"
     if [ -f "$destdir$type_h" ] && ! is_of_kvs "$destdir$type_h"; then
@@ -57,6 +64,7 @@ install_all() {
     fi
     install -d "$destdir$libdir/pkgconfig" "$destdir$includedir"
     install -m 644 "$library" "$destdir$libdir/$real"
+    strip_debug "$destdir$libdir/$real"
     ln -sf "$real" "$destdir$libdir/$soname"
     # Programs that were linked against the original look for this name when they start, too.
     ln -sf "$soname" "$destdir$libdir/libkvs.so"
@@ -81,10 +89,7 @@ install_tool() {
     [ -x "$tool" ] || fail "$tool is not there; build it with: make libs"
     install -d "$destdir$bindir" "$destdir$datadir/man/man1"
     install -m 755 "$tool" "$destdir$bindir/esker"
-    # What a debugger would want is 40 of its 47 MB.
-    if ! command -v strip >/dev/null || ! strip "$destdir$bindir/esker"; then
-        echo "install: no strip here (package binutils): the tool is larger than it need be" >&2
-    fi
+    strip_debug "$destdir$bindir/esker"
     "$tool" man --dir "$destdir$datadir/man/man1"
     chmod 644 "$destdir$datadir"/man/man1/esker.1 "$destdir$datadir"/man/man1/esker-*.1
     local shell place

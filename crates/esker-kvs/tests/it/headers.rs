@@ -59,6 +59,15 @@ fn the_library_offers_what_the_header_declares() {
 }
 
 #[test]
+fn the_installed_library_has_nothing_for_debuggers() {
+    // It was 33 MB, nine tenths of which no program reads.
+    let library = fs::read(installed().prefix().join("lib/libkvs.so.1")).unwrap();
+    for section in [&b".symtab\0"[..], b".debug_info\0", b".debug_line\0"] {
+        assert!(!library.windows(section.len()).any(|bytes| bytes == section));
+    }
+}
+
+#[test]
 fn what_is_installed_is_found_and_taken_away() {
     // Into a directory for packages, where a strange type.h makes it stop; then gone again.
     let stage = tempfile::tempdir().unwrap();
