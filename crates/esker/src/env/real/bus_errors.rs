@@ -7,7 +7,8 @@
 //! that memory, and whoever copied asks [`Guarded::has_failed`] behind it. Any other SIGBUS goes on
 //! to the handler that was there before, as if there were none of ours: Rust's own, which looks for
 //! overflown stacks, that of a Java machine or a reporter of crashes, or the system's,
-//! which ends the process. Why a handler and not a call ahead of each store: docs/decisions/0013.
+//! which ends the process. Why a handler and not a call ahead of each store:
+//! docs/decisions/0013-a-store-that-fails.md.
 //!
 //! The handler stays installed. One that is installed later and does not pass on what it does not
 //! know takes this away again: then a failed store ends the process, and harms nothing else.

@@ -55,7 +55,7 @@
 //! if it begins with exactly the first. The second is written over in place after each synced edit,
 //! and is never synced itself: where it is not exactly that, as a power cut may leave it, nothing
 //! is known. A manifest that ends before its mark has lost edits that were acknowledged
-//! (docs/decisions/0013-current-says-how-far.md).
+//! (docs/decisions/0014-current-says-how-far.md).
 
 use crate::base::codec::checksum::crc32c;
 use crate::base::types::error::{Error, ErrorKind, Result};
