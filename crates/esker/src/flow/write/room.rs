@@ -38,7 +38,6 @@ pub struct WriteRoom {
     memory: Mutex<Memory>,
     /// What follows from `memory`: every write looks at it.
     live_bytes_max: AtomicUsize,
-    sealed_bytes_max: AtomicUsize,
     sealed_bytes: AtomicUsize,
     log_bytes_max: AtomicU64,
     /// Its signal is what writers wait on: for memory, for a rate, or to be refused.
@@ -62,10 +61,6 @@ impl Memory {
     fn live_bytes_max(&self) -> usize {
         self.left_bytes() / 3
     }
-
-    fn sealed_bytes_max(&self) -> usize {
-        self.left_bytes() / 3 * 2
-    }
 }
 
 // All atomics here are advice that writers act on a little earlier or later, so Relaxed will do.
@@ -80,7 +75,6 @@ impl WriteRoom {
         WriteRoom {
             memory: Mutex::new(memory),
             live_bytes_max: AtomicUsize::new(memory.live_bytes_max()),
-            sealed_bytes_max: AtomicUsize::new(memory.sealed_bytes_max()),
             sealed_bytes: AtomicUsize::new(0),
             log_bytes_max: AtomicU64::new(log_bytes_max),
             gate,
@@ -188,8 +182,7 @@ impl WriteRoom {
     }
 
     fn has_memory(&self) -> bool {
-        let max = self.sealed_bytes_max.load(Ordering::Relaxed);
-        self.sealed_bytes.load(Ordering::Relaxed) <= max
+        self.sealed_bytes.load(Ordering::Relaxed) <= self.live_bytes_max() * 2
     }
 
     /// Changes it, and what follows from it; what it was before.
@@ -200,8 +193,6 @@ impl WriteRoom {
         change(&mut memory);
         self.live_bytes_max
             .store(memory.live_bytes_max(), Ordering::Relaxed);
-        self.sealed_bytes_max
-            .store(memory.sealed_bytes_max(), Ordering::Relaxed);
         before
     }
 
