@@ -33,6 +33,7 @@ pub mod open_keyspace;
 pub mod assemble;
 pub mod directory;
 pub mod log_survey;
+pub mod beside_writer;
 pub mod torn_log;
 pub mod recover;
 pub mod live_settings;

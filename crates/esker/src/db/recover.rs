@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::db::assemble::{Opened, Parts, assemble};
+use crate::db::beside_writer::{DAMAGED_TRIES_MAX, tries_max};
 use crate::db::core::Core;
 use crate::db::directory::prepare_directory;
 use crate::db::identity;
@@ -28,14 +29,6 @@ use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{Orders, Version};
 use crate::store::vlog::open_values::OpenValues;
 use crate::store::vlog::value_pool::ValuePool;
-
-/// How often a database that is read only is begun to be read. A busy writer overtakes a reader
-/// now and then, and one whose memtables are small, so that it flushes some hundred times a second,
-/// ten times in a row.
-const READ_TRIES_MAX: usize = 64;
-
-/// How often it is begun to be read when it seems to be damaged.
-const DAMAGED_TRIES_MAX: usize = 6;
 
 /// Opens what is in the directory, or creates it.
 pub fn open(mut parts: Parts) -> Result<Arc<Core>> {
@@ -73,7 +66,7 @@ fn open_read_only(parts: &Parts) -> Result<Arc<Core>> {
     loop {
         tries += 1;
         let read = read_as_it_is(parts);
-        let tries_max = match &read {
+        let most = match &read {
             // Whole records behind one that was just being written look like damage too. Read again
             // they are whole, or the log is torn at the same place.
             Ok(core) if core.replayed.torn_records > 0 && core.replayed.torn_at != torn_at => {
@@ -81,15 +74,9 @@ fn open_read_only(parts: &Parts) -> Result<Arc<Core>> {
                 DAMAGED_TRIES_MAX
             }
             Ok(_) => return read,
-            Err(error) if error.kind() == ErrorKind::Busy => READ_TRIES_MAX,
-            // Damage may be a record that was just being written, and a segment that never held
-            // anything is given away without a word.
-            Err(error) if error.kind() == ErrorKind::Corruption || error.is_missing_file() => {
-                DAMAGED_TRIES_MAX
-            }
-            Err(_) => return read,
+            Err(error) => tries_max(error),
         };
-        if tries >= tries_max {
+        if tries >= most {
             return read;
         }
     }

@@ -8,13 +8,13 @@
 //! is held already stays held, so that each try has less to do.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
 use crate::db::backup::checkpoint::{copy_front, finish, in_new_directory, link_or_copy};
+use crate::db::beside_writer::tries_max;
 use crate::db::log_survey::segments_of;
 use crate::env::bundle::Env;
 use crate::env::fs::AppendFile;
@@ -26,14 +26,6 @@ use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{Orders, Version};
 use crate::store::vlog::pointer::ValuePointer;
 use crate::store::wal::reader::{Tail, WalReader};
-
-/// How often the log is copied. It is copied faster than it is written, so even a process that
-/// flushes all the time gets ahead a few times at most.
-const TRIES_MAX: usize = 64;
-
-/// How often what looks like damage is tried again: it may have been in the middle of being
-/// written.
-const DAMAGE_TRIES_MAX: usize = 6;
 
 /// Makes a database in the directory `target` from the one in `dir`, whoever has that open: it is
 /// not locked, and nothing is written there.
@@ -108,18 +100,9 @@ impl CopyBeside<'_> {
         let mut tries = 0;
         loop {
             tries += 1;
-            let error = match self.try_to_take() {
-                Ok(taken) => return Ok(taken),
-                Err(error) => error,
-            };
-            let tries_max = match error.kind() {
-                ErrorKind::Busy => TRIES_MAX,
-                ErrorKind::Corruption => DAMAGE_TRIES_MAX,
-                _ if error.is_missing_file() => DAMAGE_TRIES_MAX,
-                _ => return Err(error),
-            };
-            if tries >= tries_max {
-                return Err(error);
+            match self.try_to_take() {
+                Err(error) if tries < tries_max(&error) => {}
+                taken => return taken,
             }
         }
     }
@@ -273,11 +256,11 @@ impl CopyBeside<'_> {
         Ok(())
     }
 
-    fn path_of(&self, name: FileName) -> std::path::PathBuf {
+    fn path_of(&self, name: FileName) -> PathBuf {
         self.dir.join(name.to_string())
     }
 
-    fn target_of(&self, name: FileName) -> std::path::PathBuf {
+    fn target_of(&self, name: FileName) -> PathBuf {
         self.target.join(name.to_string())
     }
 }
@@ -325,15 +308,10 @@ fn note_values_of(
 ) -> Result<()> {
     for entry in batch.entries() {
         let entry = entry?;
-        let placed = Entry {
-            key: entry.key,
-            trailer: entry.trailer,
-            value: entry.value,
-        };
         let state = version.keyspace(entry.keyspace);
         // Values of flushed entries may have been moved or removed since.
         let is_wanted = state.is_some_and(|state| entry.trailer.seqno() > state.flushed);
-        if let Some(pointer) = ValuePointer::of(&placed)?.filter(|_| is_wanted) {
+        if let Some(pointer) = ValuePointer::of(&entry.in_keyspace())?.filter(|_| is_wanted) {
             let end = u64::from(pointer.offset) + u64::from(pointer.len);
             let known = ends.entry(pointer.segment).or_default();
             *known = end.max(*known);

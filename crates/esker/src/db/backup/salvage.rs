@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::key::Trailer;
@@ -284,13 +283,8 @@ impl<'a, 'b> Salvage<'a, 'b> {
                 gap.entries_behind += 1;
             }
             let state = self.keyspace(entry.keyspace)?;
-            let placed = Entry {
-                key: entry.key,
-                trailer: entry.trailer,
-                value: entry.value,
-            };
             let (mut trailer, mut value) = (entry.trailer, entry.value);
-            if let Some((segment, error)) = self.segments.lost_value(&placed)? {
+            if let Some((segment, error)) = self.segments.lost_value(&entry.in_keyspace())? {
                 // It was durable, so what is older must not pass for the newest.
                 (trailer, value) = (Trailer::new(seqno, Kind::Delete), &[]);
                 let key = Bytes::copy_of(entry.key);
@@ -318,13 +312,8 @@ impl<'a, 'b> Salvage<'a, 'b> {
         for entry in batch.entries() {
             let entry = entry?;
             let is_new = |flushed: &SeqNo| entry.trailer.seqno() > *flushed;
-            let placed = Entry {
-                key: entry.key,
-                trailer: entry.trailer,
-                value: entry.value,
-            };
             if self.flushed.get(&entry.keyspace).is_some_and(is_new)
-                && let Some((_, error)) = self.segments.lost_value(&placed)?
+                && let Some((_, error)) = self.segments.lost_value(&entry.in_keyspace())?
             {
                 return Ok(Some(format!("a large value of it is lost: {error}")));
             }

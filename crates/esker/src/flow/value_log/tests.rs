@@ -43,13 +43,7 @@ fn batch(values: &[&'static [u8]]) -> Batch<'static> {
 fn pointers(batch: &Batch<'_>) -> Vec<ValuePointer> {
     let reader = BatchReader::new(batch.bytes()).unwrap();
     let entries = reader.entries().map(Result::unwrap);
-    let pointers = entries.map(|entry| {
-        ValuePointer::of(&crate::base::types::entry::Entry {
-            key: entry.key,
-            trailer: entry.trailer,
-            value: entry.value,
-        })
-    });
+    let pointers = entries.map(|entry| ValuePointer::of(&entry.in_keyspace()));
     pointers.filter_map(Result::unwrap).collect()
 }
 

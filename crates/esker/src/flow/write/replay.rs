@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
@@ -294,12 +293,7 @@ impl SegmentReplay<'_, '_> {
     ) -> Result<bool> {
         for entry in batch.entries() {
             let entry = entry?;
-            let place = Entry {
-                key: entry.key,
-                trailer: entry.trailer,
-                value: entry.value,
-            };
-            let Some(pointer) = ValuePointer::of(&place)? else {
+            let Some(pointer) = ValuePointer::of(&entry.in_keyspace())? else {
                 continue;
             };
             // Values of flushed entries may have been moved or removed since.

@@ -1,7 +1,7 @@
 //! Reads a batch back, checking it.
 
 use crate::base::codec::reader::ByteReader;
-use crate::base::types::entry::EXPIRY_BYTES;
+use crate::base::types::entry::{EXPIRY_BYTES, Entry};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::Trailer;
@@ -31,6 +31,18 @@ pub struct BatchEntry<'a> {
     /// The raw value: of an expiring put with the expiry in front, of a range delete the end
     /// key, of a delete empty.
     pub value: &'a [u8],
+}
+
+impl<'a> BatchEntry<'a> {
+    /// The same, as it lies in its keyspace.
+    #[inline]
+    pub fn in_keyspace(&self) -> Entry<'a> {
+        Entry {
+            key: self.key,
+            trailer: self.trailer,
+            value: self.value,
+        }
+    }
 }
 
 impl<'a> BatchReader<'a> {
