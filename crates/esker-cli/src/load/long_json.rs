@@ -82,7 +82,7 @@ impl LongJson {
         if self.place != Place::Outside {
             return Err("no JSON object: the line ends in a string".into());
         }
-        let object: Map<String, Value> = serde_json::from_slice(&self.short)
+        let mut object: Map<String, Value> = serde_json::from_slice(&self.short)
             .map_err(|error| format!("no JSON object: {error}"))?;
         let mut strings = self.strings;
         let mut put_back = |value: &mut Value| {
@@ -92,7 +92,6 @@ impl LongJson {
                 *value = Value::String(string);
             }
         };
-        let mut object = object;
         for value in object.values_mut() {
             match value {
                 // Bytes that are no text: `{"base64": …}`.
@@ -139,11 +138,10 @@ impl LongJson {
             let rest = std::mem::take(&mut self.rest);
             return self.lengthen(&rest);
         }
-        let is_kept = self.wish != LongStrings::Forgotten || self.string.is_none();
-        let wish = match is_kept {
+        let wish = match self.wish {
             // Short, and here only because of its NUL.
-            true if self.wish == LongStrings::Forgotten => LongStrings::Kept(usize::MAX),
-            _ => self.wish,
+            LongStrings::Forgotten if self.string.is_none() => LongStrings::Kept(usize::MAX),
+            wish => wish,
         };
         self.unescape(self.rest.len(), wish)?;
         self.rest.clear();
@@ -151,6 +149,7 @@ impl LongJson {
         let string = string.map_err(|_| "no JSON object: a string is not UTF-8")?;
         let mark = format!("\"\\u0000{}\"", self.strings.len());
         self.lengthen(mark.as_bytes())?;
+        let is_kept = wish != LongStrings::Forgotten;
         self.strings.push(is_kept.then_some(string));
         Ok(())
     }
