@@ -46,6 +46,12 @@ pub fn survey_log(
     replay(&source, &mut targets, version.last_seqno)
 }
 
+/// Whether the segment with that number may be part of the log of `version`: it is needed, and no
+/// stranger's, whom everybody leaves alone.
+pub fn may_be_of_log(number: FileNumber, version: &Version) -> bool {
+    number >= version.first_log && is_given_out(number, version.next_file)
+}
+
 /// The segments in `dir` that may be part of the log of `version`, oldest first.
 ///
 /// Errors: `Corruption` when the first that is needed is not there; what listing gives.
@@ -53,8 +59,7 @@ pub fn segments_of(fs: &dyn Fs, dir: &Path, version: &Version) -> Result<Vec<Fil
     let mut segments = Vec::new();
     for name in fs.list(dir)? {
         if let Some(FileName::Wal(number)) = FileName::parse(&name)
-            && number >= version.first_log
-            && is_given_out(number, version.next_file)
+            && may_be_of_log(number, version)
         {
             segments.push(number);
         }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crate::base::types::entry::Entry;
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::seqno::SeqNo;
@@ -20,12 +19,22 @@ use crate::store::wal::reader::WalReader;
 #[derive(Debug)]
 pub enum LogCheck {
     /// It would read all of it, with every value that it names.
-    Whole,
+    Whole(ReplayReport),
     /// It would read it as far as that says, and end it there. But intact records lie behind, or
     /// values are missing that what it reads has names of.
     Ends(ReplayReport),
     /// It would refuse it: what was durable is damaged or missing.
     Refused,
+}
+
+impl LogCheck {
+    /// What an open would read of it, `None` where it would refuse it.
+    pub fn accepted(&self) -> Option<&ReplayReport> {
+        match self {
+            LogCheck::Whole(replayed) | LogCheck::Ends(replayed) => Some(replayed),
+            LogCheck::Refused => None,
+        }
+    }
 }
 
 /// What an open would make of the log of `version`, which lies in the segments `wals`.
@@ -45,7 +54,7 @@ pub fn check_log(
     let is_whole =
         replayed.torn_records == 0 && !lacks_values((env, dir, version), wals, &replayed, values)?;
     Ok(match is_whole {
-        true => LogCheck::Whole,
+        true => LogCheck::Whole(replayed),
         false => LogCheck::Ends(replayed),
     })
 }
@@ -106,12 +115,7 @@ impl ValueWalk<'_, '_> {
                 self.newest = entry.trailer.seqno();
                 let state = self.version.keyspace(entry.keyspace);
                 let is_wanted = state.is_some_and(|state| self.newest > state.flushed);
-                let placed = Entry {
-                    key: entry.key,
-                    trailer: entry.trailer,
-                    value: entry.value,
-                };
-                if is_wanted && self.values.lost_value(&placed)?.is_some() {
+                if is_wanted && self.values.lost_value(&entry.in_keyspace())?.is_some() {
                     return Ok(true);
                 }
             }

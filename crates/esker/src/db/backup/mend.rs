@@ -9,12 +9,12 @@ use crate::db::backup::report::{KeptKeyspace, LostFile};
 use crate::db::backup::runs::output_settings;
 use crate::db::backup::salvage_file::{FileExaminer, FileState, Known};
 use crate::db::backup::segments::Segments;
+use crate::db::log_survey::may_be_of_log;
 use crate::store::names::FileName;
 use crate::store::version::current::{draft_current, swap_current};
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 use crate::store::version::manifest::Manifest;
-use crate::store::version::numbers::is_given_out;
 use crate::store::version::state::{KeyspaceState, Version};
 
 /// Replaces damaged files of a version that is known, and reads a damaged log. `current` is the
@@ -41,13 +41,9 @@ pub fn mend(job: &mut Job<'_>, version: &Version, current: Option<FileNumber>) -
     } = work;
     let mut segments = examiner.segments;
     let wals = job.segments_of(version);
-    let accepted = match check_log(env, dir, version, &wals, &mut segments)? {
-        LogCheck::Whole => None,
-        LogCheck::Ends(replayed) => Some(Some(replayed)),
-        LogCheck::Refused => Some(None),
-    };
-    if let Some(accepted) = accepted {
-        let log = (&wals[..], accepted.as_ref());
+    let log = check_log(env, dir, version, &wals, &mut segments)?;
+    if !matches!(log, LogCheck::Whole(_)) {
+        let log = (&wals[..], log.accepted());
         edit.extend(job.salvage(version, log, &mut segments)?);
         let names = wals.iter().map(|number| FileName::Wal(*number).to_string());
         leaving.extend(names);
@@ -158,11 +154,7 @@ impl Job<'_> {
 
     fn segments_of(&self, version: &Version) -> Vec<FileNumber> {
         let wals = self.listing.wals.iter().copied();
-        // As an open takes them, which leaves strangers alone.
-        let is_ours = |number: &FileNumber| is_given_out(*number, version.next_file);
-        wals.filter(|number| *number >= version.first_log)
-            .filter(is_ours)
-            .collect()
+        wals.filter(|wal| may_be_of_log(*wal, version)).collect()
     }
 }
 

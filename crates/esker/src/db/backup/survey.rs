@@ -7,6 +7,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::db::backup::salvage::keyspaces_in;
 use crate::db::directory::unfinished_checkpoint;
+use crate::db::log_survey::may_be_of_log;
 use crate::env::fs::Fs;
 use crate::flow::write::replay::never_created;
 use crate::store::names::FileName;
@@ -152,7 +153,7 @@ fn is_for_repair(error: &Error) -> bool {
 // A manifest that has lost its end may know less of the keyspaces than the log.
 fn check_created(fs: &dyn Fs, dir: &Path, listing: &Listing, version: &Version) -> Result<()> {
     let wals = listing.wals.iter().copied();
-    let needed: Vec<FileNumber> = wals.filter(|wal| *wal >= version.first_log).collect();
+    let needed: Vec<FileNumber> = wals.filter(|wal| may_be_of_log(*wal, version)).collect();
     match keyspaces_in(fs, dir, &needed)?.last() {
         Some(&id) if id >= version.next_keyspace => Err(never_created(id)),
         _ => Ok(()),
