@@ -1,7 +1,8 @@
 //! How often a database is begun to be read that another process writes to.
 //!
 //! The writer removes and overwrites files while they are read, and a record that it is just
-//! writing looks like damage: whoever reads beside it begins again with what the manifest says then.
+//! writing looks like damage: whoever reads beside it begins again with what the manifest says
+//! then.
 
 use crate::base::types::error::{Error, ErrorKind};
 
