@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::db::assemble::{Opened, Parts, assemble};
-use crate::db::beside_writer::{DAMAGED_TRIES_MAX, tries_max};
+use crate::db::beside_writer::Tries;
 use crate::db::core::Core;
 use crate::db::directory::prepare_directory;
 use crate::db::identity;
@@ -61,22 +61,21 @@ pub fn open(mut parts: Parts) -> Result<Arc<Core>> {
 // Another process may write to the database, and remove or overwrite files as we come to them.
 // What was read then is not what the manifest said: we begin again with a newer one.
 fn open_read_only(parts: &Parts) -> Result<Arc<Core>> {
-    let mut tries = 0;
+    let mut tries = Tries::default();
     let mut torn_at = None;
     loop {
-        tries += 1;
         let read = read_as_it_is(parts);
-        let most = match &read {
+        let again = match &read {
             // Whole records behind one that was just being written look like damage too. Read again
             // they are whole, or the log is torn at the same place.
             Ok(core) if core.replayed.torn_records > 0 && core.replayed.torn_at != torn_at => {
                 torn_at = core.replayed.torn_at;
-                DAMAGED_TRIES_MAX
+                tries.again()
             }
             Ok(_) => return read,
-            Err(error) => tries_max(error),
+            Err(error) => tries.again_after(error),
         };
-        if tries >= most {
+        if !again {
             return read;
         }
     }

@@ -14,7 +14,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
 use crate::db::backup::checkpoint::{copy_front, finish, in_new_directory, link_or_copy};
-use crate::db::beside_writer::tries_max;
+use crate::db::beside_writer::Tries;
 use crate::db::log_survey::segments_of;
 use crate::env::bundle::Env;
 use crate::env::fs::AppendFile;
@@ -97,11 +97,10 @@ struct Taken {
 
 impl CopyBeside<'_> {
     fn take(&mut self) -> Result<Taken> {
-        let mut tries = 0;
+        let mut tries = Tries::default();
         loop {
-            tries += 1;
             match self.try_to_take() {
-                Err(error) if tries < tries_max(&error) => {}
+                Err(error) if tries.again_after(&error) => {}
                 taken => return taken,
             }
         }
