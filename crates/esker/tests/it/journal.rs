@@ -109,7 +109,8 @@ pub fn rule(name: &str) -> MergeRule {
     builtin(name).expect("a built-in operator")
 }
 
-type Found = BTreeMap<Vec<u8>, Vec<u8>>;
+/// What a keyspace holds.
+pub type Found = BTreeMap<Vec<u8>, Vec<u8>>;
 
 // A key as the model holds it: a value, until when, and the operands behind it.
 #[derive(Default)]
@@ -137,7 +138,8 @@ impl Journal {
         for name in db.keyspaces() {
             let life = self.life_of(&name);
             let life = life.ok_or_else(|| format!("keyspace {name} was invented"))?;
-            found.insert(life, read_all(db, &name)?);
+            let keyspace = db.existing_keyspace(&name).ok_or("a keyspace went away")?;
+            found.insert(life, read_all(&keyspace, &name)?);
         }
         for (index, life) in self.lives.iter().enumerate() {
             if life.presence == Presence::Alive && !found.contains_key(&index) {
@@ -307,8 +309,8 @@ impl Journal {
         Ok(())
     }
 
-    // What a keyspace holds when those writes were done and no others.
-    fn contents_of(&self, life: usize, present: &BTreeSet<u32>, now_unix_s: u64) -> Found {
+    /// What a keyspace holds when those writes were done and no others.
+    pub fn contents_of(&self, life: usize, present: &BTreeSet<u32>, now_unix_s: u64) -> Found {
         let mut cells: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
         let done = self
             .entries
@@ -394,9 +396,8 @@ fn value_of(key: &[u8], cell: Cell, rule: &MergeRule, now_unix_s: u64) -> Option
     )
 }
 
-// Everything in a keyspace, read forwards; backwards and by key it must be the same.
-fn read_all(db: &Db, name: &str) -> Result<Found, String> {
-    let keyspace = db.existing_keyspace(name).ok_or("a keyspace went away")?;
+/// Everything in a keyspace, read forwards; backwards and by key it must be the same.
+pub fn read_all(keyspace: &impl Readable, name: &str) -> Result<Found, String> {
     let failed = |error: esker::Error| format!("reading {name}: {error}");
     let mut all = Found::new();
     let mut last: Option<Vec<u8>> = None;
@@ -452,7 +453,8 @@ fn check_readable(keyspace: &esker::Keyspace, expected: &Found) -> Result<(), St
     Ok(())
 }
 
-fn difference(expected: &Found, found: &Found) -> Option<String> {
+/// What tells the two apart first.
+pub fn difference(expected: &Found, found: &Found) -> Option<String> {
     let text = |bytes: &[u8]| {
         let front = &bytes[..bytes.len().min(60)];
         format!(

@@ -203,11 +203,22 @@ impl Run {
         // What the background does in time, a recovery need not do: many lives have little of it.
         let idle = 1 + self.random.below(8);
         let large = 1 + self.random.below(8);
+        let mut held = None;
         for _ in 0..self.random.below(WRITES_MAX) {
             match self.random.below(30) {
                 24 => self.stage.create("c", "append:,"),
                 25 => self.stage.drop_keyspace("c"),
                 26 => self.look_beside()?,
+                27 => match held.take() {
+                    Some(held) => self.stage.check_held(&held)?,
+                    None => held = Some(self.stage.hold()),
+                },
+                28 => self.stage.change_setting(),
+                29 => {
+                    let kinds = [Durability::Sync, Durability::Buffered, Durability::Memory];
+                    let kind = kinds[self.random.below(3) as usize];
+                    self.stage.swap_against_another(kind);
+                }
                 0 => self.stage.swap_in(Durability::Buffered),
                 1 => self.stage.swap_in(Durability::Memory),
                 2 => self.stage.write_many(Durability::Buffered, 80),
@@ -219,6 +230,9 @@ impl Run {
             if self.random.one_in(idle) {
                 self.stage.between();
             }
+        }
+        if let Some(held) = held {
+            self.stage.check_held(&held)?;
         }
         if self.random.one_in(6) {
             self.check_copy();

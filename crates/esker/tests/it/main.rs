@@ -24,6 +24,7 @@ mod damage;
 mod saved;
 mod kill;
 mod threads;
+mod held;
 mod hooks;
 mod jobs;
 mod left_out;

@@ -18,9 +18,11 @@ use esker::env::sim::clock::SimClock;
 use esker::env::sim::pool::SimPool;
 use esker::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{
-    Db, Durability, Error, ErrorKind, KeyOrder, Keyspace, KeyspaceOptions, Order, WriteOptions,
+    Db, Durability, Error, ErrorKind, KeyOrder, Keyspace, KeyspaceOptions, Order, Update,
+    WriteOptions,
 };
 
+use crate::held::Held;
 use crate::journal::{Answer, Deed, Entry, Journal, Life, Loss, Presence};
 use crate::journal::{marker_key, marker_value, rule};
 use crate::watched_fs::{Eye, Lie, WatchedFs};
@@ -54,6 +56,14 @@ const SETTINGS: [(&str, &str); 17] = [
 ];
 // What is added at a reopening.
 const CHANGED: [(&str, &str); 2] = [("sst.block_size", "1KiB"), ("compression", "none")];
+// What is changed while the database is open.
+const LIVE: [(&str, [&str; 2]); 5] = [
+    ("memtable.size", ["16KiB", "32KiB"]),
+    ("value_log.threshold", ["400B", "1KiB"]),
+    ("sst.block_size", ["1KiB", "4KiB"]),
+    ("sst.file_size", ["16KiB", "64KiB"]),
+    ("compression", ["none", "searchable"]),
+];
 
 /// The name of the keyspace whose keys are in an order of the user's.
 pub const ORDERED: &str = "ordered";
@@ -364,25 +374,33 @@ impl Stage {
         durability: Durability,
         act: impl FnOnce(&Stage, &[(usize, Deed)]) -> esker::Result<()>,
     ) {
+        let index = self.ask(deeds.clone(), durability);
+        let result = act(self, &deeds);
+        self.answer(index, result);
+    }
+
+    // Notes what is about to be done; returns its place in the journal.
+    fn ask(&mut self, deeds: Vec<(usize, Deed)>, durability: Durability) -> usize {
         let number = self.number;
         self.number += 1;
-        let index = {
-            let mut journal = self.journal.lock().unwrap();
-            journal.entries.push(Entry {
-                number,
-                durability,
-                deeds: deeds.clone(),
-                answer: Answer::Pending,
-            });
-            journal.entries.len() - 1
-        };
-        let result = act(self, &deeds);
+        let mut journal = self.journal.lock().unwrap();
+        journal.entries.push(Entry {
+            number,
+            durability,
+            deeds,
+            answer: Answer::Pending,
+        });
+        journal.entries.len() - 1
+    }
+
+    // Notes what came of what was asked.
+    fn answer(&mut self, index: usize, result: esker::Result<()>) {
         let mut journal = self.journal.lock().unwrap();
         journal.entries[index].answer = match &result {
             Ok(()) => Answer::Done,
             Err(error) => answer_of(error),
         };
-        if result.is_ok() && durability == Durability::Sync {
+        if result.is_ok() && journal.entries[index].durability == Durability::Sync {
             journal.note_synced(index + 1);
         }
         drop(journal);
@@ -403,6 +421,70 @@ impl Stage {
             assert!(is_new, "nobody else writes markers");
             Ok(())
         });
+    }
+
+    /// Puts a marker by an update, in the middle of which another write comes to the same key.
+    pub fn swap_against_another(&mut self, durability: Durability) {
+        let (key, value) = {
+            let number = self.number + 1;
+            (marker_key(number), marker_value(number))
+        };
+        let keyspace = self.keyspace_of(0).with_write(WriteOptions {
+            durability: Some(durability),
+            no_wait: false,
+        });
+        let (mut tries, mut asked) = (0, None);
+        let updated = keyspace.update(&key, |current| {
+            assert_eq!(current, None, "nobody else writes markers");
+            tries += 1;
+            let index = *asked.get_or_insert_with(|| {
+                self.come_between(&key, durability);
+                let put = Deed::Put(key.clone(), value.clone());
+                self.ask(vec![(0, put)], durability)
+            });
+            assert!(index < self.entry_count());
+            Update::Set(value.clone())
+        });
+        assert!(
+            tries > 1 || updated.is_err(),
+            "the other write was not seen"
+        );
+        self.answer(asked.expect("asked once"), updated.map(drop));
+    }
+
+    // A batch that writes to a key and leaves nothing there.
+    fn come_between(&mut self, key: &[u8], durability: Durability) {
+        let number = self.number;
+        let deeds = vec![
+            (0, Deed::Put(marker_key(number), marker_value(number))),
+            (0, Deed::Put(key.to_vec(), b"another's".to_vec())),
+            (0, Deed::Delete(key.to_vec())),
+        ];
+        self.play_deeds(deeds, durability, |stage, deeds| {
+            stage.commit(deeds, durability)
+        });
+    }
+
+    /// Changes a setting while the database is open, of a keyspace or of the whole.
+    pub fn change_setting(&mut self) {
+        let at = self.below(LIVE.len());
+        let (name, texts) = LIVE[at];
+        let text = texts[self.below(texts.len())];
+        let set = match self.random.one_in(2) {
+            true => self.db().set(name, text),
+            false => self.any_keyspace().1.set(name, text),
+        };
+        self.hear("change a setting", set);
+    }
+
+    /// Takes a snapshot, to be held.
+    pub fn hold(&self) -> Held {
+        Held::take(self.db(), &self.journal.lock().unwrap())
+    }
+
+    /// Whether a snapshot shows what it must.
+    pub fn check_held(&self, held: &Held) -> Result<(), String> {
+        held.check(&self.journal.lock().unwrap(), self.clock.unix_seconds())
     }
 
     /// Writes a batch of so many small values, to fill a segment of the log.
