@@ -23,6 +23,8 @@ use crate::flow::value_log::table_bytes_max;
 use crate::flow::write::replay::{ReplaySource, ReplayTarget, replay};
 use crate::store::mem::memtable::Memtable;
 use crate::store::names::FileName;
+use crate::store::sst::any_reader::AnyReader;
+use crate::store::version::identity::Known;
 use crate::store::version::manifest::Manifest;
 use crate::store::version::numbers::is_given_out;
 use crate::store::version::recovery::read_manifest;
@@ -132,7 +134,12 @@ fn read_files(parts: &Parts, version: &Arc<Version>) -> Result<(Arc<Core>, bool)
     for state in version.keyspaces.values() {
         for (_, file) in state.levels.files() {
             if !core.files.is_full() {
-                core.files.get(file.number, &state.order)?;
+                let known = Known {
+                    keyspace: state.id,
+                    record: file,
+                };
+                let check = |reader: &AnyReader| known.check(reader, &state.order);
+                core.files.get(file.number, &state.order, check)?;
             }
             for (segment, _) in file.values.iter() {
                 hold(segment)?;

@@ -24,9 +24,10 @@ use crate::flow::survive::Verbatim;
 use crate::flow::value_sink::{SinkSettings, Sunk, ValueSink};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
-use crate::store::sst::contract::{BuildSettings, FinishedSst, PackTally};
+use crate::store::sst::contract::{BuildSettings, PackTally};
 use crate::store::sst::origin::{Lineage, Origin};
 use crate::store::version::file::FileRecord;
+use crate::store::version::identity::record_of;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::vlog::open_values::OpenValues;
 
@@ -450,45 +451,6 @@ impl Drop for Output {
             let _left = self.settings.env.fs.remove_file(&path);
         }
     }
-}
-
-/// What the tree keeps of a finished file: its range covers points and range deletes.
-pub fn record_of(
-    number: FileNumber,
-    finished: FinishedSst,
-    range_deletes: &[RangeDelete],
-    order: &KeyOrder,
-) -> FileRecord {
-    let props = finished.props;
-    let has_points = props.entry_count > 0;
-    let mut record = FileRecord {
-        raw_bytes: props.raw_bytes(),
-        number,
-        size_bytes: finished.size_bytes,
-        smallest: props.smallest,
-        largest: props.largest,
-        is_largest_exclusive: false,
-        smallest_seqno: props.smallest_seqno,
-        largest_seqno: props.largest_seqno,
-        entry_count: props.entry_count,
-        delete_count: props.delete_count,
-        range_delete_count: props.range_delete_count,
-        newest_expiry_s: props.newest_expiry_s,
-        values: props.values,
-        is_searchable: finished.is_searchable,
-    };
-    let mut is_empty = !has_points;
-    for range_delete in range_deletes {
-        if is_empty || order.compare(&range_delete.start, &record.smallest).is_lt() {
-            record.smallest = range_delete.start.clone();
-        }
-        if is_empty || order.compare(&range_delete.end, &record.largest).is_gt() {
-            record.largest = range_delete.end.clone();
-            record.is_largest_exclusive = true;
-        }
-        is_empty = false;
-    }
-    record
 }
 
 #[cfg(test)]

@@ -184,3 +184,84 @@ fn no_file_of_a_database_is_followed_out_of_its_directory() {
         }
     }
 }
+
+// The sorted files of a database, in order.
+fn sorted_files(dir: &Path) -> Vec<String> {
+    let names = contents(dir).into_iter().map(|(name, _)| name);
+    names.filter(|name| name.ends_with(".sst")).collect()
+}
+
+// A database of these rows, and another of the others in which a file has the number that the
+// first one's has: its name.
+fn twins(path: &Path, rows: &[String], others: &[String]) -> (PathBuf, PathBuf, String) {
+    let make = |dir: &Path, rows: &[String]| {
+        let db = open(dir);
+        for row in rows {
+            db.put(row, "value").unwrap();
+        }
+        db.close().unwrap();
+    };
+    let mine = path.with_extension("mine");
+    make(&mine, rows);
+    let name = sorted_files(&mine).pop().unwrap();
+    // A segment of the log that is prepared meanwhile takes a number before the file or after it.
+    for attempt in 0..100 {
+        let other = path.with_extension(format!("other{attempt}"));
+        make(&other, others);
+        if sorted_files(&other).contains(&name) {
+            return (mine, other, name);
+        }
+    }
+    panic!("of 100 databases none has {name}");
+}
+
+#[test]
+fn a_file_of_another_database_is_refused() {
+    // Of one that did the same with keys and values of the same lengths, so that numbers, sizes
+    // and sequence numbers are alike; and of one that wrote more.
+    let rows = |name: &str, count| -> Vec<String> {
+        (0..count).map(|row| format!("{name} {row:03}")).collect()
+    };
+    let mine_rows = rows("mine", 40);
+    for others in [rows("othr", 40), rows("mine", 43)] {
+        let (_dir, path) = place();
+        let (mine, other, name) = twins(&path, &mine_rows, &others);
+        let file = mine.join(&name);
+        let whole = fs::read(&file).unwrap();
+        fs::copy(other.join(&name), &file).unwrap();
+
+        let refused = |error: esker::Error| {
+            assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
+            let text = error.to_string();
+            assert!(text.contains(&name), "{text}");
+            assert!(text.contains("another file"), "{text}");
+            assert!(text.contains("esker repair"), "{text}");
+        };
+        // Where opening does not see it, reading does.
+        match builder(&mine).open() {
+            Err(error) => refused(error),
+            Ok(db) => {
+                for row in &mine_rows {
+                    refused(db.get(row).unwrap_err());
+                }
+                refused(db.iter().unwrap().find_map(Result::err).unwrap());
+                assert_eq!(db.verify().unwrap().damages.len(), 1);
+            }
+        }
+        // As for a damaged file, its rows are told as lost, and none of the other's comes in.
+        let copy = path.with_extension("repaired");
+        fs::create_dir(&copy).unwrap();
+        for (name, bytes) in contents(&mine) {
+            fs::write(copy.join(name), bytes).unwrap();
+        }
+        let report = esker::repair(&copy, esker::RepairOptions::default()).unwrap();
+        assert!(!report.lost_files.is_empty(), "{report:?}");
+        let db = open(&copy);
+        assert_eq!(db.iter().unwrap().count(), 0);
+        assert!(db.verify().unwrap().damages.is_empty());
+        drop(db);
+
+        fs::write(&file, whole).unwrap();
+        assert_eq!(count(&open(&mine), "mine"), 40);
+    }
+}

@@ -7,13 +7,14 @@ use crate::db::backup::log_check::{LogCheck, check_log};
 use crate::db::backup::lost::Lost;
 use crate::db::backup::report::{KeptKeyspace, LostFile};
 use crate::db::backup::runs::output_settings;
-use crate::db::backup::salvage_file::{FileExaminer, FileState, Known};
+use crate::db::backup::salvage_file::{FileExaminer, FileState};
 use crate::db::backup::segments::Segments;
 use crate::db::log_survey::may_be_of_log;
 use crate::store::names::FileName;
 use crate::store::version::current::{draft_current, swap_current};
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
+use crate::store::version::identity::Known;
 use crate::store::version::manifest::Manifest;
 use crate::store::version::state::{KeyspaceState, Version};
 

@@ -18,7 +18,7 @@ use crate::db::backup::report::{KeyGap, LostValues};
 use crate::db::backup::segments::{Segments, delete_for};
 use crate::env::bundle::Env;
 use crate::env::fs::ReadFile;
-use crate::flow::output::{Output, OutputSettings, record_of};
+use crate::flow::output::{Output, OutputSettings};
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::any_reader::AnyReader;
@@ -27,18 +27,10 @@ use crate::store::sst::origin::Origin;
 use crate::store::sst::salvage::SstRemains;
 use crate::store::sst::saving::{LostPart, only_damage};
 use crate::store::version::file::FileRecord;
+use crate::store::version::identity::{Known, record_of};
 
 /// Bytes of blocks kept in memory: every file is read once, from front to back.
 const CACHE_BYTES: usize = 8 << 20;
-
-/// What is known of a file without reading it.
-#[derive(Clone, Copy)]
-pub struct Known<'a> {
-    /// Whose it is.
-    pub keyspace: KeyspaceId,
-    /// What the manifest says of it.
-    pub record: &'a FileRecord,
-}
 
 /// Whose a file is, and what it comes to.
 pub struct Examined {
@@ -197,7 +189,7 @@ impl<'a> FileExaminer<'a> {
         let record = record_of(number, reader.finished(), &range_deletes, order);
         let keyspace = reader.props().keyspace;
         if let Some(known) = known
-            && let Err(error) = check_known(keyspace, &record, known)
+            && let Err(error) = known.check_record(keyspace, record.clone())
         {
             return Ok(Err(Flaw::Stranger(error)));
         }
@@ -263,28 +255,6 @@ fn only_damage_of<T>(read: Result<T>, is_known: bool) -> Result<std::result::Res
         Err(error) if is_known && error.kind() == ErrorKind::Unsupported => Ok(Err(error)),
         read => only_damage(read),
     }
-}
-
-/// Holds what a file says of itself against what the manifest says of it.
-pub fn check_known(keyspace: KeyspaceId, found: &FileRecord, known: Known<'_>) -> Result<()> {
-    if keyspace != known.keyspace {
-        return Err(Error::corruption(format!(
-            "it belongs to keyspace {keyspace}, the manifest says {}",
-            known.keyspace
-        )));
-    }
-    let (record, mut found) = (known.record, found.clone());
-    if record.raw_bytes == 0 {
-        // Written before records told it.
-        found.raw_bytes = 0;
-    }
-    if found != *record {
-        return Err(Error::corruption(format!(
-            "it is not the file that the manifest names: it is {found:?}, and the manifest says \
-             {record:?}"
-        )));
-    }
-    Ok(())
 }
 
 // A loss at an end of the file reaches to the file's own first or last key, where that is known.

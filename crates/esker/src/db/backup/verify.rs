@@ -10,16 +10,15 @@ use crate::base::types::cursor::Cursor;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
-use crate::db::backup::salvage_file::{Known, check_known};
 use crate::db::core::Core;
 use crate::db::log_survey::torn_damage;
 use crate::env::fs::ReadFile;
-use crate::flow::output::record_of;
 use crate::flow::write::active::Active;
 use crate::store::batch::reader::BatchReader;
 use crate::store::names::FileName;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::version::file::FileRecord;
+use crate::store::version::identity::Known;
 use crate::store::version::recovery::read_manifest;
 use crate::store::version::state::{KeyspaceState, Version};
 use crate::store::vlog::pointer::ValuePointer;
@@ -169,27 +168,29 @@ fn verify_sst(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result
     let path = core.dir.join(FileName::Sst(record.number).to_string());
     let (order, cache) = (state.order.clone(), Arc::clone(&core.cache));
     let reader = match core.env.fs.open_read(&path) {
-        Ok(file) => Arc::new(AnyReader::open(file, record.number, order, cache)?),
+        Ok(file) => {
+            let reader = AnyReader::open(file, record.number, order, cache)?;
+            known(state, record).check(&reader, &state.order)?;
+            Arc::new(reader)
+        }
         // Removed by who writes beside us; we may have it open since before.
         Err(error) if error.is_missing_file() && is_beside_writer(core) => {
-            core.files.get(record.number, &order)?
+            open(core, state, record)?
         }
         Err(error) => return Err(error),
     };
-    let range_deletes = reader.range_deletes();
-    let found = record_of(
-        record.number,
-        reader.finished(),
-        range_deletes,
-        &state.order,
-    );
-    let known = Known {
-        keyspace: state.id,
-        record,
-    };
-    check_known(reader.props().keyspace, &found, known)?;
     reader.verify()?;
     Ok(record.entry_count)
+}
+
+fn open(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result<Arc<AnyReader>> {
+    let check = |reader: &AnyReader| known(state, record).check(reader, &state.order);
+    core.files.get(record.number, &state.order, check)
+}
+
+fn known<'a>(state: &KeyspaceState, record: &'a FileRecord) -> Known<'a> {
+    let keyspace = state.id;
+    Known { keyspace, record }
 }
 
 // Every value that the file points to, in the order of its keys.
@@ -206,7 +207,7 @@ fn verify_values(
         fill_cache: false,
         ..ReadOptions::default()
     };
-    let mut cursor = core.files.get(record.number, &state.order)?.cursor(read);
+    let mut cursor = open(core, state, record)?.cursor(read);
     let mut is_on = cursor.seek_to_first()?;
     while is_on {
         core.gate.check_read()?;

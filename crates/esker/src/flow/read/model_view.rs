@@ -22,8 +22,8 @@ use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::contract::BuildSettings;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::file::FileRecord;
+use crate::store::version::identity::record_of;
 use crate::store::version::levels::Levels;
-use crate::store::version::plain_file::record;
 use crate::store::vlog::open_values::OpenValues;
 
 /// A reader of tests.
@@ -168,36 +168,6 @@ impl Layout {
             builder.add_range_delete(delete).unwrap();
         }
         let finished = builder.finish().unwrap();
-        self.record(number, file, finished.size_bytes)
-    }
-
-    fn record(&self, number: FileNumber, file: &History, size_bytes: u64) -> FileRecord {
-        let order = &self.order;
-        let keys = || file.writes.iter().map(|write| &write.key[..]);
-        let starts = keys().chain(file.deletes.iter().map(|delete| &delete.start[..]));
-        let smallest = starts.min_by(|left, right| order.compare(left, right));
-        let largest_key = keys().max_by(|left, right| order.compare(left, right));
-        let ends = file.deletes.iter().map(|delete| &delete.end[..]);
-        let largest_end = ends.max_by(|left, right| order.compare(left, right));
-        let (largest, is_largest_exclusive) = match (largest_key, largest_end) {
-            (Some(key), Some(end)) if order.compare(key, end).is_lt() => (end, true),
-            (Some(key), _) => (key, false),
-            (None, end) => (end.unwrap(), true),
-        };
-        let points = file.writes.iter().map(|write| write.trailer.seqno());
-        let seqnos = || {
-            points
-                .clone()
-                .chain(file.deletes.iter().map(|delete| delete.seqno))
-        };
-        FileRecord {
-            size_bytes,
-            is_largest_exclusive,
-            smallest_seqno: seqnos().min().unwrap(),
-            largest_seqno: seqnos().max().unwrap(),
-            entry_count: file.writes.len() as u64,
-            range_delete_count: file.deletes.len() as u64,
-            ..record(number.0, smallest.unwrap(), largest)
-        }
+        record_of(number, finished, &file.deletes, &self.order)
     }
 }

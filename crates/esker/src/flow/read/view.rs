@@ -17,6 +17,7 @@ use crate::store::mem::memtable::Memtable;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::file::FileRecord;
+use crate::store::version::identity::Known;
 use crate::store::version::levels::Levels;
 use crate::store::version::run::Run;
 use crate::store::vlog::open_values::OpenValues;
@@ -166,7 +167,13 @@ impl View {
 
     /// The open file of that record.
     pub fn open(&self, file: &FileRecord) -> Result<Arc<AnyReader>> {
-        self.parts.open_files.get(file.number, &self.parts.order)
+        let order = &self.parts.order;
+        let known = Known {
+            keyspace: self.parts.keyspace,
+            record: file,
+        };
+        let check = |reader: &AnyReader| known.check(reader, order);
+        self.parts.open_files.get(file.number, order, check)
     }
 
     /// What the range deletes of the memtable in that place hide from a reader at `at`; some few

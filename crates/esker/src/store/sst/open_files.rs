@@ -87,15 +87,26 @@ impl OpenFiles {
         self.is_beside_writer.store(true, Ordering::Relaxed);
     }
 
-    /// The open file with that number; opens it if it is not open.
+    /// The open file with that number; opens it if it is not open, and asks `check` whether it is
+    /// the right one.
     ///
-    /// Errors: those of `AnyReader::open`; `Corruption` when the file is not there, because only
-    /// files that belong to the database are asked for. All name the file.
-    pub fn get(&self, number: FileNumber, order: &KeyOrder) -> Result<Arc<AnyReader>> {
+    /// Errors: those of `AnyReader::open` and of `check`; `Corruption` when the file is not there,
+    /// because only files that belong to the database are asked for. All name the file.
+    pub fn get(
+        &self,
+        number: FileNumber,
+        order: &KeyOrder,
+        check: impl FnOnce(&AnyReader) -> Result<()>,
+    ) -> Result<Arc<AnyReader>> {
         if let Some(reader) = self.open.find(number) {
             return Ok(reader);
         }
-        let opened = self.open.open(number, || self.open_file(number, order))?;
+        let opened = self.open.open(number, || {
+            let reader = self.open_file(number, order)?;
+            let name = FileName::Sst(number);
+            check(&reader).map_err(|error| error.in_file(name))?;
+            Ok(reader)
+        })?;
         if opened.is_new {
             self.count_in(&opened.reader);
             self.count_out(&opened.gone);

@@ -12,6 +12,7 @@
 
 pub mod numbers;
 pub mod file;
+pub mod identity;
 #[cfg(test)]
 pub(crate) mod plain_file;
 pub mod run;

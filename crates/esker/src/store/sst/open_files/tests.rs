@@ -54,14 +54,20 @@ fn an_open_file_is_opened_once() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), FileNumber(7));
     let files = open_files(dir.path(), 10);
-    let first = files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap();
-    let second = files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap();
+    let first = files
+        .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+        .unwrap();
+    let second = files
+        .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+        .unwrap();
     assert!(Arc::ptr_eq(&first, &second));
     assert_eq!(files.pinned_bytes(), first.pinned_bytes());
     files.forget(FileNumber(7));
     assert_eq!((files.open_count(), files.pinned_bytes()), (0, 0));
     assert_eq!(seqno_in(&first), SeqNo::new(7));
-    let third = files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap();
+    let third = files
+        .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+        .unwrap();
     assert!(!Arc::ptr_eq(&first, &third));
 }
 
@@ -81,7 +87,7 @@ fn the_longest_unused_file_is_closed() {
     let order = KeyOrder::Bytewise;
     for number in &numbers {
         assert_eq!(
-            seqno_in(&files.get(*number, &order).unwrap()).get(),
+            seqno_in(&files.get(*number, &order, |_| Ok(())).unwrap()).get(),
             number.0
         );
         assert_eq!(files.open_count(), 1);
@@ -89,10 +95,10 @@ fn the_longest_unused_file_is_closed() {
     // One shard of two files, so that the order of eviction can be seen.
     let files = open_files(dir.path(), 1);
     files.set_open_max(2);
-    let used = files.get(FileNumber(1), &order).unwrap();
+    let used = files.get(FileNumber(1), &order, |_| Ok(())).unwrap();
     for number in &numbers[1..] {
-        files.get(*number, &order).unwrap();
-        let again = files.get(FileNumber(1), &order).unwrap();
+        files.get(*number, &order, |_| Ok(())).unwrap();
+        let again = files.get(FileNumber(1), &order, |_| Ok(())).unwrap();
         assert!(Arc::ptr_eq(&used, &again));
         assert_eq!(files.open_count(), 2);
     }
@@ -105,7 +111,11 @@ fn what_somebody_holds_is_closed_last() {
     let numbers = write_all(dir.path(), 4);
     let files = open_files(dir.path(), 1);
     files.set_open_max(2);
-    let get = |number: usize| files.get(numbers[number - 1], &KeyOrder::Bytewise).unwrap();
+    let get = |number: usize| {
+        files
+            .get(numbers[number - 1], &KeyOrder::Bytewise, |_| Ok(()))
+            .unwrap()
+    };
     let first = get(1);
     drop(get(2));
     drop(get(2));
@@ -122,7 +132,7 @@ fn the_bound_holds_over_all_shards() {
     let files = open_files(dir.path(), 20);
     for number in (1..=60).map(FileNumber) {
         write(dir.path(), number);
-        files.get(number, &KeyOrder::Bytewise).unwrap();
+        files.get(number, &KeyOrder::Bytewise, |_| Ok(())).unwrap();
         assert!(files.open_count() <= 20);
     }
     assert!(files.pinned_bytes() > 0);
@@ -133,7 +143,7 @@ fn a_missing_file_is_corruption_and_says_so() {
     // Somebody removed a file of the database by hand.
     let dir = tempfile::tempdir().unwrap();
     let error = open_files(dir.path(), 10)
-        .get(FileNumber(5), &KeyOrder::Bytewise)
+        .get(FileNumber(5), &KeyOrder::Bytewise, |_| Ok(()))
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corruption);
     assert!(error.message().contains("missing"), "{error}");
@@ -152,7 +162,7 @@ fn many_threads_share_few_files() {
             scope.spawn(move || {
                 for step in 0..200 {
                     let number = FileNumber(1 + (start + step * 3) % 8);
-                    let reader = files.get(number, &KeyOrder::Bytewise).unwrap();
+                    let reader = files.get(number, &KeyOrder::Bytewise, |_| Ok(())).unwrap();
                     assert_eq!(seqno_in(&reader).get(), number.0);
                     if step % 50 == 0 {
                         files.forget(number);
@@ -184,7 +194,11 @@ fn a_dictionary_is_counted_while_any_file_has_it() {
     }
     for (first, second) in [(1, 2), (2, 1)] {
         let files = open_files(dir.path(), 10);
-        let open = |number| files.get(FileNumber(number), &KeyOrder::Bytewise).unwrap();
+        let open = |number| {
+            files
+                .get(FileNumber(number), &KeyOrder::Bytewise, |_| Ok(()))
+                .unwrap()
+        };
         let (one, other) = (open(1), open(2));
         let (_, shared_bytes) = one.shared_memory().unwrap();
         assert_eq!(one.shared_memory(), other.shared_memory());
@@ -219,7 +233,9 @@ fn a_map_outlives_the_name_of_its_file() {
     let dir = tempfile::tempdir().unwrap();
     let (path, text) = write_searchable(dir.path(), FileNumber(7));
     let files = open_files(dir.path(), 10).mapped(true);
-    let reader = files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap();
+    let reader = files
+        .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+        .unwrap();
     files.forget(FileNumber(7));
     RealFs.remove_file(&path).unwrap();
     write(dir.path(), FileNumber(7));
@@ -227,7 +243,7 @@ fn a_map_outlives_the_name_of_its_file() {
     assert_eq!(found.unwrap().unwrap().value[..], text);
     assert!(
         !files
-            .get(FileNumber(7), &KeyOrder::Bytewise)
+            .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
             .unwrap()
             .is_searchable()
     );
@@ -243,14 +259,18 @@ fn a_cut_file_is_not_mapped() {
     let mut bytes = vec![0; len];
     whole.read_at(0, &mut bytes).unwrap();
     let files = open_files(dir.path(), 10).mapped(true);
-    files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap();
+    files
+        .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+        .unwrap();
     // Dictionaries are long, and what stands in front of them is not.
     for cut in (1..len).filter(|cut| cut % 97 == 0 || *cut < 300 || *cut > len - 300) {
         files.forget(FileNumber(7));
         let mut file = RealFs.create(&path).unwrap();
         file.append(&bytes[..len - cut]).unwrap();
         file.sync().unwrap();
-        let error = files.get(FileNumber(7), &KeyOrder::Bytewise).unwrap_err();
+        let error = files
+            .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corruption, "{cut}");
         assert_eq!(error.file(), Some("000007.sst"), "{cut}");
     }
