@@ -16,6 +16,7 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
     rustup component add --toolchain nightly miri rust-src ||
         { echo "miri: this nightly has none; try: rustup update nightly" >&2; exit 1; }
 fi
+cargo +nightly miri test --locked -p esker-phrase --lib -- bits
 cargo +nightly miri test --locked -p esker --lib -- \
-    base::phrase::bits store::mem::arena store::mem::entry_list \
+    store::mem::arena store::mem::entry_list \
     store::vlog::value_pool flow::current

@@ -22,7 +22,7 @@ if [ ! -f "$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library/Cargo.
         { echo "sanitize: this nightly has no rust-src; try: rustup update nightly" >&2; exit 1; }
 fi
 host=$(rustc +nightly -vV | sed -n 's/^host: //p')
-rooms=(base::phrase::shifting env::pages env::real store::mem store::vlog flow::current flow::value_log flow::write)
+rooms=(env::pages env::real store::mem store::vlog flow::current flow::value_log flow::write)
 # This one counts the process's threads, and ThreadSanitizer has one of its own.
 skipped=no_thread_is_started_before_there_is_work
 
@@ -39,6 +39,8 @@ run() {
         --target "$host" --target-dir "target/$sanitizer" --lib -- "${rooms[@]}" --skip "$skipped"
     RUSTFLAGS="-Zsanitizer=$sanitizer $flags" cargo +nightly test --locked -p esker "$@" \
         --target "$host" --target-dir "target/$sanitizer" --test it -- threads:: value_pool::
+    RUSTFLAGS="-Zsanitizer=$sanitizer $flags" cargo +nightly test --locked -p esker-phrase "$@" \
+        --target "$host" --target-dir "target/$sanitizer" --lib -- shifting
     RUSTFLAGS="-Zsanitizer=$sanitizer $flags" cargo +nightly test --locked -p esker-kvs "$@" \
         --target "$host" --target-dir "target/$sanitizer" --lib -- abi instance
 }

@@ -8,7 +8,6 @@ use esker::base::options::catalog;
 use esker::base::options::keyspace::KeyspaceOptions;
 use esker::base::options::pairs::to_pairs;
 use esker::base::options::sst::SstOptions;
-use esker::base::phrase::{Dictionary, Sample, Wish};
 use esker::base::types::bytes::Bytes;
 use esker::base::types::error::Result;
 use esker::base::types::ids::{FileNumber, KeyspaceId};
@@ -30,6 +29,7 @@ use esker::store::version::edit::Change;
 use esker::store::version::encode::encode_edit;
 use esker::store::vlog::{ValuePointer, ValueShares};
 use esker::store::wal::head::SegmentHead;
+use esker_phrase::{Dictionary, Sample, Wish};
 
 use crate::sorted_file::{NUMBER, props};
 

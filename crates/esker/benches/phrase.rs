@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use esker::base::codec::checksum::hash64;
 use esker::base::codec::compress::Compression;
-use esker::base::phrase::{Dictionary, Effort, Encoder, Sample, Wish};
+use esker_phrase::{Dictionary, Effort, Encoder, Sample, Wish};
 
 /// Bytes that finding a text takes beside its payload.
 const PLACE_BYTES: f64 = 1.4;

@@ -5,7 +5,6 @@
 
 pub mod types;
 pub mod codec;
-pub mod phrase;
 pub mod hooks;
 pub mod stats;
 pub mod options;

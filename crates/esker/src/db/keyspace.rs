@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
 
+use esker_phrase::Dictionary;
+
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::sst::Packing;
-use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::db::toll::Toll;

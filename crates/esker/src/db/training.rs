@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::base::phrase::dictionary::Dictionary;
-use crate::base::phrase::sample::Sample;
-use crate::base::phrase::train::{Trainer, Wish};
+use esker_phrase::{Dictionary, Sample, Trainer, Wish};
+
 use crate::base::stats::board::Tick;
 use crate::base::stats::ledger::MemoryOwner;
 use crate::base::types::error::Result;

@@ -14,9 +14,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use esker_phrase::Encoder;
+
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
-use crate::base::phrase::encoder::Encoder;
 use crate::base::types::cursor::Phrased;
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::Result;

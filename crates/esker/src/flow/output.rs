@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_phrase::{Dictionary, Effort, Encoder};
+
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
-use crate::base::phrase::dictionary::Dictionary;
-use crate::base::phrase::encoder::Encoder;
-use crate::base::phrase::parse::Effort;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Carried;
 use crate::base::types::error::Result;

@@ -8,8 +8,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::base::phrase::dictionary::Dictionary;
-use crate::base::phrase::train::Wish;
+use esker_phrase::{Dictionary, Wish};
+
 use crate::store::sst::contract::PackTally;
 
 /// Raw bytes of the keyspace for each phrase. Fewer phrases pack worse, more take longer to train

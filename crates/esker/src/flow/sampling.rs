@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use esker_phrase::Sample;
+
 use crate::base::codec::checksum::hash64_seeded;
 use crate::base::options::call::ReadOptions;
-use crate::base::phrase::sample::Sample;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::entry::split_expiring;
 use crate::base::types::error::Result;

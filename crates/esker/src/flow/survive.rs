@@ -16,12 +16,13 @@
 
 use std::collections::VecDeque;
 
+use esker_phrase::DictionaryId;
+
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Carried, Cursor, Phrased};
 use crate::base::types::entry::{Entry, is_expired, split_expiring};
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::DictionaryId;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::VALUE_BYTES_MAX;

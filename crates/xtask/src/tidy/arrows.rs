@@ -5,8 +5,9 @@ use crate::tidy::manifest::Package;
 use crate::tidy::tree::Tree;
 
 /// Each package of ours and those of ours it may depend on. No other arrow exists.
-const ARROWS: [(&str, &[&str]); 13] = [
-    ("esker", &[]),
+const ARROWS: [(&str, &[&str]); 14] = [
+    ("esker-phrase", &[]),
+    ("esker", &["esker-phrase"]),
     ("esker-rpc", &[]),
     ("esker-raft", &[]),
     ("esker-server", &["esker", "esker-rpc", "esker-raft"]),
@@ -20,6 +21,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
         "esker-fuzz",
         &[
             "esker",
+            "esker-phrase",
             "esker-cli",
             "esker-rpc",
             "esker-raft",

@@ -12,7 +12,7 @@ const UNSAFE_ROOMS: [&str; 13] = [
     "crates/esker-bench-rivals/src/engines/leveldb_calls",
     "crates/esker-bench-rivals/src/engines/lmdb",
     "crates/esker-kvs/src/abi",
-    "crates/esker/src/base/phrase/shifting",
+    "crates/esker-phrase/src/shifting",
     "crates/esker/src/env/pages",
     "crates/esker/src/env/real/bus_errors",
     "crates/esker/src/env/real/fork",

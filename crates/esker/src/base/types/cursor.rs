@@ -1,8 +1,9 @@
 //! The one trait for ordered movement over entries.
 
+use esker_phrase::DictionaryId;
+
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
-use crate::base::types::ids::DictionaryId;
 use crate::base::types::key;
 use crate::base::types::sheaf::{Sheaf, Terms};
 

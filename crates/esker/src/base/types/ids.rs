@@ -1,4 +1,4 @@
-//! Numbers that must never mix: files, keyspaces, dictionaries, levels.
+//! Numbers that must never mix: files, keyspaces, levels.
 
 use std::fmt;
 
@@ -26,17 +26,6 @@ impl KeyspaceId {
 impl fmt::Display for KeyspaceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
-    }
-}
-
-/// Number of a phrase dictionary: a hash of its bytes that is long enough to stand for them, in
-/// every database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DictionaryId(pub u128);
-
-impl fmt::Display for DictionaryId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
     }
 }
 

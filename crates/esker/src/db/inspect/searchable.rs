@@ -1,9 +1,10 @@
 //! What lies in a searchable sorted file: key pages, records, dictionary.
 
+use esker_phrase::DictionaryId;
+
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
-use crate::base::types::ids::DictionaryId;
 use crate::store::sst::searchable::format::Method;
 use crate::store::sst::searchable::keys::OpenGroup;
 use crate::store::sst::searchable::page::no_place;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use esker_phrase::Effort;
+
 use crate::base::options::keyspace::CompactionOptions;
-use crate::base::phrase::parse::Effort;
 use crate::base::types::ids::Level;
 use crate::flow::compact::leveled::Situation;
 use crate::flow::compact::plan::{Deed, Input, Plan, Reason};

@@ -2,9 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use esker_phrase::{Effort, corpus};
+
 use super::*;
-use crate::base::phrase::corpus;
-use crate::base::phrase::parse::Effort;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;

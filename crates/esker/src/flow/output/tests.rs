@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use esker_phrase::corpus;
+
 use super::*;
-use crate::base::phrase::corpus;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;

@@ -1,7 +1,8 @@
 //! Tests of `phrasebook`.
 
+use esker_phrase::corpus;
+
 use super::*;
-use crate::base::phrase::corpus;
 
 const MIN_BYTES: u64 = 1 << 20;
 

@@ -1,8 +1,9 @@
 //! Every kind of builder of sorted files behind one enum.
 
+use esker_phrase::Encoder;
+
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
-use crate::base::phrase::encoder::Encoder;
 use crate::base::types::cursor::Phrased;
 use crate::base::types::error::Result;
 use crate::base::types::range_delete::RangeDelete;

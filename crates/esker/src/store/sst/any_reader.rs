@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use esker_phrase::{Dictionary, DictionaryId};
+
 use crate::base::options::call::ReadOptions;
-use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Phrased, Way};
 use crate::base::types::error::Result;
-use crate::base::types::ids::{DictionaryId, FileNumber};
+use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;

@@ -1,9 +1,11 @@
 //! What goes into building a sorted file, and what comes out of it and of a point read.
 
+use esker_phrase::DictionaryId;
+
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::ids::{DictionaryId, FileNumber, KeyspaceId};
+use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::Trailer;
 use crate::base::types::order::KeyOrder;
 use crate::store::sst::props::Props;

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use esker_phrase::DictionaryId;
+
 use crate::base::stats::ledger::{MemoryLedger, MemoryOwner};
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::{DictionaryId, FileNumber};
+use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
 use crate::env::fs::{FileKeeper, Fs, Unchanging};
 use crate::store::names::FileName;

@@ -1,13 +1,12 @@
 //! Tests of `open_files`.
 #![allow(clippy::disallowed_methods, reason = "only real threads race")]
 
+use esker_phrase::{Effort, Encoder, corpus};
+
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::call::ReadOptions;
 use crate::base::options::sst::SstOptions;
-use crate::base::phrase::corpus;
-use crate::base::phrase::encoder::Encoder;
-use crate::base::phrase::parse::Effort;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::{self, Trailer};

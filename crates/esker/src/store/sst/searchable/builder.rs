@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
+use esker_phrase::Encoder;
+
 use crate::base::codec::checksum::hash64;
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
-use crate::base::phrase::encoder::Encoder;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Phrased;
 use crate::base::types::entry::{EXPIRY_BYTES, Entry};

@@ -3,13 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::base::phrase::dictionary::{Dictionary, id_of};
-use crate::base::types::error::Result;
-use crate::base::types::ids::DictionaryId;
+use esker_phrase::{Dictionary, DictionaryId};
 
-/// Bytes of memory for each byte of a dictionary as stored, beside the tables that decode: its
-/// parts and the codes, both unpacked.
-const MEMORY_PER_STORED_BYTE: usize = 5;
+use crate::base::types::error::{Error, ErrorKind, Result};
 
 /// Dictionaries that somebody has, by number.
 ///
@@ -27,7 +23,6 @@ struct Named {
 #[derive(Clone)]
 pub struct SharedDictionary {
     dictionary: Arc<Dictionary>,
-    size_bytes: usize,
 }
 
 impl SharedDictionary {
@@ -35,7 +30,7 @@ impl SharedDictionary {
     ///
     /// Errors: `Unsupported` for a newer format, else `Corruption`.
     pub fn read(bytes: &[u8]) -> Result<SharedDictionary> {
-        let id = id_of(bytes);
+        let id = DictionaryId::of(bytes);
         let dictionary = match find(id) {
             Some(dictionary) => dictionary,
             None => {
@@ -49,10 +44,7 @@ impl SharedDictionary {
                 dictionary
             }
         };
-        Ok(SharedDictionary {
-            size_bytes: dictionary.decoder().size_bytes() + bytes.len() * MEMORY_PER_STORED_BYTE,
-            dictionary,
-        })
+        Ok(SharedDictionary { dictionary })
     }
 
     /// The dictionary.
@@ -62,7 +54,18 @@ impl SharedDictionary {
 
     /// Bytes of memory that it takes, roughly: once, however many files have it.
     pub fn size_bytes(&self) -> usize {
-        self.size_bytes
+        self.dictionary.memory_bytes()
+    }
+}
+
+impl From<esker_phrase::Error> for Error {
+    #[track_caller]
+    fn from(refusal: esker_phrase::Error) -> Error {
+        let kind = match refusal {
+            esker_phrase::Error::Newer(_) => ErrorKind::Unsupported,
+            _ => ErrorKind::Corruption,
+        };
+        Error::new(kind, refusal.to_string())
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use esker_phrase::{Dictionary, DictionaryId};
+
 use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
-use crate::base::phrase::dictionary::Dictionary;
 use crate::base::types::error::{Error, Result};
-use crate::base::types::ids::{DictionaryId, FileNumber};
+use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;

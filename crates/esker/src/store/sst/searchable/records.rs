@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use esker_phrase::{Dictionary, DictionaryId, Encoder};
+
 use crate::base::codec::checksum::{crc32c, crc32c_more, mask};
 use crate::base::codec::compress::Compression;
 use crate::base::codec::frames::FramePacker;
 use crate::base::codec::reader::ByteReader;
 use crate::base::codec::varint::put_varint;
-use crate::base::phrase::dictionary::Dictionary;
-use crate::base::phrase::encoder::Encoder;
 use crate::base::types::cursor::Phrased;
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::{Error, Result};
-use crate::base::types::ids::{DictionaryId, FileNumber};
+use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};

@@ -1,8 +1,8 @@
 //! Tests of `dictionary`.
 
+use esker_phrase::{Wish, corpus};
+
 use super::*;
-use crate::base::phrase::corpus;
-use crate::base::phrase::train::Wish;
 
 #[test]
 fn equal_dictionaries_are_one_in_memory() {

@@ -2,12 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use esker_phrase::{Effort, Encoder, corpus};
+
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
-use crate::base::phrase::corpus;
-use crate::base::phrase::encoder::Encoder;
-use crate::base::phrase::parse::Effort;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key;

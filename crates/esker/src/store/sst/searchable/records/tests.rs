@@ -1,8 +1,8 @@
 //! Tests of `records`.
 
+use esker_phrase::{Effort, corpus};
+
 use super::*;
-use crate::base::phrase::corpus;
-use crate::base::phrase::parse::Effort;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
