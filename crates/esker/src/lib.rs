@@ -27,9 +27,18 @@ pub mod store;
 pub mod flow;
 pub mod db;
 
+/// The merge operators that come with the engine.
+pub mod merge {
+    pub use crate::base::hooks::merge_builtin::{
+        append, bytes_xor, put, uint64_add, uint64_max, uint64_min,
+    };
+}
+
 pub use base::hooks::merge::{MergeOperator, MergeRule};
 pub use base::options::call::{Durability, ReadOptions, WriteOptions};
 pub use base::options::keyspace::KeyspaceOptions;
+pub use base::options::profile::Profile;
+pub use base::options::sst::Packing as Compression;
 pub use base::types::bytes::Bytes;
 pub use base::types::error::{Error, ErrorKind, Result};
 pub use base::types::order::{KeyOrder, Order};

@@ -48,6 +48,7 @@ pub mod keyspace_handle;
 pub mod snapshot;
 pub mod write_batch;
 pub mod open;
+pub mod typed_settings;
 pub mod statistics;
 pub mod properties;
 pub mod handle;

@@ -48,6 +48,12 @@ impl Builder {
         Ok(self)
     }
 
+    // A setting whose value is checked when the database is opened.
+    pub(crate) fn given(mut self, name: &str, value: impl ToString) -> Builder {
+        self.pairs.push((name.into(), value.to_string()));
+        self
+    }
+
     /// Whether a directory without a database gets one (yes, unless told).
     pub fn create_if_missing(mut self, create: bool) -> Builder {
         self.create_if_missing = Some(create);
@@ -118,7 +124,7 @@ impl Builder {
         recover::open(parts).map(Lease::new)
     }
 
-    fn resolve(&self, cores: usize) -> Result<Resolved> {
+    pub(crate) fn resolve(&self, cores: usize) -> Result<Resolved> {
         let pairs: Vec<(&str, &str)> = self
             .pairs
             .iter()

@@ -18,22 +18,52 @@ pub const BUILTIN_NAMES: [&str; 6] = [
 
 /// The built-in operator of that name, if there is one.
 pub fn builtin(name: &str) -> Option<MergeRule> {
-    let operator: Arc<dyn MergeOperator> = match name {
-        "uint64add" => Arc::new(Uint64 {
-            name: "uint64add",
-            apply: u64::wrapping_add,
-        }),
-        "uint64max" => Arc::new(Uint64 {
-            name: "uint64max",
-            apply: u64::max,
-        }),
-        "uint64min" => Arc::new(Uint64Min),
-        "bytesxor" => Arc::new(BytesXor),
-        "put" => Arc::new(PutLast),
-        "append" => Arc::new(Append::new(",")),
-        _ => Arc::new(Append::new(name.strip_prefix("append:")?)),
-    };
-    Some(MergeRule(operator))
+    Some(match name {
+        "uint64add" => uint64_add(),
+        "uint64max" => uint64_max(),
+        "uint64min" => uint64_min(),
+        "bytesxor" => bytes_xor(),
+        "put" => put(),
+        "append" => append(","),
+        _ => append(name.strip_prefix("append:")?),
+    })
+}
+
+/// Adds: values and operands are 8 bytes, little-endian; what has another size counts as 0, and
+/// the sum wraps, as with RocksDB. The counter at the price of a put.
+pub fn uint64_add() -> MergeRule {
+    MergeRule(Arc::new(Uint64 {
+        name: "uint64add",
+        apply: u64::wrapping_add,
+    }))
+}
+
+/// Keeps the largest, of numbers as [`uint64_add`] has them.
+pub fn uint64_max() -> MergeRule {
+    MergeRule(Arc::new(Uint64 {
+        name: "uint64max",
+        apply: u64::max,
+    }))
+}
+
+/// Keeps the smallest, of numbers as [`uint64_add`] has them; a key without a value has none.
+pub fn uint64_min() -> MergeRule {
+    MergeRule(Arc::new(Uint64Min))
+}
+
+/// Appends operands to the value, with `delimiter` between them.
+pub fn append(delimiter: &str) -> MergeRule {
+    MergeRule(Arc::new(Append::new(delimiter)))
+}
+
+/// The bytes of value and operands, combined by exclusive or; the longer one's rest stays.
+pub fn bytes_xor() -> MergeRule {
+    MergeRule(Arc::new(BytesXor))
+}
+
+/// The newest operand, as if it had been put.
+pub fn put() -> MergeRule {
+    MergeRule(Arc::new(PutLast))
 }
 
 /// Eight bytes, little-endian; anything of another size counts as 0, as RocksDB does.

@@ -17,6 +17,7 @@ pub mod setting;
 mod catalog_db;
 mod catalog_keyspace;
 pub mod catalog;
+mod typed;
 pub mod pairs;
 mod alias;
 pub mod automatic;

@@ -1,0 +1,68 @@
+//! Settings of a keyspace, chosen in code.
+
+use std::time::Duration;
+
+use crate::base::hooks::merge::MergeRule;
+use crate::base::options::catalog::set_keyspace;
+use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::sst::Packing;
+use crate::base::types::error::Result;
+use crate::base::types::order::KeyOrder;
+
+/// For [`Db::keyspace_with`](crate::Db::keyspace_with), which checks what is chosen here.
+///
+/// ```
+/// # fn main() -> esker::Result<()> {
+/// # let dir = tempfile::tempdir().expect("a temporary directory");
+/// # let db = esker::Db::open(dir.path())?;
+/// use std::time::Duration;
+/// use esker::{Compression, KeyspaceOptions, merge};
+///
+/// let options = KeyspaceOptions::default()
+///     .merge_operator(merge::uint64_add())
+///     .ttl(Duration::from_secs(7 * 86_400))
+///     .compression(Compression::Searchable)
+///     .set("sst.block_size", "16KiB")?;
+/// let visits = db.keyspace_with("visits", options)?;
+/// visits.merge("anna", 1_u64.to_le_bytes())?;
+/// # Ok(())
+/// # }
+/// ```
+impl KeyspaceOptions {
+    /// How merge operands fold; without one, `merge` is refused.
+    pub fn merge_operator(mut self, rule: MergeRule) -> KeyspaceOptions {
+        self.merge = Some(rule);
+        self
+    }
+
+    /// How keys compare, when not bytewise: one that the builder was given, too, when the database
+    /// was opened. It can never be changed.
+    pub fn order(mut self, order: KeyOrder) -> KeyspaceOptions {
+        self.order = order;
+        self
+    }
+
+    /// How long a put lives that does not say otherwise, rounded up to whole seconds; zero, the
+    /// default, is for ever. Merge operands have no expiry.
+    pub fn ttl(mut self, ttl: Duration) -> KeyspaceOptions {
+        let whole = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
+        self.ttl_s = u32::try_from(whole).unwrap_or(u32::MAX);
+        self
+    }
+
+    /// How new sorted files are compressed.
+    pub fn compression(mut self, compression: Packing) -> KeyspaceOptions {
+        self.sst.compression = compression;
+        self
+    }
+
+    /// A setting of the catalogue by its name. `Invalid` for an unknown name, for a setting of the
+    /// database, and for an impossible value.
+    pub fn set(mut self, name: &str, text: &str) -> Result<KeyspaceOptions> {
+        set_keyspace(&mut self, name, text)?;
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests;
