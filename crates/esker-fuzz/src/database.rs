@@ -11,7 +11,7 @@ use esker::env::bundle::Env;
 use esker::env::fs::Fs;
 use esker::env::sim::clock::SimClock;
 use esker::env::sim::{CrashMode, SimFs, SimWorld};
-use esker::{Builder, Db, Readable, RepairOptions, Result, repair_in};
+use esker::{Builder, Db, RepairOptions, Result, repair_in};
 
 const DIR: &str = "/db";
 

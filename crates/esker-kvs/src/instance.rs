@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use esker::env::bundle::Env;
-use esker::{Bytes, Db, DbCursor, Readable, Update};
+use esker::{Bytes, Db, DbCursor, Update};
 
 use crate::config::{Config, KEY_BYTES_MAX, Start, VALUE_BYTES_MAX};
 use crate::files::StoreFiles;

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use esker::base::hooks::merge_builtin;
 use esker::env::random::Random;
-use esker::{Db, Durability, Readable, Result, WriteOptions};
+use esker::{Db, Durability, Result, WriteOptions};
 
 /// Keys, and operations of each line unless it says otherwise.
 const KEY_COUNT: u64 = 1_000_000;
@@ -91,7 +91,7 @@ fn writes(lines: &mut Lines, round: usize, value: &[u8]) -> Result<()> {
         for _ in 0..KEY_COUNT / BATCH_LEN {
             let mut batch = db.batch();
             for _ in 0..BATCH_LEN {
-                batch.put(&db, key(random.below(KEY_COUNT)), value)?;
+                batch.put(&db, key(random.below(KEY_COUNT)), value);
             }
             batch.commit()?;
         }

@@ -55,7 +55,7 @@ pub use db::inspect;
 pub use db::iterator::{DbCursor, Iter, Keys};
 pub use db::keyspace_handle::{Keyspace, Update};
 pub use db::open::Builder;
-pub use db::reading::Readable;
+pub use db::readable::Readable;
 pub use db::snapshot::{KeyspaceSnapshot, Snapshot};
 pub use db::statistics::{
     KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, Stats, ValueLogStats,

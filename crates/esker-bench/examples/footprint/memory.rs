@@ -1,6 +1,6 @@
 //! What Esker holds in memory under a limit while much is written and read.
 
-use esker::{Db, Readable};
+use esker::Db;
 use esker_bench::make::random::Random;
 use esker_bench::measure::process::{Resident, forget_peak};
 

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use esker::{Db, Readable};
+use esker::Db;
 use esker_bench::make::random::Random;
 
 use crate::Fault;

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use esker::store::names::FileName;
-use esker::{
-    Db, DbCursor, Durability, Keyspace, MergeRule, Readable, Stats, WriteBatch, WriteOptions,
-};
+use esker::{Db, DbCursor, Durability, Keyspace, MergeRule, Stats, WriteBatch, WriteOptions};
 
 use crate::fail::{Failure, Outcome};
 use crate::target::counters::{Counters, LevelShape};
@@ -291,15 +289,18 @@ struct EmbeddedBatch<'a> {
 
 impl Batch for EmbeddedBatch<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Outcome {
-        Ok(self.batch.put(&self.store.ways.plain, key, value)?)
+        self.batch.put(&self.store.ways.plain, key, value);
+        Ok(())
     }
 
     fn delete(&mut self, key: &[u8]) -> Outcome {
-        Ok(self.batch.delete(&self.store.ways.plain, key)?)
+        self.batch.delete(&self.store.ways.plain, key);
+        Ok(())
     }
 
     fn merge(&mut self, key: &[u8], operand: &[u8]) -> Outcome {
-        Ok(self.batch.merge(&self.store.ways.plain, key, operand)?)
+        self.batch.merge(&self.store.ways.plain, key, operand);
+        Ok(())
     }
 
     fn commit(&mut self, how: WriteHow) -> Outcome {

@@ -1,7 +1,5 @@
 //! Wrong command lines, and directories that are nobody's to empty.
 
-use esker::Readable;
-
 use crate::tool::Tool;
 
 #[test]

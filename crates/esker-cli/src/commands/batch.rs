@@ -179,7 +179,7 @@ fn add(
     words: &Words,
 ) -> Result<(), String> {
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-    let written = match words[..] {
+    match words[..] {
         [b"put", key, value] => batch.put(keyspace, key, value),
         [b"put", key, value, seconds] => {
             let ttl = Duration::from_secs(u64::from(parse_seconds(seconds)?));
@@ -195,11 +195,13 @@ fn add(
         [b"keyspace", name] => {
             let name = std::str::from_utf8(name).map_err(|_| "the name is not UTF-8")?;
             let found = opened.db.keyspace(&keyspace_name(name)?);
-            found.map(|found| *keyspace = found)
+            *keyspace = found.map_err(|error| error.message().to_owned())?;
+            &mut *batch
         }
         _ => return Err(NO_WRITE.into()),
     };
-    written.map_err(|error| error.message().to_owned())
+    let refusal = batch.take_refusal();
+    refusal.map_or(Ok(()), |error| Err(error.message().to_owned()))
 }
 
 fn parse_seconds(word: &[u8]) -> Result<u32, String> {

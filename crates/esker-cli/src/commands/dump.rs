@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use esker::{DbCursor, Keyspace, Readable};
+use esker::{DbCursor, Keyspace};
 use serde_json::json;
 
 use crate::commands::read::Keys;

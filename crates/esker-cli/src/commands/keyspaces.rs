@@ -1,9 +1,9 @@
 //! Keyspaces: listed, created, dropped.
 
 use clap::{Args, Subcommand};
+use esker::KeyspaceOptions;
 use esker::base::options::catalog::{find, set_keyspace};
 use esker::base::options::setting::Scope;
-use esker::{KeyspaceOptions, Readable};
 use serde_json::{Map, Value, json};
 
 use crate::fail::{Failure, Outcome};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use esker::base::types::range::KeyRange;
-use esker::{Bytes, Iter, Readable};
+use esker::{Bytes, Iter};
 use serde_json::json;
 
 use crate::fail::{Code, Failure, Outcome};

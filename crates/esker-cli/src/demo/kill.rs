@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use esker::{Db, Readable};
+use esker::Db;
 
 use crate::demo::ledger;
 use crate::demo::random::Random;

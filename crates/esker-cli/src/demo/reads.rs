@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use esker::{Db, Readable};
+use esker::Db;
 
 use crate::demo::measure::Timings;
 use crate::demo::random::{Random, Zipf};

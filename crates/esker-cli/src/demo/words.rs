@@ -1,7 +1,7 @@
 //! Third act: words of the text are counted by merge, without reading a counter.
 
 use esker::base::hooks::merge_builtin::builtin;
-use esker::{Db, Keyspace, KeyspaceOptions, Readable};
+use esker::{Db, Keyspace, KeyspaceOptions};
 
 use crate::demo::measure::Timings;
 use crate::demo::stage::{Act, Books, book_bytes};

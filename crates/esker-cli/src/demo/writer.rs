@@ -37,7 +37,7 @@ pub fn demo_writer(shared: &Shared, args: &DemoWriter) -> Outcome {
     for number in args.first..args.first.saturating_add(BATCHES_MAX) {
         for index in 0..ledger::entry_count(number) {
             let (key, value) = (ledger::key(number, index), ledger::value(number, index));
-            batch.put(&ledger, key, value)?;
+            batch.put(&ledger, key, value);
         }
         batch.commit_with(options)?;
         // Eight bytes enter a pipe as a whole or not at all.

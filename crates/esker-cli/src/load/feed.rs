@@ -231,7 +231,8 @@ impl<'a> Feed<'a> {
                 let expiry = entry.expiry_unix_s;
                 self.batch.put_until(keyspace, key, value, expiry)
             }
-        }
+        };
+        self.batch.take_refusal().map_or(Ok(()), Err)
     }
 
     /// Counts a malformed record; says whether to stop there.

@@ -1,6 +1,6 @@
 //! A dump of a whole database, loaded elsewhere, is that database.
 
-use esker::{Db, KeyspaceOptions, Readable};
+use esker::{Db, KeyspaceOptions};
 
 use crate::tool::Bench;
 
@@ -20,12 +20,10 @@ fn fill(bench: &Bench) {
     let visits = db.keyspace_with("visits \u{1b}[31m\t", options).unwrap();
     db.keyspace("empty").unwrap();
     let mut batch = db.batch();
-    batch.put_until(&visits, "ends", "1", Some(END)).unwrap();
-    batch.put_until(&visits, "stays", "2", None).unwrap();
-    batch
-        .put_until(&visits, [0, 255, 92], vec![255; 9000], Some(END))
-        .unwrap();
-    batch.put(&db, "plain", "\\x41\t").unwrap();
+    batch.put_until(&visits, "ends", "1", Some(END));
+    batch.put_until(&visits, "stays", "2", None);
+    batch.put_until(&visits, [0, 255, 92], vec![255; 9000], Some(END));
+    batch.put(&db, "plain", "\\x41\t");
     batch.commit().unwrap();
     db.close().unwrap();
 }

@@ -15,6 +15,8 @@ use crate::db::manual;
 use crate::db::open::Builder;
 use crate::db::open_keyspace::{self, DEFAULT_KEYSPACE};
 use crate::db::properties;
+use crate::db::readable::AtMoment;
+use crate::db::reading::Moment;
 use crate::db::snapshot::Snapshot;
 use crate::db::statistics::{self, Stats};
 use crate::db::write_batch::WriteBatch;
@@ -202,6 +204,12 @@ impl Db {
     /// it; those of a flush, likewise. The directory is given up all the same.
     pub fn close(&self) -> Result<()> {
         self.lease.close()
+    }
+}
+
+impl AtMoment for Db {
+    fn moment(&self) -> Moment<'_> {
+        self.default.moment()
     }
 }
 

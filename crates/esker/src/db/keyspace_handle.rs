@@ -13,12 +13,12 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::base::types::spare::{SpareBuffer, SpareCell};
 use crate::db::file_list::{self, FileStats};
-use crate::db::iterator::DbCursor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
 use crate::db::live_settings;
 use crate::db::manual;
-use crate::db::reading::{Moment, Readable};
+use crate::db::readable::{AtMoment, inherent_reads};
+use crate::db::reading::Moment;
 use crate::db::snapshots::Pin;
 use crate::db::writing;
 use crate::flow::write::commit::Unchanged;
@@ -337,7 +337,7 @@ impl Keyspace {
             lower,
             upper: Bound::Unbounded,
         };
-        let mut cursor = DbCursor::open(self.moment().source(range)?)?;
+        let mut cursor = self.moment().cursor(range)?;
         cursor.seek_to_first()?;
         Ok(cursor.key().map(<[u8]>::to_vec))
     }
@@ -358,7 +358,9 @@ struct Look<'a> {
     seen: SeqNo,
 }
 
-impl Readable for Keyspace {
+inherent_reads!(Keyspace);
+
+impl AtMoment for Keyspace {
     fn moment(&self) -> Moment<'_> {
         Moment {
             lease: &self.lease,

@@ -44,6 +44,7 @@ pub mod lease;
 pub mod iterator;
 pub mod writing;
 pub mod reading;
+pub mod readable;
 pub mod keyspace_handle;
 pub mod snapshot;
 pub mod write_batch;

@@ -7,7 +7,8 @@ use crate::base::types::seqno::SeqNo;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::lease::Lease;
-use crate::db::reading::{Moment, Readable};
+use crate::db::readable::{AtMoment, inherent_reads};
+use crate::db::reading::Moment;
 use crate::db::snapshots::Ticket;
 use crate::db::worker;
 
@@ -63,7 +64,9 @@ impl Snapshot {
     }
 }
 
-impl Readable for Snapshot {
+inherent_reads!(Snapshot);
+
+impl AtMoment for Snapshot {
     fn moment(&self) -> Moment<'_> {
         let at = Some(self.seqno());
         let options = ReadOptions::default();
@@ -95,7 +98,9 @@ pub struct KeyspaceSnapshot {
     parts: Arc<KeyspaceParts>,
 }
 
-impl Readable for KeyspaceSnapshot {
+inherent_reads!(KeyspaceSnapshot);
+
+impl AtMoment for KeyspaceSnapshot {
     fn moment(&self) -> Moment<'_> {
         let at = Some(self.snapshot.seqno());
         let options = ReadOptions::default();

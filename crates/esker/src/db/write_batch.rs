@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::base::options::call::WriteOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
+use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::lease::Lease;
@@ -14,11 +15,26 @@ use crate::store::batch::writer::{Batch, LargeBytes};
 
 /// Writes that happen together: after a crash all of them are there or none.
 ///
-/// Errors of its methods leave the batch as it was: `TooLarge`, and `Invalid` for a keyspace of
-/// another database.
+/// Adding a write never fails. One that the database cannot take (`TooLarge`; `Invalid` for a
+/// keyspace of another database, a merge without an operator, a range that ends before it starts)
+/// is left out, and the commit then is refused with the first of these errors, with nothing
+/// written; [`WriteBatch::take_refusal`] tells sooner.
+///
+/// ```
+/// # fn main() -> esker::Result<()> {
+/// # let dir = tempfile::tempdir().expect("a temporary directory");
+/// # let db = esker::Db::open(dir.path())?;
+/// let by_name = db.keyspace("by name")?;
+/// db.batch().put(&db, "7", "anna").put(&by_name, "anna", "7").commit()?;
+/// assert_eq!(by_name.get("anna")?.as_deref(), Some(&b"7"[..]));
+/// # Ok(())
+/// # }
+/// ```
 pub struct WriteBatch {
     lease: Lease,
     batch: Batch<'static>,
+    /// Why the first write that was left out was not taken.
+    refusal: Option<Error>,
 }
 
 impl WriteBatch {
@@ -26,82 +42,151 @@ impl WriteBatch {
         WriteBatch {
             lease,
             batch: Batch::new(),
+            refusal: None,
         }
     }
 
     /// Sets the value of a key.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let mut batch = db.batch();
+    /// for number in 0..1000_u32 {
+    ///     batch.put(&db, number.to_be_bytes(), "ship");
+    /// }
+    /// batch.commit()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn put(
         &mut self,
         keyspace: &Keyspace,
         key: impl AsRef<[u8]>,
         value: impl AsRef<[u8]>,
-    ) -> Result<()> {
-        let parts = own(&self.lease, keyspace)?;
-        let expiry = writing::own_expiry(self.lease.core(), parts);
-        put(&mut self.batch, parts, key.as_ref(), expiry, value.as_ref())
+    ) -> &mut WriteBatch {
+        self.add(keyspace, |core, batch, parts| {
+            let expiry = writing::own_expiry(core, parts);
+            put(batch, parts, key.as_ref(), expiry, value.as_ref())
+        })
     }
 
-    /// Sets the value of a key for a time.
+    /// Sets the value of a key for a time, after which it is as if deleted.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use std::time::Duration;
+    ///
+    /// let hour = Duration::from_secs(3600);
+    /// db.batch().put_with_ttl(&db, "session:7", "anna", hour).commit()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn put_with_ttl(
         &mut self,
         keyspace: &Keyspace,
         key: impl AsRef<[u8]>,
         value: impl AsRef<[u8]>,
         ttl: Duration,
-    ) -> Result<()> {
-        let parts = own(&self.lease, keyspace)?;
-        let expiry = writing::expiry(self.lease.core(), ttl);
-        put(
-            &mut self.batch,
-            parts,
-            key.as_ref(),
-            Some(expiry),
-            value.as_ref(),
-        )
+    ) -> &mut WriteBatch {
+        self.add(keyspace, |core, batch, parts| {
+            let expiry = Some(writing::expiry(core, ttl));
+            put(batch, parts, key.as_ref(), expiry, value.as_ref())
+        })
     }
 
     /// Sets the value of a key up to that unix second, or for good with `None`, whatever time to
     /// live the keyspace has: for entries that come from another database with what
     /// [`Valued`](crate::Valued) says of them. One that is past leaves the key as if deleted.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.batch().put_until(&db, "visit", "anna", Some(4_000_000_000)).commit()?;
+    /// assert_eq!(db.expiry("visit")?, Some(Some(4_000_000_000)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn put_until(
         &mut self,
         keyspace: &Keyspace,
         key: impl AsRef<[u8]>,
         value: impl AsRef<[u8]>,
         expiry_unix_s: Option<u32>,
-    ) -> Result<()> {
-        let parts = own(&self.lease, keyspace)?;
-        let (key, value) = (key.as_ref(), value.as_ref());
-        put(&mut self.batch, parts, key, expiry_unix_s, value)
+    ) -> &mut WriteBatch {
+        self.add(keyspace, |_, batch, parts| {
+            put(batch, parts, key.as_ref(), expiry_unix_s, value.as_ref())
+        })
     }
 
     /// Removes a key.
-    pub fn delete(&mut self, keyspace: &Keyspace, key: impl AsRef<[u8]>) -> Result<()> {
-        let parts = own(&self.lease, keyspace)?;
-        self.batch.delete(parts.id, key.as_ref())
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// // Moved as a whole: nobody sees it twice, or not at all.
+    /// db.put("waiting:7", "mail")?;
+    /// db.batch().delete(&db, "waiting:7").put(&db, "sent:7", "mail").commit()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(&mut self, keyspace: &Keyspace, key: impl AsRef<[u8]>) -> &mut WriteBatch {
+        self.add(keyspace, |_, batch, parts| {
+            batch.delete(parts.id, key.as_ref())
+        })
     }
 
     /// Removes all keys from `start` up to `end`, exclusive.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.batch().delete_range(&db, "a", "b").put(&db, "a", "2").commit()?;
+    /// assert_eq!(db.get("a")?.as_deref(), Some(&b"2"[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete_range(
         &mut self,
         keyspace: &Keyspace,
         start: impl AsRef<[u8]>,
         end: impl AsRef<[u8]>,
-    ) -> Result<()> {
-        let parts = own(&self.lease, keyspace)?;
-        writing::delete_range(&mut self.batch, parts, start.as_ref(), end.as_ref())
+    ) -> &mut WriteBatch {
+        self.add(keyspace, |_, batch, parts| {
+            writing::delete_range(batch, parts, start.as_ref(), end.as_ref())
+        })
     }
 
     /// Folds an operand into the value of a key, by the keyspace's merge operator. Operands have
     /// no expiry: see [`Keyspace::merge`].
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let db = esker::Db::builder(dir.path())
+    ///     .merge_operator(esker::merge::uint64_add())
+    ///     .open()?;
+    /// let (minus, plus) = (0_u64.wrapping_sub(5).to_le_bytes(), 5_u64.to_le_bytes());
+    /// db.batch().merge(&db, "anna", minus).merge(&db, "bela", plus).commit()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn merge(
         &mut self,
         keyspace: &Keyspace,
         key: impl AsRef<[u8]>,
         operand: impl AsRef<[u8]>,
-    ) -> Result<()> {
-        let parts = own(&self.lease, keyspace)?;
-        writing::merge(&mut self.batch, parts, key.as_ref(), operand.as_ref())
+    ) -> &mut WriteBatch {
+        self.add(keyspace, |_, batch, parts| {
+            writing::merge(batch, parts, key.as_ref(), operand.as_ref())
+        })
     }
 
     /// How many writes are in the batch.
@@ -119,23 +204,74 @@ impl WriteBatch {
         self.batch.size_bytes()
     }
 
+    /// Why a write was left out, the first if there are several; forgets it, so that the others
+    /// can be committed.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let mut batch = db.batch();
+    /// batch.put(&db, vec![b'k'; 70_000], "its key is too long").put(&db, "good", "1");
+    /// assert_eq!(batch.take_refusal().map(|error| error.kind()), Some(esker::ErrorKind::TooLarge));
+    /// batch.commit()?;
+    /// assert!(db.contains_key("good")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn take_refusal(&mut self) -> Option<Error> {
+        self.refusal.take()
+    }
+
     /// Forgets all writes, and keeps the memory.
     pub fn clear(&mut self) {
         self.batch.clear();
+        self.refusal = None;
     }
 
-    /// Writes the batch and empties it.
+    /// Writes the batch and empties it; otherwise as [`WriteBatch::commit_with`].
     pub fn commit(&mut self) -> Result<()> {
         self.commit_with(WriteOptions::default())
     }
 
-    /// Writes the batch as told and empties it. After an error other than `Faulted` nothing was
-    /// written, and the batch is as it was.
+    /// Writes the batch as told and empties it.
+    ///
+    /// Errors: that of the first write that was left out; those of [`Keyspace::put`]. Unless it is
+    /// `Faulted` nothing was written then, and the batch is as it was.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::{Durability, WriteOptions};
+    ///
+    /// let synced = WriteOptions { durability: Some(Durability::Sync), ..WriteOptions::default() };
+    /// db.batch().put(&db, "paid:7", "42").commit_with(synced)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn commit_with(&mut self, options: WriteOptions) -> Result<()> {
+        if let Some(refusal) = &self.refusal {
+            return Err(refusal.again());
+        }
         let core = Arc::clone(self.lease.core());
         writing::write(&core, &mut self.batch, options, &[])?;
         self.batch.clear();
         Ok(())
+    }
+
+    // What one write adds, or why it is left out.
+    fn add(
+        &mut self,
+        keyspace: &Keyspace,
+        fill: impl FnOnce(&Core, &mut Batch<'static>, &KeyspaceParts) -> Result<()>,
+    ) -> &mut WriteBatch {
+        let parts = own(&self.lease, keyspace);
+        let added = parts.and_then(|parts| fill(self.lease.core(), &mut self.batch, parts));
+        if let Err(error) = added {
+            self.refusal.get_or_insert(error);
+        }
+        self
     }
 }
 

@@ -14,8 +14,7 @@ use esker::store::version::encode::encode_snapshot;
 use esker::store::version::format::{SnapshotHead, encode_current};
 use esker::store::wal::writer::WalWriter;
 use esker::{
-    Builder, Bytes, Db, Error, ErrorKind, KeyspaceOptions, MergeOperator, MergeRule, Readable,
-    Result,
+    Builder, Bytes, Db, Error, ErrorKind, KeyspaceOptions, MergeOperator, MergeRule, Result,
 };
 
 /// One wrong input: what is done in a fresh world, and the error that must come of it.
@@ -434,8 +433,8 @@ const ROWS: &[Row] = &[
             let db = open(env);
             let dropped = db.keyspace("short").unwrap();
             let mut batch = db.batch();
-            batch.put(&db, "key", "value").unwrap();
-            batch.put(&dropped, "key", "value").unwrap();
+            batch.put(&db, "key", "value");
+            batch.put(&dropped, "key", "value");
             db.drop_keyspace("short").unwrap();
             let committed = batch.commit();
             assert!(db.get("key").unwrap().is_none());
@@ -480,7 +479,7 @@ const ROWS: &[Row] = &[
         act: |env| {
             let db = open(env);
             let other = Db::builder("other").env(env.clone()).open().unwrap();
-            db.batch().put(&other, "key", "value")
+            db.batch().put(&other, "key", "value").commit()
         },
         kind: ErrorKind::Invalid,
         message: "invalid: keyspace \"default\" belongs to another database than the batch",

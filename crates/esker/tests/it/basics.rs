@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use esker::env::sim::SimWorld;
-use esker::{Db, Readable, Update};
+use esker::{Db, Update};
 
 #[test]
 fn what_is_put_is_there_after_a_reopen() {
@@ -155,11 +155,11 @@ fn expiries_are_told_by_every_way_of_reading() {
     let end = 4_000_000_000_u32;
     let large = vec![7; 10_000];
     let mut batch = db.batch();
-    batch.put_until(&db, "ends", "1", Some(end)).unwrap();
-    batch.put_until(&db, "large", &large, Some(end)).unwrap();
-    batch.put_until(&db, "merged", "1", Some(end)).unwrap();
-    batch.put_until(&db, "past", "1", Some(1)).unwrap();
-    batch.put_until(&db, "stays", "1", None).unwrap();
+    batch.put_until(&db, "ends", "1", Some(end));
+    batch.put_until(&db, "large", &large, Some(end));
+    batch.put_until(&db, "merged", "1", Some(end));
+    batch.put_until(&db, "past", "1", Some(1));
+    batch.put_until(&db, "stays", "1", None);
     batch.commit().unwrap();
     db.merge("merged", "2").unwrap();
     let expected = [

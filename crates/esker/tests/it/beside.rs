@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use esker::env::bundle::Env;
 use esker::env::sim::world::SimWorld;
-use esker::{Builder, Db, ErrorKind, Readable, checkpoint_beside, checkpoint_beside_in};
+use esker::{Builder, Db, ErrorKind, checkpoint_beside, checkpoint_beside_in};
 
 /// Names its directory to the child; without it, the child's test does nothing.
 const CHILD_DIR: &str = "ESKER_BESIDE_DIR";
@@ -54,8 +54,8 @@ fn write(db: &Db, turn: u64) {
     let mirror = db.keyspace("mirror").unwrap();
     let key = format!("{:06}", turn % KEYS);
     let mut batch = db.batch();
-    batch.put(db, &key, value(turn)).unwrap();
-    batch.put(&mirror, &key, value(turn)).unwrap();
+    batch.put(db, &key, value(turn));
+    batch.put(&mirror, &key, value(turn));
     batch.commit().unwrap();
 }
 

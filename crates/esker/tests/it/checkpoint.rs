@@ -11,7 +11,7 @@ use esker::env::sim::crash::CrashMode;
 use esker::env::sim::fault::FaultFs;
 use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::env::sim::world::SimWorld;
-use esker::{Db, ErrorKind, Readable, checkpoint_beside_in};
+use esker::{Db, ErrorKind, checkpoint_beside_in};
 
 type Contents = BTreeMap<String, Vec<(Vec<u8>, Vec<u8>)>>;
 
@@ -118,8 +118,8 @@ fn a_batch_is_in_a_checkpoint_whole_or_not_at_all() {
             let mut number = 0u32;
             while !is_done.load(Ordering::Relaxed) {
                 let mut batch = db.batch();
-                batch.put(&left, number.to_be_bytes(), [1; 40]).unwrap();
-                batch.put(&right, number.to_be_bytes(), [2; 400]).unwrap();
+                batch.put(&left, number.to_be_bytes(), [1; 40]);
+                batch.put(&right, number.to_be_bytes(), [2; 400]);
                 batch.commit().unwrap();
                 number += 1;
             }

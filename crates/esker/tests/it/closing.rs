@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use esker::env::fs::Fs;
 use esker::env::sim::{CrashMode, SimFs, SimWorld};
-use esker::{Db, Durability, Readable, WriteOptions};
+use esker::{Db, Durability, WriteOptions};
 
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 
@@ -85,10 +85,10 @@ fn writes_of_a_session_of_any_kind_are_in_sorted_files_when_it_is_closed() {
             ..WriteOptions::default()
         };
         let mut batch = db.batch();
-        batch.put(&db, &key, "one").unwrap();
+        batch.put(&db, &key, "one");
         batch.commit_with(options).unwrap();
         let mut batch = db.batch();
-        batch.put(&visits, &key, "other").unwrap();
+        batch.put(&visits, &key, "other");
         batch.commit_with(options).unwrap();
         db.close().unwrap();
         assert!(log_bytes(&files(&path)) <= LOG_BYTES_MAX);

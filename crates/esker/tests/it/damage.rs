@@ -13,8 +13,7 @@ use esker::env::random::Random;
 use esker::env::sim::world::SimWorld;
 use esker::env::sim::{CrashMode, SimFs};
 use esker::{
-    Bytes, Db, Durability, ErrorKind, Readable, RepairOptions, RepairReport, WriteOptions,
-    repair_in,
+    Bytes, Db, Durability, ErrorKind, RepairOptions, RepairReport, WriteOptions, repair_in,
 };
 
 use crate::seeds;

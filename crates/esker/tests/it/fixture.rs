@@ -20,7 +20,7 @@ use esker::env::real::fs::RealFs;
 use esker::env::sim::SimWorld;
 use esker::inspect;
 use esker::inspect::wal::WalItem;
-use esker::{Db, Keyspace, KeyspaceOptions, Readable};
+use esker::{Db, Keyspace, KeyspaceOptions};
 
 /// A fixture lies in every clone for ever: kept small.
 const FIXTURE_BYTES_MAX: u64 = 200 << 10;

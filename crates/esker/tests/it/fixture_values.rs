@@ -12,7 +12,7 @@ use std::time::Duration;
 use esker::env::random::Random;
 use esker::env::real::fs::RealFs;
 use esker::env::sim::SimWorld;
-use esker::{Db, ErrorKind, Readable};
+use esker::{Db, ErrorKind};
 
 use crate::fixture::{copy, cut_zeros};
 

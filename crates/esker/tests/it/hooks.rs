@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use esker::env::sim::SimWorld;
 use esker::{
-    Builder, Db, Durability, Error, ErrorKind, KeyOrder, MergeOperator, MergeRule, Order, Readable,
-    Result, Update, WriteOptions,
+    Builder, Db, Durability, Error, ErrorKind, KeyOrder, MergeOperator, MergeRule, Order, Result,
+    Update, WriteOptions,
 };
 
 const DIR: &str = "/db";
@@ -180,9 +180,9 @@ const PLACES: [Place; 8] = [
 
 fn batch(db: &Db, keys: [&str; 3], options: WriteOptions) -> Result<()> {
     let mut batch = db.batch();
-    batch.put(db, keys[0], "first")?;
-    batch.merge(db, keys[1], "more")?;
-    batch.put(db, keys[2], "last")?;
+    batch.put(db, keys[0], "first");
+    batch.merge(db, keys[1], "more");
+    batch.put(db, keys[2], "last");
     batch.commit_with(options)
 }
 
@@ -285,8 +285,8 @@ fn a_key_that_the_order_does_not_bear_is_not_written() {
             let db = db.open().unwrap();
             db.put("a", "1").unwrap();
             let mut batch = db.batch();
-            batch.put(&db, "b", "2").unwrap();
-            batch.put(&db, key, "2").unwrap();
+            batch.put(&db, "b", "2");
+            batch.put(&db, key, "2");
             let answers: [Result<()>; 4] = [
                 db.put(key, "2"),
                 db.delete(key),
@@ -332,7 +332,7 @@ fn order_panics_in_write(calls: i64, durability: Durability) -> bool {
     }
     let mut batch = db.batch();
     for key in ["a", "c", "e"] {
-        batch.put(&db, key, "new").unwrap();
+        batch.put(&db, key, "new");
     }
     mood.set(calls);
     let answer = catch_unwind(AssertUnwindSafe(|| batch.commit_with(level(durability))));
@@ -421,7 +421,7 @@ fn an_order_that_panics_in_the_background_ends_writing_and_holds_nobody_up() {
 }
 
 /// What a hook may try to do to the database that calls it.
-const CALLS: [(&str, Call); 14] = [
+const CALLS: [(&str, Call); 18] = [
     ("put", |db| db.put("x", "y")),
     ("merge", |db| db.merge("x", "y")),
     ("update", |db| db.update("x", |_| Update::Remove).map(drop)),
@@ -429,6 +429,10 @@ const CALLS: [(&str, Call); 14] = [
         batch(db, ["x", "y", "z"], WriteOptions::default())
     }),
     ("get", |db| db.get("k").map(drop)),
+    ("get_valued", |db| db.get_valued("k").map(drop)),
+    ("expiry", |db| db.expiry("k").map(drop)),
+    ("contains_key", |db| db.contains_key("k").map(drop)),
+    ("multi_get", |db| db.multi_get(&["k"]).map(drop)),
     ("iter", |db| db.iter().map(drop)),
     ("snapshot", |db| db.snapshot().get("k").map(drop)),
     ("flush", |db| db.flush()),

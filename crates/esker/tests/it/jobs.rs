@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use esker::env::real::pool::RealPool;
 use esker::env::sim::SimWorld;
-use esker::{Db, Error, ErrorKind, Readable, Result};
+use esker::{Db, Error, ErrorKind, Result};
 
 use crate::hooks::in_time;
 use crate::watched_fs::{Eye, Lie, WatchedFs};

@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use esker::Db;
 use esker::env::random::Random;
-use esker::{Db, Readable};
 
 /// Names the directory to the child; without it, the child's test does nothing.
 const CHILD_DIR: &str = "ESKER_KILL_DIR";
@@ -39,8 +39,8 @@ fn write(db: &Db, turn: u64) {
     let mirror = db.keyspace("mirror").unwrap();
     let key = format!("{:06}", turn % KEYS);
     let mut batch = db.batch();
-    batch.put(db, &key, value(turn)).unwrap();
-    batch.put(&mirror, &key, value(turn)).unwrap();
+    batch.put(db, &key, value(turn));
+    batch.put(&mirror, &key, value(turn));
     batch.commit().unwrap();
 }
 

@@ -218,11 +218,9 @@ fn everything_that_changes_a_value_works_on_large_ones() {
     for index in 0..20_usize {
         let len = if index % 2 == 0 { 10 } else { 7_000 };
         let target = if index % 3 == 0 { &other } else { &*db };
-        batch
-            .put(target, format!("d{index:02}"), value(index, len))
-            .unwrap();
+        batch.put(target, format!("d{index:02}"), value(index, len));
     }
-    batch.delete(&db, "d01").unwrap();
+    batch.delete(&db, "d01");
     batch.commit().unwrap();
     assert_eq!(db.get("d01").unwrap(), None);
     assert!(other.get("d09").unwrap().unwrap() == value(9, 7_000));
@@ -267,8 +265,8 @@ fn a_torn_value_is_a_torn_tail() {
             .put("synced", value(1, 5_000))
             .unwrap();
         let mut batch = db.batch();
-        batch.put(&db, "small", "with it").unwrap();
-        batch.put(&db, "torn", value(2, 9_000)).unwrap();
+        batch.put(&db, "small", "with it");
+        batch.put(&db, "torn", value(2, 9_000));
         batch.commit().unwrap();
         db.put("after", "that").unwrap();
         let image = world.fs.crash(CrashMode::Sectors, seed);

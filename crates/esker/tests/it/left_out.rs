@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::env::sim::{FaultFs, SimWorld};
-use esker::{Db, ErrorKind, Keyspace, Readable};
+use esker::{Db, ErrorKind, Keyspace};
 
 const SETTINGS: [(&str, &str); 6] = [
     ("memory_limit", "4MiB"),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use esker::env::fs::Fs;
 use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::env::sim::{FaultFs, SimWorld};
-use esker::{Builder, Db, ErrorKind, KeyOrder, Order, Readable};
+use esker::{Builder, Db, ErrorKind, KeyOrder, Order};
 
 use crate::hooks::in_time;
 use crate::workload::patient_env;

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use esker::{Builder, Db, ErrorKind, Keyspace, Readable};
+use esker::{Builder, Db, ErrorKind, Keyspace};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Names its directory to the child.

@@ -6,7 +6,7 @@ use esker::env::bundle::Env;
 use esker::env::clock::Clock;
 use esker::env::sim::SimWorld;
 use esker::env::sim::crash::CrashMode;
-use esker::{Db, ErrorKind, Readable};
+use esker::{Db, ErrorKind};
 
 fn open(env: &Env) -> Db {
     Db::builder("db").env(env.clone()).open().unwrap()

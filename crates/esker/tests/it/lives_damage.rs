@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use esker::env::fs::Fs;
 use esker::env::sim::world::SimWorld;
 use esker::inspect::wal::{WalItem, wal_in};
-use esker::{Db, Durability, ErrorKind, Readable, RepairOptions, WriteOptions, repair_in};
+use esker::{Db, Durability, ErrorKind, RepairOptions, WriteOptions, repair_in};
 
 const DIR: &str = "/db";
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use esker::env::fs::Fs;
 use esker::env::sim::world::SimWorld;
-use esker::{Db, Durability, ErrorKind, Readable, WriteOptions};
+use esker::{Db, Durability, ErrorKind, WriteOptions};
 
 const DIR: &str = "/db";
 
@@ -110,7 +110,7 @@ fn the_segment_of_a_giant_batch_goes_with_its_flush() {
     let mut batch = db.batch();
     for number in 0..3_000u32 {
         let key = number.to_be_bytes();
-        batch.put(db.default_keyspace(), key, [9; 1_000]).unwrap();
+        batch.put(db.default_keyspace(), key, [9; 1_000]);
     }
     batch.commit().unwrap();
     let log_bytes = || -> u64 {

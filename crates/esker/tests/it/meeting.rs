@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use esker::{Builder, Db, ErrorKind, Readable};
+use esker::{Builder, Db, ErrorKind};
 
 fn builder(path: &Path) -> Builder {
     let settings = [("memory_limit", "16MiB"), ("wal.segment_size", "256KiB")];

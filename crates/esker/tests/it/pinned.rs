@@ -1,6 +1,6 @@
 //! What readers keep is counted, bounded and given back.
 
-use esker::{Db, DbCursor, Readable, Stats};
+use esker::{Db, DbCursor, Stats};
 
 const LIMIT: u64 = 8 << 20;
 

@@ -13,7 +13,7 @@ use esker::env::sim::world::SimWorld;
 use esker::inspect::manifest::manifest_in;
 use esker::inspect::sst::sst_in;
 use esker::inspect::wal::{WalItem, wal_in};
-use esker::{Db, ErrorKind, ManifestState, Readable, RepairOptions, RepairReport, repair_in};
+use esker::{Db, ErrorKind, ManifestState, RepairOptions, RepairReport, repair_in};
 
 type Contents = BTreeMap<String, BTreeMap<Vec<u8>, Vec<u8>>>;
 

@@ -7,7 +7,7 @@ use esker::env::bundle::Env;
 use esker::env::sim::fault::FaultFs;
 use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::env::sim::world::SimWorld;
-use esker::{Db, ErrorKind, Readable, RepairOptions, RepairReport, repair_in};
+use esker::{Db, ErrorKind, RepairOptions, RepairReport, repair_in};
 
 const WET: RepairOptions = RepairOptions { dry_run: false };
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use esker::Db;
 use esker::env::random::Random;
 use esker::env::sim::SimWorld;
-use esker::{Db, Readable};
 
 const SETTINGS: [(&str, &str); 6] = [
     ("compression", "searchable"),

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use esker::Db;
 use esker::env::fs::Fs;
 use esker::env::random::Random;
 use esker::env::sim::{SimFs, SimWorld};
-use esker::{Db, Readable};
 
 const DIR: &str = "/db";
 

@@ -9,7 +9,7 @@ use esker::env::bundle::Env;
 use esker::env::fs::Fs;
 use esker::env::signal::Signal;
 use esker::env::sim::SimWorld;
-use esker::{Db, Durability, ErrorKind, Keyspace, KeyspaceOptions, Readable, WriteOptions};
+use esker::{Db, Durability, ErrorKind, Keyspace, KeyspaceOptions, WriteOptions};
 
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 

@@ -8,7 +8,7 @@ use esker::env::fs::Fs;
 use esker::env::random::Random;
 use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::env::sim::{CrashMode, FaultFs, SimWorld};
-use esker::{Db, Durability, ErrorKind, Keyspace, Readable, WriteOptions};
+use esker::{Db, Durability, ErrorKind, Keyspace, WriteOptions};
 
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 

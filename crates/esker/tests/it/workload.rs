@@ -506,15 +506,15 @@ impl Stage {
         for (life, deed) in deeds {
             let keyspace = &self.keyspace_of(*life);
             match deed {
-                Deed::Put(key, value) => batch.put(keyspace, key, value)?,
+                Deed::Put(key, value) => batch.put(keyspace, key, value),
                 Deed::PutUntil(key, value, until) => {
                     let ttl = Duration::from_secs(until - now);
-                    batch.put_with_ttl(keyspace, key, value, ttl)?;
+                    batch.put_with_ttl(keyspace, key, value, ttl)
                 }
-                Deed::Delete(key) => batch.delete(keyspace, key)?,
-                Deed::DeleteRange(start, end) => batch.delete_range(keyspace, start, end)?,
-                Deed::Merge(key, operand) => batch.merge(keyspace, key, operand)?,
-            }
+                Deed::Delete(key) => batch.delete(keyspace, key),
+                Deed::DeleteRange(start, end) => batch.delete_range(keyspace, start, end),
+                Deed::Merge(key, operand) => batch.merge(keyspace, key, operand),
+            };
         }
         batch.commit_with(WriteOptions {
             durability: Some(durability),

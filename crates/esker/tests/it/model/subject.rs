@@ -10,8 +10,8 @@ use esker::env::pool::Pool;
 use esker::env::random::Random;
 use esker::env::sim::SimWorld;
 use esker::{
-    Bytes, Db, DbCursor, ErrorKind, Iter, Keyspace, KeyspaceSnapshot, Readable, Result, Snapshot,
-    Update, WriteBatch, WriteOptions,
+    Bytes, Db, DbCursor, ErrorKind, Iter, Keyspace, KeyspaceSnapshot, Result, Snapshot, Update,
+    WriteBatch, WriteOptions,
 };
 
 use super::operation::{
@@ -206,7 +206,7 @@ impl Subject {
             Operation::Batch(writes, level) => {
                 let mut batch = self.db().batch();
                 for (place, write) in writes {
-                    add_one(&mut batch, &self.keyspace(*place, 0)?, write)?;
+                    add_one(&mut batch, &self.keyspace(*place, 0)?, write);
                 }
                 batch.commit_with(WriteOptions {
                     durability: durability(*level),
@@ -421,7 +421,7 @@ fn write_one(keyspace: &Keyspace, write: &Write) -> Result<()> {
     }
 }
 
-fn add_one(batch: &mut WriteBatch, keyspace: &Keyspace, write: &Write) -> Result<()> {
+fn add_one(batch: &mut WriteBatch, keyspace: &Keyspace, write: &Write) {
     match write {
         Write::Put(number, tag) => batch.put(keyspace, key(*number), value(*tag)),
         Write::PutTtl(number, tag, ttl_s) => {
@@ -431,7 +431,7 @@ fn add_one(batch: &mut WriteBatch, keyspace: &Keyspace, write: &Write) -> Result
         Write::Delete(number) => batch.delete(keyspace, key(*number)),
         Write::DeleteRange(start, end) => batch.delete_range(keyspace, key(*start), key(*end)),
         Write::Merge(number, tag) => batch.merge(keyspace, key(*number), value(*tag)),
-    }
+    };
 }
 
 fn take<I, B>(iterator: &mut I, ends: u64, count: usize) -> Result<String>

@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use esker::Readable;
-
 use crate::command::run as run_command;
 use crate::report::json;
 

@@ -9,7 +9,6 @@ use std::process::Command;
 
 use crate::base::types::error::{ErrorKind, Result};
 use crate::db::handle::Db;
-use crate::db::reading::Readable;
 
 const CHILD: &str = "ESKER_FORK_DIR";
 
