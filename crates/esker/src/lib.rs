@@ -42,6 +42,7 @@ pub use base::options::sst::Packing as Compression;
 pub use base::types::bytes::Bytes;
 pub use base::types::error::{Error, ErrorKind, Result};
 pub use base::types::order::{KeyOrder, Order};
+pub use db::atomic_change::Update;
 pub use db::backup::beside::{checkpoint_beside, checkpoint_beside_in};
 pub use db::backup::repair::{RepairOptions, repair, repair_in};
 pub use db::backup::report::{
@@ -53,7 +54,7 @@ pub use db::file_list::FileStats;
 pub use db::handle::Db;
 pub use db::inspect;
 pub use db::iterator::{DbCursor, Iter, Keys};
-pub use db::keyspace_handle::{Keyspace, Update};
+pub use db::keyspace_handle::Keyspace;
 pub use db::open::Builder;
 pub use db::readable::Readable;
 pub use db::snapshot::{KeyspaceSnapshot, Snapshot};

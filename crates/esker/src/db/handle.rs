@@ -49,17 +49,44 @@ impl Builder {
 impl Db {
     /// Opens the database in directory `path` with default settings; creates it if it is not
     /// there. Errors as [`Builder::open`].
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let db = esker::Db::open(dir.path().join("harbour"))?;
+    /// db.put("ship:anna", "in port")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Db> {
         Builder::new(path).open()
     }
 
     /// Opens the database in directory `path` for reading only, even while another process
     /// writes to it: as it is at this moment. Errors as [`Builder::open`].
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # esker::Db::open(dir.path())?.put("ship:anna", "in port")?;
+    /// let db = esker::Db::open_read_only(dir.path())?;
+    /// assert!(db.contains_key("ship:anna")?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Db> {
         Builder::new(path).read_only(true).open()
     }
 
     /// A builder for the database in directory `path`.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let db = esker::Db::builder(dir.path()).memory_limit(128 << 20).open()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn builder(path: impl AsRef<Path>) -> Builder {
         Builder::new(path)
     }
@@ -71,6 +98,17 @@ impl Db {
     }
 
     /// The keyspace of that name; created, with the settings given at open, if it is not there.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let visits = db.keyspace("visits")?;
+    /// visits.put("anna", "3")?;
+    /// assert_eq!(db.get("anna")?, None); // Another map.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn keyspace(&self, name: &str) -> Result<Keyspace> {
         let parts = open_keyspace::find_or_create(self.lease.core(), name, None)?;
         Ok(Keyspace::new(self.lease.clone(), parts))
@@ -80,23 +118,67 @@ impl Db {
     /// settings that contradict each other or those of the database, and when the keyspace is
     /// there with another order or merge operator; `Unsupported` for an order that was not
     /// given when the database was opened.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::{KeyspaceOptions, merge};
+    ///
+    /// let options = KeyspaceOptions::default().merge_operator(merge::uint64_add());
+    /// let visits = db.keyspace_with("visits", options)?;
+    /// visits.merge("anna", 1_u64.to_le_bytes())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn keyspace_with(&self, name: &str, options: KeyspaceOptions) -> Result<Keyspace> {
         let parts = open_keyspace::find_or_create(self.lease.core(), name, Some(options))?;
         Ok(Keyspace::new(self.lease.clone(), parts))
     }
 
     /// The keyspace of that name if it is there.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// assert!(db.existing_keyspace("visits").is_none());
+    /// db.keyspace("visits")?;
+    /// assert!(db.existing_keyspace("visits").is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn existing_keyspace(&self, name: &str) -> Option<Keyspace> {
         let parts = self.lease.core().keyspaces.find(name)?;
         Some(Keyspace::new(self.lease.clone(), parts))
     }
 
     /// The keyspace `default`.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("anna", "3")?;
+    /// assert!(db.default_keyspace().contains_key("anna")?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn default_keyspace(&self) -> &Keyspace {
         &self.default
     }
 
     /// Names of all keyspaces, in order.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.keyspace("visits")?;
+    /// assert_eq!(db.keyspaces(), ["default", "visits"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn keyspaces(&self) -> Vec<String> {
         let all = self.lease.core().keyspaces.all();
         all.iter().map(|parts| parts.name.clone()).collect()
@@ -104,11 +186,31 @@ impl Db {
 
     /// Drops a keyspace with everything in it. The name may be used again at once. `Invalid`
     /// when there is none of that name, or for `default`.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.keyspace("visits")?.put("anna", "3")?;
+    /// db.drop_keyspace("visits")?;
+    /// assert!(db.keyspace("visits")?.iter()?.next().is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn drop_keyspace(&self, name: &str) -> Result<()> {
         open_keyspace::drop_keyspace(self.lease.core(), name)
     }
 
     /// An empty batch of writes.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.batch().put(&db, "a", "1").delete(&db, "b").commit()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn batch(&self) -> WriteBatch {
         WriteBatch::new(self.lease.clone())
     }
@@ -117,11 +219,34 @@ impl Db {
     ///
     /// # Panics
     /// In a merge operator or an order: see [`MergeOperator`](crate::MergeOperator).
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("ship:anna", "in port")?;
+    /// let before = db.snapshot();
+    /// db.put("ship:anna", "at sea")?;
+    /// assert_eq!(before.get("ship:anna")?.as_deref(), Some(&b"in port"[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::take(self.lease.clone(), Arc::clone(self.default.parts()))
     }
 
     /// Returns when everything written so far, to any keyspace, lies in sorted files.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.flush_all()?;
+    /// assert_eq!(db.files().len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn flush_all(&self) -> Result<()> {
         let all = self.lease.core().keyspaces.all();
         all.into_iter()
@@ -134,6 +259,18 @@ impl Db {
     ///
     /// Errors: `Faulted` when a sync or flush failed: what it should have kept may be lost in a
     /// power cut; `OutOfSpace`; `Closed`.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// for number in 0..1000_u32 {
+    ///     db.put(number.to_be_bytes(), "cheap")?; // Survives a killed process.
+    /// }
+    /// db.sync()?; // All of them survive a power cut.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn sync(&self) -> Result<()> {
         manual::sync(self.lease.core())
     }
@@ -146,6 +283,18 @@ impl Db {
     ///
     /// Errors: `Invalid` when `target` is there and not empty; those of a flush; `OutOfSpace` and
     /// `Io`. Nothing that passes for a database is left in `target` then.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// let copy = dir.path().join("copy");
+    /// db.checkpoint(&copy)?;
+    /// assert!(esker::Db::open(&copy)?.contains_key("a")?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn checkpoint(&self, target: impl AsRef<Path>) -> Result<()> {
         checkpoint::checkpoint(self.lease.core(), target.as_ref())
     }
@@ -155,16 +304,47 @@ impl Db {
     ///
     /// Errors: `Closed`; `Busy` when it was opened read-only, and a file is gone that whoever
     /// writes needs no more: open it again. Whatever else a file's reading gives is in the report.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// assert!(db.verify()?.is_whole());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn verify(&self) -> Result<VerifyReport> {
         verify::verify(self.lease.core(), &mut |_| {})
     }
 
     /// As [`Db::verify`], and `tell` hears now and then how far it is.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let mut done = 0;
+    /// db.verify_with(|progress| done = progress.done_bytes)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn verify_with(&self, mut tell: impl FnMut(VerifyProgress)) -> Result<VerifyReport> {
         verify::verify(self.lease.core(), &mut tell)
     }
 
     /// Merges everything in `bounds` of the keyspace `default` into one run.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.delete("a")?;
+    /// db.compact::<&str>(..)?; // Nothing of it is left on the disk.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn compact<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
         self.default.compact(bounds)
     }
@@ -178,6 +358,16 @@ impl Db {
     ///
     /// `Invalid`, and nothing changed, for an unknown name, for a setting that takes effect only
     /// when a database is opened, for an impossible value, and for one that contradicts others.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.set("memory_limit", "64MiB")?;
+    /// assert!(db.set("memory_limit", "lots").is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set(&self, name: &str, text: &str) -> Result<()> {
         live_settings::set(self.lease.core(), self.default.parts(), name, text)
     }
@@ -186,11 +376,31 @@ impl Db {
     ///
     /// # Panics
     /// In a merge operator or an order: see [`MergeOperator`](crate::MergeOperator).
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// println!("{}", db.stats());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stats(&self) -> Stats {
         statistics::gather(self.lease.core())
     }
 
     /// The text of a property such as `leveldb.stats`; `None` for an unknown one.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// assert!(db.property("leveldb.stats").is_some());
+    /// assert!(db.property("unheard.of").is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn property(&self, name: &str) -> Option<String> {
         properties::property(self.lease.core(), name)
     }
@@ -202,6 +412,17 @@ impl Db {
     /// Errors: `Faulted` with the first cause when a failed write or sync, or a panic, had ended
     /// writing: what was acknowledged lies in sorted files and the log, and the next opening reads
     /// it; those of a flush, likewise. The directory is given up all the same.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.close()?;
+    /// assert_eq!(db.get("a").unwrap_err().kind(), esker::ErrorKind::Closed);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn close(&self) -> Result<()> {
         self.lease.close()
     }

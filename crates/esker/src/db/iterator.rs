@@ -78,26 +78,92 @@ impl DbCursor {
     }
 
     /// Moves to the first entry.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert!(cursor.seek_to_first()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn seek_to_first(&mut self) -> Result<bool> {
         self.seeking()?.seek_to_first()
     }
 
     /// Moves to the last entry.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.put("b", "2")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert!(cursor.seek_to_last()?);
+    /// assert_eq!(cursor.key(), Some(&b"b"[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn seek_to_last(&mut self) -> Result<bool> {
         self.seeking()?.seek_to_last()
     }
 
     /// Moves to the first entry with a key not before `key`.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("b", "2")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert!(cursor.seek("a")? && cursor.key() == Some(b"b"));
+    /// assert!(!cursor.seek("c")?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn seek(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
         self.seeking()?.seek(key.as_ref())
     }
 
     /// Moves to the last entry with a key not after `key`.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("b", "2")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert!(cursor.seek_for_prev("c")? && cursor.key() == Some(b"b"));
+    /// assert!(!cursor.seek_for_prev("a")?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn seek_for_prev(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
         self.seeking()?.seek_for_prev(key.as_ref())
     }
 
     /// Moves to the next entry; from nowhere it stays nowhere.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.put("b", "2")?;
+    /// let mut cursor = db.cursor()?;
+    /// let mut is_on = cursor.seek_to_first()?;
+    /// let mut count = 0;
+    /// while is_on {
+    ///     count += 1;
+    ///     is_on = cursor.next()?;
+    /// }
+    /// assert_eq!(count, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[allow(
         clippy::should_implement_trait,
         reason = "the word of the field, and fallible"
@@ -108,6 +174,20 @@ impl DbCursor {
     }
 
     /// Moves to the previous entry; from nowhere it stays nowhere.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.put("b", "2")?;
+    /// let mut cursor = db.cursor()?;
+    /// cursor.seek("b")?;
+    /// assert!(cursor.prev()? && cursor.key() == Some(b"a"));
+    /// assert!(cursor.next()? && cursor.key() == Some(b"b"));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn prev(&mut self) -> Result<bool> {
         self.stepping()?.prev()
@@ -129,6 +209,19 @@ impl DbCursor {
     /// called first, so that a walk over keys reads none.
     ///
     /// Errors: those of reading it; the cursor stands where it stood, and may go on.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert_eq!(cursor.value()?, None);
+    /// cursor.seek("a")?;
+    /// assert_eq!(cursor.value()?, Some(&b"1"[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn value(&self) -> Result<Option<&[u8]>> {
         match self.is_valid() {
@@ -279,6 +372,17 @@ impl Iter {
 
     /// The keys instead of the entries. Values that lie apart are not read, so that one that is
     /// damaged does no harm.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", vec![7; 1 << 20])?;
+    /// let keys: Vec<_> = db.iter()?.keys().collect::<Result<_, _>>()?;
+    /// assert_eq!(keys, ["a"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn keys(self) -> Keys {
         Keys(self)
     }

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::{ReadOptions, WriteOptions};
-use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
-use crate::base::types::seqno::SeqNo;
 use crate::base::types::spare::{SpareBuffer, SpareCell};
 use crate::db::file_list::{self, FileStats};
 use crate::db::keyspace::KeyspaceParts;
@@ -19,9 +17,7 @@ use crate::db::live_settings;
 use crate::db::manual;
 use crate::db::readable::{AtMoment, inherent_reads};
 use crate::db::reading::Moment;
-use crate::db::snapshots::Pin;
 use crate::db::writing;
-use crate::flow::write::commit::Unchanged;
 use crate::store::batch::writer::{Batch, LargeBytes};
 
 thread_local! {
@@ -56,16 +52,42 @@ impl Keyspace {
         &self.lease
     }
 
+    pub(crate) fn write_options(&self) -> WriteOptions {
+        self.write
+    }
+
     pub(crate) fn parts(&self) -> &Arc<KeyspaceParts> {
         &self.parts
     }
 
     /// The name.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// assert_eq!(db.keyspace("visits")?.name(), "visits");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn name(&self) -> &str {
         &self.parts.name
     }
 
     /// The same keyspace; writes through the returned handle are done as told.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::{Durability, WriteOptions};
+    ///
+    /// let synced = WriteOptions { durability: Some(Durability::Sync), ..WriteOptions::default() };
+    /// let careful = db.with_write(synced);
+    /// careful.put("paid", "42")?; // On the medium when this returns.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_write(&self, write: WriteOptions) -> Keyspace {
         Keyspace {
             write,
@@ -74,6 +96,19 @@ impl Keyspace {
     }
 
     /// The same keyspace; reads through the returned handle are done as told.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::ReadOptions;
+    ///
+    /// // A walk over everything that leaves the cache to those who come again.
+    /// let once = db.with_read(ReadOptions { fill_cache: false, ..ReadOptions::default() });
+    /// assert_eq!(once.iter()?.count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_read(&self, read: ReadOptions) -> Keyspace {
         Keyspace {
             read,
@@ -85,12 +120,33 @@ impl Keyspace {
     ///
     /// Errors: `TooLarge`; `Busy` when asked not to wait; `OutOfSpace`, retryable; `Faulted`
     /// after a failed write; `Closed`. Nothing was written then, unless it is `Faulted`.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("ship:anna", "in port")?;
+    /// db.put([0, 255], vec![7; 100_000])?; // Any bytes; large values lie apart by themselves.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let value = LargeBytes::Lent(value.as_ref());
         self.write(|batch| self.add_own_put(batch, key.as_ref(), value))
     }
 
     /// Sets the value of a key for a time, after which it is as if deleted.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use std::time::Duration;
+    ///
+    /// db.put_with_ttl("session:7", "anna", Duration::from_secs(3600))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn put_with_ttl(
         &self,
         key: impl AsRef<[u8]>,
@@ -106,6 +162,16 @@ impl Keyspace {
 
     /// Sets the value of a key up to that unix second, or for good with `None`: see
     /// [`WriteBatch::put_until`](crate::WriteBatch::put_until).
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put_until("visit", "anna", Some(4_000_000_000))?;
+    /// assert_eq!(db.expiry("visit")?, Some(Some(4_000_000_000)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn put_until(
         &self,
         key: impl AsRef<[u8]>,
@@ -119,6 +185,18 @@ impl Keyspace {
     }
 
     /// Removes a key; no error if it is not there.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.delete("a")?;
+    /// db.delete("a")?;
+    /// assert!(!db.contains_key("a")?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<()> {
         self.write(|batch| batch.delete(self.parts.id, key.as_ref()))
     }
@@ -127,6 +205,19 @@ impl Keyspace {
     ///
     /// Where a bound cannot be written down for all keys that may ever come (no end, or an order
     /// of the user's own), it ends at the last key that is there when this is called.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// for day in ["2026-01-30", "2026-01-31", "2026-02-01"] {
+    ///     db.put(day, "log")?;
+    /// }
+    /// db.delete_range(.."2026-02")?;
+    /// assert_eq!(db.iter()?.count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete_range<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
         // A range delete has an inclusive start and an exclusive end. Only in the bytewise order
         // is it known which key comes next, and which is the first of all.
@@ -165,92 +256,20 @@ impl Keyspace {
     /// key that a merge creates stays until it is deleted, and when the value below operands
     /// expires, they stay and fold into nothing. Values that are to be changed and to expire are
     /// for [`Keyspace::update`], which reads, and whose value lives as long as a put.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let db = esker::Db::builder(dir.path()).merge_operator(esker::merge::uint64_add()).open()?;
+    /// for _ in 0..3 {
+    ///     db.merge("visits", 1_u64.to_le_bytes())?;
+    /// }
+    /// assert_eq!(db.get("visits")?.as_deref(), Some(&3_u64.to_le_bytes()[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn merge(&self, key: impl AsRef<[u8]>, operand: impl AsRef<[u8]>) -> Result<()> {
         self.write(|batch| writing::merge(batch, &self.parts, key.as_ref(), operand.as_ref()))
-    }
-
-    /// Sets the value of a key to `new` (removes it with `None`) if it is `expected` now; says
-    /// whether it was.
-    pub fn compare_and_swap(
-        &self,
-        key: impl AsRef<[u8]>,
-        expected: Option<&[u8]>,
-        new: Option<&[u8]>,
-    ) -> Result<bool> {
-        let mut is_swapped = false;
-        self.update(key, |current| {
-            is_swapped = current == expected;
-            if is_swapped {
-                Update::to(new)
-            } else {
-                Update::Keep
-            }
-        })?;
-        Ok(is_swapped)
-    }
-
-    /// Changes the value of a key by what `change` says of the present one, atomically; returns
-    /// the value afterwards. `change` runs again when another write came between.
-    pub fn update(
-        &self,
-        key: impl AsRef<[u8]>,
-        mut change: impl FnMut(Option<&[u8]>) -> Update,
-    ) -> Result<Option<Bytes>> {
-        let key = key.as_ref();
-        loop {
-            let look = self.look();
-            let current = self.get(key)?;
-            let after = match change(current.as_deref()) {
-                Update::Keep => return Ok(current),
-                Update::Remove => None,
-                Update::Set(value) => Some(Bytes::from(value)),
-            };
-            let mut batch = Batch::new();
-            match &after {
-                None => batch.delete(self.parts.id, key)?,
-                Some(value) => {
-                    let value = LargeBytes::Shared(value.clone());
-                    self.add_own_put(&mut batch, key, value)?;
-                }
-            }
-            if self.write_since(&look, key, &mut batch)? {
-                return Ok(after);
-            }
-        }
-    }
-
-    /// Sets the value of a key if it has none, atomically; says whether it did. A value that is
-    /// there is not read, however large it is. Errors as [`Keyspace::put`].
-    pub fn put_if_absent(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
-        let (key, value) = (key.as_ref(), value.as_ref());
-        loop {
-            let look = self.look();
-            if self.contains_key(key)? {
-                return Ok(false);
-            }
-            let mut batch = Batch::new();
-            self.add_own_put(&mut batch, key, LargeBytes::Lent(value))?;
-            if self.write_since(&look, key, &mut batch)? {
-                return Ok(true);
-            }
-        }
-    }
-
-    /// Removes a key if it is there, atomically; says whether it was. Its value is not read,
-    /// however large it is. Errors as [`Keyspace::put`].
-    pub fn delete_if_present(&self, key: impl AsRef<[u8]>) -> Result<bool> {
-        let key = key.as_ref();
-        loop {
-            let look = self.look();
-            if !self.contains_key(key)? {
-                return Ok(false);
-            }
-            let mut batch = Batch::new();
-            batch.delete(self.parts.id, key)?;
-            if self.write_since(&look, key, &mut batch)? {
-                return Ok(true);
-            }
-        }
     }
 
     /// Changes a setting of the keyspace while it is open, by its name in the catalogue; what is
@@ -260,6 +279,16 @@ impl Keyspace {
     /// `Invalid`, and nothing changed, for an unknown name, for a setting of the database or one
     /// that takes effect only when a keyspace is created, for an impossible value, and for one
     /// that contradicts other settings.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let logs = db.keyspace("logs")?;
+    /// logs.set("ttl", "7d")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set(&self, name: &str, text: &str) -> Result<()> {
         live_settings::set_of_keyspace(self.lease.core(), &self.parts, name, text)
     }
@@ -267,17 +296,48 @@ impl Keyspace {
     /// The settings that the keyspace has and a new one would not have: name and text of each, its
     /// merge operator included. They make its like elsewhere, with
     /// [`Db::keyspace_with`](crate::Db::keyspace_with).
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.set("ttl", "7d")?;
+    /// assert_eq!(db.own_settings(), [("ttl".to_owned(), "7d".to_owned())]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn own_settings(&self) -> Vec<(String, String)> {
         live_settings::own_settings(self.lease.core(), &self.parts)
     }
 
     /// Every sorted file of the keyspace now: from the newest run to the oldest, each in the
     /// order of its keys.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.flush()?;
+    /// assert_eq!(db.files()[0].entry_count, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn files(&self) -> Vec<FileStats> {
         file_list::files(&self.parts)
     }
 
     /// Returns when everything written to the keyspace so far lies in sorted files.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.flush()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn flush(&self) -> Result<()> {
         manual::flush(self.lease.core(), &self.parts)
     }
@@ -288,28 +348,21 @@ impl Keyspace {
     /// `disk_limit` until the files that it replaces are gone.
     ///
     /// Errors: `OutOfSpace` when there is no such room; smaller bounds need less.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// for key in ["a", "b", "c"] {
+    ///     db.put(key, "1")?;
+    /// }
+    /// db.delete_range("a".."c")?;
+    /// db.compact("a".."c")?; // Only where something was deleted.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn compact<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
         manual::compact(self.lease.core(), &self.parts, &KeyRange::new(bounds))
-    }
-
-    // To be taken before the read that a write depends on.
-    fn look(&self) -> Look<'_> {
-        let core = self.lease.core();
-        let now = core.env.clock.monotonic();
-        Look {
-            _traces: core.snapshots.pin(core.committer.visible(), now),
-            seen: core.committer.visible(),
-        }
-    }
-
-    // Writes unless `key` was written to since that look; says whether it did.
-    fn write_since(&self, look: &Look<'_>, key: &[u8], batch: &mut Batch<'_>) -> Result<bool> {
-        let unchanged = Unchanged {
-            keyspace: self.parts.id,
-            key: key.to_vec(),
-            seen: look.seen,
-        };
-        writing::write(self.lease.core(), batch, self.write, &[unchanged])
     }
 
     fn write<'v>(&self, fill: impl FnOnce(&mut Batch<'v>) -> Result<()>) -> Result<()> {
@@ -322,7 +375,7 @@ impl Keyspace {
     }
 
     // A put that lives as long as the keyspace says.
-    fn add_own_put<'v>(
+    pub(crate) fn add_own_put<'v>(
         &self,
         batch: &mut Batch<'v>,
         key: &[u8],
@@ -349,15 +402,6 @@ impl Keyspace {
     }
 }
 
-/// A moment before a read, by which a write that depends on the read finds what came between.
-struct Look<'a> {
-    /// While this lives, compaction keeps the trace of every later write: a delete that reached
-    /// the bottom would else be gone, and not be found below.
-    _traces: Pin<'a>,
-    /// The read may see more: a write between the two is found then.
-    seen: SeqNo,
-}
-
 inherent_reads!(Keyspace);
 
 impl AtMoment for Keyspace {
@@ -368,23 +412,6 @@ impl AtMoment for Keyspace {
             at: None,
             options: self.read,
         }
-    }
-}
-
-/// What [`Keyspace::update`] does with a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Update {
-    /// Leaves it.
-    Keep,
-    /// Sets it.
-    Set(Vec<u8>),
-    /// Removes the key.
-    Remove,
-}
-
-impl Update {
-    fn to(new: Option<&[u8]>) -> Update {
-        new.map_or(Update::Remove, |value| Update::Set(value.to_vec()))
     }
 }
 

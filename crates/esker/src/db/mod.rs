@@ -46,6 +46,7 @@ pub mod writing;
 pub mod reading;
 pub mod readable;
 pub mod keyspace_handle;
+pub mod atomic_change;
 pub mod snapshot;
 pub mod write_batch;
 pub mod open;

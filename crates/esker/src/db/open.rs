@@ -33,6 +33,14 @@ pub struct Builder {
 
 impl Builder {
     /// A builder for the database in directory `path`, with default settings.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let db = esker::Builder::new(dir.path()).open()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(path: impl AsRef<Path>) -> Builder {
         Builder {
             path: path.as_ref().to_path_buf(),
@@ -42,6 +50,17 @@ impl Builder {
 
     /// Sets a setting of the catalogue by its name, such as `memory_limit` to `512MiB`, or
     /// `profile` to `write_heavy`. `Invalid` for an unknown name or an impossible value.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let db = esker::Db::builder(dir.path())
+    ///     .set("profile", "write_heavy")?
+    ///     .set("sst.block_size", "16KiB")?
+    ///     .open()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set(mut self, name: &str, text: &str) -> Result<Builder> {
         catalog::find(name)?.parse(text)?;
         self.pairs.push((name.into(), text.into()));
@@ -55,12 +74,30 @@ impl Builder {
     }
 
     /// Whether a directory without a database gets one (yes, unless told).
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let mistyped = esker::Db::builder(dir.path().join("harbuor"));
+    /// assert!(mistyped.create_if_missing(false).open().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn create_if_missing(mut self, create: bool) -> Builder {
         self.create_if_missing = Some(create);
         self
     }
 
     /// Whether an existing database is an error (no, unless told).
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// esker::Db::open(dir.path())?.close()?;
+    /// assert!(esker::Db::builder(dir.path()).error_if_exists(true).open().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn error_if_exists(mut self, refuse: bool) -> Builder {
         self.error_if_exists = refuse;
         self
@@ -72,12 +109,35 @@ impl Builder {
     /// For that its files are held open, as many as `files.open_max` and the limit of the process
     /// allow. Of a larger database a file may be gone when it is asked for: that read gets `Busy`,
     /// and opening again helps.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let writer = esker::Db::open(dir.path())?;
+    /// writer.put("a", "1")?;
+    /// let reader = esker::Db::builder(dir.path()).read_only(true).open()?;
+    /// assert!(reader.contains_key("a")?);
+    /// assert!(reader.put("b", "2").is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn read_only(mut self, is_read_only: bool) -> Builder {
         self.is_read_only = is_read_only;
         self
     }
 
     /// The merge operator of the keyspace `default`, and one that other keyspaces may name.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let db = esker::Db::builder(dir.path()).merge_operator(esker::merge::append(", ")).open()?;
+    /// db.merge("crew", "anna")?;
+    /// db.merge("crew", "bela")?;
+    /// assert_eq!(db.get("crew")?.as_deref(), Some(&b"anna, bela"[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn merge_operator(mut self, rule: MergeRule) -> Builder {
         self.merge_rules.push(rule.clone());
         self.merge = Some(rule);

@@ -47,6 +47,19 @@ impl Snapshot {
     ///
     /// # Panics
     /// When the keyspace is one of another database: its writes have other numbers.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let visits = db.keyspace("visits")?;
+    /// visits.put("anna", "3")?;
+    /// let before = db.snapshot().of(&visits);
+    /// visits.delete("anna")?;
+    /// assert!(before.contains_key("anna")?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn of(&self, keyspace: &Keyspace) -> KeyspaceSnapshot {
         assert!(
             Arc::ptr_eq(self.0.lease.core(), keyspace.lease().core()),
@@ -59,6 +72,17 @@ impl Snapshot {
     }
 
     /// The sequence number at which this reads.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let before = db.snapshot();
+    /// db.put("a", "1")?;
+    /// assert!(db.snapshot().seqno() > before.seqno());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn seqno(&self) -> SeqNo {
         self.0.ticket.seqno
     }

@@ -213,7 +213,8 @@ impl WriteBatch {
     /// # let db = esker::Db::open(dir.path())?;
     /// let mut batch = db.batch();
     /// batch.put(&db, vec![b'k'; 70_000], "its key is too long").put(&db, "good", "1");
-    /// assert_eq!(batch.take_refusal().map(|error| error.kind()), Some(esker::ErrorKind::TooLarge));
+    /// let refusal = batch.take_refusal().expect("a key has at most 65 535 bytes");
+    /// assert_eq!(refusal.kind(), esker::ErrorKind::TooLarge);
     /// batch.commit()?;
     /// assert!(db.contains_key("good")?);
     /// # Ok(())

@@ -3,6 +3,7 @@
 use super::*;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::order::KeyOrder;
+use crate::db::atomic_change::Update;
 use crate::db::handle::Db;
 use crate::env::sim::SimWorld;
 

@@ -1,0 +1,199 @@
+//! Changes that depend on what is there: each happens as a whole, with no other write between.
+//!
+//! They read without a lock and then write under the condition that nobody wrote to the key since,
+//! and begin again where somebody did.
+
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::Result;
+use crate::base::types::seqno::SeqNo;
+use crate::db::keyspace_handle::Keyspace;
+use crate::db::snapshots::Pin;
+use crate::db::writing;
+use crate::flow::write::commit::Unchanged;
+use crate::store::batch::writer::{Batch, LargeBytes};
+
+impl Keyspace {
+    /// Sets the value of a key to `new` (removes it with `None`) if it is `expected` now; says
+    /// whether it was.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("berth:3", "anna")?;
+    /// assert!(!db.compare_and_swap("berth:3", Some(b"bela"), Some(b"cleo"))?);
+    /// assert!(db.compare_and_swap("berth:3", Some(b"anna"), None)?);
+    /// assert!(!db.contains_key("berth:3")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn compare_and_swap(
+        &self,
+        key: impl AsRef<[u8]>,
+        expected: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<bool> {
+        let mut is_swapped = false;
+        self.update(key, |current| {
+            is_swapped = current == expected;
+            if is_swapped {
+                Update::to(new)
+            } else {
+                Update::Keep
+            }
+        })?;
+        Ok(is_swapped)
+    }
+
+    /// Changes the value of a key by what `change` says of the present one, atomically; returns
+    /// the value afterwards. `change` runs again when another write came between.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::Update;
+    ///
+    /// db.put("crew:anna", "12")?;
+    /// db.update("crew:anna", |crew| {
+    ///     let count = crew.and_then(|text| std::str::from_utf8(text).ok()?.parse::<u32>().ok());
+    ///     Update::Set((count.unwrap_or(0) + 1).to_string().into())
+    /// })?;
+    /// assert_eq!(db.get("crew:anna")?.as_deref(), Some(&b"13"[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(
+        &self,
+        key: impl AsRef<[u8]>,
+        mut change: impl FnMut(Option<&[u8]>) -> Update,
+    ) -> Result<Option<Bytes>> {
+        let key = key.as_ref();
+        loop {
+            let look = self.look();
+            let current = self.get(key)?;
+            let after = match change(current.as_deref()) {
+                Update::Keep => return Ok(current),
+                Update::Remove => None,
+                Update::Set(value) => Some(Bytes::from(value)),
+            };
+            let mut batch = Batch::new();
+            match &after {
+                None => batch.delete(self.parts().id, key)?,
+                Some(value) => {
+                    let value = LargeBytes::Shared(value.clone());
+                    self.add_own_put(&mut batch, key, value)?;
+                }
+            }
+            if self.write_since(&look, key, &mut batch)? {
+                return Ok(after);
+            }
+        }
+    }
+
+    /// Sets the value of a key if it has none, atomically; says whether it did. A value that is
+    /// there is not read, however large it is. Errors as [`Keyspace::put`].
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// assert!(db.put_if_absent("berth:3", "anna")?);
+    /// assert!(!db.put_if_absent("berth:3", "bela")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn put_if_absent(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
+        let (key, value) = (key.as_ref(), value.as_ref());
+        loop {
+            let look = self.look();
+            if self.contains_key(key)? {
+                return Ok(false);
+            }
+            let mut batch = Batch::new();
+            self.add_own_put(&mut batch, key, LargeBytes::Lent(value))?;
+            if self.write_since(&look, key, &mut batch)? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Removes a key if it is there, atomically; says whether it was. Its value is not read,
+    /// however large it is. Errors as [`Keyspace::put`].
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("berth:3", "anna")?;
+    /// assert!(db.delete_if_present("berth:3")?);
+    /// assert!(!db.delete_if_present("berth:3")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete_if_present(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
+        loop {
+            let look = self.look();
+            if !self.contains_key(key)? {
+                return Ok(false);
+            }
+            let mut batch = Batch::new();
+            batch.delete(self.parts().id, key)?;
+            if self.write_since(&look, key, &mut batch)? {
+                return Ok(true);
+            }
+        }
+    }
+
+    // To be taken before the read that a write depends on.
+    fn look(&self) -> Look<'_> {
+        let core = self.lease().core();
+        let now = core.env.clock.monotonic();
+        Look {
+            _traces: core.snapshots.pin(core.committer.visible(), now),
+            seen: core.committer.visible(),
+        }
+    }
+
+    // Writes unless `key` was written to since that look; says whether it did.
+    fn write_since(&self, look: &Look<'_>, key: &[u8], batch: &mut Batch<'_>) -> Result<bool> {
+        let unchanged = Unchanged {
+            keyspace: self.parts().id,
+            key: key.to_vec(),
+            seen: look.seen,
+        };
+        writing::write(
+            self.lease().core(),
+            batch,
+            self.write_options(),
+            &[unchanged],
+        )
+    }
+}
+
+/// A moment before a read, by which a write that depends on the read finds what came between.
+struct Look<'a> {
+    /// While this lives, compaction keeps the trace of every later write: a delete that reached
+    /// the bottom would else be gone, and not be found below.
+    _traces: Pin<'a>,
+    /// The read may see more: a write between the two is found then.
+    seen: SeqNo,
+}
+
+/// What [`Keyspace::update`] does with a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// Leaves it.
+    Keep,
+    /// Sets it.
+    Set(Vec<u8>),
+    /// Removes the key.
+    Remove,
+}
+
+impl Update {
+    fn to(new: Option<&[u8]>) -> Update {
+        new.map_or(Update::Remove, |value| Update::Set(value.to_vec()))
+    }
+}
