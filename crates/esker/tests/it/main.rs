@@ -34,6 +34,7 @@ mod beside;
 mod repair;
 mod fixture;
 mod fixture_values;
+mod formats;
 mod limits;
 mod meeting;
 mod space;
