@@ -7,8 +7,8 @@
 mod bytes;
 mod values;
 mod log;
-mod manifest;
-mod sorted;
+pub mod manifest;
+pub mod sorted;
 mod block_based;
 mod phrases;
 mod searchable;
@@ -90,15 +90,15 @@ impl Row {
     }
 }
 
-type Contents = BTreeMap<Vec<u8>, Vec<u8>>;
+pub type Contents = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// What was found in a directory.
-struct Found {
-    state: State,
-    contents: BTreeMap<String, Contents>,
-    files: BTreeMap<u64, SortedFile>,
+pub struct Found {
+    pub state: State,
+    pub contents: BTreeMap<String, Contents>,
+    pub files: BTreeMap<u64, SortedFile>,
     /// Kinds of the entries of the log.
-    logged: BTreeSet<u8>,
+    pub logged: BTreeSet<u8>,
     fragment_count_max: usize,
     /// Records that follow a mark of the log and say how far it was durable.
     mark_count: usize,
@@ -128,7 +128,7 @@ impl Directory {
     }
 }
 
-fn decode(path: &Path, now_unix_s: u64) -> Found {
+pub fn decode(path: &Path, now_unix_s: u64) -> Found {
     let directory = Directory::of(path);
     let (name, number, mark) = manifest::current(&directory.0["CURRENT"]);
     let state = manifest::read(&directory.0[&name], number, mark);
@@ -378,7 +378,7 @@ fn world() -> SimWorld {
     world
 }
 
-fn large(number: usize) -> Vec<u8> {
+pub fn large(number: usize) -> Vec<u8> {
     Random::new(u64::try_from(number).unwrap()).bytes(1_000 + 700 * (number % 5))
 }
 
@@ -607,8 +607,8 @@ fn check_closed(path: &Path, found: &Found) {
     assert!(found.files.keys().eq(&sorted));
     for (number, bytes) in directory.numbered("vlog") {
         // As long as what it holds, which says whose it is.
-        let (records, end) = values::segment_records(&bytes, number);
-        assert!(!records.is_empty() && end == bytes.len());
+        let (count, end) = values::segment_records(&bytes, number);
+        assert!(count > 0 && end == bytes.len());
     }
     let holder = &directory.0["LOCK"];
     assert_eq!(holder[..], *format!("{}\n", std::process::id()).as_bytes());
@@ -633,7 +633,7 @@ const WORDS: [&str; 16] = [
     "read. ",
 ];
 
-fn review(number: u64) -> Vec<u8> {
+pub fn review(number: u64) -> Vec<u8> {
     let mut random = Random::new(number);
     let count = random.below(60);
     let word = |_| WORDS[usize::try_from(random.below(16)).unwrap()];

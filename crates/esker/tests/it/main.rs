@@ -35,6 +35,7 @@ mod repair;
 mod fixture;
 mod fixture_values;
 mod formats;
+mod fixture_searchable;
 mod limits;
 mod meeting;
 mod space;

@@ -15,27 +15,28 @@ pub fn segment_head(bytes: &[u8], number: u64) -> Vec<u8> {
     id
 }
 
-/// Records of a segment from its head on, as far as they lie one behind the other: keyspace, key
-/// and value of each, and where the last one ends.
-pub fn segment_records(bytes: &[u8], number: u64) -> (Vec<(u64, Vec<u8>, Vec<u8>)>, usize) {
-    let mut records = Vec::new();
+/// How many records lie in a segment one behind the other from its head on, each with the right
+/// checksums, and where the last one ends.
+pub fn segment_records(bytes: &[u8], number: u64) -> (usize, usize) {
+    let mut count = 0;
     let mut at = 40;
     while at + 18 <= bytes.len() && bytes[at..at + 18].iter().any(|byte| *byte != 0) {
         let mut front = Front(&bytes[at..]);
         let checksum = front.u32();
         let value_crc = front.u32();
-        let keyspace = u64::from(front.u32());
+        front.u32();
         let (key_len, value_len) = (usize::from(front.u16()), size(front.u32()));
-        let (key, value) = (front.take(key_len), front.take(value_len));
+        front.take(key_len);
+        let value = front.take(value_len);
         let offset = u64::try_from(at).unwrap();
         let covered = &bytes[at + 4..at + 18 + key_len];
         let crc = crc32c(&[&number.to_le_bytes(), &offset.to_le_bytes(), covered]);
         assert_eq!(checksum, masked(crc));
         assert_eq!(value_crc, crc32c(&[value]));
-        records.push((keyspace, key.to_vec(), value.to_vec()));
+        count += 1;
         at += 18 + key_len + value_len;
     }
-    (records, at)
+    (count, at)
 }
 
 /// The segment that a pointer leads to, and the value there, whose record is that of the key.
