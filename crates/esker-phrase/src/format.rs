@@ -21,10 +21,14 @@
 //! as they are spelled. Lengths of the codes of classes come in c + 1 rows of c, one row for each
 //! class before, and the last for a record's first phrase.
 //!
-//! The codes follow from their lengths, see `prefix.rs`. Codes inside a class, and those of a row,
-//! are given from the shortest on; what has the same length, in the order of numbers. With one
-//! class a code has 10 bits and up to 16 behind them; with several, 8 and up to 16; the code of
-//! a class has up to 9.
+//! The codes follow from their lengths. Codes inside a class, and those of a row, are given from
+//! the shortest on; what has the same length, in the order of numbers. Each kind of code has T top
+//! bits: 10 with one class, 8 inside one of several, 9 for a class. There are 2^T places, given out
+//! from 0 on: a code of L ≤ T bits takes 2^(T - L) places, and is the highest L bits of its first
+//! place, the highest bit first; of codes of T + S bits (S is at most 16, and 0 for classes) each
+//! 2^S that follow one another share one place, and have its T bits, the highest first, and then
+//! their number among them in S bits, the lowest first. That the places suffice, and that codes of
+//! T + S bits are a multiple of 2^S, is the law of lengths (`prefix.rs`).
 //!
 //! Valid if and only if the checksum is right, the version is known, nothing is left over, the
 //! phrases rise and have 2 to 15 bytes, each is said to share as much as it does, all classes are
@@ -53,7 +57,9 @@
 //! | 128 bytes and more | 1 | phrases 0, 1, 2, … up to the middle | the last, the one before, … |
 //! | | several | the classes of all phrases | the phrases inside their classes |
 //!
-//! With one class and two streams the first has one phrase more when their number is odd.
+//! With one class and two streams the first has one phrase more when their number is odd. The
+//! first stream begins at the body's first byte; the second at its last, and goes on with the byte
+//! before. Each fills its bytes from the lowest bit on.
 //!
 //! Valid if and only if the method is known, the text has at most 16 MiB with method 1, every
 //! code is one of the dictionary's, the texts of the phrases have the length of the text, and the

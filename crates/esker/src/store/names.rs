@@ -14,8 +14,10 @@
 //! | `lost` | a folder of what was taken out, under the names it had |
 //!
 //! Numbers have at least six digits, padded with zeros, so that names sort as numbers do for the
-//! first million files. Every file has exactly one name: `parse` refuses what `Display` would
-//! not write, so that a stranger's file is never taken for ours.
+//! first million files. Valid if and only if it is one of these names, and its number is decimal,
+//! below 2^64, and has six digits or more without a zero in front. So every file has exactly one
+//! name, and a stranger's is never taken for ours. In `lost` a name that was taken there already
+//! has `.1`, `.2` and so on behind it.
 
 use std::fmt;
 

@@ -24,8 +24,9 @@
 //! number "first + i".
 //!
 //! Valid if and only if the entries fill the bytes exactly, are as many as the count says, have
-//! kinds of the list above, lengths within `base/types/limits`, varints in their shortest form,
-//! and no entry's sequence number needs more than 56 bits.
+//! kinds of the list above, lengths within `base/types/limits` (those of an expiry and a pointer
+//! where the kind has one, and a pointer that is valid), varints in their shortest form, and no
+//! entry's sequence number needs more than 56 bits. All together have at most 2 GiB.
 
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::kind::Kind;

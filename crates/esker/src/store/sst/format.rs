@@ -4,16 +4,28 @@
 //!
 //! `data block* | filter? | range deletes? | index partition* | index | props | footer`
 //!
-//! That is a block-based file, format version 1. A searchable file, format version 2, has other
+//! That is a block-based file, format version 1. A searchable file, format version 3, has other
 //! parts (`store/sst/searchable/format`) and another footer of the same length; block trailers,
-//! and all from offset 80 of the footer on, are the same in both.
+//! the handles of properties and range deletes, and all from offset 80 of the footer on, are the
+//! same in both. Version 2 was a searchable file that no release wrote, and is refused.
+//!
+//! | part | its plain bytes | packed |
+//! |---|---|---|
+//! | data block | `store/sst/block/format` | as the settings say |
+//! | filter | `store/sst/filter/block` | never |
+//! | range deletes | `store/sst/range_deletes` | as the settings say |
+//! | index, and its partitions | `store/sst/index/block` | as the settings say |
+//! | props | `store/sst/props` | never |
+//!
+//! With an index of two levels each partition leads to a part of the data blocks, and the top one
+//! to the partitions, with the last separator of each.
 //!
 //! Every block is followed by a trailer:
 //!
 //! | offset | size | type | meaning |
 //! |---|---|---|---|
 //! | 0 | n | bytes | the block, packed |
-//! | n | 1 | u8 | how it is packed (`Compression`) |
+//! | n | 1 | u8 | how it is packed: 0 not at all, 1 LZ4 block, 2 Zstd frame, 3 raw Snappy |
 //! | n + 1 | 4 | u32 | masked CRC32C of packed bytes, packing byte, file number, offset |
 //!
 //! File number and offset of the block in its file (both u64) are not stored with the block:
@@ -40,7 +52,9 @@
 //! the end, in every future version.
 //!
 //! Valid if and only if the magic is right, the version is known, the checksum is right, the
-//! number is the one under which the file was opened, and every handle lies before the footer.
+//! number is the one under which the file was opened, the levels of the index are 1 or 2, what is
+//! to be zero is, every handle lies before the footer, and every block that is read has the right
+//! checksum and unpacks to the length in its handle.
 
 use crate::base::codec::checksum::{crc32c, crc32c_more, mask};
 use crate::base::codec::fixed::{put_u32, put_u64, u32_at};

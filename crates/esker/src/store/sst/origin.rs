@@ -10,7 +10,7 @@
 //! | 1 to 10 | varint | count of sources |
 //! | 1 to 10 each | varint | number of a source; from the second on less the one before |
 //!
-//! Valid if and only if all of it is whole and the numbers ascend.
+//! Valid if and only if all of it is whole, the first number is below 4, and the numbers ascend.
 
 use std::sync::Arc;
 

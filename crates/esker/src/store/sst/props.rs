@@ -6,15 +6,34 @@
 //! |---|---|---|
 //! | 1 to 10 | varint | tag |
 //! | 1 to 10 | varint | bytes of the value, n |
-//! | n | bytes | the value: a varint for numbers, the bytes themselves for keys and names, shares |
+//! | n | bytes | the value: a varint for numbers, else the bytes themselves |
 //!
-//! Shares (tag 20, only where entries point into the value log) are as in `store/vlog/shares`. The
-//! name of the keyspace (tag 21) and the lineage (tag 22, as in `store/sst/origin`) are there only
-//! where somebody told them.
+//! | tag | value | meaning |
+//! |---|---|---|
+//! | 1 | number, 32 bits | keyspace |
+//! | 2 | number | point entries |
+//! | 3 | number | those of them that are deletes |
+//! | 4 | number | those that are merge operands |
+//! | 5 | number | range deletes |
+//! | 6 | number | user keys among the point entries, each counted once |
+//! | 7 | number | bytes of all user keys, and 8 for each entry |
+//! | 8 | number | bytes of all values as entries have them: with expiries, and 20 for a pointer |
+//! | 9, 10 | key | smallest and largest user key of the point entries; empty without any |
+//! | 11, 12 | number, 56 bits | smallest and largest sequence number, range deletes included |
+//! | 13 | number, 32 bits | latest expiry; only where every entry expires, and no range delete is |
+//! | 14 | number | data blocks, or key pages |
+//! | 15 | number | bytes in the file of index and partitions, or of key pages and key index |
+//! | 16 | number | bytes in the file of the filter; 0 without one |
+//! | 17 | name | order of the keys |
+//! | 18 | number | how data blocks were packed where that paid; 2 or 0 in a searchable file |
+//! | 19 | number | when the file was begun, in unix seconds |
+//! | 20 | shares | what entries point to, as in `store/vlog/shares`; only where some do |
+//! | 21 | name | name of the keyspace; only where somebody told it |
+//! | 22 | lineage | the files it was made of, as in `store/sst/origin`; only if there were any |
 //!
 //! Valid if and only if the tags ascend, no required tag (1 to 19, but not 13) is missing, and
-//! every value of a known tag is whole. Unknown tags are passed over, so that a later version
-//! may say more without becoming unreadable to this one.
+//! every value of a known tag is whole and within its bits. Unknown tags are passed over, so that
+//! a later version may say more without becoming unreadable to this one.
 
 use crate::base::codec::compress::Compression;
 use crate::base::codec::reader::{ByteReader, put_prefixed};

@@ -33,28 +33,38 @@
 //! | 0x0a | set format | version varint |
 //! | 0x0b | set flushed | keyspace varint, seqno varint |
 //!
+//! Changes act in their order, but for those to files: of all that a record does to the files of a
+//! keyspace, removals come first. What is set under the tags 0x06 to 0x09 and 0x0b never goes back:
+//! a smaller number changes nothing. A keyspace that is dropped takes its files with it.
+//!
 //! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1:
 //!   an expiry follows; bit 2: shares of the value log follow; bit 3: the file is searchable;
 //!   bit 4: raw bytes follow), smallest bytes, largest bytes, smallest seqno varint, largest
 //!   seqno varint, entries varint, deletes varint, range deletes varint, with bit 1 newest expiry
 //!   u32, with bit 2 the shares as in `store/vlog/shares`, at least one, with bit 4 the bytes of
-//!   keys and values before packing, varint, at least 1.
+//!   user keys and values before packing, varint, at least 1. Keys and seqnos are those of range
+//!   deletes too: largest is exclusive where it is the end of one.
 //! - merge: u8 0, or u8 1 and the operator's name as text.
 //! - settings: count varint, then name text and value text of each, names ascending.
+//! - first log: segments of the write-ahead log with smaller numbers count no more. Flushed: no
+//!   entry of the keyspace up to that seqno counts that lies in the log.
 //!
 //! Tags from 0x80 on are optional (none is in use yet): a program that does not know one skips
 //! it. Others it must know: the record was written by a newer Esker otherwise.
 //!
-//! Valid if and only if every body ends where its length says, every flag and level is one named
-//! here, keys, names and seqnos are within `base/types/limits.rs`, and a run is 0 below level 0.
+//! Valid if and only if the first record that is not empty is a snapshot, of a known version and
+//! with the number in the file's name; every body ends where its length says; every flag and level
+//! is one named here; keys, names (not empty) and seqnos are within `base/types/limits.rs`; a run
+//! is 0 below level 0; and each record fits what those before it came to (`store/version/apply`).
 //!
 //! CURRENT is text of two lines, of which the first says which manifest counts: its name, a
 //! space, the CRC32C of that name as eight hexadecimal digits, a line feed. The second is the
 //! durable mark: the offset up to which that manifest was known to be durable, as ten decimal
 //! digits, a space, the CRC32C of name, space and digits, a line feed. CURRENT is valid if and only
-//! if it begins with exactly the first. The second is written over in place after each synced edit,
-//! and is never synced itself: where it is not exactly that, as a power cut may leave it, nothing
-//! is known. A manifest that ends before its mark has lost edits that were acknowledged
+//! if it begins with exactly the first. The second is durable with the first when a manifest is
+//! begun, and then written over in place after each synced edit, without a sync of its own: where
+//! it is not exactly that, as a power cut may leave it, nothing is known. A manifest that ends
+//! before its mark has lost edits that were acknowledged
 //! (docs/decisions/0014-current-says-how-far.md).
 
 use crate::base::codec::checksum::crc32c;

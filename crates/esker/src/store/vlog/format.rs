@@ -25,9 +25,10 @@
 //! Integers are little-endian. The checksum is the CRC32C of: the segment's number (u64), the
 //! record's offset (u64), the bytes from offset 4 up to the value. The key is there so that a
 //! segment can be understood alone; reads go by pointers (`vlog/pointer`) to the value, and check
-//! that.
+//! that. So is the id of the database: no read compares it.
 //!
-//! A segment is allocated with its full length, and reads as zeros where nothing was written. A
+//! A segment is allocated with its full length, and reads as zeros where nothing was written; once
+//! it is full its end is cut off behind the last record. A
 //! record is written at once, but several threads write at the same time, and what is longer than
 //! 512 KiB takes several calls: so a killed process may leave zeros between whole records and, of
 //! those that nobody was told of, the front; and a power cut any part of any record. Nothing is

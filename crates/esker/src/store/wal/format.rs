@@ -35,7 +35,8 @@
 //! be taken for a fragment.
 //!
 //! A segment may have any size that holds its records: those of a session begin small and double,
-//! and the log of a closed database is one segment of 46 bytes, with a head and nothing behind it.
+//! and the log of a closed database is one segment of 46 bytes: its head, and a mark that says that
+//! the head is durable. No file of the log says its format version: the manifest does, for all.
 //!
 //! # A torn tail, or damage?
 //!

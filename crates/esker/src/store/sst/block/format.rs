@@ -5,7 +5,7 @@
 //! | … | entries | one behind the other, in the order of internal keys |
 //! | 4 × r | u32 | restarts: offsets of entries that share nothing |
 //! | b | u8 | hash index: for each bucket a restart number, 254 or 255; only if flagged |
-//! | 2 | u16 | buckets of the hash index, b; only if flagged |
+//! | 2 | u16 | buckets of the hash index, b, at least 1; only if flagged |
 //! | 4 | u32 | restarts, r; the highest bit flags a hash index |
 //!
 //! and of an entry:

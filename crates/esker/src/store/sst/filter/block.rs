@@ -8,8 +8,13 @@
 //! | 64 × n | 1 | u8 | kind of filter: 1, the blocked Bloom filter of `bloom.rs` |
 //! | 64 × n + 1 | 1 | u8 | probes per key, 1 to 16 |
 //!
-//! Valid if and only if the kind is 1, the probes are in bounds and there is at least one whole
-//! line. The hash is `hash64` of the user key.
+//! Of the `hash64` of a user key the high 32 bits, × n / 2^32, are the number of its line. A line
+//! has 512 bits, of which bit b is bit b modulo 64 of word b / 64. The first probe is the low 32
+//! bits of the hash, each further one the one before × 0x9e3779b9 modulo 2^32, and the highest nine
+//! bits of a probe are the number of a bit. All bits of all keys of the file are set.
+//!
+//! Valid if and only if the kind is 1, the probes are in bounds and there are whole lines, at least
+//! one.
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::store::sst::filter::bloom::{

@@ -4,7 +4,7 @@
 //!
 //! | size | type | meaning |
 //! |---|---|---|
-//! | 1 to 10 | varint | offset of the first block |
+//! | 1 to 10 | varint | offset of the first block; 0 when there is none |
 //! | … | entries | one for each block, until the bytes end |
 //!
 //! and of an entry:
@@ -21,7 +21,8 @@
 //! A separator is not before the last entry of its block, and before the first of the next
 //! block. Blocks lie one behind the other, so their offsets follow from their lengths.
 //!
-//! Valid if and only if every entry is whole and no offset passes 2^64. Only a file without data
+//! Valid if and only if every entry is whole and shares no more than there is, no separator is
+//! longer than a key may be, and no offset passes 2^64. Only a file without data
 //! blocks, which holds nothing but range deletes, has an index block without entries.
 
 use std::cmp::Ordering;

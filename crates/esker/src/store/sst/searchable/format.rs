@@ -4,7 +4,8 @@
 //!
 //! Records lie one behind the other from offset 0 on, in the order of internal keys, one for each
 //! entry. All behind them, but the footer, are blocks as in `store/sst/format`, each with its
-//! packing byte and checksum. All integers are little-endian.
+//! packing byte and checksum; key index and range deletes may be packed, the others never are. All
+//! integers are little-endian.
 //!
 //! A *record*:
 //!
@@ -95,9 +96,10 @@
 //!
 //! Valid if and only if the footer is (as in `store/sst/format`), every block's checksum is right,
 //! records and pages lie without gaps and agree on where each record lies, prefixes are as long
-//! as told above and ascend, tails have no characters beyond their alphabets, and every record's
-//! checksum is right and its value unpacks to the length told, which is at most that in the
-//! footer.
+//! as told above and ascend, fingerprints are their keys', ordinals count on from page to page,
+//! kinds are those of point entries, tails have no characters beyond their alphabets, and every
+//! record's checksum is right and its value unpacks to the length told, which is at most that in
+//! the footer.
 
 use crate::base::codec::fixed::{put_u32, put_u64};
 use crate::base::codec::reader::ByteReader;
