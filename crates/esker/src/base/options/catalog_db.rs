@@ -87,7 +87,8 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
         is_live: true,
         shape: size(16 << 20, SIZE_MAX, Some("none")),
         example: "100GiB",
-        doc: "Bytes the directory may grow to; then writes are refused and reads go on.",
+        doc: "Bytes that sorted files, log and value log may grow to; then writes are refused and \
+              reads go on.",
         reason: "Only the user knows what else the disk has to hold.",
         access: field!(disk_limit),
     },

@@ -15,7 +15,7 @@ pub struct DbOptions {
     pub background_threads: usize,
     /// What a write survives that does not say otherwise.
     pub durability: Durability,
-    /// Bytes the directory may grow to; 0 is as far as the disk goes.
+    /// Bytes that sorted files, log and value log may grow to; 0 is as far as the disk goes.
     pub disk_limit: u64,
     /// How many times its live bytes the value log may have, once it has settled.
     pub max_space_amp: f64,
