@@ -27,7 +27,7 @@ use esker::base::phrase::train::Wish;
 use esker::env::random::Random;
 use esker::env::real::fs::RealFs;
 use esker::env::sim::SimWorld;
-use esker::{Db, Durability, Keyspace, WriteOptions};
+use esker::{Db, Durability, Keyspace, Readable, WriteOptions};
 
 use manifest::{FileRow, KeyspaceState, State};
 use sorted::{Lineage, SortedFile};
@@ -231,12 +231,15 @@ fn read_log(directory: &Directory, found: &mut Found) -> Vec<(u64, Row)> {
 // What the manifest says of a file is what the file says, and what is in it.
 fn check_file(said: &FileRow, file: &SortedFile, id: u64, keyspace: &KeyspaceState) {
     assert_eq!(file.number(1), id);
-    assert_eq!(file.props[&21], keyspace.name.as_bytes());
+    // Both are missing where nobody told them, as in the oldest fixtures.
+    if let Some(name) = file.props.get(&21) {
+        assert_eq!(*name, keyspace.name.as_bytes());
+    }
+    assert!(said.raw_bytes == file.raw_bytes() || said.flags & 16 == 0);
     assert_eq!(file.props[&17], keyspace.order.as_bytes());
     assert_eq!(said.entries, file.number(2));
     assert_eq!(said.deletes, file.number(3));
     assert_eq!(said.range_deletes, file.number(5));
-    assert_eq!(said.raw_bytes, file.raw_bytes());
     assert_eq!(said.smallest_seqno, file.number(11));
     assert_eq!(said.largest_seqno, file.number(12));
     let newest = file.props.contains_key(&13).then(|| file.number(13));
@@ -292,6 +295,10 @@ fn fold(
             ([], _) => continue,
             ([one], _) => one.clone(),
             (_, Some("append")) => parts.join(&b","[..]),
+            (_, Some("uint64add")) => {
+                let numbers = parts.iter().map(|part| bytes::Front(part).u64());
+                numbers.sum::<u64>().to_le_bytes().to_vec()
+            }
             (_, merge) => panic!("operands for {merge:?}"),
         };
         contents.insert(rows[0].key.clone(), folded);
@@ -546,6 +553,8 @@ fn a_reader_made_from_the_tables_alone_finds_what_was_put() {
         ]
     );
     check_lineages(&found);
+    let are_told = |file: &SortedFile| file.props.contains_key(&21);
+    assert!(found.files.values().all(are_told));
     story.db.close().unwrap();
     let found = decode(&path, now);
     story.assert_found(&found);
@@ -717,6 +726,27 @@ fn so_it_does_in_files_that_are_searched_while_compressed() {
     drop(snapshot);
     story.db.close().unwrap();
     story.assert_found(&decode(&path, now));
+}
+
+#[test]
+fn the_tables_tell_what_the_first_fixtures_hold_too() {
+    // Written before there were marks in CURRENT and origins in properties: the engine and the
+    // second reader find the same. What has expired there did so years ago.
+    for name in ["format-1", "format-1-values"] {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        let found = decode(&fixtures.join(name), WRITTEN_UNIX_S + 3_600);
+        let db = Db::open_read_only(fixtures.join(name)).unwrap();
+        assert!(found.contents.keys().eq(&db.keyspaces()));
+        for (name, contents) in &found.contents {
+            let keyspace = db.existing_keyspace(name).unwrap();
+            let pair = |entry: esker::Result<(esker::Bytes, esker::Bytes)>| {
+                let (key, value) = entry.unwrap();
+                (key.to_vec(), value.to_vec())
+            };
+            assert!(!contents.is_empty());
+            assert!(keyspace.iter().unwrap().map(pair).eq(contents.clone()));
+        }
+    }
 }
 
 #[test]

@@ -48,40 +48,38 @@ pub struct FileRow {
     pub raw_bytes: u64,
 }
 
-/// Name and number of the manifest that CURRENT names, and how far it was durable.
-pub fn current(text: &[u8]) -> (String, u64, usize) {
+/// Name and number of the manifest that CURRENT names, and how far it was durable where that is
+/// known.
+pub fn current(text: &[u8]) -> (String, u64, Option<usize>) {
     let text = std::str::from_utf8(text).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let [first, second] = lines[..] else {
-        panic!("CURRENT has two lines: {text:?}");
-    };
+    assert!(lines.len() <= 2, "CURRENT has two lines: {text:?}");
+    let first = lines[0];
     let (name, _) = first.split_once(' ').unwrap();
     let sum = crc32c(&[name.as_bytes()]);
     assert_eq!(first, format!("{name} {sum:08x}\n"));
-    let digits = &second[..10];
-    let sum = crc32c(&[format!("{name} {digits}").as_bytes()]);
-    assert_eq!(second, format!("{digits} {sum:08x}\n"));
+    let mark = lines.get(1).map(|second| {
+        let digits = &second[..10];
+        let sum = crc32c(&[format!("{name} {digits}").as_bytes()]);
+        assert_eq!(*second, format!("{digits} {sum:08x}\n"));
+        digits.parse().unwrap()
+    });
     let number = name.strip_prefix("MANIFEST-").unwrap();
     assert!(number.len() >= 6);
-    (
-        name.to_owned(),
-        number.parse().unwrap(),
-        digits.parse().unwrap(),
-    )
+    (name.to_owned(), number.parse().unwrap(), mark)
 }
 
 /// Reads the manifest with that number, which was durable up to `mark`.
-pub fn read(bytes: &[u8], number: u64, mark: usize) -> State {
+pub fn read(bytes: &[u8], number: u64, mark: Option<usize>) -> State {
     let mut state = State::default();
     let all = records(bytes, number);
     // The mark in CURRENT is the end of an edit, and the record behind it says the same.
-    let marked = all.iter().position(|record| record.end == mark).unwrap();
-    assert!(
-        all[marked + 1..]
-            .iter()
-            .all(|record| record.payload.is_empty())
-    );
-    assert_eq!(all.last().unwrap().marks, [mark]);
+    if let Some(mark) = mark {
+        let marked = all.iter().position(|record| record.end == mark).unwrap();
+        let behind = &all[marked + 1..];
+        assert!(behind.iter().all(|record| record.payload.is_empty()));
+        assert_eq!(all.last().unwrap().marks, [mark]);
+    }
     for (index, record) in all.iter().filter(|one| !one.payload.is_empty()).enumerate() {
         let mut front = Front(&record.payload);
         if index == 0 {
