@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use esker::env::real::fs::RealFs;
 use esker::env::sim::SimWorld;
-use esker::{Db, Readable};
+use esker::Db;
 
 use crate::fixture::{copy, cut_zeros};
 use crate::formats::{Contents, decode, large, review, sorted};

@@ -19,15 +19,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::base::phrase::dictionary::Dictionary;
-use esker::base::phrase::encoder::Encoder;
-use esker::base::phrase::parse::Effort;
-use esker::base::phrase::sample::Sample;
-use esker::base::phrase::train::Wish;
 use esker::env::random::Random;
 use esker::env::real::fs::RealFs;
 use esker::env::sim::SimWorld;
-use esker::{Db, Durability, Keyspace, Readable, WriteOptions};
+use esker::{Db, Durability, Keyspace, WriteOptions};
+use esker_phrase::{Dictionary, Effort, Encoder, Sample, Wish};
 
 use manifest::{FileRow, KeyspaceState, State};
 use sorted::{Lineage, SortedFile};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::Location;
 
 /// The result of every fallible operation of the engine.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What class of failure an [`Error`] is; a program decides by this, a person reads the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -19,8 +19,9 @@
 //! | 4 | u32 | masked CRC32C, see below |
 //!
 //! Methods: 0 the value itself; 1 phrases of the file's dictionary; 2 one Zstd frame. With methods
-//! 0 and 1 the last two parts before the checksum are a record as `base/phrase/format` tells it,
-//! and the plain bytes of the dictionary's block are a dictionary as it is told there.
+//! 0 and 1 the last two parts before the checksum are a record as
+//! `crates/esker-phrase/src/format.rs` tells it, and the plain bytes of the dictionary's block are
+//! a dictionary as it is told there.
 //!
 //! A *tail* is stored by its alphabet, in which the characters count from 0 on:
 //!
