@@ -7,6 +7,7 @@ mod floors;
 mod scripts;
 mod bad_input;
 mod basics;
+mod examples;
 mod live;
 mod model;
 mod seeds;
