@@ -23,7 +23,7 @@ use crate::flow::compact::job::{
 };
 use crate::flow::compact::leveled::Situation;
 use crate::flow::compact::packing::effort;
-use crate::flow::compact::plan::{Deed, Plan, Reason};
+use crate::flow::compact::plan::{Claim, Deed, Plan, Reason};
 use crate::flow::output::Phrasing;
 use crate::flow::read::view::View;
 use crate::flow::survive::Tally;
@@ -33,6 +33,7 @@ use crate::flow::vlog_gc::Holdings;
 pub struct Running {
     keyspace: Arc<KeyspaceParts>,
     plan: Plan,
+    claim: Option<Claim>,
     parts: Vec<Part>,
     /// For the parts; until it is finished. It holds the inputs, which may be removed then.
     context: Mutex<Option<Arc<JobContext>>>,
@@ -222,6 +223,8 @@ fn not_again(state: &WorkState) -> Error {
 pub fn end(core: &Core, running: &Running, result: &Result<()>) -> Option<Duration> {
     let inputs: Vec<_> = running.plan.numbers().collect();
     let mut state = core.work.state();
+    let own = running.claim.as_ref();
+    state.claims.retain(|claim| Some(claim) != own);
     match running.plan.reason {
         Reason::Crowd => state.is_gathering = false,
         _ => state.compaction_count -= running.parts.len(),
@@ -244,6 +247,7 @@ pub fn situation<'a>(
         order: &options.order,
         options: &options.compaction,
         busy: &state.busy,
+        claims: &state.claims,
         oldest_snapshot: core.snapshots.seqnos().first().copied().unwrap_or(visible),
         now_unix_s: core.env.clock.unix_seconds(),
         is_searchable_wanted: parts.packing_dictionary().is_some(),
@@ -267,7 +271,9 @@ pub fn book(
         1
     };
     let pieces = split(&plan, &options.order, parts_max.min(threads));
+    let claim = plan.claim(&options.order);
     state.busy.extend(plan.numbers());
+    state.claims.extend(claim.clone());
     match plan.reason {
         Reason::Crowd => state.is_gathering = true,
         _ => state.compaction_count += pieces.len(),
@@ -298,6 +304,7 @@ pub fn book(
         charge: Mutex::new(Some(charge)),
         ended: Mutex::new(None),
         plan,
+        claim,
         parts: pieces,
         context: Mutex::new(Some(Arc::new(context))),
     }

@@ -11,6 +11,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::db::left_out::LeftOut;
 use crate::env::pool::Pool;
 use crate::env::signal::Signal;
+use crate::flow::compact::plan::Claim;
 
 /// How long a waiter sleeps before it looks again by itself: the signal wakes it, so this only
 /// bounds what a change that raises none may cost.
@@ -47,6 +48,8 @@ pub struct WorkState {
     pub flush_shortage: Option<Error>,
     /// Files that a running compaction reads, or that are left out for now.
     pub busy: HashSet<FileNumber>,
+    /// Where running compactions may write.
+    pub claims: Vec<Claim>,
     /// Jobs spawned and not ended, of every kind.
     pub job_count: usize,
     /// Those of them that compact, but for those that gather level 0.
@@ -89,6 +92,7 @@ impl Default for Work {
             failed_flush_count: 0,
             flush_shortage: None,
             busy: HashSet::new(),
+            claims: Vec::new(),
             job_count: 0,
             compaction_count: 0,
             is_gathering: false,

@@ -1,11 +1,14 @@
 //! Databases whose bottom level is packed value by value.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use esker::Db;
+use esker::env::bundle::Env;
 use esker::env::random::Random;
 use esker::env::sim::SimWorld;
+use esker::env::sim::pool::{JobOrder, SimPool};
+use esker::Db;
 
 const SETTINGS: [(&str, &str); 6] = [
     ("compression", "searchable"),
@@ -362,4 +365,52 @@ fn two_readers_and_compactions_share_a_map() {
     }
     assert!(cursor.key().is_none());
     assert_equal(&db, &model);
+}
+
+#[test]
+fn what_moves_between_files_that_are_packed_anew_is_not_in_their_way() {
+    // Two files of blocks at the bottom, far apart, are to become one searchable file. Before that
+    // has begun, what was written between them meanwhile comes down.
+    let mut met_count = 0;
+    for seed in 0..20 {
+        let world = SimWorld::new(seed);
+        let clock = Arc::clone(&world.clock);
+        let pool = Arc::new(SimPool::new(clock, seed, JobOrder::ByPriority, 2));
+        let env = Env {
+            pool: Arc::clone(&pool) as _,
+            ..world.env()
+        };
+        let mut builder = Db::builder("/db").env(env);
+        let more = [("compression", "zstd"), ("sst.dictionary_min", "1KiB")];
+        for (name, text) in SETTINGS[2..].iter().chain(&more) {
+            builder = builder.set(name, text).unwrap();
+        }
+        let db = builder.open().unwrap();
+        let mut model = Model::new();
+        let mut write = |prefix: &str, count: u64| {
+            for number in 0..count {
+                let key = format!("{prefix}{number:04}");
+                db.put(&key, review(number)).unwrap();
+                model.insert(key, review(number));
+            }
+        };
+        for prefix in ["a", "z"] {
+            write(prefix, 60);
+            db.compact(prefix..).unwrap();
+        }
+        pool.run_all();
+        db.set("compression", "searchable").unwrap();
+        while !pool.pending_names().contains(&"esker-compact") && pool.run_one() {}
+        met_count += u32::from(pool.pending_names().contains(&"esker-compact"));
+        for prefix in ["m", "n", "o", "p"] {
+            write(prefix, 10);
+            db.flush().unwrap();
+        }
+        pool.run_all();
+        assert!(db.stats().failures.is_empty(), "{:?}", db.stats().failures);
+        db.put("q", "still taken").unwrap();
+        model.insert("q".into(), "still taken".into());
+        assert_eq!(db.iter().unwrap().count(), model.len());
+    }
+    assert!(met_count > 0);
 }

@@ -1,7 +1,6 @@
 //! The leveled strategy: one sorted run per level, each level a fixed factor below the next.
 
 use std::collections::HashSet;
-use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::base::options::keyspace::CompactionOptions;
@@ -9,7 +8,7 @@ use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
+use crate::flow::compact::plan::{Claim, Deed, Input, Plan, Reason, ends_before, hull};
 use crate::flow::compact::score::{Targets, scores, targets};
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
@@ -27,6 +26,8 @@ pub struct Situation<'a> {
     pub options: &'a CompactionOptions,
     /// Files that a running compaction reads.
     pub busy: &'a HashSet<FileNumber>,
+    /// Where running compactions may write.
+    pub claims: &'a [Claim],
     /// The oldest number at which anybody may read: deletes below it hide nothing from anybody.
     pub oldest_snapshot: SeqNo,
     /// Now, in unix seconds.
@@ -295,7 +296,22 @@ impl Situation<'_> {
             victims: Arc::default(),
         };
         let is_idle = plan.numbers().all(|number| !self.busy.contains(&number));
-        is_idle.then_some(plan)
+        (is_idle && !self.is_claimed(&plan)).then_some(plan)
+    }
+
+    // Whether a running compaction may write amid what this one would: between two of its inputs
+    // there may be room, and what comes there meanwhile would lie in the way of its files.
+    fn is_claimed(&self, plan: &Plan) -> bool {
+        if self.claims.is_empty() {
+            return false;
+        }
+        let own = plan.claim(self.order);
+        let meets = |own: Claim| {
+            self.claims
+                .iter()
+                .any(|claim| claim.meets(self.order, &own))
+        };
+        own.is_some_and(meets)
     }
 }
 
@@ -305,31 +321,6 @@ fn count(inputs: &[Input]) -> usize {
         .flat_map(|input| &input.runs)
         .map(Vec::len)
         .sum()
-}
-
-/// The range from the smallest to the largest key of all inputs; `None` without any.
-fn hull(order: &KeyOrder, inputs: &[Input]) -> Option<KeyRange> {
-    let files = || inputs.iter().flat_map(|input| input.runs.iter().flatten());
-    let first = files().min_by(|left, right| order.compare(&left.smallest, &right.smallest))?;
-    let last = files().max_by(|left, right| {
-        // Of two equal ends the inclusive one reaches further.
-        let ends = order.compare(&left.largest, &right.largest);
-        ends.then_with(|| right.is_largest_exclusive.cmp(&left.is_largest_exclusive))
-    })?;
-    let upper = last.key_range().upper;
-    Some(KeyRange {
-        lower: Bound::Included(first.smallest.to_vec()),
-        upper,
-    })
-}
-
-/// Whether all of `left` lies before `right`; both are hulls.
-fn ends_before(order: &KeyOrder, left: &KeyRange, right: &KeyRange) -> bool {
-    match (&left.upper, &right.lower) {
-        (Bound::Included(end), Bound::Included(start)) => order.compare(end, start).is_lt(),
-        (Bound::Excluded(end), Bound::Included(start)) => order.compare(end, start).is_le(),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

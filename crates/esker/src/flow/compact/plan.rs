@@ -1,9 +1,12 @@
 //! Which files to merge, and into what: a decision as data.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
+use crate::base::types::order::KeyOrder;
+use crate::base::types::range::KeyRange;
 use crate::store::version::file::FileRecord;
 use crate::store::version::run::Run;
 
@@ -77,7 +80,65 @@ pub struct Plan {
     pub victims: Arc<BTreeSet<FileNumber>>,
 }
 
+/// Where a running compaction may write files: at its output level, anywhere between its inputs'
+/// outermost keys, also where none of its inputs lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The keyspace.
+    pub keyspace: KeyspaceId,
+    /// The output level.
+    pub level: Level,
+    /// From the first key to the last.
+    pub reach: KeyRange,
+}
+
+impl Claim {
+    /// Whether files of both may come to lie in one another's way.
+    pub fn meets(&self, order: &KeyOrder, other: &Claim) -> bool {
+        self.keyspace == other.keyspace
+            && self.level == other.level
+            && !ends_before(order, &self.reach, &other.reach)
+            && !ends_before(order, &other.reach, &self.reach)
+    }
+}
+
+/// The range from the smallest to the largest key of all inputs; `None` without any.
+pub fn hull(order: &KeyOrder, inputs: &[Input]) -> Option<KeyRange> {
+    let files = || inputs.iter().flat_map(|input| input.runs.iter().flatten());
+    let first = files().min_by(|left, right| order.compare(&left.smallest, &right.smallest))?;
+    let last = files().max_by(|left, right| {
+        // Of two equal ends the inclusive one reaches further.
+        let ends = order.compare(&left.largest, &right.largest);
+        ends.then_with(|| right.is_largest_exclusive.cmp(&left.is_largest_exclusive))
+    })?;
+    let upper = last.key_range().upper;
+    Some(KeyRange {
+        lower: Bound::Included(first.smallest.to_vec()),
+        upper,
+    })
+}
+
+/// Whether all of `left` lies before `right`; both are hulls.
+pub fn ends_before(order: &KeyOrder, left: &KeyRange, right: &KeyRange) -> bool {
+    match (&left.upper, &right.lower) {
+        (Bound::Included(end), Bound::Included(start)) => order.compare(end, start).is_lt(),
+        (Bound::Excluded(end), Bound::Included(start)) => order.compare(end, start).is_le(),
+        _ => false,
+    }
+}
+
 impl Plan {
+    /// Where its files may come to lie. `None` of a plan without inputs, and where they are a run of
+    /// their own, in level 0.
+    pub fn claim(&self, order: &KeyOrder) -> Option<Claim> {
+        let reach = hull(order, &self.inputs)?;
+        (self.output != Level::ZERO).then_some(Claim {
+            keyspace: self.keyspace,
+            level: self.output,
+            reach,
+        })
+    }
+
     /// Every file that takes part, with its level.
     pub fn files(&self) -> impl Iterator<Item = (Level, &Arc<FileRecord>)> {
         self.inputs

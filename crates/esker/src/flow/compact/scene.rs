@@ -37,6 +37,7 @@ pub fn look_at<T>(
         order: &KeyOrder::Bytewise,
         options,
         busy: &busy.iter().map(|number| FileNumber(*number)).collect(),
+        claims: &[],
         oldest_snapshot: SeqNo::MAX,
         now_unix_s: 0,
         is_searchable_wanted: false,

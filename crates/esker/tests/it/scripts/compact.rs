@@ -52,6 +52,7 @@ impl CompactStage {
             order: &KeyOrder::Bytewise,
             options: &self.options,
             busy: &HashSet::new(),
+            claims: &[],
             oldest_snapshot: tree.snapshots.first().copied().unwrap_or(tree.seqno),
             now_unix_s: tree.settings.env.clock.unix_seconds(),
             is_searchable_wanted: false,

@@ -223,6 +223,7 @@ impl Tree {
             order: &KeyOrder::Bytewise,
             options,
             busy: &busy,
+            claims: &[],
             oldest_snapshot: snapshots.first().copied().unwrap_or(self.seqno),
             now_unix_s: self.settings.env.clock.unix_seconds(),
             is_searchable_wanted: false,
