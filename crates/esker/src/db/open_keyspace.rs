@@ -279,7 +279,13 @@ pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
     core.committer
         .paused(|active| active.remove_keyspace(parts.id));
     core.keyspaces.remove(name);
-    // Its sealed memtables will never be flushed: writers who wait for memory go on now.
+    // Its memtables will never be flushed, nor what waits in them written: writers who wait for
+    // memory go on now. Whoever reads the keyspace still keeps the values, and finds them there.
+    for table in &parts.current.view().parts().memtables {
+        for waiting in table.values().kept() {
+            waiting.settle();
+        }
+    }
     regulate::set_memory(core);
     janitor::remove_doomed(core);
     space::resume(core);

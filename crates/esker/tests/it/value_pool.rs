@@ -1,7 +1,7 @@
 //! Large values in memory: read there, written in packets, waited for, and never written in vain.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use esker::env::fs::Fs;
@@ -222,6 +222,34 @@ fn values_are_written_in_packets_and_writers_wait_when_the_pool_is_full() {
             "{number}"
         );
     }
+}
+
+#[test]
+fn values_of_a_dropped_keyspace_keep_nobody_waiting() {
+    // They fill the pool when their keyspace is dropped, and somebody still has its handle: nobody
+    // will ever write them, and who writes to another keyspace goes on.
+    let world = SimWorld::new(11);
+    let db = plain(&world);
+    let no_wait = WriteOptions {
+        durability: Some(Durability::Memory),
+        no_wait: true,
+    };
+    let dropped = db.keyspace("dropped").unwrap().with_write(no_wait);
+    let refused = (0..1000).find_map(|number| dropped.put(key(number), value(number)).err());
+    assert_eq!(refused.unwrap().kind(), ErrorKind::Busy);
+    db.drop_keyspace("dropped").unwrap();
+    assert_eq!(dropped.get(key(3)).unwrap().unwrap(), value(3));
+    let (done, is_done) = mpsc::channel();
+    let kept = in_memory(&db);
+    std::thread::spawn(move || {
+        for number in 0..200 {
+            kept.put(key(number), value(number)).unwrap();
+        }
+        done.send(()).unwrap();
+    });
+    let waited = is_done.recv_timeout(Duration::from_secs(60));
+    assert!(waited.is_ok(), "a writer waits for ever");
+    assert_eq!(dropped.get(key(3)).unwrap().unwrap(), value(3));
 }
 
 #[test]
