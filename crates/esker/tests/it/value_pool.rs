@@ -1,7 +1,7 @@
 //! Large values in memory: read there, written in packets, waited for, and never written in vain.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
 use esker::env::fs::Fs;
@@ -250,6 +250,45 @@ fn values_of_a_dropped_keyspace_keep_nobody_waiting() {
     let waited = is_done.recv_timeout(Duration::from_secs(60));
     assert!(waited.is_ok(), "a writer waits for ever");
     assert_eq!(dropped.get(key(3)).unwrap().unwrap(), value(3));
+}
+
+#[test]
+fn a_pool_that_is_made_smaller_keeps_nobody_waiting() {
+    // While somebody waits for room for a large value, the pool is made too small for it ever to
+    // be there: then it is written at once, as in a pool that small from the beginning.
+    let world = SimWorld::new(12);
+    let armed: Arc<OnceLock<Db>> = Arc::default();
+    let is_done = Arc::new(AtomicBool::new(false));
+    let (seen, once) = (Arc::clone(&armed), Arc::clone(&is_done));
+    let eye: Eye = Arc::new(move |_, doing| {
+        if let Some(db) = seen.get()
+            && doing.contains(".vlog")
+            && !once.swap(true, Ordering::SeqCst)
+        {
+            db.set("value_flush_bytes", "64KiB").unwrap();
+            db.set("value_buffer_size", "128KiB").unwrap();
+        }
+    });
+    let watched = WatchedFs::new(&world.fs, Some(eye), Lie::None);
+    let db = open(&world, Arc::new(watched), &[]).unwrap();
+    let impatient = db.with_write(WriteOptions {
+        durability: Some(Durability::Memory),
+        no_wait: true,
+    });
+    let refused = (0..1000).find_map(|number| impatient.put(key(number), value(number)).err());
+    assert_eq!(refused.unwrap().kind(), ErrorKind::Busy);
+    armed.set(db.clone()).ok();
+    let (done, told) = mpsc::channel();
+    let patient = in_memory(&db);
+    std::thread::spawn(move || {
+        patient.put("large", vec![2; 200_000]).unwrap();
+        done.send(()).unwrap();
+    });
+    assert!(
+        told.recv_timeout(Duration::from_secs(60)).is_ok(),
+        "a writer waits for ever"
+    );
+    assert!(is_done.load(Ordering::SeqCst));
 }
 
 #[test]

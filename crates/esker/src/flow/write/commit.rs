@@ -291,18 +291,23 @@ impl Committer {
             return Ok(None);
         }
         // What the log points to must be there when the log is.
-        if !is_logged(batch, options) && self.values.may_wait(batch) {
-            let room = self.room_for_values(batch, options.no_wait)?;
+        if !is_logged(batch, options)
+            && let Some(room) = self.room_for_values(batch, options.no_wait)?
+        {
             return Ok(Some(self.values.keep_batch(batch, room)));
         }
         let written = self.values.write_batch(batch);
         written.map(Some).inspect_err(|error| self.refuse(error))
     }
 
-    // Whoever made so much wait was told to have it flushed, so there will be room.
-    fn room_for_values(&self, batch: &Batch<'_>, no_wait: bool) -> Result<PoolRoom> {
+    // Whoever made so much wait was told to have it flushed, so there will be room. `None` where
+    // the values may not wait: the pool is too small for them, perhaps since a moment ago.
+    fn room_for_values(&self, batch: &Batch<'_>, no_wait: bool) -> Result<Option<PoolRoom>> {
+        if !self.values.may_wait(batch) {
+            return Ok(None);
+        }
         if let Some(room) = self.values.room_for(batch) {
-            return Ok(room);
+            return Ok(Some(room));
         }
         if no_wait {
             let message = "the memory for large values is full (setting value_buffer_size); try \
@@ -314,7 +319,9 @@ impl Committer {
         loop {
             let seen = self.gate.changed.raised_count();
             self.gate.check_write()?;
-            if let Some(room) = self.values.room_for(batch) {
+            let may_wait = self.values.may_wait(batch);
+            let room = self.values.room_for(batch);
+            if room.is_some() || !may_wait {
                 self.room.count_stall(since, &self.env);
                 return Ok(room);
             }
