@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::base::stats::ledger::MemoryOwner;
 use crate::db::core::Core;
+use crate::db::keyspace::KeyspaceParts;
 use crate::flow::compact::score::{debt_bytes, targets};
+use crate::flow::throttle::RATE_UNLIMITED;
 use crate::flow::write::debt::{Debt, rate_for};
 
 /// Debt that is free, in units of the first sorted level's size: half of it is what a healthy
@@ -18,22 +20,27 @@ const HARD_SHARE: f64 = 4.0;
 pub fn set_rates(core: &Core) {
     let digest_bytes_s = core.work.state().digest_bytes_s as u64;
     for parts in core.keyspaces.all() {
-        let options = &parts.options().compaction;
-        if !options.is_automatic {
-            continue;
-        }
-        let levels = Arc::clone(&parts.current.view().parts().levels);
-        let base = options.base_level_bytes as f64;
-        let rate = rate_for(Debt {
-            owed_bytes: debt_bytes(&levels, &targets(&levels, options), options),
-            soft_bytes: (base * SOFT_SHARE) as u64,
-            hard_bytes: (base * HARD_SHARE) as u64,
-            digest_bytes_s,
-        });
+        let rate = rate_of(&parts, digest_bytes_s);
         if rate != core.room.rate(parts.id) {
             core.room.set_rate(parts.id, rate);
         }
     }
+}
+
+fn rate_of(parts: &KeyspaceParts, digest_bytes_s: u64) -> u64 {
+    let options = &parts.options().compaction;
+    if !options.is_automatic {
+        // Nobody pays the debt off while writers wait.
+        return RATE_UNLIMITED;
+    }
+    let levels = Arc::clone(&parts.current.view().parts().levels);
+    let base = options.base_level_bytes as f64;
+    rate_for(Debt {
+        owed_bytes: debt_bytes(&levels, &targets(&levels, options), options),
+        soft_bytes: (base * SOFT_SHARE) as u64,
+        hard_bytes: (base * HARD_SHARE) as u64,
+        digest_bytes_s,
+    })
 }
 
 /// Bytes that the log takes: the mapped window of its live segment, and the record being framed.

@@ -1,11 +1,13 @@
 //! Settings changed while the database is open.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use esker::env::bundle::Env;
 use esker::env::clock::Clock;
 use esker::env::sim::SimWorld;
 use esker::env::sim::crash::CrashMode;
+use esker::env::sim::pool::{JobOrder, SimPool};
 use esker::{Db, ErrorKind};
 
 fn open(env: &Env) -> Db {
@@ -174,4 +176,38 @@ fn a_refused_change_changes_nothing() {
     db.close().unwrap();
     let error = db.set("memory_limit", "128MiB").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Closed);
+}
+
+#[test]
+fn a_keyspace_that_compacts_no_more_by_itself_is_not_slowed_down_for_ever() {
+    // It is slowed down for its debt; once nobody pays that off, there is nothing to wait for.
+    let world = SimWorld::new(8);
+    let clock = Arc::clone(&world.clock);
+    let pool = Arc::new(SimPool::new(clock, world.seed, JobOrder::ByPriority, 2));
+    let env = Env {
+        pool: Arc::clone(&pool) as _,
+        ..world.env()
+    };
+    let mut builder = Db::builder("/db").env(env);
+    for (name, text) in [
+        ("compaction.base_level", "64KiB"),
+        ("sst.file_size", "64KiB"),
+        ("compaction.l0_trigger", "1"),
+        ("compression", "none"),
+    ] {
+        builder = builder.set(name, text).unwrap();
+    }
+    let db = builder.open().unwrap();
+    let mut round = 0;
+    while db.stats().keyspaces[0].write_rate.is_none() {
+        for number in 0..20 {
+            db.put(format!("{number:04}"), vec![round; 1000]).unwrap();
+        }
+        db.flush().unwrap();
+        round += 1;
+    }
+    db.set("compaction.automatic", "false").unwrap();
+    assert_eq!(db.stats().keyspaces[0].write_rate, None);
+    pool.run_all();
+    assert_eq!(db.stats().keyspaces[0].write_rate, None);
 }
