@@ -276,17 +276,24 @@ pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
     core.gate.check_upkeep()?;
     let parts = core.keyspaces.get(name)?;
     install(core, vec![Change::DropKeyspace { id: parts.id }], None)?;
-    core.committer
-        .paused(|active| active.remove_keyspace(parts.id));
+    core.committer.paused(|active| {
+        active.seal(parts.id);
+        active.remove_keyspace(parts.id);
+    });
     core.keyspaces.remove(name);
     // Its memtables will never be flushed, nor what waits in them written: writers who wait for
     // memory go on now. Whoever reads the keyspace still keeps the values, and finds them there.
-    for table in &parts.current.view().parts().memtables {
-        for waiting in table.values().kept() {
-            waiting.settle();
-        }
-    }
+    let sealed = parts.current.sealed();
+    let waiting = sealed
+        .iter()
+        .flat_map(|sealed| sealed.table.values().kept());
+    waiting.for_each(|waiting| {
+        waiting.settle();
+    });
     regulate::set_memory(core);
+    // As after a flush: from now on only who has a handle or a reader of it holds them.
+    let now = core.env.clock.monotonic();
+    core.pinned_tables.flushed(&sealed, now);
     janitor::remove_doomed(core);
     space::resume(core);
     // Whoever waits for its flush learns that there is nothing to wait for.

@@ -66,6 +66,22 @@ fn a_kept_value_keeps_little_beside_itself() {
 }
 
 #[test]
+fn memtables_of_a_dropped_keyspace_are_counted_while_somebody_has_its_handle() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = open(dir.path());
+    let dropped = db.keyspace("dropped").unwrap();
+    for number in 0..300 {
+        dropped.put(key(number), vec![1; 1000]).unwrap();
+    }
+    db.drop_keyspace("dropped").unwrap();
+    let pinned = db.stats().pinned;
+    assert!(pinned.memtable_bytes >= 300_000, "{pinned:?}");
+    assert_eq!(dropped.get(key(7)).unwrap().unwrap(), vec![1; 1000]);
+    drop(dropped);
+    assert_eq!(db.stats().pinned, esker::PinnedStats::default());
+}
+
+#[test]
 fn cursors_that_stay_keep_a_bounded_part_of_what_is_written() {
     // Before each MiB of writes a cursor is made that stays: it keeps the memtables of its
     // time. All of them together keep no more than a part of the limit, and say so.
