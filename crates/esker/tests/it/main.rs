@@ -48,3 +48,5 @@ mod deletes;
 mod toll;
 mod gathering;
 mod pinned;
+mod long_keys;
+mod obsolete;
