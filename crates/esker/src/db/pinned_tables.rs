@@ -9,7 +9,8 @@ use crate::flow::current::Sealed;
 use crate::store::mem::memtable::Memtable;
 
 /// Memtables that lie in sorted files and that a reader still holds: a cursor keeps those that
-/// were there when it was made. Any thread may call anything.
+/// were there when it was made. And those of a dropped keyspace that somebody has a handle of. Any
+/// thread may call anything.
 #[derive(Debug, Default)]
 pub struct PinnedTables {
     tables: Mutex<Vec<Table>>,

@@ -66,7 +66,7 @@ pub struct PinnedStats {
     pub block_count: usize,
     /// Their bytes.
     pub block_bytes: u64,
-    /// Memtables that lie in sorted files and that cursors hold.
+    /// Memtables that lie in sorted files, or whose keyspace was dropped, and that somebody holds.
     pub memtable_count: usize,
     /// Their bytes.
     pub memtable_bytes: u64,
