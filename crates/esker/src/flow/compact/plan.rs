@@ -128,8 +128,8 @@ pub fn ends_before(order: &KeyOrder, left: &KeyRange, right: &KeyRange) -> bool 
 }
 
 impl Plan {
-    /// Where its files may come to lie. `None` of a plan without inputs, and where they are a run of
-    /// their own, in level 0.
+    /// Where its files may come to lie. `None` of a plan without inputs, and in level 0, where they
+    /// are a run of their own.
     pub fn claim(&self, order: &KeyOrder) -> Option<Claim> {
         let reach = hull(order, &self.inputs)?;
         (self.output != Level::ZERO).then_some(Claim {
