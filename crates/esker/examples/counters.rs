@@ -6,7 +6,7 @@ use std::thread;
 
 use esker::{Bytes, Db, Result, merge};
 
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     // The operator is part of the keyspace: opening it later with another one is refused.
     let db = Db::builder(dir.path().join("views"))

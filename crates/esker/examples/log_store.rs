@@ -17,7 +17,7 @@ fn key(service: &str, unix_ms: u64, number: u32) -> Vec<u8> {
     .concat()
 }
 
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let db = Db::open(dir.path().join("logs"))?;
     // At rest a line is packed by what lines have in common, and still read alone.

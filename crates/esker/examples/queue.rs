@@ -82,7 +82,7 @@ fn number_of(key: &[u8]) -> u64 {
     u64::from_be_bytes(key.try_into().expect("keys are made here"))
 }
 
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("queue");
     let queue = Queue::open(&path)?;

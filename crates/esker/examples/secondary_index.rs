@@ -47,7 +47,7 @@ fn index_key(port: &[u8], name: &str) -> Vec<u8> {
     [port, &[0], name.as_bytes()].concat()
 }
 
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let fleet = Fleet::open(dir.path().join("fleet"))?;
     for (name, port) in [

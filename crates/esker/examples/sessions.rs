@@ -8,7 +8,7 @@ use esker::{Db, KeyspaceOptions, Result, Update};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let db = Db::open(dir.path().join("sessions"))?;
     // A put lives for an hour when it does not say otherwise.

@@ -97,7 +97,7 @@ fn averages(minutes: &Keyspace, sensor: u32, from: u64, until: u64) -> Result<Ve
         .collect()
 }
 
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let rule = MergeRule(Arc::new(Summary));
     // Whoever opens the database must know the operators that its keyspaces name.

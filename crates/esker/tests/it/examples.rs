@@ -15,7 +15,7 @@ mod time_series;
 
 #[test]
 fn every_example_program_runs() {
-    // `pub` is their `main` for this test alone.
+    // Their `main` is `pub(crate)` for this test alone.
     counters::main().unwrap();
     log_store::main().unwrap();
     queue::main().unwrap();

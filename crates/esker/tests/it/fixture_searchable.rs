@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use esker::Db;
 use esker::env::real::fs::RealFs;
 use esker::env::sim::SimWorld;
-use esker::Db;
 
 use crate::fixture::{copy, cut_zeros};
 use crate::formats::{Contents, decode, large, review, sorted};

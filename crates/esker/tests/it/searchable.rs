@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use esker::Db;
 use esker::env::bundle::Env;
 use esker::env::random::Random;
 use esker::env::sim::SimWorld;
 use esker::env::sim::pool::{JobOrder, SimPool};
-use esker::Db;
 
 const SETTINGS: [(&str, &str); 6] = [
     ("compression", "searchable"),
