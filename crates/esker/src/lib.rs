@@ -68,3 +68,16 @@ pub use flow::read::get::Valued;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct ReadmeExamples;
+
+/// Keeps the examples of the guide true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/README.md")]
+#[doc = include_str!("../../../docs/guide/keys.md")]
+#[doc = include_str!("../../../docs/guide/durability.md")]
+#[doc = include_str!("../../../docs/guide/merges.md")]
+#[doc = include_str!("../../../docs/guide/expiry.md")]
+#[doc = include_str!("../../../docs/guide/large-values.md")]
+#[doc = include_str!("../../../docs/guide/searchable.md")]
+#[doc = include_str!("../../../docs/guide/tuning.md")]
+#[doc = include_str!("../../../docs/guide/operations.md")]
+pub struct GuideExamples;
