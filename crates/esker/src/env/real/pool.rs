@@ -53,6 +53,14 @@ impl RealPool {
         urgent.or_else(|| self.patient.first_trouble())
     }
 
+    #[cfg(test)]
+    fn without_threads() -> RealPool {
+        RealPool {
+            urgent: Team::without_threads("esker-urgent"),
+            patient: Team::without_threads("esker"),
+        }
+    }
+
     fn team(&self, priority: Priority) -> &Team {
         match priority {
             Priority::High => &self.urgent,
@@ -70,10 +78,21 @@ impl Pool for RealPool {
         self.team(priority).spawn_after(delay, name, job);
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door to real threads"
+    )]
     fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {
-        self.urgent.start_thread_if_short();
-        self.patient.start_thread_if_short();
-        signal.block(seen, timeout)
+        let since = Instant::now();
+        loop {
+            self.urgent.start_thread_if_short();
+            self.patient.start_thread_if_short();
+            let is_over = signal.raised_count() > seen || since.elapsed() >= timeout;
+            // Where no thread can be had, who waits for the work does it.
+            if is_over || !(self.urgent.run_in_place() || self.patient.run_in_place()) {
+                return signal.block(seen, timeout.saturating_sub(since.elapsed()));
+            }
+        }
     }
 
     #[expect(

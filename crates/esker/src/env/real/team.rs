@@ -18,7 +18,8 @@ use crate::env::pool::Job;
 ///
 /// Shape: up to `thread_count` threads, one queue; each free thread takes the oldest job. A free
 /// thread blocks on a condition variable and uses no processor. A job that panics ends alone: its
-/// thread goes on, and the first such panic is kept for [`Team::first_trouble`]. Any thread may
+/// thread goes on, and the first such panic is kept for [`Team::first_trouble`]. Where not a single
+/// thread can be had, [`Team::run_in_place`] lets those who wait for jobs run them. Any thread may
 /// call anything.
 ///
 /// Dropping the team drops the jobs that have not started and waits for those that have. (The
@@ -28,6 +29,9 @@ pub struct Team {
     shared: Arc<Shared>,
     thread_count: usize,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    // Tests ask for more than there is, so that no thread can be started.
+    #[cfg(test)]
+    stack_bytes: Option<usize>,
 }
 
 struct Shared {
@@ -75,7 +79,17 @@ impl Team {
             }),
             thread_count,
             threads: Mutex::default(),
+            #[cfg(test)]
+            stack_bytes: None,
         }
+    }
+
+    /// A team whose threads the system refuses to start, as it does beyond `ulimit -u`.
+    #[cfg(test)]
+    pub fn without_threads(name: &'static str) -> Team {
+        let mut team = Team::new(name, 1);
+        team.stack_bytes = Some(usize::MAX / 4);
+        team
     }
 
     /// The first panic of a job, or the first refusal to start a thread; `None` if all is well.
@@ -106,13 +120,16 @@ impl Team {
             started_count
         };
         let shared = Arc::clone(&self.shared);
-        let started = thread::Builder::new()
-            .name(format!("{}-{index}", self.name))
-            .spawn(move || shared.run_jobs(index));
-        match started {
+        let builder = thread::Builder::new().name(format!("{}-{index}", self.name));
+        #[cfg(test)]
+        let builder = match self.stack_bytes {
+            Some(stack_bytes) => builder.stack_size(stack_bytes),
+            None => builder,
+        };
+        match builder.spawn(move || shared.run_jobs(index)) {
             Ok(thread) => lock_any(&self.threads).push(thread),
-            // The job stays queued: for a thread that is there, or for the next call of `spawn`
-            // or `wait`, which tries again.
+            // The job stays queued: for a thread that is there, for the next call of `spawn` or
+            // `wait`, which tries again, or for who waits.
             Err(cause) => {
                 let mut queue = self.shared.lock();
                 queue.running.pop();
@@ -120,6 +137,25 @@ impl Team {
                 queue.keep_trouble(format!("cannot start a background thread: {cause}"));
             }
         }
+    }
+
+    /// Runs the oldest job that waits on the calling thread, if the team has no thread at all; says
+    /// whether there was one. For who waits for a job, and would wait for ever where the system
+    /// refuses every thread.
+    pub fn run_in_place(&self) -> bool {
+        let job = {
+            let mut queue = self.shared.lock();
+            if !queue.running.is_empty() {
+                return false;
+            }
+            queue.take_due();
+            queue.waiting.pop_front()
+        };
+        let is_there = job.is_some();
+        if let Some(job) = job {
+            self.shared.run(job);
+        }
+        is_there
     }
 
     /// Has `job` run as soon as a thread is free.
@@ -184,13 +220,17 @@ impl Shared {
     // The life of one thread.
     fn run_jobs(&self, index: usize) {
         self.lock().idle_count -= 1;
-        while let Some(NamedJob { name, job }) = self.next_job(index) {
-            // The job's own state may be broken by a panic, but it dies with the job; what it
-            // shares with others is guarded by its author.
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
-                let text = format!("the job \"{name}\" panicked: {}", panic_text(panic));
-                self.lock().keep_trouble(text);
-            }
+        while let Some(job) = self.next_job(index) {
+            self.run(job);
+        }
+    }
+
+    fn run(&self, NamedJob { name, job }: NamedJob) {
+        // The job's own state may be broken by a panic, but it dies with the job; what it
+        // shares with others is guarded by its author.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
+            let text = format!("the job \"{name}\" panicked: {}", panic_text(panic));
+            self.lock().keep_trouble(text);
         }
     }
 

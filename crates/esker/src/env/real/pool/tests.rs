@@ -52,3 +52,39 @@ fn trouble_of_either_kind_is_told() {
         assert_eq!(trouble, "the job \"breaks\" panicked: number 1");
     }
 }
+
+#[test]
+fn who_waits_does_the_work_where_no_thread_can_be_started() {
+    // Beyond `ulimit -u` a write, and the closing behind it, waited for ever for their flush. Here
+    // jobs of both kinds, one of them for later, one that panics and one that waits for another.
+    let pool = Arc::new(RealPool::without_threads());
+    let done = Arc::new(Signal::default());
+    let raise = || {
+        let done = Arc::clone(&done);
+        Box::new(move || done.raise())
+    };
+    pool.spawn(Priority::Low, "breaks", Box::new(|| panic!("alone")));
+    pool.spawn(Priority::Low, "compact", raise());
+    pool.spawn(Priority::High, "flush", raise());
+    pool.spawn_after(Duration::from_millis(1), Priority::High, "look", raise());
+    let (inside, merged) = (Arc::clone(&pool), Arc::new(Signal::default()));
+    let raised = Arc::clone(&merged);
+    let merge = move || {
+        inside.spawn(Priority::Low, "pack", Box::new(move || raised.raise()));
+        assert!(inside.wait(&merged, 0, PATIENCE));
+    };
+    pool.spawn(Priority::Low, "merge", Box::new(merge));
+    pool.spawn(Priority::Low, "compact", raise());
+    for _ in 0..6_000 {
+        if done.raised_count() == 4 {
+            break;
+        }
+        pool.wait(&done, done.raised_count(), Duration::from_millis(10));
+    }
+    assert_eq!(done.raised_count(), 4, "{pool:?}");
+    let trouble = pool.first_trouble().unwrap();
+    assert!(
+        trouble.starts_with("cannot start a background thread: "),
+        "{trouble}"
+    );
+}
