@@ -74,7 +74,9 @@ impl<'a> Place<'a> {
 
     /// Opens the file; a symbolic link is refused.
     pub fn open(&self, flags: OFlags) -> io::Result<File> {
-        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        // A pipe that somebody put in a file's place would keep us waiting for its other end;
+        // opened so it is an empty file, and for files the flag means nothing.
+        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let mode = Mode::from_raw_mode(FILE_MODE);
         let opened = patiently(|| Ok(retry_on_intr(|| openat(self.dir, self.name, flags, mode))?));
         opened.map(File::from)

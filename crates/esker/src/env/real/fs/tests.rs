@@ -39,6 +39,23 @@ fn a_directory_without_a_parent_part_is_made_in_place() {
 }
 
 #[test]
+fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
+    // Its other end is never opened: whoever opens it gets no bytes, or an error, at once.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("000001.sst");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    let pipe = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, &path, pipe, mode, 0).unwrap();
+    let read = RealFs.open_read(&path);
+    assert!(read.is_err() || read.unwrap().read_at(0, &mut [0]).is_err());
+    let written = RealFs.create(&path).and_then(|mut file| {
+        file.append(b"x")?;
+        file.sync()
+    });
+    assert!(written.is_err());
+}
+
+#[test]
 fn a_full_disk_is_out_of_space() {
     // /dev/full refuses every write as a full disk does.
     let mut file = RealFs.create(Path::new("/dev/full")).unwrap();
