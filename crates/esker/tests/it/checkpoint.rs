@@ -364,6 +364,27 @@ fn verify_names_every_damaged_file_and_goes_on() {
 }
 
 #[test]
+fn what_cannot_be_opened_for_want_of_descriptors_is_not_called_damaged() {
+    // Whoever has too few is told that, whatever file it was; with enough all is whole.
+    let world = SimWorld::new(5);
+    let fault = FaultFs::over_sim(&world.fs, 5);
+    let env = world.env_with(Arc::new(fault.clone()));
+    let db = open(&env, "db");
+    fill(&db);
+    db.put("large", "x".repeat(10_000)).unwrap();
+    db.flush_all().unwrap();
+    db.put("in the log", "one").unwrap();
+    for part in [".sst", ".vlog", ".wal", "MANIFEST"] {
+        let plan = Plan::sticky(Fault::NoFiles, Calls::All, 0).in_files(part);
+        fault.set_plans(vec![plan]);
+        let error = db.verify().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutOfFiles, "{part}: {error}");
+        fault.set_plans(Vec::new());
+        assert!(db.verify().unwrap().is_whole());
+    }
+}
+
+#[test]
 fn a_used_database_has_one_manifest() {
     // The first edit of each life begins a manifest; the one before goes with that, in the source
     // and in the copy, whatever made the edit.

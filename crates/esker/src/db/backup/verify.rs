@@ -75,11 +75,13 @@ impl VerifyReport {
         }
     }
 
-    fn note(&mut self, name: FileName, size_bytes: u64, read: Result<u64>) {
+    // Errors: those that are no damage.
+    fn note(&mut self, name: FileName, size_bytes: u64, read: Result<u64>) -> Result<()> {
         self.files += 1;
         self.bytes += size_bytes;
         match read {
             Ok(entries) => self.entries += entries,
+            Err(error) if is_no_damage(&error) => return Err(error),
             Err(error) => self.damages.push(Damage {
                 file: error
                     .file()
@@ -87,6 +89,7 @@ impl VerifyReport {
                 message: error.to_string(),
             }),
         }
+        Ok(())
     }
 }
 
@@ -116,7 +119,8 @@ impl fmt::Display for VerifyReport {
 /// whoever writes them now, and were read whole when it was opened. After each of them `tell` hears
 /// how far it is.
 ///
-/// Errors: `Closed`; `Busy` when one of them is gone, with whoever writes, and not open here.
+/// Errors: `Closed`; `Busy` when one of them is gone, with whoever writes, and not open here;
+/// `OutOfFiles` when one of them cannot be opened, which says nothing of it.
 pub fn verify(core: &Core, tell: &mut dyn FnMut(VerifyProgress)) -> Result<VerifyReport> {
     core.gate.check_read()?;
     let mut report = VerifyReport::default();
@@ -129,7 +133,7 @@ pub fn verify(core: &Core, tell: &mut dyn FnMut(VerifyProgress)) -> Result<Verif
         done_bytes: 0,
         total_bytes: files.map(|(_, record)| bytes_of(record)).sum(),
     };
-    verify_manifest(core, &mut report);
+    verify_manifest(core, &mut report)?;
     for state in version.keyspaces.values() {
         if let Err(error) = state.levels.check(&state.order) {
             report.damages.push(Damage {
@@ -141,13 +145,8 @@ pub fn verify(core: &Core, tell: &mut dyn FnMut(VerifyProgress)) -> Result<Verif
             core.gate.check_read()?;
             let name = FileName::Sst(record.number);
             let read = verify_sst(core, state, record);
-            if let Err(error) = &read
-                && error.kind() == ErrorKind::Busy
-            {
-                return Err(error.again());
-            }
             let is_whole = read.is_ok();
-            report.note(name, record.size_bytes, read);
+            report.note(name, record.size_bytes, read)?;
             if is_whole {
                 let mut found = LostValues::default();
                 let read = verify_values(core, state, record, &mut found);
@@ -238,6 +237,12 @@ fn verify_memory(core: &Core, report: &mut VerifyReport) -> Result<()> {
     Ok(())
 }
 
+// Of a file that is gone with whoever writes beside us, or that we have no descriptor for, nothing
+// is known.
+fn is_no_damage(error: &Error) -> bool {
+    error.kind() == ErrorKind::Busy || error.is_shortage()
+}
+
 /// Values that cannot be had, by segment: how many, and what is wrong with the first.
 #[derive(Default)]
 struct LostValues(BTreeMap<FileNumber, (u64, String)>);
@@ -251,8 +256,7 @@ impl LostValues {
         if let Some(pointer) = ValuePointer::of(entry)?
             && let Err(error) = read(&pointer)
         {
-            if error.kind() == ErrorKind::Busy {
-                // Gone with whoever writes beside us, rather than lost.
+            if is_no_damage(&error) {
                 return Err(error);
             }
             let first = || (0, error.to_string());
@@ -263,16 +267,16 @@ impl LostValues {
 }
 
 // While nothing is appended: so what is read must be what is current.
-fn verify_manifest(core: &Core, report: &mut VerifyReport) {
+fn verify_manifest(core: &Core, report: &mut VerifyReport) -> Result<()> {
     let manifest = core.manifest.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(manifest) = &*manifest else {
-        return;
+        return Ok(());
     };
     let version = manifest.version();
     let read = read_manifest(&*core.env.fs, &core.dir, &version.orders);
     let size_bytes = read.as_ref().map_or(0, |(_, found)| found.size_bytes);
     let checked = read.and_then(|(found, _)| compare(&found, version).map(|()| 0));
-    report.note(FileName::Manifest(manifest.number()), size_bytes, checked);
+    report.note(FileName::Manifest(manifest.number()), size_bytes, checked)
 }
 
 fn compare(found: &Version, current: &Version) -> Result<()> {
@@ -314,7 +318,7 @@ fn verify_log(core: &Core, report: &mut VerifyReport) -> Result<()> {
         let is_used = |active: &mut Active| active.segments_used().contains(&number);
         // One that was flushed meanwhile may have been removed, or written over.
         if read.is_ok() || core.committer.paused(|active| is_used(active)) {
-            report.note(FileName::Wal(number), size_bytes, read);
+            report.note(FileName::Wal(number), size_bytes, read)?;
         }
     }
     Ok(())
