@@ -101,10 +101,12 @@ impl Spinner {
     pub fn start(doing: &str) -> Spinner {
         let (end, ended) = channel();
         let doing = doing.to_owned();
-        let thread = std::thread::spawn(move || turn(&doing, &ended));
+        let builder = std::thread::Builder::new();
+        // Where the system gives no thread, the work is done without a sign.
+        let thread = builder.spawn(move || turn(&doing, &ended)).ok();
         Spinner {
             end: Some(end),
-            thread: Some(thread),
+            thread,
         }
     }
 }
