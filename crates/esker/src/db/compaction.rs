@@ -72,7 +72,8 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         let situation = situation(core, &parts, &options, &view, &state);
         let plan = situation.pick().or_else(|| situation.pick_hidden(&limits));
         let is_paid = || parts.toll.is_due(&view.parts().levels);
-        let is_hiding = || state.is_settling && dead_space::may_hide(&view.parts().levels, &limits);
+        let is_resting = state.rest.is_settling();
+        let is_hiding = || is_resting && dead_space::may_hide(&view.parts().levels, &limits);
         let is_wanted = || is_paid() || is_hiding();
         let plan = plan.or_else(|| is_wanted().then(|| situation.pick_for_readers())?);
         let plan = plan.or_else(|| pick_packing(&situation, &parts, &state, free_threads));

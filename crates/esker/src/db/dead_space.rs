@@ -17,7 +17,7 @@ pub fn limits(core: &Core, state: &WorkState) -> ValueLimits {
     let segment_bytes = core.values.segment_bytes();
     ValueLimits {
         max_space_amp: space::max_space_amp(core),
-        spare_bytes: match state.is_settling {
+        spare_bytes: match state.rest.is_settling() {
             true => segment_bytes.min(SETTLED_DEAD_BYTES),
             false => segment_bytes,
         },

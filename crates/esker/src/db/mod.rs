@@ -12,6 +12,7 @@ pub mod file_list;
 pub mod doomed;
 pub mod pinned_tables;
 pub mod left_out;
+pub mod rest;
 pub mod work;
 pub mod core;
 pub mod install;

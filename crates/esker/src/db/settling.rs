@@ -18,6 +18,8 @@ use crate::base::types::ids::Level;
 use crate::base::types::seqno::SeqNo;
 use crate::db::core::Core;
 use crate::db::dead_space::SETTLED_DEAD_BYTES;
+use crate::db::job::{Booking, run_guarded};
+use crate::db::rest::Next;
 use crate::db::space;
 use crate::db::worker;
 use crate::env::pool::Priority;
@@ -25,6 +27,9 @@ use crate::env::pool::Priority;
 /// Without a write for so long, and without a job, a database is at rest: long enough that whoever
 /// writes in bursts is not met between two of them by merges, short enough for "within seconds".
 const QUIET: Duration = Duration::from_secs(2);
+
+/// What the looks are called.
+const NAME: &str = "esker-rest";
 
 /// Times that it is settled before it is left as it is: readers may hold what is dead, and values
 /// that cannot be read are not moved. One is enough but where values waited in memory.
@@ -36,14 +41,9 @@ const CLOSE_MAX: Duration = Duration::from_secs(10);
 /// Something was written that may leave space to give back: has the database looked at once it is
 /// at rest. Under load the limits of load hold again.
 pub fn watch(core: &Arc<Core>) {
-    {
-        let mut state = core.work.state();
-        state.is_settling = false;
-        if std::mem::replace(&mut state.is_settling_watched, true) {
-            return;
-        }
+    if core.work.state().rest.note_write() {
+        look_later(core, ROUNDS_MAX);
     }
-    look_later(core, ROUNDS_MAX);
 }
 
 /// A database was opened: what an earlier process left is put right once it is at rest.
@@ -60,7 +60,10 @@ pub fn finish(core: &Arc<Core>) {
         if core.gate.check_upkeep().is_err() || !is_over(core, 0) {
             return;
         }
-        settle(core, true);
+        if has_automatic(core) {
+            core.work.state().rest.settle_at_close();
+            begin(core, true);
+        }
         let Ok(()) = core.work.wait_for(&*core.env.pool, || {
             let is_done = core.work.state().job_count == 0
                 || core.env.clock.monotonic() >= end
@@ -81,41 +84,55 @@ fn look_later(core: &Arc<Core>, rounds_left: u32) {
     };
     core.env
         .pool
-        .spawn_after(QUIET, Priority::Low, "esker-rest", Box::new(job));
+        .spawn_after(QUIET, Priority::Low, NAME, Box::new(job));
 }
 
 fn look(core: &Arc<Core>, seen: SeqNo, rounds_left: u32) {
-    let is_possible = core.gate.check_upkeep().is_ok();
-    {
+    // On the books, as any job, so that who closes the database waits for what is done here; but
+    // only once nothing else is, or it would wait for itself.
+    let booking = {
         let mut state = core.work.state();
+        let is_possible = core.gate.check_upkeep().is_ok();
         let is_busy = state.job_count > 0 || state.manual_count > 0 || state.is_freezing;
         if is_possible && (is_busy || core.committer.visible() != seen) {
             drop(state);
             return look_later(core, rounds_left);
         }
         if !is_possible || rounds_left == 0 {
-            state.is_settling_watched = false;
-            return;
+            return state.rest.stop();
         }
-    }
-    let log_bytes = core.committer.paused(|active| active.log_bytes());
-    let was_over = is_over(core, log_bytes);
-    settle(core, was_over);
-    if was_over {
+        state.rest.begin_look();
+        state.job_count += 1;
+        Booking::of_counted(core)
+    };
+    let looked = run_guarded(core, NAME, || {
+        let log_bytes = core.committer.paused(|active| active.log_bytes());
+        let was_over = is_over(core, log_bytes);
+        let has_automatic = has_automatic(core);
+        if has_automatic && core.work.state().rest.settle() {
+            begin(core, was_over);
+        }
+        was_over
+    });
+    // A panic was told, and ended all that could be settled.
+    let was_over = looked.unwrap_or(false);
+    let next = core.work.state().rest.end_look(was_over);
+    match next {
+        Next::Sleep => {}
         // Values that waited in memory have a segment by then that is not full.
-        look_later(core, rounds_left - 1);
-    } else {
-        core.work.state().is_settling_watched = false;
+        Next::LookAgain => look_later(core, rounds_left - 1),
+        Next::WatchAnew => look_later(core, ROUNDS_MAX),
     }
+    drop(booking);
+}
+
+fn has_automatic(core: &Core) -> bool {
+    let mut keyspaces = core.keyspaces.all().into_iter();
+    keyspaces.any(|parts| parts.options().compaction.is_automatic)
 }
 
 // What is due by the limits of rest is spawned; each job that ends looks for the next, as always.
-fn settle(core: &Arc<Core>, is_over: bool) {
-    let mut keyspaces = core.keyspaces.all().into_iter();
-    if !keyspaces.any(|parts| parts.options().compaction.is_automatic) {
-        return;
-    }
-    core.work.state().is_settling = true;
+fn begin(core: &Arc<Core>, is_over: bool) {
     if is_over {
         core.committer.paused(|active| {
             for id in active.keyspaces() {

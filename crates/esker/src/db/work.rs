@@ -9,6 +9,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::db::left_out::LeftOut;
+use crate::db::rest::Rest;
 use crate::env::pool::Pool;
 use crate::env::signal::Signal;
 use crate::flow::compact::plan::Claim;
@@ -71,10 +72,8 @@ pub struct WorkState {
     pub is_flushing_values: bool,
     /// Whether somebody asked for that while it was under way.
     pub is_flush_wanted: bool,
-    /// Whether the limits of a database at rest hold, instead of those under load.
-    pub is_settling: bool,
-    /// Whether a timer looks whether the database is at rest.
-    pub is_settling_watched: bool,
+    /// Who looks whether the database is at rest, and whether the limits of rest hold.
+    pub rest: Rest,
     /// Whether somebody gathers the whole database as of one moment.
     pub is_freezing: bool,
     /// How closing ended, once it did.
@@ -103,8 +102,7 @@ impl Default for Work {
             is_preparing: false,
             is_flushing_values: false,
             is_flush_wanted: false,
-            is_settling: false,
-            is_settling_watched: false,
+            rest: Rest::default(),
             is_freezing: false,
             closed: None,
             failures: VecDeque::new(),

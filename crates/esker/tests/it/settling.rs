@@ -1,12 +1,18 @@
 //! An idle database gives back the space that its limit promises, and then does nothing.
 
+use std::fmt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use esker::Db;
+use esker::env::bundle::Env;
 use esker::env::fs::Fs;
+use esker::env::pool::{Job, Pool, Priority};
 use esker::env::random::Random;
+use esker::env::signal::Signal;
 use esker::env::sim::{SimFs, SimWorld};
+use esker::{Db, Durability, Keyspace, WriteOptions};
 
 const DIR: &str = "/db";
 
@@ -20,7 +26,11 @@ const LIVE_BYTES: u64 = KEYS as u64 * VALUE_BYTES as u64;
 const BOUND_BYTES: u64 = LIVE_BYTES + (LIVE_BYTES * 3 / 10) + (1 << 20);
 
 fn open(world: &SimWorld) -> Db {
-    let mut builder = Db::builder(DIR).env(world.env());
+    open_in(world.env())
+}
+
+fn open_in(env: Env) -> Db {
+    let mut builder = Db::builder(DIR).env(env);
     for (name, text) in [
         ("max_space_amp", "1.3"),
         ("value_log.threshold", "16KiB"),
@@ -40,7 +50,7 @@ fn bytes_of(fs: &SimFs, ending: &str) -> u64 {
         .sum()
 }
 
-fn overwrite(db: &Db, rounds: u8) {
+fn overwrite(db: &Keyspace, rounds: u8) {
     for round in 0..rounds {
         for key in 0..KEYS {
             db.put(key.to_be_bytes(), vec![round; VALUE_BYTES]).unwrap();
@@ -175,4 +185,76 @@ fn small_values_settle_too() {
     for key in 0..4_000_u32 {
         assert!(db.get(key.to_be_bytes()).unwrap().unwrap() == small(2, key));
     }
+}
+
+/// A pool that writes, once, when the first job is spawned after it was told to.
+struct Interrupting {
+    inner: Arc<dyn Pool>,
+    is_armed: AtomicBool,
+    db: OnceLock<Keyspace>,
+}
+
+impl fmt::Debug for Interrupting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interrupting").finish_non_exhaustive()
+    }
+}
+
+impl Pool for Interrupting {
+    fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
+        if self.is_armed.swap(false, Ordering::Relaxed) {
+            overwrite(self.db.get().unwrap(), ROUNDS);
+        }
+        self.inner.spawn(priority, name, job);
+    }
+
+    fn spawn_after(&self, delay: Duration, priority: Priority, name: &'static str, job: Job) {
+        self.inner.spawn_after(delay, priority, name, job);
+    }
+
+    fn wait(&self, signal: &Signal, seen: u64, timeout: Duration) -> bool {
+        self.inner.wait(signal, seen, timeout)
+    }
+
+    fn thread_count(&self) -> usize {
+        self.inner.thread_count()
+    }
+}
+
+#[test]
+fn what_is_written_while_somebody_looks_settles_too() {
+    // The look finds nothing but level 0 to merge. While it spawns that, much is overwritten, and
+    // nothing after it.
+    let world = SimWorld::new(11);
+    let pool = Arc::new(Interrupting {
+        inner: world.env().pool,
+        is_armed: AtomicBool::new(false),
+        db: OnceLock::new(),
+    });
+    let mut env = world.env();
+    env.pool = Arc::clone(&pool) as Arc<dyn Pool>;
+    let db = open_in(env);
+    let unlogged = db.with_write(WriteOptions {
+        durability: Some(Durability::Memory),
+        ..WriteOptions::default()
+    });
+    for round in 0..2_u8 {
+        for key in 0..4_000_u32 {
+            unlogged.put(key.to_be_bytes(), small(round, key)).unwrap();
+        }
+        db.flush().unwrap();
+        if round == 0 {
+            db.compact::<&str>(..).unwrap();
+        }
+    }
+    world.pool.run_all();
+    assert!(pool.db.set(Keyspace::clone(&db)).is_ok());
+    pool.is_armed.store(true, Ordering::Relaxed);
+    pass(&world, 20);
+    assert!(!pool.is_armed.load(Ordering::Relaxed));
+    let left = bytes_of(&world.fs, ".vlog");
+    assert!(left <= BOUND_BYTES, "{left} of {BOUND_BYTES} bytes");
+    check(&db, ROUNDS - 1);
+    assert_eq!(world.pool.drop_all(), 0);
+    db.close().unwrap();
 }

@@ -1,0 +1,106 @@
+//! Who looks whether the database is at rest, and whether the limits of rest hold.
+
+/// The books of `settling`, under the lock of `db/work`.
+///
+/// Law: from a write until it was settled somebody looks. A look takes a while, and goes on without
+/// the lock: so what is written during it is noted here, and followed by a timer when it ends.
+#[derive(Debug, Default)]
+pub struct Rest {
+    watch: Watch,
+    is_settling: bool,
+}
+
+/// Who looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Watch {
+    /// Nobody: nothing was written since the last look.
+    #[default]
+    Nobody,
+    /// A timer waits.
+    Timer,
+    /// A look is under way, and nothing was written since it began.
+    Look,
+    /// A look is under way, which has not seen what was written since it began.
+    Overtaken,
+}
+
+/// What is to follow a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing: nobody looks any more.
+    Sleep,
+    /// The next look of the same rest.
+    LookAgain,
+    /// A timer for what was written meanwhile.
+    WatchAnew,
+}
+
+impl Rest {
+    /// Whether the limits of a database at rest hold, instead of those under load.
+    pub fn is_settling(&self) -> bool {
+        self.is_settling
+    }
+
+    /// Something was written: the limits of load hold again. Says whether a timer must begin.
+    #[must_use]
+    pub fn note_write(&mut self) -> bool {
+        self.is_settling = false;
+        match self.watch {
+            Watch::Nobody => {
+                self.watch = Watch::Timer;
+                true
+            }
+            Watch::Timer | Watch::Overtaken => false,
+            Watch::Look => {
+                self.watch = Watch::Overtaken;
+                false
+            }
+        }
+    }
+
+    /// The timer gives up: nothing can be settled any more.
+    pub fn stop(&mut self) {
+        assert_eq!(self.watch, Watch::Timer, "only a timer gives up");
+        self.watch = Watch::Nobody;
+    }
+
+    /// A timer found the database at rest, and looks what is to be done.
+    pub fn begin_look(&mut self) {
+        assert_eq!(self.watch, Watch::Timer, "each timer looks once");
+        self.watch = Watch::Look;
+    }
+
+    /// Lets the limits of rest hold, unless something was written since the look began; says
+    /// whether they do.
+    #[must_use]
+    pub fn settle(&mut self) -> bool {
+        if self.watch != Watch::Overtaken {
+            self.is_settling = true;
+        }
+        self.is_settling
+    }
+
+    /// Lets the limits of rest hold, for who closes the database.
+    pub fn settle_at_close(&mut self) {
+        self.is_settling = true;
+    }
+
+    /// A look ended, which wants another if it `has_more`. The timer that is to follow is noted.
+    #[must_use]
+    pub fn end_look(&mut self, has_more: bool) -> Next {
+        let next = match self.watch {
+            Watch::Overtaken => Next::WatchAnew,
+            Watch::Look if has_more => Next::LookAgain,
+            Watch::Look => Next::Sleep,
+            Watch::Nobody | Watch::Timer => panic!("only a look that has begun ends"),
+        };
+        self.watch = match next {
+            Next::Sleep => Watch::Nobody,
+            Next::LookAgain | Next::WatchAnew => Watch::Timer,
+        };
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests;

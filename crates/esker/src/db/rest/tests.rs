@@ -1,0 +1,47 @@
+//! Tests of the books of a database at rest.
+
+use super::{Next, Rest};
+
+fn looking() -> Rest {
+    let mut rest = Rest::default();
+    assert!(rest.note_write());
+    assert!(!rest.note_write());
+    rest.begin_look();
+    rest
+}
+
+#[test]
+fn a_write_before_a_look_settles_keeps_the_limits_of_load() {
+    // The look has begun and not yet settled: what it settles is not what was written since.
+    let mut rest = looking();
+    assert!(!rest.note_write());
+    assert!(!rest.settle());
+    assert!(!rest.is_settling());
+    assert_eq!(rest.end_look(false), Next::WatchAnew);
+    // The timer is there, so the next write needs none.
+    assert!(!rest.note_write());
+}
+
+#[test]
+fn a_write_after_a_look_settled_is_followed_by_a_timer() {
+    for has_more in [false, true] {
+        let mut rest = looking();
+        assert!(rest.settle());
+        assert!(!rest.note_write());
+        assert!(!rest.is_settling());
+        assert_eq!(rest.end_look(has_more), Next::WatchAnew);
+    }
+}
+
+#[test]
+fn a_look_that_nobody_overtakes_sleeps_once_nothing_is_left() {
+    let mut rest = looking();
+    assert!(rest.settle());
+    assert_eq!(rest.end_look(true), Next::LookAgain);
+    rest.begin_look();
+    assert!(rest.settle());
+    assert_eq!(rest.end_look(false), Next::Sleep);
+    assert!(rest.is_settling());
+    assert!(rest.note_write());
+    assert!(!rest.is_settling());
+}
