@@ -1,14 +1,18 @@
 //! Large values in memory: read there, written in packets, waited for, and never written in vain.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use esker::env::bundle::Env;
 use esker::env::fs::Fs;
+use esker::env::pool::{Job, Pool, Priority};
 use esker::env::random::Random;
+use esker::env::signal::Signal;
 use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::env::sim::{CrashMode, FaultFs, SimWorld};
-use esker::{Db, Durability, ErrorKind, Keyspace, WriteOptions};
+use esker::{Db, Durability, ErrorKind, KeyOrder, Keyspace, Order, WriteOptions};
 
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 
@@ -499,4 +503,95 @@ fn soak_overwriting_stays_under_the_disk_limit() {
     let space = stats.values.size_bytes.saturating_sub(64 << 20);
     assert!(space as f64 <= 1.3 * set_bytes as f64, "{stats}");
     db.close().unwrap();
+}
+
+/// Far more than anything here takes.
+const LONG: Duration = Duration::from_secs(30);
+
+/// A pool that tells of each wait when it begins, and keeps whether a signal ended it. Waits that
+/// nothing ends take long.
+#[derive(Debug)]
+struct Waits {
+    inner: Arc<dyn Pool>,
+    begun: Mutex<Sender<()>>,
+    answers: Mutex<Vec<bool>>,
+}
+
+impl Pool for Waits {
+    fn spawn(&self, priority: Priority, name: &'static str, job: Job) {
+        self.inner.spawn(priority, name, job);
+    }
+
+    fn spawn_after(&self, delay: Duration, priority: Priority, name: &'static str, job: Job) {
+        self.inner.spawn_after(delay, priority, name, job);
+    }
+
+    fn wait(&self, signal: &Signal, seen: u64, _: Duration) -> bool {
+        self.begun.lock().unwrap().send(()).ok();
+        let is_raised = signal.block(seen, LONG);
+        self.answers.lock().unwrap().push(is_raised);
+        is_raised
+    }
+
+    fn thread_count(&self) -> usize {
+        self.inner.thread_count()
+    }
+}
+
+/// As bytes; waits before it refuses the key `bad`.
+struct Refusing(Mutex<Option<Receiver<()>>>, Mutex<Sender<()>>);
+
+impl Order for Refusing {
+    fn name(&self) -> &str {
+        "refusing"
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> std::cmp::Ordering {
+        if left == b"bad" {
+            self.1.lock().unwrap().send(()).unwrap();
+            if let Some(told) = self.0.lock().unwrap().take() {
+                told.recv_timeout(LONG).unwrap();
+            }
+            panic!("no such key");
+        }
+        left.cmp(right)
+    }
+}
+
+#[test]
+fn a_refused_write_wakes_who_waits_for_its_room() {
+    // The value of a batch that the order refuses has all the room. Who waits for it goes on when
+    // the batch is refused, and not when it looks by itself.
+    let dir = tempfile::tempdir().unwrap();
+    let (begun, waits) = channel();
+    let (tried, tries) = channel();
+    let mut env = Env::real(2);
+    let pool = Arc::new(Waits {
+        inner: env.pool,
+        begun: Mutex::new(begun),
+        answers: Mutex::default(),
+    });
+    env.pool = Arc::clone(&pool) as Arc<dyn Pool>;
+    let order = Refusing(Mutex::new(Some(waits)), Mutex::new(tried));
+    let builder = Db::builder(dir.path().join("db")).env(env);
+    let db = builder
+        .order(KeyOrder::Custom(Arc::new(order)))
+        .set("value_log.threshold", "1000B")
+        .and_then(|builder| builder.set("value_buffer_size", "512KiB"))
+        .and_then(|builder| builder.set("value_flush_bytes", "64KiB"))
+        .unwrap()
+        .open()
+        .unwrap();
+    let db = in_memory(&db);
+    let value = vec![b'v'; 400 << 10];
+    std::thread::scope(|scope| {
+        let refused = scope.spawn(|| db.put("bad", &value));
+        tries.recv_timeout(LONG).unwrap();
+        db.put("good", &value).unwrap();
+        let error = refused.join().unwrap().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    });
+    let answers = std::mem::take(&mut *pool.answers.lock().unwrap());
+    assert!(!answers.is_empty(), "nobody waited");
+    assert!(answers.iter().all(|is_raised| *is_raised), "{answers:?}");
 }

@@ -120,13 +120,14 @@ impl Committer {
         self.room.wait_for_room(batch, options.no_wait, &self.env)?;
         // Kept until the pointers are in memtables, or given up: a batch that is refused from here
         // on leaves dead values behind, which are collected like any others.
-        let mut pending = self.write_values(batch, options)?;
-        let (outcome, position) = self.write(batch, options, pending.as_mut())?;
-        if outcome == Outcome::Conflict && options.durability == Durability::Memory {
-            // Somebody may wait for the room that is given back.
-            drop(pending.take());
-            self.gate.changed.raise();
-        }
+        let mut held = HeldValues {
+            pending: self.write_values(batch, options)?,
+            has_room: true,
+            gate: &self.gate,
+        };
+        let (outcome, position) = self.write(batch, options, held.pending.as_mut())?;
+        held.has_room = outcome == Outcome::Conflict;
+        drop(held);
         if let (Durability::Sync, Some(position)) = (options.durability, position) {
             self.sync_through(position)?;
         }
@@ -388,6 +389,23 @@ impl Drop for FailUnlessWhole<'_> {
     fn drop(&mut self) {
         let message = "a thread panicked in the middle of a write";
         self.gate.fail(&Error::new(ErrorKind::Faulted, message));
+    }
+}
+
+/// Values of a batch on its way. Unless memtables took them over, the room that they have in memory
+/// is given back when this is dropped, however the write ended, and who waits for it is woken.
+struct HeldValues<'a> {
+    pending: Option<Pending>,
+    has_room: bool,
+    gate: &'a Gate,
+}
+
+impl Drop for HeldValues<'_> {
+    fn drop(&mut self) {
+        // Given back before anybody is woken to look for it.
+        if self.pending.take().is_some() && self.has_room {
+            self.gate.changed.raise();
+        }
     }
 }
 
