@@ -192,12 +192,14 @@ pub fn begin_range(
             let threads = core.env.pool.thread_count();
             Ok(Some(book(core, &mut state, parts, &view, plan, threads)))
         }
-        None if situation.is_busy(range) && state.is_at_rest() => Err(not_again(&state)),
-        None if situation.is_busy(range) => Err(Error::new(
-            ErrorKind::Busy,
-            "a running compaction reads files of the range",
-        )),
-        None => Ok(None),
+        None => match situation.busy_files(range) {
+            numbers if numbers.is_empty() => Ok(None),
+            numbers if state.is_at_rest() => Err(state.left_out.refusal(&parts.name, &numbers)),
+            _ => Err(Error::new(
+                ErrorKind::Busy,
+                "a running compaction reads files of the range",
+            )),
+        },
     }
 }
 
@@ -209,14 +211,6 @@ fn no_room(plan: &Plan, room_bytes: u64) -> Error {
          compact a smaller range of keys, which may need less"
     );
     Error::new(ErrorKind::OutOfSpace, message)
-}
-
-// An earlier compaction of the same files failed; it is of that kind.
-fn not_again(state: &WorkState) -> Error {
-    let failure = state.left_out.files().next();
-    let (_, failure) = failure.expect("files stay busy without a compaction only when left out");
-    let message = "another compaction of files in the range failed meanwhile";
-    Error::new(failure.error.kind(), message).caused_by(failure.error.again())
 }
 
 /// Takes a compaction off the books. The files over which one failed are left out for now; says

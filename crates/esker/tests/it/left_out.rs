@@ -184,3 +184,35 @@ fn a_damaged_file_is_left_out_and_all_others_are_compacted() {
     assert_eq!((stats.state.as_str(), stats.left_out.len()), ("open", 0));
     db.close().unwrap();
 }
+
+#[test]
+fn who_compacts_is_told_of_the_file_that_is_in_the_way() {
+    // A file of another keyspace, with a lower number, has been left out for long. The one that
+    // fails while somebody waits to compact its range is the one that is named.
+    let world = SimWorld::new(5);
+    let (db, faults) = open(&world);
+    fill(&world, &db, 1);
+    let blamed = |db: &Keyspace| {
+        let files = db.files();
+        format!("{:06}.sst", files.first().unwrap().number)
+    };
+    let read = Calls::Of(CallClass::Read);
+    let flip = |name: &str| Plan::sticky(Fault::BitFlip, read, 0).in_files(name);
+    let elsewhere = blamed(&db);
+    faults.set_plans(vec![flip(&elsewhere)]);
+    fill(&world, &db, 2);
+    assert_eq!(db.stats().left_out[0].file, elsewhere);
+    let other = db.keyspace("other").unwrap();
+    fill(&world, &other, 3);
+    let here = blamed(&other);
+    flush(&other, 4);
+    assert!(world.pool.pending_names().contains(&"esker-compact"));
+    faults.set_plans(vec![flip(&elsewhere), flip(&here)]);
+    let failed = other.compact::<&str>(..).unwrap_err();
+    assert_eq!(failed.kind(), ErrorKind::Corruption, "{failed}");
+    let text = failed.to_string();
+    assert!(text.contains(&here) && text.contains("`other`"), "{text}");
+    assert!(!text.contains(&elsewhere), "{text}");
+    faults.set_plans(Vec::new());
+    db.close().unwrap();
+}

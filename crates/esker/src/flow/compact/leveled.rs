@@ -74,10 +74,24 @@ impl Situation<'_> {
         self.if_idle(inputs, output, deed, Reason::Manual)
     }
 
-    /// Whether a running compaction is in the way of [`Situation::pick_range`].
-    pub fn is_busy(&self, range: &KeyRange) -> bool {
-        self.grown(range)
-            .is_some_and(|(_, reach)| self.is_in_the_way(&reach))
+    /// The busy files that are in the way of [`Situation::pick_range`], those that overlap the
+    /// range first. Empty if nothing is.
+    pub fn busy_files(&self, range: &KeyRange) -> Vec<FileNumber> {
+        let Some((inputs, reach)) = self.grown(range) else {
+            return Vec::new();
+        };
+        if !self.is_in_the_way(&reach) {
+            return Vec::new();
+        }
+        let within = inputs.iter().flat_map(|input| input.runs.iter().flatten());
+        let all = self.levels.files().map(|(_, file)| file);
+        let mut numbers = Vec::new();
+        for file in within.chain(all) {
+            if self.busy.contains(&file.number) && !numbers.contains(&file.number) {
+                numbers.push(file.number);
+            }
+        }
+        numbers
     }
 
     /// The files that overlap `range` and those that must come with them, and how far they reach.
