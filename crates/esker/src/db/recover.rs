@@ -1,10 +1,12 @@
 //! Manifest and logs to a running core.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::user_code;
 use crate::db::assemble::{Opened, Parts, assemble};
 use crate::db::beside_writer::Tries;
 use crate::db::core::Core;
@@ -33,7 +35,14 @@ use crate::store::vlog::open_values::OpenValues;
 use crate::store::vlog::value_pool::ValuePool;
 
 /// Opens what is in the directory, or creates it.
-pub fn open(mut parts: Parts) -> Result<Arc<Core>> {
+///
+/// Errors: `Invalid` for an order that panics, among others; nothing is changed then that another
+/// opening would not have changed, and the directory is free.
+pub fn open(parts: Parts) -> Result<Arc<Core>> {
+    user_code::told(|| open_directory(parts))
+}
+
+fn open_directory(mut parts: Parts) -> Result<Arc<Core>> {
     let lock = prepare_directory(&mut parts)?;
     if parts.is_read_only {
         return open_read_only(&parts);
@@ -41,23 +50,45 @@ pub fn open(mut parts: Parts) -> Result<Arc<Core>> {
     let (manifest, version) = open_manifest(&parts)?;
     let number = manifest.number();
     let (core, segments) = load(&parts, Some(manifest), version, lock)?;
-    keep_torn(&parts, &core.replayed)?;
+    let begun = user_code::told(|| begin(&parts, &core, &segments, number));
+    if begun.is_err() {
+        give_up(&core);
+    }
+    begun.map(|()| core)
+}
+
+// From here on there may be jobs.
+fn begin(
+    parts: &Parts,
+    core: &Arc<Core>,
+    segments: &[FileNumber],
+    manifest: FileNumber,
+) -> Result<()> {
+    keep_torn(parts, &core.replayed)?;
     // Cleaned first: what was dropped behind a lost part must be gone before a new segment takes
     // its place in the chain.
-    janitor::clean_directory(&core, &segments, number)?;
-    adopt_segments(&core, &segments)?;
-    end_recovered_log(&core)?;
-    open_keyspace::apply_asked_settings(&core)?;
+    janitor::clean_directory(core, segments, manifest)?;
+    adopt_segments(core, segments)?;
+    end_recovered_log(core)?;
+    open_keyspace::apply_asked_settings(core)?;
     for parts in core.keyspaces.all() {
         if parts.wants_searchable() {
             // Before the first compaction, which would unpack what it can copy.
             training::resume(&parts);
         }
     }
-    worker::wake(&core);
-    settling::opened(&core);
-    regulate::set_memory(&core);
-    Ok(core)
+    worker::wake(core);
+    settling::opened(core);
+    regulate::set_memory(core);
+    Ok(())
+}
+
+// The directory is free when this returns: no job is left that holds it.
+fn give_up(core: &Arc<Core>) {
+    core.gate.close();
+    let Ok(()) = core.work.wait_for(&*core.env.pool, || {
+        Ok::<_, Infallible>((core.work.state().job_count == 0).then_some(()))
+    });
 }
 
 // Another process may write to the database, and remove or overwrite files as we come to them.

@@ -33,7 +33,9 @@ const COMPACTION: &str = "esker-compact";
 
 /// Spawns every piece of work that is due and not under way.
 pub fn wake(core: &Arc<Core>) {
-    if user_code::is_running() {
+    // Looking for work calls orders: one that has just panicked, and is being unwound through what
+    // wakes us when it is dropped, would panic again, and end the process.
+    if user_code::is_running() || std::thread::panicking() {
         return later(core, wake);
     }
     if core.gate.is_closed() {

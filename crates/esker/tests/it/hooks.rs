@@ -373,6 +373,171 @@ fn order_panics_in_write(calls: i64, durability: Durability) -> bool {
     true
 }
 
+/// A database with three runs of sorted files and a log, whose process was killed.
+fn killed(mood: &Mood) -> SimWorld {
+    let world = SimWorld::new(11);
+    let db = ordered(&world, mood).open().unwrap();
+    for round in 0..4 {
+        for key in ["b", "d", "f", "h"] {
+            db.put(format!("{key}{round}"), "value").unwrap();
+        }
+        if round < 3 {
+            db.flush().unwrap();
+        }
+    }
+    let killed = world.after_kill();
+    drop(db);
+    killed
+}
+
+fn assert_blames_the_order(error: &Error) {
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("order") && text.contains("bad mood"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_order_that_panics_while_a_database_is_opened_is_told() {
+    // In each of its calls in turn: in the replay of the log, and in looking for what is due. The
+    // directory is free at once, and opens whole with an order that is well; read-only, too.
+    for is_read_only in [false, true] {
+        in_time("an order in an opening", move || {
+            let mut calls = 0;
+            while order_panics_in_opening(calls, is_read_only) {
+                calls += 1;
+            }
+            assert!(calls > 5, "the order was hardly called");
+        });
+    }
+}
+
+fn order_panics_in_opening(calls: i64, is_read_only: bool) -> bool {
+    let mood = Mood::calm();
+    let world = killed(&mood);
+    mood.set(calls);
+    let opened = ordered(&world, &mood).read_only(is_read_only).open();
+    mood.set(-1);
+    let has_failed = opened.is_err();
+    if let Err(error) = &opened {
+        assert_blames_the_order(error);
+    }
+    drop(opened);
+    let db = ordered(&world, &mood).open().unwrap();
+    assert_eq!(contents(&db).len(), 16, "after {calls} calls");
+    db.put("on", "1").unwrap();
+    db.close().unwrap();
+    has_failed
+}
+
+#[test]
+fn an_order_that_panics_in_a_checkpoint_is_told() {
+    // In each of its calls in turn: there is no copy then, or a whole one. Where it was called on a
+    // thread of the background writing ends, as with every panic there.
+    in_time("an order in a checkpoint", || {
+        let mut calls = 0;
+        while order_panics_in_checkpoint(calls) {
+            calls += 1;
+        }
+        assert!(calls > 5, "the order was hardly called");
+    });
+}
+
+fn order_panics_in_checkpoint(calls: i64) -> bool {
+    let mood = Mood::calm();
+    let world = killed(&mood);
+    // Whoever looks for work compares keys.
+    let builder = ordered(&world, &mood).set("compaction.l0_trigger", "2");
+    let db = builder.unwrap().open().unwrap();
+    for key in ["a", "c", "e"] {
+        db.put(key, "new").unwrap();
+    }
+    let before = mood.calls.load(Ordering::SeqCst);
+    mood.set(calls);
+    let made = db.checkpoint("/copy");
+    mood.set(-1);
+    let called = mood.calls.load(Ordering::SeqCst) - before;
+    match &made {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::Faulted => {}
+        Err(error) => assert_blames_the_order(error),
+    }
+    assert_eq!(contents(&db).len(), 19);
+    let is_faulted = db.stats().state == "faulted";
+    assert_eq!(db.put("on", "1").is_err(), is_faulted);
+    assert_eq!(db.close().is_err(), is_faulted);
+    let copy = Builder::new("/copy")
+        .env(world.env())
+        .create_if_missing(false);
+    let copy = copy.order(KeyOrder::Custom(Arc::new(Backwards(mood.clone()))));
+    match (copy.open(), &made) {
+        (Ok(copy), Ok(())) => assert_eq!(contents(&copy).len(), 19),
+        (Err(_), Err(_)) => {}
+        (copy, made) => panic!("{made:?}, and the copy {:?}", copy.err()),
+    }
+    let db = ordered(&world, &mood).open().unwrap();
+    assert_eq!(contents(&db).len(), 19 + usize::from(!is_faulted));
+    db.close().unwrap();
+    usize::try_from(calls).unwrap() < called
+}
+
+#[test]
+fn an_order_that_panics_in_a_read_breaks_nothing() {
+    // The panic goes through to who reads, with snapshots, cursors and handles on his stack; those
+    // are dropped on the way, and a snapshot wakes the background. In each call in turn.
+    for (name, read) in READS {
+        in_time(name, move || {
+            let mut calls = 0;
+            while order_panics_in_read(calls, read) {
+                calls += 1;
+            }
+            assert!(calls > 2, "{name}: the order was hardly called");
+        });
+    }
+}
+
+const READS: [(&str, Call); 5] = [
+    ("get", |db| db.snapshot().get("f1").map(drop)),
+    ("multi_get", |db| {
+        db.multi_get(&["b0", "f1", "h2"]).map(drop)
+    }),
+    ("scan", |db| {
+        let seen = db.snapshot();
+        let entries = seen.iter()?;
+        entries.into_iter().try_for_each(|entry| entry.map(drop))
+    }),
+    ("verify", |db| {
+        db.verify().map(|report| assert!(report.is_whole()))
+    }),
+    ("update", |db| db.update("f1", |_| Update::Keep).map(drop)),
+];
+
+fn order_panics_in_read(calls: i64, read: Call) -> bool {
+    let mood = Mood::calm();
+    let world = killed(&mood);
+    // Whoever looks for work compares keys.
+    let builder = ordered(&world, &mood).set("compaction.l0_trigger", "2");
+    let db = builder.unwrap().open().unwrap();
+    let before = mood.calls.load(Ordering::SeqCst);
+    mood.set(calls);
+    let answer = catch_unwind(AssertUnwindSafe(|| read(&db)));
+    mood.set(-1);
+    let called = mood.calls.load(Ordering::SeqCst) - before;
+    if let Ok(Err(error)) = &answer {
+        assert_blames_the_order(error);
+    }
+    assert_eq!(db.stats().state, "open");
+    assert_eq!(db.stats().snapshots, []);
+    assert_eq!(contents(&db).len(), 16);
+    db.put("on", "1").unwrap();
+    db.flush().unwrap();
+    db.compact::<&str>(..).unwrap();
+    db.close().unwrap();
+    usize::try_from(calls).unwrap() < called
+}
+
 type Call = fn(&Db) -> Result<()>;
 
 #[test]

@@ -21,7 +21,8 @@ pub const BYTEWISE_NAME: &str = "bytewise";
 /// A write of a key that the order panics on, or that it says is not equal to itself, is refused
 /// as `Invalid`. A panic in the middle of a write ends all writing until the database is opened
 /// again (`Faulted`): the batch is there as a whole then, or not at all. A panic in a read goes
-/// through to the caller; one in the background counts as a failed write.
+/// through to the caller; one while a database is opened or copied is told as `Invalid`; one in the
+/// background counts as a failed write.
 pub trait Order: Send + Sync {
     /// Name kept in the manifest.
     fn name(&self) -> &str;

@@ -7,37 +7,64 @@
 
 use std::any::Any;
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::base::types::error::{Error, Result};
 
 thread_local! {
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
+    static HAS_PANICKED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Marks the thread for as long as it lives.
 struct Mark {
     was_running: bool,
+    has_ended: bool,
 }
 
 impl Drop for Mark {
     fn drop(&mut self) {
         IS_RUNNING.set(self.was_running);
+        if !self.has_ended {
+            HAS_PANICKED.set(true);
+        }
     }
 }
 
 /// Runs code of the user's under the mark. A panic goes through, and takes the mark off.
 pub fn run<T>(code: impl FnOnce() -> T) -> T {
-    let _mark = Mark {
+    let mut mark = Mark {
         was_running: IS_RUNNING.replace(true),
+        has_ended: false,
     };
-    code()
+    let done = code();
+    mark.has_ended = true;
+    done
 }
 
 /// As [`run`]; the `Err` is the text of a panic.
 pub fn catch<T>(code: impl FnOnce() -> T) -> std::result::Result<T, String> {
     // What the code shares with later calls is its author's, as where a lock is poisoned.
-    catch_unwind(AssertUnwindSafe(|| run(code))).map_err(panic_text)
+    catch_unwind(AssertUnwindSafe(|| run(code))).map_err(|panic| {
+        HAS_PANICKED.set(false);
+        panic_text(panic)
+    })
+}
+
+/// Does work of the engine that calls an order on the way: a panic of the order ends it and is
+/// told as `Invalid`, to who has no other way to learn whose fault it is. A panic of the engine
+/// goes through.
+pub fn told<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    HAS_PANICKED.set(false);
+    // What the work has left half done it puts right when it is unwound.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        if !HAS_PANICKED.take() {
+            resume_unwind(panic);
+        }
+        let text = panic_text(panic);
+        let message = format!("the order of keys panicked: {text}; mend it, and try again");
+        Err(Error::invalid(message))
+    })
 }
 
 /// Whether this thread is in code of the user's that the engine called.

@@ -31,13 +31,13 @@ const COPY_BYTES: u64 = 1 << 20;
 /// Writes go on meanwhile; of those that come after the call, all up to some moment are in it.
 ///
 /// Errors: `Invalid` when `target` is there and not empty, unless it is a checkpoint that was not
-/// finished: then it is begun anew; those of a flush; `OutOfSpace` and `Io`. What was made is
-/// removed again then, as far as that is possible.
+/// finished: then it is begun anew; for an order that panics; those of a flush; `OutOfSpace` and
+/// `Io`. What was made is removed again then, as far as that is possible.
 pub fn checkpoint(core: &Arc<Core>, target: &Path) -> Result<()> {
     user_code::refuse()?;
     core.gate.check_write()?;
     let fs = &core.env.fs;
-    in_new_directory(&**fs, target, || fill(core, target))
+    in_new_directory(&**fs, target, || user_code::told(|| fill(core, target)))
 }
 
 /// Has `fill` make a database in the directory `target`, which it has alone; what was made of one

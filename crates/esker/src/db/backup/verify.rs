@@ -10,6 +10,7 @@ use crate::base::types::cursor::Cursor;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
+use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::log_survey::torn_damage;
 use crate::env::fs::ReadFile;
@@ -273,7 +274,8 @@ fn verify_manifest(core: &Core, report: &mut VerifyReport) -> Result<()> {
         return Ok(());
     };
     let version = manifest.version();
-    let read = read_manifest(&*core.env.fs, &core.dir, &version.orders);
+    // A panic of an order ends here, where it poisons no lock.
+    let read = user_code::told(|| read_manifest(&*core.env.fs, &core.dir, &version.orders));
     let size_bytes = read.as_ref().map_or(0, |(_, found)| found.size_bytes);
     let checked = read.and_then(|(found, _)| compare(&found, version).map(|()| 0));
     report.note(FileName::Manifest(manifest.number()), size_bytes, checked)

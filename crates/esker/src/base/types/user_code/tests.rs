@@ -34,3 +34,18 @@ fn a_panic_may_carry_anything() {
 fn what_cannot_return_an_error_panics() {
     run(forbid);
 }
+
+#[test]
+fn a_panic_of_the_users_is_told_and_one_of_the_engine_goes_through() {
+    let theirs = told(|| Ok(run(|| assert!(!is_running(), "theirs"))));
+    assert!(theirs.unwrap_err().to_string().contains("theirs"));
+    assert!(!is_running());
+    // One that was caught on the way is no excuse for another that comes later.
+    let ours = catch_unwind(|| {
+        told(|| -> Result<()> {
+            assert!(catch(|| panic!("theirs")).is_err());
+            panic!("ours")
+        })
+    });
+    assert_eq!(panic_text(ours.unwrap_err()), "ours");
+}
