@@ -31,7 +31,9 @@ impl TextLog {
     /// A log in an emptied file, or on standard output without one.
     pub fn open(path: Option<&Path>) -> io::Result<TextLog> {
         match path {
-            Some(path) => Ok(TextLog::to(File::create(path)?)),
+            // A copy, whose number is never that of a standard stream, as the file's own may be in
+            // a program that has closed one.
+            Some(path) => Ok(TextLog::to(File::create(path)?.try_clone()?)),
             None => Ok(TextLog::to(io::stdout())),
         }
     }

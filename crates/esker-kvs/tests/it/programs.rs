@@ -42,6 +42,12 @@ fn what_was_put_outlives_the_process() {
 }
 
 #[test]
+fn a_program_without_streams_writes_into_no_file_of_its_store() {
+    // Input, output and errors are closed, and spoken to all the same, before each of many writes.
+    runs("closed_streams.c", &[]);
+}
+
+#[test]
 fn handles_walks_and_reasons_work() {
     // What the original did not have.
     runs("beyond.c", &[]);

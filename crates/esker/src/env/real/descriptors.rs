@@ -11,11 +11,12 @@
     reason = "this is the door to the files of the operating system"
 )]
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::env::fs::FileKeeper;
@@ -33,6 +34,9 @@ const ROUNDS_MAX: usize = 32;
 
 /// What is assumed to be open elsewhere where the system does not say.
 const ELSEWHERE_GUESS: u64 = 64;
+
+/// Standard input, output and errors have the numbers before it.
+const STREAMS_END: RawFd = 3;
 
 struct Kept {
     keeper: Weak<dyn FileKeeper>,
@@ -80,6 +84,18 @@ pub fn patiently<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
             done => return done,
         }
     }
+}
+
+/// The same open file, under a number that is no standard stream's. In a program that closed one of
+/// those the next file to be opened gets its number, and whatever the program or a panic has to say
+/// would be written into a file of a database.
+pub fn above_streams(file: OwnedFd) -> io::Result<File> {
+    let file = match file.as_raw_fd() < STREAMS_END {
+        // The low number is free again when `file` is dropped.
+        true => patiently(|| Ok(fcntl_dupfd_cloexec(&file, STREAMS_END)?))?,
+        false => file,
+    };
+    Ok(File::from(file))
 }
 
 fn is_shortage(cause: &io::Error) -> bool {

@@ -16,7 +16,7 @@ use rustix::io::{Errno, pread, pwritev, retry_on_intr};
 
 use crate::base::types::error::{Error, Result};
 use crate::env::fs::{MappedFile, ReadFile, Unchanging};
-use crate::env::real::descriptors::patiently;
+use crate::env::real::descriptors::{above_streams, patiently};
 use crate::env::real::map::MappedBytes;
 use crate::env::real::place::Place;
 
@@ -67,8 +67,9 @@ impl OsFile {
                 rustix::fs::open(path, flags, Mode::empty())
             })?)
         };
-        let opened = patiently(open).map_err(|cause| path_error("open", path, cause))?;
-        Ok(OsFile::new(File::from(opened), path))
+        let opened = patiently(open).and_then(above_streams);
+        let opened = opened.map_err(|cause| path_error("open", path, cause))?;
+        Ok(OsFile::new(opened, path))
     }
 
     /// Creates a file for writing, or empties the one that is there.

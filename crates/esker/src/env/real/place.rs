@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, openat, statat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::base::types::error::Error;
-use crate::env::real::descriptors::patiently;
+use crate::env::real::descriptors::{above_streams, patiently};
 
 /// Mode of new files: what a database holds is nobody else's to read.
 pub const FILE_MODE: u32 = 0o600;
@@ -79,7 +79,7 @@ impl<'a> Place<'a> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let mode = Mode::from_raw_mode(FILE_MODE);
         let opened = patiently(|| Ok(retry_on_intr(|| openat(self.dir, self.name, flags, mode))?));
-        opened.map(File::from)
+        opened.and_then(above_streams)
     }
 
     /// What the system knows of the file, or of a symbolic link in its place.
