@@ -89,24 +89,16 @@ counts: ## count the instructions of each operation, and fail where one grew by 
 	@scripts/setup.sh
 	scripts/counts.sh
 
-# Every engine is built for this very processor: RocksDB decides while it is built whether it may use
-# the processor's checksum instructions, and all are to have the same.
 # Record, page and chart land in COMPARE_DIR; COMPARE may name other files.
 COMPARE_DIR ?= target/compare
 compare: ## measure Esker and its rivals in turns, and make a report; COMPARE holds further arguments
-	@scripts/setup.sh rivals
 	@mkdir -p $(COMPARE_DIR)
-	RUSTFLAGS="-C target-cpu=native" cargo run --release --locked \
-		--manifest-path crates/esker-bench-rivals/Cargo.toml \
-		--features $(or $(RIVALS),all),png -- --json $(COMPARE_DIR)/run.json \
+	scripts/rivals.sh $(or $(RIVALS),all),png --json $(COMPARE_DIR)/run.json \
 		--html $(COMPARE_DIR)/report.html --png $(COMPARE_DIR)/chart.png \
 		--history docs/history.tsv $(COMPARE)
 
 # Only the rival of the published document is built.
 reviews: ## load and read reviews on Esker and RocksDB in turns at four memory limits; REVIEWS adds flags
-	@scripts/setup.sh rivals
 	@mkdir -p target/reviews
-	RUSTFLAGS="-C target-cpu=native" cargo run --release --locked \
-		--manifest-path crates/esker-bench-rivals/Cargo.toml \
-		--features $(or $(RIVALS),rocksdb) -- reviews --dir=target/reviews/stores \
+	scripts/rivals.sh $(or $(RIVALS),rocksdb) reviews --dir=target/reviews/stores \
 		--json=target/reviews/run.json --html=target/reviews/report.html $(REVIEWS)

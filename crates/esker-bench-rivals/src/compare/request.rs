@@ -8,7 +8,7 @@ use esker_bench::target::settings::{Packing, StoreSettings};
 
 use crate::compare::lines;
 use crate::compare::lines::{LINES, Line};
-use crate::engines::roster;
+use crate::engines::roster::{self, ALL};
 use esker_bench::disk::raw::LIMITS;
 
 /// What is asked for.
@@ -117,15 +117,17 @@ pub fn help() -> String {
     let mut text = String::from(
         "Measure Esker and its rivals in turns, and the limits of the disk\n\n\
          Usage: compare [--flag=value …]\n       compare reviews [flags of `esker bench \
-         scenario`] [--html=FILE]\n\nFlags:\n",
+         scenario`] [--html=FILE]\n       compare check \
+         [any of these]    say what makes no sense in it, and run nothing\n\nFlags:\n",
     );
     for (name, doc) in FLAGS {
         text += &format!("  {name:<22} {doc}\n");
     }
+    text += &format!("\nEngines: {}\n", ALL.join(", "));
     let built: Vec<&str> = roster::every().iter().map(|entry| entry.word).collect();
     let names: Vec<&str> = LINES.iter().map(|line| line.name).collect();
     let limits: Vec<&str> = LIMITS.iter().map(|limit| limit.name).collect();
-    text += &format!("\nEngines built in: {}\n", built.join(", "));
+    text += &format!("Built in: {}\n", built.join(", "));
     text += &format!(
         "Lines: {}\nLimits: {}\n",
         names.join(", "),

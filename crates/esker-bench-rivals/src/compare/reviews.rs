@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use esker_bench::console::Console;
 use esker_bench::fail::{Failure, Outcome};
 use esker_bench::report::{entry, json};
-use esker_bench::scenario::suite::entry::run_among;
+use esker_bench::scenario::suite::entry::{self as suite, run_among};
 use esker_bench::target::settings::Packing;
 use esker_bench::target::store::Engine;
 
@@ -45,6 +45,11 @@ pub fn play(words: &[String], console: &mut Console<'_>) -> Outcome {
         "the report, a page for the browser: {}",
         html.display()
     ))?)
+}
+
+/// Whether the words behind the first make sense. Errors: `Usage`.
+pub fn check(words: &[String]) -> Outcome {
+    suite::check(&Asked::of(words)?.words)
 }
 
 fn contenders() -> Outcome<Vec<Box<dyn Engine>>> {

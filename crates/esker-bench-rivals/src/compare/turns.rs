@@ -16,6 +16,7 @@ use esker_bench::target::settings::Packing;
 
 use crate::compare::board::{Board, Seat};
 use crate::compare::chapter::{Player, Turn, is_wanted};
+use crate::compare::check;
 use crate::compare::goals::{self, judge};
 use crate::compare::lines::{CHAPTERS, Chapter};
 use crate::compare::request::{Request, help};
@@ -32,6 +33,7 @@ pub fn run(words: &[String], out: &mut dyn Write, err: &mut (dyn Write + Send)) 
     let mut console = Console::new(out, err, is_live);
     let done = match words.split_first() {
         Some((word, behind)) if word == reviews::WORD => reviews::play(behind, &mut console),
+        Some((word, behind)) if word == check::WORD => check::check(behind),
         _ => carry_out(words, &mut console),
     };
     let Err(failure) = done else {

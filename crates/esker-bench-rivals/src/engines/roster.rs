@@ -52,15 +52,26 @@ pub fn choose(words: &[String]) -> Outcome<Vec<Entry>> {
         if built.iter().any(|entry| entry.word == word) {
             continue;
         }
-        return Err(Failure::usage(match ALL.contains(&word.as_str()) {
-            true => {
-                format!("{word} was not built in; build with --features {word}, or --features all")
-            }
-            false => format!("there is no engine `{word}`; there is {}", ALL.join(", ")),
-        }));
+        check_names(std::slice::from_ref(word))?;
+        return Err(Failure::usage(format!(
+            "{word} was not built in; build with --features {word}, or --features all"
+        )));
     }
     let is_wanted = |entry: &Entry| words.is_empty() || words.iter().any(|word| word == entry.word);
     Ok(built.into_iter().filter(is_wanted).collect())
+}
+
+/// Whether there are engines of these names, built in or not. Errors: `Usage`.
+pub fn check_names(words: &[String]) -> Outcome {
+    match words.iter().find(|word| !ALL.contains(&word.as_str())) {
+        Some(word) => Err(unknown(word)),
+        None => Ok(()),
+    }
+}
+
+fn unknown(word: &str) -> Failure {
+    let all = ALL.join(", ");
+    Failure::usage(format!("there is no engine `{word}`; there is {all}"))
 }
 
 /// The version of a crate as our own lock file has it.

@@ -24,6 +24,17 @@ pub fn run_on(engine: &dyn Engine, words: &[String], console: &mut Console<'_>) 
     run_among(&[engine], words, console)
 }
 
+/// Whether the words make sense, before anything is run, or even built.
+///
+/// Errors: `Usage` for what [`run_among`] would refuse at once.
+pub fn check(words: &[String]) -> Outcome {
+    let request = Request::parse(words)?;
+    if !request.is_help && !request.name.is_empty() {
+        choose(&request.name)?;
+    }
+    Ok(())
+}
+
 /// Runs scenarios on several engines in turns, ours first.
 ///
 /// Errors: `Usage` for a scenario that is played by one engine alone.
