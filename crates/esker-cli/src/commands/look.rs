@@ -157,6 +157,7 @@ fn keyspace_to_json(keyspace: &esker::KeyspaceStats) -> Value {
         "levels": levels.collect::<Vec<_>>(),
         "debt_bytes": keyspace.debt_bytes,
         "write_rate_bytes": keyspace.write_rate,
+        "hindrance": keyspace.hindrance,
     })
 }
 

@@ -116,6 +116,11 @@ impl LeftOut {
         Error::new(file.error.kind(), message).caused_by(file.error.again())
     }
 
+    /// Whether the file is left out now.
+    pub fn is_out(&self, number: FileNumber) -> bool {
+        self.files.get(&number).is_some_and(|file| file.is_out)
+    }
+
     /// All, by number.
     pub fn files(&self) -> impl Iterator<Item = (FileNumber, &LeftOutFile)> {
         self.files.iter().map(|(number, file)| (*number, file))

@@ -8,6 +8,8 @@ use crate::db::keyspace::KeyspaceParts;
 use crate::flow::compact::score::{debt_bytes, targets};
 use crate::flow::throttle::RATE_UNLIMITED;
 use crate::flow::write::debt::{Debt, rate_for};
+use crate::store::names::FileName;
+use crate::store::version::levels::Levels;
 
 /// Debt that is free, in units of the first sorted level's size: half of it is what a healthy
 /// tree owes between two compactions.
@@ -20,27 +22,50 @@ const HARD_SHARE: f64 = 4.0;
 pub fn set_rates(core: &Core) {
     let digest_bytes_s = core.work.state().digest_bytes_s as u64;
     for parts in core.keyspaces.all() {
-        let rate = rate_of(&parts, digest_bytes_s);
-        if rate != core.room.rate(parts.id) {
-            core.room.set_rate(parts.id, rate);
+        let pace = pace_of(core, &parts, digest_bytes_s);
+        if pace != core.room.rate(parts.id) {
+            core.room.set_rate(parts.id, pace.0, pace.1);
         }
     }
 }
 
-fn rate_of(parts: &KeyspaceParts, digest_bytes_s: u64) -> u64 {
+fn pace_of(core: &Core, parts: &KeyspaceParts, digest_bytes_s: u64) -> (u64, Option<String>) {
     let options = &parts.options().compaction;
     if !options.is_automatic {
         // Nobody pays the debt off while writers wait.
-        return RATE_UNLIMITED;
+        return (RATE_UNLIMITED, None);
     }
     let levels = Arc::clone(&parts.current.view().parts().levels);
     let base = options.base_level_bytes as f64;
-    rate_for(Debt {
+    let rate = rate_for(Debt {
         owed_bytes: debt_bytes(&levels, &targets(&levels, options), options),
         soft_bytes: (base * SOFT_SHARE) as u64,
         hard_bytes: (base * HARD_SHARE) as u64,
         digest_bytes_s,
-    })
+    });
+    // Nobody is told what hinders compactions as long as they keep up all the same.
+    let hindrance = (rate != RATE_UNLIMITED).then(|| hindrance(core, &levels));
+    (rate, hindrance.flatten())
+}
+
+/// The files of a tree that compactions leave out: until they can be read nothing is merged with
+/// them, and what lies above them stays where it is.
+fn hindrance(core: &Core, levels: &Levels) -> Option<String> {
+    let state = core.work.state();
+    let out = levels
+        .files()
+        .filter(|(_, file)| state.left_out.is_out(file.number));
+    let names: Vec<_> = out
+        .map(|(_, file)| FileName::Sst(file.number).to_string())
+        .collect();
+    let first = names.first()?;
+    let others = match names.len() - 1 {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    Some(format!(
+        "{first}{others} cannot be compacted (`left out` in the statistics tells why)"
+    ))
 }
 
 /// Bytes that the log takes: the mapped window of its live segment, and the record being framed.

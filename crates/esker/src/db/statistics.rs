@@ -130,6 +130,9 @@ pub struct KeyspaceStats {
     pub debt_bytes: u64,
     /// Bytes per second that writers may write; `None` when nothing holds them back.
     pub write_rate: Option<u64>,
+    /// What hinders the compactions that would let writers write faster: files that are [left
+    /// out](Stats::left_out).
+    pub hindrance: Option<String>,
     /// Whether it is compacted without being asked (setting `compaction.automatic`).
     pub is_automatic: bool,
 }
@@ -321,7 +324,7 @@ fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
     let targets = targets(levels, options);
     let scores = scores(levels, &targets, options);
     let filled = Level::all().filter(|level| levels.size_bytes(*level) > 0);
-    let rate = core.room.rate(parts.id);
+    let (rate, hindrance) = core.room.rate(parts.id);
     KeyspaceStats {
         name: parts.name.clone(),
         memtable_bytes: flushing::memtable_bytes(&view),
@@ -347,6 +350,7 @@ fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
             .collect(),
         debt_bytes: debt_bytes(levels, &targets, options),
         write_rate: (rate != RATE_UNLIMITED).then_some(rate),
+        hindrance,
         is_automatic: options.is_automatic,
     }
 }
@@ -451,6 +455,14 @@ impl fmt::Display for KeyspaceStats {
             "  memtables {bytes}, {sealed} sealed; debt {}",
             mebibytes(self.debt_bytes)
         )?;
+        if let Some(rate) = self.write_rate {
+            let since = self
+                .hindrance
+                .as_ref()
+                .map(|what| format!(", since {what}"));
+            let since = since.unwrap_or_default();
+            writeln!(f, "  held back to {}/s{since}", mebibytes(rate))?;
+        }
         writeln!(
             f,
             "  level  runs  files         size  ratio      entries      deletes  score"

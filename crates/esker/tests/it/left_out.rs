@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::env::sim::{FaultFs, SimWorld};
-use esker::{Db, ErrorKind, Keyspace};
+use esker::{Db, ErrorKind, Keyspace, WriteOptions};
 
 const SETTINGS: [(&str, &str); 6] = [
     ("memory_limit", "4MiB"),
@@ -214,5 +214,56 @@ fn who_compacts_is_told_of_the_file_that_is_in_the_way() {
     assert!(text.contains(&here) && text.contains("`other`"), "{text}");
     assert!(!text.contains(&elsewhere), "{text}");
     faults.set_plans(Vec::new());
+    db.close().unwrap();
+}
+
+#[test]
+fn a_stall_names_the_file_that_makes_it() {
+    // Every file of the first sorted level is damaged, so nothing leaves level 0. Its small runs
+    // are merged with one another all the same; but what is owed grows, and with it the stall. Who
+    // does not want to wait is told of which file, and so are the statistics.
+    let world = SimWorld::new(6);
+    let (db, faults) = open(&world);
+    fill(&world, &db, 1);
+    fill(&world, &db, 2);
+    assert!(db.files().iter().any(|file| file.depth > 0));
+    let mut flips = Vec::new();
+    for file in db.files() {
+        let name = format!("{:06}.sst", file.number);
+        let read = Calls::Of(CallClass::Read);
+        flips.push(Plan::sticky(Fault::BitFlip, read, 0).in_files(&name));
+    }
+    faults.set_plans(flips);
+    let impatient = db.with_write(WriteOptions {
+        no_wait: true,
+        ..WriteOptions::default()
+    });
+    let mut told = None;
+    for round in 3..60 {
+        fill(&world, &db, round);
+        // One after the other, faster than any rate.
+        told = (0..20).find_map(|_| impatient.put("x", vec![0; 3_000]).err());
+        if told.is_some() {
+            break;
+        }
+    }
+    let stats = db.stats();
+    let told = told.unwrap_or_else(|| panic!("no stall: {stats}"));
+    assert_eq!(told.kind(), ErrorKind::Busy, "{told}");
+    let file = &stats.left_out.first().unwrap().file;
+    assert!(told.to_string().contains(file), "{told}");
+    assert!(
+        stats.keyspaces[0]
+            .hindrance
+            .as_ref()
+            .unwrap()
+            .contains(file)
+    );
+    assert!(stats.to_string().contains("held back to "), "{stats}");
+    let runs = stats.keyspaces[0].levels[0].run_count;
+    assert!(runs <= 20, "{stats}");
+    faults.set_plans(Vec::new());
+    db.compact::<&str>(..).unwrap();
+    assert_eq!(db.stats().keyspaces[0].hindrance, None);
     db.close().unwrap();
 }

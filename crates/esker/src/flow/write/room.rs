@@ -43,8 +43,15 @@ pub struct WriteRoom {
     /// Its signal is what writers wait on: for memory, for a rate, or to be refused.
     gate: Arc<Gate>,
     is_any_throttled: AtomicBool,
-    throttles: RwLock<BTreeMap<KeyspaceId, Throttle>>,
+    throttles: RwLock<BTreeMap<KeyspaceId, Pace>>,
     stalled_ns: AtomicU64,
+}
+
+/// How fast one keyspace may write, and what makes it slower than it would be.
+#[derive(Debug, Default)]
+struct Pace {
+    throttle: Throttle,
+    hindrance: Option<String>,
 }
 
 impl Memory {
@@ -139,32 +146,36 @@ impl WriteRoom {
         Duration::from_nanos(self.stalled_ns.load(Ordering::Relaxed))
     }
 
-    /// Sets how fast a keyspace may write, in bytes per second.
-    pub fn set_rate(&self, keyspace: KeyspaceId, bytes_s: u64) {
+    /// Sets how fast a keyspace may write, in bytes per second, and what hinders the compactions
+    /// that would let it write faster.
+    pub fn set_rate(&self, keyspace: KeyspaceId, bytes_s: u64, hindrance: Option<String>) {
         {
             // Held to the end: of two who set rates, the later one must leave the right hint.
             let mut throttles = self
                 .throttles
                 .write()
                 .unwrap_or_else(PoisonError::into_inner);
-            throttles.entry(keyspace).or_default().set_rate(bytes_s);
+            let pace = throttles.entry(keyspace).or_default();
+            pace.throttle.set_rate(bytes_s);
+            pace.hindrance = hindrance;
             let is_any = throttles
                 .values()
-                .any(|throttle| throttle.rate() != RATE_UNLIMITED);
+                .any(|pace| pace.throttle.rate() != RATE_UNLIMITED);
             self.is_any_throttled.store(is_any, Ordering::Relaxed);
         }
         self.gate.changed.raise();
     }
 
-    /// How fast a keyspace may write, in bytes per second.
-    pub fn rate(&self, keyspace: KeyspaceId) -> u64 {
+    /// How fast a keyspace may write, in bytes per second, and what hinders it.
+    pub fn rate(&self, keyspace: KeyspaceId) -> (u64, Option<String>) {
         let throttles = self
             .throttles
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        throttles
-            .get(&keyspace)
-            .map_or(RATE_UNLIMITED, Throttle::rate)
+        let known = throttles.get(&keyspace);
+        known.map_or((RATE_UNLIMITED, None), |pace| {
+            (pace.throttle.rate(), pace.hindrance.clone())
+        })
     }
 
     /// Waits until there is memory for a batch and its keyspaces' rates allow it.
@@ -204,14 +215,18 @@ impl WriteRoom {
         let bytes = batch.size_bytes() as u64;
         let now = env.clock.monotonic();
         let mut delay = Duration::ZERO;
+        let mut hindrance = None;
         {
             let throttles = self
                 .throttles
                 .read()
                 .unwrap_or_else(PoisonError::into_inner);
             for keyspace in batch.keyspaces() {
-                if let Some(throttle) = throttles.get(keyspace) {
-                    delay = delay.max(throttle.admit(bytes, now));
+                if let Some(pace) = throttles.get(keyspace) {
+                    delay = delay.max(pace.throttle.admit(bytes, now));
+                    if no_wait && hindrance.is_none() {
+                        hindrance.clone_from(&pace.hindrance);
+                    }
                 }
             }
         }
@@ -219,7 +234,11 @@ impl WriteRoom {
             return Ok(());
         }
         if no_wait {
-            return Err(busy("compaction is behind and slows writes down"));
+            let reason = "compaction is behind and slows writes down";
+            return Err(match hindrance {
+                Some(what) => busy(&format!("{reason}, since {what}")),
+                None => busy(reason),
+            });
         }
         let changed = &self.gate.changed;
         let seen = changed.raised_count();

@@ -103,15 +103,15 @@ fn the_last_rate_counts() {
         let gate = Arc::new(Gate::default());
         let room = Arc::new(WriteRoom::new(BUDGET_BYTES, 0, gate));
         let (slow, fast) = (KeyspaceId(1), KeyspaceId(2));
-        room.set_rate(slow, u64::MAX);
-        room.set_rate(fast, 1 << 20);
+        room.set_rate(slow, u64::MAX, None);
+        room.set_rate(fast, 1 << 20, None);
         let other = {
             let room = Arc::clone(&room);
-            thread::spawn(move || room.set_rate(fast, u64::MAX))
+            thread::spawn(move || room.set_rate(fast, u64::MAX, None))
         };
-        room.set_rate(slow, 1 << 20);
+        room.set_rate(slow, 1 << 20, None);
         other.join().expect("setting a rate does not fail");
-        assert_eq!((room.rate(slow), room.rate(fast)), (1 << 20, u64::MAX));
+        assert_eq!((room.rate(slow).0, room.rate(fast).0), (1 << 20, u64::MAX));
         let is_throttled = room.is_any_throttled.load(Ordering::Relaxed);
         assert!(is_throttled);
     });
