@@ -15,6 +15,7 @@ mod pipes;
 mod loading;
 mod round_trip;
 mod bad_input;
+mod beside;
 mod care;
 mod repair;
 mod restore;

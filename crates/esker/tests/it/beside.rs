@@ -1,6 +1,7 @@
 //! Beside a process that writes: checkpoints and reads, none of which it is asked for.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -218,6 +219,50 @@ fn checkpoints_beside_a_busy_writer_hold_what_was_acknowledged() {
         assert!(db.verify().unwrap().is_whole());
         db.close().unwrap();
     }
+}
+
+#[test]
+fn checkpoints_land_on_another_file_system() {
+    // Nothing can be linked there: beside a busy writer every file is copied, those that grow and
+    // those that are removed meanwhile too; and so by the database itself.
+    let dir = tempfile::tempdir().unwrap();
+    let elsewhere = match tempfile::tempdir_in("/dev/shm") {
+        Ok(elsewhere) if device(elsewhere.path()) != device(dir.path()) => elsewhere,
+        _ => {
+            eprintln!("skipped: /dev/shm is no file system of its own");
+            return;
+        }
+    };
+    let path = dir.path().join("db");
+    let writer = Writer::start(&path);
+    for number in 0..5 {
+        let acked = writer.acked();
+        let copy = elsewhere.path().join(format!("copy{number}"));
+        checkpoint_beside(&path, &copy).unwrap();
+        let read = Db::open_read_only(&copy).unwrap();
+        let report = read.verify().unwrap();
+        assert!(report.is_whole(), "{number}: {report}");
+        let newest = newest(&read);
+        assert!(
+            newest >= acked,
+            "{number}: {acked} was acknowledged, {newest} is there"
+        );
+        std::fs::remove_dir_all(&copy).unwrap();
+    }
+    drop(writer);
+    let db = builder(&path).open().unwrap();
+    let copy = elsewhere.path().join("copy");
+    db.checkpoint(&copy).unwrap();
+    let read = builder(&copy).open().unwrap();
+    assert_eq!(newest(&read), newest(&db));
+    assert!(read.verify().unwrap().is_whole());
+    write(&read, newest(&db) + 1);
+    read.close().unwrap();
+    db.close().unwrap();
+}
+
+fn device(path: &Path) -> u64 {
+    std::fs::metadata(path).unwrap().dev()
 }
 
 #[test]
