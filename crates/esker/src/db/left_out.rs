@@ -101,17 +101,17 @@ impl LeftOut {
     }
 
     /// What who wants to compact is told where files of `keyspace` are in the way since another
-    /// compaction failed over them: an error of that kind, about the first of them that is left out.
+    /// compaction failed over them: an error of that kind, about the first that is left out.
     pub fn refusal(&self, keyspace: &str, in_the_way: &[FileNumber]) -> Error {
         let out = |number: &FileNumber| self.files.get(number).filter(|file| file.is_out);
         let mut files = in_the_way.iter();
         let found = files.find_map(|number| out(number).map(|file| (*number, file)));
         let (number, file) =
             found.expect("files stay busy without a compaction only when left out");
+        let name = FileName::Sst(number);
         let message = format!(
             "another compaction in the range, of the keyspace `{keyspace}`, failed meanwhile over \
-             {}",
-            FileName::Sst(number)
+             {name}"
         );
         Error::new(file.error.kind(), message).caused_by(file.error.again())
     }

@@ -18,8 +18,8 @@ const SHARD_FILES_MIN: usize = 8;
 /// What a reader beside a writer is told when a file is gone that was not held open.
 pub const REMOVED_BY_WRITER: &str = "a file is gone since the database was opened read-only: the \
     process that writes to it removed it, and no more files could be held open (setting \
-    files.open_max, and the limit of the process); open it again, or read a checkpoint of it (`esker \
-    checkpoint`, `checkpoint_beside`), which holds every file, however many there are";
+    files.open_max, and the limit of the process); open it again, or read a checkpoint of it \
+    (`esker checkpoint`, `checkpoint_beside`), which holds every file, however many there are";
 
 /// Open files of one kind.
 ///
