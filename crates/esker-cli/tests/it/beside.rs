@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use esker::{Db, Readable};
+use esker::Db;
 
 use crate::tool::{Bench, Ran};
 
@@ -37,8 +37,8 @@ fn write(db: &Db, turn: u64) {
     let value = format!("{turn} {}", "x".repeat(size));
     let key = format!("{:06}", turn % KEYS);
     let mut batch = db.batch();
-    batch.put(db, &key, &value).unwrap();
-    batch.put(&mirror, &key, &value).unwrap();
+    batch.put(db, &key, &value);
+    batch.put(&mirror, &key, &value);
     batch.commit().unwrap();
 }
 

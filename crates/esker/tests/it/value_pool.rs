@@ -1,8 +1,8 @@
 //! Large values in memory: read there, written in packets, waited for, and never written in vain.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{self, Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use esker::env::bundle::Env;
