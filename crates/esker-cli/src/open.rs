@@ -8,7 +8,7 @@ use esker::store::names::FileName;
 use esker::{Builder, Db, Keyspace};
 
 use crate::fail::{Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::text::escape;
 
 /// How often opening for reading is tried while another process writes: files go away seldom, so
@@ -34,7 +34,7 @@ impl Opened {
 pub type Bounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
 /// The directory that the command line names.
-pub fn directory(shared: &Shared) -> Outcome<&Path> {
+pub fn directory(shared: &GlobalFlags) -> Outcome<&Path> {
     shared.db.as_deref().ok_or_else(|| {
         Failure::usage("no database was named; give --db DIR or set ESKER_DB to its directory")
     })
@@ -42,18 +42,18 @@ pub fn directory(shared: &Shared) -> Outcome<&Path> {
 
 /// Opens for reading. Nothing is written, and the directory is not held: a look into a database
 /// neither changes it nor keeps the program that owns it from starting.
-pub fn for_reading(shared: &Shared) -> Outcome<Opened> {
+pub fn for_reading(shared: &GlobalFlags) -> Outcome<Opened> {
     with_keyspace(shared, database_for_reading(shared)?)
 }
 
 /// As [`for_reading`], for commands that look at the whole database.
-pub fn database_for_reading(shared: &Shared) -> Outcome<Db> {
+pub fn database_for_reading(shared: &GlobalFlags) -> Outcome<Db> {
     Ok(try_for_reading(shared)??)
 }
 
 /// As [`database_for_reading`], for commands to which a database that does not open is a finding:
 /// the outer error is the command line's, the inner one the engine's.
-pub fn try_for_reading(shared: &Shared) -> Outcome<esker::Result<Db>> {
+pub fn try_for_reading(shared: &GlobalFlags) -> Outcome<esker::Result<Db>> {
     refuse_nothing(shared)?;
     let builder = builder(shared)?.read_only(true);
     for _ in 1..OPEN_TRIES {
@@ -67,13 +67,13 @@ pub fn try_for_reading(shared: &Shared) -> Outcome<esker::Result<Db>> {
 }
 
 /// Opens an existing database for changes.
-pub fn for_changing(shared: &Shared) -> Outcome<Opened> {
+pub fn for_changing(shared: &GlobalFlags) -> Outcome<Opened> {
     with_keyspace(shared, try_for_changing(shared)??)
 }
 
 /// As [`for_changing`], of the whole database, for commands that say more of an error of the
 /// engine, which is the inner one.
-pub fn try_for_changing(shared: &Shared) -> Outcome<esker::Result<Db>> {
+pub fn try_for_changing(shared: &GlobalFlags) -> Outcome<esker::Result<Db>> {
     refuse_nothing(shared)?;
     Ok(builder(shared)?.create_if_missing(false).open())
 }
@@ -86,13 +86,13 @@ pub fn who_holds(error: &esker::Error) -> &str {
 }
 
 /// Opens for new data: database and keyspace are created if they are not there.
-pub fn for_filling(shared: &Shared) -> Outcome<Opened> {
+pub fn for_filling(shared: &GlobalFlags) -> Outcome<Opened> {
     for_restoring(shared, &[])
 }
 
 /// As [`for_filling`]; the keyspace `default` of a new database gets these settings, as far as the
 /// command line says nothing else.
-pub fn for_restoring(shared: &Shared, of_default: &[(String, String)]) -> Outcome<Opened> {
+pub fn for_restoring(shared: &GlobalFlags, of_default: &[(String, String)]) -> Outcome<Opened> {
     let is_new = !has_database(directory(shared)?);
     if is_new {
         refuse_foreign(directory(shared)?)?;
@@ -107,11 +107,11 @@ pub fn for_restoring(shared: &Shared, of_default: &[(String, String)]) -> Outcom
 }
 
 /// A builder with what the command line sets.
-pub fn builder(shared: &Shared) -> Outcome<Builder> {
+pub fn builder(shared: &GlobalFlags) -> Outcome<Builder> {
     set(Db::builder(directory(shared)?), shared)
 }
 
-fn set(mut builder: Builder, shared: &Shared) -> Outcome<Builder> {
+fn set(mut builder: Builder, shared: &GlobalFlags) -> Outcome<Builder> {
     for pair in &shared.settings {
         let (name, text) = self::pair(pair)?;
         let set = builder.set(name, text);
@@ -131,7 +131,7 @@ pub fn pair(pair: &str) -> Outcome<(&str, &str)> {
 }
 
 /// Bounds of keys from what the command line says.
-pub fn bounds(shared: &Shared, from: Option<&str>, to: Option<&str>) -> Outcome<Bounds> {
+pub fn bounds(shared: &GlobalFlags, from: Option<&str>, to: Option<&str>) -> Outcome<Bounds> {
     let bound = |word: Option<&str>| word.map(|word| key(shared, word)).transpose();
     let lower = bound(from)?.map_or(Bound::Unbounded, Bound::Included);
     let upper = bound(to)?.map_or(Bound::Unbounded, Bound::Excluded);
@@ -144,12 +144,12 @@ pub fn bounds(shared: &Shared, from: Option<&str>, to: Option<&str>) -> Outcome<
 }
 
 /// A key from a word of the command line.
-pub fn key(shared: &Shared, word: &str) -> Outcome<Vec<u8>> {
+pub fn key(shared: &GlobalFlags, word: &str) -> Outcome<Vec<u8>> {
     let parsed = shared.key_format().parse_field(word.as_bytes());
     parsed.map_err(|reason| Failure::usage(format!("cannot read the key \"{word}\": {reason}")))
 }
 
-fn with_keyspace(shared: &Shared, db: Db) -> Outcome<Opened> {
+fn with_keyspace(shared: &GlobalFlags, db: Db) -> Outcome<Opened> {
     let name = &shared.keyspace;
     let Some(keyspace) = db.existing_keyspace(name) else {
         let names = db.keyspaces().into_iter();
@@ -201,7 +201,7 @@ fn has_database(dir: &Path) -> bool {
 
 /// A typing error in the name of a database is the commonest of all, so it is told in the words
 /// of the command line. Whatever else may be wrong with a directory, the engine tells.
-fn refuse_nothing(shared: &Shared) -> Outcome {
+fn refuse_nothing(shared: &GlobalFlags) -> Outcome {
     let dir = directory(shared)?;
     if has_database(dir) {
         return Ok(());

@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
+use crate::cli::{Cli, Command};
 use crate::commands::{
     batch, bench, care, checkpoint, dump, inspect, keyspaces, load, look, read, repair, settings,
     setup, write,
 };
 use crate::demo;
 use crate::fail::Outcome;
-use crate::flags::{Cli, Command};
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
@@ -46,8 +46,8 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::Settings(args) => settings::settings(shared, args),
         Command::Bench(args) => bench::bench(args),
         Command::Demo(args) => demo::demo(shared, args),
-        Command::Completions(args) => setup::completions(args),
-        Command::Man(args) => setup::man(args),
+        Command::Completions(args) => setup::completions(args, &mut Cli::command()),
+        Command::Man(args) => setup::man(args, Cli::command()),
         Command::DemoWriter(args) => demo::demo_writer(shared, args),
     }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::commands::write::Survives;
 use crate::fail::{Failure, Outcome};
-use crate::flags::{Shared, keyspace_name};
+use crate::global_flags::{GlobalFlags, keyspace_name};
 use crate::load::field::{Coding, Field};
 use crate::load::lines::{Bounds, Line, LongLine};
 use crate::load::source::Source;
@@ -45,7 +45,7 @@ pub struct Batch {
 }
 
 /// Reads the writes and commits them as one.
-pub fn batch(shared: &Shared, args: &Batch) -> Outcome {
+pub fn batch(shared: &GlobalFlags, args: &Batch) -> Outcome {
     let mut source = Source::open(&args.file)?;
     let opened = open::for_filling(shared)?;
     let mut batch = opened.db.batch();
@@ -92,7 +92,7 @@ enum Word {
 }
 
 impl Word {
-    fn field(self, shared: &Shared, bounds: &Bounds) -> Field {
+    fn field(self, shared: &GlobalFlags, bounds: &Bounds) -> Field {
         match self {
             Word::Key => Field::new("key", Coding::Field(shared.key_format()), bounds.key),
             Word::Value => Field::new("value", Coding::Field(shared.value_format()), bounds.value),
@@ -117,14 +117,14 @@ const NO_WRITE: &str = "it is no write with its words apart by tabs";
 /// The words of a line: the name of a write, and what it is done with.
 type Words = Vec<Vec<u8>>;
 
-fn words(shared: &Shared, line: &[u8]) -> Result<Words, String> {
+fn words(shared: &GlobalFlags, line: &[u8]) -> Result<Words, String> {
     let mut reading = Reading::new(shared, Bounds::default());
     reading.add(line)?;
     reading.finish()
 }
 
 /// As [`words`], decoding them while the line is read.
-fn long_words(shared: &Shared, line: &mut LongLine<'_>) -> io::Result<Result<Words, String>> {
+fn long_words(shared: &GlobalFlags, line: &mut LongLine<'_>) -> io::Result<Result<Words, String>> {
     let mut reading = Reading::new(shared, *line.bounds());
     while let Some(piece) = line.next_piece()? {
         if let Err(reason) = reading.add(piece) {
@@ -136,14 +136,14 @@ fn long_words(shared: &Shared, line: &mut LongLine<'_>) -> io::Result<Result<Wor
 
 /// The words of a line so far, and the one that its next piece goes on with.
 struct Reading<'a> {
-    shared: &'a Shared,
+    shared: &'a GlobalFlags,
     bounds: Bounds,
     words: Words,
     word: Field,
 }
 
 impl<'a> Reading<'a> {
-    fn new(shared: &'a Shared, bounds: Bounds) -> Reading<'a> {
+    fn new(shared: &'a GlobalFlags, bounds: Bounds) -> Reading<'a> {
         Reading {
             shared,
             bounds,

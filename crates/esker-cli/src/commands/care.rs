@@ -7,7 +7,7 @@ use esker::{Damage, ErrorKind, VerifyReport};
 use serde_json::{Value, json};
 
 use crate::fail::{Code, Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::open;
 use crate::out::Out;
 use crate::progress::{Bar, Spinner};
@@ -42,7 +42,7 @@ pub struct Compact {
 }
 
 /// Compacts.
-pub fn compact(shared: &Shared, args: &Compact) -> Outcome {
+pub fn compact(shared: &GlobalFlags, args: &Compact) -> Outcome {
     let bounds = open::bounds(shared, args.from.as_deref(), args.to.as_deref())?;
     let opened = open::for_changing(shared)?;
     if let Some(packing) = &args.compression {
@@ -87,7 +87,7 @@ Examples:
 pub struct Verify {}
 
 /// Verifies; damage is listed on standard output and exits with 3.
-pub fn verify(shared: &Shared) -> Outcome {
+pub fn verify(shared: &GlobalFlags) -> Outcome {
     let report = verify_all(shared)?;
     let mut out = Out::lock();
     if shared.json {
@@ -105,7 +105,7 @@ pub fn verify(shared: &Shared) -> Outcome {
 
 /// Opens a database for reading, reads every byte, and shows how far that is. One that is too
 /// damaged to open gives a report of that.
-pub fn verify_all(shared: &Shared) -> Outcome<VerifyReport> {
+pub fn verify_all(shared: &GlobalFlags) -> Outcome<VerifyReport> {
     let mut tries = 0;
     loop {
         tries += 1;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::commands::care;
 use crate::fail::{Code, Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::open;
 use crate::out::Out;
 use crate::progress::Spinner;
@@ -48,7 +48,7 @@ struct Made {
 }
 
 /// Makes a checkpoint; damage in it is listed on standard output and exits with 3.
-pub fn checkpoint(shared: &Shared, args: &Checkpoint) -> Outcome {
+pub fn checkpoint(shared: &GlobalFlags, args: &Checkpoint) -> Outcome {
     let made = make(shared, &args.target)?;
     let report = match args.no_verify {
         true => None,
@@ -85,7 +85,7 @@ pub fn checkpoint(shared: &Shared, args: &Checkpoint) -> Outcome {
     }
 }
 
-fn make(shared: &Shared, target: &Path) -> Outcome<Made> {
+fn make(shared: &GlobalFlags, target: &Path) -> Outcome<Made> {
     let db = match open::try_for_changing(shared)? {
         Err(error) if error.kind() == ErrorKind::Locked => {
             remark!(
@@ -122,8 +122,8 @@ fn make(shared: &Shared, target: &Path) -> Outcome<Made> {
     })
 }
 
-fn verify(shared: &Shared, target: &Path) -> Outcome<VerifyReport> {
-    let copy = Shared {
+fn verify(shared: &GlobalFlags, target: &Path) -> Outcome<VerifyReport> {
+    let copy = GlobalFlags {
         db: Some(target.to_path_buf()),
         ..shared.clone()
     };

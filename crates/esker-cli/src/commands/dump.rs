@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::commands::read::Keys;
 use crate::fail::{Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::json;
 use crate::load::whole::{self, Head};
 use crate::open;
@@ -94,7 +94,7 @@ fn refused(name: &str, error: &std::io::Error) -> Failure {
 }
 
 /// Writes the entries.
-pub fn dump(shared: &Shared, args: &Dump) -> Outcome {
+pub fn dump(shared: &GlobalFlags, args: &Dump) -> Outcome {
     if args.all && args.format == Some(DumpFormat::Tsv) {
         return Err(Failure::usage(
             "tsv has no place for keyspaces and expiries; leave --format out, or say jsonl",
@@ -152,7 +152,7 @@ pub fn dump(shared: &Shared, args: &Dump) -> Outcome {
 
 /// Writes a dump line by line.
 struct Writer<'a> {
-    shared: &'a Shared,
+    shared: &'a GlobalFlags,
     format: DumpFormat,
     is_whole: bool,
     target: Target,

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::contents::page::{Page, Wholeness};
 use crate::contents::{manifest, sst, vlog, wal};
 use crate::fail::{Code, Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::open;
 use crate::out::Out;
 
@@ -74,7 +74,7 @@ impl Kind {
 }
 
 /// Shows the files; damage is told in its place and exits with 3.
-pub fn inspect(shared: &Shared, args: &Inspect) -> Outcome {
+pub fn inspect(shared: &GlobalFlags, args: &Inspect) -> Outcome {
     let kind = args.kind;
     let paths = match &args.file {
         Some(file) => vec![place_of(shared, file)],
@@ -124,7 +124,7 @@ impl From<std::io::Error> for Stop {
     }
 }
 
-fn show(kind: Kind, shared: &Shared, path: &Path, out: &mut Out) -> Result<Wholeness, Stop> {
+fn show(kind: Kind, shared: &GlobalFlags, path: &Path, out: &mut Out) -> Result<Wholeness, Stop> {
     let mut page = Page::new(out, shared, path);
     // What opens is read before the first line, so that a file that is gone leaves no heading.
     match kind {
@@ -161,7 +161,7 @@ fn show_broken(page: &mut Page<'_>, error: esker::Error) -> Result<(), Stop> {
 }
 
 /// Where the file is: as the command line says, else in the database.
-fn place_of(shared: &Shared, file: &Path) -> PathBuf {
+fn place_of(shared: &GlobalFlags, file: &Path) -> PathBuf {
     match &shared.db {
         Some(dir) if !file.exists() && dir.join(file).exists() => dir.join(file),
         _ => file.to_owned(),

@@ -7,7 +7,7 @@ use esker::base::options::setting::Scope;
 use serde_json::{Map, Value, json};
 
 use crate::fail::{Failure, Outcome};
-use crate::flags::{Shared, keyspace_name};
+use crate::global_flags::{GlobalFlags, keyspace_name};
 use crate::open;
 use crate::out::Out;
 use crate::text::escape;
@@ -50,7 +50,7 @@ enum Deed {
 }
 
 /// Lists, creates or drops.
-pub fn keyspaces(shared: &Shared, args: &Keyspaces) -> Outcome {
+pub fn keyspaces(shared: &GlobalFlags, args: &Keyspaces) -> Outcome {
     match &args.deed {
         None | Some(Deed::List) => list(shared),
         Some(Deed::Create { name }) => create(shared, name),
@@ -58,7 +58,7 @@ pub fn keyspaces(shared: &Shared, args: &Keyspaces) -> Outcome {
     }
 }
 
-fn list(shared: &Shared) -> Outcome {
+fn list(shared: &GlobalFlags) -> Outcome {
     let db = open::database_for_reading(shared)?;
     let mut out = Out::lock();
     let names = db.keyspaces();
@@ -78,7 +78,7 @@ fn list(shared: &Shared) -> Outcome {
     Ok(out.finish()?)
 }
 
-fn create(shared: &Shared, name: &str) -> Outcome {
+fn create(shared: &GlobalFlags, name: &str) -> Outcome {
     // Settings of keyspaces are the new one's alone; others are the database's.
     let mut options = KeyspaceOptions::default();
     let mut of_database = shared.clone();
@@ -105,7 +105,7 @@ fn create(shared: &Shared, name: &str) -> Outcome {
     told(shared, "created", name)
 }
 
-fn drop_one(shared: &Shared, name: &str, is_insisted: bool) -> Outcome {
+fn drop_one(shared: &GlobalFlags, name: &str, is_insisted: bool) -> Outcome {
     let mut of_name = shared.clone();
     name.clone_into(&mut of_name.keyspace);
     let opened = open::for_changing(&of_name)?;
@@ -122,7 +122,7 @@ fn drop_one(shared: &Shared, name: &str, is_insisted: bool) -> Outcome {
     told(shared, "dropped", name)
 }
 
-fn told(shared: &Shared, done: &str, name: &str) -> Outcome {
+fn told(shared: &GlobalFlags, done: &str, name: &str) -> Outcome {
     if !shared.json {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::commands::write::Survives;
 use crate::fail::{Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::interrupt::Interrupt;
 use crate::load::feed::{Cut, Feed, Input, OnError, Settings, Tally};
 use crate::load::parser::{InputFormat, Parser, Wishes};
@@ -85,7 +85,7 @@ fn batch_bytes(text: &str) -> Result<usize, String> {
 }
 
 /// Loads every file in turn.
-pub fn load(shared: &Shared, args: &Load) -> Outcome {
+pub fn load(shared: &GlobalFlags, args: &Load) -> Outcome {
     let wishes = Wishes {
         format: args.format,
         key_field: args.key_field.clone(),
@@ -201,7 +201,7 @@ fn choose(wishes: &Wishes, source: &mut Source) -> Outcome<Parser> {
     })
 }
 
-fn report(shared: &Shared, tally: &Tally, took: Duration) -> Outcome {
+fn report(shared: &GlobalFlags, tally: &Tally, took: Duration) -> Outcome {
     let hidden = tally.malformed - tally.shown.len() as u64;
     if hidden > 0 {
         let hidden = quantity::counted(hidden, "malformed record");

@@ -7,7 +7,7 @@ use esker::{Db, Keyspace};
 use serde_json::{Map, Value, json};
 
 use crate::fail::{Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::open;
 use crate::out::{Out, Side, Table};
 use crate::picture::map::{FileBox, KeyspaceMap, RunRow};
@@ -31,7 +31,7 @@ pub struct Stats {
 }
 
 /// Prints the statistics.
-pub fn stats(shared: &Shared, args: &Stats) -> Outcome {
+pub fn stats(shared: &GlobalFlags, args: &Stats) -> Outcome {
     let db = open::database_for_reading(shared)?;
     let stats = db.stats();
     let mut out = Out::lock();
@@ -185,7 +185,7 @@ pub struct Levels {
 }
 
 /// Prints the levels and writes the pictures asked for.
-pub fn levels(shared: &Shared, args: &Levels) -> Outcome {
+pub fn levels(shared: &GlobalFlags, args: &Levels) -> Outcome {
     let db = open::database_for_reading(shared)?;
     let maps = maps(&db);
     if let Some(path) = &args.html {
@@ -291,7 +291,7 @@ fn map(keyspace: &Keyspace) -> KeyspaceMap {
     }
 }
 
-fn map_to_json(shared: &Shared, map: &KeyspaceMap) -> Value {
+fn map_to_json(shared: &GlobalFlags, map: &KeyspaceMap) -> Value {
     let format = shared.key_format();
     let file = |file: &FileBox| {
         json!({

@@ -6,7 +6,7 @@ use esker::{Bytes, Iter};
 use serde_json::json;
 
 use crate::fail::{Code, Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::json;
 use crate::open::{self, Bounds, Opened};
 use crate::out::Out;
@@ -41,7 +41,7 @@ pub struct Get {
 }
 
 /// Prints the values, or exits with 3 where a key is not there.
-pub fn get(shared: &Shared, args: &Get) -> Outcome {
+pub fn get(shared: &GlobalFlags, args: &Get) -> Outcome {
     let words = args.key.iter();
     let keys: Vec<Vec<u8>> = words
         .map(|word| open::key(shared, word))
@@ -86,7 +86,7 @@ pub fn get(shared: &Shared, args: &Get) -> Outcome {
     missing.map_or(Ok(()), Err)
 }
 
-fn heading(out: &mut Out, shared: &Shared, key: &[u8], count: usize) -> Outcome {
+fn heading(out: &mut Out, shared: &GlobalFlags, key: &[u8], count: usize) -> Outcome {
     if count > 1 {
         out.raw(shared.key_format().show_field(key).as_bytes())?;
         out.raw(b"\t")?;
@@ -94,7 +94,7 @@ fn heading(out: &mut Out, shared: &Shared, key: &[u8], count: usize) -> Outcome 
     Ok(())
 }
 
-fn show(out: &mut Out, shared: &Shared, args: &Get, value: &[u8]) -> Outcome {
+fn show(out: &mut Out, shared: &GlobalFlags, args: &Get, value: &[u8]) -> Outcome {
     match shared.value_format() {
         Format::Text if !args.raw && Out::is_terminal() => {
             out.text(String::from_utf8_lossy(value))?;
@@ -108,7 +108,7 @@ fn show(out: &mut Out, shared: &Shared, args: &Get, value: &[u8]) -> Outcome {
     Ok(())
 }
 
-fn not_there(shared: &Shared, key: &[u8]) -> Failure {
+fn not_there(shared: &GlobalFlags, key: &[u8]) -> Failure {
     Failure::not_found(format!(
         "there is no key \"{}\" in keyspace \"{}\"; `esker scan` lists those there are",
         shared.key_format().show_field(key),
@@ -130,7 +130,7 @@ pub struct Expiry {
 }
 
 /// Prints expiries, or exits with 3 where a key is not there.
-pub fn expiry(shared: &Shared, args: &Expiry) -> Outcome {
+pub fn expiry(shared: &GlobalFlags, args: &Expiry) -> Outcome {
     let words = args.key.iter();
     let keys: Vec<Vec<u8>> = words
         .map(|word| open::key(shared, word))
@@ -169,7 +169,7 @@ pub struct Keys {
 
 impl Keys {
     /// What they spell; asked before the database is opened, so that a wrong word costs nothing.
-    pub fn parse(&self, shared: &Shared) -> Outcome<Chosen> {
+    pub fn parse(&self, shared: &GlobalFlags) -> Outcome<Chosen> {
         if let Some(prefix) = &self.prefix {
             return Ok(Chosen::Prefix(open::key(shared, prefix)?));
         }
@@ -233,7 +233,7 @@ pub struct Scan {
 }
 
 /// Prints entries.
-pub fn scan(shared: &Shared, args: &Scan) -> Outcome {
+pub fn scan(shared: &GlobalFlags, args: &Scan) -> Outcome {
     let chosen = args.keys.parse(shared)?;
     let opened = open::for_reading(shared)?;
     let mut iter = chosen.iter(&opened)?;
@@ -267,7 +267,7 @@ pub fn scan(shared: &Shared, args: &Scan) -> Outcome {
     Ok(out.finish()?)
 }
 
-fn line(out: &mut Out, shared: &Shared, key: &[u8], value: Option<&Bytes>) -> Outcome {
+fn line(out: &mut Out, shared: &GlobalFlags, key: &[u8], value: Option<&Bytes>) -> Outcome {
     let (keys, values) = (shared.key_format(), shared.value_format());
     if shared.json {
         let key = json::spell(keys, key);
@@ -300,7 +300,7 @@ pub struct Count {
 }
 
 /// Counts entries and the bytes of their keys.
-pub fn count(shared: &Shared, args: &Count) -> Outcome {
+pub fn count(shared: &GlobalFlags, args: &Count) -> Outcome {
     let chosen = args.keys.parse(shared)?;
     let opened = open::for_reading(shared)?;
     let (mut entries, mut key_bytes) = (0, 0);

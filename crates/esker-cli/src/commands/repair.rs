@@ -7,7 +7,7 @@ use esker::{
 use serde_json::{Value, json};
 
 use crate::fail::{Code, Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::json;
 use crate::open;
 use crate::out::Out;
@@ -38,7 +38,7 @@ pub struct Repair {
 }
 
 /// Repairs, or tells what a repair would do.
-pub fn repair(shared: &Shared, args: &Repair) -> Outcome {
+pub fn repair(shared: &GlobalFlags, args: &Repair) -> Outcome {
     let dir = open::directory(shared)?;
     let options = RepairOptions { dry_run: !args.yes };
     let report = {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::commands::settings_page;
 use crate::fail::{Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::open;
 use crate::out::{Out, Side, Table};
 
@@ -45,7 +45,7 @@ struct Line {
 }
 
 /// Prints the settings.
-pub fn settings(shared: &Shared, args: &Settings) -> Outcome {
+pub fn settings(shared: &GlobalFlags, args: &Settings) -> Outcome {
     let mut lines = match shared.db {
         Some(_) => of_database(shared)?,
         None => of_new_database(shared)?,
@@ -83,7 +83,7 @@ pub fn settings(shared: &Shared, args: &Settings) -> Outcome {
     Ok(out.finish()?)
 }
 
-fn of_database(shared: &Shared) -> Outcome<Vec<Line>> {
+fn of_database(shared: &GlobalFlags) -> Outcome<Vec<Line>> {
     let db = open::database_for_reading(shared)?;
     let known = db.stats().settings.into_iter();
     let lines = known.filter_map(|(name, value, origin)| {
@@ -97,7 +97,7 @@ fn of_database(shared: &Shared) -> Outcome<Vec<Line>> {
     Ok(lines.collect())
 }
 
-fn of_new_database(shared: &Shared) -> Outcome<Vec<Line>> {
+fn of_new_database(shared: &GlobalFlags) -> Outcome<Vec<Line>> {
     let mut pairs = Vec::new();
     for pair in &shared.settings {
         pairs.push(open::pair(pair)?);

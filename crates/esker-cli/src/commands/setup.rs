@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
 
 use crate::fail::{Failure, Outcome};
-use crate::flags::Cli;
 use crate::out::Out;
 
 /// Print completions for a shell
@@ -23,10 +22,10 @@ pub struct Completions {
     shell: Shell,
 }
 
-/// Prints the completions.
-pub fn completions(args: &Completions) -> Outcome {
+/// Prints the completions of the command line `cli`.
+pub fn completions(args: &Completions, cli: &mut Command) -> Outcome {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "esker", &mut text);
+    clap_complete::generate(args.shell, cli, "esker", &mut text);
     let mut out = Out::lock();
     out.raw(&text)?;
     Ok(out.finish()?)
@@ -44,17 +43,16 @@ pub struct Man {
     dir: Option<PathBuf>,
 }
 
-/// Prints or writes manual pages.
-pub fn man(args: &Man) -> Outcome {
+/// Prints or writes manual pages of the command line `cli`.
+pub fn man(args: &Man, cli: Command) -> Outcome {
     let Some(dir) = &args.dir else {
         let mut text = Vec::new();
-        Page::new(Cli::command()).render(&mut text)?;
+        Page::new(cli).render(&mut text)?;
         let mut out = Out::lock();
         out.raw(&text)?;
         return Ok(out.finish()?);
     };
-    let written =
-        fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::command(), dir));
+    let written = fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(cli, dir));
     written.map_err(|error| {
         Failure::system(format!("cannot write pages to {}", dir.display()), &error)
     })

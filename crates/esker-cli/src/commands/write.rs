@@ -11,7 +11,7 @@ use esker::{Durability, WriteOptions};
 use serde_json::json;
 
 use crate::fail::{Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::json;
 use crate::open::{self, Bounds};
 use crate::out::Out;
@@ -67,7 +67,7 @@ pub struct Put {
 }
 
 /// Sets a value.
-pub fn put(shared: &Shared, args: &Put) -> Outcome {
+pub fn put(shared: &GlobalFlags, args: &Put) -> Outcome {
     let key = open::key(shared, &args.key)?;
     let value = match &args.value {
         Some(word) => shared.value_format().parse(word).map_err(|reason| {
@@ -95,7 +95,7 @@ pub fn put(shared: &Shared, args: &Put) -> Outcome {
     Ok(())
 }
 
-fn read_value(shared: &Shared) -> Outcome<Vec<u8>> {
+fn read_value(shared: &GlobalFlags) -> Outcome<Vec<u8>> {
     // The longest spelling, hex, has two characters a byte; one more tells that it is too long.
     let bytes_max = match shared.value_format() {
         Format::Text => VALUE_BYTES_MAX,
@@ -145,7 +145,7 @@ pub struct Merge {
 }
 
 /// Merges an operand.
-pub fn merge(shared: &Shared, args: &Merge) -> Outcome {
+pub fn merge(shared: &GlobalFlags, args: &Merge) -> Outcome {
     let key = open::key(shared, &args.key)?;
     let word = &args.operand;
     let wrong = |reason| Failure::usage(format!("cannot read the operand \"{word}\": {reason}"));
@@ -193,7 +193,7 @@ pub struct Delete {
 }
 
 /// Removes a key or a range of keys.
-pub fn delete(shared: &Shared, args: &Delete) -> Outcome {
+pub fn delete(shared: &GlobalFlags, args: &Delete) -> Outcome {
     let bounds = match (&args.key, &args.prefix) {
         (Some(_), _) => None,
         (None, Some(prefix)) => Some(prefix_bounds(open::key(shared, prefix)?)?),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::json;
 use crate::out::Out;
 use crate::text::Format;
@@ -40,7 +40,7 @@ pub struct Page<'a> {
 
 impl<'a> Page<'a> {
     /// A page for the file at `path`.
-    pub fn new(out: &'a mut Out, shared: &Shared, path: &Path) -> Page<'a> {
+    pub fn new(out: &'a mut Out, shared: &GlobalFlags, path: &Path) -> Page<'a> {
         let name = path.file_name().unwrap_or(path.as_os_str());
         Page {
             out,

@@ -18,7 +18,7 @@ use crate::demo::summary::{self, Sizes};
 use crate::demo::texts::{self, Texts};
 use crate::demo::words;
 use crate::fail::Outcome;
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::out::Out;
 use crate::picture::map::KeyspaceMap;
 use crate::picture::strip;
@@ -46,7 +46,7 @@ pub struct Demo {
 }
 
 /// Plays all acts.
-pub fn demo(shared: &Shared, args: &Demo) -> Outcome {
+pub fn demo(shared: &GlobalFlags, args: &Demo) -> Outcome {
     let began = Instant::now();
     let stage = Stage::set(shared, args.dir.as_deref())?;
     let mut told = Told {

@@ -9,7 +9,7 @@ use esker::Db;
 
 use crate::demo::measure::Timings;
 use crate::fail::{Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::open;
 
 /// Settings of the demo's database, where the user does not say otherwise: small enough that a
@@ -61,13 +61,13 @@ pub struct Stage {
     /// Its directory.
     pub dir: PathBuf,
     /// What every command shares, with the demo's database and settings.
-    pub shared: Shared,
+    pub shared: GlobalFlags,
 }
 
 impl Stage {
     /// An empty directory: the one asked for, else `target/demo` in a workspace, else one for
     /// temporary files. What an earlier demo left there is removed; anything else is refused.
-    pub fn set(shared: &Shared, dir: Option<&Path>) -> Outcome<Stage> {
+    pub fn set(shared: &GlobalFlags, dir: Option<&Path>) -> Outcome<Stage> {
         let dir = dir.map_or_else(usual_dir, Path::to_path_buf);
         clear(&dir)?;
         let mut shared = shared.clone();

@@ -7,7 +7,7 @@ use esker::{Durability, WriteOptions};
 
 use crate::demo::ledger;
 use crate::fail::{Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::open;
 
 /// The keyspace of the ledger.
@@ -25,7 +25,7 @@ pub struct DemoWriter {
 }
 
 /// Writes batches; after each commit its number goes to standard output, 8 bytes little-endian.
-pub fn demo_writer(shared: &Shared, args: &DemoWriter) -> Outcome {
+pub fn demo_writer(shared: &GlobalFlags, args: &DemoWriter) -> Outcome {
     let db = open::builder(shared)?.create_if_missing(false).open()?;
     let ledger = db.keyspace(KEYSPACE)?;
     let options = WriteOptions {

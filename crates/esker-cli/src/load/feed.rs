@@ -9,11 +9,11 @@ use crate::fail::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::load::entry::{Entry, Found};
 use crate::load::parser::Parser;
-use crate::load::record::Malformed;
-use crate::load::source::Source;
 use crate::load::whole::Head;
 use crate::open::Opened;
 use crate::progress::Bar;
+use esker_bench::text::record::Malformed;
+use esker_bench::text::source::Source;
 
 /// Malformed records that are kept to be shown: enough to see a pattern.
 const SHOWN_MAX: usize = 10;

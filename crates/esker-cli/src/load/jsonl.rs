@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use crate::json;
 use crate::load::entry::{Entry, Found, Parsed};
-use crate::load::lines::{Line, Lines, LongLine};
 use crate::load::long_json::{LongJson, LongStrings, marked};
-use crate::load::record::Malformed;
 use crate::load::whole::END;
 use crate::text::Format;
+use esker_bench::text::lines::{Line, Lines, LongLine};
+use esker_bench::text::record::Malformed;
 
 /// What of an object is the key, and what the value.
 #[derive(Clone, Debug, PartialEq, Eq)]

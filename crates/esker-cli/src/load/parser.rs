@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::load::entry::{Found, Parsed};
 use crate::load::jsonl::{self, Shape};
-use crate::load::lines::Lines;
-use crate::load::record;
-use crate::load::snap;
 use crate::load::tsv::{self, Spelling};
 use crate::text::Format;
+use esker_bench::text::lines::Lines;
+use esker_bench::text::record;
+use esker_bench::text::snap;
 
 /// The format of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

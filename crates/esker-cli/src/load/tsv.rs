@@ -3,9 +3,9 @@
 use std::io;
 
 use crate::load::field::{Coding, Field};
-use crate::load::lines::{Line, Lines, LongLine};
-use crate::load::record::{Parsed, Record, malformed};
 use crate::text::Format;
+use esker_bench::text::lines::{Line, Lines, LongLine};
+use esker_bench::text::record::{Parsed, Record, malformed};
 
 /// How the two fields are spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::io;
 use esker::base::types::limits::KEYSPACE_COUNT_MAX;
 use serde_json::{Map, Value, json};
 
-use crate::load::lines::{Line, Lines, LongLine};
+use esker_bench::text::lines::{Line, Lines, LongLine};
 
 /// The field by which the first line is known; its value is the version of the format.
 const HEAD: &str = "esker_dump";
