@@ -32,7 +32,7 @@ impl Engine for Fjall {
     }
 
     fn version(&self) -> String {
-        crate::engines::roster::locked_version("fjall")
+        crate::engines::lockfile::locked_version("fjall")
     }
 
     fn is_there(&self, dir: &Path) -> bool {

@@ -4,6 +4,8 @@
 //! less or more than was asked. Nothing here knows a workload.
 
 pub mod sheet;
+#[cfg(any(feature = "fjall", feature = "redb", feature = "rocksdb"))]
+pub mod lockfile;
 #[cfg(any(
     feature = "fjall",
     feature = "leveldb",

@@ -37,7 +37,7 @@ impl Engine for Redb {
     }
 
     fn version(&self) -> String {
-        crate::engines::roster::locked_version("redb")
+        crate::engines::lockfile::locked_version("redb")
     }
 
     fn is_there(&self, dir: &Path) -> bool {

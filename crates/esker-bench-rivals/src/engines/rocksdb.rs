@@ -11,8 +11,8 @@ use esker_bench::target::counters::Counters;
 use esker_bench::target::settings::StoreSettings;
 use esker_bench::target::store::{Batch, Cursor, Engine, Opened, Store, WriteHow};
 
+use crate::engines::lockfile::locked_version;
 use crate::engines::rocksdb_options::{Translated, translate};
-use crate::engines::roster::locked_version;
 use crate::engines::sheet::Sheet;
 
 /// RocksDB.

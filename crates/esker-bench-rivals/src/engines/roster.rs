@@ -73,12 +73,3 @@ fn unknown(word: &str) -> Failure {
     let all = ALL.join(", ");
     Failure::usage(format!("there is no engine `{word}`; there is {all}"))
 }
-
-/// The version of a crate as our own lock file has it.
-pub fn locked_version(name: &str) -> String {
-    let lock = include_str!("../../Cargo.lock");
-    let heading = format!("name = \"{name}\"\nversion = \"");
-    let found = lock.split_once(&heading).map(|(_, rest)| rest);
-    let version = found.and_then(|rest| rest.split('"').next());
-    version.unwrap_or("unknown").to_owned()
-}
