@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::Fault;
+use crate::fault::Fault;
 
 /// Removes a directory that an earlier run may have left.
 pub fn clear(dir: &Path) -> Result<(), Fault> {

@@ -2,7 +2,7 @@
 
 use esker_bench::make::values::{ValueSize, Values};
 
-use crate::Fault;
+use crate::fault::Fault;
 
 /// Bytes of a key.
 pub const KEY_BYTES: usize = 16;

@@ -10,6 +10,7 @@
     reason = "a measuring program stands in the real world"
 )]
 
+mod fault;
 mod settings;
 mod load;
 mod leavings;
@@ -19,9 +20,6 @@ mod opening;
 use std::process::ExitCode;
 
 use crate::settings::Settings;
-
-/// What the engine, a file or a wrong argument has to say when it fails.
-pub type Fault = Box<dyn std::error::Error>;
 
 const USAGE: &str = "usage: footprint memory|opening [--keys N] [--rounds N] [--limit-mib N] \
     [--esker NAME=VALUE] [--dir PATH]";

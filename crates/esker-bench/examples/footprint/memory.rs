@@ -4,7 +4,7 @@ use esker::Db;
 use esker_bench::make::random::Random;
 use esker_bench::measure::process::{Resident, forget_peak};
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::leavings::clear;
 use crate::load::{KEY_BYTES, key, values};
 use crate::settings::Settings;

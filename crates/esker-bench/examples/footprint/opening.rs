@@ -6,7 +6,7 @@ use std::time::Instant;
 use esker::Db;
 use esker_bench::make::random::Random;
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::leavings::{clear, directory_bytes};
 use crate::load::{key, values};
 use crate::settings::Settings;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use esker::{Builder, Db};
 
-use crate::Fault;
+use crate::fault::Fault;
 
 /// What Esker is given, and how much of it runs.
 #[derive(Clone, Debug)]

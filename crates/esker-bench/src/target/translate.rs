@@ -196,24 +196,28 @@ fn files(settings: &StoreSettings, sheet: &mut Sheet) {
         None => {}
     }
     if let Some(merge) = settings.merge {
-        let name = match merge {
-            Merge::Add => "uint64add",
-            Merge::Max => "uint64max",
-            Merge::Append => "append",
-            Merge::Xor => "bytesxor",
-            Merge::Put => "put",
-            // The engine has none such: it is handed over as a user's own.
-            Merge::SortList => "sortlist",
-        };
-        match merge {
-            Merge::SortList => sheet.matched.push(Matched {
-                wish: "merge".into(),
-                wished: name.into(),
-                given: format!("{name}, as a user's own operator"),
-                note: String::new(),
-            }),
-            _ => sheet.given("merge", name, "merge_operator", name.into()),
-        }
+        merges(merge, sheet);
+    }
+}
+
+fn merges(merge: Merge, sheet: &mut Sheet) {
+    let name = match merge {
+        Merge::Add => "uint64add",
+        Merge::Max => "uint64max",
+        Merge::Append => "append",
+        Merge::Xor => "bytesxor",
+        Merge::Put => "put",
+        // The engine has none such: it is handed over as a user's own.
+        Merge::SortList => "sortlist",
+    };
+    match merge {
+        Merge::SortList => sheet.matched.push(Matched {
+            wish: "merge".into(),
+            wished: name.into(),
+            given: format!("{name}, as a user's own operator"),
+            note: String::new(),
+        }),
+        _ => sheet.given("merge", name, "merge_operator", name.into()),
     }
 }
 
