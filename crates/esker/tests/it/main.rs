@@ -3,7 +3,6 @@
 #![allow(clippy::disallowed_methods, reason = "a test stands in the real world")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod floors;
 mod scripts;
 mod bad_input;
 mod basics;

@@ -10,8 +10,10 @@ pub struct Declared {
     pub name: String,
     /// Files it may live in, from the root of the workspace; one of them exists.
     pub candidates: Vec<String>,
-    /// True if it stands under `#[cfg(test)]`.
+    /// True if it is test code, by its file or by `#[cfg(test)]`.
     pub is_test: bool,
+    /// True if it stands under `#[cfg(test)]`.
+    pub is_behind_test: bool,
 }
 
 /// The modules that `source` declares; `is_root` tells whether it is the root file of a target.
@@ -36,6 +38,7 @@ pub fn declared(source: &Source, is_root: bool) -> Vec<Declared> {
                 name,
                 candidates,
                 is_test: source.is_test_at(start),
+                is_behind_test: source.is_behind_test(start),
             });
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::tidy::finding::Finding;
 use crate::tidy::tree::Tree;
-use crate::tidy::{arrows, dead, doors, names, rooms, shape, text};
+use crate::tidy::{arrows, dead, doors, floors, names, rooms, shape, text};
 
 /// Everything `tidy` has to say about the workspace at `root`, in order of path and line.
 ///
@@ -25,6 +25,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         rooms::check,
         doors::check,
         dead::check,
+        floors::check,
         arrows::check,
     ];
     let mut findings: Vec<Finding> = checks.iter().flat_map(|check| check(tree)).collect();

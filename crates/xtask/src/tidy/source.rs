@@ -40,11 +40,13 @@ impl Source {
 
     /// True if the byte at `offset` is test code, by its file or by `#[cfg(test)]`.
     pub fn is_test_at(&self, offset: usize) -> bool {
-        self.is_test
-            || self
-                .test_spans
-                .iter()
-                .any(|span| span.0 <= offset && offset <= span.1)
+        self.is_test || self.is_behind_test(offset)
+    }
+
+    /// True if the byte at `offset` stands under `#[cfg(test)]`, whatever the file is.
+    pub fn is_behind_test(&self, offset: usize) -> bool {
+        let mut spans = self.test_spans.iter();
+        spans.any(|span| span.0 <= offset && offset <= span.1)
     }
 
     /// The last part of the path.

@@ -21,7 +21,8 @@ pub struct Tree {
     pub documents: BTreeMap<String, String>,
 }
 
-/// Folders that hold nothing written by hand. Hidden folders are passed over too.
+/// Folders that hold nothing written by hand, unless they lie below a `src`. Hidden folders are
+/// passed over too.
 const NOT_OURS: [&str; 4] = ["target", "corpus", "artifacts", "node_modules"];
 
 impl Tree {
@@ -131,7 +132,8 @@ fn walk(root: &Path, inner: &str, files: &mut Vec<(String, String)>) -> io::Resu
     for item in std::fs::read_dir(&at).map_err(name_it)? {
         let item = item.map_err(name_it)?;
         let name = item.file_name().to_string_lossy().into_owned();
-        if name.starts_with('.') || NOT_OURS.contains(&name.as_str()) {
+        let is_module = inner.split('/').any(|part| part == "src");
+        if name.starts_with('.') || (NOT_OURS.contains(&name.as_str()) && !is_module) {
             continue;
         }
         let path = modules::join(inner, &name);

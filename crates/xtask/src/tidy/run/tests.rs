@@ -20,11 +20,15 @@ fn every_check_is_run() {
     let findings = check(&planted(&[
         (
             "crates/esker/src/lib.rs",
-            "//! A.\n\nmod util;\nuse crate::env::real::fs;\n",
+            "//! A.\n\nmod early;\nmod util;\nuse crate::env::real::fs;\n",
         ),
         (
             "crates/esker/src/util.rs",
             "//! no sentence\n\nfn a() { unsafe { b() } }\n",
+        ),
+        (
+            "crates/esker/src/early.rs",
+            "//! Early.\n\nuse crate::util::a;\n",
         ),
         ("crates/esker/src/lost.rs", "//! Lost.\n"),
         ("crates/esker/src/a/mod.rs", "//! A.\n\nfn logic() {}\n"),
@@ -37,7 +41,8 @@ fn every_check_is_run() {
     let starts = [
         "crates/esker/src/a/mod.rs:1: dead file: ",
         "crates/esker/src/a/mod.rs:3: facade: ",
-        "crates/esker/src/lib.rs:4: door: ",
+        "crates/esker/src/early.rs:3: floor: ",
+        "crates/esker/src/lib.rs:5: door: ",
         "crates/esker/src/lost.rs:1: dead file: ",
         "crates/esker/src/util.rs:1: caption: ",
         "crates/esker/src/util.rs:1: empty name: ",

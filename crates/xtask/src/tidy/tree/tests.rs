@@ -45,3 +45,13 @@ fn roots_are_where_cargo_looks() {
         wanted.map(|local| format!("crates/esker/{local}"))
     );
 }
+
+#[test]
+fn a_module_may_be_called_as_what_cargo_builds_into() {
+    // `target` beside a manifest is passed over; `target` below `src` is code, and was once missed.
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let tree = Tree::read(&root).expect("the workspace can be read");
+    let has = |start: &str| tree.paths.iter().any(|path| path.starts_with(start));
+    assert!(has("crates/esker-bench/src/target/"));
+    assert!(!has("target/"));
+}
