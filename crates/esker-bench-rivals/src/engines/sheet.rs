@@ -75,7 +75,6 @@ fn merge_text(merge: Merge) -> &'static str {
         Merge::Append => "append",
         Merge::Xor => "xor",
         Merge::Put => "put",
-        Merge::SortList => "sortlist",
     }
 }
 

@@ -1,9 +1,6 @@
 //! The command line of db_bench: every flag once, and the two ways of spelling them.
 
 pub mod flag;
-pub mod catalog_engine;
-pub mod catalog_rocksdb;
-pub mod catalog_mixed;
 pub mod catalog;
 pub mod nearest;
 pub mod given;

@@ -2,17 +2,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use esker::store::names::FileName;
-use esker::{Db, DbCursor, Durability, Keyspace, MergeRule, Stats, WriteBatch, WriteOptions};
+use esker::{Db, DbCursor, Durability, Keyspace, Stats, WriteBatch, WriteOptions};
 
 use crate::fail::{Failure, Outcome};
 use crate::target::counters::{Counters, LevelShape};
 use crate::target::division::division;
-use crate::target::settings::{Merge, StoreSettings};
-use crate::target::sort_list::SortList;
+use crate::target::settings::StoreSettings;
 use crate::target::store::{Batch, Cursor, Engine, Opened, Store, WriteHow};
 use crate::target::translate::translate;
 
@@ -45,9 +43,6 @@ impl Engine for Esker {
         let mut builder = Db::builder(dir);
         for (name, text) in &pairs {
             builder = builder.set(name, text)?;
-        }
-        if settings.merge == Some(Merge::SortList) {
-            builder = builder.merge_operator(MergeRule(Arc::new(SortList)));
         }
         let db = builder.open()?;
         let ways = Ways::new(&db);

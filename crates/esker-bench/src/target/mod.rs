@@ -9,6 +9,5 @@ pub mod store;
 pub mod closed;
 pub mod marker;
 pub mod translate;
-pub mod sort_list;
 pub mod division;
 pub mod embedded;

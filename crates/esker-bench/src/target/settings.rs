@@ -40,8 +40,6 @@ pub enum Merge {
     Xor,
     /// The operand is the value.
     Put,
-    /// Merges two lists of numbers in order, each number a text, commas between them.
-    SortList,
 }
 
 /// What an engine is told, in the words of no engine. `None` leaves the engine its own default.

@@ -207,18 +207,8 @@ fn merges(merge: Merge, sheet: &mut Sheet) {
         Merge::Append => "append",
         Merge::Xor => "bytesxor",
         Merge::Put => "put",
-        // The engine has none such: it is handed over as a user's own.
-        Merge::SortList => "sortlist",
     };
-    match merge {
-        Merge::SortList => sheet.matched.push(Matched {
-            wish: "merge".into(),
-            wished: name.into(),
-            given: format!("{name}, as a user's own operator"),
-            note: String::new(),
-        }),
-        _ => sheet.given("merge", name, "merge_operator", name.into()),
-    }
+    sheet.given("merge", name, "merge_operator", name.into());
 }
 
 fn levels(settings: &StoreSettings, sheet: &mut Sheet) {

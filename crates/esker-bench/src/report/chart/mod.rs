@@ -1,4 +1,4 @@
-//! Drawings in SVG: bars of ratios, dots of rates, tails, rates over time, growth.
+//! Drawings in SVG: bars of ratios, dots of rates.
 //!
 //! Law: a drawing is plain shapes and text with classes; only `style` knows a colour, so that the
 //! same drawing serves light and dark, page, file and PNG. Every text is escaped in `paint`.
@@ -7,8 +7,5 @@ pub mod style;
 pub mod scale;
 pub mod paint;
 pub mod rows;
-pub mod lines;
-pub mod curves;
-pub mod trails;
 pub mod main_chart;
 pub mod png;

@@ -25,15 +25,6 @@ svg .base{stroke:var(--soft);stroke-width:1;fill:none}\
 svg .ours{fill:var(--accent)}\
 svg .theirs{fill:var(--mute)}\
 svg .whisker{stroke:var(--ink);stroke-width:1.2;fill:none}\
-svg .ours-line{stroke:var(--accent);stroke-width:2.2;fill:none;stroke-linejoin:round}\
-svg .theirs-line{stroke:var(--mute);stroke-width:1.6;fill:none;stroke-linejoin:round}\
-svg .faint{stroke-dasharray:2 3;stroke-width:1.4}\
-svg .dash-1{stroke-dasharray:7 3}\
-svg .dash-2{stroke-dasharray:3 2}\
-svg .dash-3{stroke-dasharray:9 3 2 3}\
-svg .dash-4{stroke-dasharray:1 2}\
-svg .stall{fill:var(--mark);fill-opacity:.16}\
-svg .stall-edge{fill:var(--mark)}\
 svg .paper{fill:var(--paper)}";
 
 /// The style of a page and of all drawings in it: light or dark as the reader's system is.

@@ -1,9 +1,6 @@
-//! The section of latencies: whole distributions as curves, and their percentiles as numbers.
+//! The section of latencies: the percentiles of every kind of operation.
 
-use crate::report::chart::curves;
-use crate::report::chart::lines::HEIGHT;
-use crate::report::chart::paint::Drawing;
-use crate::report::page::markup::{Table, WIDE, both_widths, folded, note};
+use crate::report::page::markup::{Table, note};
 use crate::report::page::shell::Section;
 use crate::report::quantity;
 use crate::report::study::rounds::{Study, Workload};
@@ -18,41 +15,26 @@ const SHARES: [(&str, f64); 5] = [
     ("p99.99", 0.9999),
 ];
 
-const EXPLAINED: &str = "How long operations took, all rounds together. From left to right ever \
-    fewer operations are slower: behind p99.9 one of a thousand. Both scales go by factors of \
-    ten. In an open loop times count from when an operation was due.";
+const EXPLAINED: &str = "How long operations took, all rounds together: behind p99.9 one of a \
+    thousand is slower. In an open loop times count from when an operation was due. A dash: too \
+    few operations to tell.";
 
 /// The section; empty if nothing was timed.
 pub fn section(study: &Study<'_>) -> Section {
     let shares = SHARES.iter().map(|(name, _)| *name);
     let heads = ["workload", "engine", "count"].into_iter();
     let mut table = Table::new(heads.chain(shares).chain(["max"]));
-    let mut drawings = String::new();
     for workload in &study.workloads {
         for (title, tails) in tails_of(workload) {
             for one in &tails {
                 table.row(row(&title, study, one));
             }
-            let Some(field) = curves::tails(&title, &study.seats, &tails) else {
-                continue;
-            };
-            let label = format!("Latency of {title} over percentiles");
-            drawings += &both_widths(WIDE, &label, |width| {
-                let mut drawing = Drawing::new();
-                field.draw(&mut drawing, width);
-                (drawing, HEIGHT)
-            });
         }
     }
-    if drawings.is_empty() {
-        return Section::new("Latency", String::new());
+    match table.is_empty() {
+        true => Section::new("Latency", String::new()),
+        false => Section::new("Latency", note(EXPLAINED) + &table.html()),
     }
-    let body = format!(
-        "{}<div class=\"pair\">{drawings}</div>\n{}",
-        note(EXPLAINED),
-        folded("All percentiles", &table.html())
-    );
-    Section::new("Latency", body)
 }
 
 /// The tails of every kind of operation of a workload, each with what it is called.

@@ -8,7 +8,6 @@ pub mod shell;
 pub mod goals;
 pub mod speed;
 pub mod latency;
-pub mod courses;
 pub mod costs;
 pub mod limits;
 pub mod figures;

@@ -1,10 +1,10 @@
 //! The section of history: how each ratio went from one comparison to the next.
 
-use crate::report::chart::trails::{draw, height};
 use crate::report::date;
 use crate::report::history::Past;
-use crate::report::page::markup::{WIDE, both_widths, note};
+use crate::report::page::markup::{Table, note};
 use crate::report::page::shell::Section;
+use crate::report::quantity;
 use crate::report::record::Record;
 use crate::report::study::past::trails;
 
@@ -18,23 +18,28 @@ pub fn section(record: &Record) -> Section {
     };
     let told = format!(
         "Operations a second to those of the best other log-structured engine in the same run, \
-         over {} runs, from {} to {}. Scales go by factors and are the same for all; the grey \
-         line is 1. Machines and other work on them differ from run to run, and so do ratios: \
-         look at what stays.",
+         over {} runs, from {} to {}. Machines and other work on them differ from run to run, and \
+         so do ratios: look at what stays.",
         record.history.len(),
         run_text(first),
         run_text(last)
     );
-    // Two columns where there is room.
-    let half = trails.len().div_ceil(2);
-    let drawings = trails.chunks(half).map(|column| {
-        both_widths(WIDE, "Ratios from run to run", |width| {
-            (draw(column, width), height(column))
-        })
-    });
-    let drawings: String = drawings.collect();
-    let body = format!("{}<div class=\"pair\">{drawings}</div>\n", note(&told));
-    Section::new("History", body)
+    let mut table = Table::new(["workload", "runs", "first", "least", "most", "last"]);
+    for trail in &trails {
+        let ratios = || trail.points.iter().map(|point| point.1);
+        let (first, last) = trail.ends().unwrap_or((f64::NAN, f64::NAN));
+        let (least, most) = (ratios().reduce(f64::min), ratios().reduce(f64::max));
+        let ratio = |ratio: Option<f64>| quantity::ratio(ratio.unwrap_or(f64::NAN));
+        table.row([
+            trail.label.clone(),
+            trail.points.len().to_string(),
+            ratio(Some(first)),
+            ratio(least),
+            ratio(most),
+            ratio(Some(last)),
+        ]);
+    }
+    Section::new("History", note(&told) + &table.html())
 }
 
 fn run_text(run: &Past) -> String {

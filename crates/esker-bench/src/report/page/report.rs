@@ -5,9 +5,7 @@ use crate::report::chart::main_chart::rounds_text;
 use crate::report::chart::paint::escape;
 use crate::report::date;
 use crate::report::page::shell::{Section, page};
-use crate::report::page::{
-    conditions, costs, courses, figures, goals, latency, limits, past, speed,
-};
+use crate::report::page::{conditions, costs, figures, goals, latency, limits, past, speed};
 use crate::report::quantity;
 use crate::report::record::Record;
 use crate::report::study::ratios::{Ratio, duels};
@@ -136,9 +134,6 @@ pub fn sections(study: &Study<'_>) -> Vec<Section> {
         speed::section(study),
         goals::section(study.record),
         latency::section(study),
-        courses::over_time(study),
-        courses::over_size(study),
-        courses::over_memory(study),
         costs::section(study),
         limits::section(study),
         figures::section(study),

@@ -15,7 +15,6 @@ use crate::run::live::Live;
 use crate::scenario::db_bench::operation::{Count, Does, Operation};
 use crate::scenario::db_bench::rocksdb_stats;
 use crate::scenario::db_bench::setup::Setup;
-use crate::scenario::db_bench::time_series::TIME_SERIES;
 use crate::scenario::db_bench::work::{Bench, Numbers};
 use crate::target::counters::Counters;
 use crate::target::store::Store;
@@ -94,11 +93,10 @@ pub struct Listeners<'a, 'b> {
 pub fn thread_count(operation: &Operation, setup: &Setup) -> u64 {
     let threads = setup.given.count("threads");
     match operation.does {
-        Does::Work { .. } if operation.name == TIME_SERIES => threads,
         Does::Work {
             beside: Some(_), ..
         } => threads + 1,
-        Does::Work { .. } if matches!(operation.name, "filluniquerandom" | "readtocache") => 1,
+        Does::Work { .. } if operation.name == "filluniquerandom" => 1,
         _ => threads,
     }
 }
@@ -127,11 +125,6 @@ pub fn run(
         _ => (None, false, 0),
     };
     let threads = usize::try_from(thread_count(operation, setup)).expect("at most 4097");
-    // One of its threads writes; all others read, or delete, until it is done.
-    let background = match operation.name {
-        TIME_SERIES => threads - 1,
-        _ => background,
-    };
     let duration = given.count("duration");
     let is_timed_out = is_by_time && duration > 0;
     let rate = rate(operation, setup, threads);

@@ -11,7 +11,6 @@ use crate::report::machine::{Machine, commit};
 use crate::report::record::{FORMAT, Record, VERSION};
 use crate::scenario::db_bench::default_list::default_list;
 use crate::scenario::db_bench::list::{OPERATIONS, find};
-use crate::scenario::db_bench::repeats;
 use crate::scenario::db_bench::setup::Setup;
 use crate::target::marker;
 use crate::target::settings::Matched;
@@ -32,8 +31,7 @@ pub fn names(setup: &Setup) -> Vec<String> {
 
 /// Refuses unknown benchmarks, and merges without an operator, before anything is touched.
 pub fn check_names(setup: &Setup, names: &[String]) -> Outcome {
-    for text in names {
-        let name = repeats::parse(text).map_or(text.as_str(), |repeated| repeated.name);
+    for name in names {
         let Some(operation) = find(name) else {
             let near = nearest(name, OPERATIONS.iter().map(|operation| operation.name));
             let advice = match near {

@@ -48,10 +48,6 @@ pub enum Does {
     Property(&'static str),
     /// Counters begin anew.
     ResetStats,
-    /// Nothing, for this reason: the engine has nothing of the kind.
-    Missing(&'static str),
-    /// Nothing but this line on standard error.
-    Remark(&'static str),
 }
 
 /// A benchmark by name.

@@ -107,14 +107,6 @@ pub fn backward(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     walk(bench, lane, BACKWARD)
 }
 
-/// The thread that scans while others read.
-pub fn scan_beside(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    while lane.go() {
-        walk(bench, lane, FORWARD)?;
-    }
-    Ok(())
-}
-
 /// Where a walk begins, and how it goes on.
 #[derive(Clone, Copy)]
 struct Direction {
@@ -247,60 +239,5 @@ pub fn multi_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     }
     let (found, read) = (lane.counted(FOUND), lane.counted(TRIED));
     lane.say(format!("({found} of {read} found)"));
-    Ok(())
-}
-
-/// Gets every key once, in order.
-pub fn to_cache(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    let mut hands = bench.hands(lane);
-    while lane.done() < bench.numbers.num && lane.go() {
-        let number = lane.done();
-        hands.make_key(number);
-        if let Some(bytes) = hands.get(number)? {
-            lane.count(FOUND, 1);
-            lane.add_bytes(hands.key.len() as u64 + bytes);
-        }
-        lane.count(TRIED, 1);
-        lane.finish(READ, 1);
-    }
-    say_found(bench, lane);
-    Ok(())
-}
-
-/// Entries of a range where `--seek_nexts` does not say, as RocksDB has it.
-const RANGE_ENTRIES: u64 = 50;
-
-/// Walks over several ranges with a gap between each two; all of them are one operation.
-pub fn multi_scan(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    let given = &bench.setup.given;
-    let mut hands = bench.hands(lane);
-    let (ranges, stride) = (
-        given.count("multiscan_size"),
-        given.count("multiscan_stride"),
-    );
-    let entries = match given.count("seek_nexts") {
-        0 => RANGE_ENTRIES,
-        nexts => nexts,
-    };
-    let all = (entries + stride).saturating_mul(ranges);
-    let starts = bench.numbers.num.saturating_sub(all).max(1);
-    let mut end = Vec::new();
-    while lane.go() {
-        let mut start = hands.dice.below(starts);
-        let mut cursor = bench.store.cursor()?;
-        for _ in 0..ranges {
-            hands.make_key(start + entries);
-            std::mem::swap(&mut end, &mut hands.key);
-            hands.make_key(start);
-            let mut is_there = cursor.seek(&hands.key)?;
-            while is_there && cursor.key() < &end[..] {
-                lane.add_bytes((cursor.key().len() + cursor.value().len()) as u64);
-                is_there = cursor.next()?;
-            }
-            start += entries + stride;
-        }
-        lane.finish(SEEK, 1);
-    }
-    lane.say(format!("(multscans:{})", lane.done()));
     Ok(())
 }

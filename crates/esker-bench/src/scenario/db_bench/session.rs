@@ -1,7 +1,6 @@
 //! One command line from its first benchmark to its last.
 
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use crate::console::Console;
@@ -17,9 +16,7 @@ use crate::scenario::db_bench::list::find;
 use crate::scenario::db_bench::measure_one::{self, Listeners, ReportFile, thread_count};
 use crate::scenario::db_bench::opening::{check_names, names, notes, open, prepare, record};
 use crate::scenario::db_bench::operation::{Count, Does, Operation};
-use crate::scenario::db_bench::repeats::{self, Repeated, Repeats};
 use crate::scenario::db_bench::setup::Setup;
-use crate::scenario::db_bench::time_series::TIME_SERIES;
 use crate::scenario::db_bench::work::{Bench, KINDS, Numbers, OP, told};
 use crate::scenario::db_bench::{header, rocksdb_stats};
 use crate::target::closed::Closed;
@@ -96,24 +93,15 @@ pub fn run(
 }
 
 impl Session<'_, '_> {
-    /// One entry of the list, with its repeats.
-    fn entry(&mut self, text: &str) -> Outcome {
+    /// One entry of the list.
+    fn entry(&mut self, name: &str) -> Outcome {
         let dialect = self.setup.dialect();
-        let repeated = match dialect {
-            Dialect::RocksDb => repeats::parse(text),
-            _ => Some(Repeated {
-                name: text,
-                warm_ups: 0,
-                runs: 1,
-            }),
-        };
         let is_strict = self.setup.given.is_given("compat");
-        let found = repeated.as_ref().and_then(|one| find(one.name));
-        let found = found.filter(|one| !is_strict || one.is_known_to(dialect));
-        let (Some(repeated), Some(operation)) = (repeated, found) else {
+        let found = find(name).filter(|one| !is_strict || one.is_known_to(dialect));
+        let Some(operation) = found else {
             self.console
                 .err
-                .line(&format!("unknown benchmark '{text}'"))?;
+                .line(&format!("unknown benchmark '{name}'"))?;
             return match dialect {
                 Dialect::LevelDb => Ok(()),
                 _ => Err(Failure::silent(1)),
@@ -138,52 +126,26 @@ impl Session<'_, '_> {
         if dialect == Dialect::RocksDb {
             self.print(&format!("DB path: [{}]\n", self.setup.dir.display()))?;
         }
-        self.repeat(operation, &repeated)
+        self.once(operation)
     }
 
-    fn repeat(&mut self, operation: &Operation, repeated: &Repeated<'_>) -> Outcome {
-        for _ in 0..repeated.warm_ups {
-            self.once(operation, None)?;
-        }
-        let is_interval_only = self.setup.given.is("confidence_interval_only");
-        let mut all = Repeats::default();
-        for round in 0..repeated.runs {
-            let line = self.once(operation, Some(round))?;
-            let told = line.and_then(|line| all.add(&line, is_interval_only));
-            if let Some(text) = told {
-                self.print(&text)?;
-            }
-        }
-        self.print(&all.end(operation.name, is_interval_only))
-    }
-
-    /// One run; gives its line if it has one. A warm-up has no round and leaves nothing.
-    fn once(&mut self, operation: &Operation, round: Option<u32>) -> Outcome<Option<ResultLine>> {
+    fn once(&mut self, operation: &Operation) -> Outcome {
         match operation.does {
-            Does::Property(name) => self.property(name).map(|()| None),
-            Does::Missing(why) => {
-                let name = operation.name;
-                self.print(&format!("{name:<12} : skipped ({why})\n"))?;
-                Ok(None)
-            }
-            Does::Remark(text) => {
-                self.console.err.line(text)?;
-                Ok(None)
-            }
+            Does::Property(name) => self.property(name),
             Does::ResetStats => {
                 self.baseline = (Instant::now(), self.store.counters());
-                Ok(None)
+                Ok(())
             }
             Does::Untimed(call) => {
                 let (store, before) = (&*self.store, self.threads_before);
-                call(&bench_of(operation, self.setup, store, before)).map(|()| None)
+                call(&bench_of(operation, self.setup, store, before))
             }
-            Does::Reopen => self.reopen_often(operation, round).map(Some),
-            Does::Work { .. } | Does::Timed(_) => self.measure(operation, round).map(Some),
+            Does::Reopen => self.reopen_often(operation),
+            Does::Work { .. } | Does::Timed(_) => self.measure(operation),
         }
     }
 
-    fn measure(&mut self, operation: &Operation, round: Option<u32>) -> Outcome<ResultLine> {
+    fn measure(&mut self, operation: &Operation) -> Outcome {
         if operation.reads_store() && self.setup.given.is("drop_cache") {
             self.cool(operation)?;
         }
@@ -219,24 +181,17 @@ impl Session<'_, '_> {
             finished.lanes.iter_mut().for_each(|lane| lane.ended = now);
         }
         self.threads_before += thread_count(operation, self.setup);
-        if operation.name == TIME_SERIES {
-            // The line is that of the readers; the writer has one of its own in front.
-            let line = ResultLine::of("timeseries write", &finished);
-            self.print(&line.text(self.setup.dialect()))?;
-            finished.lanes = std::mem::take(&mut finished.background);
-        }
-        self.tell(operation, round, &finished, &before, is_drained)
+        self.tell(operation, &finished, &before, is_drained)
     }
 
     /// Prints the line and the histograms, and keeps the numbers.
     fn tell(
         &mut self,
         operation: &Operation,
-        round: Option<u32>,
         finished: &Finished,
         before: &Counters,
         is_drained: bool,
-    ) -> Outcome<ResultLine> {
+    ) -> Outcome {
         let dialect = self.setup.dialect();
         let line = ResultLine::of(operation.name, finished);
         self.print(&line.text(dialect))?;
@@ -252,55 +207,50 @@ impl Session<'_, '_> {
                 operation.name
             ))?;
         }
-        if let Some(round) = round {
-            let mut work = EngineWork::between(before, &after);
-            // What the workload counted is exact; engines count the framing of batches too.
-            // Of a time series the line is that of the readers.
-            let is_fill = operation.name != TIME_SERIES
-                && matches!(
-                    operation.does,
-                    Does::Work {
-                        count: Count::Writes,
-                        ..
-                    }
-                );
-            if is_fill && line.bytes > 0 {
-                let ratio = |bytes: u64| bytes as f64 / line.bytes as f64;
-                work.user_bytes = Some(line.bytes);
-                work.write_amplification = work.written_bytes.map(ratio);
+        let mut work = EngineWork::between(before, &after);
+        // What the workload counted is exact; engines count the framing of batches too.
+        let is_fill = matches!(
+            operation.does,
+            Does::Work {
+                count: Count::Writes,
+                ..
             }
-            if !operation.is_write && line.bytes > 0 {
-                work.read_amplification = work
-                    .read_bytes
-                    .map(|bytes| bytes as f64 / line.bytes as f64);
-            }
-            if operation.is_fresh && matches!(operation.name, "fillseq" | "filluniquerandom") {
-                let raw = line.bytes / finished.lanes.len() as u64;
-                work.space_amplification = work
-                    .live_bytes
-                    .map(|bytes| bytes as f64 / (raw as f64).max(1.0));
-            }
-            let given = &self.setup.given;
-            self.record.measurements.push(Measurement {
-                name: operation.name.into(),
-                engine: self.engine.name().into(),
-                engine_version: self.engine.version(),
-                settings: self.matched.clone(),
-                workload: workload(self.setup),
-                round: usize::try_from(round).unwrap_or(usize::MAX),
-                target_rate: Some(given.number("target_rate")).filter(|rate| *rate > 0.0),
-                engine_work: work,
-                message: line.message.trim_end().into(),
-                is_verified: given.is("verify") && operation.is_checked,
-                is_drained,
-                ..Measurement::of(finished, &KINDS)
-            });
+        );
+        if is_fill && line.bytes > 0 {
+            let ratio = |bytes: u64| bytes as f64 / line.bytes as f64;
+            work.user_bytes = Some(line.bytes);
+            work.write_amplification = work.written_bytes.map(ratio);
         }
-        Ok(line)
+        if !operation.is_write && line.bytes > 0 {
+            work.read_amplification = work
+                .read_bytes
+                .map(|bytes| bytes as f64 / line.bytes as f64);
+        }
+        if operation.is_fresh && matches!(operation.name, "fillseq" | "filluniquerandom") {
+            let raw = line.bytes / finished.lanes.len() as u64;
+            work.space_amplification = work
+                .live_bytes
+                .map(|bytes| bytes as f64 / (raw as f64).max(1.0));
+        }
+        let given = &self.setup.given;
+        self.record.measurements.push(Measurement {
+            name: operation.name.into(),
+            engine: self.engine.name().into(),
+            engine_version: self.engine.version(),
+            settings: self.matched.clone(),
+            workload: workload(self.setup),
+            target_rate: Some(given.number("target_rate")).filter(|rate| *rate > 0.0),
+            engine_work: work,
+            message: line.message.trim_end().into(),
+            is_verified: given.is("verify") && operation.is_checked,
+            is_drained,
+            ..Measurement::of(finished, &KINDS)
+        });
+        Ok(())
     }
 
     /// LevelDB's `open`: closes and opens the store again and again.
-    fn reopen_often(&mut self, operation: &Operation, round: Option<u32>) -> Outcome<ResultLine> {
+    fn reopen_often(&mut self, operation: &Operation) -> Outcome {
         let count = (self.setup.given.count("num") / 10_000).max(1);
         let (engine, setup) = (self.engine, self.setup);
         let numbers = Numbers::of(setup, self.threads_before);
@@ -338,7 +288,7 @@ impl Session<'_, '_> {
         self.opened = Instant::now();
         self.threads_before += thread_count(operation, setup);
         let before = self.store.counters();
-        self.tell(operation, round, &finished?, &before, false)
+        self.tell(operation, &finished?, &before, false)
     }
 
     fn reopen_fresh(&mut self) -> Outcome {
@@ -417,7 +367,6 @@ fn bench_of<'a>(
         setup,
         store,
         numbers,
-        moments: AtomicU64::new(0),
     }
 }
 

@@ -74,13 +74,6 @@ impl Setup {
             "" => None,
             text => Some(text.parse()?),
         };
-        let style = given.text("expire_style");
-        if !matches!(style, "none" | "delete") {
-            return Err(Failure::usage(format!(
-                "--expire_style={style}: it is none or delete; there is no rule of a user's for \
-                 compactions yet"
-            )));
-        }
         let mut builder = SettingsBuilder::new(&given);
         builder.memory()?;
         builder.shape();
@@ -216,11 +209,10 @@ impl<'a> SettingsBuilder<'a> {
             "put" | "put_v1" => Some(Merge::Put),
             "stringappend" | "stringappendtest" => Some(Merge::Append),
             "bytesxor" => Some(Merge::Xor),
-            "sortlist" => Some(Merge::SortList),
             other => {
                 return Err(Failure::usage(format!(
                     "--merge_operator={other}: it is uint64add, max, put, put_v1, stringappend, \
-                     stringappendtest, bytesxor or sortlist"
+                     stringappendtest or bytesxor"
                 )));
             }
         };

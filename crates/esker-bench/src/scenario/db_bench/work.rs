@@ -1,7 +1,5 @@
 //! What one thread of one benchmark works with: dice, keys, values.
 
-use std::sync::atomic::AtomicU64;
-
 use crate::fail::{Failure, Outcome};
 use crate::flags::flag::Dialect;
 use crate::make::dice::{Dice, ParkMiller, Twister};
@@ -46,13 +44,6 @@ pub const TRIED: usize = 1;
 pub const WRITTEN: usize = 2;
 /// Where it keeps the length of the longest value it met.
 pub const LONGEST: usize = 3;
-
-/// Where it counts its seeks.
-pub const SOUGHT: usize = 4;
-/// Where it adds up the bytes of values it wrote.
-pub const VALUE_BYTES: usize = 5;
-/// Where it adds up the entries behind its seeks.
-pub const PASSED: usize = 6;
 
 /// Numbers of one benchmark, after its own changes to what the flags say.
 #[derive(Clone, Debug)]
@@ -124,8 +115,6 @@ pub struct Bench<'a> {
     pub store: &'a dyn Store,
     /// Its numbers.
     pub numbers: Numbers,
-    /// What stands for the time in `timeseries`: entries written so far.
-    pub moments: AtomicU64,
 }
 
 impl Bench<'_> {

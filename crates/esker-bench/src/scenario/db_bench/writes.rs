@@ -18,7 +18,7 @@ pub fn random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
 }
 
 /// Puts every key once, shuffled.
-pub fn unique_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
+pub fn unique(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     let mut keys: Vec<u64> = (0..bench.numbers.num).collect();
     let mut random = Random::new(bench.numbers.seed_base);
     for place in (1..keys.len()).rev() {

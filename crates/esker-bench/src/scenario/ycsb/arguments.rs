@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::fail::{Failure, Outcome};
 use crate::scenario::ycsb::builtin::{self, SHARED};
 use crate::scenario::ycsb::catalogue::OWN;
-use crate::scenario::ycsb::exporter::Format;
 use crate::scenario::ycsb::properties::Properties;
 
 /// What the command line says.
@@ -16,8 +15,6 @@ pub struct Arguments {
     pub is_help: bool,
     /// All properties: built-in workloads and files in their order, then pairs and options.
     pub properties: Properties,
-    /// How results are written, if an option says so.
-    pub format: Option<Format>,
     /// Where a record of the whole goes.
     pub json_path: Option<PathBuf>,
     /// Where the database is.
@@ -75,7 +72,6 @@ pub fn parse(words: &[String]) -> Outcome<Arguments> {
             "-load" => win("dotransactions", "false"),
             "-t" => win("dotransactions", "true"),
             "--verify" => win("dataintegrity", "true"),
-            "--format" => arguments.format = Some(Format::of_word(value()?)?),
             "--json" => arguments.json_path = Some(value()?.into()),
             "--db" | "--dir" => arguments.dir = Some(value()?.into()),
             "--use_existing_db" => arguments.keeps_existing = Some(is_kept(value()?)?),
@@ -141,7 +137,7 @@ impl Arguments {
 }
 
 /// Every option, for whoever slips.
-const OPTIONS: [&str; 19] = [
+const OPTIONS: [&str; 18] = [
     "-P",
     "-p",
     "-threads",
@@ -154,7 +150,6 @@ const OPTIONS: [&str; 19] = [
     "--workload",
     "--db",
     "--dir",
-    "--format",
     "--json",
     "--seed",
     "--verify",

@@ -1,4 +1,4 @@
-//! Drives a phase: threads, status lines, logs of histograms, and what all of it came to.
+//! Drives a phase: threads, status lines, and what all of it came to.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -8,7 +8,6 @@ use crate::fail::Outcome;
 use crate::run::course::{Course, Finished, Tick};
 use crate::run::execute::execute;
 use crate::run::live::Live;
-use crate::scenario::ycsb::interval_log::IntervalLogs;
 use crate::scenario::ycsb::meter::Tally;
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::status::{self, Progress};
@@ -46,7 +45,6 @@ pub fn drive<'a>(
     store: &dyn Store,
     tallies: &'a [Mutex<Tally>],
     remarks: &'a Remarks<'_>,
-    logs: Option<IntervalLogs>,
     make: &MakeSteps<'a>,
 ) -> Outcome<Driven> {
     assert_eq!(tallies.len(), plan.threads);
@@ -64,12 +62,10 @@ pub fn drive<'a>(
         plan,
         tallies,
         remarks,
-        logs,
         total: Tally::default(),
         told_at: Duration::ZERO,
         told_ops: 0,
         is_begun: false,
-        failed: None,
     };
     let label = if plan.is_load { "load" } else { "run" };
     let mut live = (!plan.has_status).then(|| Live::new(remarks, label));
@@ -89,7 +85,7 @@ pub fn drive<'a>(
             }
         },
         &|lane| {
-            let stopwatch = Stopwatch::new(&plan.meter, &tallies[lane.index()]);
+            let stopwatch = Stopwatch::new(plan.meter, &tallies[lane.index()]);
             let mut steps = make(lane.index(), stopwatch);
             let mut left = plan.share(lane.index());
             while left > 0 && lane.go() {
@@ -111,7 +107,6 @@ pub fn drive<'a>(
     }
     let finished = finished?;
     watcher.end_interval(last.0, last.1);
-    watcher.failed.map_or(Ok(()), Err)?;
     Ok(Driven {
         finished,
         tally: watcher.total,
@@ -123,19 +118,16 @@ struct Watcher<'a, 'r> {
     plan: &'a Plan,
     tallies: &'a [Mutex<Tally>],
     remarks: &'a Remarks<'r>,
-    logs: Option<IntervalLogs>,
     total: Tally,
     told_at: Duration,
     told_ops: u64,
     is_begun: bool,
-    failed: Option<crate::fail::Failure>,
 }
 
 impl Watcher<'_, '_> {
     fn tick(&mut self, tick: &Tick) {
-        let has_intervals = self.plan.has_status || self.logs.is_some();
         let is_due = tick.elapsed >= self.told_at + self.plan.status_every;
-        if has_intervals && (is_due || !self.is_begun) {
+        if self.plan.has_status && (is_due || !self.is_begun) {
             self.is_begun = true;
             self.end_interval(tick.elapsed, tick.ops);
         }
@@ -172,10 +164,6 @@ impl Watcher<'_, '_> {
             );
             // A line that cannot be told is no reason to stop measuring.
             let _ = self.remarks.line(&line);
-        }
-        if let Some(logs) = &mut self.logs {
-            let added = logs.add(&interval, span, self.told_at, since);
-            self.failed = self.failed.take().or(added.err());
         }
         self.total.merge(&interval);
         (self.told_at, self.told_ops) = (elapsed, ops);

@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::fail::Outcome;
 use crate::scenario::ycsb::arguments::parse;
 use crate::scenario::ycsb::builtin::BUILTINS;
-use crate::scenario::ycsb::catalogue::{KNOWN, notes};
+use crate::scenario::ycsb::catalogue::{known, notes};
 use crate::scenario::ycsb::phase::carry_out;
 use crate::target::embedded::Esker;
 
@@ -37,7 +37,6 @@ fn help() -> String {
          \x20 -db NAME          what is measured: esker; rocksdb is understood\n\nAnd ours:\n\
          \x20 --workload NAME   a workload by letter, or a file\n\
          \x20 --db DIR          directory of the database\n\
-         \x20 --format FORMAT   text, json, json-array or go-ycsb\n\
          \x20 --json FILE       a record of everything measured\n\
          \x20 --seed N          start of all random numbers\n\
          \x20 --verify          the same as -p dataintegrity=true\n\
@@ -49,7 +48,7 @@ fn help() -> String {
         text += &format!("  {:<18}{}\n", builtin.letter, builtin.story);
     }
     text += "\nProperties (and esker.<setting> for the engine):\n";
-    for known in KNOWN.iter().filter(|known| !known.doc.is_empty()) {
+    for known in known().filter(|known| !known.is_unused) {
         let default = match known.default {
             "" => String::new(),
             default => format!(" [{default}]"),

@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use crate::fail::{Failure, Outcome};
 use crate::measure::latency::Latencies;
-use crate::scenario::ycsb::details::{Details, Moment};
-use crate::scenario::ycsb::measurement_type::{Kept, MeasurementType};
 use crate::scenario::ycsb::properties::Properties;
 use crate::scenario::ycsb::reply::Reply;
 
@@ -70,16 +68,10 @@ pub enum Span {
 }
 
 /// How operations are measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeterSettings {
     /// From when latencies count.
     pub span: Span,
-    /// Whether each status of a failure has latencies of its own.
-    pub splits_failures: bool,
-    /// The statuses that have, where not all have.
-    pub tracked: Vec<String>,
-    /// What is kept of operations beside histograms.
-    pub kept: Kept,
 }
 
 impl MeterSettings {
@@ -95,55 +87,25 @@ impl MeterSettings {
                 )));
             }
         };
-        let tracked = properties.text("latencytrackederrors", "");
-        Ok(MeterSettings {
-            span,
-            kept: MeasurementType::from_properties(properties)?.kept(),
-            splits_failures: properties.flag("reportlatencyforeacherror", false),
-            tracked: tracked
-                .split(',')
-                .map(|name| name.trim().to_owned())
-                .filter(|name| !name.is_empty())
-                .collect(),
-        })
+        Ok(MeterSettings { span })
     }
-
-    fn fate(&self, reply: Reply) -> Fate {
-        let is_split = || self.splits_failures || self.tracked.iter().any(|x| x == reply.name());
-        match reply {
-            Reply::Ok => Fate::Good,
-            other if is_split() => Fate::Failed(other),
-            _ => Fate::AnyFailure,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Good,
-    AnyFailure,
-    Failed(Reply),
 }
 
 /// Latencies under one name.
 #[derive(Clone, Debug)]
 struct Line {
     metric: Metric,
-    fate: Fate,
+    is_failed: bool,
     is_intended: bool,
     latencies: Latencies,
-    details: Details,
 }
 
 impl Line {
     fn name(&self) -> String {
         let prefix = if self.is_intended { "Intended-" } else { "" };
         let name = self.metric.name();
-        match self.fate {
-            Fate::Good => format!("{prefix}{name}"),
-            Fate::AnyFailure => format!("{prefix}{name}-FAILED"),
-            Fate::Failed(reply) => format!("{prefix}{name}-{}", reply.name()),
-        }
+        let suffix = if self.is_failed { "-FAILED" } else { "" };
+        format!("{prefix}{name}{suffix}")
     }
 }
 
@@ -151,8 +113,6 @@ impl Line {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     lines: Vec<Line>,
-    /// When the operations that are counted next ended, where more than histograms is kept.
-    moment: Option<Moment>,
     replies: [[u64; Reply::ALL.len()]; Metric::ALL.len()],
 }
 
@@ -166,41 +126,32 @@ pub struct Times {
 }
 
 impl Tally {
-    /// The operations counted from here on ended at `moment`, and something is kept of each.
-    pub fn set_moment(&mut self, moment: Moment) {
-        self.moment = Some(moment);
-    }
-
-    fn add(&mut self, metric: Metric, fate: Fate, is_intended: bool, took: Duration) {
-        let moment = self.moment;
-        let line = self.line(metric, fate, is_intended);
+    fn add(&mut self, metric: Metric, is_failed: bool, is_intended: bool, took: Duration) {
+        let line = self.line(metric, is_failed, is_intended);
         line.latencies.add(took);
-        if let Some(moment) = moment {
-            line.details.add(&moment, took);
-        }
     }
 
     /// Counts an operation: its times and how it ended.
     pub fn operation(
         &mut self,
-        settings: &MeterSettings,
+        settings: MeterSettings,
         metric: Metric,
         times: Times,
         reply: Reply,
     ) {
-        let fate = settings.fate(reply);
+        let is_failed = reply != Reply::Ok;
         if settings.span != Span::Intended {
-            self.add(metric, fate, false, times.actual);
+            self.add(metric, is_failed, false, times.actual);
         }
         if settings.span != Span::Actual {
-            self.add(metric, fate, true, times.intended);
+            self.add(metric, is_failed, true, times.intended);
         }
         self.replies[metric as usize][reply as usize] += 1;
     }
 
     /// Counts a time that has no reply of its own, and is not due at any time.
     pub fn duration(&mut self, metric: Metric, took: Duration) {
-        self.add(metric, Fate::Good, false, took);
+        self.add(metric, false, false, took);
     }
 
     /// Counts a time with a reply that is due at no time.
@@ -210,12 +161,12 @@ impl Tally {
     }
 
     /// Counts a combined operation, whose parts have their own replies.
-    pub fn combined(&mut self, settings: &MeterSettings, metric: Metric, times: Times) {
+    pub fn combined(&mut self, settings: MeterSettings, metric: Metric, times: Times) {
         if settings.span != Span::Intended {
-            self.add(metric, Fate::Good, false, times.actual);
+            self.add(metric, false, false, times.actual);
         }
         if settings.span != Span::Actual {
-            self.add(metric, Fate::Good, true, times.intended);
+            self.add(metric, false, true, times.intended);
         }
     }
 
@@ -227,9 +178,8 @@ impl Tally {
     /// Adds what another thread, or another interval, measured.
     pub fn merge(&mut self, other: &Tally) {
         for line in &other.lines {
-            let all = self.line(line.metric, line.fate, line.is_intended);
+            let all = self.line(line.metric, line.is_failed, line.is_intended);
             all.latencies.merge(&line.latencies);
-            all.details.merge(&line.details);
         }
         for (all, more) in self.replies.iter_mut().zip(&other.replies) {
             for (all, more) in all.iter_mut().zip(more) {
@@ -264,23 +214,20 @@ impl Tally {
                 // Replies stand where YCSB counts them: with the actual latencies if there are any.
                 let has_replies = is_intended == (span == Span::Intended);
                 let replies = self.replies_of(metric, has_replies);
-                if lines.iter().all(|line| line.fate != Fate::Good) && !replies.is_empty() {
+                if lines.iter().all(|line| line.is_failed) && !replies.is_empty() {
                     let prefix = if is_intended { "Intended-" } else { "" };
                     rows.push(TallyRow {
                         name: format!("{prefix}{}", metric.name()),
                         latencies: None,
-                        details: None,
                         replies: replies.clone(),
                     });
                 }
                 rows.extend(lines.into_iter().map(|line| TallyRow {
                     name: line.name(),
                     latencies: Some(&line.latencies),
-                    details: Some(&line.details),
-                    replies: if line.fate == Fate::Good {
-                        replies.clone()
-                    } else {
-                        Vec::new()
+                    replies: match line.is_failed {
+                        true => Vec::new(),
+                        false => replies.clone(),
                     },
                 }));
             }
@@ -296,17 +243,16 @@ impl Tally {
             .collect()
     }
 
-    fn line(&mut self, metric: Metric, fate: Fate, is_intended: bool) -> &mut Line {
+    fn line(&mut self, metric: Metric, is_failed: bool, is_intended: bool) -> &mut Line {
         let is_it = |line: &Line| {
-            line.metric == metric && line.fate == fate && line.is_intended == is_intended
+            line.metric == metric && line.is_failed == is_failed && line.is_intended == is_intended
         };
         let place = self.lines.iter().position(is_it).unwrap_or_else(|| {
             self.lines.push(Line {
                 metric,
-                fate,
+                is_failed,
                 is_intended,
                 latencies: Latencies::new(),
-                details: Details::default(),
             });
             self.lines.len() - 1
         });
@@ -321,8 +267,6 @@ pub struct TallyRow<'a> {
     pub name: String,
     /// Its latencies; `None` where nothing but replies was counted under the name.
     pub latencies: Option<&'a Latencies>,
-    /// What was kept of them beside, where there are latencies.
-    pub details: Option<&'a Details>,
     /// How its operations ended, those that never happened left out.
     pub replies: Vec<(Reply, u64)>,
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use crate::console::{Console, Remarks};
 use crate::fail::{Failure, Outcome};
@@ -15,7 +15,6 @@ use crate::scenario::ycsb::chooser::RecordChooser;
 use crate::scenario::ycsb::core_client::{CoreClient, Shared};
 use crate::scenario::ycsb::drive::{Driven, MakeSteps, Stepped, drive};
 use crate::scenario::ycsb::file_client::{FileClient, FileShared, Sources};
-use crate::scenario::ycsb::interval_log::IntervalLogs;
 use crate::scenario::ycsb::meter::{Metric, Tally};
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::reply::Reply;
@@ -37,10 +36,6 @@ pub fn carry_out(
     for note in arguments.notes.iter().chain(&plan.notes) {
         console.err.line(note)?;
     }
-    let logs = match &plan.log_prefix {
-        Some(prefix) => Some(IntervalLogs::new(prefix, ".hdr", SystemTime::now())?),
-        None => None,
-    };
     let sources = plan.file.as_ref().map(Sources::open).transpose()?;
     let dir = arguments.dir();
     make_place(engine, &dir, arguments, &plan)?;
@@ -58,7 +53,7 @@ pub fn carry_out(
     ))?;
     console.err.line("Starting test.")?;
     let before = store.counters();
-    let mut worked = work(&plan, store.as_ref(), &console.err, sources, logs)?;
+    let mut worked = work(&plan, store.as_ref(), &console.err, sources)?;
     let mut elapsed = worked.driven.finished.wall();
     if arguments.drains {
         let start = Instant::now();
@@ -137,7 +132,6 @@ fn work(
     store: &dyn Store,
     remarks: &Remarks<'_>,
     sources: Option<Sources>,
-    logs: Option<IntervalLogs>,
 ) -> Outcome<Worked> {
     let shared = Shared::new(&plan.workload, Table::main(store));
     let tallies: Vec<Mutex<Tally>> = (0..plan.threads).map(|_| Mutex::default()).collect();
@@ -169,7 +163,7 @@ fn work(
                 })
             })
         };
-        let driven = drive(plan, store, &tallies, remarks, logs, make)?;
+        let driven = drive(plan, store, &tallies, remarks, make)?;
         return Ok(Worked {
             driven,
             notes: Vec::new(),
@@ -192,7 +186,7 @@ fn work(
             })
         })
     };
-    let driven = drive(plan, store, &tallies, remarks, logs, make)?;
+    let driven = drive(plan, store, &tallies, remarks, make)?;
     let failures = [
         shared.table.first_failure(),
         file.write_table.first_failure(),

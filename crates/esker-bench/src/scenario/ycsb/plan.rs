@@ -6,9 +6,8 @@ use std::time::Duration;
 use crate::fail::{Failure, Outcome};
 use crate::report::json;
 use crate::scenario::ycsb::arguments::{Arguments, is_known_binding};
-use crate::scenario::ycsb::exporter::{ExportSettings, Format};
+use crate::scenario::ycsb::exporter::ExportSettings;
 use crate::scenario::ycsb::file_workload::FileWorkload;
-use crate::scenario::ycsb::measurement_type::MeasurementType;
 use crate::scenario::ycsb::meter::MeterSettings;
 use crate::scenario::ycsb::properties::Properties;
 use crate::scenario::ycsb::workload::Workload;
@@ -32,17 +31,13 @@ pub struct Plan {
     pub target_rate: Option<f64>,
     /// How operations are measured.
     pub meter: MeterSettings,
-    /// In which form latencies are told.
-    pub kind: MeasurementType,
     /// How results are told.
     pub export: ExportSettings,
     /// The file for results, if they do not go to the output.
     pub export_path: Option<PathBuf>,
-    /// What the names of histogram logs begin with, if there are any.
-    pub log_prefix: Option<String>,
     /// Whether there is a status line.
     pub has_status: bool,
-    /// Time between two of them, and between two lines of the logs.
+    /// Time between two of them.
     pub status_every: Duration,
     /// What a status line begins with.
     pub label: String,
@@ -86,19 +81,16 @@ impl Plan {
         }
         let threads = threads(properties, operations, &mut notes)?;
         let target = properties.number("target", 0.0)?;
-        let kind = MeasurementType::from_properties(properties)?;
         let meter = MeterSettings::from_properties(properties)?;
-        let format = format(arguments, &mut notes);
-        let export = ExportSettings::from_properties(properties, format, meter.span)?;
+        let export = ExportSettings::from_properties(properties, meter.span)?;
         let export_path = properties
             .get("exportfile")
             .filter(|path| !path.is_empty())
             .map(PathBuf::from);
         let own_files = export_path.iter().chain(&arguments.json_path);
-        for path in own_files.chain(&kind.raw_path) {
+        for path in own_files {
             json::check_writable(path)?;
         }
-        let has_logs = properties.flag("hdrhistogram.fileoutput", false);
         let every = properties.count("status.interval", 10)?.max(1);
         Ok(Plan {
             is_load,
@@ -108,11 +100,8 @@ impl Plan {
             threads,
             target_rate: (target > 0.0).then_some(target),
             meter,
-            kind,
             export,
             export_path,
-            log_prefix: has_logs
-                .then(|| properties.text("hdrhistogram.output.path", "").to_owned()),
             has_status: properties.flag("status", false),
             status_every: Duration::from_secs(every),
             label: properties.get_raw("label").unwrap_or("").to_owned(),
@@ -181,17 +170,4 @@ fn threads(properties: &Properties, operations: u64, notes: &mut Vec<String>) ->
     }
     let threads = if is_more { operations } else { threads };
     Ok(usize::try_from(threads).expect("ten thousand at most"))
-}
-
-fn format(arguments: &Arguments, notes: &mut Vec<String>) -> Format {
-    let class = arguments
-        .properties
-        .text("exporter", "TextMeasurementsExporter");
-    let by_class = Format::of_exporter(class);
-    if by_class.is_none() {
-        notes.push(format!(
-            "Could not find exporter {class}, will use default text reporter."
-        ));
-    }
-    arguments.format.or(by_class).unwrap_or(Format::Text)
 }

@@ -9,8 +9,7 @@ use crate::fail::{Failure, Outcome};
 use crate::report::machine::{Machine, commit};
 use crate::report::record::{EngineWork, FORMAT, LatencyRecord, Measurement, Record, VERSION};
 use crate::scenario::ycsb::drive::Driven;
-use crate::scenario::ycsb::exporter::{Format, Row, Value, overall_rows, write_go, write_rows};
-use crate::scenario::ycsb::forms::{latency_rows, write_raw};
+use crate::scenario::ycsb::exporter::{Row, Value, overall_rows, tally_rows, write_rows};
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::properties::Properties;
 
@@ -38,17 +37,13 @@ fn print_to(
     elapsed: Duration,
     out: &mut dyn Write,
 ) -> Outcome {
-    if plan.export.format == Format::Go {
-        return write_go(out, &driven.tally, plan.export.span, elapsed.as_secs_f64());
-    }
     let run_ms = u64::try_from(elapsed.as_millis())
         .unwrap_or(u64::MAX)
         .max(1);
-    write_raw(out, &driven.tally, plan.export.span, &plan.kind)?;
     let mut rows = overall_rows(run_ms, driven.finished.ops());
-    rows.extend(latency_rows(&driven.tally, &plan.export, &plan.kind));
+    rows.extend(tally_rows(&driven.tally, &plan.export));
     rows.extend(engine_rows(driven, work));
-    write_rows(out, plan.export.format, &rows)
+    write_rows(out, &rows)
 }
 
 /// What the engine and the process did, in YCSB's form; what is not known is left out.

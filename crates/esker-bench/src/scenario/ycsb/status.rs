@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::report::date;
 use crate::scenario::ycsb::java::decimal_text;
 use crate::scenario::ycsb::meter::{Span, Tally};
 
@@ -92,36 +93,11 @@ fn remaining(seconds: u64) -> String {
 /// Date and time in UTC, with milliseconds behind a colon as YCSB has them.
 fn timestamp(now: SystemTime) -> String {
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
-    let (year, month, day) = date(days);
     format!(
-        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}:{:03}",
-        second / 3600,
-        second / 60 % 60,
-        second % 60,
+        "{}:{:03}",
+        date::seconds(since.as_secs()),
         since.subsec_millis()
     )
-}
-
-/// Year, month and day of a day since 1970, by the calendar of 400 years.
-///
-/// Source: Hinnant, "chrono-compatible low-level date algorithms".
-fn date(days: u64) -> (u64, u64, u64) {
-    // Years begin in March, so that the leap day is the last of its year.
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

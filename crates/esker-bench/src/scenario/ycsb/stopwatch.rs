@@ -1,33 +1,27 @@
 //! How one thread times its operations and where it puts the times.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use crate::scenario::ycsb::details::Moment;
-use crate::scenario::ycsb::measurement_type::Kept;
 use crate::scenario::ycsb::meter::{MeterSettings, Metric, Tally, Times};
 use crate::scenario::ycsb::reply::Reply;
 
 /// Times the operations of one thread. The tally is its own, but an observer takes it away at each
 /// status line.
 pub struct Stopwatch<'a> {
-    settings: &'a MeterSettings,
+    settings: MeterSettings,
     tally: &'a Mutex<Tally>,
     /// When the present step was due, in an open loop.
     due: Option<Instant>,
-    begun: Instant,
-    begun_at: SystemTime,
 }
 
 impl<'a> Stopwatch<'a> {
     /// A stopwatch that counts in `tally`.
-    pub fn new(settings: &'a MeterSettings, tally: &'a Mutex<Tally>) -> Stopwatch<'a> {
+    pub fn new(settings: MeterSettings, tally: &'a Mutex<Tally>) -> Stopwatch<'a> {
         Stopwatch {
             settings,
             tally,
             due: None,
-            begun: Instant::now(),
-            begun_at: SystemTime::now(),
         }
     }
 
@@ -82,20 +76,6 @@ impl<'a> Stopwatch<'a> {
 
     // A thread that panicked while it counted left at worst one operation out.
     fn lock(&self) -> MutexGuard<'_, Tally> {
-        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.settings.kept != Kept::Nothing {
-            tally.set_moment(self.moment());
-        }
-        tally
-    }
-
-    fn moment(&self) -> Moment {
-        let since = self.begun.elapsed();
-        let unix = self.begun_at.duration_since(UNIX_EPOCH).unwrap_or_default() + since;
-        Moment {
-            kept: self.settings.kept,
-            since,
-            unix_ms: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),
-        }
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

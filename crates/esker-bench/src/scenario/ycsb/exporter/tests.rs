@@ -18,15 +18,15 @@ fn tally() -> (Tally, ExportSettings) {
             actual: took,
             intended: took,
         };
-        tally.operation(&meter, Metric::Read, times, Reply::Ok);
+        tally.operation(meter, Metric::Read, times, Reply::Ok);
     }
-    let export = ExportSettings::from_properties(&properties, Format::Text, meter.span).unwrap();
+    let export = ExportSettings::from_properties(&properties, meter.span).unwrap();
     (tally, export)
 }
 
-fn written(format: Format, rows: &[Row]) -> String {
+fn written(rows: &[Row]) -> String {
     let mut out = Vec::new();
-    write_rows(&mut out, format, rows).unwrap();
+    write_rows(&mut out, rows).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -37,7 +37,7 @@ fn the_text_is_ycsb_s() {
     let mut rows = overall_rows(2000, 3);
     rows.extend(tally_rows(&tally, &export));
     assert_eq!(
-        written(Format::Text, &rows),
+        written(&rows),
         "[OVERALL], RunTime(ms), 2000\n\
          [OVERALL], Throughput(ops/sec), 1.5\n\
          [TOTAL_GCs], Count, 0\n\
@@ -55,38 +55,6 @@ fn the_text_is_ycsb_s() {
 }
 
 #[test]
-fn json_has_the_form_of_java_s_writer() {
-    // One object after another, or an array of them; both are what parsers of YCSB know.
-    let rows = [
-        Row::new("READ", "Operations", Value::Whole(3)),
-        Row::new("READ", "AverageLatency(us)", Value::Real(f64::NAN)),
-    ];
-    let first = "{\n  \"metric\" : \"READ\",\n  \"measurement\" : \"Operations\",\n  \
-                 \"value\" : 3\n}";
-    let second = "{\n  \"metric\" : \"READ\",\n  \"measurement\" : \"AverageLatency(us)\",\n  \
-                  \"value\" : \"NaN\"\n}";
-    assert_eq!(written(Format::Json, &rows), format!("{first} {second}\n"));
-    let array = written(Format::JsonArray, &rows);
-    assert_eq!(array, format!("[ {first}, {second} ]\n"));
-    assert!(serde_json::from_str::<serde_json::Value>(&array).is_ok());
-}
-
-#[test]
-fn go_ycsb_has_a_line_for_each_metric() {
-    // As the port in Go prints its summary.
-    let (tally, export) = tally();
-    let mut out = Vec::new();
-    write_go(&mut out, &tally, export.span, 1.5).unwrap();
-    assert_eq!(
-        String::from_utf8(out).unwrap(),
-        "Run finished, takes 1.500s\n\
-         READ   - Takes(s): 1.5, Count: 3, OPS: 2.0, Avg(us): 20, Min(us): 10, Max(us): 30, \
-         50th(us): 20, 90th(us): 30, 95th(us): 30, 99th(us): 30, 99.9th(us): 30, \
-         99.99th(us): 30\n"
-    );
-}
-
-#[test]
 fn ordinals_are_english_and_fractions_are_bare() {
     // As scripts search for them.
     let told = [1.0, 2.0, 3.0, 11.0, 21.0, 50.0, 99.0, 99.99].map(ordinal);
@@ -97,26 +65,9 @@ fn ordinals_are_english_and_fractions_are_bare() {
 }
 
 #[test]
-fn verbose_prints_the_histogram() {
-    // Each microsecond with something in it, its count as a double.
-    let (tally, mut export) = tally();
-    export.is_verbose = true;
-    let text = written(Format::Text, &tally_rows(&tally, &export));
-    assert!(
-        text.ends_with("[READ], 10, 1.0\n[READ], 20, 1.0\n[READ], 30, 1.0\n"),
-        "{text}"
-    );
-}
-
-#[test]
 fn wrong_percentiles_are_refused() {
     // YCSB warns and takes its default, and hours later the number is not there.
     let mut properties = Properties::default();
     properties.set("hdrhistogram.percentiles", "50,x");
-    assert!(ExportSettings::from_properties(&properties, Format::Text, Span::Both).is_err());
-    assert!(Format::of_word("xml").is_err());
-    assert_eq!(
-        Format::of_exporter("site.ycsb.measurements.exporter.JSONArrayMeasurementsExporter"),
-        Some(Format::JsonArray)
-    );
+    assert!(ExportSettings::from_properties(&properties, Span::Both).is_err());
 }

@@ -10,7 +10,7 @@ fn settings(pairs: &[(&str, &str)]) -> MeterSettings {
     MeterSettings::from_properties(&properties).unwrap()
 }
 
-fn names(settings: &MeterSettings) -> Vec<String> {
+fn names(settings: MeterSettings) -> Vec<String> {
     let mut tally = Tally::default();
     let times = Times {
         actual: Duration::from_micros(10),
@@ -35,41 +35,12 @@ fn names(settings: &MeterSettings) -> Vec<String> {
 fn failures_have_a_name_of_their_own() {
     // Both intervals; all failures together; replies with the actual latencies.
     assert_eq!(
-        names(&settings(&[])),
+        names(settings(&[])),
         [
             "READ OK=1,ERROR=1,NOT_FOUND=1",
             "READ-FAILED ",
             "Intended-READ ",
             "Intended-READ-FAILED "
-        ]
-    );
-}
-
-#[test]
-fn failures_are_split_where_wished() {
-    // One tracked status, then all of them, each with one interval.
-    let tracked = [
-        ("measurement.interval", "op"),
-        ("latencytrackederrors", "NOT_FOUND, BAD_REQUEST"),
-    ];
-    assert_eq!(
-        names(&settings(&tracked)),
-        [
-            "READ OK=1,ERROR=1,NOT_FOUND=1",
-            "READ-FAILED ",
-            "READ-NOT_FOUND "
-        ]
-    );
-    let split = [
-        ("measurement.interval", "intended"),
-        ("reportlatencyforeacherror", "true"),
-    ];
-    assert_eq!(
-        names(&settings(&split)),
-        [
-            "Intended-READ OK=1,ERROR=1,NOT_FOUND=1",
-            "Intended-READ-ERROR ",
-            "Intended-READ-NOT_FOUND "
         ]
     );
 }
@@ -83,7 +54,7 @@ fn replies_without_a_success_are_told_too() {
         actual: Duration::ZERO,
         intended: Duration::ZERO,
     };
-    tally.operation(&settings, Metric::Read, times, Reply::NotFound);
+    tally.operation(settings, Metric::Read, times, Reply::NotFound);
     let mut all = Tally::default();
     all.merge(&tally);
     all.merge(&tally);
