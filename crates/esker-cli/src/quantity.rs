@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use esker_bench::quantity::three_digits;
+pub use esker_bench::quantity::{counted, grouped as count};
+
 /// Bytes with a binary unit and three digits or so: `4.21 MiB`.
 pub fn bytes(amount: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
@@ -19,29 +22,6 @@ pub fn bytes(amount: u64) -> String {
         unit = next;
     }
     format!("{} {unit}", three_digits(scaled))
-}
-
-/// A count with its digits in groups of three: `1 234 567`.
-pub fn count(amount: u64) -> String {
-    let digits = amount.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A count with its noun, which takes an `s`, or an `es` behind one, unless there is exactly one.
-pub fn counted(amount: u64, noun: &str) -> String {
-    let plural = match amount {
-        1 => "",
-        _ if noun.ends_with('s') => "es",
-        _ => "s",
-    };
-    format!("{} {noun}{plural}", count(amount))
 }
 
 /// As [`counted`], for a noun whose plural has another ending.
@@ -97,15 +77,6 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     digits.parse::<u64>().ok()?.checked_mul(factor)
-}
-
-/// Three digits or so, whatever the size.
-fn three_digits(amount: f64) -> String {
-    match amount {
-        ..9.995 => format!("{amount:.2}"),
-        ..99.95 => format!("{amount:.1}"),
-        _ => format!("{amount:.0}"),
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::compare::goals::judge;
 use crate::compare::lines::{LINES, Line, Work};
 use esker_bench::disk::raw::LIMITS;
 use esker_bench::measure::summary::Summary;
+use esker_bench::quantity;
 use esker_bench::report::record::Measurement;
 
 /// A cell without a number.
@@ -27,9 +28,17 @@ pub fn render(board: &Board, conditions: &str) -> String {
     text += &verdicts(board);
     text += ELSEWHERE;
     text += "\nLatency: 99.9 % of the operations took no longer.\n\n";
-    text += &numbers(board, |line, place| board.tails(line, place), nanos_text);
+    text += &numbers(
+        board,
+        |line, place| board.tails(line, place),
+        quantity::nanos,
+    );
     text += "\nBeside the readers: puts a second.\n\n";
-    text += &numbers(board, |line, place| board.beside(line, place), rate_text);
+    text += &numbers(
+        board,
+        |line, place| board.beside(line, place),
+        quantity::count,
+    );
     text += "\nBytes: written by the process for each byte of the user's over fillrandom, \
              overwrite, settle and compact-settled, and in the reads between them; on the medium \
              after that.\n\n";
@@ -128,8 +137,8 @@ fn cell(board: &Board, line: &Line, place: usize) -> Option<String> {
             let seconds = cell.iter().map(|one| one.wall_s);
             spread(Summary::of(seconds)?, |seconds| format!("{seconds:.2} s"))
         }
-        Work::FillLarge => spread(Summary::of(cell.iter().map(byte_rate))?, bytes_text),
-        _ => spread(Summary::of(board.rates(line.name, place))?, rate_text),
+        Work::FillLarge => spread(Summary::of(cell.iter().map(byte_rate))?, bytes_a_second),
+        _ => spread(Summary::of(board.rates(line.name, place))?, quantity::count),
     })
 }
 
@@ -139,7 +148,7 @@ fn verdicts(board: &Board) -> String {
         .to_vec();
     let rows = judge(board).into_iter().map(|verdict| {
         let text = |number: f64| match verdict.unit.as_str() {
-            "/s" => format!("{}/s", rate_text(number)),
+            "/s" => format!("{}/s", quantity::count(number)),
             _ => ratio_text(number),
         };
         let measured = verdict.measured.map(|measured| spread(measured, text));
@@ -207,8 +216,8 @@ fn limits(board: &Board) -> String {
         rows.push(vec![
             limit.name.to_owned(),
             limit.doc.to_owned(),
-            ops.map_or(NONE.into(), |ops| spread(ops, rate_text)),
-            bytes.map_or(NONE.into(), |bytes| spread(bytes, bytes_text)),
+            ops.map_or(NONE.into(), |ops| spread(ops, quantity::count)),
+            bytes.map_or(NONE.into(), |bytes| spread(bytes, bytes_a_second)),
         ]);
     }
     grid(heads.map(str::to_owned).to_vec(), rows)
@@ -242,24 +251,6 @@ fn ratio_text(ratio: f64) -> String {
     format!("{ratio:.2}")
 }
 
-fn rate_text(rate: f64) -> String {
-    match rate {
-        rate if rate >= 1e6 => format!("{:.2} M", rate / 1e6),
-        rate if rate >= 1e3 => format!("{:.1} k", rate / 1e3),
-        rate => format!("{rate:.0}"),
-    }
-}
-
-fn bytes_text(rate: f64) -> String {
-    match rate {
-        rate if rate >= 1e9 => format!("{:.2} GB/s", rate / 1e9),
-        rate => format!("{:.1} MB/s", rate / 1e6),
-    }
-}
-
-fn nanos_text(nanos: f64) -> String {
-    match nanos {
-        nanos if nanos >= 1e6 => format!("{:.1} ms", nanos / 1e6),
-        nanos => format!("{:.1} µs", nanos / 1e3),
-    }
+fn bytes_a_second(rate: f64) -> String {
+    format!("{}/s", quantity::bytes(rate))
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rustix::fs::{Advice, fadvise};
 
-use crate::disk::space::bytes_text;
 use crate::fail::{Failure, Outcome};
+use crate::quantity;
 
 /// Where Linux is told to drop its whole cache; only a privileged user may.
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
@@ -30,7 +30,7 @@ impl Forgotten {
         let advised = format!(
             "{} files of {} dropped from the page cache by advice",
             self.files,
-            bytes_text(self.bytes)
+            quantity::bytes(self.bytes as f64)
         );
         match self.is_all {
             None => advised,

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::fail::{Failure, Outcome};
+use crate::quantity;
 
 /// The unit of a file's blocks, whatever the file system.
 const UNIT_BYTES: u64 = 512;
@@ -61,21 +62,10 @@ pub fn check_room(dir: &Path, wanted: u64, smaller: &str) -> Outcome {
     }
     Err(Failure::usage(format!(
         "this takes up to {} of disk, and {} has {}; name another directory with --dir{smaller}",
-        bytes_text(wanted),
+        quantity::bytes(wanted as f64),
         dir.display(),
-        bytes_text(free)
+        quantity::bytes(free as f64)
     )))
-}
-
-/// A number of bytes for people: three digits and a unit of 1000.
-pub fn bytes_text(bytes: u64) -> String {
-    let bytes = bytes as f64;
-    match bytes {
-        bytes if bytes >= 1e10 => format!("{:.0} GB", bytes / 1e9),
-        bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
-        bytes if bytes >= 1e6 => format!("{:.0} MB", bytes / 1e6),
-        bytes => format!("{:.0} KB", bytes / 1e3),
-    }
 }
 
 #[cfg(test)]

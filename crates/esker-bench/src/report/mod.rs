@@ -12,7 +12,6 @@ pub mod record;
 pub mod json;
 #[cfg(test)]
 pub mod sample;
-pub mod quantity;
 pub mod published;
 pub mod study;
 pub mod chart;

@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use esker::Db;
+use esker_bench::make::random::Random;
 
 use crate::demo::ledger;
-use crate::demo::random::Random;
 use crate::demo::stage::Stage;
 use crate::demo::writer::KEYSPACE;
 use crate::fail::{Failure, Outcome};

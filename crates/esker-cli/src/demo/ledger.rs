@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::demo::random::{Random, mix};
+use esker_bench::make::random::{Random, scramble};
 
 /// Entries of a batch.
 const ENTRIES: RangeInclusive<u64> = 1..=8;
@@ -18,7 +18,7 @@ const LONG_EVERY: u64 = 64;
 
 /// How many entries batch `number` has.
 pub fn entry_count(number: u64) -> u64 {
-    ENTRIES.start() + mix(number) % (ENTRIES.end() - ENTRIES.start() + 1)
+    ENTRIES.start() + scramble(number) % (ENTRIES.end() - ENTRIES.start() + 1)
 }
 
 /// The key of an entry: in the order of batches, and of entries within a batch.
@@ -36,13 +36,13 @@ pub fn parse_key(bytes: &[u8]) -> Option<(u64, u64)> {
 
 /// The value of an entry.
 pub fn value(number: u64, index: u64) -> Vec<u8> {
-    let mut random = Random::new(mix(number) ^ index);
+    let mut random = Random::new(scramble(number) ^ index);
     let is_long = random.below(LONG_EVERY) == 0;
     let length = random.below(if is_long { LONG_BYTES } else { SHORT_BYTES });
     let length = usize::try_from(length).expect("lengths are small");
     let mut bytes = Vec::with_capacity(length + 8);
     while bytes.len() < length {
-        bytes.extend_from_slice(&random.next().to_le_bytes());
+        bytes.extend_from_slice(&random.next_u64().to_le_bytes());
     }
     bytes.truncate(length);
     bytes

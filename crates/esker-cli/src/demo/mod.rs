@@ -3,7 +3,6 @@
 //! Every number it prints is measured, and everything it reads back is compared with what was
 //! written: the demo keeps its own list of keys and checksums.
 
-mod random;
 mod measure;
 mod texts;
 mod ledger;

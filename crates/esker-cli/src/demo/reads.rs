@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use esker::Db;
+use esker_bench::make::random::{Random, scramble};
+use esker_bench::make::zipf::Zipf;
 
 use crate::demo::measure::Timings;
-use crate::demo::random::{Random, Zipf};
 use crate::demo::stage::{Act, Books, checksum};
 use crate::fail::{Failure, Outcome};
 use crate::quantity;
@@ -18,6 +19,9 @@ const ABSENT_EVERY: u64 = 10;
 
 /// Seed of the choice of keys; any will do, this one gives everyone the same run.
 const SEED: u64 = 2026;
+
+/// How uneven zipfian reads are: YCSB's exponent.
+const THETA: f64 = 0.99;
 
 /// Which keys are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +37,13 @@ pub fn points(db: &Db, books: &Books, choice: Choice) -> Outcome<Act> {
     let keys: Vec<(&[u8], u64)> = books.iter().map(|(key, sum)| (&key[..], *sum)).collect();
     let count = keys.len() as u64;
     let mut random = Random::new(SEED);
-    let zipf = Zipf::new(count);
+    let zipf = Zipf::new(count, THETA);
     let mut timings = Timings::new();
     let mut absent = 0_u64;
     for turn in 0..READS {
         let place = match choice {
             Choice::Even => random.below(count),
-            Choice::Zipfian => zipf.next(&mut random),
+            Choice::Zipfian => scramble(zipf.draw(&mut random)) % count,
         };
         let place = usize::try_from(place).expect("a place in a list in memory");
         let (key, sum) = keys[place];

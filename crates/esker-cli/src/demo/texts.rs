@@ -4,11 +4,11 @@
 //! none (a vendored or packaged build), the workspace's own sources and the library sources of
 //! the Rust toolchain take their place.
 
+use esker_bench::make::random::Random;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::demo::random::Random;
 use crate::fail::{Failure, Outcome};
 
 /// Bytes after which a record ends at the next end of a line.

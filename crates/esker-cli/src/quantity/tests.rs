@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{bytes, count, counted, duration, parse_bytes, rate};
+use super::{bytes, duration, parse_bytes, rate};
 
 #[test]
 fn bytes_keep_three_digits() {
@@ -18,18 +18,6 @@ fn bytes_keep_three_digits() {
     for (amount, text) in cases {
         assert_eq!(bytes(amount), text);
     }
-}
-
-#[test]
-fn counts_are_grouped() {
-    // Groups of three from the right, and a plural only where there is one.
-    assert_eq!(count(0), "0");
-    assert_eq!(count(999), "999");
-    assert_eq!(count(1_234_567), "1 234 567");
-    assert_eq!(counted(1, "record"), "1 record");
-    assert_eq!(counted(2, "record"), "2 records");
-    assert_eq!(counted(1, "class"), "1 class");
-    assert_eq!(counted(64, "class"), "64 classes");
 }
 
 #[test]

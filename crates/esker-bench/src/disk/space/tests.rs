@@ -43,12 +43,3 @@ fn what_does_not_fit_is_refused_with_both_numbers() {
         "{refused}"
     );
 }
-
-#[test]
-fn bytes_read_well() {
-    // Three digits, units of a thousand.
-    let told: Vec<String> = [400_000, 12_000_000, 1_500_000_000, 20_000_000_000]
-        .map(bytes_text)
-        .to_vec();
-    assert_eq!(told, ["400 KB", "12 MB", "1.5 GB", "20 GB"]);
-}

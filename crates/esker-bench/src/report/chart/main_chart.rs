@@ -1,8 +1,8 @@
 //! The chart that stands for a whole record: ours against every rival, or our rates alone.
 
+use crate::quantity;
 use crate::report::chart::paint::{Anchor, Drawing, fit};
 use crate::report::chart::rows::{Kind, Row, Rows, bounds_of};
-use crate::report::quantity;
 use crate::report::study::ratios::{Duel, duels};
 use crate::report::study::rounds::Study;
 

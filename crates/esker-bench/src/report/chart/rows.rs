@@ -1,9 +1,9 @@
 //! One number for each row with its spread: bars from 1 for ratios, dots for rates.
 
 use crate::measure::summary::Summary;
+use crate::quantity;
 use crate::report::chart::paint::{Anchor, Area, Drawing, fit, width_of};
 use crate::report::chart::scale::{Scale, decades, doublings};
-use crate::report::quantity;
 
 /// From one row to the next where the label stands beside the bar.
 const ROW_BESIDE: f64 = 24.0;

@@ -1,13 +1,13 @@
 //! The page of two runs held against each other, and the same as lines of text.
 
 use crate::measure::summary::Summary;
+use crate::quantity;
 use crate::report::chart::main_chart::Panel;
 use crate::report::chart::paint::escape;
 use crate::report::chart::rows::{Kind, Row, Rows};
 use crate::report::date;
 use crate::report::page::markup::{Cell, Table, accent, both_widths, note, quiet};
 use crate::report::page::shell::{Section, page};
-use crate::report::quantity;
 use crate::report::record::Record;
 use crate::report::study::contrast::{
     CHANCE_MAX, Call, Change, Contrast, ROUNDS_MIN, UNKNOWN_NOISE, least_chance,

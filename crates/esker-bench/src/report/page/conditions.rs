@@ -1,10 +1,10 @@
 //! The section of conditions: command, commit, machine, workloads, and settings as given.
 
+use crate::quantity;
 use crate::report::chart::paint::escape;
 use crate::report::date;
 use crate::report::page::markup::{Cell, Table, folded, note, quiet};
 use crate::report::page::shell::Section;
-use crate::report::quantity;
 use crate::report::record::Record;
 use crate::report::study::rounds::{Seat, Study};
 use crate::target::settings::Matched;

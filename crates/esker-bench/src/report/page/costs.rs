@@ -1,8 +1,8 @@
 //! The section of costs: processor, memory, bytes, amplification, stalls, debt.
 
+use crate::quantity;
 use crate::report::page::markup::{Table, folded, note};
 use crate::report::page::shell::Section;
-use crate::report::quantity;
 use crate::report::record::Measurement;
 use crate::report::study::rounds::{Cell, Study};
 

@@ -1,10 +1,10 @@
 //! The section of published figures beside ours, where the workload is the same.
 
+use crate::quantity;
 use crate::report::chart::paint::escape;
 use crate::report::page::markup::{Table, note};
 use crate::report::page::shell::Section;
 use crate::report::published::{CAUTION, Document, Figure, Unit, figures, without_counterpart};
-use crate::report::quantity;
 use crate::report::study::rounds::{Cell, Study};
 
 /// The section, a table for each document; empty if nothing that was measured was ever published.

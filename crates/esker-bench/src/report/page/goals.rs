@@ -1,8 +1,8 @@
 //! The section of goals: what was asked for, what was measured, whether it is met.
 
+use crate::quantity;
 use crate::report::page::markup::{Cell, Table, accent, quiet};
 use crate::report::page::shell::Section;
-use crate::report::quantity;
 use crate::report::record::{Record, Verdict};
 
 /// How many goals were met, missed, and not judged.

@@ -1,8 +1,8 @@
 //! The section of latencies: the percentiles of every kind of operation.
 
+use crate::quantity;
 use crate::report::page::markup::{Table, note};
 use crate::report::page::shell::Section;
-use crate::report::quantity;
 use crate::report::study::rounds::{Study, Workload};
 use crate::report::study::tails::{Tail, at, kinds, nines, tail};
 

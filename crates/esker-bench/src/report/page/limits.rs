@@ -1,8 +1,8 @@
 //! The section of limits: what disk and memory did without any engine, in the same run.
 
+use crate::quantity;
 use crate::report::page::markup::{Table, note};
 use crate::report::page::shell::Section;
-use crate::report::quantity;
 use crate::report::study::rounds::{Cell, Study};
 
 const EXPLAINED: &str = "What the machine did in the same run without any engine: no engine can \

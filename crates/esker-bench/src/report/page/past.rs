@@ -1,10 +1,10 @@
 //! The section of history: how each ratio went from one comparison to the next.
 
+use crate::quantity;
 use crate::report::date;
 use crate::report::history::Past;
 use crate::report::page::markup::{Table, note};
 use crate::report::page::shell::Section;
-use crate::report::quantity;
 use crate::report::record::Record;
 use crate::report::study::past::trails;
 

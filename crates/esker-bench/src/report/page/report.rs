@@ -1,12 +1,12 @@
 //! The page of one run: headline, sections in order, and the file as text.
 
 use crate::measure::summary::Summary;
+use crate::quantity;
 use crate::report::chart::main_chart::rounds_text;
 use crate::report::chart::paint::escape;
 use crate::report::date;
 use crate::report::page::shell::{Section, page};
 use crate::report::page::{conditions, costs, figures, goals, latency, limits, past, speed};
-use crate::report::quantity;
 use crate::report::record::Record;
 use crate::report::study::ratios::{Ratio, duels};
 use crate::report::study::rounds::Study;

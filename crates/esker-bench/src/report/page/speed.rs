@@ -1,9 +1,9 @@
 //! The section of speed: ours against each rival, or our rates alone, and the numbers behind.
 
+use crate::quantity;
 use crate::report::chart::main_chart::{Panel, panels};
 use crate::report::page::markup::{Table, WIDE, both_widths, folded, note};
 use crate::report::page::shell::Section;
-use crate::report::quantity;
 use crate::report::study::rounds::Study;
 
 /// Width of a single panel on a screen.

@@ -1,7 +1,7 @@
 //! A record sorted by workload and engine, the rounds of each put together.
 
 use crate::measure::summary::Summary;
-use crate::report::quantity;
+use crate::quantity;
 use crate::report::record::{Measurement, Record};
 
 /// The engine whose numbers are held against the others, where it took part.

@@ -1,8 +1,9 @@
 //! The way in: the list, the checks before the start, the scenarios in turn, the table at the end.
 
 use crate::console::Console;
-use crate::disk::space::{bytes_text, check_room};
+use crate::disk::space::check_room;
 use crate::fail::{Failure, Outcome};
+use crate::quantity;
 use crate::report::json;
 use crate::report::record::Verdict;
 use crate::scenario::db_bench::opening;
@@ -183,7 +184,9 @@ fn help() -> String {
 fn entry(scenario: &Scenario) -> String {
     let mut text = format!("  {:<16} {}\n", scenario.name, scenario.shows);
     let takes: Vec<String> = sizes(scenario)
-        .map(|(size, time, bytes)| format!("{} {time}, {}", size.name(), bytes_text(bytes)))
+        .map(|(size, time, bytes)| {
+            format!("{} {time}, {}", size.name(), quantity::bytes(bytes as f64))
+        })
         .collect();
     text += &format!("  {:<16} {}\n", "", takes.join("; "));
     text

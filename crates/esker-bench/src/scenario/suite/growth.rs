@@ -2,11 +2,12 @@
 
 use crate::fail::Outcome;
 use crate::measure::summary::Summary;
+use crate::quantity;
 use crate::report::record::Verdict;
 use crate::scenario::suite::bench_line;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::table::{Table, grouped, nanos_text};
+use crate::scenario::suite::table::Table;
 
 /// Bytes of a key and its value.
 const ENTRY_BYTES: u64 = 116;
@@ -56,7 +57,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
         ];
         let ran = bench_line::run(stage, &words)?;
         for text in ran.lines() {
-            stage.say(&format!("{:>12}  {text}\n", grouped(keys)))?;
+            stage.say(&format!("{:>12}  {text}\n", quantity::grouped(keys)))?;
         }
         for measurement in ran.record.measurements {
             let place = LIST.iter().position(|name| *name == measurement.name);
@@ -68,7 +69,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
         }
     }
     stage.clear()?;
-    let heads = steps.map(grouped);
+    let heads = steps.map(quantity::grouped);
     let [few, some, many] = &heads;
     let mut table = Table::new(&["time/operation", few, some, many, "most ÷ fewest"]);
     let mut worst = (0.0, "");
@@ -85,7 +86,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
             worst = (growth, name);
         }
         let mut cells = vec![(*name).to_owned()];
-        cells.extend(times.iter().map(|time| nanos_text(*time)));
+        cells.extend(times.iter().map(|time| quantity::nanos(*time)));
         cells.push(format!("{growth:.2}"));
         table.add(cells);
     }

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::disk::space::{bytes_text, disk_bytes};
+use crate::disk::space::disk_bytes;
 use crate::fail::Outcome;
+use crate::quantity;
 use crate::run::course::Course;
 use crate::scenario::db_bench::work::{self, KINDS};
 use crate::scenario::suite::large_source::{VALUE_BYTES, Values, write_key};
@@ -113,7 +114,7 @@ pub fn run(
     stage.say(&format!(
         "overwrite: each of {} twice, at {:.2} of the first fill's speed; up to {:.2} times the \
          live bytes on the disk meanwhile, {:.2} times after {:.1} s\n",
-        bytes_text(count * VALUE_BYTES as u64),
+        quantity::bytes((count * VALUE_BYTES as u64) as f64),
         overwritten.speed,
         peak as f64 / live_bytes,
         overwritten.space,

@@ -8,10 +8,11 @@
 use std::time::Instant;
 
 use crate::disk::raw::{self, Pieces, SyncWhen};
-use crate::disk::space::{bytes_text, disk_bytes as bytes_on_disk};
+use crate::disk::space::disk_bytes as bytes_on_disk;
 use crate::fail::{Failure, Outcome};
 use crate::make::random::Random;
 use crate::measure::summary::Summary;
+use crate::quantity;
 use crate::report::published;
 use crate::report::record::Measurement;
 use crate::run::course::{Course, Finished};
@@ -21,7 +22,7 @@ use crate::scenario::suite::large_overwrite;
 use crate::scenario::suite::large_source::{VALUE_BYTES, Values, write_key};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::{Play, Stage, rate};
-use crate::scenario::suite::table::{Table, grouped, nanos_text, rate_text};
+use crate::scenario::suite::table::Table;
 use crate::target::settings::{Packing, StoreSettings};
 use crate::target::store::WriteHow;
 
@@ -94,7 +95,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     stage.say(&format!(
         "{} values of {VALUE_BYTES} bytes that cannot be packed, 1 thread, no put waits for a \
          sync\n",
-        grouped(puts)
+        quantity::grouped(puts)
     ))?;
     stage.note(
         "as libkvs has it, buffer_size is the engine's value_buffer_size and buffer_horizon_size \
@@ -232,7 +233,7 @@ impl Run<'_> {
             "put, {}: {} of values in {:.2} s and {:.2} s to close, write amplification {:.2}, \
              {space:.2} times their bytes on the disk once closed\n",
             self.told,
-            bytes_text(bytes),
+            quantity::bytes(bytes as f64),
             finished.wall().as_secs_f64(),
             closing.as_secs_f64(),
             written.unwrap_or(f64::NAN),
@@ -370,16 +371,20 @@ fn compared(results: &[[Vec<Figures>; 3]; 3]) -> Table {
         let mut response = vec![SCHEMES[scheme].to_owned(), "response, ms".into()];
         response.extend(cells(
             |one| one.response_ms,
-            |ms| grouped(ms.round() as u64),
+            |ms| quantity::grouped(ms.round() as u64),
         ));
-        response.extend(published.iter().map(|told| grouped(told.response_ms)));
+        response.extend(
+            published
+                .iter()
+                .map(|told| quantity::grouped(told.response_ms)),
+        );
         table.add(response);
         let mut rates = vec![String::new(), "operations/s".into()];
-        rates.extend(cells(|one| one.rate, rate_text));
-        rates.extend(published.iter().map(|told| rate_text(told.rate)));
+        rates.extend(cells(|one| one.rate, quantity::rate));
+        rates.extend(published.iter().map(|told| quantity::rate(told.rate)));
         table.add(rates);
         let mut means = vec![String::new(), "mean latency".into()];
-        means.extend(cells(|one| one.mean_ns, nanos_text));
+        means.extend(cells(|one| one.mean_ns, quantity::nanos));
         means.extend(
             published
                 .iter()
@@ -417,8 +422,9 @@ fn tell(
 ) -> Outcome {
     let [write, behind, synced, read] = limits;
     let middle = |rates: &[f64]| Summary::of(rates.iter().copied());
-    let limit =
-        |rates: &[f64]| middle(rates).map_or_else(String::new, |summary| summary.text(rate_text));
+    let limit = |rates: &[f64]| {
+        middle(rates).map_or_else(String::new, |summary| summary.text(quantity::rate))
+    };
     stage.say(&format!(
         "\n{}The disk alone, same bytes in pieces of one value: {}/s appended without a sync, {}/s \
          with as many\nsyncs behind as the engine makes, {}/s with one sync at the end, {}/s read \
@@ -443,14 +449,14 @@ fn tell(
     }
     let published = published::kvs_schemes()[2];
     let mixed = Summary::of(results[2].iter().flatten().map(|one| one.rate));
-    let told = mixed.map_or_else(String::new, |mixed| mixed.text(rate_text));
+    let told = mixed.map_or_else(String::new, |mixed| mixed.text(quantity::rate));
     stage.headline(
         SCHEMES[2],
         format!("{told} gets/s"),
         format!(
             "{} to {} published, kvs 2012",
-            rate_text(published[0].rate),
-            rate_text(published[2].rate)
+            quantity::rate(published[0].rate),
+            quantity::rate(published[2].rate)
         ),
     );
     let told = |all: &[f64]| {

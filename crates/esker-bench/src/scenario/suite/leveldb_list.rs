@@ -7,13 +7,14 @@ use crate::fail::{Failure, Outcome};
 use crate::flags::flag::Dialect;
 use crate::make::dice::ParkMiller;
 use crate::measure::summary::Summary;
+use crate::quantity;
 use crate::report::published::{DESKTOP, SERVER, value};
 use crate::report::record::Measurement;
 use crate::scenario::db_bench::default_list::default_list;
 use crate::scenario::suite::bench_line;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::table::{Table, counted, grouped};
+use crate::scenario::suite::table::Table;
 
 /// Bytes on the disk for each key: 116 of key and value and those of its share of 100 KB values,
 /// and as much again while files are merged.
@@ -40,8 +41,8 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     stage.say(&format!(
         "{} keys of 16 bytes, values of 100 bytes at 50 %, 1 thread, LevelDB's own keys and \
          seeds; {}\n",
-        grouped(keys),
-        counted(rounds as u64, "round")
+        quantity::grouped(keys),
+        quantity::counted(rounds as u64, "round")
     ))?;
     let mut lines: Vec<Line> = Vec::new();
     for round in 0..rounds {
@@ -166,7 +167,7 @@ fn tell(stage: &mut Stage<'_, '_>, lines: &[Line], keys: u64) -> Outcome {
     ))?;
     let middle = Summary::of(ratios).ok_or_else(|| Failure::failed("the list is empty"))?;
     stage.headline(
-        &format!("list of {} keys", grouped(keys)),
+        &format!("list of {} keys", quantity::grouped(keys)),
         format!("{} ×", middle.text(|ratio| format!("{ratio:.1}"))),
         "LevelDB 1.20 on a desktop with an SSD, 2017; median of the lines".into(),
     );

@@ -6,12 +6,13 @@
 use crate::fail::{Failure, Outcome};
 use crate::make::slices::{Alphabet, Slices, pool};
 use crate::measure::summary::Summary;
+use crate::quantity;
 use crate::report::published::{MERGES, value};
 use crate::report::record::Verdict;
 use crate::scenario::suite::bench_line::{self, Ran};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::table::{Table, counted, grouped, nanos_text, rate_text};
+use crate::scenario::suite::table::Table;
 use crate::target::settings::{Merge, StoreSettings};
 
 /// The document's flags but for the counts of keys and operations, which the size gives.
@@ -60,8 +61,8 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     stage.say(&format!(
         "{} keys, {THREADS} threads with as many operations each, 8-byte values, no log; {} in \
          turns\n",
-        grouped(keys),
-        counted(rounds as u64, "round")
+        quantity::grouped(keys),
+        quantity::counted(rounds as u64, "round")
     ))?;
     let mut rates = [Vec::new(), Vec::new()];
     let mut times = [Vec::new(), Vec::new()];
@@ -147,9 +148,9 @@ fn tell(stage: &mut Stage<'_, '_>, rates: &[Vec<f64>; 2], times: &[Vec<f64>; 2])
         let time = Summary::of(times[place].iter().copied()).ok_or_else(nothing)?;
         table.add(vec![
             (*name).into(),
-            rate.text(rate_text),
-            time.text(nanos_text),
-            rate_text(published[place]),
+            rate.text(quantity::rate),
+            time.text(quantity::nanos),
+            quantity::rate(published[place]),
         ]);
     }
     let [update, merge] = rates;

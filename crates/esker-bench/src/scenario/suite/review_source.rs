@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::disk::space::bytes_text;
 use crate::fail::{Failure, Outcome};
 use crate::make::prose::Prose;
+use crate::quantity;
 use crate::scenario::suite::review_mix::Mix;
 use crate::text::snap;
 use crate::text::source::Source;
@@ -68,7 +68,10 @@ impl Reviews {
             _ => (bytes_max, String::new()),
         };
         Ok(Reviews {
-            told: format!("{told}; at most {}{more}", bytes_text(bytes_max)),
+            told: format!(
+                "{told}; at most {}{more}",
+                quantity::bytes(bytes_max as f64)
+            ),
             bytes_left: bytes_max,
             bytes_given: 0,
             factor,

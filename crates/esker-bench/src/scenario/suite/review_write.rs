@@ -1,12 +1,12 @@
 //! Writing reviews: the load, what it is once settled, once compacted, and how its bytes divide.
 
-use crate::disk::space::{bytes_text, disk_bytes as bytes_on_disk};
+use crate::disk::space::disk_bytes as bytes_on_disk;
 use crate::fail::Outcome;
+use crate::quantity;
 use crate::run::course::{Course, Finished};
 use crate::scenario::suite::review_load::{Keys, load, ours};
 use crate::scenario::suite::review_source::Reviews;
 use crate::scenario::suite::stage::{Play, Stage, latencies, rate};
-use crate::scenario::suite::table::{counted, grouped, nanos_text, rate_text};
 
 /// The line of the load.
 pub const INSERT: &str = "reviews-insert";
@@ -53,7 +53,7 @@ pub fn write(stage: &mut Stage<'_, '_>, reviews: &mut Reviews, wanted: u64) -> O
     stage.say(&format!(
         "size: {settled:.3} of the raw text once settled ({settle_s:.1} s), {whole:.3} compacted \
          ({compact_s:.1} s); {} on the disk with the log laid out\n",
-        bytes_text(bytes_on_disk(stage.dir())?)
+        quantity::bytes(bytes_on_disk(stage.dir())? as f64)
     ))?;
     let division = stage.engine().division(stage.dir())?;
     let amortised = share(compacted - spared(&division, keys.raw_bytes).min(compacted));
@@ -94,23 +94,23 @@ pub fn write(stage: &mut Stage<'_, '_>, reviews: &mut Reviews, wanted: u64) -> O
 
 fn tell_load(stage: &mut Stage<'_, '_>, finished: &Finished, malformed: u64) -> Outcome {
     let times = latencies(finished);
-    let at = |percent| nanos_text(times.percentile_ns(percent) as f64);
+    let at = |percent| quantity::nanos(times.percentile_ns(percent) as f64);
     let (ops, bytes) = (finished.ops(), finished.bytes());
     let seconds = finished.wall().as_secs_f64().max(1e-9);
     stage.say(&format!(
         "insert: {} records of {} bytes in the mean, {} records/s with the reading of the text \
          ({} a second), {} records/s in the calls alone, p95 {}, p99 {}\n",
-        grouped(ops),
+        quantity::grouped(ops),
         bytes / ops.max(1),
-        rate_text(rate(finished)),
+        quantity::rate(rate(finished)),
         // A rate of bytes is far below 2^53.
-        bytes_text((bytes as f64 / seconds) as u64),
-        rate_text(1e9 / times.mean_ns().max(1.0)),
+        quantity::bytes(bytes as f64 / seconds),
+        quantity::rate(1e9 / times.mean_ns().max(1.0)),
         at(95.0),
         at(99.0)
     ))?;
     if malformed > 0 {
-        let told = counted(malformed, "malformed record");
+        let told = quantity::counted(malformed, "malformed record");
         stage.note(&format!("{told} left out"))?;
     }
     Ok(())

@@ -4,9 +4,9 @@
 //! records of about 1 KB; memory of 64, 8, 4 and 2 GB; RocksDB read its files through memory maps.
 //! Its speeds are pictures; its text tells that TerarkDB kept the data in 2.5 GB.
 
-use crate::disk::space::bytes_text;
 use crate::fail::{Failure, Outcome};
 use crate::make::keys::Distribution;
+use crate::quantity;
 use crate::scenario::suite::fence::Fence;
 use crate::scenario::suite::request::LimitBy;
 use crate::scenario::suite::review_goals::{
@@ -20,7 +20,7 @@ use crate::scenario::suite::review_source::Reviews;
 use crate::scenario::suite::review_write::{COMPACTED, INSERT, SETTLED, write};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::table::{Table, nanos_text, rate_text};
+use crate::scenario::suite::table::Table;
 
 /// Memory as shares of the raw bytes, as 8, 4 and 2 GB are of 9.1, first none at all; and how many
 /// times as fast as the best rival ours is to read then.
@@ -158,7 +158,7 @@ fn tell(stage: &mut Stage<'_, '_>, begun: usize, keys: &Keys) -> Outcome {
         "\n{}\n{THREADS} threads; memory as a share of the {} of raw text; resident is the most \
          that the process held.\n{}\n",
         written_table(&board),
-        bytes_text(keys.raw_bytes),
+        quantity::bytes(keys.raw_bytes as f64),
         limits_table(&board)
     );
     let reads = |share| {
@@ -176,8 +176,8 @@ fn tell(stage: &mut Stage<'_, '_>, begun: usize, keys: &Keys) -> Outcome {
     stage.record.verdicts.extend(verdicts);
     stage.headline(
         "uniform reads, 16 threads, least memory",
-        format!("{} reads/s", rate_text(least)),
-        format!("{} reads/s without a limit", rate_text(most)),
+        format!("{} reads/s", quantity::rate(least)),
+        format!("{} reads/s without a limit", quantity::rate(most)),
     );
     Ok(())
 }
@@ -228,13 +228,13 @@ fn written_table(board: &Board<'_>) -> String {
         };
         let one = |name| {
             let found = board.median(name, place, rate);
-            text(found, |rate| nanos_text(1e9 / rate.max(1e-9)))
+            text(found, |rate| quantity::nanos(1e9 / rate.max(1e-9)))
         };
         table.add(vec![
             engine.clone(),
             share(SETTLED),
             share(COMPACTED),
-            text(board.median(INSERT, place, rate), rate_text),
+            text(board.median(INSERT, place, rate), quantity::rate),
             one(ONE_BARE),
             one(ONE_CACHED),
             text(board.median(SCAN, place, byte_rate), megabytes),
@@ -262,9 +262,9 @@ fn limits_table(board: &Board<'_>) -> String {
             let mut cells = vec![share_text(share), engine.clone()];
             for (choice, _) in CHOICES {
                 let line = line(choice, share);
-                cells.push(text(board.median(&line, place, rate), rate_text));
-                cells.push(text(board.median(&line, place, p95), nanos_text));
-                cells.push(text(board.median(&line, place, p99), nanos_text));
+                cells.push(text(board.median(&line, place, rate), quantity::rate));
+                cells.push(text(board.median(&line, place, p95), quantity::nanos));
+                cells.push(text(board.median(&line, place, p99), quantity::nanos));
             }
             let line = line(CHOICES[0].0, share);
             cells.push(text(board.median(&line, place, resident), megabytes));

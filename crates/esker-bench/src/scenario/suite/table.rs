@@ -54,43 +54,5 @@ impl Table {
     }
 }
 
-/// A rate for people: whole numbers in groups of three digits.
-pub fn rate_text(rate: f64) -> String {
-    if rate < 100.0 {
-        return format!("{rate:.1}");
-    }
-    // Rates are far below 2^53 and not negative.
-    grouped(rate.round() as u64)
-}
-
-/// A whole number in groups of three digits.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A count of things: `1 round`, `3 rounds`.
-pub fn counted(count: u64, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", grouped(count))
-}
-
-/// A time in nanoseconds for people.
-pub fn nanos_text(nanos: f64) -> String {
-    match nanos {
-        nanos if nanos >= 1e9 => format!("{:.2} s", nanos / 1e9),
-        nanos if nanos >= 1e6 => format!("{:.2} ms", nanos / 1e6),
-        nanos if nanos >= 1e3 => format!("{:.1} µs", nanos / 1e3),
-        nanos => format!("{nanos:.0} ns"),
-    }
-}
-
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,23 @@ fn numbers_keep_three_digits_in_the_unit_that_suits() {
     assert_eq!(ratio(0.0012), "0.0012");
     assert_eq!(ratio(12.44), "12.4");
     assert_eq!(exact(1_234_567), "1\u{202f}234\u{202f}567");
+    assert_eq!(
+        [grouped(0), grouped(999), grouped(1_234_567)],
+        ["0", "999", "1 234 567"]
+    );
+    assert_eq!(
+        [99.94, 122.0, 33_498.4].map(rate),
+        ["99.9", "122", "33 498"]
+    );
+}
+
+#[test]
+fn nouns_have_a_plural_only_where_there_is_one() {
+    // One, several, and a noun that ends in an s by itself.
+    assert_eq!(counted(1, "record"), "1 record");
+    assert_eq!(counted(2, "record"), "2 records");
+    assert_eq!(counted(1, "class"), "1 class");
+    assert_eq!(counted(64, "class"), "64 classes");
 }
 
 #[test]

@@ -70,18 +70,45 @@ pub fn ratio(ratio: f64) -> String {
     }
 }
 
-/// A count that must stay exact, in groups of three: `1 234 567`.
+/// A count that must stay exact, in groups of three that no line breaks at: `1 234 567`.
 pub fn exact(amount: u64) -> String {
+    in_groups(amount, '\u{202f}')
+}
+
+/// The same for terminals, with ordinary spaces.
+pub fn grouped(amount: u64) -> String {
+    in_groups(amount, ' ')
+}
+
+fn in_groups(amount: u64, between: char) -> String {
     let digits = amount.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            // A narrow space that no line breaks at.
-            text.push('\u{202f}');
+            text.push(between);
         }
         text.push(digit);
     }
     text
+}
+
+/// A count with its noun, which takes an `s`, or an `es` behind one, unless there is exactly one.
+pub fn counted(amount: u64, noun: &str) -> String {
+    let plural = match amount {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{plural}", grouped(amount))
+}
+
+/// A rate for terminals: whole numbers in groups, and a fraction only below a hundred.
+pub fn rate(rate: f64) -> String {
+    match rate {
+        // Rates are far below 2^53 and not negative.
+        100.0.. => grouped(rate.round() as u64),
+        _ => format!("{rate:.1}"),
+    }
 }
 
 /// The text of a number on a scale, where zeros behind the point say nothing: `10 µs`, `1 M`.
@@ -98,7 +125,7 @@ pub fn on_scale(text: &str) -> String {
 }
 
 /// Three digits or so, whatever the size.
-fn three_digits(amount: f64) -> String {
+pub fn three_digits(amount: f64) -> String {
     match amount.abs() {
         ..9.995 => format!("{amount:.2}"),
         ..99.95 => format!("{amount:.1}"),
