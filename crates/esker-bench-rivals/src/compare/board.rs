@@ -1,4 +1,4 @@
-//! Everything that was measured, by line and engine, round after round.
+//! Everything that was measured, by workload and engine, round after round.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use esker_bench::measure::summary::Summary;
 use esker_bench::report::record::Measurement;
 use esker_bench::target::settings::Matched;
 
-use crate::compare::lines::{LOAD_END, Line, load};
 use crate::compare::work::CUT_SHORT;
+use crate::compare::workloads::{LOAD_END, Workload, load};
 
 /// An engine as tables show it.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct Seat {
 pub struct Board {
     /// The engines, ours first.
     pub seats: Vec<Seat>,
-    /// By line and place of the engine: one measurement for each round.
+    /// By workload and place of the engine: one measurement for each round.
     pub cells: BTreeMap<(String, usize), Vec<Measurement>>,
     /// By name of the limit: one measurement for each round.
     pub limits: BTreeMap<String, Vec<Measurement>>,
@@ -41,33 +41,33 @@ impl Board {
         self.seats.iter().position(|seat| seat.word == word)
     }
 
-    /// The measurements of a line on an engine.
-    pub fn cell(&self, line: &str, place: usize) -> &[Measurement] {
-        let cell = self.cells.get(&(line.to_owned(), place));
+    /// The measurements of a workload on an engine.
+    pub fn cell(&self, workload: &str, place: usize) -> &[Measurement] {
+        let cell = self.cells.get(&(workload.to_owned(), place));
         cell.map_or(&[], Vec::as_slice)
     }
 
     /// Operations a second, round by round.
-    pub fn rates(&self, line: &str, place: usize) -> Vec<f64> {
-        let cell = self.cell(line, place);
+    pub fn rates(&self, workload: &str, place: usize) -> Vec<f64> {
+        let cell = self.cell(workload, place);
         cell.iter().map(|one| one.ops_per_s).collect()
     }
 
     /// Nanoseconds that 99.9 % of the operations did not exceed, round by round.
-    pub fn tails(&self, line: &str, place: usize) -> Vec<f64> {
-        let cell = self.cell(line, place);
+    pub fn tails(&self, workload: &str, place: usize) -> Vec<f64> {
+        let cell = self.cell(workload, place);
         cell.iter().filter_map(tail_ns).collect()
     }
 
     /// Operations a second of the threads beside the measured ones, round by round.
-    pub fn beside(&self, line: &str, place: usize) -> Vec<f64> {
-        let cell = self.cell(line, place);
+    pub fn beside(&self, workload: &str, place: usize) -> Vec<f64> {
+        let cell = self.cell(workload, place);
         cell.iter().filter_map(|one| one.beside_per_s).collect()
     }
 
-    /// Of the rivals that `is_asked` names, the one with the best median on a line.
-    pub fn best_rival(&self, line: &str, is_asked: impl Fn(&Seat) -> bool) -> Option<usize> {
-        let median = |place: usize| Summary::of(self.rates(line, place)).map(|it| it.median);
+    /// Of the rivals that `is_asked` names, the one with the best median on a workload.
+    pub fn best_rival(&self, workload: &str, is_asked: impl Fn(&Seat) -> bool) -> Option<usize> {
+        let median = |place: usize| Summary::of(self.rates(workload, place)).map(|it| it.median);
         let rivals = self.seats.iter().enumerate().skip(1);
         rivals
             .filter(|(_, seat)| is_asked(seat))
@@ -80,11 +80,11 @@ impl Board {
     /// compaction, and what was read in between, round by round; nothing unless load and compaction
     /// were measured.
     pub fn write_amplifications(&self, place: usize) -> Vec<f64> {
-        let changes = || load().filter(|line| line.work.is_change());
-        let counts = changes().map(|line| self.cell(line.name, place).len());
+        let changes = || load().filter(|workload| workload.work.is_change());
+        let counts = changes().map(|workload| self.cell(workload.name, place).len());
         let rounds = counts.min().unwrap_or(0);
         let of_round = |round: usize| {
-            let measured = |line: &Line| self.cell(line.name, place).get(round);
+            let measured = |workload: &Workload| self.cell(workload.name, place).get(round);
             let user: u64 = changes().filter_map(measured).map(|one| one.bytes).sum();
             let all = load().filter_map(measured);
             let written: u64 = all.map(|one| one.usage.device_write_bytes).sum();
@@ -112,19 +112,19 @@ impl Board {
         .collect()
     }
 
-    /// The best rival on a line that is a log-structured merge tree as ours is.
-    pub fn best_tree(&self, line: &str) -> Option<usize> {
-        self.best_rival(line, |seat| seat.is_lsm)
+    /// The best rival on a workload that is a log-structured merge tree as ours is.
+    pub fn best_tree(&self, workload: &str) -> Option<usize> {
+        self.best_rival(workload, |seat| seat.is_lsm)
     }
 
-    /// Each of these lines with our ratio to the best tree there: the median over the rounds.
-    pub fn ratios(&self, lines: &[&str]) -> Vec<(String, f64)> {
-        let ratio = |line: &&str| {
-            let rival = self.best_tree(line)?;
-            let ratio = Summary::of_ratios(&self.rates(line, 0), &self.rates(line, rival))?;
-            Some(((*line).to_owned(), ratio.median))
+    /// Each of these workloads with our ratio to the best tree there: the median over the rounds.
+    pub fn ratios(&self, workloads: &[&str]) -> Vec<(String, f64)> {
+        let ratio = |workload: &&str| {
+            let rival = self.best_tree(workload)?;
+            let ratio = Summary::of_ratios(&self.rates(workload, 0), &self.rates(workload, rival))?;
+            Some(((*workload).to_owned(), ratio.median))
         };
-        lines.iter().filter_map(ratio).collect()
+        workloads.iter().filter_map(ratio).collect()
     }
 
     /// A number of each round of a limit.

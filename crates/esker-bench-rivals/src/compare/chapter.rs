@@ -1,4 +1,4 @@
-//! One chapter on one engine: an empty store, its lines in order, and what is left in the end.
+//! One chapter on one engine: an empty store, its workloads in order, and what is left in the end.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use esker_bench::target::marker;
 use esker_bench::target::settings::{Matched, Merge, StoreSettings};
 use esker_bench::target::store::Store;
 
-use crate::compare::lines::{Chapter, LINES, Line, Work};
 use crate::compare::request::Request;
 use crate::compare::work::{Answer, Task, inventory, prepare};
+use crate::compare::workloads::{Chapter, WORKLOADS, Work, Workload};
 use crate::engines::roster::{Entry, OURS};
 use esker_bench::disk::forget::forget;
 use esker_bench::disk::space::disk_bytes;
@@ -19,9 +19,9 @@ use esker_bench::disk::space::disk_bytes;
 /// What one turn of one engine gave.
 #[derive(Debug, Default)]
 pub struct Turn {
-    /// What was measured, and what each line saw that was not cut short.
-    pub rows: Vec<(Measurement, Option<Answer>)>,
-    /// Whether a line was cut short, and the rest left out.
+    /// What was measured, and what each workload saw that was not cut short.
+    pub records: Vec<(Measurement, Option<Answer>)>,
+    /// Whether a workload was cut short, and the rest left out.
     pub is_cut: bool,
     /// Entries and checksum of the store in the end; `None` if the engine has no such operation.
     pub inventory: Option<Answer>,
@@ -31,9 +31,9 @@ pub struct Turn {
     pub matched: Vec<Matched>,
 }
 
-/// Whether `lines` ask for anything in `chapter`.
-pub fn is_wanted(chapter: Chapter, lines: &[Line]) -> bool {
-    lines.iter().any(|line| line.chapter == chapter)
+/// Whether `workloads` ask for anything in `chapter`.
+pub fn is_wanted(chapter: Chapter, workloads: &[Workload]) -> bool {
+    workloads.iter().any(|workload| workload.chapter == chapter)
 }
 
 /// One engine's turn at a chapter.
@@ -65,15 +65,15 @@ impl Player<'_, '_> {
             store.drain()?;
         }
         let mut is_done = true;
-        for line in self.lines(chapter) {
-            if line.is_cold {
+        for workload in self.workloads(chapter) {
+            if workload.is_cold {
                 store.close()?;
                 forget(self.dir)?;
                 store = engine.open(self.dir, &settings)?.store;
                 // Some engines read their whole file to open it.
                 forget(self.dir)?;
             }
-            is_done = self.run(line, &*store, &mut turn)?;
+            is_done = self.run(workload, &*store, &mut turn)?;
             if !is_done {
                 break;
             }
@@ -103,35 +103,40 @@ impl Player<'_, '_> {
         settings
     }
 
-    /// The lines to run: up to the last that is wanted, and of the others only what changes
+    /// The workloads to run: up to the last that is wanted, and of the others only what changes
     /// the store.
-    fn lines(&self, chapter: Chapter) -> impl Iterator<Item = &'static Line> {
-        let is_wanted = |line: &Line| self.request.lines.iter().any(|it| it.name == line.name);
-        let all: Vec<&Line> = LINES
+    fn workloads(&self, chapter: Chapter) -> impl Iterator<Item = &'static Workload> {
+        let is_wanted = |workload: &Workload| {
+            self.request
+                .workloads
+                .iter()
+                .any(|it| it.name == workload.name)
+        };
+        let all: Vec<&Workload> = WORKLOADS
             .iter()
-            .filter(|line| line.chapter == chapter)
+            .filter(|workload| workload.chapter == chapter)
             .collect();
-        let last = all.iter().rposition(|line| is_wanted(line));
+        let last = all.iter().rposition(|workload| is_wanted(workload));
         let count = last.map_or(0, |last| last + 1);
-        let needed: Vec<&Line> = all
+        let needed: Vec<&Workload> = all
             .into_iter()
             .take(count)
-            .filter(|line| is_wanted(line) || line.work.is_change())
+            .filter(|workload| is_wanted(workload) || workload.work.is_change())
             .collect();
         needed.into_iter()
     }
 
-    /// Whether the engine did this line and can go on; what it measured goes to `turn` if it was
-    /// wanted.
-    fn run(&self, line: &Line, store: &dyn Store, turn: &mut Turn) -> Outcome<bool> {
-        // Only a tree of runs has something to merge or to settle: elsewhere the line would
+    /// Whether the engine did this workload and can go on; what it measured goes to `turn` if it
+    /// was wanted.
+    fn run(&self, workload: &Workload, store: &dyn Store, turn: &mut Turn) -> Outcome<bool> {
+        // Only a tree of runs has something to merge or to settle: elsewhere the workload would
         // measure nothing, and look like a win.
-        if line.work.is_one_piece() && !self.entry.is_lsm {
+        if workload.work.is_one_piece() && !self.entry.is_lsm {
             return Ok(true);
         }
-        let label = format!("{} {}", self.entry.word, line.name);
+        let label = format!("{} {}", self.entry.word, workload.name);
         let task = Task {
-            line,
+            workload,
             request: self.request,
             store,
             label: &label,
@@ -146,17 +151,23 @@ impl Player<'_, '_> {
             }
         };
         turn.is_cut = answer.is_none();
-        measurement.name = line.name.into();
+        measurement.name = workload.name.into();
         measurement.engine = self.entry.engine.name().into();
         measurement.engine_version = self.entry.engine.version();
         measurement.settings = turn.matched.clone();
-        if line.work == Work::Compact {
+        if workload.work == Work::Compact {
             let bytes = disk_bytes(self.dir)?.to_string();
             measurement.workload.push(("disk_bytes".into(), bytes));
         }
-        // Of a line that only others build upon it is told that it ended them.
-        if turn.is_cut || self.request.lines.iter().any(|it| it.name == line.name) {
-            turn.rows.push((measurement, answer));
+        // Of a workload that only others build upon it is told that it ended them.
+        if turn.is_cut
+            || self
+                .request
+                .workloads
+                .iter()
+                .any(|it| it.name == workload.name)
+        {
+            turn.records.push((measurement, answer));
         }
         Ok(!turn.is_cut)
     }

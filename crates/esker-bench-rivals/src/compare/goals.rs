@@ -1,4 +1,4 @@
-//! What Esker is to reach on each line, and whether it did.
+//! What Esker is to reach on each workload, and whether it did.
 
 use esker_bench::measure::summary::Summary;
 use esker_bench::report::record::Verdict;
@@ -6,7 +6,7 @@ use esker_bench::report::record::Verdict;
 use crate::compare::board::{Board, byte_rate};
 use crate::engines::roster::OURS;
 
-/// What a line is held against.
+/// What a workload is held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bar {
     /// So many times the best rival.
@@ -19,7 +19,7 @@ pub enum Bar {
     LimitOps(&'static str, f64),
     /// So much of the bytes a second of a raw limit.
     LimitBytes(&'static str, f64),
-    /// So many times another line of ours.
+    /// So many times another workload of ours.
     Own(&'static str, f64),
     /// So many operations a second.
     Rate(f64),
@@ -29,7 +29,7 @@ pub enum Bar {
     Written,
 }
 
-/// Every goal with its line.
+/// Every goal with its workload.
 pub const GOALS: [(&str, Bar); 38] = [
     ("fillseq", Bar::Best(3.0)),
     ("fillrandom", Bar::Best(3.0)),
@@ -74,33 +74,35 @@ pub const GOALS: [(&str, Bar); 38] = [
     ("get-merged", Bar::Own("get-plain", 0.5)),
 ];
 
-/// Every line in which the speed of engines is compared by some goal, once, in order. A key with
-/// many operands is none of them: how far behind a rival is that folds them at each read would
+/// Every workload in which the speed of engines is compared by some goal, once, in order. A key
+/// with many operands is none of them: how far behind a rival is that folds them at each read would
 /// draw all other ratios flat.
 pub fn raced() -> Vec<&'static str> {
-    let is_race = |line: &str, bar: &Bar| *bar != Bar::Written && line != "get-merged";
-    let raced = GOALS.iter().filter(|(line, bar)| is_race(line, bar));
-    let mut lines: Vec<&str> = raced.map(|(line, _)| *line).collect();
-    lines.dedup();
-    lines
+    let is_race = |workload: &str, bar: &Bar| *bar != Bar::Written && workload != "get-merged";
+    let raced = GOALS
+        .iter()
+        .filter(|(workload, bar)| is_race(workload, bar));
+    let mut workloads: Vec<&str> = raced.map(|(workload, _)| *workload).collect();
+    workloads.dedup();
+    workloads
 }
 
-/// The verdict on every goal whose line was measured on our engine.
+/// The verdict on every goal whose workload was measured on our engine.
 pub fn judge(board: &Board) -> Vec<Verdict> {
     let Some(ours) = board.place(OURS) else {
         return Vec::new();
     };
-    let is_measured = |line: &str| !board.cell(line, ours).is_empty();
-    let goals = GOALS.iter().filter(|(line, _)| is_measured(line));
+    let is_measured = |workload: &str| !board.cell(workload, ours).is_empty();
+    let goals = GOALS.iter().filter(|(workload, _)| is_measured(workload));
     goals
-        .map(|(line, bar)| verdict(board, line, *bar, ours))
+        .map(|(workload, bar)| verdict(board, workload, *bar, ours))
         .collect()
 }
 
-fn verdict(board: &Board, line: &'static str, bar: Bar, ours: usize) -> Verdict {
-    let own = board.rates(line, ours);
+fn verdict(board: &Board, workload: &'static str, bar: Bar, ours: usize) -> Verdict {
+    let own = board.rates(workload, ours);
     let over = |place: Option<usize>| {
-        let theirs = board.rates(line, place?);
+        let theirs = board.rates(workload, place?);
         Summary::of_ratios(&own, &theirs)
     };
     let name = |place: Option<usize>| match place {
@@ -109,7 +111,7 @@ fn verdict(board: &Board, line: &'static str, bar: Bar, ours: usize) -> Verdict 
     };
     let (asked, measured, least) = match bar {
         Bar::Best(least) => {
-            let place = board.best_rival(line, |_| true);
+            let place = board.best_rival(workload, |_| true);
             (
                 format!("{least} × best rival{}", name(place)),
                 over(place),
@@ -117,7 +119,7 @@ fn verdict(board: &Board, line: &'static str, bar: Bar, ours: usize) -> Verdict 
             )
         }
         Bar::BestTree(least) => {
-            let place = board.best_tree(line);
+            let place = board.best_tree(workload);
             (
                 format!("{least} × best LSM rival{}", name(place)),
                 over(place),
@@ -131,7 +133,7 @@ fn verdict(board: &Board, line: &'static str, bar: Bar, ours: usize) -> Verdict 
             (format!("{least} of {limit}"), share, least)
         }
         Bar::LimitBytes(limit, least) => {
-            let bytes: Vec<f64> = board.cell(line, ours).iter().map(byte_rate).collect();
+            let bytes: Vec<f64> = board.cell(workload, ours).iter().map(byte_rate).collect();
             let share = Summary::of_ratios(&bytes, &board.limit(limit, byte_rate));
             (format!("{least} of {limit}, in bytes"), share, least)
         }
@@ -140,38 +142,38 @@ fn verdict(board: &Board, line: &'static str, bar: Bar, ours: usize) -> Verdict 
             (format!("{least} × own {other}"), ratio, least)
         }
         Bar::Rate(least) => (format!("{} M/s", least / 1e6), Summary::of(own), least),
-        Bar::Tail => return tail(board, line, ours),
-        Bar::Written => return written(board, line, ours),
+        Bar::Tail => return tail(board, workload, ours),
+        Bar::Written => return written(board, workload, ours),
     };
     let unit = match bar {
         Bar::Rate(_) => "/s",
         _ => "×",
     };
-    Verdict::of(line, asked, unit, measured, |median| median >= least)
+    Verdict::of(workload, asked, unit, measured, |median| median >= least)
 }
 
 /// Smaller is better: the ratio must not exceed 1.
-fn at_most(line: &'static str, asked: String, measured: Option<Summary>) -> Verdict {
-    Verdict::of(line, asked, "×", measured, |median| median <= 1.0)
+fn at_most(workload: &'static str, asked: String, measured: Option<Summary>) -> Verdict {
+    Verdict::of(workload, asked, "×", measured, |median| median <= 1.0)
 }
 
-fn tail(board: &Board, line: &'static str, ours: usize) -> Verdict {
+fn tail(board: &Board, workload: &'static str, ours: usize) -> Verdict {
     let rivals = (0..board.seats.len()).filter(|place| *place != ours);
     let medians = rivals.filter_map(|place| {
-        let median = Summary::of(board.tails(line, place))?.median;
+        let median = Summary::of(board.tails(workload, place))?.median;
         Some((place, median))
     });
     let best = medians.min_by(|left, right| left.1.total_cmp(&right.1));
     let ratio = best.and_then(|(place, _)| {
-        Summary::of_ratios(&board.tails(line, ours), &board.tails(line, place))
+        Summary::of_ratios(&board.tails(workload, ours), &board.tails(workload, place))
     });
     let name = best.map_or(String::new(), |(place, _)| {
         format!(" ({})", board.seats[place].name)
     });
-    at_most(line, format!("p99.9 ≤ 1 × best rival{name}"), ratio)
+    at_most(workload, format!("p99.9 ≤ 1 × best rival{name}"), ratio)
 }
 
-fn written(board: &Board, line: &'static str, ours: usize) -> Verdict {
+fn written(board: &Board, workload: &'static str, ours: usize) -> Verdict {
     let is_rival = |place: &usize| *place != ours && board.seats[*place].is_lsm;
     let rivals = (0..board.seats.len()).filter(is_rival);
     let medians = rivals.filter_map(|place| {
@@ -188,7 +190,7 @@ fn written(board: &Board, line: &'static str, ours: usize) -> Verdict {
         format!(" ({})", board.seats[place].name)
     });
     at_most(
-        line,
+        workload,
         format!("write amplification ≤ 1 × best LSM rival{name}"),
         ratio,
     )

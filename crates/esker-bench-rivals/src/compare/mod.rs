@@ -1,9 +1,9 @@
 //! The comparison: the same work on every engine, in turns, and what came of it against the goals.
 //!
-//! Law: nothing here knows what is special about an engine; a line that an engine cannot run is
+//! Law: nothing here knows what is special about an engine; a workload that an engine cannot run is
 //! left out for that engine and shown as such.
 
-pub mod lines;
+pub mod workloads;
 pub mod request;
 pub mod work;
 pub mod chapter;

@@ -6,21 +6,21 @@ use std::time::Duration;
 use esker_bench::fail::{Failure, Outcome};
 use esker_bench::target::settings::{Packing, StoreSettings};
 
-use crate::compare::lines;
-use crate::compare::lines::{LINES, Line};
-use crate::engines::roster::{self, ALL};
+use crate::compare::workloads;
+use crate::compare::workloads::{WORKLOADS, Workload};
+use crate::engines::roster;
 use esker_bench::disk::raw::LIMITS;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The lines to measure.
-    pub lines: Vec<Line>,
+    /// The workloads to measure.
+    pub workloads: Vec<Workload>,
     /// The words for the engines; all if empty.
     pub engines: Vec<String>,
-    /// Keys, and operations of each line that writes.
+    /// Keys, and operations of each workload that writes.
     pub num: u64,
-    /// Operations of each line that reads points.
+    /// Operations of each workload that reads points.
     pub reads: u64,
     /// The same where everything must come from the disk.
     pub cold_reads: u64,
@@ -28,9 +28,9 @@ pub struct Request {
     pub sync_ops: u64,
     /// Values of 100 KB.
     pub large_ops: u64,
-    /// How long a line may take, where its end can be chosen; then it is cut short.
+    /// How long a workload may take, where its end can be chosen; then it is cut short.
     pub patience: Option<Duration>,
-    /// How often each engine runs each line.
+    /// How often each engine runs each workload.
     pub rounds: usize,
     /// What every engine is given alike.
     pub settings: StoreSettings,
@@ -57,18 +57,18 @@ pub struct Request {
 /// What a flag is for.
 const FLAGS: [(&str, &str); 23] = [
     (
-        "--lines",
-        "A,B,…: only these lines; those they build upon run untold",
+        "--workloads",
+        "A,B,…: only these; those they build upon run untold",
     ),
     ("--engines", "A,B,…: only these engines"),
-    ("--num", "keys, and writes of each line (200000)"),
-    ("--reads", "point reads of each line (as --num)"),
+    ("--num", "keys, and writes of each workload (200000)"),
+    ("--reads", "point reads of each workload (as --num)"),
     ("--cold_reads", "point reads from the disk (10000)"),
     ("--sync_ops", "synced writes (1000)"),
     ("--large_ops", "values of 100 KB (1000)"),
     (
         "--patience_s",
-        "seconds that a line may take; then it is cut short, and the engine sits out what is \
+        "seconds that a workload may take; then it is cut short, and the engine sits out what is \
          left of that store (no bound)",
     ),
     ("--rounds", "turns of each engine (5)"),
@@ -125,11 +125,11 @@ pub fn help() -> String {
     }
     text += &format!("\nEngines: {}\n", ALL.join(", "));
     let built: Vec<&str> = roster::every().iter().map(|entry| entry.word).collect();
-    let names: Vec<&str> = LINES.iter().map(|line| line.name).collect();
+    let names: Vec<&str> = WORKLOADS.iter().map(|line| line.name).collect();
     let limits: Vec<&str> = LIMITS.iter().map(|limit| limit.name).collect();
     text += &format!("Built in: {}\n", built.join(", "));
     text += &format!(
-        "Lines: {}\nLimits: {}\n",
+        "Workloads: {}\nLimits: {}\n",
         names.join(", "),
         limits.join(", ")
     );
@@ -142,7 +142,7 @@ impl Request {
     /// What a command line asks for; `None` for `--help`.
     pub fn parse(words: &[String]) -> Outcome<Option<Request>> {
         let mut request = Request {
-            lines: lines::choose(&[])?,
+            workloads: workloads::choose(&[])?,
             engines: Vec::new(),
             // All engines and five rounds then take a quarter of an hour; ten times as many keys
             // take ten times as long.
@@ -180,6 +180,12 @@ impl Request {
                 Some((name, text)) => (name, Some(text.to_owned())),
                 None => (word.as_str(), words.next().cloned()),
             };
+            // The name that it had until it was given the field's word.
+            let name = if name == "--lines" {
+                "--workloads"
+            } else {
+                name
+            };
             let is_known = FLAGS.iter().any(|(flag, _)| *flag == name);
             match (is_known, text) {
                 (true, Some(text)) => request.set(name, &text)?,
@@ -201,7 +207,7 @@ impl Request {
     fn set(&mut self, name: &str, text: &str) -> Outcome {
         let list = || text.split(',').map(str::to_owned).collect::<Vec<String>>();
         match name {
-            "--lines" => self.lines = lines::choose(&list())?,
+            "--workloads" => self.workloads = workloads::choose(&list())?,
             "--engines" => self.engines = list(),
             "--num" => self.num = count(name, text)?,
             "--reads" => self.reads = count(name, text)?,

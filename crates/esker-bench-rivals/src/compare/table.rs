@@ -2,7 +2,7 @@
 
 use crate::compare::board::{Board, byte_rate};
 use crate::compare::goals::judge;
-use crate::compare::lines::{LINES, Line, Work};
+use crate::compare::workloads::{WORKLOADS, Work, Workload};
 use esker_bench::disk::raw::LIMITS;
 use esker_bench::measure::summary::Summary;
 use esker_bench::quantity;
@@ -30,13 +30,13 @@ pub fn render(board: &Board, conditions: &str) -> String {
     text += "\nLatency: 99.9 % of the operations took no longer.\n\n";
     text += &numbers(
         board,
-        |line, place| board.tails(line, place),
+        |workload, place| board.tails(workload, place),
         quantity::nanos,
     );
     text += "\nBeside the readers: puts a second.\n\n";
     text += &numbers(
         board,
-        |line, place| board.beside(line, place),
+        |workload, place| board.beside(workload, place),
         quantity::count,
     );
     text += "\nBytes: written by the process for each byte of the user's over fillrandom, \
@@ -87,22 +87,22 @@ fn speed(board: &Board) -> String {
     );
     heads.push("Esker to the best rival".into());
     let mut rows = Vec::new();
-    for line in &LINES {
-        let cells = (0..board.seats.len()).map(|place| cell(board, line, place));
+    for workload in &WORKLOADS {
+        let cells = (0..board.seats.len()).map(|place| cell(board, workload, place));
         let cells: Vec<Option<String>> = cells.collect();
         if cells.iter().all(Option::is_none) {
             continue;
         }
-        let mut row = vec![line.name.to_owned()];
+        let mut row = vec![workload.name.to_owned()];
         row.extend(
             cells
                 .into_iter()
                 .map(|cell| cell.unwrap_or_else(|| NONE.into())),
         );
-        let best = board.best_rival(line.name, |_| true);
+        let best = board.best_rival(workload.name, |_| true);
         let ratio = best.and_then(|place| {
-            let theirs = board.rates(line.name, place);
-            let ratio = Summary::of_ratios(&board.rates(line.name, 0), &theirs)?;
+            let theirs = board.rates(workload.name, place);
+            let ratio = Summary::of_ratios(&board.rates(workload.name, 0), &theirs)?;
             Some(format!(
                 "{} {}",
                 spread(ratio, ratio_text),
@@ -115,7 +115,7 @@ fn speed(board: &Board) -> String {
     grid(heads, rows)
 }
 
-/// Which cells are of lines that were cut short; nothing where there are none.
+/// Which cells are of workloads that were cut short; nothing where there are none.
 fn cut_short(board: &Board) -> String {
     let tell = |(one, asked): (&Measurement, &str)| {
         format!("{} {} at {} of {asked}", one.engine, one.name, one.ops)
@@ -130,15 +130,18 @@ fn cut_short(board: &Board) -> String {
     )
 }
 
-fn cell(board: &Board, line: &Line, place: usize) -> Option<String> {
-    let cell = board.cell(line.name, place);
-    Some(match line.work {
+fn cell(board: &Board, workload: &Workload, place: usize) -> Option<String> {
+    let cell = board.cell(workload.name, place);
+    Some(match workload.work {
         Work::Settle | Work::Compact => {
             let seconds = cell.iter().map(|one| one.wall_s);
             spread(Summary::of(seconds)?, |seconds| format!("{seconds:.2} s"))
         }
         Work::FillLarge => spread(Summary::of(cell.iter().map(byte_rate))?, bytes_a_second),
-        _ => spread(Summary::of(board.rates(line.name, place))?, quantity::count),
+        _ => spread(
+            Summary::of(board.rates(workload.name, place))?,
+            quantity::count,
+        ),
     })
 }
 
@@ -167,7 +170,7 @@ fn verdicts(board: &Board) -> String {
     grid(heads, rows.collect())
 }
 
-/// Of each line for which an engine has some: the numbers that `of` has for it and a place.
+/// Of each workload for which an engine has some: the numbers that `of` has for it and a place.
 fn numbers(
     board: &Board,
     of: impl Fn(&str, usize) -> Vec<f64>,
@@ -176,13 +179,13 @@ fn numbers(
     let mut heads = vec!["line".to_owned()];
     heads.extend(board.seats.iter().map(|seat| seat.name.clone()));
     let mut rows = Vec::new();
-    for line in &LINES {
-        let summary = |place| Summary::of(of(line.name, place));
+    for workload in &WORKLOADS {
+        let summary = |place| Summary::of(of(workload.name, place));
         let cells: Vec<_> = (0..board.seats.len()).map(summary).collect();
         if cells.iter().all(Option::is_none) {
             continue;
         }
-        let mut row = vec![line.name.to_owned()];
+        let mut row = vec![workload.name.to_owned()];
         let text = |cell: Option<Summary>| cell.map_or(NONE.into(), |cell| spread(cell, text));
         row.extend(cells.into_iter().map(text));
         rows.push(row);

@@ -18,11 +18,11 @@ use crate::compare::board::{Board, Seat};
 use crate::compare::chapter::{Player, Turn, is_wanted};
 use crate::compare::check;
 use crate::compare::goals::{self, judge};
-use crate::compare::lines::{CHAPTERS, Chapter};
 use crate::compare::request::{Request, help};
 use crate::compare::reviews;
 use crate::compare::table::render;
 use crate::compare::work::Answer;
+use crate::compare::workloads::{CHAPTERS, Chapter};
 use crate::engines::roster::{self, Entry};
 use esker_bench::disk::raw::{self, LIMITS};
 
@@ -226,7 +226,7 @@ impl Turns<'_, '_> {
                 self.limits()?;
             }
             for chapter in CHAPTERS {
-                if is_wanted(chapter, &self.request.lines) {
+                if is_wanted(chapter, &self.request.workloads) {
                     self.play(chapter)?;
                 }
             }
@@ -253,7 +253,7 @@ impl Turns<'_, '_> {
                 continue;
             }
             let turn = self.turn(chapter, place)?;
-            for (measurement, answer) in &turn.rows {
+            for (measurement, answer) in &turn.records {
                 // What a reader finds beside a writer is the same too: all keys exist.
                 let answer = answer.map(|answer| (place, measurement.name.clone(), answer));
                 answers.extend(answer);
@@ -309,7 +309,7 @@ impl Turns<'_, '_> {
     }
 
     fn take(&mut self, place: usize, turn: Turn) {
-        for (mut measurement, _) in turn.rows {
+        for (mut measurement, _) in turn.records {
             measurement.round = self.round;
             let at = (measurement.name.clone(), place);
             self.board
@@ -326,17 +326,17 @@ impl Turns<'_, '_> {
         }
     }
 
-    /// Fails unless every engine that ran a line saw the same.
+    /// Fails unless every engine that ran a workload saw the same.
     fn agree(&self, answers: &[(usize, String, Answer)]) -> Outcome {
-        for (place, line, answer) in answers {
-            let first = answers.iter().find(|(_, other, _)| other == line);
+        for (place, workload, answer) in answers {
+            let first = answers.iter().find(|(_, other, _)| other == workload);
             let Some((witness, _, expected)) = first.filter(|(_, _, it)| it != answer) else {
                 continue;
             };
             let name = |place: usize| &self.board.seats[place].name;
             return Err(Failure::failed(format!(
-                "the engines disagree on {line}: {} says {expected:?}, {} says {answer:?} (keys \
-                 found, and their bytes or a checksum); none of the numbers can be trusted",
+                "the engines disagree on {workload}: {} says {expected:?}, {} says {answer:?} \
+                 (keys found, and their bytes or a checksum); none of the numbers can be trusted",
                 name(*witness),
                 name(*place),
             )));

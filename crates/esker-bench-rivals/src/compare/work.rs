@@ -1,4 +1,4 @@
-//! What each line does to a store, and what it saw there.
+//! What each workload does to a store, and what it saw there.
 
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ use esker_bench::run::lane::Lane;
 use esker_bench::run::live::Live;
 use esker_bench::target::store::{Store, WriteHow};
 
-use crate::compare::lines::{Line, Work};
 use crate::compare::request::Request;
+use crate::compare::workloads::{Work, Workload};
 
 /// Bytes of a key: sixteen decimal digits, as LevelDB's db_bench writes them.
 pub const KEY_BYTES: usize = 16;
@@ -59,10 +59,10 @@ const UNLOGGED: WriteHow = WriteHow {
     no_log: true,
 };
 
-/// What a measurement of a line that was cut short has among its workload: the operations asked.
+/// What a measurement that was cut short has among its workload: the operations asked.
 pub const CUT_SHORT: &str = "cut_short_of";
 
-/// What a line saw: the same on every engine.
+/// What a workload saw: the same on every engine.
 pub type Answer = (u64, u64);
 
 /// The key of a number below 10^16.
@@ -75,10 +75,10 @@ pub fn key(mut number: u64) -> [u8; KEY_BYTES] {
     digits
 }
 
-/// One line on one store.
+/// One workload on one store.
 pub struct Task<'a, 'b> {
-    /// The line.
-    pub line: &'a Line,
+    /// The workload.
+    pub workload: &'a Workload,
     /// How much.
     pub request: &'a Request,
     /// On what.
@@ -101,7 +101,7 @@ impl Task<'_, '_> {
         });
         live.end();
         let finished = finished?;
-        let kind = match self.line.work.is_change() {
+        let kind = match self.workload.work.is_change() {
             true => "write",
             false => "read",
         };
@@ -126,25 +126,26 @@ impl Task<'_, '_> {
         (finished.ops() < asked).then_some(asked)
     }
 
-    /// How long this line may take. A scan goes by what it meets, and a merge of everything ends
-    /// when it ends.
+    /// How long this workload may take. A scan goes by what it meets, and a merge of everything
+    /// ends when it ends.
     fn patience(&self) -> Option<Duration> {
-        let is_open = matches!(self.line.work, Work::Scan { .. }) || self.line.work.is_one_piece();
+        let is_open =
+            matches!(self.workload.work, Work::Scan { .. }) || self.workload.work.is_one_piece();
         self.request.patience.filter(|_| !is_open)
     }
 
     /// Threads, and operations of each.
     fn size(&self) -> (usize, u64) {
         let request = self.request;
-        match self.line.work {
-            Work::FillSynced if self.line.name.ends_with("-4") => (SYNCERS, request.sync_ops),
+        match self.workload.work {
+            Work::FillSynced if self.workload.name.ends_with("-4") => (SYNCERS, request.sync_ops),
             Work::FillSynced => (1, request.sync_ops),
             Work::FillLarge => (1, request.large_ops),
             Work::Settle | Work::Compact => (1, 1),
             Work::DeleteOrdered | Work::DeleteRandom => (1, request.num - request.num / 10),
             Work::MergeOne => (1, OPERANDS),
             Work::Reread { .. } => (1, request.reads.min(REREADS_MAX)),
-            _ if self.line.is_cold => (1, request.cold_reads),
+            _ if self.workload.is_cold => (1, request.cold_reads),
             Work::Read | Work::ReadMissing | Work::Seek { .. } | Work::ReadBeside { .. } => {
                 (1, request.reads)
             }
@@ -154,20 +155,20 @@ impl Task<'_, '_> {
 
     fn course<'s>(&self, stall: &'s (dyn Fn() -> Duration + Sync)) -> Course<'s> {
         let (threads, ops) = self.size();
-        let is_scan = matches!(self.line.work, Work::Scan { .. });
+        let is_scan = matches!(self.workload.work, Work::Scan { .. });
         Course {
             threads,
-            background: usize::from(matches!(self.line.work, Work::ReadBeside { .. })),
+            background: usize::from(matches!(self.workload.work, Work::ReadBeside { .. })),
             ops_per_lane: Some(ops),
             duration: self.patience(),
-            is_timed: !is_scan && !self.line.work.is_one_piece(),
+            is_timed: !is_scan && !self.workload.work.is_one_piece(),
             stall,
             ..Course::plain()
         }
     }
 
     fn workload(&self) -> Vec<(String, String)> {
-        let value_bytes = match self.line.work {
+        let value_bytes = match self.workload.work {
             Work::FillLarge => LARGE_BYTES,
             Work::Merge | Work::Update | Work::MergeOne | Work::Reread { .. } => size_of::<u64>(),
             _ => VALUE_BYTES,
@@ -177,14 +178,14 @@ impl Task<'_, '_> {
             ("key_bytes", KEY_BYTES.to_string()),
             ("value_bytes", value_bytes.to_string()),
             ("compression_ratio", "0.5".to_owned()),
-            ("seed", self.line.seed.to_string()),
+            ("seed", self.workload.seed.to_string()),
         ]
         .map(|(name, text)| (name.to_owned(), text))
         .to_vec()
     }
 
     fn body(&self, lane: &mut Lane<'_>) -> Outcome {
-        match self.line.work {
+        match self.workload.work {
             Work::FillOrdered => self.fill(lane, |number, _| number),
             Work::FillRandom => self.fill(lane, |_, random| random),
             Work::FillSynced => self.fill(lane, |_, random| random),
@@ -212,16 +213,16 @@ impl Task<'_, '_> {
 
     /// The random numbers of this thread.
     fn random(&self, lane: &Lane<'_>) -> Random {
-        Random::new(scramble(self.line.seed) ^ lane.index() as u64)
+        Random::new(scramble(self.workload.seed) ^ lane.index() as u64)
     }
 
     fn fill(&self, lane: &mut Lane<'_>, choose: impl Fn(u64, u64) -> u64) -> Outcome {
-        let bytes = match self.line.work {
+        let bytes = match self.workload.work {
             Work::FillLarge => LARGE_BYTES,
             _ => VALUE_BYTES,
         };
         let how = WriteHow {
-            sync: self.line.work == Work::FillSynced,
+            sync: self.workload.work == Work::FillSynced,
             no_log: false,
         };
         let mut values = Values::new(ValueSize::Fixed(bytes), 0.5, VALUE_SEED)?;

@@ -13,7 +13,7 @@ use crate::report::page::report;
 use crate::report::record::Record;
 use crate::report::request::{Request, help};
 use crate::report::study::contrast::{Change, contrast};
-use crate::report::study::rounds::Study;
+use crate::report::study::workloads::Study;
 use crate::report::{date, file, json};
 
 /// Carries out the words behind `esker bench report`.

@@ -7,6 +7,7 @@
 
 mod tool;
 mod dialects;
+mod documented;
 mod wiki_lines;
 mod additions;
 mod refusals;

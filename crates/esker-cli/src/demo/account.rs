@@ -13,7 +13,7 @@ use esker_bench::report::page::shell::{self, Section};
 use esker_bench::report::record::{
     EngineWork, FORMAT, LatencyRecord, Measurement, Record, VERSION,
 };
-use esker_bench::report::study::rounds::Study;
+use esker_bench::report::study::workloads::Study;
 use esker_bench::report::{file, json};
 use esker_bench::target::counters::Counters;
 use esker_bench::target::embedded::{Esker, counters};

@@ -49,7 +49,7 @@ const COMMANDS: [(&[&str], Kind); 20] = [
 ];
 
 /// A directory with inputs and a database of one entry.
-fn scene() -> Bench {
+fn fixture() -> Bench {
     let bench = Bench::new();
     bench.file("in.tsv", "a\t1\n");
     bench.file("batch.txt", "put\ta\t1\n");
@@ -57,12 +57,12 @@ fn scene() -> Bench {
     bench
 }
 
-/// Runs every command in a scene that `spoil` made bad, on the database that it names; holds what
+/// Runs every command in a fixture that `spoil` made bad, on the database that it names; holds what
 /// comes against `expected`. Who fails says so in one line, with what to do.
 #[track_caller]
 fn table(spoil: impl Fn(&Bench) -> (&'static str, Option<Db>), expected: impl Fn(Kind) -> i32) {
     for (words, kind) in COMMANDS {
-        let bench = scene();
+        let bench = fixture();
         let (name, held) = spoil(&bench);
         let ran = bench.run(&[words, &["--db", name]].concat());
         assert_eq!(ran.code, expected(kind), "{words:?}: {ran:?}");
@@ -141,7 +141,7 @@ fn a_file_and_a_path_through_a_file() {
 #[test]
 fn a_closed_pipe_ends_every_reader_quietly() {
     // The other side is gone before the first byte: no panic, no message, no failure.
-    let bench = scene();
+    let bench = fixture();
     for (words, kind) in COMMANDS {
         if !matches!(kind, Kind::Reads | Kind::Checks) {
             continue;
@@ -158,7 +158,7 @@ fn a_closed_pipe_ends_every_reader_quietly() {
 #[test]
 fn standard_error_that_is_gone_panics_nobody() {
     // The exit code is all that is left to say, and it is said.
-    let bench = scene();
+    let bench = fixture();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut command = bench.command(&["get", "missing"]);

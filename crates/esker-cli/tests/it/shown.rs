@@ -9,7 +9,7 @@ use crate::tool::Bench;
 
 /// A directory with what the examples name: a database, inputs, a home, and in place of programs
 /// that a machine may not have (jq, man, …) one that reads what it is given.
-fn scene() -> Bench {
+fn fixture() -> Bench {
     let bench = Bench::new();
     let reviews = "product/productId: B\nreview/userId: A\nreview/time: 1\nreview/text: x\n\n";
     bench.file("reviews.txt", reviews.repeat(3));
@@ -66,7 +66,7 @@ fn shell(bench: &Bench, line: &str) -> (i32, String) {
     let tool = Path::new(env!("CARGO_BIN_EXE_esker")).parent().unwrap();
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{}:{path}", bench.path("bin").display(), tool.display());
-    // Paths of the reader's machine lie in the scene; zsh's own list is one place.
+    // Paths of the reader's machine lie in the fixture; zsh's own list is one place.
     let sst = fs::read_dir(bench.path("db")).unwrap().flatten();
     let mut ssts = sst.map(|file| file.file_name().into_string().unwrap());
     let sst = ssts.find(|name| name.ends_with(".sst")).unwrap();
@@ -104,12 +104,12 @@ fn is_measuring(command: &str) -> bool {
 }
 
 #[track_caller]
-fn runs(scene: &Bench, command: &str, place: &str) {
+fn runs(fixture: &Bench, command: &str, place: &str) {
     if is_measuring(command) {
         return;
     }
     let bench = Bench::new();
-    let from = scene.path(".").display().to_string();
+    let from = fixture.path(".").display().to_string();
     let copy = ["-a", &from, &bench.path("").display().to_string()];
     assert!(Command::new("cp").args(copy).status().unwrap().success());
     if command.contains("keyspaces create visits") {
@@ -121,7 +121,7 @@ fn runs(scene: &Bench, command: &str, place: &str) {
 
 #[test]
 fn every_example_of_help_runs() {
-    // Each in a scene of its own, as one who copies it would.
+    // Each in a fixture of its own, as one who copies it would.
     let bench = Bench::new();
     let overview = bench.ok(&["--help"]);
     let commands = overview.text().lines();
@@ -130,7 +130,7 @@ fn every_example_of_help_runs() {
         .skip(1)
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_whitespace().next());
-    let (scene, mut count) = (scene(), 0);
+    let (fixture, mut count) = (fixture(), 0);
     for name in commands.chain([""]).filter(|name| *name != "help") {
         let words: Vec<&str> = [name, "--help"]
             .into_iter()
@@ -139,7 +139,7 @@ fn every_example_of_help_runs() {
         let help = bench.ok(&words);
         let (_, examples) = help.text().split_once("Example").unwrap();
         for command in examples.lines().filter_map(command_of) {
-            runs(&scene, &command, &format!("{name} --help"));
+            runs(&fixture, &command, &format!("{name} --help"));
             count += 1;
         }
     }
@@ -156,7 +156,7 @@ fn every_command_of_the_docs_runs() {
         docs.map(|file| file.path())
             .filter(|path| path.extension().is_some_and(|end| end == "md")),
     );
-    let (scene, mut count) = (scene(), 0);
+    let (fixture, mut count) = (fixture(), 0);
     for page in pages {
         let text = fs::read_to_string(&page).unwrap();
         let blocks = text
@@ -171,7 +171,7 @@ fn every_command_of_the_docs_runs() {
         let spans = spans.filter(|span| span.starts_with("esker ") && is_whole(span));
         for command in blocks.chain(spans.collect::<Vec<_>>()) {
             let command = command.replace("--db disk_file.d", "--db db");
-            runs(&scene, &command, &page.display().to_string());
+            runs(&fixture, &command, &page.display().to_string());
             count += 1;
         }
     }

@@ -4,7 +4,7 @@ use esker_bench::report::record::Measurement;
 
 use super::*;
 use crate::compare::board::Seat;
-use crate::compare::lines::LINES;
+use crate::compare::workloads::WORKLOADS;
 use crate::engines::roster::ALL;
 use esker_bench::disk::raw::LIMITS;
 
@@ -74,7 +74,7 @@ fn without_a_rival_there_is_no_verdict() {
 #[test]
 fn goals_name_lines_limits_and_engines_that_exist() {
     // A name with a slip in it would never be judged.
-    let is_line = |name: &str| LINES.iter().any(|line| line.name == name);
+    let is_line = |name: &str| WORKLOADS.iter().any(|line| line.name == name);
     let is_limit = |name: &str| LIMITS.iter().any(|limit| limit.name == name);
     for (line, bar) in GOALS {
         assert!(is_line(line), "{line}");

@@ -32,7 +32,7 @@ fn all_lines_run_and_all_engines_agree() {
             .expect("a page")
             .contains("mergerandom")
     );
-    for line in &crate::compare::lines::LINES {
+    for line in &crate::compare::workloads::WORKLOADS {
         assert!(
             out.contains(&format!("| {} ", line.name)),
             "{}: {out}",
@@ -58,7 +58,7 @@ fn what_was_measured_before_a_failure_is_kept() {
     let room = tempfile::tempdir().expect("a directory");
     let (json, markdown) = (room.path().join("r.json"), room.path().join("r.md"));
     let (code, _, err) = compare(&format!(
-        "--engines=esker --lines=fillseq,fill100K --num=5000 --large_ops=3000 --limits=no \
+        "--engines=esker --workloads=fillseq,fill100K --num=5000 --large_ops=3000 --limits=no \
          --esker disk_limit=64MiB --esker wal.total_size=32MiB \
          --dir {} --json {} --markdown {}",
         room.path().join("stores").display(),

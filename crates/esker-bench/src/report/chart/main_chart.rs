@@ -4,7 +4,7 @@ use crate::quantity;
 use crate::report::chart::paint::{Anchor, Drawing, fit};
 use crate::report::chart::rows::{Kind, Row, Rows, bounds_of};
 use crate::report::study::ratios::{Duel, duels};
-use crate::report::study::rounds::Study;
+use crate::report::study::workloads::Study;
 
 /// One panel: a heading and its rows.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use crate::report::date;
 use crate::report::page::markup::{Cell, Table, folded, note, quiet};
 use crate::report::page::shell::Section;
 use crate::report::record::Record;
-use crate::report::study::rounds::{Seat, Study};
+use crate::report::study::workloads::{Seat, Study};
 use crate::target::settings::Matched;
 
 /// The section.

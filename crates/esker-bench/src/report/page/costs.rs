@@ -4,7 +4,7 @@ use crate::quantity;
 use crate::report::page::markup::{Table, folded, note};
 use crate::report::page::shell::Section;
 use crate::report::record::Measurement;
-use crate::report::study::rounds::{Cell, Study};
+use crate::report::study::workloads::{Cell, Study};
 
 /// One column: its head, its number, how it reads.
 struct Column {

@@ -5,7 +5,7 @@ use crate::report::chart::paint::escape;
 use crate::report::page::markup::{Table, note};
 use crate::report::page::shell::Section;
 use crate::report::published::{CAUTION, Document, Figure, Unit, figures, without_counterpart};
-use crate::report::study::rounds::{Cell, Study};
+use crate::report::study::workloads::{Cell, Study};
 
 /// The section, a table for each document; empty if nothing that was measured was ever published.
 pub fn section(study: &Study<'_>) -> Section {

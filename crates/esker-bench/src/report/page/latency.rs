@@ -3,8 +3,8 @@
 use crate::quantity;
 use crate::report::page::markup::{Table, note};
 use crate::report::page::shell::Section;
-use crate::report::study::rounds::{Study, Workload};
 use crate::report::study::tails::{Tail, at, kinds, nines, tail};
+use crate::report::study::workloads::{Study, Workload};
 
 /// The percentiles of the table, as shares.
 const SHARES: [(&str, f64); 5] = [

@@ -3,7 +3,7 @@
 use crate::quantity;
 use crate::report::page::markup::{Table, note};
 use crate::report::page::shell::Section;
-use crate::report::study::rounds::{Cell, Study};
+use crate::report::study::workloads::{Cell, Study};
 
 const EXPLAINED: &str = "What the machine did in the same run without any engine: no engine can \
     be faster than this for long.";

@@ -9,7 +9,7 @@ use crate::report::page::shell::{Section, page};
 use crate::report::page::{conditions, costs, figures, goals, latency, limits, past, speed};
 use crate::report::record::Record;
 use crate::report::study::ratios::{Ratio, duels};
-use crate::report::study::rounds::Study;
+use crate::report::study::workloads::Study;
 
 /// The whole page of a run.
 pub fn write(record: &Record) -> String {

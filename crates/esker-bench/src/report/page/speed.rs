@@ -4,7 +4,7 @@ use crate::quantity;
 use crate::report::chart::main_chart::{Panel, panels};
 use crate::report::page::markup::{Table, WIDE, both_widths, folded, note};
 use crate::report::page::shell::Section;
-use crate::report::study::rounds::Study;
+use crate::report::study::workloads::Study;
 
 /// Width of a single panel on a screen.
 const SINGLE: f64 = 760.0;

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::measure::summary::Summary;
-use crate::report::study::rounds::{Cell, Study};
+use crate::report::study::workloads::{Cell, Study};
 
 /// Chance may do it in one of twenty cases at most; more often is noise.
 pub const CHANCE_MAX: f64 = 0.05;

@@ -2,7 +2,7 @@
 //!
 //! Law: arithmetic only. Nothing here knows how a number is drawn or written.
 
-pub mod rounds;
+pub mod workloads;
 pub mod ratios;
 pub mod tails;
 pub mod past;

@@ -1,7 +1,7 @@
 //! Ours against each rival: the ratio of every workload, paired round by round.
 
 use crate::measure::summary::Summary;
-use crate::report::study::rounds::{Cell, Seat, Study};
+use crate::report::study::workloads::{Cell, Seat, Study};
 
 /// One workload, ours against a rival.
 #[derive(Clone, Debug, PartialEq)]

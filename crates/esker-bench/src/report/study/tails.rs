@@ -1,7 +1,7 @@
 //! How slow the slowest operations are: the whole distribution as a curve over its percentiles.
 
 use crate::report::record::LatencyRecord;
-use crate::report::study::rounds::Cell;
+use crate::report::study::workloads::Cell;
 
 /// Nines up to which a curve goes: four are 99.99 %.
 pub const NINES_MAX: f64 = 4.0;

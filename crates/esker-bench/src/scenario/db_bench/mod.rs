@@ -6,7 +6,7 @@ pub mod keys;
 pub mod feed;
 pub mod setup;
 pub mod buckets;
-pub mod lines;
+pub mod result_line;
 pub mod header;
 pub mod rocksdb_stats;
 pub mod work;

@@ -4,7 +4,7 @@ use crate::fail::Outcome;
 use crate::measure::summary::Summary;
 use crate::quantity;
 use crate::report::record::Verdict;
-use crate::scenario::suite::bench_line;
+use crate::scenario::suite::db_bench_run;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
 use crate::scenario::suite::table::Table;
@@ -55,7 +55,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
             format!("--reads={}", keys.min(READS_MAX)),
             format!("--cache_size={cache}"),
         ];
-        let ran = bench_line::run(stage, &words)?;
+        let ran = db_bench_run::run(stage, &words)?;
         for text in ran.lines() {
             stage.say(&format!("{:>12}  {text}\n", quantity::grouped(keys)))?;
         }

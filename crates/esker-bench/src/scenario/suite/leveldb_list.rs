@@ -11,7 +11,7 @@ use crate::quantity;
 use crate::report::published::{DESKTOP, SERVER, value};
 use crate::report::record::Measurement;
 use crate::scenario::db_bench::default_list::default_list;
-use crate::scenario::suite::bench_line;
+use crate::scenario::suite::db_bench_run;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
 use crate::scenario::suite::table::Table;
@@ -55,7 +55,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
             ),
             format!("--num={keys}"),
         ];
-        let ran = bench_line::run(stage, &words)?;
+        let ran = db_bench_run::run(stage, &words)?;
         for text in ran.lines() {
             stage.say(&format!("{text}\n"))?;
         }

@@ -9,7 +9,7 @@ use crate::measure::summary::Summary;
 use crate::quantity;
 use crate::report::published::{MERGES, value};
 use crate::report::record::Verdict;
-use crate::scenario::suite::bench_line::{self, Ran};
+use crate::scenario::suite::db_bench_run::{self, Ran};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
 use crate::scenario::suite::table::Table;
@@ -99,7 +99,7 @@ fn line(stage: &mut Stage<'_, '_>, list: &str, keys: u64) -> Outcome<Ran> {
     if list.contains("merge") {
         words.push("--merge_operator=uint64add".into());
     }
-    bench_line::run(stage, &words)
+    db_bench_run::run(stage, &words)
 }
 
 /// Holds the sum of all counters against the sum of all that was merged: a merge that is lost, or

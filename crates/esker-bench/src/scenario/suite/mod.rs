@@ -10,7 +10,7 @@ pub mod stage;
 pub mod fence;
 pub mod review_mix;
 pub mod review_source;
-pub mod bench_line;
+pub mod db_bench_run;
 pub mod merge_counters;
 pub mod leveldb_list;
 pub mod growth;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::report::sample::{record, round};
 use crate::report::study::contrast::contrast;
-use crate::report::study::rounds::Study;
+use crate::report::study::workloads::Study;
 
 fn run(factor: f64, rounds: usize) -> Record {
     let all =

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::sample::{record, round};
-use crate::report::study::rounds::Study;
+use crate::report::study::workloads::Study;
 
 #[test]
 fn a_curve_says_what_the_buckets_say() {

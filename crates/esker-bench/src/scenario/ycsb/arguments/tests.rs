@@ -47,7 +47,7 @@ fn slips_are_answered() {
         ("load redis", "`redis`"),
         ("--use_existing_db=maybe", "0 or 1"),
         ("-P /nowhere/workloadx", "/nowhere/workloadx"),
-        ("--format=xml", "go-ycsb"),
+        ("--format=xml", "there is no option --format"),
     ] {
         let failed = parsed(line).unwrap_err();
         assert_eq!(failed.kind, FailureKind::Usage, "{line}");

@@ -1,4 +1,4 @@
-//! The lines of the comparison, in the order in which they run.
+//! The workloads of the comparison, in the order in which they run.
 
 use esker_bench::fail::{Failure, Outcome};
 
@@ -47,7 +47,7 @@ pub const CHAPTERS: [Chapter; 12] = [
     Chapter::Operands,
 ];
 
-/// What a line does.
+/// What a workload does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// Puts every key in order.
@@ -99,7 +99,7 @@ pub enum Work {
 }
 
 impl Chapter {
-    /// Whether the store holds every key, and is at rest, before the first line.
+    /// Whether the store holds every key, and is at rest, before the first workload.
     pub fn begins_full(self) -> bool {
         matches!(
             self,
@@ -109,7 +109,7 @@ impl Chapter {
 }
 
 impl Work {
-    /// Whether the store is another one afterwards, so that later lines need it to have run.
+    /// Whether the store is another one afterwards, so that later workloads need it to have run.
     pub fn is_change(self) -> bool {
         !matches!(
             self,
@@ -127,9 +127,9 @@ impl Work {
     }
 }
 
-/// One line.
+/// One workload.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub struct Workload {
     /// Its name, on the command line and in tables.
     pub name: &'static str,
     /// Where it belongs.
@@ -138,12 +138,12 @@ pub struct Line {
     pub work: Work,
     /// Whether the store is closed, forgotten by the system and opened again just before.
     pub is_cold: bool,
-    /// What sets its random keys apart from those of other lines.
+    /// What sets its random keys apart from those of other workloads.
     pub seed: u64,
 }
 
-const fn line(name: &'static str, chapter: Chapter, work: Work, seed: u64) -> Line {
-    Line {
+const fn workload(name: &'static str, chapter: Chapter, work: Work, seed: u64) -> Workload {
+    Workload {
         name,
         chapter,
         work,
@@ -152,8 +152,8 @@ const fn line(name: &'static str, chapter: Chapter, work: Work, seed: u64) -> Li
     }
 }
 
-const fn cold(name: &'static str, work: Work, seed: u64) -> Line {
-    Line {
+const fn cold(name: &'static str, work: Work, seed: u64) -> Workload {
+    Workload {
         name,
         chapter: Chapter::Random,
         work,
@@ -173,82 +173,85 @@ const BESIDE_UNTOLD: Work = Work::ReadBeside { puts_per_s: None };
 const REREAD_PLAIN: Work = Work::Reread { is_merged: false };
 const REREAD_MERGED: Work = Work::Reread { is_merged: true };
 
-/// With this line the load is at an end.
+/// With this workload the load is at an end.
 pub const LOAD_END: &str = "compact-settled";
 
 /// All of them.
-pub const LINES: [Line; 34] = [
-    line("fillseq", Chapter::Ordered, Work::FillOrdered, 1),
-    line("fillsync", Chapter::Synced, Work::FillSynced, 1),
-    line("fillsync-4", Chapter::SyncedTogether, Work::FillSynced, 1),
-    line("fill100K", Chapter::Large, Work::FillLarge, 1),
-    line("fillrandom", Chapter::Random, Work::FillRandom, 1),
-    line("overwrite", Chapter::Random, Work::FillRandom, 2),
-    line("settle", Chapter::Random, Work::Settle, 0),
+pub const WORKLOADS: [Workload; 34] = [
+    workload("fillseq", Chapter::Ordered, Work::FillOrdered, 1),
+    workload("fillsync", Chapter::Synced, Work::FillSynced, 1),
+    workload("fillsync-4", Chapter::SyncedTogether, Work::FillSynced, 1),
+    workload("fill100K", Chapter::Large, Work::FillLarge, 1),
+    workload("fillrandom", Chapter::Random, Work::FillRandom, 1),
+    workload("overwrite", Chapter::Random, Work::FillRandom, 2),
+    workload("settle", Chapter::Random, Work::Settle, 0),
     cold("readrandom-cold", Work::Read, 3),
-    line("readrandom", Chapter::Random, Work::Read, 4),
-    line("readmissing", Chapter::Random, Work::ReadMissing, 5),
-    line("readseq", Chapter::Random, FORWARD, 0),
-    line("readreverse", Chapter::Random, BACKWARD, 0),
-    line("seekrandom", Chapter::Random, Work::Seek { steps: 0 }, 6),
-    line(
+    workload("readrandom", Chapter::Random, Work::Read, 4),
+    workload("readmissing", Chapter::Random, Work::ReadMissing, 5),
+    workload("readseq", Chapter::Random, FORWARD, 0),
+    workload("readreverse", Chapter::Random, BACKWARD, 0),
+    workload("seekrandom", Chapter::Random, Work::Seek { steps: 0 }, 6),
+    workload(
         "seekrandom-10",
         Chapter::Random,
         Work::Seek { steps: 10 },
         7,
     ),
     // Engines that settled thoroughly have nothing left to do here: it is no race.
-    line("compact-settled", Chapter::Random, Work::Compact, 0),
+    workload("compact-settled", Chapter::Random, Work::Compact, 0),
     cold("compacted-readrandom-cold", Work::Read, 3),
-    line("compacted-readrandom", Chapter::Random, Work::Read, 4),
-    line(
+    workload("compacted-readrandom", Chapter::Random, Work::Read, 4),
+    workload(
         "compacted-readmissing",
         Chapter::Random,
         Work::ReadMissing,
         5,
     ),
-    line("compacted-readseq", Chapter::Random, FORWARD, 0),
-    line("compacted-readreverse", Chapter::Random, BACKWARD, 0),
-    line("rewrite", Chapter::Rewritten, Work::FillRandom, 12),
-    line("compact", Chapter::Rewritten, Work::Compact, 0),
-    line("readalone", Chapter::Busy, Work::Read, 8),
-    line("readwhilewriting-80k", Chapter::Busy, BESIDE_PACED, 13),
-    line("readwhilewriting", Chapter::Busy, BESIDE_UNTOLD, 9),
-    line("deleteseq", Chapter::DeleteOrdered, Work::DeleteOrdered, 0),
-    line("deleteseq-scan", Chapter::DeleteOrdered, FORWARD, 0),
-    line(
+    workload("compacted-readseq", Chapter::Random, FORWARD, 0),
+    workload("compacted-readreverse", Chapter::Random, BACKWARD, 0),
+    workload("rewrite", Chapter::Rewritten, Work::FillRandom, 12),
+    workload("compact", Chapter::Rewritten, Work::Compact, 0),
+    workload("readalone", Chapter::Busy, Work::Read, 8),
+    workload("readwhilewriting-80k", Chapter::Busy, BESIDE_PACED, 13),
+    workload("readwhilewriting", Chapter::Busy, BESIDE_UNTOLD, 9),
+    workload("deleteseq", Chapter::DeleteOrdered, Work::DeleteOrdered, 0),
+    workload("deleteseq-scan", Chapter::DeleteOrdered, FORWARD, 0),
+    workload(
         "deleterandom",
         Chapter::DeleteRandom,
         Work::DeleteRandom,
         10,
     ),
-    line("deleterandom-scan", Chapter::DeleteRandom, FORWARD, 0),
-    line("mergerandom", Chapter::Merge, Work::Merge, 11),
-    line("updaterandom", Chapter::Update, Work::Update, 11),
-    line("merge-one", Chapter::Operands, Work::MergeOne, 0),
-    line("get-plain", Chapter::Operands, REREAD_PLAIN, 0),
-    line("get-merged", Chapter::Operands, REREAD_MERGED, 0),
+    workload("deleterandom-scan", Chapter::DeleteRandom, FORWARD, 0),
+    workload("mergerandom", Chapter::Merge, Work::Merge, 11),
+    workload("updaterandom", Chapter::Update, Work::Update, 11),
+    workload("merge-one", Chapter::Operands, Work::MergeOne, 0),
+    workload("get-plain", Chapter::Operands, REREAD_PLAIN, 0),
+    workload("get-merged", Chapter::Operands, REREAD_MERGED, 0),
 ];
 
-/// The lines that load a store and put it in order, and the reads between them, in which an engine
-/// may write too: ours and LevelDB merge for readers.
-pub fn load() -> impl Iterator<Item = &'static Line> {
-    let end = LINES.iter().position(|line| line.name == LOAD_END);
-    let until = LINES.iter().take(end.map_or(0, |end| end + 1));
-    until.filter(|line| line.chapter == Chapter::Random)
+/// The workloads that load a store and put it in order, and the reads between them, in which an
+/// engine may write too: ours and LevelDB merge for readers.
+pub fn load() -> impl Iterator<Item = &'static Workload> {
+    let end = WORKLOADS
+        .iter()
+        .position(|workload| workload.name == LOAD_END);
+    let until = WORKLOADS.iter().take(end.map_or(0, |end| end + 1));
+    until.filter(|workload| workload.chapter == Chapter::Random)
 }
 
-/// The lines named; all if there are no names.
-pub fn choose(names: &[String]) -> Outcome<Vec<Line>> {
+/// The workloads named; all if there are no names.
+pub fn choose(names: &[String]) -> Outcome<Vec<Workload>> {
     for name in names {
-        if !LINES.iter().any(|line| line.name == name) {
-            let all: Vec<&str> = LINES.iter().map(|line| line.name).collect();
+        if !WORKLOADS.iter().any(|workload| workload.name == name) {
+            let all: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
             return Err(Failure::usage(format!(
-                "there is no line `{name}`; there is {}",
+                "there is no workload `{name}`; there is {}",
                 all.join(", ")
             )));
         }
     }
-    let is_wanted = |line: &&Line| names.is_empty() || names.iter().any(|name| name == line.name);
-    Ok(LINES.iter().filter(is_wanted).copied().collect())
+    let is_wanted =
+        |workload: &&Workload| names.is_empty() || names.iter().any(|name| name == workload.name);
+    Ok(WORKLOADS.iter().filter(is_wanted).copied().collect())
 }
