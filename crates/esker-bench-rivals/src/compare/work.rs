@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use esker_bench::console::Remarks;
 use esker_bench::fail::Outcome;
 use esker_bench::make::random::{Random, scramble};
-use esker_bench::make::values::{ValueSize, Values};
+use esker_bench::make::values::Values;
 use esker_bench::measure::pace::{Pace, wait_until};
 use esker_bench::report::record::{EngineWork, Measurement};
 use esker_bench::run::course::{Course, Finished};
@@ -225,7 +225,7 @@ impl Task<'_, '_> {
             sync: self.workload.work == Work::FillSynced,
             no_log: false,
         };
-        let mut values = Values::new(ValueSize::Fixed(bytes), 0.5, VALUE_SEED)?;
+        let mut values = Values::new(bytes, 0.5, VALUE_SEED)?;
         let (mut random, mut number) = (self.random(lane), 0);
         while lane.go() {
             let key = key(choose(number, random.below(self.request.num)));
@@ -242,7 +242,7 @@ impl Task<'_, '_> {
     fn fill_paced(&self, lane: &mut Lane<'_>, puts_per_s: u64) -> Outcome {
         const BURSTS_PER_S: u64 = 200;
         let burst_puts = puts_per_s.div_ceil(BURSTS_PER_S);
-        let mut values = Values::new(ValueSize::Fixed(VALUE_BYTES), 0.5, VALUE_SEED)?;
+        let mut values = Values::new(VALUE_BYTES, 0.5, VALUE_SEED)?;
         let mut random = self.random(lane);
         let mut pace = Pace::new(Instant::now(), BURSTS_PER_S as f64, 0, 1);
         while lane.go() {
@@ -400,7 +400,7 @@ impl Task<'_, '_> {
 pub fn prepare(store: &dyn Store, num: u64) -> Outcome {
     // Large enough that engines which pay for each transaction are quick about it.
     const BATCH: u64 = 1000;
-    let mut values = Values::new(ValueSize::Fixed(VALUE_BYTES), 0.5, VALUE_SEED)?;
+    let mut values = Values::new(VALUE_BYTES, 0.5, VALUE_SEED)?;
     let mut batch = store.batch()?;
     for number in 0..num {
         batch.put(&key(number), values.next_value())?;

@@ -1,6 +1,6 @@
 //! Keys and values of the load.
 
-use esker_bench::make::values::{ValueSize, Values};
+use esker_bench::make::values::Values;
 
 use crate::fault::Fault;
 
@@ -19,5 +19,5 @@ pub fn key(number: u64) -> [u8; KEY_BYTES] {
 
 /// Values of so many bytes, which pack to half.
 pub fn values(bytes: usize) -> Result<Values, Fault> {
-    Ok(Values::new(ValueSize::Fixed(bytes), 0.5, VALUE_SEED)?)
+    Ok(Values::new(bytes, 0.5, VALUE_SEED)?)
 }

@@ -74,16 +74,10 @@ impl Slices {
         &self.pool[start..start + len]
     }
 
-    /// The first `len` bytes, whatever was handed out before.
-    pub fn first_slice(&self, len: usize) -> &[u8] {
-        &self.pool[..len]
-    }
-
-    /// The `len` bytes that belong to a number, of values of at most `longest` bytes: the same for
-    /// the same number, and the shorter is the start of the longer.
-    pub fn slice_of(&self, number: u64, len: usize, longest: usize) -> &[u8] {
-        assert!(len <= longest && longest < self.pool.len());
-        let room = (self.pool.len() - longest) as u64;
+    /// The `len` bytes that belong to a number: the same for the same number.
+    pub fn slice_of(&self, number: u64, len: usize) -> &[u8] {
+        assert!(len < self.pool.len());
+        let room = (self.pool.len() - len) as u64;
         let start = usize::try_from(scramble(number) % room).expect("inside the pool");
         &self.pool[start..start + len]
     }

@@ -19,36 +19,27 @@ fn every_distribution_keeps_to_the_set_and_its_shape() {
     let latest = shares("latest:0.99", 1000, 50_000);
     assert!(zipfian[0] > 0.1 && zipfian[0] < 0.16, "{}", zipfian[0]);
     assert!(latest[999] > 0.1 && latest[0] < 0.001);
-    let hotspot: f64 = shares("hotspot:0.1:0.9", 1000, 50_000)[..100].iter().sum();
-    assert!((hotspot - 0.9).abs() < 0.01, "{hotspot}");
-    let exponential = shares("exponential:95:0.5", 1000, 50_000);
-    let front: f64 = exponential[..500].iter().sum();
-    assert!((front - 0.95).abs() < 0.01, "{front}");
     let scrambled = shares("scrambled", 1000, 50_000);
     let top = scrambled.iter().copied().fold(0.0, f64::max);
     assert!(top > 0.1 && scrambled[0] < top);
-    assert_eq!(shares("sequential", 4, 8), [0.25; 4]);
+    let uniform = shares("uniform", 4, 8000);
+    assert!(
+        uniform.iter().all(|share| (share - 0.25).abs() < 0.03),
+        "{uniform:?}"
+    );
 }
 
 #[test]
 fn spellings_are_read_back() {
     // What is printed in a record can be given on a command line.
-    for text in [
-        "uniform",
-        "sequential",
-        "zipfian:0.8",
-        "scrambled:1.2",
-        "latest:0.99",
-        "hotspot:0.2:0.8",
-        "exponential:95:0.5",
-    ] {
+    for text in ["uniform", "zipfian:0.8", "scrambled:1.2", "latest:0.99"] {
         assert_eq!(text.parse::<Distribution>().unwrap().to_string(), text);
     }
     for wrong in [
         "gauss",
         "zipfian:0",
         "zipfian:x",
-        "hotspot:0.2",
+        "hotspot:0.2:0.8",
         "uniform:1",
         "",
     ] {

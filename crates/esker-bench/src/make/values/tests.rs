@@ -8,7 +8,7 @@ use super::*;
 fn values_pack_as_wished() {
     // 64 KiB of values, packed as a block would be: near the wish, never below it.
     for ratio in [0.25, 0.5, 1.0] {
-        let mut values = Values::new(ValueSize::Fixed(100), ratio, 301).unwrap();
+        let mut values = Values::new(100, ratio, 301).unwrap();
         let mut plain = Vec::new();
         while plain.len() < 64 << 10 {
             plain.extend_from_slice(values.next_value());
@@ -21,20 +21,10 @@ fn values_pack_as_wished() {
 }
 
 #[test]
-fn sizes_stay_between_their_ends() {
-    // Each way of drawing, and values longer than the pool.
-    let mut random = Random::new(4);
-    for size in [
-        ValueSize::Uniform { min: 10, max: 20 },
-        ValueSize::Normal { min: 10, max: 20 },
-    ] {
-        let drawn: Vec<usize> = (0..2000).map(|_| size.draw(&mut random)).collect();
-        assert!(drawn.iter().all(|size| (10..=20).contains(size)));
-        let mean = drawn.iter().sum::<usize>() as f64 / 2000.0;
-        assert!((mean - 15.0).abs() < 0.5, "{mean}");
-    }
-    let mut long = Values::new(ValueSize::Fixed(8 << 20), 0.5, 1).unwrap();
+fn long_values_have_a_pool_and_impossible_ones_none() {
+    // Values longer than the pool, and shares that cannot be.
+    let mut long = Values::new(8 << 20, 0.5, 1).unwrap();
     assert_eq!(long.next_value().len(), 8 << 20);
-    assert!(Values::new(ValueSize::Fixed(1), 0.0, 1).is_err());
-    assert!(Values::new(ValueSize::Fixed(1), f64::NAN, 1).is_err());
+    assert!(Values::new(1, 0.0, 1).is_err());
+    assert!(Values::new(1, f64::NAN, 1).is_err());
 }

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::fail::{Failure, Outcome};
-use crate::make::random::Random;
 use crate::make::slices::Slices;
-use crate::make::values::ValueSize;
 
 /// The lines of a file, each a value.
 #[derive(Debug)]
@@ -60,30 +58,24 @@ impl Lines {
 pub struct Feed {
     slices: Slices,
     lines: Option<Arc<Lines>>,
-    size: ValueSize,
-    random: Random,
-    same_share: f64,
+    value_bytes: usize,
     is_by_key: bool,
     handed: u64,
 }
 
 impl Feed {
-    /// Values of `size` cut from `slices`, or the lines if there are any. `same_share` of them are
-    /// the same. With `is_by_key` each key has one value.
+    /// Values of so many bytes cut from `slices`, or the lines if there are any. With `is_by_key`
+    /// each key has one value.
     pub fn new(
         slices: Slices,
         lines: Option<Arc<Lines>>,
-        size: ValueSize,
-        same_share: f64,
+        value_bytes: usize,
         is_by_key: bool,
-        seed: u64,
     ) -> Feed {
         Feed {
             slices,
             lines,
-            size,
-            random: Random::new(seed),
-            same_share,
+            value_bytes,
             is_by_key,
             handed: 0,
         }
@@ -96,14 +88,10 @@ impl Feed {
         if let Some(lines) = &self.lines {
             return lines.line(if self.is_by_key { number } else { turn });
         }
-        let len = self.size.draw(&mut self.random);
-        if self.is_by_key {
-            return self.slices.slice_of(number, len, self.size.max());
+        match self.is_by_key {
+            true => self.slices.slice_of(number, self.value_bytes),
+            false => self.slices.next_slice(self.value_bytes),
         }
-        if self.same_share > 0.0 && self.random.unit() < self.same_share {
-            return self.slices.first_slice(len);
-        }
-        self.slices.next_slice(len)
     }
 
     /// The next `len` bytes, whatever values are like.
@@ -120,9 +108,8 @@ impl Feed {
         match &self.lines {
             Some(lines) => lines.line(number) == value,
             None => {
-                let longest = self.size.max();
-                value.len() <= longest
-                    && self.slices.slice_of(number, value.len(), longest) == value
+                value.len() == self.value_bytes
+                    && self.slices.slice_of(number, value.len()) == value
             }
         }
     }

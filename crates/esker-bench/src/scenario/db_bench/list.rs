@@ -2,7 +2,6 @@
 
 use crate::flags::flag::Dialect;
 use crate::flags::flag::Known::{self, All, LevelDb, LevelDbAndOld, New, RocksDbs};
-use crate::make::values::ValueSize;
 use crate::scenario::db_bench::operation::{Count, Does, Method, Operation, as_given};
 use crate::scenario::db_bench::setup::Setup;
 use crate::scenario::db_bench::work::Numbers;
@@ -227,6 +226,6 @@ fn synced(numbers: &mut Numbers, setup: &Setup) {
 }
 
 fn large(numbers: &mut Numbers, setup: &Setup) {
-    numbers.value_size = ValueSize::Fixed(100 * 1000);
+    numbers.value_bytes = 100 * 1000;
     fewer(numbers, setup);
 }

@@ -1,14 +1,12 @@
 //! Runs one benchmark on its threads, with everything that is told while it runs.
 
-use std::fs::File;
-use std::io::Write;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::console::Remarks;
-use crate::fail::{Failure, Outcome};
+use crate::fail::Outcome;
 use crate::report::date;
-use crate::run::course::{Course, Finished, Interval, LaneMoment, Tick};
+use crate::run::course::{Course, Finished, Interval, LaneMoment};
 use crate::run::execute::{Body, execute};
 use crate::run::lane::Lane;
 use crate::run::live::Live;
@@ -25,64 +23,10 @@ const ASK_EVERY: Duration = Duration::from_millis(250);
 /// Operations between two looks at the clock for `--stats_interval_seconds`.
 const LOOK_EVERY_OPS: u64 = 1000;
 
-/// The file of `--report_interval_seconds`: throughput over time, over all benchmarks.
-pub struct ReportFile {
-    file: File,
-    begun: Instant,
-    /// Time between two lines.
-    pub every: Duration,
-    ops: u64,
-    at: Instant,
-}
-
-impl ReportFile {
-    /// Opens the file if the flags ask for it.
-    pub fn open(setup: &Setup) -> Outcome<Option<ReportFile>> {
-        let seconds = setup.given.count("report_interval_seconds");
-        // Naming a file is asking for it: each second then.
-        let seconds = match (seconds, setup.given.is_given("report_file")) {
-            (0, false) => return Ok(None),
-            (0, true) => 1,
-            (seconds, _) => seconds,
-        };
-        let path = setup.given.text("report_file");
-        let opened = File::create(path).and_then(|mut file| {
-            file.write_all(b"secs_elapsed,interval_qps\n")?;
-            Ok(file)
-        });
-        let file =
-            opened.map_err(|error| Failure::usage(format!("cannot write {path}: {error}")))?;
-        let now = Instant::now();
-        Ok(Some(ReportFile {
-            file,
-            begun: now,
-            every: Duration::from_secs(seconds),
-            ops: 0,
-            at: now,
-        }))
-    }
-
-    fn begin(&mut self) {
-        (self.ops, self.at) = (0, Instant::now());
-    }
-
-    fn tick(&mut self, tick: &Tick) {
-        let now = Instant::now();
-        let seconds = now.duration_since(self.at).as_secs_f64().max(1e-9);
-        let rate = tick.ops.saturating_sub(self.ops) as f64 / seconds;
-        let elapsed = now.duration_since(self.begun).as_secs();
-        // A line that is lost is no reason to stop measuring.
-        let _ = writeln!(self.file, "{elapsed},{rate:.0}");
-        (self.ops, self.at) = (tick.ops, now);
-    }
-}
-
 /// Who listens while a benchmark runs.
 pub struct Listeners<'a, 'b> {
     /// Progress and reports of threads.
     pub remarks: &'a Remarks<'b>,
-    /// Throughput over time.
-    pub report: Option<&'a mut ReportFile>,
     /// When the store was opened.
     pub opened: Instant,
     /// The counters at the last reset.
@@ -132,7 +76,6 @@ pub fn run(
     let stall = || stalled(store, &asked);
     let Listeners {
         remarks,
-        mut report,
         opened,
         baseline,
     } = listeners;
@@ -152,24 +95,12 @@ pub fn run(
         },
         target_rate: Some(rate).filter(|rate| *rate > 0.0),
         is_timed: given.is("histogram") || !given.text("json").is_empty() || rate > 0.0,
-        sample_every: report
-            .as_ref()
-            .map_or(Duration::from_secs(1), |file| file.every),
         stall: &stall,
         interval: interval(setup, &tell),
         ..Course::plain()
     };
-    if let Some(report) = &mut report {
-        report.begin();
-    }
     let mut live = Live::new(remarks, operation.name);
-    let mut observe = |tick: &Tick| {
-        live.tick(tick);
-        if let Some(report) = report.as_mut().filter(|_| tick.is_sample) {
-            report.tick(tick);
-        }
-    };
-    let finished = execute(&course, &mut observe, body);
+    let finished = execute(&course, &mut |tick| live.tick(tick), body);
     live.end();
     finished
 }

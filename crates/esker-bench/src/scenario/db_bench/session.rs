@@ -12,7 +12,7 @@ use crate::report::record::{EngineWork, Measurement, Record};
 use crate::run::course::Finished;
 use crate::scenario::db_bench::buckets::Buckets;
 use crate::scenario::db_bench::list::find;
-use crate::scenario::db_bench::measure_one::{self, Listeners, ReportFile, thread_count};
+use crate::scenario::db_bench::measure_one::{self, Listeners, thread_count};
 use crate::scenario::db_bench::opening::{check_names, names, notes, open, prepare, record};
 use crate::scenario::db_bench::operation::{Count, Does, Operation};
 use crate::scenario::db_bench::result_line::ResultLine;
@@ -34,7 +34,6 @@ pub struct Session<'a, 'b> {
     opened: Instant,
     baseline: (Instant, Counters),
     threads_before: u64,
-    report: Option<ReportFile>,
     record: Record,
 }
 
@@ -56,7 +55,6 @@ pub fn run(
     if !json.is_empty() {
         json::check_writable(json.as_ref())?;
     }
-    let report = ReportFile::open(setup)?;
     prepare(engine, setup)?;
     let (store, matched) = open(engine, setup)?;
     notes(setup, &matched, console)?;
@@ -84,7 +82,6 @@ pub fn run(
         opened: Instant::now(),
         baseline: (Instant::now(), Counters::default()),
         threads_before: 0,
-        report,
     };
     for name in &names {
         session.entry(name)?;
@@ -159,7 +156,6 @@ impl Session<'_, '_> {
         }
         let listeners = Listeners {
             remarks: &self.console.err,
-            report: self.report.as_mut(),
             opened: self.opened,
             baseline: &self.baseline.1,
         };
@@ -258,7 +254,6 @@ impl Session<'_, '_> {
         let cell: Mutex<Option<Box<dyn Store>>> = Mutex::new(Some(closed));
         let listeners = Listeners {
             remarks: &self.console.err,
-            report: self.report.as_mut(),
             opened: self.opened,
             baseline: &self.baseline.1,
         };

@@ -9,7 +9,6 @@ use crate::flags::flag::Dialect;
 use crate::flags::given::Given;
 use crate::make::keys::Distribution;
 use crate::make::slices::{Alphabet, pool};
-use crate::make::values::ValueSize;
 use crate::scenario::db_bench::feed::Lines;
 use crate::scenario::db_bench::keys::KeyShape;
 use crate::target::settings::{Merge, Packing, StoreSettings};
@@ -42,8 +41,8 @@ pub struct Setup {
     pub lines: Option<Arc<Lines>>,
     /// Keys of random work by a distribution instead of the dialect's dice.
     pub distribution: Option<Distribution>,
-    /// How long values are.
-    pub value_size: ValueSize,
+    /// Bytes of a value.
+    pub value_size: usize,
     /// How keys are spelled.
     pub key_shape: KeyShape,
     /// What is added to a thread's number to make its seed.
@@ -53,7 +52,8 @@ pub struct Setup {
 impl Setup {
     /// Reads the flags. `Usage` for what cannot be.
     pub fn new(given: Given) -> Outcome<Setup> {
-        let value_size = value_size(&given)?;
+        let value_size = usize::try_from(given.whole("value_size"));
+        let value_size = value_size.expect("the catalogue bounds it");
         let ratio = given.number("compression_ratio");
         let alphabet = match given.dialect {
             Dialect::RocksDb => Alphabet::Binary,
@@ -93,7 +93,7 @@ impl Setup {
             dir: directory(&given),
             settings,
             asked,
-            pool: pool(alphabet, ratio, value_size.max().max(OWN_VALUE_MAX)),
+            pool: pool(alphabet, ratio, value_size.max(OWN_VALUE_MAX)),
             lines,
             distribution,
             value_size,
@@ -117,32 +117,10 @@ impl Setup {
 
     /// Mean bytes of a value.
     pub fn value_bytes(&self) -> usize {
-        match (&self.lines, self.value_size) {
-            (Some(lines), _) => lines.mean_bytes(),
-            (None, ValueSize::Fixed(size)) => size,
-            (None, ValueSize::Uniform { min, max } | ValueSize::Normal { min, max }) => {
-                (min + max) / 2
-            }
+        match &self.lines {
+            Some(lines) => lines.mean_bytes(),
+            None => self.value_size,
         }
-    }
-}
-
-fn value_size(given: &Given) -> Outcome<ValueSize> {
-    let size = |name| usize::try_from(given.whole(name)).expect("the catalogue bounds it");
-    let (min, max) = (size("value_size_min"), size("value_size_max"));
-    let kind = given.text("value_size_distribution_type");
-    if kind != "fixed" && min > max {
-        return Err(Failure::usage(format!(
-            "--value_size_min={min} is more than --value_size_max={max}"
-        )));
-    }
-    match kind {
-        "fixed" => Ok(ValueSize::Fixed(size("value_size"))),
-        "uniform" => Ok(ValueSize::Uniform { min, max }),
-        "normal" => Ok(ValueSize::Normal { min, max }),
-        other => Err(Failure::usage(format!(
-            "--value_size_distribution_type={other}: it is fixed, uniform or normal"
-        ))),
     }
 }
 

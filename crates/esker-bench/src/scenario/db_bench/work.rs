@@ -5,7 +5,6 @@ use crate::flags::flag::Dialect;
 use crate::make::dice::{Dice, ParkMiller, Twister};
 use crate::make::keys::Chooser;
 use crate::make::slices::Slices;
-use crate::make::values::ValueSize;
 use crate::run::lane::Lane;
 use crate::scenario::db_bench::feed::Feed;
 use crate::scenario::db_bench::setup::Setup;
@@ -60,8 +59,8 @@ pub struct Numbers {
     pub read_writes: u64,
     /// Distinct keys of merges.
     pub merge_keys: u64,
-    /// How long values are.
-    pub value_size: ValueSize,
+    /// Bytes of a value.
+    pub value_bytes: usize,
     /// Writes of a batch.
     pub per_batch: u64,
     /// How writes are done.
@@ -91,7 +90,7 @@ impl Numbers {
                 (reads, writes) => u64::try_from(reads.max(writes)).unwrap_or(num),
             },
             merge_keys: given.count_or("merge_keys", num).max(1),
-            value_size: setup.value_size,
+            value_bytes: setup.value_size,
             per_batch: given.count("batch_size"),
             how: WriteHow {
                 sync: given.is("sync"),
@@ -138,10 +137,8 @@ impl Bench<'_> {
             feed: Feed::new(
                 Slices::new(setup.pool.clone()),
                 setup.lines.clone(),
-                self.numbers.value_size,
-                setup.given.number("same_value_percentage") / 100.0,
+                self.numbers.value_bytes,
                 setup.given.is("verify"),
-                seed,
             ),
         }
     }

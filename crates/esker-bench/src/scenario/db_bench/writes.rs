@@ -4,7 +4,7 @@ use crate::fail::Outcome;
 use crate::make::random::Random;
 use crate::measure::pace::{Pace, wait_until};
 use crate::run::lane::Lane;
-use crate::scenario::db_bench::work::{Bench, DELETE, Hands, MERGE, SEEK, WRITE, told};
+use crate::scenario::db_bench::work::{Bench, DELETE, Hands, MERGE, WRITE, told};
 
 /// Puts keys in order.
 pub fn sequential(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
@@ -65,26 +65,6 @@ fn fill(
         }
         batch.commit(how).map_err(|error| told("put", error))?;
         lane.finish(WRITE, per_batch);
-    }
-    Ok(())
-}
-
-/// Puts every key in order, which is preparation, then seeks each with one cursor.
-pub fn fill_seek(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    let mut hands = bench.hands(lane);
-    for number in 0..bench.numbers.num {
-        hands.put(number)?;
-    }
-    let nexts = bench.setup.given.count("seek_nexts");
-    let mut cursor = bench.store.cursor()?;
-    lane.restart();
-    while lane.done() < bench.numbers.num && lane.go() {
-        hands.make_key(lane.done());
-        let mut is_there = cursor.seek(&hands.key)?;
-        for _ in 0..nexts {
-            is_there = is_there && cursor.next()?;
-        }
-        lane.finish(SEEK, 1);
     }
     Ok(())
 }
