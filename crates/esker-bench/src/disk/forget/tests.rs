@@ -14,7 +14,7 @@ fn every_file_is_dropped_and_told() {
     assert_eq!((forgotten.files, forgotten.bytes), (2, 1_000_000));
     assert_eq!(
         forgotten.text(),
-        "2 files of 1 MB dropped from the page cache by advice"
+        "2 files of 1.00 MB dropped from the page cache by advice"
     );
     let by = |is_all| Forgotten {
         is_all: Some(is_all),
