@@ -180,15 +180,15 @@ impl<'a> CoreClient<'a> {
         self.cells.clear();
         let (cells, is_checked, mut bytes) = (&mut self.cells, workload.is_checked, 0);
         let start = Instant::now();
-        let reply =
-            self.shared
-                .table
-                .read(&self.key, wanted, &mut self.scratch, &mut |name, value| {
-                    bytes += value.len();
-                    if is_checked {
-                        push_field(cells, name, value);
-                    }
-                });
+        let reply = self
+            .shared
+            .table
+            .read(&self.key, wanted, &mut |name, value| {
+                bytes += value.len();
+                if is_checked {
+                    push_field(cells, name, value);
+                }
+            });
         self.stopwatch.operation(Metric::Read, start, reply);
         self.bytes += (self.key.len() + bytes) as u64;
     }
@@ -205,10 +205,7 @@ impl<'a> CoreClient<'a> {
 
     fn insert_record(&mut self) -> Reply {
         let start = Instant::now();
-        let reply = self
-            .shared
-            .table
-            .insert(&self.key, &self.record, &mut self.scratch);
+        let reply = self.shared.table.insert(&self.key, &self.record);
         self.stopwatch.operation(Metric::Insert, start, reply);
         self.bytes += (self.key.len() + self.record.len()) as u64;
         reply
@@ -227,13 +224,12 @@ impl<'a> CoreClient<'a> {
         };
         let mut bytes = 0;
         let start = Instant::now();
-        let (reply, seen) = self.shared.table.scan(
-            &self.key,
-            count,
-            wanted,
-            &mut self.scratch,
-            &mut |_, value| bytes += value.len(),
-        );
+        let (reply, seen) = self
+            .shared
+            .table
+            .scan(&self.key, count, wanted, &mut |_, value| {
+                bytes += value.len()
+            });
         self.stopwatch.operation(Metric::Scan, start, reply);
         if let Ok(seen @ 1..) = u32::try_from(seen) {
             let took = start.elapsed() / seen;

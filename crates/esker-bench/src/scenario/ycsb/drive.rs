@@ -17,10 +17,8 @@ use crate::target::store::Store;
 /// What came of a step of a thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepped {
-    /// Whether the thread goes on.
+    /// Whether the operation was done, and the thread goes on.
     pub goes_on: bool,
-    /// Whether an operation was done at all.
-    pub is_done: bool,
     /// Bytes of keys and values.
     pub bytes: u64,
 }
@@ -92,12 +90,10 @@ pub fn drive<'a>(
                 left -= 1;
                 let step = steps(lane.due())?;
                 lane.add_bytes(step.bytes);
-                if step.is_done {
-                    lane.finish(0, 1);
-                }
                 if !step.goes_on {
                     break;
                 }
+                lane.finish(0, 1);
             }
             Ok(())
         },

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::console::{Console, Remarks};
@@ -14,7 +13,6 @@ use crate::scenario::ycsb::arguments::Arguments;
 use crate::scenario::ycsb::chooser::RecordChooser;
 use crate::scenario::ycsb::core_client::{CoreClient, Shared};
 use crate::scenario::ycsb::drive::{Driven, MakeSteps, Stepped, drive};
-use crate::scenario::ycsb::file_client::{FileClient, FileShared, Sources};
 use crate::scenario::ycsb::meter::{Metric, Tally};
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::reply::Reply;
@@ -36,7 +34,6 @@ pub fn carry_out(
     for note in arguments.notes.iter().chain(&plan.notes) {
         console.err.line(note)?;
     }
-    let sources = plan.file.as_ref().map(Sources::open).transpose()?;
     let dir = arguments.dir();
     make_place(engine, &dir, arguments, &plan)?;
     let is_there = engine.is_there(&dir);
@@ -53,7 +50,7 @@ pub fn carry_out(
     ))?;
     console.err.line("Starting test.")?;
     let before = store.counters();
-    let mut worked = work(&plan, store.as_ref(), &console.err, sources)?;
+    let mut worked = work(&plan, store.as_ref(), &console.err)?;
     let mut elapsed = worked.driven.finished.wall();
     if arguments.drains {
         let start = Instant::now();
@@ -75,9 +72,6 @@ pub fn carry_out(
         .tally
         .check(Metric::Cleanup, start.elapsed(), Reply::Ok);
     results::print(&plan, &worked.driven, &done, elapsed, console.out)?;
-    for note in &worked.notes {
-        console.err.line(note)?;
-    }
     if let Some(path) = &arguments.json_path {
         let mut measured = results::measurement(&plan, &worked.driven, done, &arguments.properties);
         measured.engine = engine.name().to_owned();
@@ -120,108 +114,43 @@ fn make_place(engine: &dyn Engine, dir: &Path, arguments: &Arguments, plan: &Pla
     make_ready(dir)
 }
 
-/// What was done, and what there is to say.
+/// What was done, and what failed of it.
 struct Worked {
     driven: Driven,
-    notes: Vec<String>,
     first_failure: Option<String>,
 }
 
-fn work(
-    plan: &Plan,
-    store: &dyn Store,
-    remarks: &Remarks<'_>,
-    sources: Option<Sources>,
-) -> Outcome<Worked> {
-    let shared = Shared::new(&plan.workload, Table::main(store));
+fn work(plan: &Plan, store: &dyn Store, remarks: &Remarks<'_>) -> Outcome<Worked> {
+    let shared = Shared::new(&plan.workload, Table::new(store));
     let tallies: Vec<Mutex<Tally>> = (0..plan.threads).map(|_| Mutex::default()).collect();
-    // A load chooses nothing; a file of keys chooses by itself.
-    let has_key_file = plan
-        .file
-        .as_ref()
-        .is_some_and(|file| file.key_path.is_some());
-    let chooser = (!plan.is_load && !has_key_file).then(|| RecordChooser::new(&plan.workload));
+    // A load is given a chooser too, and does not use it.
+    let chooser = match plan.is_load {
+        true => RecordChooser::uniform(&plan.workload),
+        false => RecordChooser::new(&plan.workload),
+    };
     // Loads and runs of one seed draw different numbers, and so does each thread.
     let seed = |thread: usize| {
         let phase = scramble(plan.seed.wrapping_mul(2) + u64::from(plan.is_load));
         scramble(phase ^ thread as u64)
     };
-    let (Some(workload), Some(sources)) = (&plan.file, sources) else {
-        // A load is given a chooser too, and does not use it.
-        let chooser = chooser.unwrap_or_else(|| RecordChooser::uniform(&plan.workload));
-        let make: &MakeSteps<'_> = &|thread, stopwatch| {
-            let mut client = CoreClient::new(&shared, chooser.clone(), stopwatch, seed(thread));
-            Box::new(move |due| {
-                let goes_on = match plan.is_load {
-                    true => client.load(due),
-                    false => client.run(due).map(|()| true)?,
-                };
-                Ok(Stepped {
-                    goes_on,
-                    is_done: goes_on,
-                    bytes: client.take_bytes(),
-                })
-            })
-        };
-        let driven = drive(plan, store, &tallies, remarks, make)?;
-        return Ok(Worked {
-            driven,
-            notes: Vec::new(),
-            first_failure: shared.table.first_failure().map(str::to_owned),
-        });
-    };
-    let write_table = Table::named(store, &workload.write_table);
-    let file = FileShared::new(workload, write_table, sources);
     let make: &MakeSteps<'_> = &|thread, stopwatch| {
-        let mut client = FileClient::new(&shared, &file, chooser.clone(), stopwatch, seed(thread));
+        let mut client = CoreClient::new(&shared, chooser.clone(), stopwatch, seed(thread));
         Box::new(move |due| {
             let goes_on = match plan.is_load {
-                true => client.load(due)?,
+                true => client.load(due),
                 false => client.run(due).map(|()| true)?,
             };
             Ok(Stepped {
                 goes_on,
-                is_done: goes_on,
                 bytes: client.take_bytes(),
             })
         })
     };
     let driven = drive(plan, store, &tallies, remarks, make)?;
-    let failures = [
-        shared.table.first_failure(),
-        file.write_table.first_failure(),
-    ];
     Ok(Worked {
-        notes: file_notes(plan, &file, &driven),
         driven,
-        first_failure: failures.into_iter().flatten().next().map(str::to_owned),
+        first_failure: shared.table.first_failure().map(str::to_owned),
     })
-}
-
-fn file_notes(plan: &Plan, file: &FileShared<'_>, driven: &Driven) -> Vec<String> {
-    // Relaxed: all threads have ended.
-    let short_lines = file.short_lines.load(Ordering::Relaxed);
-    let rewinds = file.key_rewinds.load(Ordering::Relaxed);
-    let mut notes = Vec::new();
-    if short_lines > 0 {
-        notes.push(format!(
-            "note: {short_lines} lines were left out: they have fewer fields than fieldnum={}",
-            file.workload.lines.names.len()
-        ));
-    }
-    if rewinds > 0 {
-        notes.push(format!("Keyfile rewind! {rewinds} times"));
-    }
-    let errors = driven.tally.count(Metric::Insert, Reply::Error);
-    let is_whole = plan.is_load && plan.duration.is_none() && errors == 0;
-    let wanted = plan.operations.filter(|_| is_whole);
-    if let Some(wanted) = wanted.filter(|wanted| driven.finished.ops() < *wanted) {
-        notes.push(format!(
-            "note: the datafile ended after {} of {wanted} records",
-            driven.finished.ops()
-        ));
-    }
-    notes
 }
 
 /// Results were printed; what failed meanwhile decides the exit code.

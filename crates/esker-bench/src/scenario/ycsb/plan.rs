@@ -7,7 +7,6 @@ use crate::fail::{Failure, Outcome};
 use crate::report::json;
 use crate::scenario::ycsb::arguments::{Arguments, is_known_binding};
 use crate::scenario::ycsb::exporter::ExportSettings;
-use crate::scenario::ycsb::file_workload::FileWorkload;
 use crate::scenario::ycsb::meter::MeterSettings;
 use crate::scenario::ycsb::properties::Properties;
 use crate::scenario::ycsb::workload::Workload;
@@ -19,8 +18,6 @@ pub struct Plan {
     pub is_load: bool,
     /// What is done.
     pub workload: Workload,
-    /// What is done with lines of a file, if that is the workload.
-    pub file: Option<FileWorkload>,
     /// Operations, all threads together; `None` sets no bound.
     pub operations: Option<u64>,
     /// Time after which none starts.
@@ -59,20 +56,14 @@ impl Plan {
         let mut notes = Vec::new();
         check_binding(properties, &mut notes)?;
         let is_load = !properties.flag("dotransactions", true);
-        let file = match is_file_workload(properties)? {
-            true => Some(FileWorkload::from_properties(properties, is_load)?),
-            false => None,
-        };
-        let has_key_file = file.as_ref().is_some_and(|file| file.key_path.is_some());
-        let needs_records = !(has_key_file || (is_load && file.is_some()));
-        let workload = Workload::from_properties(properties, needs_records)?;
+        check_class(properties)?;
+        let workload = Workload::from_properties(properties)?;
         let seconds = properties.count("maxexecutiontime", 0)?;
         let duration = (seconds > 0).then(|| Duration::from_secs(seconds));
         let operations = match is_load {
             true => workload.insert_count,
             false => workload.operation_count,
         };
-        // A file that is loaded ends by itself.
         if operations == 0 && duration.is_none() && !is_load {
             return Err(Failure::usage(
                 "operationcount is missing or 0 and maxexecutiontime too: the run would never \
@@ -94,7 +85,6 @@ impl Plan {
         let every = properties.count("status.interval", 10)?.max(1);
         Ok(Plan {
             is_load,
-            file,
             operations: (operations > 0).then_some(operations),
             duration,
             threads,
@@ -137,18 +127,21 @@ fn check_binding(properties: &Properties, notes: &mut Vec<String>) -> Outcome {
     Ok(())
 }
 
-/// By class, with or without its package.
-fn is_file_workload(properties: &Properties) -> Outcome<bool> {
+/// Fails for every workload but YCSB's own, by class with or without its package.
+fn check_class(properties: &Properties) -> Outcome {
     let Some(class) = properties.get("workload") else {
         return Err(Failure::usage(
             "Missing property: workload; name a workload with -P <file> or --workload a",
         ));
     };
     match class.rsplit('.').next().unwrap_or(class) {
-        "CoreWorkload" | "core" => Ok(false),
-        "FileWorkload" => Ok(true),
+        "CoreWorkload" | "core" => Ok(()),
+        "FileWorkload" => Err(Failure::usage(format!(
+            "workload={class} is not done here; lines of a file are records of `esker bench \
+             scenario reviews --data=FILE`"
+        ))),
         _ => Err(Failure::usage(format!(
-            "workload={class} is not known; there are CoreWorkload and FileWorkload"
+            "workload={class} is not known; there is CoreWorkload"
         ))),
     }
 }

@@ -36,20 +36,6 @@ impl<'a> Stopwatch<'a> {
         self.lock().operation(self.settings, metric, times, reply);
     }
 
-    /// Counts `count` operations of one call alike: the time is divided evenly.
-    pub fn shared(&self, metric: Metric, start: Instant, replies: &[Reply]) {
-        let times = self.times(start);
-        let count = u32::try_from(replies.len()).unwrap_or(u32::MAX).max(1);
-        let times = Times {
-            actual: times.actual / count,
-            intended: times.intended / count,
-        };
-        let mut tally = self.lock();
-        for reply in replies {
-            tally.operation(self.settings, metric, times, *reply);
-        }
-    }
-
     /// Counts a combined operation that began at `start` and ends now.
     pub fn combined(&self, metric: Metric, start: Instant) {
         let times = self.times(start);

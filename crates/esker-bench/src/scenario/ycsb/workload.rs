@@ -123,13 +123,12 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The workload that the properties describe. `needs_records` tells whether it makes no sense
-    /// without a count of records.
+    /// The workload that the properties describe.
     ///
     /// Errors: `Usage`, with the property and what it may be.
-    pub fn from_properties(properties: &Properties, needs_records: bool) -> Outcome<Workload> {
+    pub fn from_properties(properties: &Properties) -> Outcome<Workload> {
         let record_count = properties.count("recordcount", 0)?;
-        if needs_records && record_count == 0 {
+        if record_count == 0 {
             return Err(Failure::usage(
                 "recordcount is missing or 0; say how many records there are, such as \
                  -p recordcount=1000000",
@@ -139,7 +138,7 @@ impl Workload {
         let rest = record_count.saturating_sub(insert_start);
         let insert_count = properties.count("insertcount", rest)?;
         let is_within = insert_start.checked_add(insert_count) <= Some(record_count);
-        if needs_records && (!is_within || insert_count == 0) {
+        if !is_within || insert_count == 0 {
             return Err(Failure::usage(format!(
                 "insertstart={insert_start} and insertcount={insert_count} do not lie within \
                  recordcount={record_count}; their sum may not be above it, and there must be \

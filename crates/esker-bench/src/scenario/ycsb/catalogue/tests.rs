@@ -11,7 +11,7 @@ fn unknown_properties_are_noted_with_the_nearest() {
         ("pegasus.config", "x"),
         ("esker.memory_limit", "1GiB"),
         ("measurementtype", "hdrhistogram"),
-        ("queuesize", "20000"),
+        ("measurement.trackjvm", "true"),
         ("fieldcount", "1"),
     ] {
         properties.set(name, value);
@@ -22,7 +22,7 @@ fn unknown_properties_are_noted_with_the_nearest() {
         notes[0],
         "note: there is no property pegasus.config; it has no effect"
     );
-    assert!(notes[1].contains("without a queue"), "{}", notes[1]);
+    assert!(notes[1].contains("no Java machine"), "{}", notes[1]);
     assert!(
         notes[2].ends_with("did you mean recordcount?"),
         "{}",

@@ -8,7 +8,7 @@ fn chooser(text: &str) -> (RecordChooser, Workload) {
     properties.set("recordcount", "1000");
     properties.set("operationcount", "1000");
     properties.add_text(text).unwrap();
-    let workload = Workload::from_properties(&properties, true).unwrap();
+    let workload = Workload::from_properties(&properties).unwrap();
     (RecordChooser::new(&workload), workload)
 }
 

@@ -92,60 +92,6 @@ fn a_run_tells_of_itself() {
 }
 
 #[test]
-fn lines_of_a_file_are_records() {
-    // Two short lines are left out; keys are the first and third field; a run reads them by a
-    // file of keys that it begins anew, in batches, and writes half of them to another table.
-    let dir = tempfile::tempdir().unwrap();
-    let mut lines = String::from("short\tline\n");
-    let mut keys = String::new();
-    for number in 0..100 {
-        lines += &format!("P{number}\t5.0\tU{number}\tvery good, number {number}\n");
-        keys += &format!("P{number}\tU{number}\n");
-    }
-    lines += "\n";
-    fs::write(dir.path().join("reviews.txt"), lines).unwrap();
-    fs::write(dir.path().join("keys.txt"), keys).unwrap();
-    let shape = "-p workload=com.yahoo.ycsb.workloads.FileWorkload -p datafile=DIR/reviews.txt \
-                 -p usecustomkey=true -p keyfield=0,2 -p fieldnum=4 \
-                 -p fieldnames=product,score,user,text --db DIR/db -threads 4";
-    let (code, out, err) = bench(&format!("load {shape}"), dir.path());
-    assert_eq!(code, 0, "{err}");
-    assert_eq!(value(&out, "INSERT", "Return=OK"), Some(100.0));
-    assert!(err.contains("2 lines were left out"), "{err}");
-
-    let run = format!(
-        "run {shape} -p keyfile=DIR/keys.txt -p operationcount=80 -p batchread=3 \
-         -p writerate=0.5"
-    );
-    let (code, out, err) = bench(&run, dir.path());
-    assert_eq!(code, 0, "{err}");
-    assert_eq!(value(&out, "READ", "Return=OK"), Some(240.0));
-    let written = value(&out, "INSERT", "Return=OK").unwrap();
-    assert!((80.0..160.0).contains(&written), "{written}");
-    assert!(err.contains("Keyfile rewind! 2 times"), "{err}");
-}
-
-#[test]
-fn a_file_workload_reads_ycsb_s_keys_too() {
-    // Keys are numbers; a run reads and writes lines by weight, beginning the file anew.
-    let dir = tempfile::tempdir().unwrap();
-    let lines: String = (0..50).map(|number| format!("a{number},b\n")).collect();
-    fs::write(dir.path().join("lines.csv"), lines).unwrap();
-    let shape = "-p workload=FileWorkload -p datafile=DIR/lines.csv -p delimiter=, \
-                 -p fieldnum=2 -p recordcount=60 -p writeinread=flase -p readproportion=0.5 \
-                 -p writeproportion=0.5 --db DIR/db";
-    let (code, out, err) = bench(&format!("load {shape}"), dir.path());
-    assert_eq!(code, 0, "{err}");
-    assert_eq!(value(&out, "INSERT", "Operations"), Some(50.0));
-    assert!(err.contains("ended after 50 of 60 records"), "{err}");
-    let run = format!("run {shape} -p recordcount=50 -p operationcount=300 -threads 2");
-    let (code, out, err) = bench(&run, dir.path());
-    assert_eq!(code, 0, "{err}");
-    let count = |metric| value(&out, metric, "Return=OK").unwrap();
-    assert_eq!(count("READ") + count("INSERT"), 300.0);
-}
-
-#[test]
 fn wrong_values_and_missing_records_are_found() {
     // Records that were loaded unchecked fail the check; those never loaded are not found.
     let dir = tempfile::tempdir().unwrap();
@@ -195,8 +141,8 @@ fn what_makes_no_sense_ends_with_2_and_touches_nothing() {
             "x.json",
         ),
         (
-            "load -p workload=FileWorkload -p datafile=DIR/none --db DIR/db",
-            "DIR/none",
+            "load -p workload=com.yahoo.ycsb.workloads.FileWorkload --db DIR/db",
+            "scenario reviews",
         ),
         ("load --workload a -frobnicate", "-frobnicate"),
     ] {

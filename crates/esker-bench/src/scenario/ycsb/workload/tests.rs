@@ -7,7 +7,7 @@ use crate::scenario::ycsb::builtin::{self, SHARED};
 fn workload(text: &str) -> Outcome<Workload> {
     let mut properties = Properties::default();
     properties.add_text(text).unwrap();
-    Workload::from_properties(&properties, true)
+    Workload::from_properties(&properties)
 }
 
 #[test]
