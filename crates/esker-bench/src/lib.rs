@@ -3,7 +3,7 @@
 //! Every engine under test runs through the same loop with the same keys and values. Modules from
 //! the ground up; each imports only from those above it in this list.
 //!
-//! - `quantity`: numbers as people read them.
+//! - `quantity`, `table`: numbers and rows as people read them.
 //! - `measure`: latencies, throughput over time, what the process used, when an operation is due.
 //! - `make`: keys and values, from seeds.
 //! - `target`: the traits that every engine under test implements, and our engine behind them.
@@ -23,6 +23,7 @@
 pub mod fail;
 pub mod console;
 pub mod quantity;
+pub mod table;
 pub mod measure;
 pub mod make;
 pub mod target;

@@ -4,14 +4,14 @@ use std::fs;
 use std::io::IsTerminal;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use esker_bench::console::Console;
 use esker_bench::fail::{Failure, FailureKind, Outcome};
 use esker_bench::report::chart::png;
 use esker_bench::report::history::{self, Past};
-use esker_bench::report::record::{FORMAT, Record, VERSION};
-use esker_bench::report::{entry, file, json, machine};
+use esker_bench::report::record::Record;
+use esker_bench::report::{entry, file, json};
 use esker_bench::target::settings::Packing;
 
 use crate::compare::board::{Board, Seat};
@@ -54,19 +54,9 @@ fn carry_out(words: &[String], console: &mut Console<'_>) -> Outcome {
     let past = look_ahead(&request)?;
     let told = |error| Failure::system(format!("cannot make {}", request.dir.display()), &error);
     fs::create_dir_all(&request.dir).map_err(told)?;
-    let started = SystemTime::now().duration_since(UNIX_EPOCH);
     let record = Record {
-        format: FORMAT.into(),
-        version: VERSION,
-        tool: "compare".into(),
-        command: words.to_vec(),
-        commit: machine::commit(),
-        is_optimised: !cfg!(debug_assertions),
-        started_unix_s: started.map_or(0, |since| since.as_secs()),
-        machine: machine::Machine::look(&request.dir),
-        measurements: Vec::new(),
-        verdicts: Vec::new(),
         history: past,
+        ..Record::begin("compare", &request.dir, words)
     };
     let mut turns = Turns {
         request: &request,

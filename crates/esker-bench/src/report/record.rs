@@ -1,13 +1,16 @@
 //! One run as data: what was run, on what, with which settings, and every number.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::measure::latency::{Latencies, PERCENTILES};
 use crate::measure::process::Usage;
 use crate::measure::series::Series;
 use crate::measure::summary::Summary;
+use crate::report::date;
 use crate::report::history::Past;
-use crate::report::machine::Machine;
+use crate::report::machine::{Machine, commit};
 use crate::run::course::Finished;
 use crate::target::counters::Counters;
 use crate::target::settings::Matched;
@@ -45,6 +48,25 @@ pub struct Record {
     /// How earlier runs came out and then this one, oldest first, where they are kept.
     #[serde(default)]
     pub history: Vec<Past>,
+}
+
+impl Record {
+    /// The record of a run of `tool` in `dir` that begins now, with nothing measured yet.
+    pub fn begin(tool: impl Into<String>, dir: &Path, words: &[String]) -> Record {
+        Record {
+            format: FORMAT.into(),
+            version: VERSION,
+            tool: tool.into(),
+            command: words.to_vec(),
+            commit: commit(),
+            is_optimised: !cfg!(debug_assertions),
+            started_unix_s: date::unix_seconds(),
+            machine: Machine::look(dir),
+            measurements: Vec::new(),
+            verdicts: Vec::new(),
+            history: Vec::new(),
+        }
+    }
 }
 
 /// What came of one goal.

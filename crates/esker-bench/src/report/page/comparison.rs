@@ -83,15 +83,13 @@ impl Pair<'_> {
 
     /// Lines for a terminal.
     pub fn text(&self) -> String {
-        let mut rows = vec![
-            [
-                "workload", "engine", "before", "after", "ratio", "call", "p99", "call",
-            ]
-            .map(str::to_owned),
+        let heads = [
+            "workload", "engine", "before", "after", "ratio", "call", "p99", "call",
         ];
+        let mut table = crate::table::Table::new(&heads).with_left(2);
         for row in &self.contrast.rows {
             let p99 = row.p99.as_ref();
-            rows.push([
+            table.add(vec![
                 row.label.clone(),
                 row.engine.clone(),
                 row.rate.before.text(quantity::count),
@@ -102,22 +100,7 @@ impl Pair<'_> {
                 p99.map_or(String::new(), |it| it.call.text().to_owned()),
             ]);
         }
-        let width = |column: usize| {
-            let cells = rows.iter().map(|row| row[column].chars().count());
-            cells.max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-        let mut text = String::new();
-        for row in &rows {
-            let cells = row.iter().zip(&widths).enumerate();
-            let cells: Vec<String> = cells
-                .map(|(column, (cell, width))| match column {
-                    2..=4 | 6 => format!("{cell:>width$}"),
-                    _ => format!("{cell:<width$}"),
-                })
-                .collect();
-            text += &format!("{}\n", cells.join("  ").trim_end());
-        }
+        let mut text = table.text();
         for (name, missing) in self.missing() {
             text += &format!("only in {name}: {missing}\n");
         }

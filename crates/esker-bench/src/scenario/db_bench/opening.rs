@@ -1,14 +1,9 @@
 //! What happens in front of the first benchmark: names, directory, store, notes.
 
-use std::path::Path;
-
 use crate::console::Console;
 use crate::fail::{Failure, Outcome};
 use crate::flags::catalog;
 use crate::flags::nearest::nearest;
-use crate::report::date;
-use crate::report::machine::{Machine, commit};
-use crate::report::record::{FORMAT, Record, VERSION};
 use crate::scenario::db_bench::default_list::default_list;
 use crate::scenario::db_bench::list::{OPERATIONS, find};
 use crate::scenario::db_bench::setup::Setup;
@@ -101,21 +96,4 @@ pub fn notes(setup: &Setup, matched: &[Matched], console: &Console<'_>) -> Outco
         }
     }
     Ok(())
-}
-
-/// The record of a run of `tool` in `dir` that begins now.
-pub fn record(tool: String, dir: &Path, words: &[String]) -> Record {
-    Record {
-        format: FORMAT.into(),
-        version: VERSION,
-        tool,
-        command: words.to_vec(),
-        commit: commit(),
-        is_optimised: !cfg!(debug_assertions),
-        started_unix_s: date::unix_seconds(),
-        machine: Machine::look(dir),
-        measurements: Vec::new(),
-        verdicts: Vec::new(),
-        history: Vec::new(),
-    }
 }

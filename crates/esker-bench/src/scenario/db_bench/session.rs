@@ -13,7 +13,7 @@ use crate::run::course::Finished;
 use crate::scenario::db_bench::buckets::Buckets;
 use crate::scenario::db_bench::list::find;
 use crate::scenario::db_bench::measure_one::{self, Listeners, thread_count};
-use crate::scenario::db_bench::opening::{check_names, names, notes, open, prepare, record};
+use crate::scenario::db_bench::opening::{check_names, names, notes, open, prepare};
 use crate::scenario::db_bench::operation::{Count, Does, Operation};
 use crate::scenario::db_bench::result_line::ResultLine;
 use crate::scenario::db_bench::setup::Setup;
@@ -71,7 +71,7 @@ pub fn run(
     let mut session = Session {
         engine,
         setup,
-        record: record(
+        record: Record::begin(
             format!("db_bench {}", setup.dialect().name()),
             &setup.dir,
             words,

@@ -5,12 +5,11 @@ use crate::disk::space::check_room;
 use crate::fail::{Failure, Outcome};
 use crate::quantity;
 use crate::report::json;
-use crate::report::record::Verdict;
-use crate::scenario::db_bench::opening;
+use crate::report::record::{Record, Verdict};
 use crate::scenario::suite::list::{SCENARIOS, Scenario, choose, sizes};
 use crate::scenario::suite::request::{FLAGS, Request};
 use crate::scenario::suite::stage::{Headline, Seat, Stage};
-use crate::scenario::suite::table::Table;
+use crate::table::Table;
 use crate::target::embedded::Esker;
 use crate::target::marker::is_foreign;
 use crate::target::store::Engine;
@@ -70,7 +69,7 @@ pub fn run_among(engines: &[&dyn Engine], words: &[String], console: &mut Consol
         }
     }
     let tool = format!("scenario {}", request.name);
-    let mut record = opening::record(tool, &request.dir, words);
+    let mut record = Record::begin(tool, &request.dir, words);
     if !record.is_optimised {
         console
             .err

@@ -7,7 +7,7 @@ use crate::report::record::Verdict;
 use crate::scenario::suite::db_bench_run;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::table::Table;
+use crate::table::Table;
 
 /// Bytes of a key and its value.
 const ENTRY_BYTES: u64 = 116;

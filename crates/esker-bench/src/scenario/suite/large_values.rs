@@ -22,7 +22,7 @@ use crate::scenario::suite::large_overwrite;
 use crate::scenario::suite::large_source::{VALUE_BYTES, Values, write_key};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::{Play, Stage, rate};
-use crate::scenario::suite::table::Table;
+use crate::table::Table;
 use crate::target::settings::{Packing, StoreSettings};
 use crate::target::store::WriteHow;
 

@@ -14,7 +14,7 @@ use crate::scenario::db_bench::default_list::default_list;
 use crate::scenario::suite::db_bench_run;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::table::Table;
+use crate::table::Table;
 
 /// Bytes on the disk for each key: 116 of key and value and those of its share of 100 KB values,
 /// and as much again while files are merged.

@@ -12,7 +12,7 @@ use crate::report::record::Verdict;
 use crate::scenario::suite::db_bench_run::{self, Ran};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::table::Table;
+use crate::table::Table;
 use crate::target::settings::{Merge, StoreSettings};
 
 /// The document's flags but for the counts of keys and operations, which the size gives.

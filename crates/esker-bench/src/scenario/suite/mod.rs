@@ -5,7 +5,6 @@
 
 pub mod size;
 pub mod request;
-pub mod table;
 pub mod stage;
 pub mod fence;
 pub mod review_mix;

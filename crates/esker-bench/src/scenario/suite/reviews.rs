@@ -20,7 +20,7 @@ use crate::scenario::suite::review_source::Reviews;
 use crate::scenario::suite::review_write::{COMPACTED, INSERT, SETTLED, write};
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
-use crate::scenario::suite::table::Table;
+use crate::table::Table;
 
 /// Memory as shares of the raw bytes, as 8, 4 and 2 GB are of 9.1, first none at all; and how many
 /// times as fast as the best rival ours is to read then.

@@ -8,7 +8,7 @@ use crate::console::{Console, Remarks};
 use crate::fail::{Failure, Outcome};
 use crate::make::random::scramble;
 use crate::report::json;
-use crate::report::record::EngineWork;
+use crate::report::record::{EngineWork, Record};
 use crate::scenario::ycsb::arguments::Arguments;
 use crate::scenario::ycsb::chooser::RecordChooser;
 use crate::scenario::ycsb::core_client::{CoreClient, Shared};
@@ -49,6 +49,7 @@ pub fn carry_out(
         dir.display()
     ))?;
     console.err.line("Starting test.")?;
+    let mut record = Record::begin("ycsb", &dir, words);
     let before = store.counters();
     let mut worked = work(&plan, store.as_ref(), &console.err)?;
     let mut elapsed = worked.driven.finished.wall();
@@ -80,7 +81,8 @@ pub fn carry_out(
         measured.is_drained = arguments.drains;
         measured.wall_s = elapsed.as_secs_f64();
         measured.ops_per_s = measured.ops as f64 / measured.wall_s.max(1e-9);
-        json::write(path, &results::record(measured, words, &dir))?;
+        record.measurements.push(measured);
+        json::write(path, &record)?;
     }
     verdict(&worked)
 }

@@ -44,13 +44,6 @@ impl Properties {
         self.pairs.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Sets one pair unless its name has a value.
-    pub fn set_default(&mut self, name: &str, value: &str) {
-        self.pairs
-            .entry(name.to_owned())
-            .or_insert_with(|| value.to_owned());
-    }
-
     /// The value of a name, without blanks around it.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs.get(name).map(|value| value.trim())

@@ -2,12 +2,10 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use crate::fail::{Failure, Outcome};
-use crate::report::machine::{Machine, commit};
-use crate::report::record::{EngineWork, FORMAT, LatencyRecord, Measurement, Record, VERSION};
+use crate::report::record::{EngineWork, LatencyRecord, Measurement};
 use crate::scenario::ycsb::drive::Driven;
 use crate::scenario::ycsb::exporter::{Row, Value, overall_rows, tally_rows, write_rows};
 use crate::scenario::ycsb::plan::Plan;
@@ -121,26 +119,4 @@ fn is_verified(driven: &Driven) -> bool {
     use crate::scenario::ycsb::reply::Reply;
     let count = |reply| driven.tally.count(Verify, reply);
     count(Reply::Ok) > 0 && count(Reply::UnexpectedState) == 0 && count(Reply::Error) == 0
-}
-
-/// The measurement as a record of this machine.
-pub fn record(measurement: Measurement, words: &[String], dir: &Path) -> Record {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    // Whole seconds of the whole phase.
-    let took = measurement.wall_s.max(0.0) as u64;
-    Record {
-        format: FORMAT.into(),
-        version: VERSION,
-        tool: "ycsb".into(),
-        command: words.to_vec(),
-        commit: commit(),
-        is_optimised: !cfg!(debug_assertions),
-        started_unix_s: since.as_secs().saturating_sub(took),
-        machine: Machine::look(dir),
-        measurements: vec![measurement],
-        verdicts: Vec::new(),
-        history: Vec::new(),
-    }
 }

@@ -19,10 +19,10 @@ fn unknown_properties_are_noted_with_the_nearest() {
     let notes = notes(&properties);
     assert_eq!(notes.len(), 3, "{notes:?}");
     assert_eq!(
-        notes[0],
+        notes[1],
         "note: there is no property pegasus.config; it has no effect"
     );
-    assert!(notes[1].contains("no Java machine"), "{}", notes[1]);
+    assert!(notes[0].contains("no Java machine"), "{}", notes[0]);
     assert!(
         notes[2].ends_with("did you mean recordcount?"),
         "{}",

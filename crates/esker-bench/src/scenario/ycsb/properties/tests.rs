@@ -52,11 +52,10 @@ fn escapes_mean_what_java_means() {
 
 #[test]
 fn the_last_word_wins() {
-    // A file, then a pair; a default never wins.
+    // A file, then a pair.
     let mut properties = parse("recordcount=1\nrecordcount=2");
     assert_eq!(properties.count("recordcount", 0).unwrap(), 2);
     properties.set("recordcount", "3");
-    properties.set_default("recordcount", "4");
     assert_eq!(properties.count("recordcount", 0).unwrap(), 3);
 }
 
