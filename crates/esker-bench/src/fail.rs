@@ -101,3 +101,15 @@ impl From<esker::Error> for Failure {
         }
     }
 }
+
+/// The first sentences of what the parser says: the slip and what was meant, not the usage below.
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Failure {
+        let text = error.to_string();
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let is_below = |line: &&str| line.starts_with("Usage:") || line.starts_with("For more ");
+        let told: Vec<&str> = lines.take_while(|line| !is_below(line)).collect();
+        let told = told.join("; ");
+        Failure::usage(told.strip_prefix("error: ").unwrap_or(&told))
+    }
+}

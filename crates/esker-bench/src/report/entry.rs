@@ -22,8 +22,8 @@ pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
         return Ok(console.out.write_all(help().as_bytes())?);
     };
     let read = |path: &Path| read_only(path, &request.only);
-    let first = read(&request.first)?;
-    let second = request.second.as_deref().map(read).transpose()?;
+    let first = read(request.first())?;
+    let second = request.second().map(read).transpose()?;
     for path in request.outputs() {
         file::check_writable(path)?;
     }
@@ -92,8 +92,8 @@ fn compare(
     let (earlier, later) = (Study::of(before), Study::of(after));
     let contrast = contrast(&earlier, &later);
     let name = |path: &Path| path.display().to_string();
-    let second = request.second.as_deref().unwrap_or(&request.first);
-    let (before_name, after_name) = (name(&request.first), name(second));
+    let second = request.second().unwrap_or(request.first());
+    let (before_name, after_name) = (name(request.first()), name(second));
     let pair = Pair {
         before: (&before_name, before),
         after: (&after_name, after),
@@ -124,7 +124,7 @@ fn charts(request: &Request, panels: &[Panel], heading: &str, foot: &[String]) -
     if panels.is_empty() {
         return Err(Failure::usage(format!(
             "{} holds nothing to draw; run a benchmark that measures something",
-            request.first.display()
+            request.first().display()
         )));
     }
     if let Some(path) = &request.svg {

@@ -29,10 +29,13 @@ fn what_makes_no_sense_is_refused_with_advice() {
     for (line, advice) in [
         ("", "name the record"),
         ("a b c", "leave out c"),
-        ("a.json --chrat=x", "did you mean --chart?"),
-        ("a.json -o", "-o wants a file"),
-        ("a.json --chart=", "wants a file"),
-        ("a.json --only=", "--only wants workloads"),
+        ("a.json --chrat=x", "'--chart'"),
+        ("a.json -o", "a value is required for '--output <FILE>'"),
+        (
+            "a.json --chart=",
+            "a value is required for '--chart <FILE>'",
+        ),
+        ("a.json --only=", "a value is required for '--only"),
         ("a.json --json", "--json is for two runs"),
         ("a.json -o a.json", "written over"),
         ("a.html", "written over"),

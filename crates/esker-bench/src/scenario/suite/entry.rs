@@ -1,5 +1,7 @@
 //! The way in: the list, the checks before the start, the scenarios in turn, the table at the end.
 
+use clap::CommandFactory;
+
 use crate::console::Console;
 use crate::disk::space::check_room;
 use crate::fail::{Failure, Outcome};
@@ -7,7 +9,7 @@ use crate::quantity;
 use crate::report::json;
 use crate::report::record::{Record, Verdict};
 use crate::scenario::suite::list::{SCENARIOS, Scenario, choose, sizes};
-use crate::scenario::suite::request::{FLAGS, Request};
+use crate::scenario::suite::request::Request;
 use crate::scenario::suite::stage::{Headline, Seat, Stage};
 use crate::table::Table;
 use crate::target::embedded::Esker;
@@ -173,9 +175,7 @@ fn help() -> String {
         text += &entry(scenario);
     }
     text += "\nOptions:\n";
-    for (flag, doc) in FLAGS {
-        text += &format!("  {flag:<20} {doc}\n");
-    }
+    text += &Request::command().render_help().to_string();
     text += "\nTimes are those of two processors and an SSD. Disk is checked before the start.\n";
     text
 }

@@ -31,11 +31,7 @@ impl Size {
     /// Errors: `Usage`, with the names there are.
     pub fn of(name: &str) -> Outcome<Size> {
         let found = Size::ALL.into_iter().find(|size| size.name() == name);
-        found.ok_or_else(|| {
-            Failure::usage(format!(
-                "--size={name} makes no sense; it is small, medium or full"
-            ))
-        })
+        found.ok_or_else(|| Failure::usage("it is small, medium or full"))
     }
 
     /// What advice says of smaller sizes, where there are any.

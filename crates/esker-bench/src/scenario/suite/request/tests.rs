@@ -34,12 +34,12 @@ fn mistakes_are_told_with_advice() {
     // Each says what would make sense.
     for (line, advice) in [
         ("reviews --size=huge", "small, medium or full"),
-        ("reviews growth", "one scenario at a time"),
-        ("reviews --rounds=0", "from 1 to"),
-        ("reviews --round=2", "did you mean --rounds?"),
+        ("reviews growth", "unexpected argument 'growth'"),
+        ("reviews --rounds=0", "not in 1..=1000"),
+        ("reviews --round=2", "'--rounds'"),
         ("reviews --set=a", "--set=name=value"),
-        ("reviews --limit_by=hope", "setting, cgroup or either"),
-        ("reviews --json", "needs a value"),
+        ("reviews --limit_by=hope", "setting, cgroup, either"),
+        ("reviews --json", "a value is required"),
     ] {
         let failure = parse(line).unwrap_err();
         assert!(failure.message.contains(advice), "{line}: {failure}");
