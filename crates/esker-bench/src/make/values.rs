@@ -20,7 +20,8 @@ pub struct Values {
 }
 
 impl Values {
-    /// Values of so many bytes; `ratio`, from above 0 to 1, is the share that is left after packing.
+    /// Values of so many bytes; `ratio`, from above 0 to 1, is the share that is left after
+    /// packing.
     pub fn new(bytes: usize, ratio: f64, seed: u64) -> Outcome<Values> {
         if !(ratio > 0.0 && ratio <= 1.0) {
             return Err(Failure::usage(format!(

@@ -35,7 +35,12 @@ pub struct Request {
     #[arg(long = "json")]
     pub is_json: bool,
     /// Show only these workloads
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    #[arg(
+        long,
+        value_name = "A,B,…",
+        value_delimiter = ',',
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     pub only: Vec<String>,
     /// This
     #[arg(short = 'h', long = "help")]

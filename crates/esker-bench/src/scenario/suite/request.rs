@@ -50,7 +50,11 @@ pub struct Request {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Turns of each workload [default: the scenario's own]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=ROUNDS_MAX))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=ROUNDS_MAX)
+    )]
     pub rounds: Option<usize>,
     /// Review records in SNAP's format, plain, gzip or zstd [default: $ESKER_DATA, else made text]
     #[arg(long = "data", value_name = "FILE")]
