@@ -28,9 +28,8 @@ impl fmt::Display for Error {
             Error::Damaged(what) => f.write_str(what),
             Error::Newer(version) => write!(
                 f,
-                "phrase dictionary of format {version}, this program reads up to {}: open it with \
-                 a newer release",
-                crate::format::FORMAT_VERSION
+                "phrase dictionary of format {version}, which this program does not read: open it \
+                 with a newer release"
             ),
         }
     }

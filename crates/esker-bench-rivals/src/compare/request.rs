@@ -8,7 +8,7 @@ use esker_bench::target::settings::{Packing, StoreSettings};
 
 use crate::compare::workloads;
 use crate::compare::workloads::{WORKLOADS, Workload};
-use crate::engines::roster;
+use crate::engines::roster::{self, ALL};
 use esker_bench::disk::raw::LIMITS;
 
 /// What is asked for.

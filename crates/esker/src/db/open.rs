@@ -209,6 +209,9 @@ impl Builder {
                 options.order = order.clone();
             }
         }
+        if let Some(merge) = &self.merge {
+            resolved.name_operator(merge.0.name());
+        }
         Ok(resolved)
     }
 }

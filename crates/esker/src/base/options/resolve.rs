@@ -6,6 +6,7 @@ use crate::base::options::alias::{Given, translate};
 use crate::base::options::automatic::{self, fill_db, fill_keyspace};
 use crate::base::options::catalog::{self, set_db, set_keyspace};
 use crate::base::options::check::{check_db, check_keyspace};
+use crate::base::options::codec::Shape;
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::profile::Profile;
@@ -97,6 +98,15 @@ impl Resolved {
             }
         }
         Ok(next)
+    }
+
+    /// Says that the user gave the merge operator of that name in code.
+    pub fn name_operator(&mut self, name: &str) {
+        for one in &mut self.effective {
+            if one.setting.shape == Shape::Operator {
+                (one.text, one.origin, one.reason) = (name.into(), Origin::User, None);
+            }
+        }
     }
 
     fn is_automatic(&self, name: &str) -> bool {
