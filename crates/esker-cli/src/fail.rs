@@ -34,6 +34,8 @@ pub enum Failure {
         /// What happened, and after a semicolon what to do.
         message: String,
     },
+    /// Damage, with a message as above.
+    Damaged(String),
     /// With a code only: everything was said already.
     Silent(Code),
     /// With a code that another tool chose, which has said everything already.
@@ -80,12 +82,24 @@ impl Failure {
         Failure::failed(format!("{doing}: {cause}"))
     }
 
+    /// The same; where damage is the reason, with one more piece of advice.
+    pub fn advised_on_damage(self, advice: &str) -> Failure {
+        match self {
+            Failure::Damaged(message) => Failure::Damaged(format!("{message}; {advice}")),
+            other => other,
+        }
+    }
+
     /// Writes the line, if there is one, and says what the process exits with.
     pub fn report(&self) -> ExitCode {
         let code = match self {
             Failure::Told { code, message } => {
                 remark!("esker: {message}");
                 *code
+            }
+            Failure::Damaged(message) => {
+                remark!("esker: {message}");
+                Code::Failed
             }
             Failure::Silent(code) => *code,
             Failure::Elsewhere(code) => return ExitCode::from(*code),
@@ -134,10 +148,14 @@ impl From<Error> for Failure {
         } else {
             advice(&error)
         };
-        Failure::failed(match advice {
+        let message = match advice {
             Some(advice) => format!("{told}; {advice}"),
             None => told,
-        })
+        };
+        match error.kind() {
+            ErrorKind::Corruption => Failure::Damaged(message),
+            _ => Failure::failed(message),
+        }
     }
 }
 

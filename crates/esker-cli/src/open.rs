@@ -150,17 +150,22 @@ pub fn key(shared: &GlobalFlags, word: &str) -> Outcome<Vec<u8>> {
 }
 
 fn with_keyspace(shared: &GlobalFlags, db: Db) -> Outcome<Opened> {
+    let keyspace = existing_keyspace(shared, &db)?;
+    Ok(Opened { db, keyspace })
+}
+
+/// The keyspace that the command line names, which must be there.
+pub fn existing_keyspace(shared: &GlobalFlags, db: &Db) -> Outcome<Keyspace> {
     let name = &shared.keyspace;
-    let Some(keyspace) = db.existing_keyspace(name) else {
+    db.existing_keyspace(name).ok_or_else(|| {
         let names = db.keyspaces().into_iter();
         let names: Vec<String> = names.map(|name| escape(name.as_bytes())).collect();
-        return Err(Failure::not_found(format!(
+        Failure::not_found(format!(
             "there is no keyspace \"{}\"; the database has: {}",
             escape(name.as_bytes()),
             names.join(", ")
-        )));
-    };
-    Ok(Opened { db, keyspace })
+        ))
+    })
 }
 
 /// A new database takes its directory for itself, so it is not made among what somebody else keeps
@@ -199,11 +204,18 @@ fn has_database(dir: &Path) -> bool {
     dir.join("CURRENT").exists()
 }
 
+/// Whether there are files of a database, of which the one that names the manifest may be lost.
+fn has_files(dir: &Path) -> bool {
+    let names = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names = names.map(|entry| entry.file_name());
+    names.any(|name| FileName::parse(&name.to_string_lossy()).is_some())
+}
+
 /// A typing error in the name of a database is the commonest of all, so it is told in the words
 /// of the command line. Whatever else may be wrong with a directory, the engine tells.
 fn refuse_nothing(shared: &GlobalFlags) -> Outcome {
     let dir = directory(shared)?;
-    if has_database(dir) {
+    if has_database(dir) || has_files(dir) {
         return Ok(());
     }
     Err(Failure::failed(format!(

@@ -46,8 +46,8 @@ pub use db::atomic_change::Update;
 pub use db::backup::beside::{checkpoint_beside, checkpoint_beside_in};
 pub use db::backup::repair::{RepairOptions, repair, repair_in};
 pub use db::backup::report::{
-    KeptKeyspace, KeyGap, LogGap, LogState, LostFile, LostValues, ManifestState, MendedSegment,
-    RepairReport,
+    KeptKeyspace, KeyGap, LogGap, LogState, Losses, LostFile, LostValues, ManifestState,
+    MendedSegment, RepairReport,
 };
 pub use db::backup::verify::{Damage, VerifyProgress, VerifyReport};
 pub use db::file_list::FileStats;

@@ -8,12 +8,14 @@ use clap::{Args, ValueEnum};
 use esker::{DbCursor, Keyspace};
 use serde_json::json;
 
+use crate::commands::dump_source::Source;
 use crate::commands::read::Keys;
-use crate::fail::{Failure, Outcome};
-use crate::global_flags::GlobalFlags;
+use crate::fail::{Code, Failure, Outcome};
+use crate::flags::Shared;
+use crate::interrupt::Interrupt;
 use crate::json;
 use crate::load::whole::{self, Head};
-use crate::open;
+use crate::open::Bounds;
 use crate::out::Out;
 use crate::progress::Bar;
 use crate::quantity;
@@ -21,6 +23,10 @@ use crate::text::tame_json;
 
 /// Entries between two looks at the clock: rare enough to cost nothing.
 const TOLD_EVERY: u64 = 4096;
+
+/// What may be done about damage here.
+const SKIP_DAMAGE: &str = "`esker dump --skip-damage` writes what can still be read, and changes \
+                           nothing either";
 
 /// How a dump is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -40,6 +46,7 @@ Examples:
   esker dump > all.tsv                       one keyspace as key, tab, value
   esker dump --format jsonl ship: | gzip > ships.jsonl.gz
   esker dump | esker load --db copy -        a copy of the keyspace in another database
+  esker dump --all --skip-damage -o left.jsonl    what is left of a damaged database
 
 With --all every keyspace is written, with its settings, and each entry with the second in which
 it expires, where it does; the last line tells `load` that the dump is whole. Merge operands are
@@ -49,7 +56,14 @@ In tsv, control characters, backslashes and bytes that are no text are written a
 says. In jsonl, bytes that are no UTF-8 are written {\"base64\": \"…\"}, and `expires` is a second
 since 1970; tsv has no place for it, and says so if it would be needed. With --hex or --base64
 everything is spelled so, and `load` needs the same flag. A dump is of one moment, whatever is
-written meanwhile.")]
+written meanwhile.
+
+With --skip-damage what can be read of a damaged database is written, all that `esker repair --yes`
+would keep, and the database is not changed: it may lie where nothing can be written. What is lost
+is told on standard error, by keys where they are known (with --json as `esker repair --json` does),
+and exits with 3. No other process may have the database open for writing. What has to be put
+together anew goes to a folder in TMPDIR meanwhile: little as a rule, and as much as the database
+where its manifest is lost.")]
 pub struct Dump {
     #[command(flatten)]
     keys: Keys,
@@ -59,6 +73,9 @@ pub struct Dump {
     /// How to write it: tsv (as a rule) or jsonl
     #[arg(long, value_enum, hide_possible_values = true)]
     format: Option<DumpFormat>,
+    /// Write what can be read of a damaged database, which stays as it is
+    #[arg(long)]
+    skip_damage: bool,
     /// The file to write; standard output if left out
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -101,15 +118,20 @@ pub fn dump(shared: &GlobalFlags, args: &Dump) -> Outcome {
         ));
     }
     let bounds = args.keys.parse(shared)?.into_bounds();
-    let (db, keyspaces) = if args.all {
-        let db = open::database_for_reading(shared)?;
-        let names = db.keyspaces().into_iter();
-        let keyspaces = names.filter_map(|name| db.existing_keyspace(&name));
-        (db.clone(), keyspaces.collect())
-    } else {
-        let opened = open::for_reading(shared)?;
-        (opened.db, vec![opened.keyspace])
-    };
+    if !args.skip_damage {
+        let source = Source::whole(shared, args.all);
+        let written = source.and_then(|source| write((shared, args), &bounds, &source));
+        return written.map_err(|failure| failure.advised_on_damage(SKIP_DAMAGE));
+    }
+    let source = Source::past_damage(shared, args.all)?;
+    write((shared, args), &bounds, &source)?;
+    match source.is_lossy {
+        true => Err(Failure::Silent(Code::NotFound)),
+        false => Ok(()),
+    }
+}
+
+fn write((shared, args): (&Shared, &Dump), bounds: &Bounds, source: &Source) -> Outcome {
     let target = match &args.output {
         None => Target::Screen(Out::lock()),
         Some(path) => {
@@ -128,12 +150,13 @@ pub fn dump(shared: &GlobalFlags, args: &Dump) -> Outcome {
         is_whole: args.all,
         target,
         bar: Bar::things("dumping", None),
+        interrupt: source.interrupt.clone(),
         entries: 0,
         expiring: 0,
     };
-    let moment = db.snapshot();
-    writer.begin(&keyspaces)?;
-    for keyspace in &keyspaces {
+    let moment = source.db.snapshot();
+    writer.begin(&source.keyspaces)?;
+    for keyspace in &source.keyspaces {
         writer.keyspace(keyspace, moment.of(keyspace).cursor_in(bounds.clone())?)?;
     }
     let (entries, expiring) = writer.finish()?;
@@ -157,6 +180,7 @@ struct Writer<'a> {
     is_whole: bool,
     target: Target,
     bar: Bar,
+    interrupt: Option<Interrupt>,
     entries: u64,
     /// Those that were written without the second in which they expire.
     expiring: u64,
@@ -190,10 +214,19 @@ impl Writer<'_> {
             self.entries += 1;
             if self.entries.is_multiple_of(TOLD_EVERY) {
                 self.bar.set(self.entries);
+                self.stop_as_asked()?;
             }
             is_there = cursor.next()?;
         }
         Ok(())
+    }
+
+    fn stop_as_asked(&self) -> Outcome {
+        let raised = self.interrupt.as_ref().filter(|one| one.is_raised());
+        raised.map_or(Ok(()), |interrupt| {
+            let message = "stopped as asked; what was written is the front of the dump";
+            Err(Failure::stopped(interrupt.code(), message))
+        })
     }
 
     fn tsv(&self, key: &[u8], value: &[u8]) -> String {

@@ -66,7 +66,8 @@ pub fn repair(shared: &GlobalFlags, args: &Repair) -> Outcome {
     Ok(())
 }
 
-fn report_to_json(format: Format, report: &RepairReport) -> Value {
+/// A report as JSON.
+pub fn report_to_json(format: Format, report: &RepairReport) -> Value {
     let kept = report.kept.iter().map(|kept| {
         json!({
             "keyspace": kept.name,

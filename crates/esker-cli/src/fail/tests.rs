@@ -8,7 +8,7 @@ use super::{Code, Failure};
 
 fn message(failure: &Failure) -> &str {
     match failure {
-        Failure::Told { message, .. } => message,
+        Failure::Told { message, .. } | Failure::Damaged(message) => message,
         _ => panic!("this failure says something"),
     }
 }
@@ -34,6 +34,19 @@ fn advice_of_the_engine_stands_alone() {
     let failure = Failure::from(error);
     assert!(message(&failure).starts_with("locked: open in process 7; wait until"));
     assert!(!message(&failure).contains("open_read_only"));
+}
+
+#[test]
+fn only_damage_is_advised_on() {
+    // A command that can do something about damage says so behind the rest.
+    let damaged =
+        Failure::from(Error::corruption("broken; mend it")).advised_on_damage("or leave it");
+    assert_eq!(
+        message(&damaged),
+        "corruption: broken; mend it; or leave it"
+    );
+    let usage = Failure::usage("nonsense").advised_on_damage("or leave it");
+    assert_eq!(message(&usage), "nonsense");
 }
 
 #[test]

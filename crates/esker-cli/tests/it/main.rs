@@ -18,6 +18,7 @@ mod bad_input;
 mod beside;
 mod care;
 mod repair;
+mod skip_damage;
 mod restore;
 mod inspect;
 mod keyspaces;

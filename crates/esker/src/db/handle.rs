@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::error::Result;
 use crate::db::backup::checkpoint;
+use crate::db::backup::report::RepairReport;
 use crate::db::backup::verify::{self, VerifyProgress, VerifyReport};
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::lease::Lease;
@@ -43,6 +44,20 @@ impl Builder {
     /// order that is not known; `Corruption` with file and offset; `Io`.
     pub fn open(self) -> Result<Db> {
         Db::new(self.open_lease()?)
+    }
+
+    /// Opens a damaged database to read what is left of it, and tells what is lost: what a
+    /// [`repair`](crate::repair) would keep, and the database stays as it is, to the byte. It may lie
+    /// where nothing can be written.
+    ///
+    /// What a repair would write goes to `scratch`, an empty directory, which the caller removes
+    /// when the result is closed: the rest of each damaged sorted file and of a damaged log, and
+    /// everything when the manifest is lost. Until then nobody opens the database for writing.
+    ///
+    /// Errors: those of [`Builder::open`] and of [`repair`](crate::repair).
+    pub fn open_past_damage(self, scratch: impl AsRef<Path>) -> Result<(Db, RepairReport)> {
+        let (lease, report) = self.open_lease_past_damage(scratch.as_ref())?;
+        Ok((Db::new(lease)?, report))
     }
 }
 

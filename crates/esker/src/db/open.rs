@@ -9,6 +9,8 @@ use crate::base::options::resolve::{Resolved, resolve};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::order::KeyOrder;
 use crate::db::assemble::Parts;
+use crate::db::backup::aside::repair_aside;
+use crate::db::backup::report::RepairReport;
 use crate::db::lease::Lease;
 use crate::db::recover;
 use crate::env::bundle::Env;
@@ -167,6 +169,14 @@ impl Builder {
     pub fn env(mut self, env: Env) -> Builder {
         self.env = Some(env);
         self
+    }
+
+    pub(crate) fn open_lease_past_damage(self, scratch: &Path) -> Result<(Lease, RepairReport)> {
+        let threads = self.resolve(Env::core_count())?.db.background_threads;
+        let env = self.env.clone().unwrap_or_else(|| Env::real(threads));
+        let (aside, report) = repair_aside(&env, &self.path, scratch, &self.orders)?;
+        let lease = self.env(aside).read_only(true).open_lease()?;
+        Ok((lease, report))
     }
 
     pub(crate) fn open_lease(self) -> Result<Lease> {

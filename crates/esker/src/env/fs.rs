@@ -74,6 +74,11 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// `Locked`, with the holder's process id, when another process or handle has it.
     fn lock(&self, path: &Path) -> Result<Box<dyn DirLock>>;
 
+    /// Keeps everybody from taking that lock for as long as the result lives, and writes nothing,
+    /// not even who it is: several may do so at the same time. `None` where there is no file to
+    /// lock, `Locked` as for [`Fs::lock`].
+    fn lock_unwritten(&self, path: &Path) -> Result<Option<Box<dyn DirLock>>>;
+
     /// Bytes that can still be written below `dir`.
     fn free_bytes(&self, dir: &Path) -> Result<u64>;
 
@@ -208,7 +213,7 @@ pub trait MappedFile: Send + Sync {
 }
 
 /// The lock of a directory; released when dropped.
-pub trait DirLock: Send + Sync {}
+pub trait DirLock: Send + Sync + fmt::Debug {}
 
 #[cfg(test)]
 pub(crate) mod contract;

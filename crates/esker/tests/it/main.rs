@@ -22,6 +22,7 @@ mod faults;
 mod flips;
 mod damage;
 mod saved;
+mod past_damage;
 mod kill;
 mod threads;
 mod held;

@@ -192,6 +192,10 @@ impl Fs for WatchedFs {
         self.watch.sim.lock(path)
     }
 
+    fn lock_unwritten(&self, path: &Path) -> Result<Option<Box<dyn DirLock>>> {
+        self.watch.sim.lock_unwritten(path)
+    }
+
     fn free_bytes(&self, dir: &Path) -> Result<u64> {
         self.watch.sim.free_bytes(dir)
     }

@@ -20,3 +20,4 @@ pub mod rebuild;
 pub mod mend;
 pub mod remake;
 pub mod repair;
+pub mod aside;

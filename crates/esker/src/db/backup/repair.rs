@@ -23,8 +23,7 @@ use crate::store::version::state::Orders;
 /// How to repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RepairOptions {
-    /// Only report what would be done: no file is written, made, renamed or removed. (The lock
-    /// file, if there is one, is told who looks.)
+    /// Only report what would be done: no file is written, made, renamed or removed.
     pub dry_run: bool,
 }
 
@@ -91,16 +90,14 @@ pub fn repair_in(
     Ok(job.report)
 }
 
-// A dry run of a directory that nobody ever locked leaves it without a lock file.
 fn take_lock(env: &Env, dir: &Path, options: RepairOptions) -> Result<Option<Box<dyn DirLock>>> {
     let path = dir.join(FileName::Lock.to_string());
-    if options.dry_run && !env.fs.exists(&path)? {
-        return Ok(None);
+    if !options.dry_run {
+        return env.fs.lock(&path).map(Some);
     }
-    match env.fs.lock(&path) {
-        Ok(lock) => Ok(Some(lock)),
-        // On a medium that cannot be written nobody writes.
-        Err(error) if options.dry_run && error.kind() == ErrorKind::Io => Ok(None),
-        Err(error) => Err(error),
+    match env.fs.lock_unwritten(&path) {
+        // On a medium without locks nobody writes.
+        Err(error) if error.kind() == ErrorKind::Io => Ok(None),
+        lock => lock,
     }
 }

@@ -173,6 +173,12 @@ impl RepairReport {
             && !self.log.is_salvaged
     }
 
+    /// What is lost, and nothing else: a line for each thing, by keys where they are known, and below
+    /// it what is wrong.
+    pub fn losses(&self) -> Losses<'_> {
+        Losses(self)
+    }
+
     /// Whether anything that once was written may be gone.
     pub fn is_lossy(&self) -> bool {
         let is_rebuilt = matches!(self.manifest, ManifestState::Rebuilt { .. });
@@ -180,6 +186,16 @@ impl RepairReport {
             || self.lost_files.iter().any(LostFile::is_lossy)
             || !self.lost_values.is_empty()
             || !self.log.gaps.is_empty()
+    }
+}
+
+/// What is lost, as a page for people.
+#[derive(Clone, Copy, Debug)]
+pub struct Losses<'a>(&'a RepairReport);
+
+impl fmt::Display for Losses<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt_lost(f)
     }
 }
 

@@ -9,7 +9,7 @@ type Check = fn(&dyn Fs, &Path);
 
 /// Runs every check, each in an empty directory of its own below `dir`.
 pub(crate) fn check_all(fs: &dyn Fs, dir: &Path) {
-    let checks: [(&str, Check); 14] = [
+    let checks: [(&str, Check); 15] = [
         ("append", appended_bytes_are_read_back),
         ("short", reading_beyond_the_end_is_corruption),
         ("empty", create_empties_what_was_there),
@@ -23,6 +23,7 @@ pub(crate) fn check_all(fs: &dyn Fs, dir: &Path) {
         ("recycle", a_recycled_log_keeps_its_bytes_and_grows),
         ("extent", an_extent_is_filled_in_any_order_and_trimmed),
         ("lock", a_lock_is_held_once),
+        ("look", a_lock_is_held_without_a_word),
         ("free", free_space_is_known),
     ];
     for (name, check) in checks {
@@ -301,6 +302,25 @@ fn a_lock_is_held_once(fs: &dyn Fs, dir: &Path) {
     drop(held);
     let _held = fs.lock(&path).unwrap();
     fs.lock(&dir.join("OTHER")).unwrap();
+}
+
+// Whoever looks keeps writers away, writes nothing, and lets others look.
+fn a_lock_is_held_without_a_word(fs: &dyn Fs, dir: &Path) {
+    let path = dir.join("LOCK");
+    assert!(fs.lock_unwritten(&path).unwrap().is_none());
+    assert!(names(fs, dir).is_empty());
+    write_file(fs, &path, b"as it was");
+    let first = fs.lock_unwritten(&path).unwrap();
+    let second = fs.lock_unwritten(&path).unwrap();
+    assert!(first.is_some() && second.is_some());
+    for look in [first, second] {
+        assert_eq!(fs.lock(&path).err().unwrap().kind(), ErrorKind::Locked);
+        drop(look);
+    }
+    assert_eq!(read_file(fs, &path), b"as it was");
+    let _held = fs.lock(&path).unwrap();
+    let error = fs.lock_unwritten(&path).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Locked);
 }
 
 // The engine keeps a reserve, so it asks.

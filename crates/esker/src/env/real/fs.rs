@@ -174,6 +174,11 @@ impl<P: Places> Fs for P {
         Ok(Box::new(lock))
     }
 
+    fn lock_unwritten(&self, path: &Path) -> Result<Option<Box<dyn DirLock>>> {
+        let lock = RealLock::take_unwritten(self.place(path))?;
+        Ok(lock.map(|lock| Box::new(lock) as Box<dyn DirLock>))
+    }
+
     fn hold_dir(&self, dir: &Path) -> Result<Option<Arc<dyn Fs>>> {
         Ok(Some(Arc::new(HeldFs::of(dir)?)))
     }

@@ -81,8 +81,32 @@ impl RealLock {
             let process = Process::current();
             return Ok(RealLock { file, process });
         }
-        let cause = io::Error::other("the lock file is replaced again and again");
-        Err(place.error("lock", cause))
+        Err(replaced_error(place))
+    }
+
+    /// Takes the lock file at `place` as it is, beside others who do the same; `None` where there is
+    /// no such file. Nothing is written, so that it works where nothing can be.
+    ///
+    /// Errors: as [`RealLock::take`].
+    pub fn take_unwritten<'a>(place: impl Into<Place<'a>>) -> Result<Option<RealLock>> {
+        let place = place.into();
+        for _ in 0..TRIES_MAX {
+            let file = match OsFile::open(place) {
+                Err(error) if error.is_missing_file() => return Ok(None),
+                file => file?,
+            };
+            match retry_on_intr(|| flock(file.file(), FlockOperation::NonBlockingLockShared)) {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => return Err(held_error(&file)),
+                Err(errno) => return Err(file.error("lock", errno.into())),
+            }
+            if is_still_at(file.file(), place).map_err(|cause| file.error("lock", cause))? {
+                let file = Arc::new(file);
+                let process = Process::current();
+                return Ok(Some(RealLock { file, process }));
+            }
+        }
+        Err(replaced_error(place))
     }
 
     /// The locked file, for whoever wants to know later whether it is still there.
@@ -100,6 +124,11 @@ fn is_still_at(file: &File, place: Place<'_>) -> io::Result<bool> {
         Err(Errno::NOENT) => Ok(false),
         Err(cause) => Err(cause.into()),
     }
+}
+
+fn replaced_error(place: Place<'_>) -> Error {
+    let cause = io::Error::other("the lock file is replaced again and again");
+    place.error("lock", cause)
 }
 
 fn write_holder(file: &OsFile) -> Result<()> {

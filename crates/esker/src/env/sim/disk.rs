@@ -21,7 +21,7 @@ pub struct Disk {
     tree: Tree,
     files: BTreeMap<FileId, OneFile>,
     next_id: FileId,
-    locks: BTreeSet<PathBuf>,
+    locks: Vec<SimLocked>,
     capacity_bytes: u64,
     used_bytes: u64,
     is_next_sync_lost: bool,
@@ -32,6 +32,15 @@ pub struct Disk {
 struct OneFile {
     content: Content,
     handle_count: u64,
+}
+
+/// A lock that somebody has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimLocked {
+    /// Of which file.
+    pub path: PathBuf,
+    /// Whether others may have it so at the same time.
+    pub is_shared: bool,
 }
 
 /// An error with the operating system's class, about one path.
@@ -58,7 +67,7 @@ impl Disk {
                 .map(|(id, content)| (id, with_no_handle(content)))
                 .collect(),
             next_id,
-            locks: BTreeSet::new(),
+            locks: Vec::new(),
             capacity_bytes: CAPACITY_BYTES,
             used_bytes,
             is_next_sync_lost: false,
@@ -301,7 +310,32 @@ impl Disk {
     /// Takes a lock; `Locked` if somebody has it.
     pub fn lock(&mut self, path: &Path) -> Result<()> {
         let call = self.begin_call()?;
-        if self.locks.contains(path) {
+        self.refuse_locked(path, false)?;
+        self.find_or_create(call, "lock", path)?;
+        self.locks.push(SimLocked {
+            path: path.to_owned(),
+            is_shared: false,
+        });
+        Ok(())
+    }
+
+    /// Takes a lock beside others who do so; says whether there was a file to lock.
+    pub fn lock_unwritten(&mut self, path: &Path) -> Result<bool> {
+        self.check_on()?;
+        if self.find(path).is_none() {
+            return Ok(false);
+        }
+        self.refuse_locked(path, true)?;
+        self.locks.push(SimLocked {
+            path: path.to_owned(),
+            is_shared: true,
+        });
+        Ok(true)
+    }
+
+    fn refuse_locked(&self, path: &Path, is_shared: bool) -> Result<()> {
+        let mut locks = self.locks.iter();
+        if locks.any(|lock| lock.path == path && !(lock.is_shared && is_shared)) {
             let message = format!(
                 "the database is open in process {}, by another handle; close it there, or open \
                  it for reading only (open_read_only), which works meanwhile",
@@ -309,14 +343,14 @@ impl Disk {
             );
             return Err(Error::new(ErrorKind::Locked, message).in_file(path.display()));
         }
-        self.find_or_create(call, "lock", path)?;
-        self.locks.insert(path.to_owned());
         Ok(())
     }
 
     /// Gives a lock back.
-    pub fn unlock(&mut self, path: &Path) {
-        self.locks.remove(path);
+    pub fn unlock(&mut self, lock: &SimLocked) {
+        if let Some(index) = self.locks.iter().position(|held| held == lock) {
+            self.locks.swap_remove(index);
+        }
     }
 
     fn file(&mut self, id: FileId) -> &mut OneFile {

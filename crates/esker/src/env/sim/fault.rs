@@ -281,6 +281,11 @@ impl Fs for FaultFs {
         self.call(CallClass::Meta, "lock", path, || self.inner.lock(path))
     }
 
+    fn lock_unwritten(&self, path: &Path) -> Result<Option<Box<dyn DirLock>>> {
+        let act = || self.inner.lock_unwritten(path);
+        self.call(CallClass::Look, "lock", path, act)
+    }
+
     fn free_bytes(&self, dir: &Path) -> Result<u64> {
         let act = || self.inner.free_bytes(dir);
         self.call(CallClass::Look, "read the free space", dir, act)

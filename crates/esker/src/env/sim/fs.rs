@@ -10,7 +10,7 @@ use crate::env::fs::{
     AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, MappedFile, ReadFile, Unchanging,
 };
 use crate::env::sim::crash::CrashMode;
-use crate::env::sim::disk::{Disk, refused, split};
+use crate::env::sim::disk::{Disk, SimLocked, refused, split};
 use crate::env::sim::tree::{Dirs, FileId, Step};
 
 /// A file system in memory, with the medium's behaviour that `env/fs.rs` assumes.
@@ -90,6 +90,16 @@ impl SimFs {
     // A test that panicked while holding the lock has failed already.
     fn disk(&self) -> MutexGuard<'_, Disk> {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn locked(&self, path: &Path, is_shared: bool) -> SimLock {
+        SimLock {
+            fs: self.clone(),
+            lock: SimLocked {
+                path: path.to_owned(),
+                is_shared,
+            },
+        }
     }
 
     fn handle(&self, disk: &mut Disk, id: FileId, path: &Path) -> Handle {
@@ -256,10 +266,14 @@ impl Fs for SimFs {
 
     fn lock(&self, path: &Path) -> Result<Box<dyn DirLock>> {
         self.disk().lock(path)?;
-        Ok(Box::new(SimLock {
-            fs: self.clone(),
-            path: path.to_owned(),
-        }))
+        Ok(Box::new(self.locked(path, false)))
+    }
+
+    fn lock_unwritten(&self, path: &Path) -> Result<Option<Box<dyn DirLock>>> {
+        match self.disk().lock_unwritten(path)? {
+            true => Ok(Some(Box::new(self.locked(path, true)))),
+            false => Ok(None),
+        }
     }
 
     fn free_bytes(&self, dir: &Path) -> Result<u64> {
@@ -431,16 +445,17 @@ impl MappedFile for Copied {
     }
 }
 
+#[derive(Debug)]
 struct SimLock {
     fs: SimFs,
-    path: PathBuf,
+    lock: SimLocked,
 }
 
 impl DirLock for SimLock {}
 
 impl Drop for SimLock {
     fn drop(&mut self) {
-        self.fs.disk().unlock(&self.path);
+        self.fs.disk().unlock(&self.lock);
     }
 }
 
