@@ -106,7 +106,7 @@ fn make(shared: &GlobalFlags, target: &Path) -> Outcome<Made> {
     if stats.torn_records > 0 {
         remark!(
             "esker: the log of the database was torn: {} bytes were cut off, with {} intact \
-             records in them; they are kept in its folder lost",
+             records in them; they are kept in its folder lost/torn",
             stats.torn_bytes,
             stats.torn_records
         );

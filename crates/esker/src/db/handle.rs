@@ -47,8 +47,8 @@ impl Builder {
     }
 
     /// Opens a damaged database to read what is left of it, and tells what is lost: what a
-    /// [`repair`](crate::repair) would keep, and the database stays as it is, to the byte. It may lie
-    /// where nothing can be written.
+    /// [`repair`](crate::repair) would keep, and the database stays as it is, to the byte. It may
+    /// lie where nothing can be written.
     ///
     /// What a repair would write goes to `scratch`, an empty directory, which the caller removes
     /// when the result is closed: the rest of each damaged sorted file and of a damaged log, and

@@ -8,7 +8,7 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::Fs;
 use crate::flow::write::replay::{ReplayReport, ReplaySource, ReplayTarget, replay};
-use crate::store::names::{FileName, LOST_DIR};
+use crate::store::names::{FileName, LOST_DIR, TORN_DIR};
 use crate::store::version::numbers::is_given_out;
 use crate::store::version::state::Version;
 use crate::store::vlog::open_values::OpenValues;
@@ -86,7 +86,7 @@ pub fn torn_damage(report: &ReplayReport) -> Option<Error> {
     let message = format!(
         "the log ends here, and behind it lie intact records: {}. A power cut leaves that, and so \
          does damage; opening the database for writing cuts {} bytes off and keeps the segments \
-         with them in `{LOST_DIR}`",
+         with them in `{LOST_DIR}/{TORN_DIR}`",
         report.torn_records, report.torn_bytes
     );
     let error = Error::corruption(message);

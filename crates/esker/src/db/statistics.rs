@@ -50,7 +50,7 @@ pub struct Stats {
     pub left_out: Vec<LeftOutStats>,
     /// Bytes that were torn off the log when the database was opened.
     pub torn_bytes: u64,
-    /// Intact records among them: kept in the folder `lost` where it was opened for writing.
+    /// Intact records among them: kept in the folder `lost/torn` where it was opened for writing.
     pub torn_records: u64,
     /// Everything the engine counts: name, what it means, value.
     pub counters: Vec<(&'static str, &'static str, u64)>,

@@ -22,6 +22,12 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// durable by syncing their parents.
     fn create_dir_all(&self, dir: &Path) -> Result<()>;
 
+    /// Creates a directory inside that of a database; no error if it exists, but where a symbolic
+    /// link is in its place: what is put into it must not go elsewhere.
+    fn create_folder(&self, path: &Path) -> Result<()> {
+        self.create_dir_all(path)
+    }
+
     /// Names of the files and directories in `dir`, in no order.
     fn list(&self, dir: &Path) -> Result<Vec<String>>;
 

@@ -126,8 +126,8 @@ impl OverlayFs {
         copy.sync()
     }
 
-    // Both names in the directory, or `None` when both lead elsewhere. No file goes from one side to
-    // the other: one of the lower directory would be told of that.
+    // Both names in the directory, or `None` when both lead elsewhere. No file goes from one side
+    // to the other: one of the lower directory would be told of that.
     fn names_of<'a>(
         &self,
         source: &'a Path,

@@ -12,6 +12,7 @@
 //! | `CHECKPOINT.tmp` | here a checkpoint is being made, and is not finished |
 //! | `LOCK` | who has the directory |
 //! | `lost` | a folder of what was taken out, under the names it had |
+//! | `lost/torn` | a folder of segments of the log of which something was cut off |
 //!
 //! Numbers have at least six digits, padded with zeros, so that names sort as numbers do for the
 //! first million files. Valid if and only if it is one of these names, and its number is decimal,
@@ -26,6 +27,9 @@ use crate::base::types::ids::FileNumber;
 /// Name of the folder, inside the database's directory, for what is taken out of a database and not
 /// removed.
 pub const LOST_DIR: &str = "lost";
+
+/// Name of the folder, inside that one, for what a recovery cuts off the log.
+pub const TORN_DIR: &str = "torn";
 
 /// Digits that every number has at least; shorter ones are padded with zeros.
 const DIGITS_MIN: usize = 6;

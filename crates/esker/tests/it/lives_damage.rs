@@ -166,7 +166,7 @@ fn intact_records_behind_damage_are_told_and_kept_aside() {
     damage_everywhere(&world, |offset, damaged| {
         let (path, _) = written(&world);
         let name = path.file_name().unwrap().to_str().unwrap().to_string();
-        let lost = Path::new(DIR).join("lost").join(&name);
+        let lost = Path::new(DIR).join("lost/torn").join(&name);
 
         let reader = Db::builder(DIR).env(damaged.env()).read_only(true);
         let reader = reader.open().unwrap();

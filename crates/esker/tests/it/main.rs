@@ -16,6 +16,7 @@ mod workload;
 mod crash;
 mod lives;
 mod lives_damage;
+mod lost;
 mod lives_stray;
 mod closing;
 mod faults;

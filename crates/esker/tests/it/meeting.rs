@@ -185,6 +185,39 @@ fn no_file_of_a_database_is_followed_out_of_its_directory() {
     }
 }
 
+#[test]
+fn the_folder_of_what_was_lost_is_not_followed_out_of_the_directory() {
+    // A link in its place: neither a recovery nor a repair writes through it, and both say so.
+    for is_repair in [false, true] {
+        let (dir, path) = place();
+        let db = open(&path);
+        for index in 0..30 {
+            db.put(format!("own {index:05}"), "in the log").unwrap();
+        }
+        std::mem::forget(db);
+        let copy = dir.path().join("copy");
+        fs::create_dir(&copy).unwrap();
+        for (name, mut bytes) in contents(&path) {
+            let text = b"own 00010";
+            let at = bytes.windows(text.len()).position(|window| window == text);
+            if let (Some(at), true) = (at, name.ends_with(".wal")) {
+                bytes[at] ^= 1;
+            }
+            fs::write(copy.join(name), bytes).unwrap();
+        }
+        let outside = dir.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        symlink(&outside, copy.join("lost")).unwrap();
+        let error = match is_repair {
+            true => esker::repair(&copy, esker::RepairOptions::default()).map(drop),
+            false => builder(&copy).open().map(drop),
+        };
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+        let error = error.unwrap_err();
+        assert!(error.to_string().contains("symbolic link"), "{error}");
+    }
+}
+
 // The sorted files of a database, in order.
 fn sorted_files(dir: &Path) -> Vec<String> {
     let names = contents(dir).into_iter().map(|(name, _)| name);

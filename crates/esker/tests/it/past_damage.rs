@@ -109,7 +109,7 @@ fn overwrite(env: &Env, ending: &str, text: &[u8]) {
     file.write_at((at + text.len() / 2) as u64, b"x").unwrap();
 }
 
-// Reads past what `damage` does to a database, and holds it against what a repair keeps of the same.
+// Reads past what `damage` does to a database, and holds it against what a repair keeps of it.
 fn check(what: &str, is_lossy: bool, damage: impl Fn(&Env)) {
     let world = filled();
     damage(&world.env());

@@ -10,6 +10,9 @@ use crate::store::names::LOST_DIR;
 /// How many files of one name the folder takes: each repair adds one of a name at most.
 const SAME_NAME_MAX: usize = 1000;
 
+/// What is added to a name until the file is there as a whole.
+const DRAFT_ENDING: &str = ".tmp";
+
 /// Files that leave the database: first they get a second name in the folder, and once nothing
 /// needs the first name any more, that goes. A crash in between leaves both.
 pub struct Lost<'a> {
@@ -31,11 +34,17 @@ impl<'a> Lost<'a> {
         let mut is_made = false;
         for name in names {
             if !is_made {
-                self.fs.create_dir_all(&folder)?;
+                self.fs.create_folder(&folder)?;
                 is_made = true;
             }
             let target = self.free_name(&folder, &name)?;
-            link_or_copy(self.fs, &self.dir.join(&name), &target)?;
+            // A copy is no copy until all of it is there.
+            let draft = folder.join(format!("{name}{DRAFT_ENDING}"));
+            if self.fs.exists(&draft)? {
+                self.fs.remove_file(&draft)?;
+            }
+            link_or_copy(self.fs, &self.dir.join(&name), &draft)?;
+            self.fs.rename(&draft, &target)?;
             self.saved.push(name);
         }
         if is_made {

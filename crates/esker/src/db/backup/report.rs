@@ -173,8 +173,8 @@ impl RepairReport {
             && !self.log.is_salvaged
     }
 
-    /// What is lost, and nothing else: a line for each thing, by keys where they are known, and below
-    /// it what is wrong.
+    /// What is lost, and nothing else: a line for each thing, by keys where they are known, and
+    /// below it what is wrong.
     pub fn losses(&self) -> Losses<'_> {
         Losses(self)
     }

@@ -60,6 +60,17 @@ impl<P: Places> Fs for P {
         Ok(())
     }
 
+    fn create_folder(&self, path: &Path) -> Result<()> {
+        let place = self.place_to_change(path)?;
+        match place.stat() {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => {
+                Err(place.error("make the directory", Errno::LOOP))
+            }
+            Ok(_) | Err(Errno::NOENT) => self.create_dir_all(path),
+            Err(errno) => Err(place.error("look for", errno)),
+        }
+    }
+
     fn list(&self, dir: &Path) -> Result<Vec<String>> {
         let place = self.place(dir);
         let opened = match place.is_held_dir() {

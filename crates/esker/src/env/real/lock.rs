@@ -84,8 +84,8 @@ impl RealLock {
         Err(replaced_error(place))
     }
 
-    /// Takes the lock file at `place` as it is, beside others who do the same; `None` where there is
-    /// no such file. Nothing is written, so that it works where nothing can be.
+    /// Takes the lock file at `place` as it is, beside others who do the same; `None` where there
+    /// is no such file. Nothing is written, so that it works where nothing can be.
     ///
     /// Errors: as [`RealLock::take`].
     pub fn take_unwritten<'a>(place: impl Into<Place<'a>>) -> Result<Option<RealLock>> {
