@@ -294,6 +294,65 @@ fn a_lost_manifest_is_made_anew_from_sorted_files_and_log() {
     }
 }
 
+#[test]
+fn a_strangers_number_misleads_no_repair() {
+    // Files that nobody here gave a number, one the largest there is, and a copy of a good file;
+    // with a damaged file, without CURRENT, without a manifest.
+    for kind in ["file", "CURRENT", "manifest"] {
+        let (world, before) = filled(12);
+        let env = world.env();
+        let ssts = names(&env, ".sst");
+        let bytes = read(&*env.fs, &ssts[0]);
+        let mut strangers = vec![format!("{}.sst", u64::MAX), format!("{}.vlog", u64::MAX)];
+        if kind != "manifest" {
+            strangers.push("4000000000.sst".into());
+            strangers.push("MANIFEST-4000000000".into());
+        }
+        for name in &strangers {
+            write(&*env.fs, &Path::new("db").join(name), &bytes);
+        }
+        let gone = match kind {
+            "file" => vec![ssts.last().unwrap().clone()],
+            "CURRENT" => vec![PathBuf::from("db/CURRENT")],
+            _ => names(&env, "MANIFEST"),
+        };
+        gone.iter()
+            .for_each(|path| env.fs.remove_file(path).unwrap());
+        let report = repair_twice(&env);
+        match kind {
+            "CURRENT" => assert!(
+                matches!(report.manifest, ManifestState::Found { .. }),
+                "{report}"
+            ),
+            "file" => assert_eq!(report.manifest, ManifestState::Whole),
+            _ => {}
+        }
+        let db = open(&env);
+        if kind != "file" {
+            assert_eq!(contents(&db), before, "{kind}");
+        }
+        db.put("goes", "on").unwrap();
+        db.close().unwrap();
+        let numbers = ["sst", "wal", "MANIFEST"].map(|kind| names(&env, kind));
+        let is_small = |path: &&PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            name.len() <= "MANIFEST-000000".len() || strangers.contains(&name.to_string())
+        };
+        let large: Vec<_> = numbers
+            .iter()
+            .flatten()
+            .filter(|path| !is_small(path))
+            .collect();
+        assert!(large.is_empty(), "{kind}: {large:?}");
+        for name in strangers {
+            assert!(
+                env.fs.exists(&Path::new("db").join(&name)).unwrap(),
+                "{name}"
+            );
+        }
+    }
+}
+
 // A database whose keys were overwritten and merged three times, killed; what is in it, and the
 // files that were replaced, oldest first.
 fn overwritten() -> (SimWorld, Contents, BTreeMap<PathBuf, Vec<u8>>) {

@@ -50,8 +50,12 @@ pub fn repair_in(
     // Before the lock, so that a directory of somebody else gets no lock file.
     Listing::read(&*env.fs, dir)?.refuse_empty(dir)?;
     let _lock = take_lock(env, dir, options)?;
-    let listing = Listing::read(&*env.fs, dir)?;
+    let mut listing = Listing::read(&*env.fs, dir)?;
     let known = Orders::new(orders.to_vec());
+    let found = survey(&*env.fs, dir, &listing, &known)?;
+    if let Some(next) = found.next_file() {
+        listing.leave_out_strangers(next);
+    }
     let mut job = Job {
         env,
         dir,
@@ -65,7 +69,7 @@ pub fn repair_in(
         numbers: Arc::new(FileNumbers::new(listing.next_free())),
         listing,
     };
-    match survey(&*env.fs, dir, &job.listing, &known)? {
+    match found {
         Found::Whole(version) => mend(&mut job, &version, None)?,
         Found::Manifest {
             number,

@@ -13,9 +13,13 @@ use crate::flow::write::replay::never_created;
 use crate::store::names::FileName;
 use crate::store::version::current::read_current;
 use crate::store::version::format::Current;
+use crate::store::version::numbers::is_given_out;
 use crate::store::version::recovery::{read_manifest, read_numbered};
 use crate::store::version::remains::{Remains, read_remains};
 use crate::store::version::state::{Orders, Version};
+
+/// No database comes so far: with a thousand files a second it takes two thousand years.
+const NUMBERS_END: FileNumber = FileNumber(1 << 46);
 
 /// The files of a directory, each kind by ascending number.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +64,7 @@ impl Listing {
         ] {
             numbers.sort_unstable();
         }
+        listing.leave_out_strangers(NUMBERS_END);
         Ok(listing)
     }
 
@@ -85,7 +90,21 @@ impl Listing {
     pub fn next_free(&self) -> FileNumber {
         let lists = [&self.ssts, &self.wals, &self.vlogs, &self.manifests];
         let largest = lists.into_iter().filter_map(|list| list.last()).max();
-        FileNumber(largest.map_or(0, |largest| largest.0) + 1)
+        let largest = largest.map_or(0, |largest| largest.0);
+        FileNumber(largest.checked_add(1).expect("a stranger's is left out"))
+    }
+
+    /// Leaves out files with numbers that a database whose next one is `next` has not given out.
+    /// They are a stranger's, and would else make its numbers theirs.
+    pub fn leave_out_strangers(&mut self, next: FileNumber) {
+        for numbers in [
+            &mut self.ssts,
+            &mut self.wals,
+            &mut self.vlogs,
+            &mut self.manifests,
+        ] {
+            numbers.retain(|number| is_given_out(*number, next));
+        }
     }
 }
 
@@ -109,6 +128,18 @@ pub enum Found {
         /// What is wrong with the one that counts.
         cause: Error,
     },
+}
+
+impl Found {
+    /// The number that the database gives out next, as far as a manifest says.
+    pub fn next_file(&self) -> Option<FileNumber> {
+        match self {
+            Found::Whole(version) | Found::Manifest { version, .. } => Some(version.next_file),
+            Found::Nothing { remains, .. } => {
+                remains.as_ref().map(|remains| remains.version.next_file)
+            }
+        }
+    }
 }
 
 /// Reads the manifest that counts, or the best that there is instead.
@@ -186,10 +217,9 @@ fn newest_whole(
             Err(error) => return Err(error),
         };
         let is_newest = age == 0 && named.is_none_or(|named| named.manifest <= number);
-        let knows_all = listing
-            .ssts
-            .last()
-            .is_none_or(|last| *last < version.next_file);
+        let next = version.next_file;
+        let mut ssts = listing.ssts.iter();
+        let knows_all = ssts.all(|number| *number < next || !is_given_out(*number, next));
         if knows_all && (is_newest || has_all_files(&version, listing)) {
             return Ok(Some((number, version)));
         }
