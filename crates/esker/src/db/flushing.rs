@@ -194,6 +194,7 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
         }),
         pace: Arc::clone(&core.pace),
         keyspace_name: Bytes::copy_of(parts.name.as_bytes()),
+        database_id: Some(core.values.database_id()),
         sources: Arc::default(),
     }
 }

@@ -71,6 +71,8 @@ pub struct OutputSettings {
     pub pace: Arc<Pace>,
     /// Name of the keyspace.
     pub keyspace_name: Bytes,
+    /// By what the database is known, where that is known.
+    pub database_id: Option<[u8; 16]>,
     /// The files, ascending, whose place they take; none where they are made of something else.
     pub sources: Arc<[FileNumber]>,
 }
@@ -404,6 +406,7 @@ impl Output {
         Origin {
             keyspace_name: self.settings.keyspace_name.clone(),
             lineage: (!lineage.sources.is_empty()).then_some(lineage),
+            database_id: self.settings.database_id,
         }
     }
 

@@ -92,6 +92,11 @@ impl ValueLog {
         self.parts.values.pool()
     }
 
+    /// By what the database is known.
+    pub fn database_id(&self) -> [u8; 16] {
+        self.parts.database_id
+    }
+
     /// Where values are read.
     pub fn values(&self) -> &Arc<OpenValues> {
         &self.parts.values

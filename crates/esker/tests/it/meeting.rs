@@ -43,15 +43,16 @@ fn count(db: &Db, name: &str) -> usize {
 }
 
 fn contents(dir: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
-    let mut files: Vec<_> = entries
-        .map(|entry| {
-            let name = entry.file_name().into_string().unwrap();
-            (name, fs::read(entry.path()).unwrap())
+    let files = fs::read_dir(dir).unwrap().map(Result::unwrap);
+    let files = files.filter(|file| file.path().is_file());
+    let mut all: Vec<_> = files
+        .map(|file| {
+            let bytes = fs::read(file.path()).unwrap();
+            (file.file_name().into_string().unwrap(), bytes)
         })
         .collect();
-    files.sort();
-    files
+    all.sort();
+    all
 }
 
 #[test]
@@ -183,6 +184,87 @@ fn no_file_of_a_database_is_followed_out_of_its_directory() {
             );
         }
     }
+}
+
+// Takes away what says which files count.
+fn lose_manifest(dir: &Path) {
+    for (name, _) in contents(dir) {
+        if name == "CURRENT" || name.starts_with("MANIFEST") {
+            fs::remove_file(dir.join(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn without_a_manifest_the_files_of_two_databases_are_not_mixed() {
+    // A file of another database lies among ours, and the manifest is lost: a repair refuses to
+    // guess, names both, and goes on once the other is away. What is left of a manifest says it,
+    // too, and then the file is taken out.
+    let (dir, path) = place();
+    let other = dir.path().join("other");
+    for (path, name, rounds) in [(&path, "ours", 1), (&other, "theirs", 8)] {
+        let db = open(path);
+        (0..rounds).for_each(|_| write(&db, name));
+        db.close().unwrap();
+    }
+    // A number that we have not given out, which the file has in it.
+    let name = sorted_files(&other).pop().unwrap();
+    let (source, stray) = (other.join(&name), path.join(&name));
+    assert!(!stray.exists());
+    fs::copy(&source, &stray).unwrap();
+    lose_manifest(&path);
+    let before = contents(&path);
+    let wet = esker::RepairOptions::default();
+    let error = esker::repair(&path, wet).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.to_string().contains(&name), "{error}");
+    let files = |all: Vec<(String, Vec<u8>)>| all.into_iter().filter(|(name, _)| name != "LOCK");
+    assert!(
+        files(contents(&path)).eq(files(before)),
+        "nothing is changed"
+    );
+    fs::remove_file(&stray).unwrap();
+    esker::repair(&path, wet).unwrap();
+    let db = open(&path);
+    assert_eq!((count(&db, "ours"), count(&db, "theirs")), (401, 0));
+    write(&db, "more");
+    db.close().unwrap();
+
+    assert!(!stray.exists());
+    fs::copy(&source, &stray).unwrap();
+    let (manifest, mut bytes) = contents(&path)
+        .into_iter()
+        .find(|(name, _)| name.starts_with("MANIFEST"))
+        .unwrap();
+    let last = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+    bytes[last - 1] ^= 1;
+    fs::write(path.join(manifest), bytes).unwrap();
+    fs::remove_file(path.join("CURRENT")).unwrap();
+    let report = esker::repair(&path, wet).unwrap();
+    let told = report.to_string();
+    assert!(told.contains("of another database"), "{told}");
+    assert!(!stray.exists() && path.join("lost").join(&name).exists());
+    let db = open(&path);
+    assert_eq!((count(&db, "ours"), count(&db, "theirs")), (401, 0));
+    assert_eq!(count(&db, "more"), 401);
+}
+
+#[test]
+fn a_checkpoint_is_of_the_same_line_as_its_origin() {
+    // Linked files and new ones, without a manifest: one database.
+    let (dir, path) = place();
+    let copy = dir.path().join("copy");
+    let db = open(&path);
+    write(&db, "first");
+    db.checkpoint(&copy).unwrap();
+    db.close().unwrap();
+    let db = open(&copy);
+    write(&db, "second");
+    db.close().unwrap();
+    lose_manifest(&copy);
+    esker::repair(&copy, esker::RepairOptions::default()).unwrap();
+    let db = open(&copy);
+    assert_eq!((count(&db, "first"), count(&db, "second")), (401, 401));
 }
 
 #[test]

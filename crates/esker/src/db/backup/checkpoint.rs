@@ -16,7 +16,6 @@ use crate::base::types::ids::FileNumber;
 use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::freeze::freeze;
-use crate::db::identity;
 use crate::env::bundle::Env;
 use crate::env::fs::{AppendFile, DirLock, Fs, ReadFile};
 use crate::store::names::FileName;
@@ -78,9 +77,9 @@ fn fill(core: &Arc<Core>, target: &Path) -> Result<()> {
     finish(&core.env, target, first)
 }
 
-/// Makes a database of the files in `target`, by an identity of its own.
-pub fn finish(env: &Env, target: &Path, mut first: Version) -> Result<()> {
-    first.identity = identity::fresh(env);
+/// Makes a database of the files in `target`. It keeps the identity, which the files have in them
+/// (docs/decisions/0015-a-file-says-whose-it-is.md).
+pub fn finish(env: &Env, target: &Path, first: Version) -> Result<()> {
     Manifest::create(Arc::clone(&env.fs), target, first)?;
     // A database from here on; whoever opens it would remove this too.
     let sign = FileName::CheckpointTemporary.to_string();

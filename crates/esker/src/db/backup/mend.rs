@@ -25,7 +25,10 @@ pub fn mend(job: &mut Job<'_>, version: &Version, current: Option<FileNumber>) -
     job.numbers.skip(version.next_file);
     let vlogs = job.listing.vlogs.clone();
     let mut examiner = FileExaminer::new(env, dir, Segments::new(&*env.fs, dir, &vlogs));
-    let mut work = Replacement::default();
+    let mut work = Replacement {
+        database_id: version.identity.database_id,
+        ..Replacement::default()
+    };
     for state in version.keyspaces.values() {
         let mut kept = KeptKeyspace {
             name: state.name.to_string(),
@@ -39,6 +42,7 @@ pub fn mend(job: &mut Job<'_>, version: &Version, current: Option<FileNumber>) -
     let Replacement {
         mut edit,
         mut leaving,
+        ..
     } = work;
     let mut segments = examiner.segments;
     let wals = job.segments_of(version);
@@ -82,6 +86,8 @@ struct Replacement {
     edit: Edit,
     /// Names of files that leave the database.
     leaving: Vec<String>,
+    /// By what the database is known.
+    database_id: [u8; 16],
 }
 
 impl Job<'_> {
@@ -103,10 +109,10 @@ impl Job<'_> {
         let found = match is_there {
             false => FileState::Lost(Error::corruption("the file is missing")),
             true => {
-                let numbers = self.numbers();
+                let (numbers, id) = (self.numbers(), work.database_id);
                 let settings = |_| {
-                    let settings =
-                        numbers.map(|numbers| output_settings(self.env, self.dir, numbers, state));
+                    let settings = numbers
+                        .map(|numbers| output_settings(self.env, self.dir, numbers, (id, state)));
                     settings.transpose()
                 };
                 let examined = examiner.examine(number, &state.order, Some(known), settings)?;

@@ -24,6 +24,7 @@ use crate::db::backup::salvage_file::{Examined, FileExaminer, FileState, Saved};
 use crate::db::identity;
 use crate::db::open_keyspace::DEFAULT_KEYSPACE;
 use crate::env::bundle::Env;
+use crate::flow::output::OutputSettings;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::run_cursor::RunCursor;
@@ -32,6 +33,7 @@ use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::sst::origin::Lineage;
+use crate::store::sst::salvage::SstRemains;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::file::FileRecord;
@@ -67,6 +69,8 @@ pub struct Sorted {
     pub obsolete: Vec<FileNumber>,
     /// Names of keyspaces, as files tell them.
     pub names: BTreeMap<KeyspaceId, String>,
+    /// By what the database is known, if anybody says.
+    database_id: Option<[u8; 16]>,
 }
 
 /// What was saved of the damaged files of a keyspace.
@@ -87,13 +91,28 @@ pub fn sort_files(
     orders: &[KeyOrder],
     remains: Option<&Remains>,
 ) -> Result<Sorted> {
-    let mut sorted = Sorted::default();
+    let owners = owners(job, orders)?;
+    let mut sorted = Sorted {
+        database_id: match remains {
+            Some(remains) => Some(remains.version.identity.database_id),
+            None => only_owner(&owners)?,
+        },
+        ..Sorted::default()
+    };
     for number in job.listing.ssts.clone() {
+        if let (Some(owner), Some(own)) = (owners.get(&number), sorted.database_id)
+            && *owner != own
+        {
+            let lost = lost_file(number, None, "it is a file of another database".into());
+            job.report.lost_files.push(lost);
+            continue;
+        }
         if remains.is_some_and(|remains| remains.obsolete.contains(&number)) {
             sorted.obsolete.push(number);
             continue;
         }
-        let (order, examined) = examine(job, examiner, number, orders, remains)?;
+        let (order, examined) =
+            examine(job, examiner, (number, sorted.database_id), orders, remains)?;
         let id = examined.keyspace.unwrap_or(KeyspaceId::DEFAULT);
         match examined.state {
             FileState::Lost(error) => {
@@ -130,11 +149,53 @@ pub fn sort_files(
     Ok(sorted)
 }
 
+// Which database wrote each file, as far as files say.
+fn owners(job: &Job<'_>, orders: &[KeyOrder]) -> Result<BTreeMap<FileNumber, [u8; 16]>> {
+    let mut owners = BTreeMap::new();
+    for &number in &job.listing.ssts {
+        let path = job.dir.join(FileName::Sst(number).to_string());
+        let file = job.env.fs.open_read(&path)?;
+        for order in std::iter::once(&KeyOrder::Bytewise).chain(orders) {
+            let cache = Arc::new(ShardedCache::new(0));
+            match SstRemains::read(Arc::clone(&file), number, order.clone(), cache) {
+                // Another order than the file was written with.
+                Err(error) if error.kind() == ErrorKind::Invalid => {}
+                remains => {
+                    let props = remains?.props().map(|props| props.origin.database_id);
+                    owners.extend(props.flatten().map(|id| (number, id)));
+                    break;
+                }
+            }
+        }
+    }
+    Ok(owners)
+}
+
+// Without a manifest nobody says which of two databases was here, and to take the files of both for
+// one would mix them for good.
+fn only_owner(owners: &BTreeMap<FileNumber, [u8; 16]>) -> Result<Option<[u8; 16]>> {
+    let mut groups: BTreeMap<[u8; 16], Vec<String>> = BTreeMap::new();
+    for (number, id) in owners {
+        let name = FileName::Sst(*number).to_string();
+        groups.entry(*id).or_default().push(name);
+    }
+    if groups.len() <= 1 {
+        return Ok(groups.into_keys().next());
+    }
+    let told = groups.values().map(|names| names.join(", "));
+    Err(Error::invalid(format!(
+        "files of {} databases lie here, and no manifest says which is this one's: {}; move the \
+         others away",
+        groups.len(),
+        told.collect::<Vec<_>>().join("; and ")
+    )))
+}
+
 // By the order that it was written with, which must be one of those that are known.
 fn examine(
     job: &Job<'_>,
     examiner: &mut FileExaminer<'_>,
-    number: FileNumber,
+    (number, database_id): (FileNumber, Option<[u8; 16]>),
     orders: &[KeyOrder],
     remains: Option<&Remains>,
 ) -> Result<(KeyOrder, Examined)> {
@@ -146,7 +207,10 @@ fn examine(
     let mut refused = Error::invalid("no order is known");
     for order in std::iter::once(&KeyOrder::Bytewise).chain(orders) {
         let settings = |keyspace| {
-            let plain = |numbers| plain_settings(job.env, job.dir, numbers, keyspace, order);
+            let plain = |numbers| OutputSettings {
+                database_id,
+                ..plain_settings(job.env, job.dir, numbers, keyspace, order)
+            };
             Ok(job.numbers().map(plain))
         };
         match examiner.examine(number, order, known, settings) {
@@ -209,7 +273,11 @@ pub fn version_of(
 ) -> Result<Version> {
     let mut version = match remains {
         Some(remains) => remains.version.clone(),
-        None => Version::empty(identity::fresh(env), orders.clone()),
+        None => {
+            let mut identity = identity::fresh(env);
+            identity.database_id = sorted.database_id.unwrap_or(identity.database_id);
+            Version::empty(identity, orders.clone())
+        }
     };
     let ids = sorted.sound.keys().chain(sorted.saved.keys()).chain(in_log);
     let ids: BTreeSet<KeyspaceId> = ids.copied().chain([KeyspaceId::DEFAULT]).collect();
@@ -249,6 +317,7 @@ pub fn merge_files(
     let level = Level::new(LEVEL_COUNT - 1).expect("the last of the levels");
     let mut edit = Edit::new();
     let mut merged = Vec::new();
+    let database_id = version.identity.database_id;
     for id in sorted.ids() {
         let Some(state) = version.keyspace(id) else {
             continue;
@@ -259,7 +328,8 @@ pub fn merge_files(
             [whole] => whole.files().to_vec(),
             _ => {
                 merged.extend(files.iter().map(|file| file.record.number));
-                merge_runs(env, dir, state, &runs, &files, numbers)?
+                let settings = output_settings(env, dir, numbers, (database_id, state))?;
+                merge_runs(env, dir, (state, settings), &runs, &files)?
             }
         };
         edit.extend(records.into_iter().map(|record| Change::AddFile {
@@ -294,12 +364,10 @@ fn disjoint_runs(order: &KeyOrder, files: &[&SoundFile]) -> Result<Vec<Run>> {
 fn merge_runs(
     env: &Env,
     dir: &Path,
-    state: &KeyspaceState,
+    (state, settings): (&KeyspaceState, OutputSettings),
     runs: &[Run],
     files: &[&SoundFile],
-    numbers: &Arc<FileNumbers>,
 ) -> Result<Vec<Arc<FileRecord>>> {
-    let settings = output_settings(env, dir, numbers, state)?;
     let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
     let open_files = OpenFiles::new(Arc::clone(&env.fs), dir, OPEN_FILES_MAX, cache);
     let view = Arc::new(View::new(

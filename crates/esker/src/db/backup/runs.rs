@@ -29,17 +29,15 @@ pub fn output_settings(
     env: &Env,
     dir: &Path,
     numbers: &Arc<FileNumbers>,
-    state: &KeyspaceState,
+    (database_id, state): ([u8; 16], &KeyspaceState),
 ) -> Result<OutputSettings> {
     let mut options = state.asked()?;
     fill_keyspace(&DbOptions::default(), &mut options);
-    Ok(settings_of(
-        env,
-        dir,
-        numbers,
-        (state.id, &state.name),
-        options,
-    ))
+    let settings = settings_of(env, dir, numbers, (state.id, &state.name), options);
+    Ok(OutputSettings {
+        database_id: Some(database_id),
+        ..settings
+    })
 }
 
 /// How files of a keyspace are written of which nothing is known but its number and the order of
@@ -80,6 +78,7 @@ fn settings_of(
         // Who repairs waits for it, and nobody else uses the database meanwhile.
         pace: Arc::default(),
         keyspace_name: Bytes::copy_of(name.as_bytes()),
+        database_id: None,
         sources: Arc::default(),
     }
 }

@@ -335,7 +335,12 @@ impl<'a, 'b> Salvage<'a, 'b> {
             return Ok(());
         }
         let state = self.keyspace(id)?;
-        let settings = output_settings(self.env, self.dir, numbers, &state)?;
+        let settings = output_settings(
+            self.env,
+            self.dir,
+            numbers,
+            (self.version.identity.database_id, &state),
+        )?;
         let mut cursor = OwnOperands::new(table.table().cursor());
         let range_deletes = table.table().range_deletes().iter().cloned().collect();
         let files = write_run(&mut cursor, range_deletes, settings)?;

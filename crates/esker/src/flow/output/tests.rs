@@ -45,6 +45,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
         sink: None,
         pace: Arc::default(),
         keyspace_name: Bytes::default(),
+        database_id: None,
         sources: Arc::default(),
     }
 }

@@ -1,4 +1,4 @@
-//! Where a sorted file comes from: whose it is, by name, and which files it was made of.
+//! Where a sorted file comes from: whose it is, and which files it was made of.
 //!
 //! For repair, when no manifest says which files count. A lineage is encoded as
 //!
@@ -26,6 +26,8 @@ pub struct Origin {
     pub keyspace_name: Bytes,
     /// The files whose place it takes, if it was made of files.
     pub lineage: Option<Lineage>,
+    /// By what the database is known that wrote it; `None` where nobody said.
+    pub database_id: Option<[u8; 16]>,
 }
 
 /// The files whose place a sorted file takes, and for which keys.

@@ -30,6 +30,7 @@
 //! | 20 | shares | what entries point to, as in `store/vlog/shares`; only where some do |
 //! | 21 | name | name of the keyspace; only where somebody told it |
 //! | 22 | lineage | the files it was made of, as in `store/sst/origin`; only if there were any |
+//! | 23 | 16 bytes | id of the database that made it; only where somebody told it |
 //!
 //! Valid if and only if the tags ascend, no required tag (1 to 19, but not 13) is missing, and
 //! every value of a known tag is whole and within its bits. Unknown tags are passed over, so that
@@ -116,6 +117,7 @@ const CREATED_UNIX_S: u64 = 19;
 const VALUES: u64 = 20;
 const KEYSPACE_NAME: u64 = 21;
 const LINEAGE: u64 = 22;
+const DATABASE_ID: u64 = 23;
 
 impl Props {
     /// The plain bytes of the props block.
@@ -154,6 +156,9 @@ impl Props {
             let mut bytes = Vec::new();
             lineage.put(&mut bytes);
             put_text(&mut out, LINEAGE, &bytes);
+        }
+        if let Some(id) = &self.origin.database_id {
+            put_text(&mut out, DATABASE_ID, id);
         }
         out
     }
@@ -274,9 +279,12 @@ impl<'a> Pairs<'a> {
                 Some(lineage.ok_or_else(|| bad("its lineage is damaged"))?)
             }
         };
+        let id = self.find(DATABASE_ID).map(<[u8; 16]>::try_from);
+        let id = id.transpose();
         Ok(Origin {
             keyspace_name: Bytes::copy_of(name),
             lineage,
+            database_id: id.map_err(|_| bad("the id of its database is not 16 bytes long"))?,
         })
     }
 

@@ -64,6 +64,7 @@ impl Tree {
             numbers: Arc::new(FileNumbers::new(FileNumber(1))),
             keyspace: KEYSPACE,
             keyspace_name: Default::default(),
+            database_id: None,
             sources: Default::default(),
             order: KeyOrder::Bytewise,
             sst: SstOptions::default(),

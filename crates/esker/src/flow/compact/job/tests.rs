@@ -78,6 +78,7 @@ impl Tree {
             sink: None,
             pace: Arc::default(),
             keyspace_name: Bytes::default(),
+            database_id: None,
             sources: Arc::default(),
         };
         let options = CompactionOptions {

@@ -44,6 +44,7 @@ fn props_come_back() {
             lower: None,
             upper: Some(Bytes::copy_of(b"m")),
         }),
+        database_id: Some(*b"0123456789abcdef"),
     };
     let bytes = props.encode();
     assert_eq!(Props::decode(&bytes).unwrap(), props);
@@ -56,6 +57,14 @@ fn unknown_tags_are_passed_over() {
     let mut bytes = props().encode();
     put_text(&mut bytes, 1000, b"from the future");
     assert_eq!(Props::decode(&bytes).unwrap(), props());
+}
+
+#[test]
+fn the_id_of_a_database_has_its_length() {
+    // One byte less, under a right checksum.
+    let mut bytes = props().encode();
+    put_text(&mut bytes, DATABASE_ID, b"0123456789abcde");
+    assert!(Props::decode(&bytes).is_err());
 }
 
 #[test]
