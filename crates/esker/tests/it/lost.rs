@@ -71,7 +71,7 @@ fn a_copy_is_whole_or_not_there() {
     loop {
         let (world, segment) = torn();
         let copy = Path::new(KEPT).join(segment.file_name().unwrap());
-        let fault = FaultFs::over_sim(&*world.fs, skip);
+        let fault = FaultFs::over_sim(&world.fs, skip);
         fault.set_plans(vec![Plan::once(Fault::PowerOff, Calls::Mutating, skip)]);
         let opened = builder(&world)
             .env(world.env_with(Arc::new(fault.clone())))
