@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::commands::dump_source::Source;
 use crate::commands::read::Keys;
 use crate::fail::{Code, Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::interrupt::Interrupt;
 use crate::json;
 use crate::load::whole::{self, Head};
@@ -131,7 +131,7 @@ pub fn dump(shared: &GlobalFlags, args: &Dump) -> Outcome {
     }
 }
 
-fn write((shared, args): (&Shared, &Dump), bounds: &Bounds, source: &Source) -> Outcome {
+fn write((shared, args): (&GlobalFlags, &Dump), bounds: &Bounds, source: &Source) -> Outcome {
     let target = match &args.output {
         None => Target::Screen(Out::lock()),
         Some(path) => {

@@ -9,7 +9,7 @@ use esker::{Db, Keyspace, RepairReport};
 
 use crate::commands::repair::report_to_json;
 use crate::fail::{Failure, Outcome};
-use crate::flags::Shared;
+use crate::global_flags::GlobalFlags;
 use crate::interrupt::Interrupt;
 use crate::open;
 use crate::progress::Spinner;
@@ -37,12 +37,12 @@ pub struct Source {
 
 impl Source {
     /// A database as it is: every keyspace, or the one that the command line names.
-    pub fn whole(shared: &Shared, is_all: bool) -> Outcome<Source> {
+    pub fn whole(shared: &GlobalFlags, is_all: bool) -> Outcome<Source> {
         Source::of(shared, open::database_for_reading(shared)?, is_all)
     }
 
     /// The same of a damaged one, without what is lost of it, which is told.
-    pub fn past_damage(shared: &Shared, is_all: bool) -> Outcome<Source> {
+    pub fn past_damage(shared: &GlobalFlags, is_all: bool) -> Outcome<Source> {
         let builder = open::builder(shared)?;
         refuse_nothing(open::directory(shared)?)?;
         let interrupt = Interrupt::watch()?;
@@ -60,7 +60,7 @@ impl Source {
         })
     }
 
-    fn of(shared: &Shared, db: Db, is_all: bool) -> Outcome<Source> {
+    fn of(shared: &GlobalFlags, db: Db, is_all: bool) -> Outcome<Source> {
         let keyspaces = match is_all {
             true => {
                 let names = db.keyspaces().into_iter();
@@ -80,7 +80,7 @@ impl Source {
     }
 }
 
-fn tell(shared: &Shared, report: &RepairReport) {
+fn tell(shared: &GlobalFlags, report: &RepairReport) {
     if report.is_whole() {
         return;
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use esker::env::bundle::Env;
 use esker::env::sim::world::SimWorld;
-use esker::{Builder, Db, ErrorKind, Readable, RepairOptions, repair_in};
+use esker::{Builder, Db, ErrorKind, RepairOptions, repair_in};
 
 type Contents = BTreeMap<String, Vec<(Vec<u8>, Vec<u8>)>>;
 
