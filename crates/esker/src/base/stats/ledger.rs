@@ -13,6 +13,27 @@ const CACHE_FLOOR_DIVISOR: u64 = 16;
 /// the limit (measured under 64 MiB over 1.9 GB, where a compaction ran beside the first reads).
 const SLACK_DIVISOR: u64 = 8;
 
+/// The part of the limit that filters and indexes may always take.
+const FILES_FLOOR_DIVISOR: u64 = 8;
+
+/// The part of the limit that iterators may take to read ahead: an eighth. One scan of sixteen runs
+/// takes 4 MiB where there are, and gains nothing from more.
+const ITERATORS_DIVISOR: u64 = 8;
+
+/// The part of the limit that compactions may take together.
+const COMPACTION_DIVISOR: u64 = 4;
+
+/// Least that one part of a compaction gets: windows and stocks of a dozen inputs. Below 32 MiB of
+/// limit it is less, a quarter of what all get.
+const COMPACTION_PART_BYTES_MIN: u64 = 2 << 20;
+
+/// The part of the limit that training a dictionary may take, in sixteenths: six. It takes turns
+/// with compactions, which have one sixteenth beside it, but for the first of them.
+const TRAINING_SIXTEENTHS: u64 = 6;
+
+/// The same for compactions beside a training.
+const BESIDE_TRAINING_DIVISOR: u64 = 16;
+
 /// Who may hold memory of the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryOwner {
@@ -26,6 +47,8 @@ pub enum MemoryOwner {
     Iterators,
     /// Buffers of running flushes and compactions.
     Compaction,
+    /// Samples and counts from which a dictionary is trained.
+    Training,
     /// Buffers and mapped segments of the write-ahead log.
     Log,
     /// Large values not written yet, and the newest of those that were.
@@ -39,12 +62,13 @@ pub enum MemoryOwner {
 
 impl MemoryOwner {
     /// Every owner, in the order in which reports list them.
-    pub const ALL: [MemoryOwner; 9] = [
+    pub const ALL: [MemoryOwner; 10] = [
         MemoryOwner::Memtables,
         MemoryOwner::BlockCache,
         MemoryOwner::FiltersAndIndexes,
         MemoryOwner::Iterators,
         MemoryOwner::Compaction,
+        MemoryOwner::Training,
         MemoryOwner::Log,
         MemoryOwner::Values,
         MemoryOwner::PinnedBlocks,
@@ -64,6 +88,7 @@ impl MemoryOwner {
             MemoryOwner::FiltersAndIndexes => "filters_and_indexes",
             MemoryOwner::Iterators => "iterators",
             MemoryOwner::Compaction => "compaction",
+            MemoryOwner::Training => "training",
             MemoryOwner::Log => "log",
             MemoryOwner::Values => "values",
             MemoryOwner::PinnedBlocks => "pinned_blocks",
@@ -150,6 +175,73 @@ impl MemoryLedger {
             ledger: Arc::clone(self),
             owner,
             bytes,
+        }
+    }
+
+    /// Bytes that compactions may take now beside what they hold; `is_training` while a dictionary
+    /// is being trained, or is to be.
+    pub fn left_for_compactions(&self, is_training: bool) -> u64 {
+        let share = match is_training {
+            true => self.limit_bytes() / BESIDE_TRAINING_DIVISOR,
+            false => self.limit_bytes() / COMPACTION_DIVISOR,
+        };
+        share.saturating_sub(self.held_bytes(MemoryOwner::Compaction))
+    }
+
+    /// Least bytes that a part of a compaction may take.
+    pub fn compaction_part_min(&self) -> u64 {
+        COMPACTION_PART_BYTES_MIN.min(self.limit_bytes() / COMPACTION_DIVISOR / 4)
+    }
+
+    /// Bytes that filters and indexes of open files may hold now: what all others leave, and at
+    /// least an eighth of the limit. Beyond, files are closed that nobody holds.
+    pub fn files_allowance(&self) -> usize {
+        let limit = self.limit_bytes();
+        let is_other =
+            |owner: &MemoryOwner| !owner.is_of_cache() && *owner != MemoryOwner::FiltersAndIndexes;
+        let others: u64 = MemoryOwner::ALL
+            .iter()
+            .filter(|owner| is_other(owner))
+            .map(|owner| self.held_bytes(*owner))
+            .sum();
+        let allowance = (limit - limit / SLACK_DIVISOR - limit / CACHE_FLOOR_DIVISOR)
+            .saturating_sub(others)
+            .max(limit / FILES_FLOOR_DIVISOR);
+        usize::try_from(allowance).unwrap_or(usize::MAX)
+    }
+
+    /// Whether compactions hold so little that a dictionary may be trained beside them.
+    pub fn may_train(&self) -> bool {
+        let held = self.held_bytes(MemoryOwner::Compaction);
+        held <= self.limit_bytes() / BESIDE_TRAINING_DIVISOR
+    }
+
+    /// Bytes that training a dictionary may take.
+    pub fn training_share(&self) -> u64 {
+        self.limit_bytes() / 16 * TRAINING_SIXTEENTHS
+    }
+
+    /// Bytes that iterators may hold together beside what they cannot do without.
+    pub fn iterators_share(&self) -> u64 {
+        self.limit_bytes() / ITERATORS_DIVISOR
+    }
+
+    /// Charges an iterator until the returned guard is dropped: with `least` bytes, and with up to
+    /// `most` as far as that is no more than half of what iterators have left, so that there is
+    /// some for the next one.
+    pub fn hold_ahead(self: &Arc<Self>, least: u64, most: u64) -> Charge {
+        let owner = MemoryOwner::Iterators;
+        let share = self.iterators_share();
+        let allowed = |held: u64| (share.saturating_sub(held) / 2).clamp(least, most.max(least));
+        let held = &self.held[owner as usize].0;
+        let before = held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |held| {
+            Some(held + allowed(held))
+        });
+        let before = before.expect("there is always a next value");
+        Charge {
+            ledger: Arc::clone(self),
+            owner,
+            bytes: allowed(before),
         }
     }
 

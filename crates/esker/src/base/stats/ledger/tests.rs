@@ -9,11 +9,11 @@ fn owners_add_up_to_the_total() {
     for (bytes, owner) in (1..).zip(MemoryOwner::ALL) {
         ledger.charge(owner, bytes);
     }
-    assert_eq!(ledger.total_bytes(), 45);
+    assert_eq!(ledger.total_bytes(), 55);
     assert_eq!(ledger.by_owner()[3], (MemoryOwner::Iterators, 4));
-    ledger.release(MemoryOwner::Log, 6);
+    ledger.release(MemoryOwner::Log, 7);
     assert_eq!(ledger.held_bytes(MemoryOwner::Log), 0);
-    assert_eq!(ledger.total_bytes(), 39);
+    assert_eq!(ledger.total_bytes(), 48);
 }
 
 #[test]
@@ -56,6 +56,43 @@ fn the_cache_stays_out_of_the_share_of_compactions() {
     drop(ledger.hold(MemoryOwner::Compaction, 400));
     assert_eq!(ledger.held_bytes(MemoryOwner::Compaction), 0);
     assert_eq!(ledger.cache_allowance(), 1_000);
+}
+
+#[test]
+fn iterators_share_what_they_read_ahead() {
+    // Each gets half of what is left of an eighth, and what it cannot do without.
+    let ledger = Arc::new(MemoryLedger::new(8_000));
+    let charges: Vec<_> = (0..4).map(|_| ledger.hold_ahead(100, 600)).collect();
+    let bytes: Vec<_> = charges.iter().map(Charge::bytes).collect();
+    assert_eq!(bytes, [500, 250, 125, 100]);
+    drop(charges);
+    assert_eq!(ledger.held_bytes(MemoryOwner::Iterators), 0);
+    assert_eq!(ledger.hold_ahead(100, 300).bytes(), 300);
+}
+
+#[test]
+fn compactions_and_trainings_take_turns() {
+    // A quarter is for compactions; while a dictionary is trained, a sixteenth.
+    let ledger = Arc::new(MemoryLedger::new(1_600));
+    assert!(ledger.may_train());
+    let _one = ledger.hold(MemoryOwner::Compaction, 150);
+    assert_eq!(ledger.left_for_compactions(false), 250);
+    assert_eq!(ledger.left_for_compactions(true), 0);
+    assert!(!ledger.may_train());
+    assert_eq!(ledger.training_share(), 600);
+    assert_eq!(ledger.compaction_part_min(), 100);
+}
+
+#[test]
+fn files_may_take_what_others_leave() {
+    // Filters and indexes come before the cache, and never get less than an eighth.
+    let ledger = MemoryLedger::new(1_600);
+    ledger.charge(MemoryOwner::BlockCache, 900);
+    ledger.charge(MemoryOwner::FiltersAndIndexes, 700);
+    ledger.charge(MemoryOwner::Memtables, 400);
+    assert_eq!(ledger.files_allowance(), 900);
+    ledger.charge(MemoryOwner::Values, 5_000);
+    assert_eq!(ledger.files_allowance(), 200);
 }
 
 #[test]
