@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::base::stats::board::Tick;
-use crate::base::stats::ledger::{Charge, MemoryOwner};
+use crate::base::stats::ledger::Charge;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::ids::KeyspaceId;
@@ -47,7 +47,9 @@ pub struct DbCursor {
     passage: Option<Passage>,
     seeks: u64,
     steps: u64,
-    ahead_bytes: u64,
+    /// How many sources read ahead, and how far each may.
+    ahead_count: usize,
+    ahead_bytes_max: usize,
     // Of what it reads ahead, from the step on that makes it a scan.
     charge: Option<Charge>,
 }
@@ -56,17 +58,36 @@ pub struct DbCursor {
 /// as a step costs. From so many on a cursor is charged with what it decodes and reads ahead.
 const STEPS_PER_COUNT: u64 = 64;
 
+/// Most that each source reads ahead before the cursor is charged with it: one window.
+const AHEAD_BYTES_FIRST: usize = 64 << 10;
+
+/// Cursors that are not charged yet, and may have that at the same time, each some of the share.
+const AHEAD_CURSORS: u64 = 16;
+
+/// Bytes of a source that neither reads ahead nor has a stock: two blocks, and itself.
+const SOURCE_BYTES: usize = 10 << 10;
+
+/// Least bytes that are read ahead: for less, a block is better read by itself, and the cache has
+/// it then.
+const AHEAD_BYTES_MIN: usize = 8 << 10;
+
 /// Entries that one cursor passed over from which on that is worth a flush: two milliseconds.
 const PASSED_MIN: u64 = 1 << 14;
 
 impl DbCursor {
     /// A cursor that stands nowhere yet.
     pub fn open(source: Source) -> Result<DbCursor> {
-        let scan = scan(&source.view, source.range, &source.at)?;
-        let ahead_count = scan.sources().iter().filter(|it| it.reads_ahead()).count();
-        let ahead_bytes = source.at.options.readahead_bytes_max + STOCK_BYTES_MAX;
+        let mut at = source.at;
+        let ahead_bytes_max = at.options.readahead_bytes_max;
+        let share = source.lease.core().ledger.iterators_share() / AHEAD_CURSORS;
+        let sources = source.view.runs().len().max(1) as u64;
+        let first = usize::try_from(share / sources).unwrap_or(usize::MAX);
+        at.options.readahead_bytes_max = ahead_bytes_max.min(first.min(AHEAD_BYTES_FIRST));
+        let mut scan = scan(&source.view, source.range, &at)?;
+        let sources = scan.sources_mut().iter();
         Ok(DbCursor {
-            ahead_bytes: (ahead_count * ahead_bytes) as u64,
+            ahead_count: sources.filter(|it| it.reads_ahead()).count(),
+            ahead_bytes_max,
             scan: Some(scan),
             lease: source.lease,
             keyspace: source.keyspace,
@@ -277,10 +298,31 @@ impl DbCursor {
         // From here on it is a scan: what a seek and a few entries need, a block or two of each
         // file, is small.
         if self.charge.is_none() {
-            let charge = core.ledger.hold(MemoryOwner::Iterators, self.ahead_bytes);
-            self.charge = Some(charge);
-            regulate::set_cache(core);
+            self.begin_ahead();
         }
+    }
+
+    // Is charged with what it decodes and reads ahead, as far as there is memory for it.
+    fn begin_ahead(&mut self) {
+        let core = self.lease.core();
+        let least = self.ahead_count * SOURCE_BYTES;
+        let most = least + self.ahead_count * (STOCK_BYTES_MAX + self.ahead_bytes_max);
+        let mut charge = core.ledger.hold_ahead(least as u64, most as u64);
+        let ahead = usize::try_from(charge.bytes()).unwrap_or(usize::MAX) - least;
+        let each = (ahead / self.ahead_count.max(1)).saturating_sub(STOCK_BYTES_MAX);
+        let each = match each < AHEAD_BYTES_MIN.min(self.ahead_bytes_max) {
+            true => 0,
+            false => each,
+        };
+        if each == 0 {
+            charge.resize(least as u64);
+        }
+        self.charge = Some(charge);
+        let scan = self.scan.as_mut().expect("there until dropped");
+        for source in scan.sources_mut() {
+            source.set_readahead(each);
+        }
+        regulate::set_cache(core);
     }
 }
 

@@ -92,8 +92,8 @@ impl<C: Cursor> MergingCursor<C> {
     }
 
     /// What it was made of.
-    pub fn sources(&self) -> &[C] {
-        self.sources.cursors()
+    pub fn sources_mut(&mut self) -> &mut [C] {
+        self.sources.cursors_mut()
     }
 
     /// The place, among the sources given to [`MergingCursor::new`], of the current entry's.

@@ -54,6 +54,14 @@ impl RunCursor {
         }
     }
 
+    /// Has it read at most so much ahead from now on.
+    pub fn set_readahead(&mut self, bytes_max: usize) {
+        self.options.readahead_bytes_max = bytes_max;
+        if let Some((_, cursor)) = &mut self.open {
+            cursor.set_readahead(bytes_max);
+        }
+    }
+
     /// The cursor in the file at that place of the run.
     fn enter(&mut self, index: usize) -> Result<&mut AnyCursor> {
         if !matches!(&self.open, Some((open, _)) if *open == index) {

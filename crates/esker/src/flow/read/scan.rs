@@ -134,6 +134,15 @@ impl SourceCursor {
     pub fn reads_ahead(&self) -> bool {
         matches!(self, SourceCursor::File(_) | SourceCursor::Run(_))
     }
+
+    /// Has it read at most so much ahead from now on.
+    pub fn set_readahead(&mut self, bytes_max: usize) {
+        match self {
+            SourceCursor::Memtable(_) | SourceCursor::Folded(_) => {}
+            SourceCursor::File(cursor) => cursor.set_readahead(bytes_max),
+            SourceCursor::Run(cursor) => cursor.set_readahead(bytes_max),
+        }
+    }
 }
 
 macro_rules! each {

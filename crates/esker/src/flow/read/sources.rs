@@ -85,8 +85,8 @@ impl<C: Cursor> Sources<C> {
     }
 
     /// The cursors, which may stand ahead of their sources.
-    pub fn cursors(&self) -> &[C] {
-        &self.cursors
+    pub fn cursors_mut(&mut self) -> &mut [C] {
+        &mut self.cursors
     }
 
     /// How many there are.

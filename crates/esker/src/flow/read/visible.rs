@@ -212,8 +212,8 @@ impl<C: Cursor> VisibleCursor<C> {
     }
 
     /// The cursors it looks through.
-    pub fn sources(&self) -> &[C] {
-        self.inner.sources()
+    pub fn sources_mut(&mut self) -> &mut [C] {
+        self.inner.sources_mut()
     }
 
     /// Entries so far that were looked at and not handed out: deleted, hidden, expired, too old

@@ -135,8 +135,8 @@ impl<C: Cursor> Walk<C> {
     }
 
     /// The cursors it looks through.
-    pub fn sources(&self) -> &[C] {
-        self.cursor.sources()
+    pub fn sources_mut(&mut self) -> &mut [C] {
+        self.cursor.sources_mut()
     }
 
     /// Entries so far that were looked at and not handed out.

@@ -220,6 +220,14 @@ impl AnyCursor {
             AnyCursor::Searchable(cursor) => cursor.seek_near(lot),
         }
     }
+
+    /// Has it read at most so much ahead from now on.
+    pub fn set_readahead(&mut self, bytes_max: usize) {
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.set_readahead(bytes_max),
+            AnyCursor::Searchable(cursor) => cursor.set_readahead(bytes_max),
+        }
+    }
 }
 
 impl Cursor for AnyCursor {

@@ -59,6 +59,20 @@ impl Readahead {
         }
     }
 
+    /// Reads at most so much at once from now on; lets go of what is larger.
+    pub fn set_window_max(&mut self, window_bytes_max: usize) {
+        self.window_bytes_max = window_bytes_max as u64;
+        if self.window.capacity() > window_bytes_max {
+            self.window = Vec::new();
+        }
+    }
+
+    /// Whether anything may be read ahead.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.window_bytes_max > 0
+    }
+
     /// Tells that the reads came to a block that the cache has. Returns whether they are a scan.
     pub fn pass(&mut self, handle: BlockHandle) -> bool {
         if let Some(end) = handle.end() {

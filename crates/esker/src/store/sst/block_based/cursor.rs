@@ -52,6 +52,11 @@ impl BlockBasedCursor {
         self.settled(result)
     }
 
+    /// Has it read at most so much ahead from now on; with 0 it gives no stocks either.
+    pub fn set_readahead(&mut self, bytes_max: usize) {
+        self.ahead.set_window_max(bytes_max);
+    }
+
     // Stands nowhere, and lets go of the place.
     fn leave(&mut self) -> bool {
         self.place = None;
@@ -249,6 +254,6 @@ impl Cursor for BlockBasedCursor {
     }
 
     fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
-        self.rows.stock(way, count_max, sheaf)
+        self.ahead.is_on() && self.rows.stock(way, count_max, sheaf)
     }
 }

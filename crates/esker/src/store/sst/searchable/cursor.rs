@@ -62,6 +62,11 @@ impl SearchableCursor {
         self.settled(result)
     }
 
+    /// Has it read at most so much ahead from now on.
+    pub fn set_readahead(&mut self, bytes_max: usize) {
+        self.window.set_bytes_max(bytes_max);
+    }
+
     // Stands nowhere.
     fn leave(&mut self) -> bool {
         self.page = None;

@@ -53,6 +53,11 @@ impl Window {
         }
     }
 
+    /// Reads at most so much at once from now on; the piece that is here stays until the next.
+    pub fn set_bytes_max(&mut self, bytes_max: usize) {
+        self.bytes_max = bytes_max as u64;
+    }
+
     /// The bytes of the record at `place`. Errors name the file.
     pub fn record<'a>(
         &'a mut self,
@@ -116,6 +121,10 @@ impl Window {
                 source.prefetch(beyond, end - beyond);
             }
             return Ok(());
+        }
+        if self.bytes.capacity() as u64 > self.bytes_max.max(WINDOW_BYTES_MIN) {
+            // Read when it was allowed more.
+            self.bytes = Vec::new();
         }
         self.bytes.clear();
         let read = source.read_bare(start, end - start, &mut self.bytes);
