@@ -91,8 +91,9 @@ pub fn set_memory(core: &Core) {
     set_cache(core);
 }
 
-/// Gives the cache what all others leave of the limit now.
+/// Gives open files and the cache what all others leave of the limit now.
 pub fn set_cache(core: &Core) {
+    core.files.keep_within(core.ledger.files_allowance());
     core.cache.set_capacity_bytes(core.ledger.cache_allowance());
     core.ledger
         .set_held(MemoryOwner::BlockCache, core.cache.used_bytes() as u64);

@@ -110,6 +110,29 @@ impl<R> OpenTable<R> {
     /// Takes out half of the files that nobody holds, those used least recently, and at least one
     /// if there is one. They are closed when dropped.
     pub fn take_idle(&self) -> Vec<Arc<R>> {
+        let mut idle = self.idle();
+        idle.truncate(idle.len().div_ceil(2));
+        self.take(idle)
+    }
+
+    /// Takes out files that nobody holds, those used least recently first, until `bytes_of` them
+    /// come to `bytes`, or none is left.
+    pub fn take_idle_of(&self, bytes: usize, bytes_of: impl Fn(&R) -> usize) -> Vec<Arc<R>> {
+        let (mut taken, mut taken_bytes) = (Vec::new(), 0);
+        for number in self.idle() {
+            if taken_bytes >= bytes {
+                break;
+            }
+            for reader in self.take(vec![number]) {
+                taken_bytes += bytes_of(&reader);
+                taken.push(reader);
+            }
+        }
+        taken
+    }
+
+    // Those that nobody holds, used least recently first.
+    fn idle(&self) -> Vec<FileNumber> {
         let mut idle = Vec::new();
         for shard in &self.shards {
             let files = shard.read();
@@ -117,9 +140,12 @@ impl<R> OpenTable<R> {
             idle.extend(unheld.map(|(number, open)| (open.used_at(), *number)));
         }
         idle.sort_unstable();
-        idle.truncate(idle.len().div_ceil(2));
+        idle.into_iter().map(|(_, number)| number).collect()
+    }
+
+    fn take(&self, idle: Vec<FileNumber>) -> Vec<Arc<R>> {
         let mut taken = Vec::new();
-        for (_, number) in idle {
+        for number in idle {
             let mut files = self.shard(number).write();
             // Somebody may have come for it since.
             if files.get(&number).is_some_and(|open| !open.is_held()) {

@@ -19,6 +19,7 @@ use crate::store::sst::block_based::cursor::BlockBasedCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::block_based::verify;
 use crate::store::sst::contract::{FinishedSst, Found};
+use crate::store::sst::file_memory::FileMemory;
 use crate::store::sst::opening::RawFooter;
 use crate::store::sst::props::Props;
 use crate::store::sst::searchable;
@@ -61,6 +62,22 @@ impl AnyReader {
             && let Some(reader) = Arc::get_mut(reader)
         {
             reader.map(word);
+        }
+    }
+
+    /// Has what the file keeps in memory counted, as long as anybody has it open. For one that
+    /// nobody else has yet.
+    pub fn charge_to(&mut self, memory: &Arc<FileMemory>) {
+        let charge = memory.charge(self.pinned_bytes(), self.shared_memory());
+        match self {
+            AnyReader::BlockBased(reader) => {
+                let reader = Arc::get_mut(reader).expect("it was opened just now");
+                reader.source_mut().keep(charge);
+            }
+            AnyReader::Searchable(reader) => {
+                let reader = Arc::get_mut(reader).expect("it was opened just now");
+                reader.source_mut().keep(charge);
+            }
         }
     }
 

@@ -11,6 +11,7 @@ pub mod props;
 pub mod contract;
 pub mod tally;
 pub mod filter;
+pub mod file_memory;
 pub mod range_deletes;
 pub mod index;
 pub mod block;

@@ -1,14 +1,11 @@
 //! Open files, bounded, least recently used out first.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
-use esker_phrase::DictionaryId;
-
-use crate::base::stats::ledger::{MemoryLedger, MemoryOwner};
+use crate::base::stats::ledger::MemoryLedger;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
@@ -17,6 +14,7 @@ use crate::store::names::FileName;
 use crate::store::open_table::{OpenTable, REMOVED_BY_WRITER};
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::fetch::BlockCache;
+use crate::store::sst::file_memory::FileMemory;
 
 /// The sorted files of a directory that are open for reading. Any thread may call anything.
 pub struct OpenFiles {
@@ -24,11 +22,7 @@ pub struct OpenFiles {
     dir: PathBuf,
     cache: Arc<BlockCache>,
     open: OpenTable<AnyReader>,
-    pinned_bytes: AtomicUsize,
-    /// Dictionaries of open files, and how many have each: in memory it is once. Below zero for a
-    /// moment where one thread closes what another has just opened.
-    shared: Mutex<BTreeMap<DictionaryId, isize>>,
-    ledger: Option<Arc<MemoryLedger>>,
+    memory: Arc<FileMemory>,
     is_mapped: bool,
     /// Whether another process may remove files.
     is_beside_writer: AtomicBool,
@@ -47,9 +41,7 @@ impl OpenFiles {
             dir: dir.into(),
             cache,
             open: OpenTable::new(max_open),
-            pinned_bytes: AtomicUsize::new(0),
-            shared: Mutex::default(),
-            ledger: None,
+            memory: Arc::new(FileMemory::new(None)),
             is_mapped: false,
             is_beside_writer: AtomicBool::new(false),
         }
@@ -65,7 +57,7 @@ impl OpenFiles {
     /// good part of the limit.
     pub fn charged_to(self, ledger: Arc<MemoryLedger>) -> OpenFiles {
         OpenFiles {
-            ledger: Some(ledger),
+            memory: Arc::new(FileMemory::new(Some(ledger))),
             ..self
         }
     }
@@ -110,8 +102,7 @@ impl OpenFiles {
             Ok(reader)
         })?;
         if opened.is_new {
-            self.count_in(&opened.reader);
-            self.count_out(&opened.gone);
+            drop(opened.gone);
             self.share_memory();
         }
         Ok(opened.reader)
@@ -120,8 +111,7 @@ impl OpenFiles {
     /// Closes the file with that number, and drops its blocks from the cache: it is about to be
     /// removed. Whoever still holds it may go on reading.
     pub fn forget(&self, number: FileNumber) {
-        let gone: Vec<_> = self.open.forget(number).into_iter().collect();
-        self.count_out(&gone);
+        drop(self.open.forget(number));
         self.cache.remove_file(number);
         self.share_memory();
     }
@@ -136,15 +126,25 @@ impl OpenFiles {
         self.open.is_full()
     }
 
-    /// Whether so few are open that one may be kept for long.
+    /// Whether so few are open, and keep so little memory, that one may be kept for long.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.open.has_room()
+        self.open.has_room() && self.memory.has_room()
     }
 
-    /// Bytes of memory that the open files keep: indexes, filters and the like.
+    /// Bytes of memory that the open files keep: indexes, filters and the like; until the last
+    /// holder of a file lets go of it.
     pub fn pinned_bytes(&self) -> usize {
-        self.pinned_bytes.load(Ordering::Relaxed)
+        self.memory.bytes()
+    }
+
+    /// Has files that nobody holds closed while all that are open keep more than so many bytes of
+    /// memory, now and whenever one is opened.
+    pub fn keep_within(&self, bytes_max: usize) {
+        self.memory.set_bytes_max(bytes_max);
+        if self.memory.excess_bytes() > 0 {
+            self.share_memory();
+        }
     }
 
     fn open_file(&self, number: FileNumber, order: &KeyOrder) -> Result<AnyReader> {
@@ -156,6 +156,7 @@ impl OpenFiles {
         })?;
         let mut reader = AnyReader::open(file, number, order.clone(), Arc::clone(&self.cache))
             .map_err(|error| error.in_file(name))?;
+        reader.charge_to(&self.memory);
         if self.is_mapped {
             reader.map(Unchanging::word());
         }
@@ -169,53 +170,24 @@ impl OpenFiles {
         Error::corruption("a sorted file of the database is missing")
     }
 
+    // Closes files that nobody holds while all together keep too much, and gives the cache what
+    // they leave.
     fn share_memory(&self) {
-        if let Some(ledger) = &self.ledger {
-            ledger.set_held(MemoryOwner::FiltersAndIndexes, self.pinned_bytes() as u64);
+        let excess = self.memory.excess_bytes();
+        if excess > 0 {
+            drop(self.open.take_idle_of(excess, AnyReader::pinned_bytes));
+        }
+        if let Some(ledger) = self.memory.ledger() {
             self.cache.set_capacity_bytes(ledger.cache_allowance());
         }
-    }
-
-    fn count_in(&self, reader: &AnyReader) {
-        let bytes = reader.pinned_bytes() + self.share(reader, 1, 1);
-        self.pinned_bytes.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    fn count_out(&self, gone: &[Arc<AnyReader>]) {
-        for reader in gone {
-            let bytes = reader.pinned_bytes() + self.share(reader, -1, 0);
-            self.pinned_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        }
-    }
-
-    // Counts one file more or less that has the reader's dictionary; the dictionary's bytes if as
-    // many have it then as `turn` says.
-    fn share(&self, reader: &AnyReader, step: isize, turn: isize) -> usize {
-        let Some((id, bytes)) = reader.shared_memory() else {
-            return 0;
-        };
-        let mut shared = self.shared();
-        let file_count = shared.entry(id).or_default();
-        *file_count += step;
-        let file_count = *file_count;
-        if file_count == 0 {
-            shared.remove(&id);
-        }
-        if file_count == turn { bytes } else { 0 }
-    }
-
-    // Held for counting only, so it is whole even after a panic.
-    fn shared(&self) -> MutexGuard<'_, BTreeMap<DictionaryId, isize>> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl FileKeeper for OpenFiles {
     fn close_idle(&self) -> usize {
-        let gone = self.open.take_idle();
-        self.count_out(&gone);
+        let gone_count = self.open.take_idle().len();
         self.share_memory();
-        gone.len()
+        gone_count
     }
 
     fn open_count(&self) -> usize {

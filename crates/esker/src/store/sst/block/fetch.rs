@@ -17,6 +17,7 @@ use crate::store::sst::block::buffers;
 use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::readahead::Readahead;
 use crate::store::sst::block::unpacked::Unpacked;
+use crate::store::sst::file_memory::FileCharge;
 use crate::store::sst::format::{BlockHandle, TRAILER_BYTES, block_checksum};
 use crate::store::sst::index::block::IndexBlock;
 
@@ -72,6 +73,8 @@ pub struct BlockSource {
     number: FileNumber,
     cache: Arc<BlockCache>,
     around: Arc<Around>,
+    /// Of what the open file keeps in memory.
+    charge: Option<Arc<FileCharge>>,
 }
 
 impl BlockSource {
@@ -80,6 +83,7 @@ impl BlockSource {
         BlockSource {
             around: Arc::new(Around::new(file.size_bytes())),
             map: None,
+            charge: None,
             file,
             number,
             cache,
@@ -89,6 +93,11 @@ impl BlockSource {
     /// Has records read from a map of the file from now on, if there can be one.
     pub fn map(&mut self, word: Unchanging) {
         self.map = self.file.map(word);
+    }
+
+    /// Keeps that charge as long as anybody has the file open.
+    pub fn keep(&mut self, charge: FileCharge) {
+        self.charge = Some(Arc::new(charge));
     }
 
     /// Number of the file.

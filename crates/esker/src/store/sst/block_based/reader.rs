@@ -152,6 +152,11 @@ impl BlockBasedReader {
         &self.source
     }
 
+    /// The same, of a file that nobody else has.
+    pub fn source_mut(&mut self) -> &mut BlockSource {
+        &mut self.source
+    }
+
     /// The file's index.
     pub fn index(&self) -> &Index {
         &self.index

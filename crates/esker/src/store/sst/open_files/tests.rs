@@ -62,12 +62,41 @@ fn an_open_file_is_opened_once() {
     assert!(Arc::ptr_eq(&first, &second));
     assert_eq!(files.pinned_bytes(), first.pinned_bytes());
     files.forget(FileNumber(7));
-    assert_eq!((files.open_count(), files.pinned_bytes()), (0, 0));
+    // Somebody holds it still, and with it its memory.
+    let held_bytes = first.pinned_bytes();
+    assert_eq!((files.open_count(), files.pinned_bytes()), (0, held_bytes));
     assert_eq!(seqno_in(&first), SeqNo::new(7));
     let third = files
         .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
         .unwrap();
     assert!(!Arc::ptr_eq(&first, &third));
+    drop((first, second));
+    assert_eq!(files.pinned_bytes(), third.pinned_bytes());
+}
+
+#[test]
+fn files_that_nobody_holds_are_closed_for_their_memory() {
+    // Memory for four files, and eight are read: those held stay open, beyond the bound if need
+    // be, and of the others those that were opened last.
+    let dir = tempfile::tempdir().unwrap();
+    let numbers = write_all(dir.path(), 8);
+    let files = open_files(dir.path(), 100);
+    let open = |number| files.get(number, &KeyOrder::Bytewise, |_| Ok(())).unwrap();
+    let first = open(numbers[0]);
+    let each = first.pinned_bytes();
+    files.keep_within(4 * each + each / 2);
+    assert!(files.has_room());
+    for number in &numbers {
+        open(*number);
+    }
+    assert_eq!(files.open_count(), 4);
+    assert!(!files.has_room());
+    assert!(Arc::ptr_eq(&first, &open(numbers[0])));
+    files.keep_within(0);
+    assert_eq!((files.open_count(), files.pinned_bytes()), (1, each));
+    drop(first);
+    files.keep_within(0);
+    assert_eq!((files.open_count(), files.pinned_bytes()), (0, 0));
 }
 
 /// Writes the files from 1 to `count`.
@@ -203,6 +232,7 @@ fn a_dictionary_is_counted_while_any_file_has_it() {
         assert_eq!(one.shared_memory(), other.shared_memory());
         let own_bytes = one.pinned_bytes();
         assert_eq!(files.pinned_bytes(), 2 * own_bytes + shared_bytes);
+        drop((one, other));
         files.forget(FileNumber(first));
         assert_eq!(files.pinned_bytes(), own_bytes + shared_bytes);
         files.forget(FileNumber(second));

@@ -299,6 +299,11 @@ impl SearchableReader {
         &self.source
     }
 
+    /// The same, of a file that nobody else has.
+    pub fn source_mut(&mut self) -> &mut BlockSource {
+        &mut self.source
+    }
+
     /// The index over the key pages.
     pub fn index(&self) -> &IndexBlock {
         &self.index
