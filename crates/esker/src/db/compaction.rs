@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::stats::board::{Tick, nanoseconds};
-use crate::base::stats::ledger::{Charge, MemoryOwner};
+use crate::base::stats::ledger::Charge;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::range::KeyRange;
+use crate::db::compaction_memory::{self, Sharers};
 use crate::db::core::Core;
 use crate::db::dead_space;
 use crate::db::flushing::output_settings;
@@ -18,9 +19,7 @@ use crate::db::keyspace::KeyspaceParts;
 use crate::db::space;
 use crate::db::work::WorkState;
 use crate::env::pool::Priority;
-use crate::flow::compact::job::{
-    JobContext, MayGoOn, Part, PartResult, buffer_bytes, edit_of, run_part, split,
-};
+use crate::flow::compact::job::{JobContext, MayGoOn, Part, PartResult, edit_of, run_part, split};
 use crate::flow::compact::leveled::Situation;
 use crate::flow::compact::packing::effort;
 use crate::flow::compact::plan::{Claim, Deed, Plan, Reason};
@@ -40,6 +39,8 @@ pub struct Running {
     results: Mutex<Vec<Option<Result<PartResult>>>>,
     left: AtomicUsize,
     began: Duration,
+    /// Bytes of memory that each part takes.
+    part_bytes: u64,
     /// For the buffers; until it is finished.
     charge: Mutex<Option<Charge>>,
     ended: Mutex<Option<Result<()>>>,
@@ -60,6 +61,9 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         .thread_count()
         .saturating_sub(state.compaction_count);
     if free_threads == 0 {
+        return None;
+    }
+    if state.compaction_count > 0 && !compaction_memory::is_there(core, &state) {
         return None;
     }
     let limits = dead_space::limits(core, &state);
@@ -265,7 +269,8 @@ pub fn book(
     } else {
         1
     };
-    let pieces = split(&plan, &options.order, parts_max.min(threads));
+    let fitting = compaction_memory::parts_max(core, state);
+    let pieces = split(&plan, &options.order, parts_max.min(threads).min(fitting));
     let claim = plan.claim(&options.order);
     state.busy.extend(plan.numbers());
     state.claims.extend(claim.clone());
@@ -279,10 +284,8 @@ pub fn book(
     if let Some(sink) = &mut settings.sink {
         sink.victims = Arc::clone(&plan.victims);
     }
-    let charge = core.ledger.hold(
-        MemoryOwner::Compaction,
-        buffer_bytes(&plan, pieces.len(), &settings),
-    );
+    let sharers = Sharers::new(pieces.len(), threads);
+    let (buffers, charge) = compaction_memory::take(core, state, sharers, &plan, &mut settings);
     let context = JobContext {
         settings,
         merge: options.merge.clone(),
@@ -290,12 +293,14 @@ pub fn book(
         view: Arc::new(view.of_files()),
         obsolete: core.doomed.numbers(),
         may_go_on: may_go_on(core, parts, &plan),
+        window_bytes: buffers.window_bytes,
     };
     Running {
         keyspace: Arc::clone(parts),
         results: Mutex::new(pieces.iter().map(|_| None).collect()),
         left: AtomicUsize::new(pieces.len()),
         began: core.env.clock.monotonic(),
+        part_bytes: buffers.part_bytes,
         charge: Mutex::new(Some(charge)),
         ended: Mutex::new(None),
         plan,
@@ -352,6 +357,11 @@ impl Running {
             Reason::Crowd => Priority::High,
             _ => Priority::Low,
         }
+    }
+
+    /// Bytes of memory that each part takes.
+    pub fn part_bytes(&self) -> u64 {
+        self.part_bytes
     }
 
     /// In how many parts it runs.

@@ -61,19 +61,20 @@ impl Drop for Booking {
     }
 }
 
-/// Runs `work` on a background thread, if the job may be booked.
+/// Runs `work` on a background thread, if the job may be booked; says whether.
 pub fn spawn<B, R>(
     core: &Arc<Core>,
     job: Job<B, R>,
     work: impl FnOnce(&Arc<Core>, &mut Booking) + Send + 'static,
-) where
+) -> bool
+where
     B: FnOnce(&mut WorkState) -> bool,
     R: FnOnce(&mut WorkState) + Send + 'static,
 {
     {
         let mut state = core.work.state();
         if !(job.book)(&mut state) {
-            return;
+            return false;
         }
         state.job_count += 1;
     }
@@ -87,6 +88,7 @@ pub fn spawn<B, R>(
         run_guarded(&core, job.name, || work(&core, &mut booking)).ok();
     };
     core.env.pool.spawn(job.priority, job.name, Box::new(run));
+    true
 }
 
 /// Runs a part of a job. Errors: `Faulted` when it panicked; the gate has failed then, and it is

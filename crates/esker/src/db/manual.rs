@@ -77,9 +77,13 @@ pub fn compact(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -
     flush(core, parts)?;
     space::look(core)?;
     core.gate.check_upkeep()?;
-    if training::is_due(parts) {
-        worker::spawn_training(core, Arc::clone(parts));
-    }
+    // As soon as there is memory for it.
+    core.work.wait_for(&*core.env.pool, || {
+        core.gate.check_upkeep()?;
+        let is_due = training::is_due(parts);
+        let is_begun = !is_due || worker::spawn_training(core, Arc::clone(parts));
+        Ok::<_, Error>(is_begun.then_some(()))
+    })?;
     // Else everything would be written once more when the dictionary is there.
     training::wait(core, parts)?;
     let turn = Manual::begin(core);

@@ -55,6 +55,11 @@ pub struct WorkState {
     pub job_count: usize,
     /// Those of them that compact, but for those that gather level 0.
     pub compaction_count: usize,
+    /// Whether a dictionary is being trained.
+    pub is_training: bool,
+    /// Whether one is to be trained as soon as compactions leave the memory for it: no second one
+    /// begins until then.
+    pub is_training_awaited: bool,
     /// Whether runs of level 0 are being gathered.
     pub is_gathering: bool,
     /// Segments of the value log with values that cannot be read: they are not collected.
@@ -94,6 +99,8 @@ impl Default for Work {
             claims: Vec::new(),
             job_count: 0,
             compaction_count: 0,
+            is_training: false,
+            is_training_awaited: false,
             is_gathering: false,
             stuck_values: BTreeSet::new(),
             manual_count: 0,

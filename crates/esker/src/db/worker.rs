@@ -49,6 +49,7 @@ pub fn wake(core: &Arc<Core>) {
     if core.values.is_flush_due() && core.gate.full().is_none() {
         flush_values(core);
     }
+    core.work.state().is_training_awaited = false;
     for parts in core.keyspaces.all() {
         if training::is_due(&parts) {
             spawn_training(core, parts);
@@ -283,16 +284,28 @@ fn wake_later(core: &Arc<Core>) {
     pool.spawn_after(NO_FILES_PAUSE, Priority::High, "esker-wake", Box::new(job));
 }
 
-/// Has a dictionary trained for the keyspace's values, unless that is under way.
-pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
+/// Has a dictionary trained for the keyspace's values, unless one is being trained or compactions
+/// hold the memory for it; says whether. Each job that ends leads here again.
+pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) -> bool {
     let (trained, ended) = (Arc::clone(&parts), Arc::clone(&parts));
     let job = Job {
         priority: Priority::Low,
         name: "esker-train",
-        book: |_: &mut WorkState| {
-            core.gate.check_upkeep().is_ok() && !trained.phrasebook.set_training(true)
+        book: |state: &mut WorkState| {
+            let may_begin = state.compaction_count == 0 || core.ledger.may_train();
+            if core.gate.check_upkeep().is_err() {
+                return false;
+            }
+            if state.is_training || !may_begin {
+                state.is_training_awaited = !state.is_training;
+                return false;
+            }
+            state.is_training_awaited = false;
+            state.is_training = !trained.phrasebook.set_training(true);
+            state.is_training
         },
-        release: move |_: &mut WorkState| {
+        release: move |state: &mut WorkState| {
+            state.is_training = false;
             ended.phrasebook.set_training(false);
         },
     };
@@ -305,9 +318,10 @@ pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
             core.work.note_failure("train a dictionary", &error);
         }
         booking.release();
+        regulate::set_memory(core);
         janitor::remove_doomed(core);
         wake(core);
-    });
+    })
 }
 
 /// Spawns one compaction if `begin` finds one to be due; says whether it did.
@@ -334,6 +348,7 @@ pub fn spawn_parts(core: &Arc<Core>, running: Running) -> Arc<Running> {
             let _booking = booking;
             let run = || running.run_part(index);
             let result = run_guarded(&core, COMPACTION, run).and_then(|result| result);
+            core.env.pages.trim_heap(running.part_bytes());
             if running.set_part(index, result) {
                 let end = || end_compaction(&core, &running);
                 // A panic was told, and what waits for the result has it already.
@@ -386,7 +401,6 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     running.set_result(finished.and(removed));
     regulate::set_rates(core);
     regulate::set_memory(core);
-    core.env.pages.trim_heap();
     if may_go_on {
         wake(core);
     }

@@ -48,8 +48,9 @@ pub trait Pages: Send + Sync + fmt::Debug {
     }
 
     /// Gives what the process's heap has free back to the system, where the heap can. Takes some
-    /// milliseconds; for the end of work that took and freed much.
-    fn trim_heap(&self) {}
+    /// milliseconds; for the end of work on this thread that took, and has freed, about
+    /// `_used_bytes`.
+    fn trim_heap(&self, _used_bytes: u64) {}
 }
 
 /// Pieces of the heap, full of a pattern so that nobody comes to rely on zeros: for tests and

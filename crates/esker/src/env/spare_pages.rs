@@ -67,8 +67,8 @@ impl Pages for SparePages {
         self.spare().bytes
     }
 
-    fn trim_heap(&self) {
-        self.pages.trim_heap();
+    fn trim_heap(&self, used_bytes: u64) {
+        self.pages.trim_heap(used_bytes);
     }
 }
 

@@ -18,11 +18,10 @@ use crate::flow::borders::Borders;
 use crate::flow::compact::ceiling::Ceiling;
 use crate::flow::compact::plan::{Deed, Plan};
 use crate::flow::compact::row::Row;
-use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, Output, OutputSettings, Phrasing};
+use crate::flow::output::{Output, OutputSettings};
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::shadow::Shadow;
-use crate::flow::read::sources::STOCK_BYTES_MAX;
 use crate::flow::read::view::View;
 use crate::flow::survive::{Rules, Stripes, Survivors, Tally, surviving_range_deletes};
 use crate::flow::value_sink::Sunk;
@@ -34,16 +33,6 @@ use crate::store::version::run::Run;
 
 /// Entries between two looks at whether the job should stop.
 const STOP_LOOK_INTERVAL: u64 = 4096;
-
-/// Bytes that the inputs of one part read ahead together: eight of them in the largest pieces.
-/// More runs share it, because forty times 256 KiB would be a sixth of a small memory limit.
-const WINDOWS_BYTES: usize = 2 << 20;
-
-/// Smallest piece read at once: below it the calls cost more than the copies.
-const WINDOW_BYTES_MIN: usize = 32 << 10;
-
-/// Bytes of one input's cursor beside its window: two blocks, and what it has in stock.
-const CURSOR_BYTES: u64 = (32 << 10) + STOCK_BYTES_MAX as u64;
 
 /// Everything a compaction needs besides its plan.
 #[derive(Clone)]
@@ -60,6 +49,8 @@ pub struct JobContext {
     pub obsolete: Vec<FileNumber>,
     /// Whether the work is to go on.
     pub may_go_on: MayGoOn,
+    /// Largest piece that is read of an input at once.
+    pub window_bytes: usize,
 }
 
 /// Whether work is to go on, asked now and then. Errors, with which it is given up half done:
@@ -118,33 +109,6 @@ pub fn split(plan: &Plan, order: &KeyOrder, count_max: usize) -> Vec<Part> {
         .zip(uppers)
         .map(|(lower, upper)| Part { lower, upper })
         .collect()
-}
-
-fn run_count(plan: &Plan) -> usize {
-    plan.inputs.iter().map(|input| input.runs.len()).sum()
-}
-
-fn window_bytes(plan: &Plan) -> usize {
-    (WINDOWS_BYTES / run_count(plan).max(1)).clamp(WINDOW_BYTES_MIN, ReadOptions::READAHEAD_BYTES)
-}
-
-/// Bytes of memory that running a plan in so many parts takes: windows of its inputs, buffers of
-/// its outputs. An estimate from above.
-pub fn buffer_bytes(plan: &Plan, part_count: usize, settings: &OutputSettings) -> u64 {
-    if plan.deed != Deed::Merge {
-        return 0;
-    }
-    let entry_count: u64 = plan.files().map(|(_, file)| file.entry_count).sum();
-    let cursor_bytes = window_bytes(plan) as u64 + CURSOR_BYTES;
-    // A builder keeps the hash of every key, and the index, of the one file it writes.
-    let file_share = settings.file_size_bytes() as f64 / plan.size_bytes().max(1) as f64;
-    let in_one_file = (entry_count as f64 * file_share.min(1.0)) as u64;
-    let phrasing = settings.phrasing.as_ref();
-    let part_bytes = run_count(plan) as u64 * cursor_bytes
-        + OUTPUT_BYTES
-        + in_one_file * KEY_BUILD_BYTES
-        + phrasing.map_or(0, Phrasing::buffer_bytes);
-    part_bytes * part_count as u64
 }
 
 /// Merges one part of a plan.
@@ -272,7 +236,7 @@ fn cursors_of(plan: &Plan, part: &Part, context: &JobContext) -> Result<Vec<RunC
     // One pass over cold data must not push hot blocks out of the cache.
     let read = ReadOptions {
         fill_cache: false,
-        readahead_bytes_max: window_bytes(plan),
+        readahead_bytes_max: context.window_bytes,
     };
     let runs = plan.inputs.iter().flat_map(|input| &input.runs);
     runs.map(|files| {

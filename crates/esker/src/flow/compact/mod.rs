@@ -13,4 +13,5 @@ pub mod ceiling;
 pub mod deletes;
 pub mod values;
 pub mod packing;
+pub mod buffers;
 pub mod job;

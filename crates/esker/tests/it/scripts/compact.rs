@@ -67,6 +67,7 @@ impl CompactStage {
         };
         tell(&plan, out);
         let context = JobContext {
+            window_bytes: 64 << 10,
             settings: tree.settings.clone(),
             merge: None,
             snapshots: tree.snapshots.clone(),

@@ -233,6 +233,7 @@ impl Tree {
 
     fn context(&self) -> JobContext {
         JobContext {
+            window_bytes: 64 << 10,
             settings: self.settings.clone(),
             merge: Some(self.rule.clone()),
             snapshots: self.live_snapshots(),
