@@ -15,6 +15,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
 
+use esker::env::bundle::Env;
 use esker::env::random::Random;
 use esker::{Db, Result};
 
@@ -98,6 +99,7 @@ fn run(kind: &str, dir: &Path, is_loaded: bool) -> Result<u64> {
             .set("sst.compression_upper", "none")?,
         // The cache has a part of the store, and what is not there is read, checked and unpacked.
         "get-uncached" => builder
+            .env(Env::real(2))
             .set("memory_limit", "4MiB")?
             .set("compression", "lz4")?,
         _ => builder.set("memory_limit", "256MiB")?,

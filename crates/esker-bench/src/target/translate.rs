@@ -1,6 +1,7 @@
 //! Neutral settings in the words of our engine's catalogue.
 
 use crate::target::settings::{Matched, Merge, Packing, StoreSettings};
+use esker::base::options::db::DbOptions;
 
 /// Memtables at the same time unless told: one live, one being flushed, one sealed meanwhile.
 const MEMTABLES: u64 = 3;
@@ -103,7 +104,10 @@ fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
         sheet.told(
             "cache_bytes",
             cache,
-            vec![("memory_limit", limit.max(1 << 20).to_string())],
+            vec![(
+                "memory_limit",
+                limit.max(DbOptions::MEMORY_LIMIT_MIN).to_string(),
+            )],
             note,
         );
     } else if let Some(buffer) = settings.write_buffer_bytes {

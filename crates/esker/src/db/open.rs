@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::catalog;
+use crate::base::options::check::{check_db, check_memory};
+use crate::base::options::codec::Value;
+use crate::base::options::db::DbOptions;
 use crate::base::options::profile::Profile;
 use crate::base::options::resolve::{Resolved, resolve};
 use crate::base::types::error::{Error, Result};
@@ -64,7 +67,11 @@ impl Builder {
     /// # }
     /// ```
     pub fn set(mut self, name: &str, text: &str) -> Result<Builder> {
-        catalog::find(name)?.parse(text)?;
+        let value = catalog::find(name)?.parse(text)?;
+        if let (None, "memory_limit", Value::Whole(bytes)) = (&self.env, name, value) {
+            let bytes = u64::try_from(bytes).unwrap_or(0);
+            check_memory(bytes, DbOptions::MEMORY_LIMIT_MIN)?;
+        }
         self.pairs.push((name.into(), text.into()));
         Ok(self)
     }
@@ -165,7 +172,9 @@ impl Builder {
         self
     }
 
-    /// Another world than the operating system: for tests and simulations.
+    /// Another world than the operating system: for tests and simulations. In one, `memory_limit`
+    /// may be as small as 1 MiB if it is set after this; what the process takes is not promised
+    /// then.
     pub fn env(mut self, env: Env) -> Builder {
         self.env = Some(env);
         self
@@ -180,7 +189,11 @@ impl Builder {
     }
 
     pub(crate) fn open_lease(self) -> Result<Lease> {
-        let resolved = self.resolve(Env::core_count())?;
+        let mut resolved = self.resolve(Env::core_count())?;
+        if self.env.is_none() {
+            resolved.db.memory_limit_min = DbOptions::MEMORY_LIMIT_MIN;
+            check_db(&resolved.db)?;
+        }
         let threads = resolved.db.background_threads;
         let env = self.env.unwrap_or_else(|| Env::real(threads));
         let parts = Parts {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use esker::env::bundle::Env;
 use esker::env::sim::SimWorld;
 use esker::{Db, Update};
 
@@ -43,7 +44,10 @@ fn a_large_fill_is_flushed_and_compacted() {
     // Small memory: many flushes, compactions and reads meanwhile.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
-    let builder = Db::builder(&path).set("memory_limit", "8MiB").unwrap();
+    let builder = Db::builder(&path)
+        .env(Env::real(2))
+        .set("memory_limit", "8MiB")
+        .unwrap();
     let db = builder
         .set("compaction.base_level", "2MiB")
         .unwrap()
@@ -72,7 +76,7 @@ fn a_large_fill_is_flushed_and_compacted() {
 fn an_idle_keyspace_does_not_keep_the_log() {
     // One write to a quiet keyspace, then much to another: the log stays within its size.
     let dir = tempfile::tempdir().unwrap();
-    let builder = Db::builder(dir.path().join("db"));
+    let builder = Db::builder(dir.path().join("db")).env(Env::real(2));
     let builder = builder.set("wal.segment_size", "1MiB").unwrap();
     let builder = builder.set("wal.total_size", "4MiB").unwrap();
     let db = builder

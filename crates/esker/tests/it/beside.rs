@@ -33,7 +33,7 @@ fn builder(dir: &Path) -> Builder {
         ("value_log.segment_size", "64KiB"),
         ("memory_limit", "8MiB"),
     ];
-    let builder = Db::builder(dir);
+    let builder = Db::builder(dir).env(Env::real(2));
     let settings = settings.iter();
     settings.fold(builder, |builder, (name, text)| {
         builder.set(name, text).unwrap()

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use esker::Db;
+use esker::env::bundle::Env;
 use esker::env::random::Random;
 
 /// Names the directory to the child; without it, the child's test does nothing.
@@ -23,7 +23,10 @@ const KEYS: u64 = 1_000;
 const ACKS_MAX: u64 = 2_000;
 
 fn open(dir: &Path) -> Db {
-    let builder = Db::builder(dir).set("memtable.size", "128KiB").unwrap();
+    let builder = Db::builder(dir)
+        .env(Env::real(2))
+        .set("memtable.size", "128KiB")
+        .unwrap();
     let builder = builder.set("wal.segment_size", "256KiB").unwrap();
     let builder = builder.set("value_log.threshold", "100B").unwrap();
     let builder = builder.set("value_log.segment_size", "64KiB").unwrap();

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use esker::env::bundle::Env;
 use esker::{Builder, Db, ErrorKind, Keyspace};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -48,11 +49,10 @@ fn builder(dir: &Path) -> Builder {
         ("compaction.automatic", "false"),
         ("background_threads", "1"),
     ];
-    settings
-        .iter()
-        .fold(Db::builder(dir.join("db")), |builder, (name, text)| {
-            builder.set(name, text).unwrap()
-        })
+    settings.iter().fold(
+        Db::builder(dir.join("db")).env(Env::real(1)),
+        |builder, (name, text)| builder.set(name, text).unwrap(),
+    )
 }
 
 // Files below `dir` whose names end so that this process has open.

@@ -4,15 +4,15 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use esker::env::bundle::Env;
 use esker::{Builder, Db, ErrorKind};
 
 fn builder(path: &Path) -> Builder {
     let settings = [("memory_limit", "16MiB"), ("wal.segment_size", "256KiB")];
-    settings
-        .iter()
-        .fold(Db::builder(path), |builder, (name, text)| {
-            builder.set(name, text).unwrap()
-        })
+    settings.iter().fold(
+        Db::builder(path).env(Env::real(2)),
+        |builder, (name, text)| builder.set(name, text).unwrap(),
+    )
 }
 
 fn open(path: &Path) -> Db {

@@ -1,11 +1,13 @@
 //! What readers keep is counted, bounded and given back.
 
+use esker::env::bundle::Env;
 use esker::{Db, DbCursor, Stats};
 
 const LIMIT: u64 = 8 << 20;
 
 fn open(dir: &std::path::Path) -> Db {
-    let builder = Db::builder(dir.join("db")).set("memory_limit", &LIMIT.to_string());
+    let builder = Db::builder(dir.join("db")).env(Env::real(2));
+    let builder = builder.set("memory_limit", &LIMIT.to_string());
     builder.unwrap().open().unwrap()
 }
 

@@ -319,7 +319,7 @@ fn two_readers_and_compactions_share_a_map() {
     // single keys, and a cursor is half way through, compactions read the same files, and remove
     // them: the texts stay what they were, though every file is another one in the end.
     let dir = tempfile::tempdir().unwrap();
-    let mut builder = Db::builder(dir.path().join("db"));
+    let mut builder = Db::builder(dir.path().join("db")).env(Env::real(2));
     let more = [("mapped_reads", "on"), ("memory_limit", "1MiB")];
     for (name, text) in SETTINGS.iter().chain(&more) {
         builder = builder.set(name, text).unwrap();

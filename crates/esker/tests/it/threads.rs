@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
+use esker::env::bundle::Env;
 use esker::env::random::Random;
 use esker::{Bytes, Db, Durability, ErrorKind, Keyspace, Readable, Update, WriteOptions};
 use tempfile::TempDir;
@@ -37,7 +38,7 @@ fn tiny_with(dir: &TempDir, more: &[(&str, &str)]) -> Db {
         ("compaction.l0_trigger", "2"),
         ("merge_operator", "uint64add"),
     ];
-    let mut builder = Db::builder(dir.path().join("db"));
+    let mut builder = Db::builder(dir.path().join("db")).env(Env::real(2));
     for (name, text) in settings.iter().chain(more) {
         builder = builder.set(name, text).unwrap();
     }

@@ -5,6 +5,7 @@
 //! buffer that is warm. Each stands beside what the same disk does without an engine, measured in
 //! the same run.
 
+use esker::base::options::db::DbOptions;
 use std::time::Instant;
 
 use crate::disk::raw::{self, Pieces, SyncWhen};
@@ -155,7 +156,10 @@ fn overwriting(mut settings: StoreSettings, divisor: u64) -> StoreSettings {
 /// What libkvs makes of `buffer_horizon_size` and `buffer_size`, scaled as the values are.
 fn settings(horizon: u64, pool: u64, divisor: u64) -> StoreSettings {
     let own = [
-        ("memory_limit", 2 * pool / divisor),
+        (
+            "memory_limit",
+            (2 * pool / divisor).max(DbOptions::MEMORY_LIMIT_MIN),
+        ),
         ("value_buffer_size", pool / divisor),
         ("value_flush_bytes", horizon / divisor),
     ];

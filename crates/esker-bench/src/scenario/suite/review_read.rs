@@ -1,5 +1,6 @@
 //! Reading reviews: many threads at a memory limit, one thread alone, and all of them in order.
 
+use esker::base::options::db::DbOptions;
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::target::store::Store;
 pub const THREADS: usize = 16;
 
 /// Our engine is not opened with less.
-const LIMIT_BYTES_MIN: u64 = 8 << 20;
+const LIMIT_BYTES_MIN: u64 = DbOptions::MEMORY_LIMIT_MIN;
 
 /// A process is not fenced in with less: its own code and buffers take some.
 const FENCE_BYTES_MIN: u64 = 64 << 20;

@@ -104,7 +104,7 @@ fn a_drain_ends_where_compactions_wait_to_be_asked() {
 fn settings_are_translated_and_told() {
     // What has an equivalent is given, what has none says why; the engine takes all of it.
     let settings = StoreSettings {
-        cache_bytes: Some(8 << 20),
+        cache_bytes: Some(24 << 20),
         write_buffer_bytes: Some(4 << 20),
         filter_bits: Some(10.0),
         packing: Some(Packing::Zstd(3)),
@@ -117,7 +117,7 @@ fn settings_are_translated_and_told() {
     };
     let (_dir, opened) = open(&settings);
     let row = |wish: &str| opened.matched.iter().find(|row| row.wish == wish).unwrap();
-    let limit = (8 << 20) + 3 * (4 << 20);
+    let limit = (24 << 20) + 3 * (4 << 20);
     assert_eq!(row("cache_bytes").given, format!("memory_limit={limit}"));
     assert!(row("packing").given.contains("sst.compression_upper=none"));
     assert!(!row("l0_stop").has_effect() && !row("l0_stop").note.is_empty());

@@ -48,7 +48,11 @@ pub(crate) static DB_SETTINGS: &[Setting] = &[
         name: "memory_limit",
         rank: Rank::Normal,
         is_live: true,
-        shape: size(DbOptions::MEMORY_LIMIT_MIN as i64, SIZE_MAX, None),
+        shape: Shape::Memory {
+            min: DbOptions::MEMORY_LIMIT_MIN as i64,
+            tiny: DbOptions::MEMORY_LIMIT_TINY as i64,
+            max: SIZE_MAX,
+        },
         example: "1GiB",
         doc: "Bytes that memtables, caches, filters, indexes, iterators and compactions share.",
         reason: "Only the user knows what else the machine has to hold.",

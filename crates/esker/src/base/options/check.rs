@@ -1,7 +1,7 @@
 //! Settings that cannot work, or not together, are refused by name, with the remedy.
 
 use crate::base::options::automatic::BUFFER_PART_MIN;
-use crate::base::options::catalog::{db_values, keyspace_values};
+use crate::base::options::catalog::{db_values, find, keyspace_values};
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::quantity::show_size;
@@ -21,6 +21,7 @@ pub fn check_db(db: &DbOptions) -> Result<()> {
     for (setting, value) in db_values(db) {
         setting.check(&value)?;
     }
+    check_memory(db.memory_limit, db.memory_limit_min)?;
     if db.error_if_exists && !db.create_if_missing {
         return Err(Error::invalid(
             "`error_if_exists` is true and `create_if_missing` is false, so that nothing can ever \
@@ -44,6 +45,16 @@ pub fn check_db(db: &DbOptions) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// `Invalid` when the memory limit is below the least one.
+pub fn check_memory(limit_bytes: u64, least_bytes: u64) -> Result<()> {
+    if limit_bytes >= least_bytes {
+        return Ok(());
+    }
+    let setting = find("memory_limit")?;
+    let given = show_size(limit_bytes);
+    Err(setting.shape.refusal(setting.name, setting.example, &given))
 }
 
 fn check_buffer(db: &DbOptions) -> Result<()> {

@@ -44,6 +44,16 @@ pub enum Shape {
         /// The word for 0 where 0 has a meaning of its own, such as `auto` or `none`.
         zero: Option<&'static str>,
     },
+    /// A size of memory, from `min` to `max`; whoever gives the database a world of its own may go
+    /// down to `tiny`.
+    Memory {
+        /// Smallest value that is told.
+        min: i64,
+        /// Smallest value.
+        tiny: i64,
+        /// Largest value.
+        max: i64,
+    },
     /// A number with a fraction, from `min` to `max`.
     Decimal {
         /// Smallest value.
@@ -78,6 +88,7 @@ impl Shape {
             (Shape::Whole { min, max, zero, .. }, Value::Whole(whole)) => {
                 (min..=max).contains(&whole) || (*whole == 0 && zero.is_some())
             }
+            (Shape::Memory { tiny, max, .. }, Value::Whole(whole)) => (tiny..=max).contains(&whole),
             (Shape::Decimal { min, max }, Value::Decimal(number)) => (min..=max).contains(&number),
             (Shape::Flag, Value::Flag(_)) => true,
             (Shape::Choice(words), Value::Word(word)) => words.contains(&word.as_str()),
@@ -105,6 +116,7 @@ impl Shape {
                 Value::Whole(0),
             ) => (*word).into(),
             (Shape::Whole { unit, .. }, Value::Whole(whole)) => show_whole(*unit, *whole),
+            (Shape::Memory { .. }, Value::Whole(whole)) => show_whole(Unit::Bytes, *whole),
             (_, Value::Whole(whole)) => whole.to_string(),
             (_, Value::Decimal(number)) => number.to_string(),
             (_, Value::Flag(flag)) => flag.to_string(),
@@ -121,6 +133,7 @@ impl Shape {
                 Unit::Seconds => "seconds",
                 Unit::Count => "",
             },
+            Shape::Memory { .. } => "bytes",
             _ => "",
         }
     }
@@ -144,6 +157,10 @@ impl Shape {
                 let or_zero = zero.map_or(String::new(), |word| format!(", or `{word}`"));
                 format!("{noun} from {min} to {max}{or_zero}")
             }
+            Shape::Memory { min, max, .. } => {
+                let [min, max] = [min, max].map(|bytes| show_whole(Unit::Bytes, *bytes));
+                format!("a size from {min} to {max}")
+            }
             Shape::Decimal { min, max } => format!("a number from {min} to {max}"),
             Shape::Flag => "`true` or `false`".into(),
             Shape::Choice(words) => format!("one of {}", quoted(words)),
@@ -161,6 +178,7 @@ impl Shape {
                 zero: Some(word), ..
             } if text.eq_ignore_ascii_case(word) => Some(Value::Whole(0)),
             Shape::Whole { unit, .. } => read_whole(*unit, text).map(Value::Whole),
+            Shape::Memory { .. } => read_whole(Unit::Bytes, text).map(Value::Whole),
             Shape::Decimal { .. } => text.parse().ok().map(Value::Decimal),
             Shape::Flag => match text.to_ascii_lowercase().as_str() {
                 "true" | "on" | "yes" | "1" => Some(Value::Flag(true)),

@@ -129,7 +129,9 @@ impl Subject {
     }
 
     fn opened(&self, path: &str) -> Result<Db> {
-        let mut builder = Db::builder(path);
+        let mut env = self.world.env();
+        env.pool = Arc::clone(&self.pool) as Arc<dyn Pool>;
+        let mut builder = Db::builder(path).env(env);
         for (name, text) in &self.settings.0 {
             builder = builder.set(name, text).unwrap();
         }
@@ -144,9 +146,7 @@ impl Subject {
         builder = builder
             .order(default.order())
             .merge_operator(default.merge_rule());
-        let mut env = self.world.env();
-        env.pool = Arc::clone(&self.pool) as Arc<dyn Pool>;
-        builder.env(env).open()
+        builder.open()
     }
 
     fn reopen(&mut self, by_letting_go: bool) {

@@ -52,6 +52,7 @@ fn both_ends_of_every_range_fit_their_field() {
             Shape::Whole { min, max, .. } => {
                 vec![min.to_string(), max.to_string()]
             }
+            Shape::Memory { min, tiny, max } => [tiny, min, max].map(|it| it.to_string()).into(),
             Shape::Decimal { min, max } => vec![min.to_string(), max.to_string()],
             Shape::Flag => vec!["true".into(), "false".into()],
             Shape::Choice(words) => words.iter().map(|word| (*word).into()).collect(),

@@ -112,6 +112,6 @@ fn values_put_in_by_code_are_checked_as_text_is() {
     };
     assert_eq!(
         check_db(&tiny).unwrap_err().message(),
-        "`memory_limit` cannot be `1000B`: give a size from 1MiB to 1024TiB, as in `1GiB`"
+        "`memory_limit` cannot be `1000B`: give a size from 32MiB to 1024TiB, as in `1GiB`"
     );
 }

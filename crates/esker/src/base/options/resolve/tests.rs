@@ -136,7 +136,7 @@ fn a_published_command_line_resolves() {
     assert_eq!(resolved.db.background_threads, 20);
     assert_eq!(resolved.keyspace.merge.unwrap().0.name(), "uint64add");
     let tiny = resolve(Profile::Balanced, &[("cache_size", "0")], 2).unwrap();
-    assert_eq!(tiny.db.memory_limit, 1 << 20);
+    assert_eq!(tiny.db.memory_limit, 32 << 20);
 }
 
 #[test]
