@@ -39,6 +39,7 @@ mod fixture_values;
 mod formats;
 mod fixture_searchable;
 mod limits;
+mod memory;
 mod meeting;
 mod space;
 mod large_values;
