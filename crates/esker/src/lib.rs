@@ -50,10 +50,11 @@ pub use db::backup::report::{
     MendedSegment, RepairReport,
 };
 pub use db::backup::verify::{Damage, VerifyProgress, VerifyReport};
+pub use db::cursor::DbCursor;
 pub use db::file_list::FileStats;
 pub use db::handle::Db;
 pub use db::inspect;
-pub use db::iterator::{DbCursor, Iter, Keys};
+pub use db::iterator::{Iter, Keys};
 pub use db::keyspace_handle::Keyspace;
 pub use db::open::Builder;
 pub use db::readable::Readable;

@@ -1,50 +1,21 @@
-//! One compaction: picked, run in parts, installed.
+//! Which compaction comes next, for the background and for who asks for one.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::stats::board::{Tick, nanoseconds};
-use crate::base::stats::ledger::Charge;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::range::KeyRange;
-use crate::db::compaction_memory::{self, Sharers};
+use crate::db::compaction_memory;
 use crate::db::core::Core;
 use crate::db::dead_space;
-use crate::db::flushing::output_settings;
-use crate::db::install::install;
-use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::running_compaction::{Running, book, is_pressed};
 use crate::db::space;
 use crate::db::work::WorkState;
-use crate::env::pool::Priority;
-use crate::flow::compact::job::{JobContext, MayGoOn, Part, PartResult, edit_of, run_part, split};
 use crate::flow::compact::leveled::Situation;
-use crate::flow::compact::packing::effort;
-use crate::flow::compact::plan::{Claim, Deed, Plan, Reason};
-use crate::flow::output::Phrasing;
+use crate::flow::compact::plan::Plan;
 use crate::flow::read::view::View;
-use crate::flow::survive::Tally;
 use crate::flow::vlog_gc::Holdings;
-
-/// A compaction under way.
-pub struct Running {
-    keyspace: Arc<KeyspaceParts>,
-    plan: Plan,
-    claim: Option<Claim>,
-    parts: Vec<Part>,
-    /// For the parts; until it is finished. It holds the inputs, which may be removed then.
-    context: Mutex<Option<Arc<JobContext>>>,
-    results: Mutex<Vec<Option<Result<PartResult>>>>,
-    left: AtomicUsize,
-    began: Duration,
-    /// Bytes of memory that each part takes.
-    part_bytes: u64,
-    /// For the buffers; until it is finished.
-    charge: Mutex<Option<Charge>>,
-    ended: Mutex<Option<Result<()>>>,
-}
 
 /// Picks the next compaction that is due, and books it. `None` when none is, or when every
 /// thread has one already.
@@ -110,12 +81,6 @@ fn pick_packing(
     let is_wanted = has_thread && situation.is_searchable_wanted && !is_pressed(parts);
     let plan = is_wanted.then(|| situation.pick_packing())?;
     plan.filter(|_| !parts.phrasebook.is_training())
-}
-
-// Level 0 calls for a merge, which may need files that are being packed anew.
-fn is_pressed(parts: &KeyspaceParts) -> bool {
-    let runs = parts.current.view().parts().levels.l0().len();
-    runs >= parts.options().compaction.l0_trigger
 }
 
 /// Picks and books the next rewrite that moves values of the keyspace out of mostly dead segments,
@@ -217,20 +182,6 @@ fn no_room(plan: &Plan, room_bytes: u64) -> Error {
     Error::new(ErrorKind::OutOfSpace, message)
 }
 
-/// Takes a compaction off the books. The files over which one failed are left out for now; says
-/// after how long they are to be tried again.
-pub fn end(core: &Core, running: &Running, result: &Result<()>) -> Option<Duration> {
-    let inputs: Vec<_> = running.plan.numbers().collect();
-    let mut state = core.work.state();
-    let own = running.claim.as_ref();
-    state.claims.retain(|claim| Some(claim) != own);
-    match running.plan.reason {
-        Reason::Crowd => state.is_gathering = false,
-        _ => state.compaction_count -= running.parts.len(),
-    }
-    state.note_compacted(&inputs, result, core.env.clock.monotonic())
-}
-
 /// A keyspace as the pickers of compactions see it.
 pub fn situation<'a>(
     core: &Core,
@@ -250,253 +201,5 @@ pub fn situation<'a>(
         oldest_snapshot: core.snapshots.seqnos().first().copied().unwrap_or(visible),
         now_unix_s: core.env.clock.unix_seconds(),
         is_searchable_wanted: parts.packing_dictionary().is_some(),
-    }
-}
-
-/// Puts a compaction on the books: its files are busy, and its memory is held, until it ends.
-pub fn book(
-    core: &Arc<Core>,
-    state: &mut WorkState,
-    parts: &Arc<KeyspaceParts>,
-    view: &Arc<View>,
-    plan: Plan,
-    threads: usize,
-) -> Running {
-    let options = parts.options();
-    let is_large = plan.size_bytes() >= 2 * options.sst.file_size_bytes;
-    let parts_max = if is_large && plan.reason != Reason::Packing {
-        options.compaction.subcompactions_max
-    } else {
-        1
-    };
-    let fitting = compaction_memory::parts_max(core, state);
-    let pieces = split(&plan, &options.order, parts_max.min(threads).min(fitting));
-    let claim = plan.claim(&options.order);
-    state.busy.extend(plan.numbers());
-    state.claims.extend(claim.clone());
-    match plan.reason {
-        Reason::Crowd => state.is_gathering = true,
-        _ => state.compaction_count += pieces.len(),
-    }
-    state.job_count += pieces.len();
-    let mut settings = output_settings(core, parts, plan.output);
-    settings.phrasing = phrasing(core, parts, &options, view, &plan);
-    if let Some(sink) = &mut settings.sink {
-        sink.victims = Arc::clone(&plan.victims);
-    }
-    let sharers = Sharers::new(pieces.len(), threads);
-    let (buffers, charge) = compaction_memory::take(core, state, sharers, &plan, &mut settings);
-    let context = JobContext {
-        settings,
-        merge: options.merge.clone(),
-        snapshots: core.snapshots.seqnos(),
-        view: Arc::new(view.of_files()),
-        obsolete: core.doomed.numbers(),
-        may_go_on: may_go_on(core, parts, &plan),
-        window_bytes: buffers.window_bytes,
-    };
-    Running {
-        keyspace: Arc::clone(parts),
-        results: Mutex::new(pieces.iter().map(|_| None).collect()),
-        left: AtomicUsize::new(pieces.len()),
-        began: core.env.clock.monotonic(),
-        part_bytes: buffers.part_bytes,
-        charge: Mutex::new(Some(charge)),
-        ended: Mutex::new(None),
-        plan,
-        claim,
-        parts: pieces,
-        context: Mutex::new(Some(Arc::new(context))),
-    }
-}
-
-// When a compaction is given up half done: what can wait gives way (`Busy`) to what cannot.
-fn may_go_on(core: &Core, parts: &Arc<KeyspaceParts>, plan: &Plan) -> MayGoOn {
-    let gate = Arc::clone(&core.gate);
-    let giving_way = (plan.reason == Reason::Packing).then(|| Arc::clone(parts));
-    Arc::new(move || {
-        gate.check_read()?;
-        match giving_way.as_deref().is_some_and(is_pressed) {
-            true => Err(gave_way()),
-            false => Ok(()),
-        }
-    })
-}
-
-fn gave_way() -> Error {
-    let message = "packing files anew gave way to a merge of level 0; it begins again by itself";
-    Error::new(ErrorKind::Busy, message)
-}
-
-fn phrasing(
-    core: &Core,
-    parts: &KeyspaceParts,
-    options: &KeyspaceOptions,
-    view: &View,
-    plan: &Plan,
-) -> Option<Phrasing> {
-    let dictionary = parts.packing_dictionary()?;
-    let effort = effort(plan, &view.parts().levels, &options.compaction)?;
-    let threads = core.env.pool.thread_count();
-    Some(Phrasing {
-        dictionary,
-        effort,
-        // Nobody waits for a packing: it leaves a thread to what somebody may wait for.
-        threads: match plan.reason {
-            Reason::Packing => threads.saturating_sub(1).max(1),
-            _ => threads,
-        },
-    })
-}
-
-impl Running {
-    /// How urgent it is.
-    pub fn priority(&self) -> Priority {
-        match self.plan.reason {
-            // It is there for the time that compactions take.
-            Reason::Crowd => Priority::High,
-            _ => Priority::Low,
-        }
-    }
-
-    /// Bytes of memory that each part takes.
-    pub fn part_bytes(&self) -> u64 {
-        self.part_bytes
-    }
-
-    /// In how many parts it runs.
-    pub fn part_count(&self) -> usize {
-        self.parts.len()
-    }
-
-    /// Runs one part.
-    pub fn run_part(&self, index: usize) -> Result<PartResult> {
-        match self.plan.deed {
-            Deed::Merge => run_part(&self.plan, &self.parts[index], &self.context()),
-            Deed::Move | Deed::Drop => Ok(PartResult::default()),
-        }
-    }
-
-    /// Takes what became of a part; says whether it was the last one to end, whose thread then
-    /// finishes.
-    pub fn set_part(&self, index: usize, result: Result<PartResult>) -> bool {
-        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        results[index] = Some(result);
-        // AcqRel: the last part sees what the others stored, and they theirs before counting.
-        self.left.fetch_sub(1, Ordering::AcqRel) == 1
-    }
-
-    fn context(&self) -> Arc<JobContext> {
-        let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(
-            context
-                .as_ref()
-                .expect("it is there until every part has ended"),
-        )
-    }
-
-    /// Tells how it ended, for whoever waits.
-    pub fn set_result(&self, result: Result<()>) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-    }
-
-    /// How it ended, once; `None` while it runs.
-    pub fn take_result(&self) -> Option<Result<()>> {
-        self.ended
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-    }
-
-    /// Installs the results of all parts.
-    pub fn finish(&self, core: &Core) -> Result<()> {
-        *self.charge.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        *self.context.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let results = {
-            let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *results)
-        };
-        let mut made = Vec::new();
-        let mut failed = None;
-        for result in results.into_iter().flatten() {
-            match result {
-                Ok(part) => made.push(part),
-                Err(error) => failed = Some(error),
-            }
-        }
-        let numbers: Vec<_> = made
-            .iter()
-            .flat_map(|part| part.files.iter().map(|file| file.number))
-            .collect();
-        if let Some(error) = failed {
-            janitor::remove_orphans(core, numbers);
-            return Err(error);
-        }
-        self.count(core, &made);
-        // Until the edit is installed nobody else keeps the new segments.
-        let sunk: Vec<_> = made.iter().map(|part| Arc::clone(&part.sunk)).collect();
-        for part in &sunk {
-            let stuck = part.tally.stuck.iter().copied();
-            core.work.state().stuck_values.extend(stuck);
-        }
-        let installed = install(core, edit_of(&self.plan, made), None);
-        match &installed {
-            Ok(true) => {}
-            Ok(false) => janitor::remove_orphans(core, numbers),
-            Err(error) if error.is_shortage() => {
-                janitor::remove_orphans(core, numbers);
-            }
-            // The edit may be on the disk or not: the next open finds out, and cleans up.
-            Err(_) => {}
-        }
-        drop(sunk);
-        installed.map(drop)
-    }
-
-    fn count(&self, core: &Core, made: &[PartResult]) {
-        let board = &core.board;
-        board.add(Tick::Compactions, 1);
-        if self.plan.deed != Deed::Merge {
-            board.add(Tick::TrivialMoves, 1);
-            return;
-        }
-        let read_bytes = self.plan.size_bytes();
-        let files = || made.iter().flat_map(|part| &part.files);
-        board.add(Tick::CompactionReadBytes, read_bytes);
-        board.add(
-            Tick::CompactionWrittenBytes,
-            files().map(|file| file.size_bytes).sum(),
-        );
-        board.add(Tick::FilesCreated, files().count() as u64);
-        board.add(
-            Tick::ValueLogMovedBytes,
-            made.iter().map(|part| part.sunk.tally.written_bytes).sum(),
-        );
-        board.add(
-            Tick::MergeFolds,
-            made.iter().map(|part| part.tally.folded_count).sum(),
-        );
-        board.add(
-            Tick::CompactionVerbatim,
-            made.iter().map(|part| part.tally.verbatim_count).sum(),
-        );
-        let entries = |count: fn(&Tally) -> u64| made.iter().map(|part| count(&part.tally)).sum();
-        let (read_count, kept_count): (u64, u64) = (
-            entries(|tally| tally.read_count),
-            entries(|tally| tally.kept_count),
-        );
-        board.add(
-            Tick::CompactionDropped,
-            read_count.saturating_sub(kept_count),
-        );
-        let took = core.env.clock.monotonic() - self.began;
-        board.add(Tick::CompactionNanos, nanoseconds(took));
-        if !matches!(self.plan.reason, Reason::Packing | Reason::Crowd) {
-            // Nobody waits for the former, and the latter pay no debt.
-            core.work.note_digested(read_bytes, took);
-        }
-        for packed in made.iter().filter_map(|part| part.packed) {
-            self.keyspace.phrasebook.note(packed);
-        }
     }
 }

@@ -5,7 +5,8 @@ use std::ops::RangeBounds;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
-use crate::db::iterator::{DbCursor, Iter};
+use crate::db::cursor::DbCursor;
+use crate::db::iterator::Iter;
 use crate::db::reading::Moment;
 use crate::flow::read::get::Valued;
 
@@ -290,7 +291,7 @@ macro_rules! inherent_reads {
             pub fn cursor_in<K: AsRef<[u8]>>(
                 &self,
                 bounds: impl std::ops::RangeBounds<K>,
-            ) -> $crate::base::types::error::Result<$crate::db::iterator::DbCursor> {
+            ) -> $crate::base::types::error::Result<$crate::db::cursor::DbCursor> {
                 $crate::db::readable::AtMoment::moment(self)
                     .cursor($crate::base::types::range::KeyRange::new(bounds))
             }
@@ -311,7 +312,7 @@ macro_rules! inherent_reads {
             /// ```
             pub fn cursor(
                 &self,
-            ) -> $crate::base::types::error::Result<$crate::db::iterator::DbCursor> {
+            ) -> $crate::base::types::error::Result<$crate::db::cursor::DbCursor> {
                 $crate::db::readable::AtMoment::moment(self)
                     .cursor($crate::base::types::range::KeyRange::ALL)
             }

@@ -12,7 +12,7 @@ use crate::base::stats::board::Tick;
 use crate::base::types::error::{Error, ErrorKind};
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::user_code;
-use crate::db::compaction::{self, Running};
+use crate::db::compaction;
 use crate::db::core::Core;
 use crate::db::flushing;
 use crate::db::gathering;
@@ -20,6 +20,7 @@ use crate::db::janitor;
 use crate::db::job::{Booking, Job, run_guarded, spawn};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
+use crate::db::running_compaction::{self, Running};
 use crate::db::space;
 use crate::db::training;
 use crate::db::value_flushing;
@@ -381,7 +382,7 @@ fn try_again_after(core: &Arc<Core>, delay: Duration) {
 fn end_compaction(core: &Arc<Core>, running: &Running) {
     let finish = || running.finish(core);
     let finished = run_guarded(core, COMPACTION, finish).and_then(|finished| finished);
-    if let Some(delay) = compaction::end(core, running, &finished) {
+    if let Some(delay) = running_compaction::end(core, running, &finished) {
         try_again_after(core, delay);
     }
     if let Err(error) = &finished {

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use esker::Db;
 use esker::env::bundle::Env;
 use esker::env::random::Random;
 

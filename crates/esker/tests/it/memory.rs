@@ -9,7 +9,7 @@ use std::process::Command;
 
 use esker::env::bundle::Env;
 use esker::env::random::Random;
-use esker::{Builder, Db, ErrorKind, Keyspace, Readable};
+use esker::{Builder, Db, ErrorKind, Keyspace};
 
 /// Names the directory to the child; without it, the child's test does nothing.
 const CHILD_DIR: &str = "ESKER_MEMORY_DIR";

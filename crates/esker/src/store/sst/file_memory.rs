@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::stats::ledger::{MemoryLedger, MemoryOwner};
-use crate::base::types::ids::DictionaryId;
+use esker_phrase::DictionaryId;
 
 /// The account of filters, indexes and the like of the open files of a directory. Any thread may
 /// call anything.

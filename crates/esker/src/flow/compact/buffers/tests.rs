@@ -32,6 +32,7 @@ fn settings() -> OutputSettings {
         sink: None,
         pace: Arc::default(),
         keyspace_name: Bytes::default(),
+        database_id: None,
         sources: Arc::default(),
     }
 }

@@ -1,0 +1,356 @@
+//! The public cursor.
+
+use std::sync::Arc;
+
+use crate::base::stats::board::Tick;
+use crate::base::stats::ledger::Charge;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::Result;
+use crate::base::types::ids::KeyspaceId;
+use crate::base::types::range::KeyRange;
+use crate::db::lease::Lease;
+use crate::db::regulate;
+use crate::db::toll::Passage;
+use crate::db::worker;
+use crate::flow::read::get::ReadAt;
+use crate::flow::read::scan::{Scan, scan};
+use crate::flow::read::sources::STOCK_BYTES_MAX;
+use crate::flow::read::view::View;
+
+/// What a cursor reads.
+#[derive(Clone)]
+pub struct Source {
+    /// Keeps the database open.
+    pub lease: Lease,
+    /// The keyspace that is read.
+    pub keyspace: KeyspaceId,
+    /// The memtables and files.
+    pub view: Arc<View>,
+    /// The moment, and how to read.
+    pub at: ReadAt,
+    /// The keys.
+    pub range: KeyRange,
+    /// How it goes past level 0; `None` where that is empty.
+    pub passage: Option<Passage>,
+}
+
+/// Ordered movement over the entries of a keyspace as they were when the cursor was made.
+///
+/// Keeps the database open, and the files it reads on the disk. Every movement says whether the
+/// cursor stands on an entry now; key and value are there only then.
+pub struct DbCursor {
+    // `None` only while being dropped.
+    scan: Option<Scan>,
+    lease: Lease,
+    keyspace: KeyspaceId,
+    passage: Option<Passage>,
+    seeks: u64,
+    steps: u64,
+    /// How many sources read ahead, and how far each may.
+    ahead_count: usize,
+    ahead_bytes_max: usize,
+    // Of what it reads ahead, from the step on that makes it a scan.
+    charge: Option<Charge>,
+}
+
+/// Steps that are counted together; the rest when the cursor goes. One by one it would be as much
+/// as a step costs. From so many on a cursor is charged with what it decodes and reads ahead.
+const STEPS_PER_COUNT: u64 = 64;
+
+/// Most that each source reads ahead before the cursor is charged with it: one window.
+const AHEAD_BYTES_FIRST: usize = 64 << 10;
+
+/// Cursors that are not charged yet, and may have that at the same time, each some of the share.
+const AHEAD_CURSORS: u64 = 16;
+
+/// Bytes of a source that neither reads ahead nor has a stock: two blocks, and itself.
+const SOURCE_BYTES: usize = 10 << 10;
+
+/// Least bytes that are read ahead: for less, a block is better read by itself, and the cache has
+/// it then.
+const AHEAD_BYTES_MIN: usize = 8 << 10;
+
+/// Entries that one cursor passed over from which on that is worth a flush: two milliseconds.
+const PASSED_MIN: u64 = 1 << 14;
+
+impl DbCursor {
+    /// A cursor that stands nowhere yet.
+    pub fn open(source: Source) -> Result<DbCursor> {
+        let mut at = source.at;
+        let ahead_bytes_max = at.options.readahead_bytes_max;
+        let share = source.lease.core().ledger.iterators_share() / AHEAD_CURSORS;
+        let sources = source.view.runs().len().max(1) as u64;
+        let first = usize::try_from(share / sources).unwrap_or(usize::MAX);
+        at.options.readahead_bytes_max = ahead_bytes_max.min(first.min(AHEAD_BYTES_FIRST));
+        let mut scan = scan(&source.view, source.range, &at)?;
+        let sources = scan.sources_mut().iter();
+        Ok(DbCursor {
+            ahead_count: sources.filter(|it| it.reads_ahead()).count(),
+            ahead_bytes_max,
+            scan: Some(scan),
+            lease: source.lease,
+            keyspace: source.keyspace,
+            passage: source.passage,
+            seeks: 0,
+            steps: 0,
+            charge: None,
+        })
+    }
+
+    /// Moves to the first entry.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert!(cursor.seek_to_first()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn seek_to_first(&mut self) -> Result<bool> {
+        self.seeking()?.seek_to_first()
+    }
+
+    /// Moves to the last entry.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.put("b", "2")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert!(cursor.seek_to_last()?);
+    /// assert_eq!(cursor.key(), Some(&b"b"[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn seek_to_last(&mut self) -> Result<bool> {
+        self.seeking()?.seek_to_last()
+    }
+
+    /// Moves to the first entry with a key not before `key`.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("b", "2")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert!(cursor.seek("a")? && cursor.key() == Some(b"b"));
+    /// assert!(!cursor.seek("c")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn seek(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.seeking()?.seek(key.as_ref())
+    }
+
+    /// Moves to the last entry with a key not after `key`.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("b", "2")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert!(cursor.seek_for_prev("c")? && cursor.key() == Some(b"b"));
+    /// assert!(!cursor.seek_for_prev("a")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn seek_for_prev(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.seeking()?.seek_for_prev(key.as_ref())
+    }
+
+    /// Moves to the next entry; from nowhere it stays nowhere.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.put("b", "2")?;
+    /// let mut cursor = db.cursor()?;
+    /// let mut is_on = cursor.seek_to_first()?;
+    /// let mut count = 0;
+    /// while is_on {
+    ///     count += 1;
+    ///     is_on = cursor.next()?;
+    /// }
+    /// assert_eq!(count, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "the word of the field, and fallible"
+    )]
+    #[inline]
+    pub fn next(&mut self) -> Result<bool> {
+        self.stepping()?.next()
+    }
+
+    /// Moves to the previous entry; from nowhere it stays nowhere.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// db.put("b", "2")?;
+    /// let mut cursor = db.cursor()?;
+    /// cursor.seek("b")?;
+    /// assert!(cursor.prev()? && cursor.key() == Some(b"a"));
+    /// assert!(cursor.next()? && cursor.key() == Some(b"b"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline]
+    pub fn prev(&mut self) -> Result<bool> {
+        self.stepping()?.prev()
+    }
+
+    /// Whether the cursor stands on an entry.
+    #[inline]
+    pub fn is_valid(&self) -> bool {
+        self.scan().is_valid()
+    }
+
+    /// The key, if the cursor stands on an entry.
+    #[inline]
+    pub fn key(&self) -> Option<&[u8]> {
+        self.is_valid().then(|| self.scan().key())
+    }
+
+    /// The value, if the cursor stands on an entry. One that lies apart is read when this is
+    /// called first, so that a walk over keys reads none.
+    ///
+    /// Errors: those of reading it; the cursor stands where it stood, and may go on.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("a", "1")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert_eq!(cursor.value()?, None);
+    /// cursor.seek("a")?;
+    /// assert_eq!(cursor.value()?, Some(&b"1"[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline]
+    pub fn value(&self) -> Result<Option<&[u8]>> {
+        match self.is_valid() {
+            true => self.scan().value().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The value as a handle that may be kept; otherwise as [`DbCursor::value`].
+    pub fn value_bytes(&self) -> Result<Option<Bytes>> {
+        match self.is_valid() {
+            true => self.scan().value_bytes().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The unix second from which the entry is gone, if the cursor stands on one that ends; a
+    /// value of merge operands stays.
+    pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
+        match self.is_valid() {
+            true => self.scan().expiry_unix_s(),
+            false => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn scan(&self) -> &Scan {
+        self.scan.as_ref().expect("there until dropped")
+    }
+
+    fn seeking(&mut self) -> Result<&mut Scan> {
+        let core = self.lease.core();
+        core.gate.check_read()?;
+        core.board.add(Tick::Seeks, 1);
+        self.seeks += 1;
+        Ok(self.scan.as_mut().expect("there until dropped"))
+    }
+
+    #[inline]
+    fn stepping(&mut self) -> Result<&mut Scan> {
+        self.lease.core().gate.check_step()?;
+        self.steps += 1;
+        if self.steps.is_multiple_of(STEPS_PER_COUNT) {
+            self.count_steps();
+        }
+        Ok(self.scan.as_mut().expect("there until dropped"))
+    }
+
+    #[cold]
+    fn count_steps(&mut self) {
+        let core = self.lease.core();
+        core.board.add(Tick::Steps, STEPS_PER_COUNT);
+        // From here on it is a scan: what a seek and a few entries need, a block or two of each
+        // file, is small.
+        if self.charge.is_none() {
+            self.begin_ahead();
+        }
+    }
+
+    // Is charged with what it decodes and reads ahead, as far as there is memory for it.
+    fn begin_ahead(&mut self) {
+        let core = self.lease.core();
+        let least = self.ahead_count * SOURCE_BYTES;
+        let most = least + self.ahead_count * (STOCK_BYTES_MAX + self.ahead_bytes_max);
+        let mut charge = core.ledger.hold_ahead(least as u64, most as u64);
+        let ahead = usize::try_from(charge.bytes()).unwrap_or(usize::MAX) - least;
+        let each = (ahead / self.ahead_count.max(1)).saturating_sub(STOCK_BYTES_MAX);
+        let each = match each < AHEAD_BYTES_MIN.min(self.ahead_bytes_max) {
+            true => 0,
+            false => each,
+        };
+        if each == 0 {
+            charge.resize(least as u64);
+        }
+        self.charge = Some(charge);
+        let scan = self.scan.as_mut().expect("there until dropped");
+        for source in scan.sources_mut() {
+            source.set_readahead(each);
+        }
+        regulate::set_cache(core);
+    }
+}
+
+impl Drop for DbCursor {
+    fn drop(&mut self) {
+        if self.lease.core().gate.check_process().is_err() {
+            // What the scan holds is shared under locks that may be held in a forked child.
+            std::mem::forget((self.scan.take(), self.charge.take()));
+            return;
+        }
+        let passed = self.scan().passed_count();
+        self.scan = None;
+        let core = self.lease.core();
+        if passed > 0 {
+            core.board.add(Tick::Passed, passed);
+        }
+        if passed >= PASSED_MIN && passed > self.steps {
+            worker::clear_way(core, self.keyspace);
+        }
+        core.board.add(Tick::Steps, self.steps % STEPS_PER_COUNT);
+        if self.charge.take().is_some() {
+            regulate::set_cache(core);
+        }
+        regulate::let_go(core);
+        let passage = self.passage.as_ref();
+        if passage.is_some_and(|passage| passage.pay(self.seeks, self.steps)) {
+            // Perhaps they have paid for a merge.
+            worker::wake(core);
+        }
+        worker::tidy(core);
+    }
+}
