@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint doc audit fuzz soak bench micro counts compare reviews
+.PHONY: help run libs install uninstall test lint docs audit fuzz soak bench micro counts compare reviews
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -53,9 +53,9 @@ lint: ## check format, clippy, the rules of STYLE.md, and that fuzz targets and 
 	CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a cargo check --manifest-path fuzz/Cargo.toml --target-dir target --locked
 	cargo xtask tidy
 
-doc: ## build the documentation of the crates
+docs: ## build the guide as a site, and the documentation of the crates
 	@scripts/setup.sh
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	@scripts/docs.sh
 
 audit: ## check licences, duplicates, sources and known holes of what comes from outside; needs the network
 	@scripts/setup.sh

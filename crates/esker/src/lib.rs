@@ -1,23 +1,52 @@
-//! Esker: an embedded, ordered key-value engine in the shape of a log-structured merge tree.
+//! An ordered key-value engine that lives inside your program: a log-structured merge tree.
+//!
+//! You open a directory and have sorted maps from bytes to bytes that survive crashes. Writes are
+//! put, delete, delete of a range, and merge (a counter at the price of a put), alone or in batches
+//! that happen as a whole; reads are get, ranges from both ends, cursors, and snapshots that stay
+//! still while others write. Values may expire. Large ones lie apart by themselves, and text can be
+//! compressed record by record.
 //!
 //! ```
-//! use esker::{Db, Readable};
+//! use std::time::Duration;
+//! use esker::{Db, Durability, KeyspaceOptions, WriteOptions, merge};
 //!
 //! # fn main() -> esker::Result<()> {
 //! # let dir = tempfile::tempdir().expect("a temporary directory");
-//! # let path = dir.path().join("db");
+//! # let path = dir.path().join("harbour");
 //! let db = Db::open(&path)?;
-//! db.put("b", "2")?;
-//! db.put("a", "1")?;
-//! let keys: Vec<_> = db.iter()?.map(|entry| entry.map(|(key, _)| key)).collect::<Result<_, _>>()?;
-//! assert_eq!(keys, ["a", "b"]);
-//! # Ok(())
+//! db.put("ship:anna", "in port")?;
+//! db.put_with_ttl("pilot:anna", "on board", Duration::from_secs(3600))?;
+//!
+//! // A keyspace is a map of its own, with settings of its own.
+//! let counted = KeyspaceOptions::default().merge_operator(merge::uint64_add());
+//! let visits = db.keyspace_with("visits", counted)?;
+//!
+//! // A batch happens as a whole, over all its keyspaces; this one survives a power cut.
+//! let synced = WriteOptions { durability: Some(Durability::Sync), ..WriteOptions::default() };
+//! db.batch()
+//!     .put(&db, "ship:anna", "at sea")
+//!     .merge(&visits, "anna", 1_u64.to_le_bytes())
+//!     .commit_with(synced)?;
+//!
+//! for entry in db.prefix("ship:")? {
+//!     let (ship, place) = entry?;
+//!     assert_eq!((&ship[..], &place[..]), (&b"ship:anna"[..], &b"at sea"[..]));
+//! }
+//! db.close()
 //! # }
 //! ```
 //!
-//! A [`Db`] is a directory of [`Keyspace`]s, and acts as the keyspace `default` itself. Reads are
-//! in the trait [`Readable`], which snapshots share. Every failure is an [`Error`] with a kind to
-//! decide by and a message that says what to do.
+//! # Where to go on
+//!
+//! - [`Db`] is the database, and acts as the keyspace `default`; [`Keyspace`] has the reads and
+//!   writes, [`WriteBatch`] and [`Snapshot`] what goes over several of them.
+//! - [`Db::builder`] for settings: memory, durability, compression, time to live, merge operators.
+//! - [`Durability`] says what a write survives; [`Error`] has a kind to decide by and a message that
+//!   says what to do.
+//! - [`Stats`] tells what the database does; [`Db::checkpoint`], [`Db::verify`] and [`repair`] keep it
+//!   whole.
+//! - The guide (`docs/guide` in the repository) has modelling keys, operations, tuning, and moving
+//!   from other engines; six example programs lie in `examples`.
 //!
 //! The five floors, from the ground up; a file imports only from what is declared above it.
 
