@@ -196,6 +196,7 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
         keyspace_name: Bytes::copy_of(parts.name.as_bytes()),
         database_id: Some(core.values.database_id()),
         sources: Arc::default(),
+        snapshots: Arc::default(),
     }
 }
 

@@ -61,6 +61,10 @@ pub fn flush(
         ceiling: &mut |_: &[u8]| SeqNo::ZERO,
         verbatim: Verbatim::default(),
     };
+    let settings = OutputSettings {
+        snapshots: stripes.snapshots().into(),
+        ..settings
+    };
     let mut output = Output::new(settings, surviving_range_deletes(&shadow, &stripes, false));
     let mut survivors = Survivors::new(merged, None, rules)?;
     while let Some((internal_key, value)) = survivors.advance()? {

@@ -15,6 +15,7 @@ use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
+use crate::base::types::seqno::SeqNo;
 use crate::env::bundle::Env;
 use crate::flow::borders::Borders;
 use crate::flow::crew::{self, Crew, CrewSettings};
@@ -75,6 +76,8 @@ pub struct OutputSettings {
     pub database_id: Option<[u8; 16]>,
     /// The files, ascending, whose place they take; none where they are made of something else.
     pub sources: Arc<[FileNumber]>,
+    /// The live snapshots, ascending, for whose sake older entries are among what is written.
+    pub snapshots: Arc<[SeqNo]>,
 }
 
 /// How values become phrases.
@@ -358,13 +361,14 @@ impl Output {
                 keyspace: settings.keyspace,
                 created_unix_s: settings.env.clock.unix_seconds(),
             };
-            let builder = match &settings.phrasing {
+            let mut builder = match &settings.phrasing {
                 None => AnyBuilder::block_based(file, build),
                 Some(phrasing) => {
                     let encoder = encoder(&mut self.encoder, phrasing).clone();
                     AnyBuilder::searchable(file, build, Some(encoder))?
                 }
             };
+            builder.set_snapshots(Arc::clone(&settings.snapshots));
             self.builder = Some((number, builder));
         }
         Ok(&mut self.builder.as_mut().expect("made just now").1)

@@ -6,6 +6,7 @@
 
 mod bytes;
 mod values;
+pub mod passing;
 mod log;
 pub mod manifest;
 pub mod sorted;
@@ -241,6 +242,8 @@ fn check_file(said: &FileRow, file: &SortedFile, id: u64, keyspace: &KeyspaceSta
     let newest = file.props.contains_key(&13).then(|| file.number(13));
     assert_eq!(said.newest_expiry.map(u64::from), newest);
     assert_eq!(said.flags & 8 != 0, file.version == 3);
+    let passing = file.passing();
+    assert!(said.passing == passing || said.flags & 32 == 0);
     let shares = file.props.get(&20);
     let shares = shares.map(|bytes| values::shares(&mut bytes::Front(bytes)));
     assert_eq!(said.shares, shares.unwrap_or_default());

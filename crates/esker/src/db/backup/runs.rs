@@ -80,6 +80,7 @@ fn settings_of(
         keyspace_name: Bytes::copy_of(name.as_bytes()),
         database_id: None,
         sources: Arc::default(),
+        snapshots: Arc::default(),
     }
 }
 

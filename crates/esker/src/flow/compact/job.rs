@@ -168,6 +168,7 @@ fn settings_of(plan: &Plan, context: &JobContext) -> OutputSettings {
     let sources: BTreeSet<_> = inputs.chain(context.obsolete.iter().copied()).collect();
     OutputSettings {
         sources: sources.into_iter().collect(),
+        snapshots: context.snapshots.as_slice().into(),
         ..context.settings.clone()
     }
 }

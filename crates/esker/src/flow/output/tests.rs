@@ -47,6 +47,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
         keyspace_name: Bytes::default(),
         database_id: None,
         sources: Arc::default(),
+        snapshots: Arc::default(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Every kind of builder of sorted files behind one enum.
 
+use std::sync::Arc;
+
 use esker_phrase::Encoder;
 
 use crate::base::codec::compress::Compression;
@@ -7,6 +9,7 @@ use crate::base::options::sst::SstOptions;
 use crate::base::types::cursor::Phrased;
 use crate::base::types::error::Result;
 use crate::base::types::range_delete::RangeDelete;
+use crate::base::types::seqno::SeqNo;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block_based::builder::BlockBasedBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
@@ -103,6 +106,15 @@ impl AnyBuilder {
         match self {
             AnyBuilder::BlockBased(builder) => builder.add_range_delete(range),
             AnyBuilder::Searchable(builder) => builder.add_range_delete(range),
+        }
+    }
+
+    /// Says which snapshots are live, ascending; before anything is added. What the file says of
+    /// what they hold follows from it.
+    pub fn set_snapshots(&mut self, snapshots: Arc<[SeqNo]>) {
+        match self {
+            AnyBuilder::BlockBased(builder) => builder.set_snapshots(snapshots),
+            AnyBuilder::Searchable(builder) => builder.set_snapshots(snapshots),
         }
     }
 

@@ -7,6 +7,7 @@
 pub mod memory_file;
 pub mod format;
 pub mod origin;
+pub mod passing;
 pub mod props;
 pub mod contract;
 pub mod tally;

@@ -31,6 +31,7 @@
 //! | 21 | name | name of the keyspace; only where somebody told it |
 //! | 22 | lineage | the files it was made of, as in `store/sst/origin`; only if there were any |
 //! | 23 | 16 bytes | id of the database that made it; only where somebody told it |
+//! | 24 | passing | what passes by itself, as in `store/sst/passing`; unknown where it is missing |
 //!
 //! Valid if and only if the tags ascend, no required tag (1 to 19, but not 13) is missing, and
 //! every value of a known tag is whole and within its bits. Unknown tags are passed over, so that
@@ -45,6 +46,7 @@ use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::TRAILER_BYTES;
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::origin::{Lineage, Origin};
+use crate::store::sst::passing::Passing;
 use crate::store::vlog::shares::ValueShares;
 
 /// What a finished file says about itself.
@@ -92,6 +94,8 @@ pub struct Props {
     pub values: ValueShares,
     /// Where it comes from.
     pub origin: Origin,
+    /// What of it passes by itself; `None` where nobody counted.
+    pub passing: Option<Passing>,
 }
 
 // Numbers of the tags; part of the format, never used again for something else.
@@ -118,6 +122,7 @@ const VALUES: u64 = 20;
 const KEYSPACE_NAME: u64 = 21;
 const LINEAGE: u64 = 22;
 const DATABASE_ID: u64 = 23;
+const PASSING: u64 = 24;
 
 impl Props {
     /// The plain bytes of the props block.
@@ -159,6 +164,11 @@ impl Props {
         }
         if let Some(id) = &self.origin.database_id {
             put_text(&mut out, DATABASE_ID, id);
+        }
+        if let Some(passing) = &self.passing {
+            let mut bytes = Vec::new();
+            passing.put(&mut bytes);
+            put_text(&mut out, PASSING, &bytes);
         }
         out
     }
@@ -202,6 +212,7 @@ impl Props {
             created_unix_s: pairs.number(CREATED_UNIX_S)?,
             values: pairs.values()?,
             origin: pairs.origin()?,
+            passing: pairs.passing()?,
         })
     }
 }
@@ -286,6 +297,18 @@ impl<'a> Pairs<'a> {
             lineage,
             database_id: id.map_err(|_| bad("the id of its database is not 16 bytes long"))?,
         })
+    }
+
+    fn passing(&self) -> Result<Option<Passing>> {
+        let Some(bytes) = self.find(PASSING) else {
+            return Ok(None);
+        };
+        let mut reader = ByteReader::new(bytes);
+        let passing = Passing::take(&mut reader).filter(|_| reader.is_empty());
+        match passing {
+            Some(passing) => Ok(Some(passing)),
+            None => Err(bad("what it says of what passes is damaged")),
+        }
     }
 
     fn seqno(&self, tag: u64) -> Result<SeqNo> {

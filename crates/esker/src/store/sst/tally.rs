@@ -1,17 +1,19 @@
 //! Counts what goes into a sorted file, for its properties.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::entry::{Entry, split_expiring};
 use crate::base::types::error::{Error, Result};
-use crate::base::types::key;
+use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::contract::BuildSettings;
 use crate::store::sst::origin::Origin;
+use crate::store::sst::passing::Passing;
 use crate::store::sst::props::Props;
 use crate::store::vlog::pointer::ValuePointer;
 use crate::store::vlog::shares::ValueShares;
@@ -22,6 +24,11 @@ pub struct Tally {
     /// The counts; what only the writer of the file knows is left as it was.
     pub props: Props,
     every_entry_expires: bool,
+    passing: Passing,
+    /// The live snapshots, ascending.
+    snapshots: Arc<[SeqNo]>,
+    /// The entry counted last.
+    last: Option<Trailer>,
 }
 
 impl Tally {
@@ -30,7 +37,17 @@ impl Tally {
         Tally {
             props: empty_props(settings),
             every_entry_expires: true,
+            passing: Passing::default(),
+            snapshots: Arc::default(),
+            last: None,
         }
+    }
+
+    /// Says which snapshots are live, ascending; before anything is counted.
+    pub fn set_snapshots(&mut self, snapshots: Arc<[SeqNo]>) {
+        assert!(self.is_empty());
+        assert!(snapshots.is_sorted());
+        self.snapshots = snapshots;
     }
 
     /// Counts a point entry; `is_new_key` when its key is another than that of the entry before.
@@ -39,11 +56,13 @@ impl Tally {
     /// that is none.
     pub fn count(&mut self, entry: &Entry<'_>, is_new_key: bool) -> Result<()> {
         self.count_key(entry.key, is_new_key);
+        let mut bytes = point_bytes(entry.key, entry.value.len());
         let props = &mut self.props;
         props.raw_value_bytes += entry.value.len() as u64;
         if let Some(pointer) = ValuePointer::of(entry)? {
-            let bytes = pointer.record_bytes(entry.key.len());
-            props.values.add(pointer.segment, bytes);
+            let record_bytes = pointer.record_bytes(entry.key.len());
+            props.values.add(pointer.segment, record_bytes);
+            bytes += record_bytes;
         }
         match entry.kind() {
             Kind::Delete => props.delete_count += 1,
@@ -51,7 +70,9 @@ impl Tally {
             _ => {}
         }
         self.count_seqno(entry.seqno());
-        self.count_expiry(entry)
+        let trailer = Trailer::new(entry.seqno(), entry.kind());
+        self.count_held(trailer, bytes, is_new_key);
+        self.count_expiry(entry, bytes)
     }
 
     /// Counts a put of a value that stays packed, and has so many bytes unpacked.
@@ -60,6 +81,7 @@ impl Tally {
         self.count_key(user_key, is_new_key);
         self.props.raw_value_bytes += value_len as u64;
         self.count_seqno(trailer.seqno());
+        self.count_held(trailer, point_bytes(user_key, value_len), is_new_key);
         self.every_entry_expires = false;
     }
 
@@ -74,6 +96,10 @@ impl Tally {
     pub fn count_range(&mut self, range: &RangeDelete) {
         self.count_seqno(range.seqno);
         self.props.range_delete_count += 1;
+        if let Some(holder) = self.newest_before(range.seqno) {
+            let bytes = range.start.len() + range.end.len() + key::TRAILER_BYTES;
+            self.passing.hold(holder, bytes as u64, true);
+        }
     }
 
     /// Whether there is neither an entry nor a range delete.
@@ -86,9 +112,41 @@ impl Tally {
         if !self.every_entry_expires || self.props.range_delete_count > 0 {
             self.props.newest_expiry_s = None;
         }
+        self.props.passing = Some(std::mem::take(&mut self.passing));
     }
 
-    fn count_expiry(&mut self, entry: &Entry<'_>) -> Result<()> {
+    #[inline]
+    fn count_held(&mut self, trailer: Trailer, bytes: u64, is_new_key: bool) {
+        let newer = self.last.replace(trailer).filter(|_| !is_new_key);
+        let is_delete = trailer.kind() == Kind::Delete;
+        if (newer.is_some() || is_delete)
+            && let Some(holder) = self.holder(newer, trailer)
+        {
+            self.passing.hold(holder, bytes, is_delete);
+        }
+    }
+
+    // The snapshot for whose sake an entry is there, below `newer` of its key.
+    #[cold]
+    fn holder(&self, newer: Option<Trailer>, trailer: Trailer) -> Option<SeqNo> {
+        let seen_by = newer.and_then(|newer| self.newest_before(newer.seqno()));
+        if let Some(holder) = seen_by.filter(|holder| *holder >= trailer.seqno()) {
+            return Some(holder);
+        }
+        if newer.is_some_and(|newer| newer.kind() != Kind::Merge) {
+            return Some(SeqNo::ZERO);
+        }
+        let is_delete = trailer.kind() == Kind::Delete;
+        is_delete.then(|| self.newest_before(trailer.seqno()))?
+    }
+
+    // The newest snapshot that is too old to see what was written at `seqno`.
+    fn newest_before(&self, seqno: SeqNo) -> Option<SeqNo> {
+        let count = self.snapshots.partition_point(|snapshot| *snapshot < seqno);
+        self.snapshots[..count].last().copied()
+    }
+
+    fn count_expiry(&mut self, entry: &Entry<'_>, bytes: u64) -> Result<()> {
         if !entry.kind().is_expiring() {
             self.every_entry_expires = false;
             return Ok(());
@@ -101,6 +159,7 @@ impl Tally {
         };
         let newest = self.props.newest_expiry_s.unwrap_or(0);
         self.props.newest_expiry_s = Some(newest.max(expiry));
+        self.passing.expire(expiry, bytes);
         Ok(())
     }
 
@@ -108,6 +167,11 @@ impl Tally {
         self.props.smallest_seqno = self.props.smallest_seqno.min(seqno);
         self.props.largest_seqno = self.props.largest_seqno.max(seqno);
     }
+}
+
+// Bytes of an entry, but for what it points to.
+fn point_bytes(user_key: &[u8], value_len: usize) -> u64 {
+    (user_key.len() + key::TRAILER_BYTES + value_len) as u64
 }
 
 /// Whether the user key of `next` is another than that of `last`, the entry before it.
@@ -150,5 +214,9 @@ fn empty_props(settings: &BuildSettings) -> Props {
         created_unix_s: settings.created_unix_s,
         values: ValueShares::default(),
         origin: Origin::default(),
+        passing: None,
     }
 }
+
+#[cfg(test)]
+mod tests;

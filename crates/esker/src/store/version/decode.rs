@@ -8,6 +8,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::limits::{KEY_BYTES_MAX, KEYSPACE_NAME_BYTES_MAX};
 use crate::base::types::seqno::SeqNo;
+use crate::store::sst::passing::Passing;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::file::FileRecord;
 use crate::store::version::format::*;
@@ -190,6 +191,10 @@ fn take_record(body: &mut ByteReader<'_>) -> Option<FileRecord> {
         raw_bytes: match flags & FLAG_RAW_BYTES {
             0 => 0,
             _ => body.varint().filter(|bytes| *bytes > 0)?,
+        },
+        passing: match flags & FLAG_PASSING {
+            0 => None,
+            _ => Some(Passing::take(body)?),
         },
     };
     is_flags_known.then_some(record)

@@ -129,6 +129,9 @@ fn put_record(out: &mut Vec<u8>, record: &FileRecord) {
     if record.raw_bytes > 0 {
         flags |= FLAG_RAW_BYTES;
     }
+    if record.passing.is_some() {
+        flags |= FLAG_PASSING;
+    }
     out.push(flags);
     put_prefixed(out, &record.smallest);
     put_prefixed(out, &record.largest);
@@ -145,6 +148,9 @@ fn put_record(out: &mut Vec<u8>, record: &FileRecord) {
     }
     if record.raw_bytes > 0 {
         put_varint(out, record.raw_bytes);
+    }
+    if let Some(passing) = &record.passing {
+        passing.put(out);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
+use crate::store::sst::passing::Passing;
 use crate::store::vlog::shares::ValueShares;
 
 /// What the tree knows of one sorted file without opening it.
@@ -45,6 +46,8 @@ pub struct FileRecord {
     pub is_searchable: bool,
     /// Bytes of its user keys and values before packing; 0 where nobody said.
     pub raw_bytes: u64,
+    /// What of it passes by itself; `None` where nobody said.
+    pub passing: Option<Passing>,
 }
 
 impl FileRecord {

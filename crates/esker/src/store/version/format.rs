@@ -39,11 +39,12 @@
 //!
 //! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1:
 //!   an expiry follows; bit 2: shares of the value log follow; bit 3: the file is searchable;
-//!   bit 4: raw bytes follow), smallest bytes, largest bytes, smallest seqno varint, largest
-//!   seqno varint, entries varint, deletes varint, range deletes varint, with bit 1 newest expiry
-//!   u32, with bit 2 the shares as in `store/vlog/shares`, at least one, with bit 4 the bytes of
-//!   user keys and values before packing, varint, at least 1. Keys and seqnos are those of range
-//!   deletes too: largest is exclusive where it is the end of one.
+//!   bit 4: raw bytes follow; bit 5: what passes follows), smallest bytes, largest bytes, smallest
+//!   seqno varint, largest seqno varint, entries varint, deletes varint, range deletes varint, with
+//!   bit 1 newest expiry u32, with bit 2 the shares as in `store/vlog/shares`, at least one, with
+//!   bit 4 the bytes of user keys and values before packing, varint, at least 1, with bit 5 what
+//!   passes by itself, as in `store/sst/passing`. Keys and seqnos are those of range deletes too:
+//!   largest is exclusive where it is the end of one.
 //! - merge: u8 0, or u8 1 and the operator's name as text.
 //! - settings: count varint, then name text and value text of each, names ascending.
 //! - first log: segments of the write-ahead log with smaller numbers count no more. Flushed: no
@@ -122,9 +123,15 @@ pub const FLAG_VALUES: u8 = 4;
 pub const FLAG_SEARCHABLE: u8 = 8;
 /// It is told how many bytes were packed.
 pub const FLAG_RAW_BYTES: u8 = 16;
+/// It is told what of the file passes by itself.
+pub const FLAG_PASSING: u8 = 32;
 /// Every flag.
-pub const FLAGS: u8 =
-    FLAG_LARGEST_EXCLUSIVE | FLAG_EXPIRES | FLAG_VALUES | FLAG_SEARCHABLE | FLAG_RAW_BYTES;
+pub const FLAGS: u8 = FLAG_LARGEST_EXCLUSIVE
+    | FLAG_EXPIRES
+    | FLAG_VALUES
+    | FLAG_SEARCHABLE
+    | FLAG_RAW_BYTES
+    | FLAG_PASSING;
 
 /// What a snapshot record says before its changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

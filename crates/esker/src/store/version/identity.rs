@@ -35,6 +35,9 @@ impl Known<'_> {
             // Written before records told it.
             found.raw_bytes = 0;
         }
+        if record.passing.is_none() {
+            found.passing = None;
+        }
         if keyspace == self.keyspace && found == *record {
             return Ok(());
         }
@@ -70,6 +73,7 @@ pub fn record_of(
         range_delete_count: props.range_delete_count,
         newest_expiry_s: props.newest_expiry_s,
         values: props.values,
+        passing: props.passing,
         is_searchable: finished.is_searchable,
     };
     let mut is_empty = !has_points;

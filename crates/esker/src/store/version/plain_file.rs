@@ -3,6 +3,7 @@
 use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::seqno::SeqNo;
+use crate::store::sst::passing::Passing;
 use crate::store::version::file::FileRecord;
 use crate::store::vlog::shares::ValueShares;
 
@@ -24,5 +25,6 @@ pub fn record(number: u64, smallest: &[u8], largest: &[u8]) -> FileRecord {
         values: ValueShares::default(),
         is_searchable: false,
         raw_bytes: 0,
+        passing: Some(Passing::default()),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bytes::{Front, crc32c};
 use super::log::records;
+use super::passing::Passing;
 use super::values::shares;
 
 /// What a manifest comes to.
@@ -46,6 +47,7 @@ pub struct FileRow {
     pub newest_expiry: Option<u32>,
     pub shares: BTreeMap<u64, u64>,
     pub raw_bytes: u64,
+    pub passing: Option<Passing>,
 }
 
 /// Name and number of the manifest that CURRENT names, and how far it was durable where that is
@@ -152,7 +154,7 @@ fn add_file(body: &mut Front<'_>) -> (u64, u64, FileRow) {
     let (keyspace, level, run) = (body.varint(), body.u8(), body.varint());
     assert!(level < 7 && (level == 0 || run == 0));
     let (number, size_bytes, flags) = (body.varint(), body.varint(), body.u8());
-    assert!(flags < 32);
+    assert!(flags < 64);
     let file = FileRow {
         level,
         size_bytes,
@@ -173,6 +175,7 @@ fn add_file(body: &mut Front<'_>) -> (u64, u64, FileRow) {
             0 => 0,
             _ => body.varint(),
         },
+        passing: (flags & 32 != 0).then(|| Passing::take(body)),
     };
     (keyspace, number, file)
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bytes::{Front, crc32c, masked, size};
+use super::passing::{self, Passing};
 use super::values::shares;
 use super::{Range, Row, block_based, searchable};
 
@@ -219,6 +220,14 @@ impl SortedFile {
         u64::try_from(self.rows.iter().map(bytes).sum::<usize>()).unwrap()
     }
 
+    /// What it says of what passes by itself, if it does.
+    pub fn passing(&self) -> Option<Passing> {
+        let mut front = Front(self.props.get(&23)?);
+        let passing = Passing::take(&mut front);
+        assert!(front.is_empty());
+        Some(passing)
+    }
+
     pub fn seqnos(&self) -> impl Iterator<Item = u64> {
         let rows = self.rows.iter().map(|row| row.seqno);
         rows.chain(self.ranges.iter().map(|range| range.seqno))
@@ -254,10 +263,7 @@ fn check_props(file: &SortedFile) {
     assert!(file.number(18) < 4);
     let mut pointed: BTreeMap<u64, u64> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.is_apart()) {
-        let mut pointer = Front(row.rest());
-        let segment = pointer.u64();
-        pointer.u32();
-        let record_bytes = 18 + count(row.key.len()) + u64::from(pointer.u32());
+        let (segment, record_bytes) = pointed_by(row);
         *pointed.entry(segment).or_default() += record_bytes;
     }
     let said = file.props.get(&20).map(|bytes| {
@@ -267,6 +273,18 @@ fn check_props(file: &SortedFile) {
         said
     });
     assert_eq!(said.unwrap_or_default(), pointed);
+    if let Some(said) = file.passing() {
+        passing::check(&said, file);
+    }
+}
+
+/// The segment that an entry points into, and the bytes of the record there.
+pub fn pointed_by(row: &Row) -> (u64, u64) {
+    let mut pointer = Front(row.rest());
+    let segment = pointer.u64();
+    pointer.u32();
+    let key_len = u64::try_from(row.key.len()).unwrap();
+    (segment, 18 + key_len + u64::from(pointer.u32()))
 }
 
 /// The lineage of a file that was made of others: where its keys begin and end, and its sources.

@@ -66,6 +66,7 @@ impl Tree {
             keyspace_name: Default::default(),
             database_id: None,
             sources: Default::default(),
+            snapshots: Default::default(),
             order: KeyOrder::Bytewise,
             sst: SstOptions::default(),
             compression: Compression::None,

@@ -205,5 +205,6 @@ fn file_record(words: &[&str]) -> Result<FileRecord, String> {
         values: esker::store::vlog::ValueShares::default(),
         is_searchable: false,
         raw_bytes: 0,
+        passing: None,
     })
 }

@@ -80,6 +80,7 @@ impl Tree {
             keyspace_name: Bytes::default(),
             database_id: None,
             sources: Arc::default(),
+            snapshots: Arc::default(),
         };
         let options = CompactionOptions {
             l0_trigger: usize::try_from(1 + random.below(3)).unwrap(),

@@ -1,6 +1,7 @@
 //! Writes a block-based sorted file.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::base::codec::checksum::hash64;
 use crate::base::types::bytes::Bytes;
@@ -8,6 +9,7 @@ use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
 use crate::base::types::range_delete::RangeDelete;
+use crate::base::types::seqno::SeqNo;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block::builder::BlockBuilder;
 use crate::store::sst::block::writer::{BlockWriter, PackSettings};
@@ -133,6 +135,11 @@ impl BlockBasedBuilder {
         self.tally.count_range(range);
         self.range_deletes.push(range.clone());
         Ok(())
+    }
+
+    /// Says which snapshots are live, ascending; before anything is added.
+    pub fn set_snapshots(&mut self, snapshots: Arc<[SeqNo]>) {
+        self.tally.set_snapshots(snapshots);
     }
 
     /// Says where the file comes from.

@@ -25,6 +25,7 @@ fn props() -> Props {
         compression: Compression::Zstd,
         values: ValueShares::default(),
         origin: Origin::default(),
+        passing: None,
         created_unix_s: 1_790_000_000,
     }
 }
@@ -46,6 +47,10 @@ fn props_come_back() {
         }),
         database_id: Some(*b"0123456789abcdef"),
     };
+    assert_eq!(Props::decode(&props.encode()).unwrap(), props);
+    let mut passing = Passing::default();
+    passing.hold(SeqNo::new(4), 20, false);
+    props.passing = Some(passing);
     let bytes = props.encode();
     assert_eq!(Props::decode(&bytes).unwrap(), props);
     assert!(Props::decode(&bytes[..bytes.len() - 1]).is_err());

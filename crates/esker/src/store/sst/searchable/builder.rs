@@ -1,6 +1,7 @@
 //! Writes a searchable sorted file, in one pass.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use esker_phrase::Encoder;
 
@@ -14,6 +15,7 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
 use crate::base::types::range_delete::RangeDelete;
+use crate::base::types::seqno::SeqNo;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block::writer::{BlockWriter, PackSettings};
 use crate::store::sst::contract::{BuildSettings, FinishedSst, PackTally};
@@ -225,6 +227,11 @@ impl SearchableBuilder {
         self.tally.count_range(range);
         self.range_deletes.push(range.clone());
         Ok(())
+    }
+
+    /// Says which snapshots are live, ascending; before anything is added.
+    pub fn set_snapshots(&mut self, snapshots: Arc<[SeqNo]>) {
+        self.tally.set_snapshots(snapshots);
     }
 
     /// Says where the file comes from.

@@ -171,6 +171,7 @@ impl<'a> Walk<'a> {
         found.index_bytes = said.index_bytes;
         found.order_name = said.order_name.clone();
         found.origin = said.origin.clone();
+        found.passing = said.passing.clone();
         if found != said {
             return Err(Error::corruption(format!(
                 "its properties say {said:?}, and it has {found:?}"

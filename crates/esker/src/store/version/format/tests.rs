@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::base::types::ids::{KeyspaceId, Level};
 use crate::base::types::seqno::SeqNo;
+use crate::store::sst::passing::Passing;
 use crate::store::version::decode::{decode_edit, decode_snapshot};
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::encode::{encode_edit, encode_snapshot};
@@ -28,6 +29,12 @@ fn record(expiry: Option<u32>) -> Arc<FileRecord> {
         delete_count: 7,
         range_delete_count: 1,
         newest_expiry_s: expiry,
+        passing: expiry.map(|expiry_s| {
+            let mut passing = Passing::default();
+            passing.hold(SeqNo::new(9), 1 << 40, true);
+            passing.expire(expiry_s, 77);
+            passing
+        }),
         ..plain_file::record(300, b"", &[0xff; 300])
     })
 }
