@@ -9,10 +9,10 @@ use crate::db::compaction_memory;
 use crate::db::core::Core;
 use crate::db::dead_space;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::running_compaction::{Running, book, is_pressed};
+use crate::db::occasion::{occasion, situation};
+use crate::db::running_compaction::{Running, book};
 use crate::db::space;
 use crate::db::work::WorkState;
-use crate::flow::compact::leveled::Situation;
 use crate::flow::compact::plan::Plan;
 use crate::flow::read::view::View;
 use crate::flow::vlog_gc::Holdings;
@@ -45,13 +45,8 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         }
         let view = parts.current.view();
         let situation = situation(core, &parts, &options, &view, &state);
-        let plan = situation.pick().or_else(|| situation.pick_hidden(&limits));
-        let is_paid = || parts.toll.is_due(&view.parts().levels);
-        let is_resting = state.rest.is_settling();
-        let is_hiding = || is_resting && dead_space::may_hide(&view.parts().levels, &limits);
-        let is_wanted = || is_paid() || is_hiding();
-        let plan = plan.or_else(|| is_wanted().then(|| situation.pick_for_readers())?);
-        let plan = plan.or_else(|| pick_packing(&situation, &parts, &state, free_threads));
+        let occasion = occasion(&situation, &parts, &state, limits, free_threads);
+        let plan = situation.pick_next(&occasion);
         let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) else {
             continue;
         };
@@ -67,20 +62,6 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
 /// opened for reading: its files are another's.
 pub fn may_begin(core: &Core, state: &WorkState) -> bool {
     core.gate.check_upkeep().is_ok() && state.manual_count == 0 && !state.is_short_of_space
-}
-
-/// The next files to be packed anew, where there is a thread to spare for it: they take long, and
-/// nobody waits for them.
-fn pick_packing(
-    situation: &Situation<'_>,
-    parts: &KeyspaceParts,
-    state: &WorkState,
-    free_threads: usize,
-) -> Option<Plan> {
-    let has_thread = free_threads > 1 || state.compaction_count == 0;
-    let is_wanted = has_thread && situation.is_searchable_wanted && !is_pressed(parts);
-    let plan = is_wanted.then(|| situation.pick_packing())?;
-    plan.filter(|_| !parts.phrasebook.is_training())
 }
 
 /// Picks and books the next rewrite that moves values of the keyspace out of mostly dead segments,
@@ -180,26 +161,4 @@ fn no_room(plan: &Plan, room_bytes: u64) -> Error {
          compact a smaller range of keys, which may need less"
     );
     Error::new(ErrorKind::OutOfSpace, message)
-}
-
-/// A keyspace as the pickers of compactions see it.
-pub fn situation<'a>(
-    core: &Core,
-    parts: &KeyspaceParts,
-    options: &'a KeyspaceOptions,
-    view: &'a View,
-    state: &'a WorkState,
-) -> Situation<'a> {
-    let visible = core.committer.visible();
-    Situation {
-        keyspace: parts.id,
-        levels: &view.parts().levels,
-        order: &options.order,
-        options: &options.compaction,
-        busy: &state.busy,
-        claims: &state.claims,
-        oldest_snapshot: core.snapshots.seqnos().first().copied().unwrap_or(visible),
-        now_unix_s: core.env.clock.unix_seconds(),
-        is_searchable_wanted: parts.packing_dictionary().is_some(),
-    }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::db::compaction::{may_begin, situation};
+use crate::db::compaction::may_begin;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::occasion::situation;
 use crate::db::running_compaction::{Running, book};
 use crate::db::space;
 use crate::flow::compact::gathering::is_crowd;

@@ -21,6 +21,7 @@ pub mod space;
 pub mod dead_space;
 pub mod regulate;
 pub mod flushing;
+pub mod occasion;
 pub mod compaction_memory;
 pub mod running_compaction;
 pub mod compaction;

@@ -14,6 +14,7 @@ use crate::db::flushing::output_settings;
 use crate::db::install::install;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::occasion::is_pressed;
 use crate::db::work::WorkState;
 use crate::env::pool::Priority;
 use crate::flow::compact::job::{JobContext, MayGoOn, Part, PartResult, edit_of, run_part, split};
@@ -135,12 +136,6 @@ fn phrasing(
             _ => threads,
         },
     })
-}
-
-/// Whether level 0 calls for a merge, which may need files that are being packed anew.
-pub fn is_pressed(parts: &KeyspaceParts) -> bool {
-    let runs = parts.current.view().parts().levels.l0().len();
-    runs >= parts.options().compaction.l0_trigger
 }
 
 /// Takes a compaction off the books. The files over which one failed are left out for now; says

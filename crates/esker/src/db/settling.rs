@@ -3,9 +3,10 @@
 //! Under load a segment's worth of dead values is always allowed, memtables and level 0 may hide
 //! some more, and all that is looked at only when something else is to be done. A while after the
 //! last write memtables are flushed where they and their log may hold more than the limit, level 0
-//! is merged where it may hide as much, and values are moved until `max_space_amp` holds as it is
-//! written. Then there is no job and no timer: a timer is there only from a write until it was
-//! settled.
+//! is merged where it may hide as much, files are rewritten that snapshots had made keep much, or
+//! of which much has expired, and values are moved until `max_space_amp` holds as it is written.
+//! Then there is no job and no timer: a timer is there only from a write, or from the end of a
+//! snapshot for which something was kept, until it was settled.
 //!
 //! Each of these begins with space that is worth a part of the whole database: so who writes in
 //! bursts, with a rest after each, pays no more for it than that part.
@@ -23,6 +24,7 @@ use crate::db::rest::Next;
 use crate::db::space;
 use crate::db::worker;
 use crate::env::pool::Priority;
+use crate::store::sst::passing::Passing;
 
 /// Without a write for so long, and without a job, a database is at rest: long enough that whoever
 /// writes in bursts is not met between two of them by merges, short enough for "within seconds".
@@ -48,7 +50,16 @@ pub fn watch(core: &Arc<Core>) {
 
 /// A database was opened: what an earlier process left is put right once it is at rest.
 pub fn opened(core: &Arc<Core>) {
-    if core.gate.check_upkeep().is_ok() && is_over(core, 0) {
+    if core.gate.check_upkeep().is_ok() && (is_over(core, 0) || has_passed(core)) {
+        watch(core);
+    }
+}
+
+/// A snapshot that read at `seqno` was released: what was kept for it alone is given back once the
+/// database is at rest.
+pub fn released(core: &Arc<Core>, seqno: SeqNo) {
+    let is_held = |passing: &Passing| passing.held().any(|(holder, _)| holder == seqno);
+    if core.gate.check_upkeep().is_ok() && has_file(core, is_held) {
         watch(core);
     }
 }
@@ -142,6 +153,25 @@ fn begin(core: &Arc<Core>, is_over: bool) {
         core.values.seal_live();
     }
     worker::memtable_sealed(core);
+}
+
+// Whether a sorted file has something in it that only snapshots held that are gone, or that has
+// expired.
+fn has_passed(core: &Core) -> bool {
+    let snapshots = core.snapshots.seqnos();
+    let now_unix_s = core.env.clock.unix_seconds();
+    has_file(core, |passing| {
+        passing.released_bytes(&snapshots) + passing.expired_bytes(now_unix_s) > 0
+    })
+}
+
+fn has_file(core: &Core, is_meant: impl Fn(&Passing) -> bool) -> bool {
+    let version = core.history.peek();
+    let mut files = version
+        .keyspaces
+        .values()
+        .flat_map(|state| state.levels.files());
+    files.any(|(_, file)| file.passing.as_ref().is_some_and(&is_meant))
 }
 
 /// Whether the value log, and so much of the log, take more than the limit leaves beside what

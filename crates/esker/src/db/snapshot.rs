@@ -9,6 +9,7 @@ use crate::db::keyspace_handle::Keyspace;
 use crate::db::lease::Lease;
 use crate::db::readable::{AtMoment, inherent_reads};
 use crate::db::reading::Moment;
+use crate::db::settling;
 use crate::db::snapshots::Ticket;
 use crate::db::worker;
 
@@ -112,6 +113,7 @@ impl Drop for Held {
         core.snapshots.release(self.ticket);
         // Deletes that were kept for this snapshot alone may be worth a compaction now.
         worker::wake(core);
+        settling::released(core, self.ticket.seqno);
     }
 }
 

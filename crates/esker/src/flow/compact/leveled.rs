@@ -28,6 +28,8 @@ pub struct Situation<'a> {
     pub busy: &'a HashSet<FileNumber>,
     /// Where running compactions may write.
     pub claims: &'a [Claim],
+    /// The live snapshots, ascending.
+    pub snapshots: Vec<SeqNo>,
     /// The oldest number at which anybody may read: deletes below it hide nothing from anybody.
     pub oldest_snapshot: SeqNo,
     /// Now, in unix seconds.
@@ -37,19 +39,13 @@ pub struct Situation<'a> {
 }
 
 impl Situation<'_> {
-    /// The most useful step, if any is worth taking.
-    pub fn pick(&self) -> Option<Plan> {
-        self.pick_expired()
-            .or_else(|| self.pick_by_size())
-            .or_else(|| self.pick_deletes())
-    }
-
     /// Everything that overlaps `range`, merged into the deepest level that holds any of it.
     ///
-    /// `None` when nothing overlaps, when all of it is one run without deletes already, packed as
-    /// is wished, or when a running compaction is in the way ([`Situation::is_busy`]).
+    /// Of what is one run there already, from the first to the last file that has anything to lose
+    /// or is not packed as is wished. `None` when nothing overlaps, when no file is such a one, or
+    /// when a running compaction is in the way ([`Situation::is_busy`]).
     pub fn pick_range(&self, range: &KeyRange) -> Option<Plan> {
-        let (inputs, reach) = self.grown(range)?;
+        let (mut inputs, reach) = self.grown(range)?;
         if self.is_in_the_way(&reach) {
             return None;
         }
@@ -57,19 +53,26 @@ impl Situation<'_> {
         let deepest = inputs.last()?.level;
         let output = deepest.max(base);
         let is_one_run = inputs.iter().map(|input| input.runs.len()).sum::<usize>() == 1;
-        let mut files = inputs.iter().flat_map(|input| input.runs.iter().flatten());
         let is_bottom = self.levels.is_bottom(output);
-        let has_work = files.any(|file| {
-            let has_deletes = file.delete_count + file.range_delete_count > 0;
-            has_deletes || (is_bottom && file.is_searchable != self.is_searchable_wanted)
-        });
-        if is_one_run && deepest == output && !has_work {
-            return None;
+        let has_work = |file: &Arc<FileRecord>| {
+            let is_packed = !is_bottom || file.is_searchable == self.is_searchable_wanted;
+            !is_packed || self.may_lose(file)
+        };
+        if !is_one_run {
+            return self.if_idle(inputs, output, Deed::Merge, Reason::Manual);
         }
-        let deed = if is_one_run && !has_work {
-            Deed::Move
-        } else {
-            Deed::Merge
+        let run = &mut inputs.first_mut()?.runs.first_mut()?;
+        let first = run.iter().position(has_work);
+        let last = run.iter().rposition(has_work);
+        let deed = match first.zip(last) {
+            None if deepest == output => return None,
+            None => Deed::Move,
+            Some((first, last)) if deepest == output => {
+                // Those between belong to it: what is written may be one file over all of them.
+                **run = run[first..=last].to_vec();
+                Deed::Merge
+            }
+            Some(_) => Deed::Merge,
         };
         self.if_idle(inputs, output, deed, Reason::Manual)
     }
@@ -124,7 +127,7 @@ impl Situation<'_> {
         })
     }
 
-    fn pick_by_size(&self) -> Option<Plan> {
+    pub(in crate::flow::compact) fn pick_by_size(&self) -> Option<Plan> {
         let targets = targets(self.levels, self.options);
         let scores = scores(self.levels, &targets, self.options);
         let mut ranked: Vec<(f64, Level)> = Level::all()
@@ -205,7 +208,7 @@ impl Situation<'_> {
         best.map(|(_, plan)| plan)
     }
 
-    fn pick_expired(&self) -> Option<Plan> {
+    pub(in crate::flow::compact) fn pick_expired(&self) -> Option<Plan> {
         for level in Level::all() {
             let runs: Vec<_> = match level {
                 Level::ZERO => self.levels.l0().iter().collect(),

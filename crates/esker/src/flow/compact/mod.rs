@@ -13,5 +13,7 @@ pub mod ceiling;
 pub mod deletes;
 pub mod values;
 pub mod packing;
+pub mod passing;
+pub mod picker;
 pub mod buffers;
 pub mod job;

@@ -36,7 +36,9 @@ pub fn effort(plan: &Plan, levels: &Levels, options: &CompactionOptions) -> Opti
     match plan.reason {
         Reason::Packing | Reason::Manual => return Some(Effort::Best),
         Reason::Runs | Reason::Crowd | Reason::Size | Reason::Readers => {}
-        Reason::Deletes | Reason::Expiry | Reason::Values => return Some(Effort::Fast),
+        Reason::Deletes | Reason::Expiry | Reason::Passed | Reason::Values => {
+            return Some(Effort::Fast);
+        }
     }
     // What is packed already is copied, which costs nothing; it would be a pity to unpack it.
     let has_packed = plan.files().any(|(_, file)| file.is_searchable);

@@ -53,6 +53,8 @@ pub enum Reason {
     Deletes,
     /// A file holds only expired entries.
     Expiry,
+    /// Much of a file was kept for snapshots that are gone, or has expired.
+    Passed,
     /// Overwritten values may be beyond the limit of space.
     Values,
     /// Files at the bottom are not packed as is wished.

@@ -38,6 +38,7 @@ pub fn look_at<T>(
         options,
         busy: &busy.iter().map(|number| FileNumber(*number)).collect(),
         claims: &[],
+        snapshots: Vec::new(),
         oldest_snapshot: SeqNo::MAX,
         now_unix_s: 0,
         is_searchable_wanted: false,

@@ -53,6 +53,7 @@ impl CompactStage {
             options: &self.options,
             busy: &HashSet::new(),
             claims: &[],
+            snapshots: tree.snapshots.clone(),
             oldest_snapshot: tree.snapshots.first().copied().unwrap_or(tree.seqno),
             now_unix_s: tree.settings.env.clock.unix_seconds(),
             is_searchable_wanted: false,

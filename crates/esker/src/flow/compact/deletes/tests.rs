@@ -31,6 +31,7 @@ fn picked(files: &[(usize, FileRecord)], snapshot: Option<u64>) -> Option<(Deed,
     let options = CompactionOptions::default();
     look_at(&levels, &options, &[], |situation| {
         let situation = Situation {
+            snapshots: snapshot.map(SeqNo::new).into_iter().collect(),
             oldest_snapshot: snapshot.map_or(situation.oldest_snapshot, SeqNo::new),
             ..*situation
         };

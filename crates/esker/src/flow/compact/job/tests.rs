@@ -226,6 +226,7 @@ impl Tree {
             options,
             busy: &busy,
             claims: &[],
+            snapshots: snapshots.clone(),
             oldest_snapshot: snapshots.first().copied().unwrap_or(self.seqno),
             now_unix_s: self.settings.env.clock.unix_seconds(),
             is_searchable_wanted: false,

@@ -1,0 +1,41 @@
+//! The order of choices: which compaction of a keyspace is to be next.
+
+use crate::flow::compact::leveled::Situation;
+use crate::flow::compact::plan::Plan;
+use crate::flow::compact::values::ValueLimits;
+
+/// What decides beside the tree itself.
+pub struct Occasion {
+    /// How much of the value log may be dead.
+    pub limits: ValueLimits,
+    /// Whether nobody writes, and the limits of a database at rest hold.
+    pub is_settling: bool,
+    /// Whether level 0 is in the way of readers, or may hide more than is allowed.
+    pub is_l0_unwanted: bool,
+    /// Whether there is time to pack files anew.
+    pub may_pack: bool,
+}
+
+impl Situation<'_> {
+    /// The next compaction, of all that are due: what the tree's shape asks for, then what gives
+    /// space back, then what makes reads quicker, and then what only packs.
+    pub fn pick_next(&self, occasion: &Occasion) -> Option<Plan> {
+        let pick_for_readers = || {
+            let is_wanted = occasion.is_l0_unwanted;
+            is_wanted.then(|| self.pick_for_readers())?
+        };
+        let pick_packing = || occasion.may_pack.then(|| self.pick_packing())?;
+        self.pick()
+            .or_else(|| self.pick_hidden(&occasion.limits))
+            .or_else(|| self.pick_passed(&occasion.limits, occasion.is_settling))
+            .or_else(pick_for_readers)
+            .or_else(pick_packing)
+    }
+
+    /// What the tree's shape asks for, if any step is worth taking.
+    pub fn pick(&self) -> Option<Plan> {
+        self.pick_expired()
+            .or_else(|| self.pick_by_size())
+            .or_else(|| self.pick_deletes())
+    }
+}
