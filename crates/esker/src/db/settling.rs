@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use crate::base::types::ids::Level;
 use crate::base::types::seqno::SeqNo;
+use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::dead_space::SETTLED_DEAD_BYTES;
 use crate::db::job::{Booking, run_guarded};
@@ -58,6 +59,19 @@ pub fn opened(core: &Arc<Core>) {
 /// A snapshot that read at `seqno` was released: what was kept for it alone is given back once the
 /// database is at rest.
 pub fn released(core: &Arc<Core>, seqno: SeqNo) {
+    if user_code::is_running() {
+        // Under whatever locks: elsewhere, then.
+        let own = Arc::clone(core);
+        let job = Box::new(move || released(&own, seqno));
+        return core.env.pool.spawn(Priority::Low, "esker-look", job);
+    }
+    {
+        let state = core.work.state();
+        if state.is_settling || state.is_settling_watched {
+            // Whoever looks for work sees it at once, or when the time has come.
+            return;
+        }
+    }
     let is_held = |passing: &Passing| passing.held().any(|(holder, _)| holder == seqno);
     if core.gate.check_upkeep().is_ok() && has_file(core, is_held) {
         watch(core);

@@ -96,6 +96,31 @@ fn at_the_disk_limit_compacting_makes_room() {
 }
 
 #[test]
+fn at_the_disk_limit_compacting_makes_room_of_what_has_expired() {
+    // It lies in one run already, and there is nothing to take out but that.
+    let world = SimWorld::new(5);
+    let db = open(&world);
+    let minute = Duration::from_secs(60);
+    let mut number = 0;
+    let mut put = || {
+        number += 1;
+        world.pool.run_all();
+        db.put_with_ttl(format!("{number:06}"), vec![b'v'; 4_000], minute)
+    };
+    let is_stuck = (0..10).any(|_| {
+        let refused = (0..10_000).find_map(|_| put().err());
+        assert_eq!(refused.unwrap().kind(), ErrorKind::OutOfSpace);
+        db.compact::<&[u8]>(..).unwrap();
+        put().is_err()
+    });
+    assert!(is_stuck, "compacting does not help yet");
+    world.clock.advance(minute);
+    db.compact::<&[u8]>(..).unwrap();
+    put().unwrap();
+    assert_eq!(db.iter().unwrap().count(), 1);
+}
+
+#[test]
 fn at_the_disk_limit_dropping_a_keyspace_makes_room() {
     // A full keyspace goes, and writes to the others go on.
     let world = SimWorld::new(2);

@@ -43,7 +43,7 @@ pub struct Examined {
 /// What a file comes to.
 pub enum FileState {
     /// All of it, and every value it points to, is there.
-    Whole(Sound),
+    Whole(Box<Sound>),
     /// Something is lost of it or of its values; the rest was written anew, or counted.
     Saved(Saved),
     /// Nothing of it can be had.
@@ -123,7 +123,7 @@ impl<'a> FileExaminer<'a> {
                 };
                 if lost.is_none() {
                     let keyspace = Some(keyspace);
-                    let state = FileState::Whole(sound);
+                    let state = FileState::Whole(Box::new(sound));
                     return Ok(Examined { keyspace, state });
                 }
                 None
