@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p esker --example counters`
 
+#![allow(clippy::disallowed_methods, reason = "a program of a user's, on threads of its own")]
+
 use std::thread;
 
 use esker::{Bytes, Db, Result, merge};

@@ -41,10 +41,10 @@
 //! - [`Db`] is the database, and acts as the keyspace `default`; [`Keyspace`] has the reads and
 //!   writes, [`WriteBatch`] and [`Snapshot`] what goes over several of them.
 //! - [`Db::builder`] for settings: memory, durability, compression, time to live, merge operators.
-//! - [`Durability`] says what a write survives; [`Error`] has a kind to decide by and a message that
-//!   says what to do.
-//! - [`Stats`] tells what the database does; [`Db::checkpoint`], [`Db::verify`] and [`repair`] keep it
-//!   whole.
+//! - [`Durability`] says what a write survives; [`Error`] has a kind to decide by and a message
+//!   that says what to do.
+//! - [`Stats`] tells what the database does; [`Db::checkpoint`], [`Db::verify`] and [`repair`] keep
+//!   it whole.
 //! - The guide (`docs/guide` in the repository) has modelling keys, operations, tuning, and moving
 //!   from other engines; six example programs lie in `examples`.
 //!

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::range::KeyRange;
 use crate::db::compaction_memory;

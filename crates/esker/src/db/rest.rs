@@ -41,6 +41,11 @@ impl Rest {
         self.is_settling
     }
 
+    /// Whether what there is to settle now will be seen without another timer.
+    pub fn is_looked_after(&self) -> bool {
+        self.is_settling || matches!(self.watch, Watch::Timer | Watch::Overtaken)
+    }
+
     /// Something was written: the limits of load hold again. Says whether a timer must begin.
     #[must_use]
     pub fn note_write(&mut self) -> bool {

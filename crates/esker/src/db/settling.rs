@@ -65,12 +65,9 @@ pub fn released(core: &Arc<Core>, seqno: SeqNo) {
         let job = Box::new(move || released(&own, seqno));
         return core.env.pool.spawn(Priority::Low, "esker-look", job);
     }
-    {
-        let state = core.work.state();
-        if state.is_settling || state.is_settling_watched {
-            // Whoever looks for work sees it at once, or when the time has come.
-            return;
-        }
+    if core.work.state().rest.is_looked_after() {
+        // Whoever looks for work sees it at once, or when the time has come.
+        return;
     }
     let is_held = |passing: &Passing| passing.held().any(|(holder, _)| holder == seqno);
     if core.gate.check_upkeep().is_ok() && has_file(core, is_held) {

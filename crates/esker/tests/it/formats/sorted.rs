@@ -222,7 +222,7 @@ impl SortedFile {
 
     /// What it says of what passes by itself, if it does.
     pub fn passing(&self) -> Option<Passing> {
-        let mut front = Front(self.props.get(&23)?);
+        let mut front = Front(self.props.get(&24)?);
         let passing = Passing::take(&mut front);
         assert!(front.is_empty());
         Some(passing)

@@ -33,6 +33,7 @@ fn settings() -> OutputSettings {
         pace: Arc::default(),
         keyspace_name: Bytes::default(),
         database_id: None,
+        snapshots: Arc::default(),
         sources: Arc::default(),
     }
 }
