@@ -1,4 +1,4 @@
-//! Keyspaces: listed, created, dropped.
+//! Keyspaces: listed, created, given an operator, dropped.
 
 use clap::{Args, Subcommand};
 use esker::KeyspaceOptions;
@@ -19,6 +19,7 @@ Examples:
   esker keyspaces                      the names, one a line
   esker keyspaces --json               with the settings that each has of its own
   esker keyspaces create visits --set merge_operator=uint64add --set ttl=7d
+  esker keyspaces operator visits uint64add    one that has none gets its operator
   esker keyspaces drop visits --yes
 
 `esker put` and `esker load` create a keyspace with the settings of a plain one.")]
@@ -38,6 +39,14 @@ enum Deed {
         #[arg(value_parser = keyspace_name)]
         name: String,
     },
+    /// Give one that has no merge operator, as after a repair without a manifest, its operator
+    Operator {
+        /// Its name
+        #[arg(value_parser = keyspace_name)]
+        name: String,
+        /// The operator, which it keeps; `esker settings merge_operator` lists them
+        operator: String,
+    },
     /// Drop one with all that it holds
     Drop {
         /// Its name
@@ -54,6 +63,7 @@ pub fn keyspaces(shared: &GlobalFlags, args: &Keyspaces) -> Outcome {
     match &args.deed {
         None | Some(Deed::List) => list(shared),
         Some(Deed::Create { name }) => create(shared, name),
+        Some(Deed::Operator { name, operator }) => give_operator(shared, name, operator),
         Some(Deed::Drop { name, yes }) => drop_one(shared, name, *yes),
     }
 }
@@ -103,6 +113,23 @@ fn create(shared: &GlobalFlags, name: &str) -> Outcome {
     opened.db.keyspace_with(name, options)?;
     opened.close()?;
     told(shared, "created", name)
+}
+
+fn give_operator(shared: &GlobalFlags, name: &str, operator: &str) -> Outcome {
+    let mut options = KeyspaceOptions::default();
+    set_keyspace(&mut options, "merge_operator", operator)
+        .map_err(|error| Failure::usage(error.message()))?;
+    if options.merge.is_none() {
+        return Err(Failure::usage(
+            "`none` is no operator; `esker settings merge_operator` lists them",
+        ));
+    }
+    let mut of_name = shared.clone();
+    name.clone_into(&mut of_name.keyspace);
+    let opened = open::for_changing(&of_name)?;
+    opened.db.keyspace_with(name, options)?;
+    opened.close()?;
+    told(shared, "given_operator", name)
 }
 
 fn drop_one(shared: &GlobalFlags, name: &str, is_insisted: bool) -> Outcome {

@@ -134,6 +134,10 @@ impl Db {
     /// there with another order or merge operator; `Unsupported` for an order that was not
     /// given when the database was opened.
     ///
+    /// A keyspace that is there without a merge operator is given that of `options`, for good, and
+    /// keeps its other settings: so one gets its operator back after a repair without a manifest,
+    /// which cannot know it.
+    ///
     /// ```
     /// # fn main() -> esker::Result<()> {
     /// # let dir = tempfile::tempdir().expect("a temporary directory");

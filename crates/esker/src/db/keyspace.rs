@@ -22,7 +22,8 @@ pub struct KeyspaceParts {
     pub id: KeyspaceId,
     /// Its name.
     pub name: String,
-    /// Its settings; order and merge operator never change while it is open.
+    /// Its settings; its order never changes while it is open, nor does a merge operator that it
+    /// has.
     options: ArcSwap<KeyspaceOptions>,
     /// Two of them again: every put asks for them, and a load of all costs a put 1.5 percent.
     ttl_s: AtomicU32,

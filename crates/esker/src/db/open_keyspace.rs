@@ -198,7 +198,7 @@ pub fn write_down(core: &Core, state: &KeyspaceState, asked: &KeyspaceOptions) -
 }
 
 /// The keyspace of that name, created with `options` (those given at open where `None`) if it
-/// is not there.
+/// is not there. One that has no merge operator is given theirs.
 pub fn find_or_create(
     core: &Core,
     name: &str,
@@ -206,7 +206,9 @@ pub fn find_or_create(
 ) -> Result<Arc<KeyspaceParts>> {
     if let Some(parts) = core.keyspaces.find(name) {
         refuse_other(&parts, options.as_ref())?;
-        return Ok(parts);
+        if missing_rule(&parts, options.as_ref()).is_none() {
+            return Ok(parts);
+        }
     }
     if name.is_empty() || name.len() > KEYSPACE_NAME_BYTES_MAX {
         let message = format!("a keyspace's name has 1 to {KEYSPACE_NAME_BYTES_MAX} bytes");
@@ -217,6 +219,9 @@ pub fn find_or_create(
     core.gate.check_write()?;
     if let Some(parts) = core.keyspaces.find(name) {
         refuse_other(&parts, options.as_ref())?;
+        if let Some(rule) = missing_rule(&parts, options.as_ref()) {
+            take_rule(core, &parts, rule)?;
+        }
         return Ok(parts);
     }
     let version = core.history.current();
@@ -253,16 +258,45 @@ fn refuse_other(parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) -> Resul
              cannot be changed"
         )));
     }
-    let operator = |options: &KeyspaceOptions| {
-        let rule = options.merge.as_ref();
-        rule.map_or_else(|| "none".to_string(), |rule| rule.0.name().to_string())
-    };
-    let (there, wanted) = (operator(&options), operator(asked));
-    if asked.merge.is_some() && there != wanted {
+    if let (Some(there), Some(wanted)) = (&options.merge, &asked.merge)
+        && there.0.name() != wanted.0.name()
+    {
+        let (there, wanted) = (there.0.name(), wanted.0.name());
         return Err(Error::invalid(format!(
             "keyspace {name:?} has merge operator {there:?}, not {wanted:?}; open it with {there:?}"
         )));
     }
+    Ok(())
+}
+
+/// The merge operator that who opens a keyspace believes in, where the keyspace has none.
+fn missing_rule<'a>(
+    parts: &KeyspaceParts,
+    asked: Option<&'a KeyspaceOptions>,
+) -> Option<&'a MergeRule> {
+    let asked = asked.and_then(|asked| asked.merge.as_ref());
+    asked.filter(|_| parts.options().merge.is_none())
+}
+
+/// Gives a keyspace that has no merge operator one, for good: it was never given any, or a repair
+/// without a manifest could not tell which one its operands are meant for. While changes are kept
+/// away.
+fn take_rule(core: &Core, parts: &KeyspaceParts, rule: &MergeRule) -> Result<()> {
+    let version = core.history.current();
+    let dropped = || Error::invalid("the keyspace was dropped");
+    let state = version.keyspace(parts.id).ok_or_else(dropped)?;
+    let asked = KeyspaceOptions {
+        merge: Some(rule.clone()),
+        ..state.asked()?
+    };
+    write_down(core, state, &asked)?;
+    // Readers know it before anybody can write an operand.
+    core.committer
+        .paused(|active| active.take_rule(parts.id, &parts.name, rule));
+    parts.set_options(KeyspaceOptions {
+        merge: Some(rule.clone()),
+        ..KeyspaceOptions::clone(&parts.options())
+    });
     Ok(())
 }
 

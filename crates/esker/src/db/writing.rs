@@ -68,7 +68,7 @@ pub fn merge(
     if parts.options().merge.is_none() {
         return Err(Error::invalid(format!(
             "keyspace {:?} has no merge operator; give it one when opening the database, such as \
-             merge_operator=uint64add",
+             merge_operator=uint64add, or by `Db::keyspace_with` (`esker keyspaces operator`)",
             parts.name
         )));
     }

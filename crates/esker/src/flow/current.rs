@@ -1,4 +1,4 @@
-//! The view that new reads of a keyspace take, and its two changes: seal and install.
+//! The view that new reads of a keyspace take, and its changes: seal, install, another folder.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::seqno::SeqNo;
 use crate::env::primitives::{ArcSwap, Guard, Mutex, MutexGuard};
+use crate::flow::read::fold::Folder;
 use crate::flow::read::view::{View, ViewParts};
 use crate::store::mem::memtable::Memtable;
 use crate::store::version::levels::Levels;
@@ -28,7 +29,7 @@ pub struct Sealed {
 /// one place.
 pub struct Current {
     view: ArcSwap<View>,
-    // Guards the swap as well: both changes read the view they replace.
+    // Guards the swap as well: all changes read the view they replace.
     sealed: Mutex<VecDeque<Sealed>>,
 }
 
@@ -78,6 +79,15 @@ impl Current {
         self.view.store(Arc::new(View::new(parts, Some(&before))));
     }
 
+    /// New reads fold merge operands with `folder`.
+    pub fn fold_by(&self, folder: Folder) {
+        let _waiting = self.waiting();
+        let before = self.view.load();
+        let mut parts = before.parts().clone();
+        parts.folder = folder;
+        self.view.store(Arc::new(View::new(parts, Some(&before))));
+    }
+
     /// The sealed memtables that wait to be flushed, oldest first.
     pub fn sealed(&self) -> Vec<Sealed> {
         self.waiting().iter().cloned().collect()
@@ -88,7 +98,7 @@ impl Current {
         self.waiting().len()
     }
 
-    // Both changes assign whole values, so a poisoned lock guards a whole list.
+    // Its changes assign whole values, so a poisoned lock guards a whole list.
     fn waiting(&self) -> MutexGuard<'_, VecDeque<Sealed>> {
         self.sealed.lock().unwrap_or_else(PoisonError::into_inner)
     }

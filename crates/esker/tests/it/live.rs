@@ -8,7 +8,7 @@ use esker::env::clock::Clock;
 use esker::env::sim::SimWorld;
 use esker::env::sim::crash::CrashMode;
 use esker::env::sim::pool::{JobOrder, SimPool};
-use esker::{Db, ErrorKind};
+use esker::{Db, ErrorKind, KeyspaceOptions, merge};
 
 fn open(env: &Env) -> Db {
     Db::builder("db").env(env.clone()).open().unwrap()
@@ -210,4 +210,49 @@ fn a_keyspace_that_compacts_no_more_by_itself_is_not_slowed_down_for_ever() {
     assert_eq!(db.stats().keyspaces[0].write_rate, None);
     pool.run_all();
     assert_eq!(db.stats().keyspaces[0].write_rate, None);
+}
+
+#[test]
+fn a_keyspace_without_a_merge_operator_takes_one_for_good() {
+    // Written without one; then somebody opens it with one, while a handle is held that was made
+    // before. Both merge, also beneath a snapshot; the next opening has the operator, and no other
+    // is taken. Who only reads cannot give any.
+    let world = SimWorld::new(11);
+    let db = open(&world.env());
+    let before = db.keyspace("counts").unwrap();
+    let one = 1_u64.to_le_bytes();
+    before.put("a", one).unwrap();
+    assert_eq!(
+        before.merge("a", one).unwrap_err().kind(),
+        ErrorKind::Invalid
+    );
+    let adding = || KeyspaceOptions::default().merge_operator(merge::uint64_add());
+    let after = db.keyspace_with("counts", adding()).unwrap();
+    before.merge("a", one).unwrap();
+    after.merge("b", one).unwrap();
+    let value = |key: &str| after.get(key).unwrap().map(|value| value.to_vec());
+    assert_eq!(value("a"), Some(2_u64.to_le_bytes().to_vec()));
+    assert_eq!(value("b"), Some(one.to_vec()));
+    db.flush_all().unwrap();
+    after.merge("a", one).unwrap();
+    drop((before, after));
+    db.close().unwrap();
+
+    let db = open(&world.env());
+    let counts = db.existing_keyspace("counts").unwrap();
+    assert_eq!(
+        counts.own_settings(),
+        [("merge_operator".to_owned(), "uint64add".to_owned())]
+    );
+    assert_eq!(counts.get("a").unwrap().unwrap(), 3_u64.to_le_bytes());
+    let other = KeyspaceOptions::default().merge_operator(merge::put());
+    let refused = db.keyspace_with("counts", other).err();
+    assert_eq!(refused.unwrap().kind(), ErrorKind::Invalid);
+    db.keyspace("plain").unwrap();
+    drop(counts);
+    db.close().unwrap();
+    let builder = Db::builder("db").env(world.env()).read_only(true);
+    let reader = builder.open().unwrap();
+    assert!(reader.keyspace_with("counts", adding()).is_ok());
+    assert!(reader.keyspace_with("plain", adding()).is_err());
 }

@@ -271,7 +271,13 @@ impl RepairReport {
                 writeln!(f, "    {cause}")?;
                 match names_from {
                     Some(name) => writeln!(f, "    names and settings: what is left of {name}"),
-                    None => writeln!(f, "    names and settings of keyspaces are lost"),
+                    None => {
+                        writeln!(f, "    settings and merge operators of keyspaces are lost;")?;
+                        writeln!(
+                            f,
+                            "    `esker keyspaces operator` gives one its operator again"
+                        )
+                    }
                 }
             }
         }

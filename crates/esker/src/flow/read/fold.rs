@@ -1,6 +1,5 @@
 //! Fold merge operands into a value.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::base::hooks::merge::{MergeRule, NotFolded};
@@ -55,13 +54,21 @@ impl Folder {
     }
 
     fn no_rule(&self) -> Error {
-        let mut message = format!(
-            "keyspace `{}` holds merge operands; open it with its merge operator",
-            self.0.keyspace
-        );
-        if !self.0.operator.is_empty() {
-            write!(message, " `{}`", self.0.operator).expect("a string takes every text");
-        }
+        let FolderParts {
+            keyspace, operator, ..
+        } = &*self.0;
+        let message = match operator.is_empty() {
+            // A repair without a manifest does not know it.
+            true => format!(
+                "keyspace `{keyspace}` holds merge operands and is not known to have a merge \
+                 operator; give it the one that they were written with (`esker keyspaces operator`, \
+                 or `Db::keyspace_with`)"
+            ),
+            false => format!(
+                "keyspace `{keyspace}` holds merge operands; open it with its merge operator \
+                 `{operator}`"
+            ),
+        };
         Error::new(ErrorKind::Unsupported, message)
     }
 

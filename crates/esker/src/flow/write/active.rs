@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::base::hooks::merge::MergeRule;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::LogFile;
 use crate::flow::current::{Current, Sealed};
+use crate::flow::read::fold::Folder;
 use crate::flow::write::segments::Segments;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::reader::BatchReader;
@@ -132,6 +134,16 @@ impl Active {
     pub fn set_limit(&mut self, id: KeyspaceId, limit_bytes: usize) {
         if let Some(table) = self.tables.get_mut(&id) {
             table.limit_bytes = limit_bytes;
+        }
+    }
+
+    /// Folds operands of a keyspace that had no merge operator by `rule`, for writers and readers.
+    pub fn take_rule(&mut self, id: KeyspaceId, keyspace: &str, rule: &MergeRule) {
+        if let Some(table) = self.tables.get_mut(&id) {
+            table.writer.take_rule(rule.clone());
+            table
+                .current
+                .fold_by(Folder::new(keyspace, Some(rule.clone())));
         }
     }
 

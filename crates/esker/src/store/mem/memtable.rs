@@ -199,6 +199,12 @@ impl MemtableWriter {
         Memtable::create_in(Arc::clone(&self.pages), order, self.merge.clone())
     }
 
+    /// Folds operands by `rule` from the next insert on, which had no rule before.
+    pub fn take_rule(&mut self, rule: MergeRule) {
+        assert!(self.merge.is_none());
+        self.merge = Some(rule);
+    }
+
     /// The memtable.
     pub fn table(&self) -> &Arc<Memtable> {
         &self.table
