@@ -41,14 +41,26 @@ pub fn directory(shared: &GlobalFlags) -> Outcome<&Path> {
 }
 
 /// Opens for reading. Nothing is written, and the directory is not held: a look into a database
-/// neither changes it nor keeps the program that owns it from starting.
+/// neither changes it nor keeps the program that owns it from starting. Where the log is torn
+/// before intact records, which a crash seldom does, standard error says so: older values than the
+/// last ones may be seen.
 pub fn for_reading(shared: &GlobalFlags) -> Outcome<Opened> {
     with_keyspace(shared, database_for_reading(shared)?)
 }
 
 /// As [`for_reading`], for commands that look at the whole database.
 pub fn database_for_reading(shared: &GlobalFlags) -> Outcome<Db> {
-    Ok(try_for_reading(shared)??)
+    let db = try_for_reading(shared)??;
+    let stats = db.stats();
+    if stats.torn_records > 0 {
+        remark!(
+            "esker: the log of the database is torn: {} bytes at its end are left out, with {} \
+             intact records in them; `esker repair` tells more and changes nothing",
+            stats.torn_bytes,
+            stats.torn_records
+        );
+    }
+    Ok(db)
 }
 
 /// As [`database_for_reading`], for commands to which a database that does not open is a finding:
@@ -75,7 +87,22 @@ pub fn for_changing(shared: &GlobalFlags) -> Outcome<Opened> {
 /// engine, which is the inner one.
 pub fn try_for_changing(shared: &GlobalFlags) -> Outcome<esker::Result<Db>> {
     refuse_nothing(shared)?;
-    Ok(builder(shared)?.create_if_missing(false).open())
+    let opened = builder(shared)?.create_if_missing(false).open();
+    Ok(opened.inspect(tell_cut))
+}
+
+/// Says what opening for changes cut off the log, if any of it was intact: the last that anybody
+/// hears of it.
+fn tell_cut(db: &Db) {
+    let stats = db.stats();
+    if stats.torn_records > 0 {
+        remark!(
+            "esker: the log of the database was torn: {} bytes were cut off, with {} intact \
+             records in them; they are kept in its folder lost/torn",
+            stats.torn_bytes,
+            stats.torn_records
+        );
+    }
 }
 
 /// Who has the database open, as the engine's error `Locked` tells.
@@ -103,6 +130,7 @@ pub fn for_restoring(shared: &GlobalFlags, of_default: &[(String, String)]) -> O
     }
     let db = set(builder, shared)?.create_if_missing(true).open()?;
     let keyspace = db.keyspace(&shared.keyspace)?;
+    tell_cut(&db);
     Ok(Opened { db, keyspace })
 }
 

@@ -79,7 +79,7 @@ pub fn checkpoint(shared: &GlobalFlags, args: &Checkpoint) -> Outcome {
             );
             Err(Failure::Silent(Code::NotFound))
         }
-        // Told above.
+        // Told when the database was opened.
         Some(_) if made.torn_records > 0 => Err(Failure::Silent(Code::NotFound)),
         _ => Ok(()),
     }
@@ -102,22 +102,14 @@ fn make(shared: &GlobalFlags, target: &Path) -> Outcome<Made> {
         }
         opened => opened?,
     };
-    let stats = db.stats();
-    if stats.torn_records > 0 {
-        remark!(
-            "esker: the log of the database was torn: {} bytes were cut off, with {} intact \
-             records in them; they are kept in its folder lost/torn",
-            stats.torn_bytes,
-            stats.torn_records
-        );
-    }
+    let torn_records = db.stats().torn_records;
     {
         let _spinner = Spinner::start("linking files");
         db.checkpoint(target)?;
     }
     db.close()?;
     Ok(Made {
-        torn_records: stats.torn_records,
+        torn_records,
         ..Made::default()
     })
 }

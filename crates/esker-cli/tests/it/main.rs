@@ -21,5 +21,6 @@ mod repair;
 mod skip_damage;
 mod restore;
 mod inspect;
+mod torn;
 mod keyspaces;
 mod kill_demo;
