@@ -145,3 +145,31 @@ fn a_keyspace_gets_its_operator_back_after_a_repair_without_a_manifest() {
     assert_eq!(bench.ok(&get).text(), "15\n");
     assert_eq!(bench.ok(&["get", "plain"]).text(), "1\n");
 }
+
+#[test]
+fn current_that_is_cut_to_its_name_is_repaired() {
+    // So those of LevelDB look; but the manifest is one of ours. Theirs are refused, with a way
+    // out if they are none.
+    let bench = Bench::new();
+    load(&bench, "a", 10);
+    let name = manifest(&bench);
+    let name = name.file_name().unwrap().to_str().unwrap();
+    for contents in [name.to_owned(), format!("{name}\n")] {
+        fs::write(bench.path("db/CURRENT"), contents).unwrap();
+        let refused = bench.run(&["count"]).exits(1);
+        assert!(refused.err.contains("esker repair"), "{refused:?}");
+        bench.ok(&["repair"]);
+        bench.run(&["count"]).exits(1);
+        bench.ok(&["repair", "--yes"]);
+        assert_eq!(bench.ok(&["count"]).text(), "10\n");
+    }
+    let foreign = Bench::new();
+    fs::create_dir(foreign.path("db")).unwrap();
+    foreign.file("db/CURRENT", "MANIFEST-000004\n");
+    foreign.file("db/MANIFEST-000004", [7; 300]);
+    let refused = foreign.run(&["repair", "--yes"]).exits(1);
+    assert!(
+        refused.err.contains("LevelDB") && refused.err.contains("move CURRENT away"),
+        "{refused:?}"
+    );
+}

@@ -6,7 +6,9 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::Fs;
 use crate::store::names::FileName;
-use crate::store::version::format::{Current, decode_current, encode_current, encode_mark};
+use crate::store::version::format::{
+    Current, SNAPSHOT_MAGIC, decode_current, encode_current, encode_mark,
+};
 
 /// Bytes of CURRENT that are looked at: the largest number makes 59, and whatever is longer is
 /// not ours.
@@ -19,7 +21,7 @@ pub(in crate::store::version) const REMEDY: &str =
 /// Which manifest counts in `dir`, and how far it was durable.
 ///
 /// Errors: `Invalid` when there is no database; `Corruption` when CURRENT is missing or not
-/// valid; `Unsupported` when it is that of LevelDB or RocksDB.
+/// valid; `Unsupported` when it is that of LevelDB or RocksDB, as far as can be told.
 pub fn read_current(fs: &dyn Fs, dir: &Path) -> Result<Current> {
     let name = FileName::Current.to_string();
     let path = dir.join(&name);
@@ -30,7 +32,10 @@ pub fn read_current(fs: &dyn Fs, dir: &Path) -> Result<Current> {
     let size = file.size_bytes().min(CURRENT_BYTES_MAX);
     let mut contents = vec![0; usize::try_from(size).expect("256 fits")];
     file.read_at(0, &mut contents)?;
-    decode_current(&contents).ok_or_else(|| explain_contents(&contents).in_file(name))
+    match decode_current(&contents) {
+        Some(current) => Ok(current),
+        None => Err(explain_contents(fs, dir, &contents)?.in_file(name)),
+    }
 }
 
 /// Writes the next CURRENT beside the present one, and makes its bytes durable. The manifest that
@@ -86,18 +91,42 @@ fn explain_missing(fs: &dyn Fs, dir: &Path) -> Result<Error> {
     })
 }
 
-// LevelDB and RocksDB write the manifest's name alone.
-fn explain_contents(contents: &[u8]) -> Error {
+// LevelDB and RocksDB write the manifest's name alone; so may a CURRENT of ours end that was cut
+// short, and then the manifests beside it are ours.
+fn explain_contents(fs: &dyn Fs, dir: &Path, contents: &[u8]) -> Result<Error> {
     let line = contents.strip_suffix(b"\n").unwrap_or(contents);
     let name = std::str::from_utf8(line).ok().and_then(FileName::parse);
-    if let Some(FileName::Manifest(_)) = name {
-        return Error::new(
+    let names_manifest = matches!(name, Some(FileName::Manifest(_)));
+    Ok(match names_manifest {
+        true if has_own_manifest(fs, dir)? => {
+            Error::corruption(format!("CURRENT has lost its checksum; {REMEDY}"))
+        }
+        true => Error::new(
             ErrorKind::Unsupported,
-            "this is a database of LevelDB or RocksDB, or CURRENT has lost its checksum; Esker \
-             cannot open it",
-        );
+            "this is a database of LevelDB or RocksDB, or CURRENT has lost its checksum and no \
+             manifest is whole; if it is one of Esker, move CURRENT away and run `esker repair`",
+        ),
+        false => Error::corruption(format!("CURRENT does not name a manifest; {REMEDY}")),
+    })
+}
+
+/// Whether any manifest in `dir` begins as those of Esker do. Theirs have the same names.
+fn has_own_manifest(fs: &dyn Fs, dir: &Path) -> Result<bool> {
+    for name in fs.list(dir)? {
+        if !matches!(FileName::parse(&name), Some(FileName::Manifest(_))) {
+            continue;
+        }
+        let file = fs.open_read(&dir.join(&name))?;
+        let size = file.size_bytes().min(CURRENT_BYTES_MAX);
+        let mut front = vec![0; usize::try_from(size).expect("256 fits")];
+        file.read_at(0, &mut front)?;
+        // Behind the head of its first record.
+        let mut windows = front.windows(SNAPSHOT_MAGIC.len());
+        if windows.any(|bytes| bytes == SNAPSHOT_MAGIC) {
+            return Ok(true);
+        }
     }
-    Error::corruption(format!("CURRENT does not name a manifest; {REMEDY}"))
+    Ok(false)
 }
 
 #[cfg(test)]

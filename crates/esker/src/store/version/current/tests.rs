@@ -29,6 +29,15 @@ fn every_wrong_current_has_its_own_message() {
     assert_eq!(kind, ErrorKind::Unsupported);
     assert!(text.contains("LevelDB"), "{text}");
 
+    // With a manifest of ours beside it, it is ours and has lost something.
+    fs.put("MANIFEST-000004", b"12345678901eskermf\n");
+    let (kind, text) = kind_and_text(&fs);
+    assert_eq!(kind, ErrorKind::Corruption);
+    assert!(
+        text.contains("checksum") && text.contains("esker repair"),
+        "{text}"
+    );
+
     for contents in [
         vec![],
         vec![0; 27],
