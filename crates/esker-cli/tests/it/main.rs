@@ -22,5 +22,6 @@ mod skip_damage;
 mod restore;
 mod inspect;
 mod torn;
+mod little_memory;
 mod keyspaces;
 mod kill_demo;
