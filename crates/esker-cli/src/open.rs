@@ -1,6 +1,7 @@
 //! From the command line to an open database.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::ops::Bound;
 use std::path::Path;
 
@@ -120,7 +121,7 @@ pub fn for_filling(shared: &GlobalFlags) -> Outcome<Opened> {
 /// As [`for_filling`]; the keyspace `default` of a new database gets these settings, as far as the
 /// command line says nothing else.
 pub fn for_restoring(shared: &GlobalFlags, of_default: &[(String, String)]) -> Outcome<Opened> {
-    let is_new = !has_database(directory(shared)?);
+    let is_new = !has_database(directory(shared)?)?;
     if is_new {
         refuse_foreign(directory(shared)?)?;
     }
@@ -129,8 +130,8 @@ pub fn for_restoring(shared: &GlobalFlags, of_default: &[(String, String)]) -> O
         builder = builder.set(name, text)?;
     }
     let db = set(builder, shared)?.create_if_missing(true).open()?;
-    let keyspace = db.keyspace(&shared.keyspace)?;
     tell_cut(&db);
+    let keyspace = db.keyspace(&shared.keyspace)?;
     Ok(Opened { db, keyspace })
 }
 
@@ -228,8 +229,16 @@ const OWN_FOLDERS: [&str; 2] = ["lost", "lost+found"];
 
 /// Whether there is a database: the file that names the manifest is the last that is made and the
 /// first that is read.
-fn has_database(dir: &Path) -> bool {
-    dir.join("CURRENT").exists()
+fn has_database(dir: &Path) -> Outcome<bool> {
+    match dir.join("CURRENT").try_exists() {
+        Ok(is_there) => Ok(is_there),
+        // A file where a directory was meant.
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(false),
+        Err(error) => Err(Failure::system(
+            format!("cannot look into {}", dir.display()),
+            &error,
+        )),
+    }
 }
 
 /// Whether there are files of a database, of which the one that names the manifest may be lost.
@@ -243,7 +252,7 @@ fn has_files(dir: &Path) -> bool {
 /// of the command line. Whatever else may be wrong with a directory, the engine tells.
 fn refuse_nothing(shared: &GlobalFlags) -> Outcome {
     let dir = directory(shared)?;
-    if has_database(dir) || has_files(dir) {
+    if has_database(dir)? || has_files(dir) {
         return Ok(());
     }
     Err(Failure::failed(format!(

@@ -114,3 +114,15 @@ fn a_stray_file_changes_no_workload() {
     let ran = bench.run(&[&words[..], &["--workload", "./f"]].concat());
     assert!(!ran.err.contains("built in"), "{}", ran.err);
 }
+
+#[test]
+fn a_directory_that_cannot_be_looked_into_is_not_called_empty() {
+    // A link that leads to itself, as it cannot be followed by root either.
+    let bench = Bench::new();
+    std::os::unix::fs::symlink("db", bench.path("db")).unwrap();
+    for words in [&["get", "a"][..], &["put", "a", "1"], &["stats"]] {
+        let ran = bench.run(words).exits(1);
+        assert!(ran.err.contains("cannot look into"), "{ran:?}");
+        assert!(!ran.err.contains("no database"), "{ran:?}");
+    }
+}
