@@ -173,3 +173,26 @@ fn current_that_is_cut_to_its_name_is_repaired() {
         "{refused:?}"
     );
 }
+
+#[test]
+fn a_folder_or_a_link_in_place_of_a_file_is_told_with_what_to_do() {
+    // Nobody removes what somebody else has put there; so whoever is asked to repair says it.
+    let bench = Bench::new();
+    load(&bench, "a", 10);
+    let log = bench.file_of("db", "wal");
+    fs::remove_file(&log).unwrap();
+    fs::create_dir(&log).unwrap();
+    let name = log.file_name().unwrap().to_str().unwrap();
+    let refused = bench.run(&["repair"]).exits(1);
+    assert!(
+        refused.err.contains(name) && refused.err.contains("; move it away"),
+        "{refused:?}"
+    );
+    fs::remove_dir(&log).unwrap();
+    std::os::unix::fs::symlink("elsewhere", &log).unwrap();
+    let refused = bench.run(&["repair"]).exits(1);
+    assert!(
+        refused.err.contains(name) && refused.err.contains("; move it away"),
+        "{refused:?}"
+    );
+}

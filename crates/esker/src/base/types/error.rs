@@ -68,6 +68,10 @@ fn out_of_files(doing: String) -> String {
     )
 }
 
+fn folder_in_place(doing: String) -> String {
+    format!("{doing}: a folder lies where a file belongs; move it away")
+}
+
 /// Why an operation failed.
 ///
 /// Holds numbers and text only, never a live object, so that it can cross threads and be kept.
@@ -120,6 +124,7 @@ impl Error {
             (Os::StorageFull | Os::QuotaExceeded, _) => (ErrorKind::OutOfSpace, doing.into()),
             // The standard library has no class of its own for these.
             (_, Some(ENFILE | EMFILE)) => (ErrorKind::OutOfFiles, out_of_files(doing.into())),
+            (Os::IsADirectory, _) => (ErrorKind::Io, folder_in_place(doing.into())),
             _ => (ErrorKind::Io, doing.into()),
         };
         let mut error = Error::new(kind, doing);

@@ -63,10 +63,16 @@ impl<'a> Place<'a> {
     #[track_caller]
     pub fn error(&self, doing: &str, cause: impl Into<io::Error>) -> Error {
         let cause = cause.into();
-        // `O_NOFOLLOW` has no message of its own.
+        // `O_NOFOLLOW` has no message of its own, and what others put here nobody else removes.
         let is_link = cause.raw_os_error() == Some(Errno::LOOP.raw_os_error());
         let error = match is_link {
-            true => Error::io(format!("{doing}: a symbolic link is not followed"), cause),
+            true => Error::io(
+                format!(
+                    "{doing}: a symbolic link is not followed; move it away, or put the file that \
+                     it names in its place"
+                ),
+                cause,
+            ),
             false => Error::io(doing, cause),
         };
         error.in_file(self.path.display())
