@@ -1,5 +1,6 @@
 //! From the words of the command line to the command, and from its outcome to an exit code.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -10,15 +11,28 @@ use crate::commands::{
     setup, write,
 };
 use crate::demo;
-use crate::fail::Outcome;
+use crate::fail::{Code, Failure, Outcome};
+use crate::flags::{Cli, Command};
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
-    // Prints help and errors of usage itself, and exits with 0 or 2.
-    let cli = Cli::parse();
-    match carry_out(&cli) {
+    let done = match Cli::try_parse() {
+        Ok(cli) => carry_out(&cli),
+        Err(told) => show(&told),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
+    }
+}
+
+/// Prints what the parser has to say: help on standard output, or what is wrong with the words.
+fn show(told: &clap::Error) -> Outcome {
+    let printed = told.print().and_then(|()| std::io::stdout().flush());
+    match told.use_stderr() {
+        // Where nobody listens, the exit code says it.
+        true => Err(Failure::Silent(Code::Usage)),
+        false => Ok(printed?),
     }
 }
 

@@ -128,3 +128,15 @@ fn listing(bench: &Bench) -> Vec<(String, u64)> {
     facts.sort();
     facts
 }
+
+#[test]
+fn help_that_cannot_be_written_is_a_failure() {
+    // /dev/full refuses every write as a full disk does.
+    let bench = Bench::new();
+    for words in [&["--help"][..], &["--version"], &["get", "--help"]] {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let ran = bench.command(words).stdout(full).output().unwrap();
+        let ran = Ran::from(ran).exits(1);
+        assert!(ran.err.contains("cannot write the output"), "{ran:?}");
+    }
+}
