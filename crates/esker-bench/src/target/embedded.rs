@@ -1,6 +1,7 @@
 //! Our engine in process, through its public API.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -58,6 +59,11 @@ impl Engine for Esker {
 
     fn destroy(&self, dir: &Path) -> Outcome {
         let told = |error| Failure::system(format!("cannot empty {}", dir.display()), &error);
+        // First, so that a kill in between leaves no database rather than a damaged one.
+        match fs::remove_file(dir.join(FileName::Current.to_string())) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(told(error)),
+            _ => {}
+        }
         for entry in fs::read_dir(dir).map_err(told)? {
             let entry = entry.map_err(told)?;
             let is_ours = entry

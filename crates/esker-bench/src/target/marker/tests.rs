@@ -43,3 +43,17 @@ fn insisting_destroys_the_store_and_makes_no_mark() {
     make_fresh(&Esker, &dir, true).unwrap();
     assert!(!Esker.is_there(&dir) && !is_marked(&dir));
 }
+
+#[test]
+fn a_store_that_is_destroyed_by_half_is_none() {
+    // Folders with names of files stop it somewhere, as a kill would: what is left is no database
+    // that lacks files, because the file that every opening begins with went first.
+    let root = tempfile::tempdir().unwrap();
+    let opened = Esker.open(root.path(), &StoreSettings::default()).unwrap();
+    opened.store.close().unwrap();
+    for number in 900..950 {
+        fs::create_dir(root.path().join(format!("{number:06}.sst"))).unwrap();
+    }
+    assert!(Esker.destroy(root.path()).is_err());
+    assert!(!Esker.is_there(root.path()));
+}
