@@ -58,7 +58,7 @@ pub struct Put {
     key: String,
     /// The value; from standard input if left out
     value: Option<String>,
-    /// Seconds after which the key is as if deleted
+    /// Seconds after which the key is as if deleted; in 2106 at the latest
     #[arg(long, value_name = "SECONDS")]
     ttl: Option<u32>,
     /// What the write must survive: memory (nothing), buffered (a kill) or sync (loss of power)

@@ -135,7 +135,8 @@ impl Keyspace {
         self.write(|batch| self.add_own_put(batch, key.as_ref(), value))
     }
 
-    /// Sets the value of a key for a time, after which it is as if deleted.
+    /// Sets the value of a key for a time, after which it is as if deleted; the last that there is
+    /// ends in the year 2106.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
