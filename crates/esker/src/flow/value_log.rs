@@ -402,7 +402,11 @@ impl ValueLog {
             number: self.parts.numbers.take(),
             database_id: self.parts.database_id,
         };
-        VlogWriter::create(&*self.parts.fs, &self.parts.dir, head, capacity_bytes)
+        let made = VlogWriter::create(&*self.parts.fs, &self.parts.dir, head, capacity_bytes);
+        made.map_err(|error| match error.kind() {
+            ErrorKind::OutOfSpace => too_large_for_disk(capacity_bytes, error),
+            _ => error,
+        })
     }
 
     // Each change is whole before anything in it could panic.
@@ -478,6 +482,15 @@ impl fmt::Debug for ValueLog {
         let count = self.state().segments.len();
         write!(f, "ValueLog({count} segments)")
     }
+}
+
+/// A segment takes its whole room at once, which a small disk may not have though it is not full.
+fn too_large_for_disk(capacity_bytes: u64, cause: Error) -> Error {
+    let message = format!(
+        "a segment of the value log takes {capacity_bytes} bytes at once, and the disk has not as \
+         many; free some, or set `value_log.segment_size` smaller"
+    );
+    Error::new(ErrorKind::OutOfSpace, message).caused_by(cause)
 }
 
 #[cfg(test)]

@@ -156,6 +156,10 @@ fn a_failed_write_is_a_fault_and_a_failed_segment_is_not() {
     let mut batch = batch(&[&[1; 6_000]]);
     let error = log.write_batch(&mut batch).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::OutOfSpace);
+    assert!(
+        error.message().contains("`value_log.segment_size`"),
+        "{error}"
+    );
     drop(log.write_batch(&mut batch).unwrap());
     log.seal_live();
     let small = Plan::once(Fault::Io, Calls::Of(CallClass::Write), 1);
