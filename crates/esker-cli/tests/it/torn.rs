@@ -7,10 +7,14 @@ use esker::Db;
 
 use crate::tool::Bench;
 
-/// A database as a killed process leaves it: three writes in its log and nowhere else.
-fn killed(bench: &Bench) {
-    let db = Db::open(bench.path("live")).unwrap();
+/// A database as a killed process leaves it: three writes in its log and nowhere else, each with so
+/// many bytes behind its word.
+fn killed(bench: &Bench, more_bytes: usize) {
+    let builder = Db::builder(bench.path("live"));
+    let builder = builder.set("value_log.threshold", "4KiB").unwrap();
+    let db = builder.open().unwrap();
     for (key, value) in [("a", "first"), ("b", "second"), ("c", "third")] {
+        let value = [value.as_bytes(), &vec![b'.'; more_bytes]].concat();
         db.put(key, value).unwrap();
     }
     copy(&bench.path("live"), &bench.path("db"));
@@ -27,12 +31,12 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Changes a byte of the log, in the first place where it has these.
-fn flip(bench: &Bench, bytes: &[u8]) {
+/// Changes a byte of the log or of its values, in the first place where they have these.
+fn flip(bench: &Bench, ending: &str, bytes: &[u8]) {
     let logs = fs::read_dir(bench.path("db")).unwrap();
     let logs = logs.map(|file| file.unwrap().path());
     let mut flipped = 0;
-    for log in logs.filter(|path| path.extension().is_some_and(|end| end == "wal")) {
+    for log in logs.filter(|path| path.extension().is_some_and(|end| end == ending)) {
         let mut all = fs::read(&log).unwrap();
         if let Some(at) = all.windows(bytes.len()).position(|part| part == bytes) {
             all[at] ^= 1;
@@ -48,8 +52,8 @@ fn a_log_torn_before_intact_records_is_told_once_by_whoever_opens() {
     // A byte of the second of three writes: it and the third are out of reach. Who reads says so
     // each time, who writes cuts it off and says that, and then nobody says anything any more.
     let bench = Bench::new();
-    killed(&bench);
-    flip(&bench, b"second");
+    killed(&bench, 0);
+    flip(&bench, "wal", b"second");
     let reads = [
         &["get", "a"][..],
         &["get", "a", "--json"],
@@ -78,10 +82,24 @@ fn a_log_torn_before_intact_records_is_told_once_by_whoever_opens() {
 fn the_torn_tail_of_a_crash_is_nothing_to_tell() {
     // A byte of the last write: nothing intact lies behind it.
     let bench = Bench::new();
-    killed(&bench);
-    flip(&bench, b"third");
+    killed(&bench, 0);
+    flip(&bench, "wal", b"third");
     let ran = bench.ok(&["scan", "--keys-only"]);
     assert_eq!((ran.text(), &*ran.err), ("a\nb\n", ""));
     assert_eq!(bench.ok(&["put", "d", "fourth"]).err, "");
     assert_eq!(bench.ok(&["count"]).text(), "3\n");
+}
+
+#[test]
+fn a_large_value_that_was_not_synced_tears_the_log_too() {
+    // The record of the second write is whole, and its value in the value log is not.
+    let bench = Bench::new();
+    killed(&bench, 10_000);
+    flip(&bench, "vlog", b"second");
+    let ran = bench.ok(&["count"]);
+    assert_eq!(ran.text(), "1\n");
+    assert!(ran.err.contains("2 intact records"), "{ran:?}");
+    let ran = bench.ok(&["put", "d", "fourth"]);
+    assert!(ran.err.contains("2 intact records"), "{ran:?}");
+    assert_eq!(bench.ok(&["count"]).err, "");
 }
