@@ -61,8 +61,8 @@ impl Folder {
             // A repair without a manifest does not know it.
             true => format!(
                 "keyspace `{keyspace}` holds merge operands and is not known to have a merge \
-                 operator; give it the one that they were written with (`esker keyspaces operator`, \
-                 or `Db::keyspace_with`)"
+                 operator; give it the one that they were written with: `Db::keyspace_with`, or \
+                 `esker keyspaces operator`"
             ),
             false => format!(
                 "keyspace `{keyspace}` holds merge operands; open it with its merge operator \
