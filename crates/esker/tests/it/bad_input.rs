@@ -165,7 +165,8 @@ const ROWS: &[Row] = &[
         act: |env| open(env).merge("key", "operand"),
         kind: ErrorKind::Invalid,
         message: "invalid: keyspace \"default\" has no merge operator; give it one when \
-                  opening the database, such as merge_operator=uint64add",
+                  opening the database, such as merge_operator=uint64add, or by \
+                  `Db::keyspace_with` (`esker keyspaces operator`)",
     },
     Row {
         name: "an operator that this program does not have",
@@ -330,8 +331,9 @@ const ROWS: &[Row] = &[
             open_error(builder(env))
         },
         kind: ErrorKind::Unsupported,
-        message: "unsupported: this is a database of LevelDB or RocksDB, or CURRENT has \
-                  lost its checksum; Esker cannot open it (file CURRENT)",
+        message: "unsupported: this is a database of LevelDB or RocksDB, or CURRENT has lost its \
+                  checksum and no manifest is whole; if it is one of Esker, move CURRENT away and \
+                  run `esker repair` (file CURRENT)",
     },
     Row {
         name: "an empty path",
