@@ -12,7 +12,6 @@ use crate::commands::{
 };
 use crate::demo;
 use crate::fail::{Code, Failure, Outcome};
-use crate::flags::{Cli, Command};
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {

@@ -2,7 +2,10 @@
 //!
 //! `cargo run --release -p esker --example queue`
 
-#![allow(clippy::disallowed_methods, reason = "a program of a user's, on threads of its own")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a program of a user's, on threads of its own"
+)]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
