@@ -27,7 +27,7 @@ Examples:
   esker compact                    the whole keyspace
   esker compact --from a --to m    only keys from a up to m
   esker compact --compression searchable    pack values one by one, by a dictionary trained from
-                                   them: text takes a third of its size; the keyspace keeps the
+                                   them: text takes a quarter of its size; the keyspace keeps the
                                    setting, and `--compression lz4` turns it back")]
 pub struct Compact {
     /// How the keyspace is packed from now on: none, lz4, zstd, snappy or searchable

@@ -18,7 +18,9 @@ use crate::quantity;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Shows the state, the levels of every keyspace, who holds how much memory, the log, snapshots and
-stalls; with --json also every counter and setting.
+stalls; with --json also every counter and setting. The database is opened for reading, and so its
+state is read-only: memory, snapshots and stalls of a process that writes are told by its own
+`db.stats()`.
 
 Examples:
   esker stats
