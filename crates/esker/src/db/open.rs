@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::hooks::merge::MergeRule;
+use crate::base::options::alias::check_one;
 use crate::base::options::catalog;
 use crate::base::options::check::{check_db, check_memory};
 use crate::base::options::codec::Value;
@@ -54,7 +55,9 @@ impl Builder {
     }
 
     /// Sets a setting of the catalogue by its name, such as `memory_limit` to `512MiB`, or
-    /// `profile` to `write_heavy`. `Invalid` for an unknown name or an impossible value.
+    /// `profile` to `write_heavy`. Names of LevelDB's and RocksDB's benchmarks, such as
+    /// `write_buffer_size`, stand for the nearest setting. `Invalid` for an unknown name or an
+    /// impossible value.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -67,8 +70,11 @@ impl Builder {
     /// # }
     /// ```
     pub fn set(mut self, name: &str, text: &str) -> Result<Builder> {
-        let value = catalog::find(name)?.parse(text)?;
-        if let (None, "memory_limit", Value::Whole(bytes)) = (&self.env, name, value) {
+        check_one(name, text)?;
+        if self.env.is_none()
+            && name == "memory_limit"
+            && let Value::Whole(bytes) = catalog::find(name)?.parse(text)?
+        {
             let bytes = u64::try_from(bytes).unwrap_or(0);
             check_memory(bytes, DbOptions::MEMORY_LIMIT_MIN)?;
         }

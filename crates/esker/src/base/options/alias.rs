@@ -137,6 +137,18 @@ pub(crate) struct Given {
     pub(crate) spelled: String,
 }
 
+impl Given {
+    /// The error of its value, under the name that the user gave.
+    pub(crate) fn refused(&self, error: Error) -> Error {
+        let (spelled, name) = (&self.spelled, self.setting.name);
+        if spelled == name {
+            return error;
+        }
+        let message = error.message();
+        Error::invalid(format!("`{spelled}` stands for `{name}`: {message}"))
+    }
+}
+
 /// What a user gave, under our names.
 pub(crate) struct Translation {
     /// Each setting at most once.
@@ -171,6 +183,16 @@ pub(crate) fn translate(pairs: &[(&str, &str)]) -> Result<Translation> {
         given,
         memory_limit,
     })
+}
+
+/// `Invalid` for an unknown name, and for text that spells no value of the setting.
+pub(crate) fn check_one(name: &str, text: &str) -> Result<()> {
+    if name == CACHE_SIZE {
+        return cache_bytes(text).map(drop);
+    }
+    let one = translate_one(name, text)?;
+    let parsed = one.setting.parse(&one.text);
+    parsed.map(drop).map_err(|error| one.refused(error))
 }
 
 fn translate_one(name: &str, text: &str) -> Result<Given> {
@@ -211,19 +233,23 @@ impl Spelling {
     }
 }
 
+/// `None` for a negative number, which leaves the size open.
+fn cache_bytes(text: &str) -> Result<Option<u64>> {
+    if text.starts_with('-') {
+        return Ok(None);
+    }
+    parse_size(text).map(Some).ok_or_else(|| {
+        Error::invalid(format!(
+            "`{CACHE_SIZE}` cannot be `{text}`: give a size, as in `512MiB`"
+        ))
+    })
+}
+
 // Elsewhere the block cache and the write buffers are sized apart, and their sum has no limit.
 // Here they share one: it must hold the cache beside one live and two sealed memtables.
 fn memory_for(cache_size: Option<&str>, given: &[Given]) -> Result<Option<u64>> {
     let named = |name| given.iter().find(|it| it.setting.name == name);
-    let cache = match cache_size {
-        Some(text) if text.starts_with('-') => None,
-        Some(text) => Some(parse_size(text).ok_or_else(|| {
-            Error::invalid(format!(
-                "`{CACHE_SIZE}` cannot be `{text}`: give a size, as in `512MiB`"
-            ))
-        })?),
-        None => None,
-    };
+    let cache = cache_size.map(cache_bytes).transpose()?.flatten();
     if named(MEMORY).is_some() {
         return match cache {
             None => Ok(None),

@@ -19,7 +19,7 @@ mod catalog_keyspace;
 pub mod catalog;
 mod typed;
 pub mod pairs;
-mod alias;
+pub(crate) mod alias;
 pub mod automatic;
 pub mod check;
 pub mod resolve;

@@ -11,7 +11,7 @@ use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::profile::Profile;
 use crate::base::options::setting::{Access, Scope, Setting, named};
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::Result;
 
 /// Where the value of a setting comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,14 +208,8 @@ impl Draft {
 
     fn take_given(&mut self, one: &Given) -> Result<()> {
         let name = one.setting.name;
-        self.set(one.setting, &one.text).map_err(|error| {
-            let spelled = &one.spelled;
-            if spelled == name {
-                return error;
-            }
-            let message = error.message();
-            Error::invalid(format!("`{spelled}` stands for `{name}`: {message}"))
-        })?;
+        let done = self.set(one.setting, &one.text);
+        done.map_err(|error| one.refused(error))?;
         self.origins.insert(name, (Origin::User, None));
         Ok(())
     }

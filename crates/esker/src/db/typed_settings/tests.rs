@@ -90,3 +90,35 @@ fn a_typed_setting_out_of_range_is_refused_by_name_at_open() {
     }
     assert!(builder().create_if_missing(false).open().is_err());
 }
+
+#[test]
+fn names_of_other_engines_are_understood() {
+    // What a benchmark of LevelDB or RocksDB is given may be given here.
+    let pairs = [
+        ("write_buffer_size", "8MiB"),
+        ("bloom_bits", "12"),
+        ("compression_type", "kSnappyCompression"),
+        ("cache_size", "96MiB"),
+    ];
+    let builder = pairs
+        .iter()
+        .try_fold(Builder::new("nowhere"), |builder, (name, text)| {
+            builder.set(name, text)
+        });
+    let effective = builder.unwrap().resolve(4).unwrap().effective;
+    let value = |name| {
+        let found = effective.iter().find(|it| it.setting.name == name);
+        found.unwrap().text.as_str()
+    };
+    assert_eq!(value("memtable.size"), "8MiB");
+    assert_eq!(value("sst.filter_bits"), "12");
+    assert_eq!(value("compression"), "snappy");
+    assert_eq!(value("memory_limit"), "120MiB");
+    // A wrong value is refused at once, under the name that was given.
+    let refused = |name, text| {
+        let error = Builder::new("nowhere").set(name, text).err().unwrap();
+        error.message().to_owned()
+    };
+    assert!(refused("block_size", "tiny").starts_with("`block_size` stands for `sst.block_size`"));
+    assert!(refused("cache_size", "tiny").starts_with("`cache_size` cannot be `tiny`"));
+}
