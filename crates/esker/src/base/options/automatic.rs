@@ -48,6 +48,26 @@ pub const BUFFER_REASON: &str =
 /// Why large values are flushed when they are.
 pub const FLUSH_REASON: &str = "half of `value_buffer_size`, and 64 MiB at the most";
 
+/// Most of the disk limit that the log may be given: half, so that sorted files have the other.
+pub const LOG_PART_MIN: u64 = 2;
+
+/// The part of a small disk limit that is chosen for the log: a quarter. While a memtable is
+/// flushed its entries are on the disk twice, and the limit is overrun by as much.
+const LOG_SHARE_DIVISOR: u64 = 4;
+
+/// Segments that a log chosen so has at least: it gives space back in whole ones.
+const LOG_SEGMENTS_MIN: u64 = 4;
+
+/// The smallest segment that may be set.
+const LOG_SEGMENT_BYTES_MIN: u64 = 64 << 10;
+
+/// Why the log is smaller than it would be.
+pub const LOG_REASON: &str = "a quarter of `disk_limit` at the most, which sorted files share";
+
+/// Why the log's segments are smaller than they would be.
+pub const SEGMENT_REASON: &str =
+    "a quarter of `wal.total_size` at the most, where `disk_limit` is set";
+
 /// Why the packing of the upper levels is what it is.
 pub const PACKING_REASON: &str = "follows `compression`; where that is zstd or searchable, \
     lz4 is quicker for files that are soon merged again";
@@ -71,6 +91,16 @@ pub fn fill_keyspace(db: &DbOptions, options: &mut KeyspaceOptions) {
     if options.memtable_bytes == 0 {
         options.memtable_bytes = memtable_bytes(db.memory_limit, db.wal_total_bytes);
     }
+}
+
+/// The largest log that is chosen under a disk limit.
+pub fn log_bytes_max(disk_limit: u64) -> u64 {
+    disk_limit / LOG_SHARE_DIVISOR
+}
+
+/// The largest segment that is chosen for a log of that size under a disk limit.
+pub fn log_segment_bytes_max(wal_total_bytes: u64) -> u64 {
+    (wal_total_bytes / LOG_SEGMENTS_MIN).max(LOG_SEGMENT_BYTES_MIN)
 }
 
 fn buffer_bytes(memory_limit: u64, flush_bytes: u64) -> u64 {

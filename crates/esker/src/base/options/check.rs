@@ -1,6 +1,6 @@
 //! Settings that cannot work, or not together, are refused by name, with the remedy.
 
-use crate::base::options::automatic::BUFFER_PART_MIN;
+use crate::base::options::automatic::{BUFFER_PART_MIN, LOG_PART_MIN};
 use crate::base::options::catalog::{db_values, find, keyspace_values};
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
@@ -40,7 +40,7 @@ pub fn check_db(db: &DbOptions) -> Result<()> {
         hold(&Bound {
             lower: wal_total,
             upper: ("disk_limit", db.disk_limit),
-            times: 2,
+            times: LOG_PART_MIN,
             why: "the log would leave too little room for sorted files",
         })?;
     }

@@ -172,6 +172,7 @@ pub fn resolve(profile: Profile, pairs: &[(&str, &str)], cores: usize) -> Result
         draft.note_automatic("memory_limit", MEMORY_REASON);
     }
     draft.follow_compression();
+    draft.follow_disk_limit();
     let keyspace_asked = draft.keyspace.clone();
     draft.fill(cores);
     check_db(&draft.db)?;
@@ -230,6 +231,28 @@ impl Draft {
             sst.compression_upper = automatic::upper_packing(sst.compression);
             self.note_automatic("sst.compression_upper", automatic::PACKING_REASON);
         }
+    }
+
+    // Who gives a small disk and nothing else need not know that there is a log.
+    fn follow_disk_limit(&mut self) {
+        if self.db.disk_limit == 0 {
+            return;
+        }
+        let (total, segment) = ("wal.total_size", "wal.segment_size");
+        let most = automatic::log_bytes_max(self.db.disk_limit);
+        if self.db.wal_total_bytes > most && !self.is_users(total) {
+            self.db.wal_total_bytes = most;
+            self.note_automatic(total, automatic::LOG_REASON);
+        }
+        let most = automatic::log_segment_bytes_max(self.db.wal_total_bytes);
+        if self.db.wal_segment_bytes > most && !self.is_users(segment) {
+            self.db.wal_segment_bytes = most;
+            self.note_automatic(segment, automatic::SEGMENT_REASON);
+        }
+    }
+
+    fn is_users(&self, name: &str) -> bool {
+        matches!(self.origins.get(name), Some((Origin::User, _)))
     }
 
     fn fill(&mut self, cores: usize) {

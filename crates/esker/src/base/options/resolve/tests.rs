@@ -114,6 +114,35 @@ fn upper_levels_follow_the_chosen_compression() {
 }
 
 #[test]
+fn the_log_follows_a_small_disk_limit() {
+    // Who gives a disk limit and nothing else need not know of the log.
+    let pairs = [("disk_limit", "20MiB")];
+    let resolved = resolve(Profile::Balanced, &pairs, 2).unwrap();
+    let automatic = |size: &str| (size.to_owned(), Origin::Automatic);
+    assert_eq!(told(&resolved, "wal.total_size"), automatic("5MiB"));
+    assert_eq!(told(&resolved, "wal.segment_size"), automatic("1280KiB"));
+    assert_eq!(told(&resolved, "memtable.size"), automatic("2560KiB"));
+    // A profile's sizes follow as well, and what fits is left alone.
+    let resolved = resolve(Profile::BulkLoad, &[("disk_limit", "200MiB")], 2).unwrap();
+    assert_eq!(told(&resolved, "wal.total_size"), automatic("50MiB"));
+    let resolved = resolve(Profile::Balanced, &[("disk_limit", "2GiB")], 2).unwrap();
+    assert_eq!(told(&resolved, "wal.total_size").1, Origin::Default);
+    assert_eq!(told(&resolved, "wal.segment_size").1, Origin::Default);
+    // Half of the limit is allowed to who asks for it, and the segments fit.
+    let both = [("disk_limit", "16MiB"), ("wal.total_size", "8MiB")];
+    let resolved = resolve(Profile::Balanced, &both, 2).unwrap();
+    assert_eq!(told(&resolved, "wal.segment_size"), automatic("2MiB"));
+    let both = [("disk_limit", "16MiB"), ("wal.total_size", "128KiB")];
+    let resolved = resolve(Profile::Balanced, &both, 2).unwrap();
+    assert_eq!(told(&resolved, "wal.segment_size"), automatic("64KiB"));
+    // The user's own sizes are kept, and refused by name.
+    let both = [("disk_limit", "600MiB"), ("wal.total_size", "512MiB")];
+    assert!(refused(&both).starts_with("`wal.total_size` (512MiB) must not exceed half"));
+    let both = [("disk_limit", "20MiB"), ("wal.segment_size", "16MiB")];
+    assert!(refused(&both).starts_with("`wal.segment_size` (16MiB) must not exceed"));
+}
+
+#[test]
 fn a_published_command_line_resolves() {
     // The sizes of a well-known RocksDB benchmark, which no limit of ours was made for.
     let pairs = [
