@@ -171,3 +171,20 @@ fn pictures_are_written() {
             .starts_with("<svg")
     );
 }
+
+#[test]
+fn what_is_small_has_its_size_told() {
+    // Rounded to mebibytes, a first try would seem to have stored nothing.
+    let bench = Bench::new();
+    bench.ok(&["put", "a", "1"]);
+    bench.ok(&["compact"]);
+    let stats = bench.ok(&["stats"]);
+    let disk = stats.text().lines().find(|line| line.starts_with("disk"));
+    let bytes: u64 = disk.unwrap()["disk".len()..]
+        .trim()
+        .strip_suffix(" B")
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((1..1024).contains(&bytes), "{disk:?}");
+}

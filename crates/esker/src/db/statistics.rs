@@ -359,7 +359,7 @@ fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "state        {}", self.state)?;
-        writeln!(f, "disk         {}", mebibytes(self.disk_bytes))?;
+        writeln!(f, "disk         {}", size(self.disk_bytes))?;
         writeln!(f, "log          {} segments", self.wal_segment_count)?;
         if self.torn_bytes > 0 {
             let (bytes, records) = (self.torn_bytes, self.torn_records);
@@ -372,10 +372,10 @@ impl fmt::Display for Stats {
             writeln!(f, "value log    {}", self.values)?;
         }
         let held: u64 = self.memory.iter().map(|(_, bytes)| bytes).sum();
-        let limit = mebibytes(self.memory_limit);
-        writeln!(f, "memory       {} of {limit}", mebibytes(held))?;
+        let limit = size(self.memory_limit);
+        writeln!(f, "memory       {} of {limit}", size(held))?;
         for (owner, bytes) in &self.memory {
-            writeln!(f, "  {owner:<20} {:>12}", mebibytes(*bytes))?;
+            writeln!(f, "  {owner:<20} {:>12}", size(*bytes))?;
         }
         if self.pinned != PinnedStats::default() {
             writeln!(f, "pinned       {}", self.pinned)?;
@@ -403,9 +403,9 @@ impl fmt::Display for PinnedStats {
             f,
             "{} blocks, {}, by cursors and values; {} flushed memtables, {}, by cursors",
             self.block_count,
-            mebibytes(self.block_bytes),
+            size(self.block_bytes),
             self.memtable_count,
-            mebibytes(self.memtable_bytes),
+            size(self.memtable_bytes),
         )?;
         match self.oldest {
             Some(age) => write!(f, ", for up to {:.1} s", age.as_secs_f64()),
@@ -432,14 +432,14 @@ impl fmt::Display for ValueLogStats {
             "{} segments, {}: {} live, {} dead, {} pinned, {} recent; {} in memory, {} not \
              flushed, {} never written; {} packets, {} waits",
             self.segment_count,
-            mebibytes(self.size_bytes),
-            mebibytes(self.live_bytes),
-            mebibytes(self.dead_bytes),
-            mebibytes(self.pinned_bytes),
-            mebibytes(self.recent_bytes),
-            mebibytes(self.buffer_bytes),
-            mebibytes(self.unflushed_bytes),
-            mebibytes(self.unwritten_bytes),
+            size(self.size_bytes),
+            size(self.live_bytes),
+            size(self.dead_bytes),
+            size(self.pinned_bytes),
+            size(self.recent_bytes),
+            size(self.buffer_bytes),
+            size(self.unflushed_bytes),
+            size(self.unwritten_bytes),
             self.packet_count,
             self.wait_count
         )
@@ -449,11 +449,11 @@ impl fmt::Display for ValueLogStats {
 impl fmt::Display for KeyspaceStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "keyspace {:?}", self.name)?;
-        let (bytes, sealed) = (mebibytes(self.memtable_bytes), self.sealed_count);
+        let (bytes, sealed) = (size(self.memtable_bytes), self.sealed_count);
         writeln!(
             f,
             "  memtables {bytes}, {sealed} sealed; debt {}",
-            mebibytes(self.debt_bytes)
+            size(self.debt_bytes)
         )?;
         if let Some(rate) = self.write_rate {
             let since = self
@@ -461,7 +461,7 @@ impl fmt::Display for KeyspaceStats {
                 .as_ref()
                 .map(|what| format!(", since {what}"));
             let since = since.unwrap_or_default();
-            writeln!(f, "  held back to {}/s{since}", mebibytes(rate))?;
+            writeln!(f, "  held back to {}/s{since}", size(rate))?;
         }
         writeln!(
             f,
@@ -474,7 +474,7 @@ impl fmt::Display for KeyspaceStats {
                 level.depth,
                 level.run_count,
                 level.file_count,
-                mebibytes(level.size_bytes),
+                size(level.size_bytes),
                 level.ratio(),
                 level.entry_count,
                 level.delete_count,
@@ -485,6 +485,10 @@ impl fmt::Display for KeyspaceStats {
     }
 }
 
-fn mebibytes(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        1_024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1_024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
 }
