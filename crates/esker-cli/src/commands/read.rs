@@ -1,5 +1,7 @@
 //! Reading entries: get, scan, count.
 
+use std::ops::Bound;
+
 use clap::Args;
 use esker::base::types::range::KeyRange;
 use esker::{Bytes, Iter};
@@ -157,11 +159,13 @@ pub fn expiry(shared: &GlobalFlags, args: &Expiry) -> Outcome {
 #[derive(Debug, Args)]
 pub struct Keys {
     /// Only keys that begin so
-    #[arg(conflicts_with_all = ["from", "to"])]
     prefix: Option<String>,
     /// From this key on
     #[arg(long, value_name = "KEY")]
     from: Option<String>,
+    /// Behind this key: the last one that a page before showed
+    #[arg(long, value_name = "KEY", conflicts_with = "from")]
+    after: Option<String>,
     /// Up to this key, exclusive
     #[arg(long, value_name = "KEY")]
     to: Option<String>,
@@ -170,12 +174,35 @@ pub struct Keys {
 impl Keys {
     /// What they spell; asked before the database is opened, so that a wrong word costs nothing.
     pub fn parse(&self, shared: &GlobalFlags) -> Outcome<Chosen> {
-        if let Some(prefix) = &self.prefix {
-            return Ok(Chosen::Prefix(open::key(shared, prefix)?));
+        let mut bounds = open::bounds(shared, self.from.as_deref(), self.to.as_deref())?;
+        if let Some(after) = &self.after {
+            bounds.0 = Bound::Excluded(open::key(shared, after)?);
         }
-        let bounds = open::bounds(shared, self.from.as_deref(), self.to.as_deref())?;
-        Ok(Chosen::Bounds(bounds))
+        let Some(prefix) = &self.prefix else {
+            return Ok(Chosen::Bounds(bounds));
+        };
+        let prefix = open::key(shared, prefix)?;
+        Ok(match bounds {
+            (Bound::Unbounded, Bound::Unbounded) => Chosen::Prefix(prefix),
+            bounds => Chosen::Bounds(within(bounds, KeyRange::prefix(&prefix))),
+        })
     }
+}
+
+/// What of `bounds` lies in `range` as well.
+fn within((lower, upper): Bounds, range: KeyRange) -> Bounds {
+    // A bound of the command line counts where it is the narrower of the two.
+    let lower = match (lower, range.lower) {
+        (Bound::Included(key), Bound::Included(first)) => Bound::Included(key.max(first)),
+        (Bound::Excluded(key), Bound::Included(first)) if key >= first => Bound::Excluded(key),
+        (_, first) => first,
+    };
+    let upper = match (upper, range.upper) {
+        (Bound::Excluded(key), Bound::Excluded(end)) => Bound::Excluded(key.min(end)),
+        (upper, Bound::Unbounded) => upper,
+        (_, end) => end,
+    };
+    (lower, upper)
 }
 
 /// The keys that the command line chooses.
@@ -215,6 +242,8 @@ Examples:
   esker scan ship:                       keys that begin so
   esker scan --from a --to m --limit 10  the first ten from a up to m
   esker scan --reverse --keys-only       keys, the last first
+  esker scan ship: --limit 10 --after ship:cleo      the next page, behind the last key of the one
+                                                     before; --reverse --to ship:cleo goes back
 
 Keys and values are escaped as `esker --help` says; with --hex or --base64 they need no such care.
 With --json each line is an object.")]

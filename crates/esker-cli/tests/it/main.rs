@@ -12,6 +12,7 @@ mod installed;
 mod json;
 mod settings;
 mod pipes;
+mod paging;
 mod loading;
 mod round_trip;
 mod bad_input;
