@@ -195,7 +195,8 @@ fn choose(wishes: &Wishes, source: &mut Source) -> Outcome<Parser> {
         .map_err(|error| Failure::system(format!("cannot read {}", source.name), &error))?;
     chosen.ok_or_else(|| {
         Failure::usage(format!(
-            "cannot see the format of {}; say it with --format snap, tsv or jsonl",
+            "cannot see the format of {}; say it with --format snap, tsv (a tab between key and \
+             value) or jsonl (an object in each line; `jq -c '.[]'` makes them of an array)",
             source.name
         ))
     })

@@ -5,6 +5,8 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use esker::base::options::catalog;
+use esker::base::options::codec::Value;
 use esker::base::types::limits::VALUE_BYTES_MAX;
 use esker::base::types::range::prefix_end;
 use esker::{Durability, WriteOptions};
@@ -49,7 +51,7 @@ impl Survives {
 Examples:
   esker put ship:anna 'in port'        key and value
   esker put photo:7 < 7.jpg            the value from standard input, byte for byte
-  esker put lock:7 held --ttl 30       gone after 30 seconds
+  esker put lock:7 held --ttl 30       gone after 30 seconds; 10min, 12h, 7d are understood too
   esker put --key-format hex 00ff on   a key that is no text
 
 The database and the keyspace are created if they are not there.")]
@@ -58,12 +60,29 @@ pub struct Put {
     key: String,
     /// The value; from standard input if left out
     value: Option<String>,
-    /// Seconds after which the key is as if deleted; in 2106 at the latest
-    #[arg(long, value_name = "SECONDS")]
+    /// Time after which the key is as if deleted, in 2106 at the latest: seconds, or with a unit,
+    /// such as 10min or 7d
+    #[arg(long, value_name = "TIME", value_parser = ttl_seconds)]
     ttl: Option<u32>,
     /// What the write must survive: memory (nothing), buffered (a kill) or sync (loss of power)
     #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
     durability: Option<Survives>,
+}
+
+// As the setting `ttl` is spelled, and nothing: a put may end at once.
+fn ttl_seconds(text: &str) -> Result<u32, String> {
+    if text.trim() == "0" {
+        return Ok(0);
+    }
+    let setting = catalog::find("ttl").map_err(|error| error.message().to_owned())?;
+    match setting.parse(text) {
+        Ok(Value::Whole(seconds)) if seconds > 0 => {
+            u32::try_from(seconds).map_err(|error| error.to_string())
+        }
+        _ => {
+            Err("give whole seconds, or a number with a unit, such as 90s, 10min, 12h or 7d".into())
+        }
+    }
 }
 
 /// Sets a value.
@@ -129,8 +148,8 @@ Examples:
   esker get --keyspace visits --number ship:anna        what it counts
   esker merge --set merge_operator=append log:7 'in port'
 
-Operators: uint64add, uint64max, uint64min, append. The keyspace `default` takes the one that --set
-names when it has none; a keyspace keeps its operator.")]
+Operators: uint64add, uint64max, uint64min, append (or append:; with a delimiter of your own),
+bytesxor, put. Operands of the first three are given with --number. The keyspace `default` takes the one that --set names when it has none; a keyspace keeps its operator.")]
 pub struct Merge {
     /// The key
     key: String,

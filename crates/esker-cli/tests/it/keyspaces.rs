@@ -124,3 +124,29 @@ fn several_keys_and_their_expiries_are_told() {
     assert_eq!(json, json!({ "key": "a", "expires": null }));
     bench.run(&["expiry", "c"]).exits(3);
 }
+
+#[test]
+fn a_put_lives_as_long_as_a_unit_says() {
+    // The spellings of the setting `ttl`, and a refusal that names them.
+    let bench = Bench::new();
+    for (time, seconds) in [("90", 90), ("2min", 120), ("1w", 7 * 86_400)] {
+        let before = unix_seconds();
+        bench.ok(&["put", "a", "1", "--ttl", time]);
+        let ends: u64 = bench.ok(&["expiry", "a"]).text().trim().parse().unwrap();
+        assert!(
+            (before..=unix_seconds()).contains(&(ends - seconds)),
+            "{time}"
+        );
+    }
+    for wrong in ["soon", "none", "-1", "1.5s"] {
+        let refused = bench
+            .run(&["put", "a", "1", &format!("--ttl={wrong}")])
+            .exits(2);
+        assert!(refused.err.contains("10min"), "{refused:?}");
+    }
+}
+
+fn unix_seconds() -> u64 {
+    let since = std::time::SystemTime::UNIX_EPOCH.elapsed();
+    since.unwrap().as_secs()
+}

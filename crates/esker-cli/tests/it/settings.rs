@@ -59,3 +59,18 @@ fn some_settings_make_a_table_alone() {
     let normal = markdown(&["settings", "--markdown"]);
     assert!(normal.lines().count() > 5 && normal.starts_with("| setting |"));
 }
+
+#[test]
+fn a_small_disk_limit_needs_no_second_setting() {
+    // And names of other engines are understood, here and where one setting is asked for.
+    let bench = Bench::new();
+    bench.ok(&["put", "a", "1", "--set", "disk_limit=20MiB"]);
+    bench.ok(&["put", "a", "1", "--set", "write_buffer_size=8388608"]);
+    let wrong = ["put", "a", "1", "--set", "bloom_bits=many"];
+    let refused = bench.run(&wrong).exits(2);
+    assert!(
+        refused
+            .err
+            .contains("`bloom_bits` stands for `sst.filter_bits`")
+    );
+}
