@@ -20,7 +20,7 @@ fn open(bench: &Bench) -> Db {
         ("value_log.segment_size", "256KiB"),
         ("sst.file_size", "16KiB"),
         ("compression", "none"),
-        ("memory_limit", "8MiB"),
+        ("memory_limit", "32MiB"),
     ];
     let builder = settings
         .iter()
