@@ -149,7 +149,8 @@ Examples:
   esker merge --set merge_operator=append log:7 'in port'
 
 Operators: uint64add, uint64max, uint64min, append (or append:; with a delimiter of your own),
-bytesxor, put. Operands of the first three are given with --number. The keyspace `default` takes the one that --set names when it has none; a keyspace keeps its operator.")]
+bytesxor, put. Operands of the first three are given with --number. The keyspace `default` takes the
+one that --set names when it has none; a keyspace keeps its operator.")]
 pub struct Merge {
     /// The key
     key: String,

@@ -1,6 +1,7 @@
 //! Tests of `keyspace_handle`.
 
 use super::*;
+use crate::base::hooks::merge_builtin;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::order::KeyOrder;
 use crate::db::atomic_change::Update;
@@ -122,11 +123,12 @@ fn settings_that_cannot_be_refuse_a_keyspace_and_harm_nothing() {
     assert!(refusal("new", contradicting).contains("sst.file_size"));
     db.keyspace("there").unwrap();
     assert!(refusal("there", unheard()).contains("bytewise"));
-    let summing = KeyspaceOptions {
-        merge: crate::base::hooks::merge_builtin::builtin("uint64add"),
-        ..KeyspaceOptions::default()
-    };
-    assert!(refusal("there", summing).contains("uint64add"));
+    // An operator is taken where there is none, and is kept then.
+    let merged_by = |rule| KeyspaceOptions::default().merge_operator(rule);
+    let summing = merged_by(merge_builtin::uint64_add());
+    db.keyspace_with("there", summing).unwrap();
+    let joining = merged_by(merge_builtin::append(","));
+    assert!(refusal("there", joining).contains("uint64add"));
     db.put("key", "value").unwrap();
     assert_eq!(db.keyspaces(), ["default", "there"]);
 }
