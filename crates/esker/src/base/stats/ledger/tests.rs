@@ -37,16 +37,20 @@ fn the_cache_takes_what_others_leave() {
     // Memtables grow and the cache must shrink, but never to nothing.
     let ledger = MemoryLedger::new(1_600);
     ledger.charge(MemoryOwner::BlockCache, 900);
-    assert_eq!(ledger.cache_allowance(), 1_400);
+    assert_eq!(ledger.cache_allowance(), 1_200);
     ledger.charge(MemoryOwner::Memtables, 500);
     ledger.charge(MemoryOwner::PinnedMemtables, 100);
     // Of the cache's own share, which the cache divides itself.
     ledger.charge(MemoryOwner::PinnedBlocks, 300);
-    assert_eq!(ledger.cache_allowance(), 800);
+    assert_eq!(ledger.cache_allowance(), 600);
     ledger.charge(MemoryOwner::FiltersAndIndexes, 5_000);
     assert_eq!(ledger.cache_allowance(), 100);
     ledger.set_limit_bytes(16_000);
-    assert_eq!(ledger.cache_allowance(), 8_400);
+    assert_eq!(ledger.cache_allowance(), 6_400);
+    // Of a large limit an eighth stays free, and 4 MiB.
+    ledger.set_limit_bytes(1 << 30);
+    let taken = (1 << 27) + (4 << 20) + 5_600;
+    assert_eq!(ledger.cache_allowance(), (1 << 30) - taken);
 }
 
 #[test]
@@ -55,7 +59,7 @@ fn the_cache_stays_out_of_the_share_of_compactions() {
     let ledger = Arc::new(MemoryLedger::new(1_600));
     drop(ledger.hold(MemoryOwner::Compaction, 400));
     assert_eq!(ledger.held_bytes(MemoryOwner::Compaction), 0);
-    assert_eq!(ledger.cache_allowance(), 1_000);
+    assert_eq!(ledger.cache_allowance(), 800);
 }
 
 #[test]
@@ -90,7 +94,7 @@ fn files_may_take_what_others_leave() {
     ledger.charge(MemoryOwner::BlockCache, 900);
     ledger.charge(MemoryOwner::FiltersAndIndexes, 700);
     ledger.charge(MemoryOwner::Memtables, 400);
-    assert_eq!(ledger.files_allowance(), 900);
+    assert_eq!(ledger.files_allowance(), 700);
     ledger.charge(MemoryOwner::Values, 5_000);
     assert_eq!(ledger.files_allowance(), 200);
 }
