@@ -15,12 +15,10 @@ use std::path::{Path, PathBuf};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::db::assemble::Parts;
+use crate::env::copy::copy_front;
 use crate::env::fs::Fs;
 use crate::flow::write::replay::ReplayReport;
 use crate::store::names::{FileName, LOST_DIR, TORN_DIR};
-
-/// Bytes that are copied at a time.
-const COPY_BYTES: u64 = 1 << 20;
 
 /// How many copies the folder keeps: some recoveries of a log of some segments.
 const COPIES_MAX: usize = 64;
@@ -111,20 +109,7 @@ impl TornFolder<'_> {
         let draft = self
             .folder
             .join(FileName::Temporary(copy.number).to_string());
-        let mut target = self.fs.create(&draft)?;
-        let mut buffer = Vec::new();
-        let mut offset = 0;
-        while offset < copy.size_bytes {
-            let len = COPY_BYTES.min(copy.size_bytes - offset);
-            buffer.resize(
-                usize::try_from(len).expect("at most what is copied at a time"),
-                0,
-            );
-            source.read_at(offset, &mut buffer)?;
-            target.append(&buffer)?;
-            offset += len;
-        }
-        target.sync()?;
+        copy_front(self.fs, &*source, &draft, copy.size_bytes)?.sync()?;
         self.fs.rename(&draft, &self.folder.join(name))
     }
 

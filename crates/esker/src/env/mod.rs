@@ -4,6 +4,7 @@
 //! traits here, so that a test can put `env/sim` in its place.
 
 pub mod fs;
+pub mod copy;
 pub mod overlay;
 pub mod clock;
 pub mod primitives;

@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::base::types::error::{Error, Result};
+use crate::env::copy::copy_front;
 use crate::env::fs::{AppendFile, DirLock, ExtentFile, FileKeeper, Fs, LogFile, ReadFile};
-
-/// Bytes copied at a time.
-const COPY_BYTES: u64 = 1 << 20;
 
 /// The same file system, but in one directory, the lower one, nothing changes: files that are made
 /// there lie in the upper one, and what is renamed, linked or removed there is so in this file
@@ -114,16 +112,7 @@ impl OverlayFs {
 
     fn copy_up(&self, source: &Path, target: &Path) -> Result<()> {
         let source = self.base.open_read(source)?;
-        let mut copy = self.base.create(target)?;
-        let (mut offset, mut buffer) = (0, Vec::new());
-        while offset < source.size_bytes() {
-            let len = COPY_BYTES.min(source.size_bytes() - offset);
-            buffer.resize(usize::try_from(len).expect("at most a megabyte"), 0);
-            source.read_at(offset, &mut buffer)?;
-            copy.append(&buffer)?;
-            offset += len;
-        }
-        copy.sync()
+        copy_front(&*self.base, &*source, target, source.size_bytes())?.sync()
     }
 
     // Both names in the directory, or `None` when both lead elsewhere. No file goes from one side

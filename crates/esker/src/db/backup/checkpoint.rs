@@ -17,13 +17,11 @@ use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::freeze::freeze;
 use crate::env::bundle::Env;
-use crate::env::fs::{AppendFile, DirLock, Fs, ReadFile};
+use crate::env::copy::copy_front;
+use crate::env::fs::{DirLock, Fs};
 use crate::store::names::FileName;
 use crate::store::version::manifest::Manifest;
 use crate::store::version::state::Version;
-
-/// Bytes copied at a time where a file cannot be linked: large enough to keep a disk busy.
-const COPY_BYTES: u64 = 1 << 20;
 
 /// Makes a database in the directory `target`, with everything that was written so far.
 ///
@@ -101,30 +99,6 @@ fn copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
     let from = fs.open_read(source)?;
     let mut to = copy_front(fs, &*from, target, from.size_bytes())?;
     to.sync()
-}
-
-/// Copies the first `len_bytes` bytes of a file; to sync the copy and its name is the caller's.
-pub fn copy_front(
-    fs: &dyn Fs,
-    from: &dyn ReadFile,
-    target: &Path,
-    len_bytes: u64,
-) -> Result<Box<dyn AppendFile>> {
-    let mut to = fs.create(target)?;
-    let mut buffer = Vec::new();
-    let mut offset = 0;
-    while offset < len_bytes {
-        let len = COPY_BYTES.min(len_bytes - offset);
-        from.prefetch(offset + len, COPY_BYTES);
-        buffer.resize(
-            usize::try_from(len).expect("at most the bytes copied at a time"),
-            0,
-        );
-        from.read_at(offset, &mut buffer)?;
-        to.append(&buffer)?;
-        offset += len;
-    }
-    Ok(to)
 }
 
 /// An empty directory that nobody else fills meanwhile.

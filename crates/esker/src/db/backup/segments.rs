@@ -10,6 +10,7 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
+use crate::env::copy::append_range;
 use crate::env::fs::{Fs, ReadFile};
 use crate::store::names::FileName;
 use crate::store::sst::saving::only_damage;
@@ -18,9 +19,6 @@ use crate::store::vlog::pointer::ValuePointer;
 
 /// Segments open at the same time, far below what systems allow a process.
 const OPEN_SEGMENTS_MAX: usize = 64;
-
-/// Bytes of a segment copied at a time: large enough to keep a disk busy.
-const COPY_BYTES: u64 = 1 << 20;
 
 /// The segments of a directory. A pointer says all that reading its value takes, so a segment
 /// whose head is damaged still gives its values.
@@ -120,15 +118,11 @@ pub fn mend_head(fs: &dyn Fs, dir: &Path, head: SegmentHead, temporary: FileName
     let source = fs.open_read(&path)?;
     let mut target = fs.create(&temporary)?;
     target.append(&head.encode())?;
-    let (mut offset, mut buffer) = (SEGMENT_HEAD_BYTES, Vec::new());
-    while offset < source.size_bytes() {
-        let len = COPY_BYTES.min(source.size_bytes() - offset);
-        buffer.clear();
-        let len_bytes = usize::try_from(len).expect("at most the bytes copied at a time");
-        source.read_onto(offset, len_bytes, &mut buffer)?;
-        target.append(&buffer)?;
-        offset += len;
-    }
+    append_range(
+        &*source,
+        &mut *target,
+        SEGMENT_HEAD_BYTES..source.size_bytes(),
+    )?;
     target.sync()?;
     fs.rename(&temporary, &path)?;
     fs.sync_dir(dir)
