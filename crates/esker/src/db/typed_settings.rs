@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::base::options::call::Durability;
+use crate::base::options::keyspace::ttl_seconds;
 use crate::base::options::profile::Profile;
 use crate::base::options::sst::Packing;
 use crate::db::open::Builder;
@@ -128,8 +129,7 @@ impl Builder {
     /// # }
     /// ```
     pub fn ttl(self, ttl: Duration) -> Builder {
-        let whole = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
-        self.given("ttl", whole)
+        self.given("ttl", ttl_seconds(ttl))
     }
 }
 

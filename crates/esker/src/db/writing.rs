@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::WriteOptions;
+use crate::base::options::keyspace::ttl_seconds;
 use crate::base::stats::board::Tick;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::user_code;
@@ -91,10 +92,8 @@ pub fn delete_range(
 /// The moment at which something written now expires, in unix seconds; a part of a second
 /// counts as a whole one, and what is beyond the year 2106 lives until then.
 pub fn expiry(core: &Core, ttl: Duration) -> u32 {
-    let whole = ttl
-        .as_secs()
-        .saturating_add(u64::from(ttl.subsec_nanos() > 0));
-    let expiry = core.env.clock.unix_seconds().saturating_add(whole);
+    let now = core.env.clock.unix_seconds();
+    let expiry = now.saturating_add(ttl_seconds(ttl));
     u32::try_from(expiry).unwrap_or(u32::MAX)
 }
 

@@ -1,5 +1,7 @@
 //! Settings of a keyspace.
 
+use std::time::Duration;
+
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::order::KeyOrder;
@@ -22,6 +24,12 @@ pub struct KeyspaceOptions {
     pub sst: SstOptions,
     /// When and how its files are merged.
     pub compaction: CompactionOptions,
+}
+
+/// A time to live in whole seconds, rounded up.
+pub fn ttl_seconds(ttl: Duration) -> u64 {
+    let rest = u64::from(ttl.subsec_nanos() > 0);
+    ttl.as_secs().saturating_add(rest)
 }
 
 impl Default for KeyspaceOptions {

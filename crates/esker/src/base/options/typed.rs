@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::catalog::set_keyspace;
-use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::keyspace::{KeyspaceOptions, ttl_seconds};
 use crate::base::options::sst::Packing;
 use crate::base::types::error::Result;
 use crate::base::types::order::KeyOrder;
@@ -45,8 +45,7 @@ impl KeyspaceOptions {
     /// How long a put lives that does not say otherwise, rounded up to whole seconds; zero, the
     /// default, is for ever. Merge operands have no expiry.
     pub fn ttl(mut self, ttl: Duration) -> KeyspaceOptions {
-        let whole = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
-        self.ttl_s = u32::try_from(whole).unwrap_or(u32::MAX);
+        self.ttl_s = u32::try_from(ttl_seconds(ttl)).unwrap_or(u32::MAX);
         self
     }
 

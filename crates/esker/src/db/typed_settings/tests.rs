@@ -83,6 +83,7 @@ fn a_typed_setting_out_of_range_is_refused_by_name_at_open() {
     for (name, builder) in [
         ("memory_limit", builder().memory_limit(1)),
         ("max_space_amp", builder().max_space_amp(0.5)),
+        ("ttl", builder().ttl(Duration::MAX)),
     ] {
         let error = builder.open().err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Invalid);

@@ -47,4 +47,8 @@ fn a_time_to_live_beyond_what_entries_can_say_is_the_longest() {
     // 2^32 seconds and more: entries say unix seconds in 32 bits.
     let options = KeyspaceOptions::default().ttl(Duration::from_secs(1 << 40));
     assert_eq!(options.ttl_s, u32::MAX);
+    assert_eq!(
+        KeyspaceOptions::default().ttl(Duration::MAX).ttl_s,
+        u32::MAX
+    );
 }
