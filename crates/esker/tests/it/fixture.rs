@@ -244,6 +244,24 @@ fn same(name: &str, found: &[(Vec<u8>, Vec<u8>)], wanted: &[(Vec<u8>, Vec<u8>)])
     assert_eq!(found.len(), wanted.len(), "keyspace {name}");
 }
 
+/// Makes a fixture of a database, in the place of the one that is there.
+pub fn keep(database: &Path, fixture: &Path) {
+    if fixture.exists() {
+        fs::remove_dir_all(fixture).unwrap();
+    }
+    copy(database, fixture);
+    cut_zeros(fixture);
+}
+
+/// Fails when a fixture is larger than the repository should carry.
+pub fn check_size(fixture: &Path, bytes_max: u64) {
+    let files = fs::read_dir(fixture).unwrap();
+    let size_bytes: u64 = files
+        .map(|entry| entry.unwrap().metadata().unwrap().len())
+        .sum();
+    assert!(size_bytes <= bytes_max, "{size_bytes} bytes");
+}
+
 pub fn copy(source: &Path, target: &Path) {
     fs::create_dir_all(target).unwrap();
     for entry in fs::read_dir(source).unwrap() {
@@ -283,16 +301,12 @@ fn write_the_fixture() {
     db.sync().unwrap();
     world.clock.advance(2 * A_SECOND);
     check(&db);
-    if fixture().exists() {
-        fs::remove_dir_all(fixture()).unwrap();
-    }
-    copy(&path, &fixture());
-    cut_zeros(&fixture());
+    keep(&path, &fixture());
 }
 
 // The manifest and the log are allocated ahead of their records, the manifest by a whole MiB. Of
 // the zeros behind the last record a part is enough.
-pub fn cut_zeros(dir: &Path) {
+fn cut_zeros(dir: &Path) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let mut bytes = fs::read(&path).unwrap();

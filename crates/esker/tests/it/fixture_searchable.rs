@@ -7,7 +7,6 @@
 //! which those of the other fixtures do not, and CURRENT says how far the manifest was durable.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +15,7 @@ use esker::Db;
 use esker::env::real::fs::RealFs;
 use esker::env::sim::SimWorld;
 
-use crate::fixture::{copy, cut_zeros};
+use crate::fixture::{check_size, copy, keep};
 use crate::formats::{Contents, decode, large, review, sorted};
 
 /// A fixture lies in every clone for ever: kept small.
@@ -122,21 +121,13 @@ fn write_the_fixture_of_searchable_files() {
     }
     db.sync().unwrap();
     check(&db);
-    if fixture().exists() {
-        fs::remove_dir_all(fixture()).unwrap();
-    }
-    copy(&path, &fixture());
-    cut_zeros(&fixture());
+    keep(&path, &fixture());
 }
 
 #[test]
 fn searchable_files_of_format_1_are_read_as_they_were_written() {
     // The fixture itself is opened, read-only, and read by the tables of docs/formats.md.
-    let sizes = fs::read_dir(fixture()).unwrap();
-    let size_bytes: u64 = sizes
-        .map(|entry| entry.unwrap().metadata().unwrap().len())
-        .sum();
-    assert!(size_bytes <= FIXTURE_BYTES_MAX, "{size_bytes} bytes");
+    check_size(&fixture(), FIXTURE_BYTES_MAX);
     check(&Db::open_read_only(fixture()).unwrap());
     let found = decode(&fixture(), WRITTEN_UNIX_S);
     let contents = BTreeMap::from([("default".to_owned(), expected())]);

@@ -14,7 +14,7 @@ use esker::env::real::fs::RealFs;
 use esker::env::sim::SimWorld;
 use esker::{Db, ErrorKind};
 
-use crate::fixture::{copy, cut_zeros};
+use crate::fixture::{check_size, copy, keep};
 
 /// A fixture lies in every clone for ever: kept small.
 const FIXTURE_BYTES_MAX: u64 = 120 << 10;
@@ -85,21 +85,13 @@ fn write_the_fixture_of_values() {
     }
     db.sync().unwrap();
     check(&db);
-    if fixture().exists() {
-        fs::remove_dir_all(fixture()).unwrap();
-    }
-    copy(&path, &fixture());
-    cut_zeros(&fixture());
+    keep(&path, &fixture());
 }
 
 #[test]
 fn values_of_format_1_are_read_as_they_were_written() {
     // The fixture itself is opened, read-only.
-    let sizes = fs::read_dir(fixture()).unwrap();
-    let size_bytes: u64 = sizes
-        .map(|entry| entry.unwrap().metadata().unwrap().len())
-        .sum();
-    assert!(size_bytes <= FIXTURE_BYTES_MAX, "{size_bytes} bytes");
+    check_size(&fixture(), FIXTURE_BYTES_MAX);
     let db = Db::open_read_only(fixture()).unwrap();
     check(&db);
     let values = db.stats().values;
