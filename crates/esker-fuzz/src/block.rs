@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use esker::base::codec::checksum::hash64;
 use esker::base::types::cursor::Way;
+use esker::base::types::entry_chunk::{EntryChunk, Terms};
 use esker::base::types::key::{self, Trailer};
 use esker::base::types::kind::Kind;
 use esker::base::types::order::KeyOrder;
 use esker::base::types::seqno::SeqNo;
-use esker::base::types::sheaf::{Sheaf, Terms};
 use esker::store::sst::block::builder::BlockBuilder;
 use esker::store::sst::block::checked::Checked;
 use esker::store::sst::block::cursor::BlockCursor;
@@ -61,11 +61,11 @@ fn damaged(bytes: &[u8]) {
     let _ = find(&block, &order, Wanted { key, hash, newest });
 }
 
-// The user keys of a block, up to what is damaged, by the sheaf where that goes.
+// The user keys of a block, up to what is damaged, by the chunk where that goes.
 fn gathered(block: &Checked, way: Way) -> Vec<Vec<u8>> {
     let mut cursor = BlockCursor::default();
     cursor.enter(block.clone());
-    let mut sheaf = Sheaf::default();
+    let mut chunk = EntryChunk::default();
     let mut keys = Vec::new();
     let mut moved = match way {
         Way::Forward => cursor.seek_to_first(),
@@ -80,14 +80,14 @@ fn gathered(block: &Checked, way: Way) -> Vec<Vec<u8>> {
             count_max: 2 + keys.len() % 40,
         };
         keys.push(key::user_key(cursor.key()).to_vec());
-        if cursor.gather(way, &terms, &mut sheaf) {
+        if cursor.gather(way, &terms, &mut chunk) {
             keys.pop();
-            keys.push(sheaf.user_key().to_vec());
+            keys.push(chunk.user_key().to_vec());
             while match way {
-                Way::Forward => sheaf.step(),
-                Way::Back => sheaf.step_back(),
+                Way::Forward => chunk.step(),
+                Way::Back => chunk.step_back(),
             } {
-                keys.push(sheaf.user_key().to_vec());
+                keys.push(chunk.user_key().to_vec());
             }
         }
         moved = match way {
@@ -128,11 +128,11 @@ fn built(bytes: &[u8]) {
     }
     backward.reverse();
     assert_eq!(backward, internal);
-    let mut by_sheaf = gathered(&block, Way::Forward);
-    assert!(by_sheaf.iter().eq(keys.iter()));
-    by_sheaf = gathered(&block, Way::Back);
-    by_sheaf.reverse();
-    assert!(by_sheaf.iter().eq(keys.iter()));
+    let mut by_chunk = gathered(&block, Way::Forward);
+    assert!(by_chunk.iter().eq(keys.iter()));
+    by_chunk = gathered(&block, Way::Back);
+    by_chunk.reverse();
+    assert!(by_chunk.iter().eq(keys.iter()));
     let (order, newest) = (KeyOrder::Bytewise, Trailer::seek(SeqNo::MAX));
     for (key, internal) in keys.iter().zip(&internal) {
         assert!(cursor.seek(&order, internal).expect("a sound block"));

@@ -14,7 +14,7 @@ use crate::db::toll::Passage;
 use crate::db::worker;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::scan::{Scan, scan};
-use crate::flow::read::sources::STOCK_BYTES_MAX;
+use crate::flow::read::sources::LOOKAHEAD_BYTES_MAX;
 use crate::flow::read::view::View;
 
 /// What a cursor reads.
@@ -63,7 +63,7 @@ const AHEAD_BYTES_FIRST: usize = 64 << 10;
 /// Cursors that are not charged yet, and may have that at the same time, each some of the share.
 const AHEAD_CURSORS: u64 = 16;
 
-/// Bytes of a source that neither reads ahead nor has a stock: two blocks, and itself.
+/// Bytes of a source that neither reads ahead nor has a lookahead: two blocks, and itself.
 const SOURCE_BYTES: usize = 10 << 10;
 
 /// Least bytes that are read ahead: for less, a block is better read by itself, and the cache has
@@ -305,10 +305,10 @@ impl DbCursor {
     fn begin_ahead(&mut self) {
         let core = self.lease.core();
         let least = self.ahead_count * SOURCE_BYTES;
-        let most = least + self.ahead_count * (STOCK_BYTES_MAX + self.ahead_bytes_max);
+        let most = least + self.ahead_count * (LOOKAHEAD_BYTES_MAX + self.ahead_bytes_max);
         let mut charge = core.ledger.hold_ahead(least as u64, most as u64);
         let ahead = usize::try_from(charge.bytes()).unwrap_or(usize::MAX) - least;
-        let each = (ahead / self.ahead_count.max(1)).saturating_sub(STOCK_BYTES_MAX);
+        let each = (ahead / self.ahead_count.max(1)).saturating_sub(LOOKAHEAD_BYTES_MAX);
         let each = match each < AHEAD_BYTES_MIN.min(self.ahead_bytes_max) {
             true => 0,
             false => each,

@@ -33,8 +33,8 @@ const ITERATORS_DIVISOR: u64 = 8;
 /// The part of the limit that compactions may take together.
 const COMPACTION_DIVISOR: u64 = 4;
 
-/// Least that one part of a compaction gets: windows and stocks of a dozen inputs. Below 32 MiB of
-/// limit it is less, a quarter of what all get.
+/// Least that one part of a compaction gets: windows and lookaheads of a dozen inputs. Below 32 MiB
+/// of limit it is less, a quarter of what all get.
 const COMPACTION_PART_BYTES_MIN: u64 = 2 << 20;
 
 /// The part of the limit that training a dictionary may take, in sixteenths: six. It takes turns

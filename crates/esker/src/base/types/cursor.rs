@@ -3,9 +3,9 @@
 use esker_phrase::DictionaryId;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::key;
-use crate::base::types::sheaf::{Sheaf, Terms};
 
 /// Ordered movement over entries, in the order of internal keys, both ways.
 ///
@@ -76,21 +76,21 @@ pub trait Cursor: Send {
     }
     /// Moves on over entries that lie one behind another where they can be decoded together, as far
     /// as each is a plain value that the reader of `terms` sees, of another user key than the
-    /// entries before and behind, and makes `sheaf` of them and the current one, standing on that.
+    /// entries before and behind, and makes `chunk` of them and the current one, standing on that.
     /// The cursor then stands on the last one that it came to.
     ///
-    /// `false`, and the cursor stands where it stood, with `sheaf` of no use, where that is not
+    /// `false`, and the cursor stands where it stood, with `chunk` of no use, where that is not
     /// cheap or there are none. Only while standing on an entry that is such a value.
-    fn gather(&mut self, _way: Way, _terms: &Terms<'_>, _sheaf: &mut Sheaf) -> bool {
+    fn gather(&mut self, _way: Way, _terms: &Terms<'_>, _chunk: &mut EntryChunk) -> bool {
         false
     }
     /// Moves on over entries that lie one behind another where they can be decoded together, of any
-    /// kind, and makes `sheaf` of them, standing on the first that it came to: about `count_max`
+    /// kind, and makes `chunk` of them, standing on the first that it came to: about `count_max`
     /// of them, and not the one it stood on. The cursor then stands on the last that it came to.
     ///
-    /// `false`, and the cursor stands where it stood, with `sheaf` of no use, where that is not
+    /// `false`, and the cursor stands where it stood, with `chunk` of no use, where that is not
     /// cheap or there are none. Only while standing on an entry.
-    fn stock(&mut self, _way: Way, _count_max: usize, _sheaf: &mut Sheaf) -> bool {
+    fn lookahead(&mut self, _way: Way, _count_max: usize, _chunk: &mut EntryChunk) -> bool {
         false
     }
     /// The value as it is stored, where that is phrases of a dictionary: for who can use it so.

@@ -20,6 +20,6 @@ pub mod entry;
 pub mod range;
 pub mod range_delete;
 pub mod prefix;
-pub mod sheaf_writer;
-pub mod sheaf;
+pub mod chunk_writer;
+pub mod entry_chunk;
 pub mod cursor;

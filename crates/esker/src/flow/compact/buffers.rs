@@ -4,7 +4,7 @@ use crate::base::options::call::ReadOptions;
 use crate::flow::compact::plan::{Deed, Plan};
 use crate::flow::crew;
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings, Phrasing};
-use crate::flow::read::sources::STOCK_BYTES_MAX;
+use crate::flow::read::sources::LOOKAHEAD_BYTES_MAX;
 
 /// Bytes that the inputs of one part read ahead together: eight of them in the largest pieces.
 /// More runs share it, because forty times 256 KiB would be a sixth of a small memory limit.
@@ -46,9 +46,9 @@ impl Buffers {
                 part_bytes: 0,
             };
         }
-        // Two blocks of each input's cursor, what it has in stock, and a window.
+        // Two blocks of each input's cursor, what it has in the lookahead, and a window.
         let block_bytes = settings.sst.block_size_bytes as u64;
-        let cursor_bytes = 2 * block_bytes + STOCK_BYTES_MAX as u64 + WINDOW_BYTES_MIN;
+        let cursor_bytes = 2 * block_bytes + LOOKAHEAD_BYTES_MAX as u64 + WINDOW_BYTES_MIN;
         let mut taken = OUTPUT_BYTES + run_count * cursor_bytes;
         if let Some(phrasing) = &mut settings.phrasing {
             taken += phrasing.encoder_bytes();

@@ -13,12 +13,12 @@ use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Phrased, Way};
+use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::KeyHead;
 use crate::base::types::seqno::SeqNo;
-use crate::base::types::sheaf::{Sheaf, Terms};
 use crate::flow::read::sources::{Lead, Pivot, Sources};
 
 /// Which way the sources were last placed.
@@ -413,7 +413,7 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
     }
 
     /// Of the winner's source alone, as far as it stays the winner.
-    fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+    fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
         assert!(self.is_valid);
         let is_forward = self.direction == Direction::Forward;
         if is_forward != (way == Way::Forward) {
@@ -424,12 +424,12 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
             rival: None,
         };
         if self.sources.count() == 1 {
-            return self.sources.gather(lead, way, terms, sheaf);
+            return self.sources.gather(lead, way, terms, chunk);
         }
         let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
         self.runner_up = Some(runner_up);
         lead.rival = Some(runner_up).filter(|rival| self.nodes[*rival].head.is_valid);
-        let is_gathered = self.sources.gather(lead, way, terms, sheaf);
+        let is_gathered = self.sources.gather(lead, way, terms, chunk);
         self.look_at(self.winner, true);
         is_gathered
     }

@@ -37,6 +37,6 @@ pub mod scan;
 #[cfg(test)]
 pub(crate) mod model;
 #[cfg(test)]
-pub(crate) mod model_stock;
+pub(crate) mod model_lookahead;
 #[cfg(test)]
 pub(crate) mod model_view;

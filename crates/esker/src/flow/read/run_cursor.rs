@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Phrased, Way};
+use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::base::types::range::KeyRange;
-use crate::base::types::sheaf::{Sheaf, Terms};
 use crate::flow::read::view::{AtHand, View};
 use crate::store::sst::any_reader::AnyCursor;
 use crate::store::version::file::FileRecord;
@@ -201,14 +201,14 @@ impl Cursor for RunCursor {
         self.standing().value_bytes()
     }
 
-    fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+    fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
         assert!(self.is_valid);
-        self.current().gather(way, terms, sheaf)
+        self.current().gather(way, terms, chunk)
     }
 
-    fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
+    fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
         assert!(self.is_valid);
-        self.current().stock(way, count_max, sheaf)
+        self.current().lookahead(way, count_max, chunk)
     }
 
     fn phrased(&self) -> Option<Phrased<'_>> {

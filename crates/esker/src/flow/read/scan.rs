@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Way};
+use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
-use crate::base::types::sheaf::{Sheaf, Terms};
 use crate::flow::read::folded::FoldedCursor;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::merging::MergingCursor;
@@ -207,12 +207,12 @@ impl Cursor for SourceCursor {
         each!(self, cursor => cursor.value_bytes())
     }
 
-    fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
-        each!(self, cursor => cursor.gather(way, terms, sheaf))
+    fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
+        each!(self, cursor => cursor.gather(way, terms, chunk))
     }
 
-    fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
-        each!(self, cursor => cursor.stock(way, count_max, sheaf))
+    fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
+        each!(self, cursor => cursor.lookahead(way, count_max, chunk))
     }
 }
 

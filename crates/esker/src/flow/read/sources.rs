@@ -1,42 +1,42 @@
-//! The sources of a merge, each with a stock of the entries that it has next.
+//! The sources of a merge, each with a lookahead of the entries that it has next.
 //!
 //! Entries of several sources take turns, so a step of a source is asked for one by one; but what
 //! makes it dear, the way down through run, file and block, is gone once for many entries where a
 //! block decodes those behind the current one together. Then a step is a step from one entry in
-//! stock to the next, and its key is at hand.
+//! lookahead to the next, and its key is at hand.
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Phrased, Way};
+use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
 use crate::base::types::order::KeyOrder;
-use crate::base::types::sheaf::{Sheaf, Terms};
 
-/// Steps of all sources behind a seek before any gets a stock: many readers take ten entries, and
-/// with stocks from the first step on that was a sixth more instructions.
-const STEPS_BEFORE_STOCKS: u32 = 16;
+/// Steps of all sources behind a seek before any gets a lookahead: many readers take ten entries,
+/// and with lookaheads from the first step on that was a sixth more instructions.
+const STEPS_BEFORE_LOOKAHEADS: u32 = 16;
 
-/// Entries of the first stock behind a seek: who takes some more should not pay for a hundred.
-const STOCK_ENTRIES_MIN: usize = 8;
+/// Entries of the first lookahead behind a seek: who takes some more should not pay for a hundred.
+const LOOKAHEAD_ENTRIES_MIN: usize = 8;
 
 /// Entries of the largest, each twice as large as the one before: more than most blocks have.
-const STOCK_ENTRIES_MAX: usize = 64;
+const LOOKAHEAD_ENTRIES_MAX: usize = 64;
 
 /// The cursors of a merge, by their places in it.
 ///
 /// As with every cursor, each stands nowhere when new, after running off an end and after an
-/// error. One alone has no stock: who walks over that gathers for itself.
+/// error. One alone has no lookahead: who walks over that gathers for itself.
 #[derive(Debug)]
 pub struct Sources<C> {
     cursors: Vec<C>,
     /// One for each cursor, once there is to be any.
-    stocks: Vec<Stock>,
+    lookaheads: Vec<Lookahead>,
     steps_left: u32,
 }
 
-/// Bytes of the largest stock: 16 KiB of keys, and the places of 256 short entries, which is what
-/// may be decoded backwards for 64 usual ones.
-pub const STOCK_BYTES_MAX: usize = 24 << 10;
+/// Bytes of the largest lookahead: 16 KiB of keys, and the places of 256 short entries, which is
+/// what may be decoded backwards for 64 usual ones.
+pub const LOOKAHEAD_BYTES_MAX: usize = 24 << 10;
 
 /// A source whose entry comes before those of all others.
 #[derive(Clone, Copy, Debug)]
@@ -61,16 +61,16 @@ pub struct Pivot<'a> {
 
 /// Entries ahead of a cursor.
 #[derive(Debug)]
-struct Stock {
+struct Lookahead {
     /// Where the source stands while this is not empty.
-    entries: Sheaf,
+    entries: EntryChunk,
     /// Which way they were decoded: the cursor stands on the last one that way.
     way: Way,
     count_max: usize,
     /// Whether the next step is the cursor's, because the source leads for long.
     is_cursor_next: bool,
-    /// Whether the last step was the cursor's for that reason, or there was no stock yet: then the
-    /// entries behind may be gathered from their block at once.
+    /// Whether the last step was the cursor's for that reason, or there was no lookahead yet: then
+    /// the entries behind may be gathered from their block at once.
     is_lead_open: bool,
 }
 
@@ -79,8 +79,8 @@ impl<C: Cursor> Sources<C> {
     pub fn new(cursors: Vec<C>) -> Sources<C> {
         Sources {
             cursors,
-            stocks: Vec::new(),
-            steps_left: STEPS_BEFORE_STOCKS,
+            lookaheads: Vec::new(),
+            steps_left: STEPS_BEFORE_LOOKAHEADS,
         }
     }
 
@@ -98,7 +98,7 @@ impl<C: Cursor> Sources<C> {
     /// All are placed anew, each by [`Sources::place`]: what was learned of how far the reader goes
     /// is forgotten.
     pub fn begin(&mut self) {
-        self.steps_left = STEPS_BEFORE_STOCKS;
+        self.steps_left = STEPS_BEFORE_LOOKAHEADS;
     }
 
     /// Places a source by its cursor.
@@ -107,8 +107,8 @@ impl<C: Cursor> Sources<C> {
         index: usize,
         place: impl FnOnce(&mut C) -> Result<bool>,
     ) -> Result<bool> {
-        if let Some(stock) = self.stocks.get_mut(index) {
-            *stock = stock.emptied();
+        if let Some(lookahead) = self.lookaheads.get_mut(index) {
+            *lookahead = lookahead.emptied();
         }
         place(&mut self.cursors[index])
     }
@@ -116,8 +116,8 @@ impl<C: Cursor> Sources<C> {
     /// Moves a source to its next entry. Only while it stands on one.
     #[inline]
     pub fn next(&mut self, index: usize) -> Result<bool> {
-        let stock = self.stocks.get_mut(index);
-        match stock.is_some_and(|stock| stock.entries.step()) {
+        let lookahead = self.lookaheads.get_mut(index);
+        match lookahead.is_some_and(|lookahead| lookahead.entries.step()) {
             true => Ok(true),
             false => self.go_on(index, Way::Forward),
         }
@@ -126,8 +126,8 @@ impl<C: Cursor> Sources<C> {
     /// Moves a source to its previous entry. Only while it stands on one.
     #[inline]
     pub fn prev(&mut self, index: usize) -> Result<bool> {
-        let stock = self.stocks.get_mut(index);
-        match stock.is_some_and(|stock| stock.entries.step_back()) {
+        let lookahead = self.lookaheads.get_mut(index);
+        match lookahead.is_some_and(|lookahead| lookahead.entries.step_back()) {
             true => Ok(true),
             false => self.go_on(index, Way::Back),
         }
@@ -171,27 +171,27 @@ impl<C: Cursor> Sources<C> {
     /// Whether a source stands on an entry.
     #[inline]
     pub fn is_valid(&self, index: usize) -> bool {
-        self.stock(index).is_some() || self.cursors[index].is_valid()
+        self.lookahead(index).is_some() || self.cursors[index].is_valid()
     }
 
     /// As `Cursor::is_surely_newest`, of a source.
     #[inline]
     pub fn is_surely_newest(&self, index: usize) -> bool {
         let cursor = &self.cursors[index];
-        let Some(stock) = self.stock(index) else {
+        let Some(lookahead) = self.lookahead(index) else {
             return cursor.is_surely_newest();
         };
-        match stock.entries.key_before() {
-            Some(before) => key::user_key(before) != stock.entries.user_key(),
-            None => stock.way == Way::Back && cursor.is_surely_newest(),
+        match lookahead.entries.key_before() {
+            Some(before) => key::user_key(before) != lookahead.entries.user_key(),
+            None => lookahead.way == Way::Back && cursor.is_surely_newest(),
         }
     }
 
     /// The internal key of a source's entry.
     #[inline]
     pub fn key(&self, index: usize) -> &[u8] {
-        match self.stock(index) {
-            Some(stock) => stock.entries.key(),
+        match self.lookahead(index) {
+            Some(lookahead) => lookahead.entries.key(),
             None => self.cursors[index].key(),
         }
     }
@@ -199,43 +199,56 @@ impl<C: Cursor> Sources<C> {
     /// The raw value of a source's entry.
     #[inline]
     pub fn value(&self, index: usize) -> Result<&[u8]> {
-        match self.stock(index) {
-            Some(stock) => Ok(stock.entries.value()),
+        match self.lookahead(index) {
+            Some(lookahead) => Ok(lookahead.entries.value()),
             None => self.cursors[index].value(),
         }
     }
 
     /// The raw value of a source's entry, as a handle that may be kept.
     pub fn value_bytes(&self, index: usize) -> Result<Bytes> {
-        match self.stock(index) {
-            Some(stock) => Ok(stock.entries.value_bytes()),
+        match self.lookahead(index) {
+            Some(lookahead) => Ok(lookahead.entries.value_bytes()),
             None => self.cursors[index].value_bytes(),
         }
     }
 
-    /// The value of a source's entry as phrases: what is in stock has none.
+    /// The value of a source's entry as phrases: what is in the lookahead has none.
     pub fn phrased(&self, index: usize) -> Option<Phrased<'_>> {
-        match self.stock(index) {
+        match self.lookahead(index) {
             Some(_) => None,
             None => self.cursors[index].phrased(),
         }
     }
 
     /// As `Cursor::gather`, of a source as far as its entries come before that of its rival.
-    pub fn gather(&mut self, lead: Lead, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+    pub fn gather(
+        &mut self,
+        lead: Lead,
+        way: Way,
+        terms: &Terms<'_>,
+        chunk: &mut EntryChunk,
+    ) -> bool {
         let Some(rival) = lead.rival else {
-            let stock = self.stocks.get_mut(lead.source);
-            return gather(&mut self.cursors[lead.source], stock, (way, terms), sheaf);
+            let lookahead = self.lookaheads.get_mut(lead.source);
+            return gather(
+                &mut self.cursors[lead.source],
+                lookahead,
+                (way, terms),
+                chunk,
+            );
         };
         let pair = [lead.source, rival];
         let cursors = self.cursors.get_disjoint_mut(pair);
         let [cursor, rival_cursor] = cursors.expect("a source is not its own rival");
-        let (stock, rival_stock) = match self.stocks.get_disjoint_mut(pair) {
-            Ok([stock, rival_stock]) => (Some(stock), Some(rival_stock)),
+        let (lookahead, rival_lookahead) = match self.lookaheads.get_disjoint_mut(pair) {
+            Ok([lookahead, rival_lookahead]) => (Some(lookahead), Some(rival_lookahead)),
             Err(_) => (None, None),
         };
-        let next = match rival_stock {
-            Some(rival_stock) if !rival_stock.entries.is_empty() => rival_stock.entries.key(),
+        let next = match rival_lookahead {
+            Some(rival_lookahead) if !rival_lookahead.entries.is_empty() => {
+                rival_lookahead.entries.key()
+            }
             _ => rival_cursor.key(),
         };
         let next = key::user_key(next);
@@ -247,27 +260,28 @@ impl<C: Cursor> Sources<C> {
         if terms.limit.is_none_or(is_nearer) {
             terms.limit = Some(next);
         }
-        gather(cursor, stock, (way, &terms), sheaf)
+        gather(cursor, lookahead, (way, &terms), chunk)
     }
 
-    /// What a source has in stock, if it stands there.
+    /// What a source has in the lookahead, if it stands there.
     #[inline(always)]
-    fn stock(&self, index: usize) -> Option<&Stock> {
-        let stock = self.stocks.get(index);
-        stock.filter(|stock| !stock.entries.is_empty())
+    fn lookahead(&self, index: usize) -> Option<&Lookahead> {
+        let lookahead = self.lookaheads.get(index);
+        lookahead.filter(|lookahead| !lookahead.entries.is_empty())
     }
 
-    /// Moves by the cursor, off the end of the stock if there is one, and takes in the next.
+    /// Moves by the cursor, off the end of the lookahead if there is one, and takes in the next.
     #[inline(never)]
     fn go_on(&mut self, index: usize, way: Way) -> Result<bool> {
         if self.steps_left > 0 {
             self.steps_left -= 1;
         } else if self.cursors.len() > 1 {
-            if self.stocks.is_empty() {
-                self.stocks.resize_with(self.cursors.len(), Stock::new);
+            if self.lookaheads.is_empty() {
+                self.lookaheads
+                    .resize_with(self.cursors.len(), Lookahead::new);
             }
-            let stock = &mut self.stocks[index];
-            if stock.take_in(&mut self.cursors[index], way)? {
+            let lookahead = &mut self.lookaheads[index];
+            if lookahead.take_in(&mut self.cursors[index], way)? {
                 return Ok(true);
             }
         }
@@ -278,43 +292,43 @@ impl<C: Cursor> Sources<C> {
     }
 }
 
-// From the stock, or past it where there is none.
+// From the lookahead, or past it where there is none.
 fn gather<C: Cursor>(
     cursor: &mut C,
-    stock: Option<&mut Stock>,
+    lookahead: Option<&mut Lookahead>,
     (way, terms): (Way, &Terms<'_>),
-    sheaf: &mut Sheaf,
+    chunk: &mut EntryChunk,
 ) -> bool {
-    let Some(stock) = stock else {
-        return cursor.gather(way, terms, sheaf);
+    let Some(lookahead) = lookahead else {
+        return cursor.gather(way, terms, chunk);
     };
-    let is_gathered = match stock.entries.is_empty() {
-        true => stock.is_lead_open && cursor.gather(way, terms, sheaf),
-        false => sheaf.take_from(&mut stock.entries, way == Way::Back, terms),
+    let is_gathered = match lookahead.entries.is_empty() {
+        true => lookahead.is_lead_open && cursor.gather(way, terms, chunk),
+        false => chunk.take_from(&mut lookahead.entries, way == Way::Back, terms),
     };
-    // A source that leads for long needs no stock: what is in it would be looked at twice.
-    stock.is_cursor_next = is_gathered && sheaf.len() > stock.count_max / 2;
+    // A source that leads for long needs no lookahead: what is in it would be looked at twice.
+    lookahead.is_cursor_next = is_gathered && chunk.len() > lookahead.count_max / 2;
     is_gathered
 }
 
-impl Stock {
-    fn new() -> Stock {
-        Stock {
-            entries: Sheaf::default(),
+impl Lookahead {
+    fn new() -> Lookahead {
+        Lookahead {
+            entries: EntryChunk::default(),
             way: Way::Forward,
-            count_max: STOCK_ENTRIES_MIN,
+            count_max: LOOKAHEAD_ENTRIES_MIN,
             is_cursor_next: false,
             is_lead_open: true,
         }
     }
 
     /// As new, with the memory it has.
-    fn emptied(&mut self) -> Stock {
+    fn emptied(&mut self) -> Lookahead {
         let mut entries = std::mem::take(&mut self.entries);
         entries.clear();
-        Stock {
+        Lookahead {
             entries,
-            ..Stock::new()
+            ..Lookahead::new()
         }
     }
 
@@ -331,15 +345,15 @@ impl Stock {
             return Ok(false);
         }
         self.way = way;
-        let is_taken = cursor.stock(way, self.count_max, &mut self.entries);
+        let is_taken = cursor.lookahead(way, self.count_max, &mut self.entries);
         match is_taken {
-            true => self.count_max = (self.count_max * 2).min(STOCK_ENTRIES_MAX),
+            true => self.count_max = (self.count_max * 2).min(LOOKAHEAD_ENTRIES_MAX),
             false => self.entries.clear(),
         }
         Ok(is_taken)
     }
 
-    /// Has the cursor stand where the source does, from the other end of the stock.
+    /// Has the cursor stand where the source does, from the other end of the lookahead.
     #[cold]
     fn bring<C: Cursor>(&mut self, cursor: &mut C) -> Result<()> {
         let is_found = cursor.seek(self.entries.key());

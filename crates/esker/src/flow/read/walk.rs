@@ -1,23 +1,23 @@
 //! Walks over the keys and values that one reader sees, several at a time.
 //!
 //! A step of the cursor below goes through every layer of the read path. While entries of one block
-//! lie one behind another and nothing else comes between, the block hands out a sheaf of them, and
+//! lie one behind another and nothing else comes between, the block hands out a chunk of them, and
 //! a step is a step from one to the next.
 
 use std::ops::Bound;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Way};
+use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::{Error, Result};
-use crate::base::types::sheaf::{Sheaf, Terms};
 use crate::flow::read::place::Place;
 use crate::flow::read::visible::VisibleCursor;
 
-/// Entries of the first sheaf behind a seek: who takes ten entries should not pay for forty.
-const SHEAF_ENTRIES_MIN: usize = 8;
+/// Entries of the first chunk behind a seek: who takes ten entries should not pay for forty.
+const CHUNK_ENTRIES_MIN: usize = 8;
 
 /// Entries of the largest, each twice as large as the one before: a block has some forty.
-const SHEAF_ENTRIES_MAX: usize = 256;
+const CHUNK_ENTRIES_MAX: usize = 256;
 
 /// Steps by the cursor, at most, between two attempts to gather that were in vain.
 const STEPS_BETWEEN_MAX: u32 = 64;
@@ -29,8 +29,8 @@ const STEPS_BETWEEN_MAX: u32 = 64;
 pub struct Walk<C> {
     cursor: VisibleCursor<C>,
     /// Where it stands while this is not empty.
-    sheaf: Sheaf,
-    /// Which way the sheaf was gathered: the cursor stands on its last entry that way.
+    chunk: EntryChunk,
+    /// Which way the chunk was gathered: the cursor stands on its last entry that way.
     way: Way,
     count_max: usize,
     /// Steps until gathering is tried again, and how many they were at first.
@@ -43,9 +43,9 @@ impl<C: Cursor> Walk<C> {
     pub fn new(cursor: VisibleCursor<C>) -> Walk<C> {
         Walk {
             cursor,
-            sheaf: Sheaf::default(),
+            chunk: EntryChunk::default(),
             way: Way::Forward,
-            count_max: SHEAF_ENTRIES_MIN,
+            count_max: CHUNK_ENTRIES_MIN,
             steps_left: 0,
             steps_between: 0,
         }
@@ -78,7 +78,7 @@ impl<C: Cursor> Walk<C> {
     )]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
-        match self.sheaf.step() {
+        match self.chunk.step() {
             true => Ok(true),
             false => self.step(Way::Forward),
         }
@@ -87,7 +87,7 @@ impl<C: Cursor> Walk<C> {
     /// Moves to the previous key; from nowhere it stays nowhere.
     #[inline]
     pub fn prev(&mut self) -> Result<bool> {
-        match self.sheaf.step_back() {
+        match self.chunk.step_back() {
             true => Ok(true),
             false => self.step(Way::Back),
         }
@@ -96,14 +96,14 @@ impl<C: Cursor> Walk<C> {
     /// Whether it stands on a key.
     #[inline]
     pub fn is_valid(&self) -> bool {
-        !self.sheaf.is_empty() || self.cursor.is_valid()
+        !self.chunk.is_empty() || self.cursor.is_valid()
     }
 
     /// The user's key.
     #[inline]
     pub fn key(&self) -> &[u8] {
-        match self.sheaf.is_empty() {
-            false => self.sheaf.user_key(),
+        match self.chunk.is_empty() {
+            false => self.chunk.user_key(),
             true => self.cursor.key(),
         }
     }
@@ -111,24 +111,24 @@ impl<C: Cursor> Walk<C> {
     /// The user's value. One that lies apart is read when this is called first.
     #[inline]
     pub fn value(&self) -> Result<&[u8]> {
-        match self.sheaf.is_empty() {
-            false => Ok(self.sheaf.value()),
+        match self.chunk.is_empty() {
+            false => Ok(self.chunk.value()),
             true => self.cursor.value(),
         }
     }
 
     /// The user's value as a handle that outlives the cursor; shares memory where it can.
     pub fn value_bytes(&self) -> Result<Bytes> {
-        match self.sheaf.is_empty() {
-            false => Ok(self.sheaf.value_bytes()),
+        match self.chunk.is_empty() {
+            false => Ok(self.chunk.value_bytes()),
             true => self.cursor.value_bytes(),
         }
     }
 
     /// The unix second from which the key is gone; `None` when it stays.
     pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
-        match self.sheaf.is_empty() {
-            // Only plain values make a sheaf.
+        match self.chunk.is_empty() {
+            // Only plain values make a chunk.
             false => Ok(None),
             true => self.cursor.expiry_unix_s(),
         }
@@ -146,22 +146,22 @@ impl<C: Cursor> Walk<C> {
 
     /// The cursor, to be placed anew.
     fn placed(&mut self) -> &mut VisibleCursor<C> {
-        self.sheaf.clear();
-        self.count_max = SHEAF_ENTRIES_MIN;
+        self.chunk.clear();
+        self.count_max = CHUNK_ENTRIES_MIN;
         (self.steps_left, self.steps_between) = (0, 0);
         &mut self.cursor
     }
 
-    /// Moves by the cursor, off the end of the sheaf if there is one, and gathers the next.
+    /// Moves by the cursor, off the end of the chunk if there is one, and fills the next.
     #[inline(never)]
     fn step(&mut self, way: Way) -> Result<bool> {
-        if !self.sheaf.is_empty() {
+        if !self.chunk.is_empty() {
             let is_here = match self.way == way {
                 true => Ok(()),
                 false => self.bring_cursor(),
             };
             // Before the cursor moves: the buffer of the block may become that of the next one.
-            self.sheaf.clear();
+            self.chunk.clear();
             is_here?;
         } else if !self.cursor.is_valid() {
             return Ok(false);
@@ -176,10 +176,10 @@ impl<C: Cursor> Walk<C> {
         Ok(is_on)
     }
 
-    /// Has the cursor stand where the sheaf does, from the other end of it.
+    /// Has the cursor stand where the chunk does, from the other end of it.
     #[cold]
     fn bring_cursor(&mut self) -> Result<()> {
-        let key = self.sheaf.user_key();
+        let key = self.chunk.user_key();
         if self.cursor.seek(key)? && self.cursor.key() == key {
             return Ok(());
         }
@@ -191,7 +191,7 @@ impl<C: Cursor> Walk<C> {
         ))
     }
 
-    /// Makes a sheaf of the key that the cursor stands on and those that way, if that goes.
+    /// Makes a chunk of the key that the cursor stands on and those that way, if that goes.
     fn gather(&mut self, way: Way) {
         if self.steps_left > 0 {
             self.steps_left -= 1;
@@ -215,17 +215,17 @@ impl<C: Cursor> Walk<C> {
             limit,
             count_max: self.count_max,
         };
-        if cursor.gather(way, &terms, &mut self.sheaf) {
+        if cursor.gather(way, &terms, &mut self.chunk) {
             self.way = way;
-            self.count_max = (self.count_max * 2).min(SHEAF_ENTRIES_MAX);
+            self.count_max = (self.count_max * 2).min(CHUNK_ENTRIES_MAX);
             self.steps_between = 0;
             return;
         }
-        if self.sheaf.is_begun() {
+        if self.chunk.is_begun() {
             self.steps_between = (self.steps_between * 2 + 1).min(STEPS_BETWEEN_MAX);
             self.steps_left = self.steps_between;
         }
-        self.sheaf.clear();
+        self.chunk.clear();
     }
 }
 

@@ -7,12 +7,12 @@ use esker_phrase::{Dictionary, DictionaryId};
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Phrased, Way};
+use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
-use crate::base::types::sheaf::{Sheaf, Terms};
 use crate::env::fs::{ReadFile, Unchanging};
 use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::block_based::cursor::BlockBasedCursor;
@@ -331,17 +331,17 @@ impl Cursor for AnyCursor {
         }
     }
 
-    fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+    fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
         match self {
-            AnyCursor::BlockBased(cursor) => cursor.gather(way, terms, sheaf),
-            AnyCursor::Searchable(cursor) => cursor.gather(way, terms, sheaf),
+            AnyCursor::BlockBased(cursor) => cursor.gather(way, terms, chunk),
+            AnyCursor::Searchable(cursor) => cursor.gather(way, terms, chunk),
         }
     }
 
-    fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
+    fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
         match self {
-            AnyCursor::BlockBased(cursor) => cursor.stock(way, count_max, sheaf),
-            AnyCursor::Searchable(cursor) => cursor.stock(way, count_max, sheaf),
+            AnyCursor::BlockBased(cursor) => cursor.lookahead(way, count_max, chunk),
+            AnyCursor::Searchable(cursor) => cursor.lookahead(way, count_max, chunk),
         }
     }
 

@@ -91,7 +91,7 @@ fn with_little_memory_files_and_windows_are_smaller() {
 
 #[test]
 fn what_it_cannot_do_without_it_takes() {
-    // Forty runs have a window and a stock each, whatever was allowed.
+    // Forty runs have a window and a lookahead each, whatever was allowed.
     let mut settings = settings();
     let buffers = Buffers::within(0, &plan(40, 1), &mut settings);
     assert_eq!(buffers.window_bytes, 32 << 10);

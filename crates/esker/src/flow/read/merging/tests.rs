@@ -6,7 +6,7 @@ use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
 use crate::flow::read::model::{History, Shape, VectorCursor, for_seeds, order_of, random_key};
-use crate::flow::read::model_stock::StockingCursor;
+use crate::flow::read::model_lookahead::LookaheadCursor;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
 
 fn shape(seed: u64) -> Shape {
@@ -79,9 +79,9 @@ fn has_newer(history: &History, internal_key: &[u8], at: SeqNo) -> bool {
 }
 
 #[test]
-fn sources_with_stocks_move_as_one() {
+fn sources_with_lookaheads_move_as_one() {
     // Histories with many versions of few keys or few of many, cut into sources by age; random
-    // movements, and between them long stretches one way, so that stocks grow and are left at
+    // movements, and between them long stretches one way, so that lookaheads grow and are left at
     // either end and in the middle.
     for_seeds(300, |seed, random| {
         let shape = Shape {
@@ -93,7 +93,7 @@ fn sources_with_stocks_move_as_one() {
         let at = SeqNo::new(random.below(history.newest().get() + 2));
         let source_count = 1 + random.below(5);
         let cut = history.cut(random, source_count);
-        let cursors = cut.iter().map(StockingCursor::new).collect();
+        let cursors = cut.iter().map(LookaheadCursor::new).collect();
         let mut merged = MergingCursor::new(history.order.clone(), cursors);
         let mut oracle = VectorCursor::new(&history.order, history.entries());
         for _ in 0..20 {
@@ -127,12 +127,12 @@ fn sources_with_stocks_move_as_one() {
 }
 
 #[test]
-fn a_failure_behind_a_stock_leaves_the_cursor_nowhere() {
-    // One of three sources fails after each number of movements in turn, others have stocks.
+fn a_failure_behind_a_lookahead_leaves_the_cursor_nowhere() {
+    // One of three sources fails after each number of movements in turn, others have lookaheads.
     for_seeds(100, |seed, random| {
         let history = History::random(random, &KeyOrder::Bytewise, shape(149));
         let cut = history.cut(random, 3);
-        let mut cursors: Vec<_> = cut.iter().map(StockingCursor::new).collect();
+        let mut cursors: Vec<_> = cut.iter().map(LookaheadCursor::new).collect();
         let failing = cursors.remove(1).fail_after(seed % 30);
         cursors.insert(1, failing);
         let mut merged = MergingCursor::new(KeyOrder::Bytewise, cursors);
@@ -152,7 +152,7 @@ fn a_source_that_skipped_turns_round_rightly() {
     // One source is sent ahead in either direction; what follows, both ways, leaves out only
     // that source's entries between the two places, and nothing at all after a turn.
     skip_and_turn(History::cursor);
-    skip_and_turn(StockingCursor::new);
+    skip_and_turn(LookaheadCursor::new);
 }
 
 fn skip_and_turn<C: Cursor>(cursor_over: impl Fn(&History) -> C) {

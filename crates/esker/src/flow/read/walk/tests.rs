@@ -13,7 +13,7 @@ use crate::flow::read::fold::Folder;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};
 use crate::flow::read::model::{NOW_UNIX_S, rule};
-use crate::flow::read::model_stock::StockingCursor;
+use crate::flow::read::model_lookahead::LookaheadCursor;
 use crate::flow::read::model_view::{Layout, read_at};
 use crate::flow::read::reader::Reader;
 use crate::flow::read::scan::scan;
@@ -23,7 +23,7 @@ use crate::store::vlog::open_values::OpenValues;
 #[test]
 fn long_walks_read_as_the_naive_reader() {
     // Histories of which most writes are plain values, over memtables and files; long stretches
-    // one way with turns between them, so that they happen inside and at the ends of sheaves.
+    // one way with turns between them, so that they happen inside and at the ends of chunks.
     for_seeds(300, |seed, random| {
         let shape = Shape {
             write_count: 20 + random.below(150),
@@ -75,9 +75,9 @@ fn long_walks_read_as_the_naive_reader() {
 }
 
 #[test]
-fn walks_over_stocks_read_as_the_naive_reader() {
-    // As above, over sources that decode ahead, so that sheaves are made of what is in stock; keys
-    // of a few bytes, and long ones that begin alike.
+fn walks_over_lookaheads_read_as_the_naive_reader() {
+    // As above, over sources that decode ahead, so that chunks are made of what is in the
+    // lookahead; keys of a few bytes, and long ones that begin alike.
     for_seeds(300, |seed, random| {
         let shape = Shape {
             write_count: 20 + random.below(300),
@@ -96,7 +96,7 @@ fn walks_over_stocks_read_as_the_naive_reader() {
         let seqno = SeqNo::new(random.below(history.newest().get() + 2));
         let source_count = 2 + random.below(4);
         let cursors = history.cut(random, source_count);
-        let cursors = cursors.iter().map(StockingCursor::new).collect();
+        let cursors = cursors.iter().map(LookaheadCursor::new).collect();
         let order = &history.order;
         let mut range = KeyRange::ALL;
         if random.one_in(3) && seed % 3 > 0 {
@@ -137,8 +137,8 @@ fn walks_over_stocks_read_as_the_naive_reader() {
 }
 
 #[test]
-fn a_walk_over_one_file_goes_by_the_sheaf() {
-    // A hundred plain values in one file, and both ways most steps are inside a sheaf.
+fn a_walk_over_one_file_goes_by_the_chunk() {
+    // A hundred plain values in one file, and both ways most steps are inside a chunk.
     let mut history = History::default();
     for number in 0..100_u64 {
         history.writes.push(crate::flow::read::model::Write {
@@ -156,10 +156,10 @@ fn a_walk_over_one_file_goes_by_the_sheaf() {
             Way::Forward => walk.seek_to_first().unwrap(),
             Way::Back => walk.seek_to_last().unwrap(),
         };
-        let (mut count, mut in_sheaf) = (0, 0);
+        let (mut count, mut in_chunk) = (0, 0);
         while is_on {
             count += 1;
-            in_sheaf += u64::from(!walk.sheaf.is_empty());
+            in_chunk += u64::from(!walk.chunk.is_empty());
             is_on = match way {
                 Way::Forward => walk.next().unwrap(),
                 Way::Back => walk.prev().unwrap(),
@@ -167,6 +167,6 @@ fn a_walk_over_one_file_goes_by_the_sheaf() {
         }
         assert_eq!(count, 100);
         // Blocks of these tests hold some seven entries.
-        assert!(in_sheaf > 50, "{in_sheaf} of 100 {way:?}");
+        assert!(in_chunk > 50, "{in_chunk} of 100 {way:?}");
     }
 }

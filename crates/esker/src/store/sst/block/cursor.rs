@@ -4,16 +4,16 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::chunk_writer::{ChunkWriter, Put};
 use crate::base::types::cursor::Way;
+use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, TRAILER_BYTES, Trailer};
 use crate::base::types::order::KeyOrder;
-use crate::base::types::sheaf::{Sheaf, Terms};
-use crate::base::types::sheaf_writer::{Put, SheafWriter};
 use crate::store::sst::block::checked::{Checked, damaged_entry};
 use crate::store::sst::block::format::head_at;
 use crate::store::sst::block::gather::{
-    Landing, gather_ahead, gather_back, stock_ahead, stock_back,
+    Landing, gather_ahead, gather_back, lookahead_ahead, lookahead_back,
 };
 use crate::store::sst::block::search::first_not_before;
 
@@ -221,81 +221,85 @@ impl BlockCursor {
         }
     }
 
-    /// Moves over as many entries as `Cursor::gather` says, and makes `sheaf` of them.
-    pub fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
+    /// Moves over as many entries as `Cursor::gather` says, and makes `chunk` of them.
+    pub fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
         assert!(self.is_valid);
         let landing = match way {
-            Way::Forward => self.gather_ahead(terms, sheaf),
-            Way::Back => self.gather_back(terms, sheaf),
+            Way::Forward => self.gather_ahead(terms, chunk),
+            Way::Back => self.gather_back(terms, chunk),
         };
-        self.land(landing.filter(|_| sheaf.len() > 1), way, sheaf)
+        self.land(landing.filter(|_| chunk.len() > 1), way, chunk)
     }
 
-    /// Moves over as many entries as `Cursor::stock` says, and makes `sheaf` of them.
-    pub fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
+    /// Moves over as many entries as `Cursor::lookahead` says, and makes `chunk` of them.
+    pub fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
         assert!(self.is_valid);
         let landing = match way {
-            Way::Forward => self.stock_ahead(count_max, sheaf),
-            Way::Back => self.stock_back(count_max, sheaf),
+            Way::Forward => self.lookahead_ahead(count_max, chunk),
+            Way::Back => self.lookahead_back(count_max, chunk),
         };
-        self.land(landing, way, sheaf)
+        self.land(landing, way, chunk)
     }
 
-    // Stands where the sheaf ends, if it has come to be.
-    fn land(&mut self, landing: Option<Landing>, way: Way, sheaf: &mut Sheaf) -> bool {
+    // Stands where the chunk ends, if it has come to be.
+    fn land(&mut self, landing: Option<Landing>, way: Way, chunk: &mut EntryChunk) -> bool {
         let block = self.block.as_ref().expect("an entry lies in a block");
         let key = match way {
-            Way::Forward => sheaf.last_key(),
-            Way::Back => sheaf.first_key(),
+            Way::Forward => chunk.last_key(),
+            Way::Back => chunk.first_key(),
         };
         let (Some(Landing { at, value }), Some(key)) = (landing, key) else {
             return false;
         };
         key.clone_into(&mut self.key);
-        sheaf.bind(block.memory(), way == Way::Back);
+        chunk.bind(block.memory(), way == Way::Back);
         self.at = at;
         self.next = value.end;
         self.value = value;
         true
     }
 
-    fn gather_ahead(&self, terms: &Terms<'_>, sheaf: &mut Sheaf) -> Option<Landing> {
-        let mut sheaf = self.begin_ahead(terms.count_max, sheaf)?;
-        sheaf.keep(self.value.clone());
-        gather_ahead(self.entries(), self.next, terms, sheaf)
+    fn gather_ahead(&self, terms: &Terms<'_>, chunk: &mut EntryChunk) -> Option<Landing> {
+        let mut chunk = self.begin_ahead(terms.count_max, chunk)?;
+        chunk.keep(self.value.clone());
+        gather_ahead(self.entries(), self.next, terms, chunk)
     }
 
-    fn gather_back(&self, terms: &Terms<'_>, sheaf: &mut Sheaf) -> Option<Landing> {
-        let (start, sheaf) = self.begin_back(terms.count_max, sheaf)?;
-        gather_back(self.entries(), start, self.at, terms, sheaf)
+    fn gather_back(&self, terms: &Terms<'_>, chunk: &mut EntryChunk) -> Option<Landing> {
+        let (start, chunk) = self.begin_back(terms.count_max, chunk)?;
+        gather_back(self.entries(), start, self.at, terms, chunk)
     }
 
-    fn stock_ahead(&self, count_max: usize, sheaf: &mut Sheaf) -> Option<Landing> {
-        let sheaf = self.begin_ahead(count_max, sheaf)?;
-        stock_ahead(self.entries(), self.next, count_max, sheaf)
+    fn lookahead_ahead(&self, count_max: usize, chunk: &mut EntryChunk) -> Option<Landing> {
+        let chunk = self.begin_ahead(count_max, chunk)?;
+        lookahead_ahead(self.entries(), self.next, count_max, chunk)
     }
 
-    fn stock_back(&self, count_max: usize, sheaf: &mut Sheaf) -> Option<Landing> {
-        let (start, sheaf) = self.begin_back(count_max, sheaf)?;
-        stock_back(self.entries(), start, self.at, sheaf)
+    fn lookahead_back(&self, count_max: usize, chunk: &mut EntryChunk) -> Option<Landing> {
+        let (start, chunk) = self.begin_back(count_max, chunk)?;
+        lookahead_back(self.entries(), start, self.at, chunk)
     }
 
     // A writer whose last key is that of the entry; `None` where none is behind it.
-    fn begin_ahead<'s>(&self, count_max: usize, sheaf: &'s mut Sheaf) -> Option<SheafWriter<'s>> {
+    fn begin_ahead<'s>(
+        &self,
+        count_max: usize,
+        chunk: &'s mut EntryChunk,
+    ) -> Option<ChunkWriter<'s>> {
         if self.next >= self.entries().len() {
             return None;
         }
-        let mut sheaf = sheaf.begin(count_max, self.key.len());
-        let put = sheaf.put_key(0, &self.key, self.key.len());
-        (put != Put::Refused).then_some(sheaf)
+        let mut chunk = chunk.begin(count_max, self.key.len());
+        let put = chunk.put_key(0, &self.key, self.key.len());
+        (put != Put::Refused).then_some(chunk)
     }
 
     // The restart from which about so many are decoded up to the entry, and a writer.
     fn begin_back<'s>(
         &self,
         count_max: usize,
-        sheaf: &'s mut Sheaf,
-    ) -> Option<(usize, SheafWriter<'s>)> {
+        chunk: &'s mut EntryChunk,
+    ) -> Option<(usize, ChunkWriter<'s>)> {
         let block = self.block.as_ref()?;
         let span = count_max.saturating_mul(BYTES_BACK_PER_ENTRY);
         // Damaged restarts were found when the block was brought.
@@ -304,8 +308,8 @@ impl BlockCursor {
             .ok()??;
         let start = block.restart(from).ok()?;
         // From the restart on there may be more than are wanted, most of them short.
-        let sheaf = sheaf.begin(span / BYTES_OF_SHORT_ENTRY, self.key.len());
-        Some((start, sheaf))
+        let chunk = chunk.begin(span / BYTES_OF_SHORT_ENTRY, self.key.len());
+        Some((start, chunk))
     }
 
     // Decodes the restart interval in front of the entry once, and remembers every entry of it.

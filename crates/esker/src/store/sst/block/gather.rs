@@ -9,12 +9,12 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::base::codec::fixed::u64_at;
+use crate::base::types::chunk_writer::{ChunkWriter, Put};
+use crate::base::types::entry_chunk::Terms;
 use crate::base::types::key::TRAILER_BYTES;
 use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::prefix_number_16;
-use crate::base::types::sheaf::Terms;
-use crate::base::types::sheaf_writer::{Put, SheafWriter};
 use crate::store::sst::block::format::{Head, whole_at};
 
 /// The entry that a walk came to.
@@ -26,7 +26,7 @@ pub struct Landing {
     pub value: Range<usize>,
 }
 
-/// Adds to `sheaf`, whose last key is that of the entry before, the entries from offset `next` on,
+/// Adds to `chunk`, whose last key is that of the entry before, the entries from offset `next` on,
 /// up to the first that is not for it. Returns the last one, if there is any.
 ///
 /// What is damaged ends it as the end of the block does: whoever comes to it will say so.
@@ -34,17 +34,17 @@ pub fn gather_ahead(
     entries: &[u8],
     next: usize,
     terms: &Terms<'_>,
-    sheaf: SheafWriter<'_>,
+    chunk: ChunkWriter<'_>,
 ) -> Option<Landing> {
     let limit = Limit::new(terms);
-    decode_ahead(entries, next, terms.count_max, sheaf, |head, put, sheaf| {
+    decode_ahead(entries, next, terms.count_max, chunk, |head, put, chunk| {
         put == Put::Another
             && is_plain(entries, head, terms)
-            && limit.place_of(sheaf).is_none_or(Ordering::is_lt)
+            && limit.place_of(chunk).is_none_or(Ordering::is_lt)
     })
 }
 
-/// Adds to `sheaf` the entries that end with the one at offset `target`, from the first behind
+/// Adds to `chunk` the entries that end with the one at offset `target`, from the first behind
 /// the restart at `start` such that all are for it. Returns the first of them, if there is any.
 ///
 /// The entry at the restart is none of them: of the one before it nothing is known.
@@ -53,7 +53,7 @@ pub fn gather_back(
     start: usize,
     target: usize,
     terms: &Terms<'_>,
-    sheaf: SheafWriter<'_>,
+    chunk: ChunkWriter<'_>,
 ) -> Option<Landing> {
     let limit = Limit::new(terms);
     let stretch = Stretch {
@@ -61,40 +61,40 @@ pub fn gather_back(
         target,
         has_target: true,
     };
-    decode_back(entries, stretch, sheaf, |at, head, put, sheaf| {
+    decode_back(entries, stretch, chunk, |at, head, put, chunk| {
         at > start
             && put == Put::Another
             && is_plain(entries, head, terms)
-            && limit.place_of(sheaf).is_none_or(Ordering::is_gt)
+            && limit.place_of(chunk).is_none_or(Ordering::is_gt)
     })
 }
 
 /// As [`gather_ahead`], of entries for whomever: of any kind, and several of one key.
-pub fn stock_ahead(
+pub fn lookahead_ahead(
     entries: &[u8],
     next: usize,
     count_max: usize,
-    sheaf: SheafWriter<'_>,
+    chunk: ChunkWriter<'_>,
 ) -> Option<Landing> {
-    decode_ahead(entries, next, count_max, sheaf, |head, put, _| {
+    decode_ahead(entries, next, count_max, chunk, |head, put, _| {
         put != Put::Refused && head.is_of_point_kind(entries)
     })
 }
 
 /// As [`gather_back`], of entries for whomever: from the one at the restart on, and without the
 /// one at `target`.
-pub fn stock_back(
+pub fn lookahead_back(
     entries: &[u8],
     start: usize,
     target: usize,
-    sheaf: SheafWriter<'_>,
+    chunk: ChunkWriter<'_>,
 ) -> Option<Landing> {
     let stretch = Stretch {
         start,
         target,
         has_target: false,
     };
-    decode_back(entries, stretch, sheaf, |_, head, _, _| {
+    decode_back(entries, stretch, chunk, |_, head, _, _| {
         head.is_of_point_kind(entries)
     })
 }
@@ -111,21 +111,21 @@ fn decode_ahead(
     entries: &[u8],
     mut next: usize,
     count_max: usize,
-    mut sheaf: SheafWriter<'_>,
-    is_for_it: impl Fn(&Head, Put, &SheafWriter<'_>) -> bool,
+    mut chunk: ChunkWriter<'_>,
+    is_for_it: impl Fn(&Head, Put, &ChunkWriter<'_>) -> bool,
 ) -> Option<Landing> {
     let mut last = None;
-    while next < entries.len() && sheaf.len() < count_max {
-        let Some((head, put)) = put_key_at(entries, next, &mut sheaf) else {
+    while next < entries.len() && chunk.len() < count_max {
+        let Some((head, put)) = put_key_at(entries, next, &mut chunk) else {
             break;
         };
-        if !is_for_it(&head, put, &sheaf) {
+        if !is_for_it(&head, put, &chunk) {
             break;
         }
-        sheaf.keep(head.value_start..head.value_end);
+        chunk.keep(head.value_start..head.value_end);
         (last, next) = (Some(next), head.value_end);
     }
-    let value = sheaf.last_value()?;
+    let value = chunk.last_value()?;
     last.map(|at| Landing { at, value })
 }
 
@@ -133,23 +133,23 @@ fn decode_ahead(
 fn decode_back(
     entries: &[u8],
     stretch: Stretch,
-    mut sheaf: SheafWriter<'_>,
-    is_for_it: impl Fn(usize, &Head, Put, &SheafWriter<'_>) -> bool,
+    mut chunk: ChunkWriter<'_>,
+    is_for_it: impl Fn(usize, &Head, Put, &ChunkWriter<'_>) -> bool,
 ) -> Option<Landing> {
     let mut landing = None;
     let Stretch { start, target, .. } = stretch;
     let end = target + usize::from(stretch.has_target);
     let (mut last, mut next) = (None, start);
     while next < end {
-        let (head, put) = put_key_at(entries, next, &mut sheaf)?;
+        let (head, put) = put_key_at(entries, next, &mut chunk)?;
         if put == Put::Refused {
             return None;
         }
-        if is_for_it(next, &head, put, &sheaf) {
-            sheaf.keep(head.value_start..head.value_end);
+        if is_for_it(next, &head, put, &chunk) {
+            chunk.keep(head.value_start..head.value_end);
             landing = landing.or(Some(next));
         } else {
-            sheaf.drop_kept();
+            chunk.drop_kept();
             landing = None;
         }
         (last, next) = (Some(next), head.value_end);
@@ -159,7 +159,7 @@ fn decode_back(
         true => last == Some(target),
         false => next == target,
     };
-    let value = sheaf.first_value()?;
+    let value = chunk.first_value()?;
     let landing = landing.filter(|_| is_whole);
     landing.map(|at| Landing { at, value })
 }
@@ -174,7 +174,7 @@ fn is_plain(entries: &[u8], head: &Head, terms: &Terms<'_>) -> bool {
 
 // Puts the key of the entry at `at` together; `None` where that is not whole.
 #[inline(always)]
-fn put_key_at(entries: &[u8], at: usize, sheaf: &mut SheafWriter<'_>) -> Option<(Head, Put)> {
+fn put_key_at(entries: &[u8], at: usize, chunk: &mut ChunkWriter<'_>) -> Option<(Head, Put)> {
     let rest = entries.get(at..)?;
     if let Some((&[shared, unshared, value_len], rest)) = rest.split_first_chunk()
         && (shared | unshared | value_len) < 0x80
@@ -191,20 +191,20 @@ fn put_key_at(entries: &[u8], at: usize, sheaf: &mut SheafWriter<'_>) -> Option<
             value_end: value_start + usize::from(value_len),
         };
         if head.value_end <= entries.len()
-            && let Some(put) = sheaf.put_short(shared, unshared, rest)
+            && let Some(put) = chunk.put_short(shared, unshared, rest)
         {
             return Some((head, put));
         }
     }
-    put_long_key_at(entries, at, sheaf)
+    put_long_key_at(entries, at, chunk)
 }
 
 // As that, of any entry.
 #[inline(never)]
-fn put_long_key_at(entries: &[u8], at: usize, sheaf: &mut SheafWriter<'_>) -> Option<(Head, Put)> {
+fn put_long_key_at(entries: &[u8], at: usize, chunk: &mut ChunkWriter<'_>) -> Option<(Head, Put)> {
     let head = whole_at(entries, at)?;
     let rest_len = head.value_start - head.suffix_start;
-    let put = sheaf.put_key(head.shared, &entries[head.suffix_start..], rest_len);
+    let put = chunk.put_key(head.shared, &entries[head.suffix_start..], rest_len);
     Some((head, put))
 }
 
@@ -229,11 +229,11 @@ impl<'a> Limit<'a> {
 
     /// How the key put together last compares with the limit, if there is one.
     #[inline(always)]
-    fn place_of(&self, sheaf: &SheafWriter<'_>) -> Option<Ordering> {
+    fn place_of(&self, chunk: &ChunkWriter<'_>) -> Option<Ordering> {
         let limit = self.key?;
-        let by_head = self.head.map(|head| sheaf.last_prefix().cmp(&head));
+        let by_head = self.head.map(|head| chunk.last_prefix().cmp(&head));
         match by_head {
-            None | Some(Ordering::Equal) => Some(self.order.compare(sheaf.last_user_key(), limit)),
+            None | Some(Ordering::Equal) => Some(self.order.compare(chunk.last_user_key(), limit)),
             decided => decided,
         }
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Way};
+use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
-use crate::base::types::sheaf::{Sheaf, Terms};
 use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::cursor::BlockCursor;
 use crate::store::sst::block::readahead::Readahead;
@@ -52,7 +52,7 @@ impl BlockBasedCursor {
         self.settled(result)
     }
 
-    /// Has it read at most so much ahead from now on; with 0 it gives no stocks either.
+    /// Has it read at most so much ahead from now on; with 0 it gives no lookaheads either.
     pub fn set_readahead(&mut self, bytes_max: usize) {
         self.ahead.set_window_max(bytes_max);
     }
@@ -249,11 +249,11 @@ impl Cursor for BlockBasedCursor {
         Ok(self.rows.value_bytes())
     }
 
-    fn gather(&mut self, way: Way, terms: &Terms<'_>, sheaf: &mut Sheaf) -> bool {
-        self.rows.gather(way, terms, sheaf)
+    fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
+        self.rows.gather(way, terms, chunk)
     }
 
-    fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
-        self.ahead.is_on() && self.rows.stock(way, count_max, sheaf)
+    fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
+        self.ahead.is_on() && self.rows.lookahead(way, count_max, chunk)
     }
 }

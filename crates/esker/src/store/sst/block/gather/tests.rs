@@ -3,9 +3,9 @@
 use super::*;
 use crate::base::codec::checksum::hash64;
 use crate::base::types::cursor::Way;
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::seqno::SeqNo;
-use crate::base::types::sheaf::Sheaf;
 use crate::env::random::Random;
 use crate::store::sst::block::builder::BlockBuilder;
 use crate::store::sst::block::checked::Checked;
@@ -53,7 +53,7 @@ fn is_for(row: &(Vec<u8>, Vec<u8>), at: SeqNo) -> bool {
     trailer.kind() == Kind::Put && trailer.seqno() <= at
 }
 
-/// Whether row `index` may follow, or precede, its neighbour in a sheaf.
+/// Whether row `index` may follow, or precede, its neighbour in a chunk.
 fn is_alone(rows: &Rows, index: usize) -> bool {
     let own = key::user_key(&rows[index].0);
     index > 0 && key::user_key(&rows[index - 1].0) != own
@@ -73,7 +73,7 @@ fn cursor_in_random_block(random: &mut Random) -> Option<(Rows, BlockCursor, usi
 }
 
 #[test]
-fn a_stock_is_what_lies_behind() {
+fn a_lookahead_is_what_lies_behind() {
     // Random blocks, places and numbers wanted, both ways, beside the rows in a vector; then a step
     // either way from where the cursor came to.
     let mut random = Random::new(4);
@@ -85,28 +85,28 @@ fn a_stock_is_what_lies_behind() {
         let is_back = random.one_in(2);
         let way = if is_back { Way::Back } else { Way::Forward };
         let count_max = 1 + random.below(70) as usize;
-        let mut sheaf = Sheaf::default();
-        let is_taken = cursor.stock(way, count_max, &mut sheaf);
+        let mut chunk = EntryChunk::default();
+        let is_taken = cursor.lookahead(way, count_max, &mut chunk);
         taken_count += u32::from(is_taken);
         let is_last = from == if is_back { 0 } else { rows.len() - 1 };
         assert!(!(is_taken && is_last), "{round}");
         let reached = match (is_taken, is_back) {
             (false, _) => from,
-            (true, false) => from + sheaf.len(),
-            (true, true) => from - sheaf.len(),
+            (true, false) => from + chunk.len(),
+            (true, true) => from - chunk.len(),
         };
         assert_eq!(cursor.key(), rows[reached].0, "{round}");
         assert_eq!(cursor.value(), rows[reached].1, "{round}");
         let mut at = from;
-        let count = if is_taken { sheaf.len() } else { 0 };
+        let count = if is_taken { chunk.len() } else { 0 };
         for step in 1..=count {
             at = if is_back { at - 1 } else { at + 1 };
-            assert_eq!(sheaf.key(), rows[at].0, "{round}");
-            assert_eq!(sheaf.value(), rows[at].1, "{round}");
+            assert_eq!(chunk.key(), rows[at].0, "{round}");
+            assert_eq!(chunk.value(), rows[at].1, "{round}");
             let is_on = if is_back {
-                sheaf.step_back()
+                chunk.step_back()
             } else {
-                sheaf.step()
+                chunk.step()
             };
             assert_eq!(is_on, step < count, "{round}");
         }
@@ -125,7 +125,7 @@ fn a_stock_is_what_lies_behind() {
 }
 
 #[test]
-fn a_sheaf_is_what_one_by_one_would_find() {
+fn a_chunk_is_what_one_by_one_would_find() {
     // Random blocks, places, readers, limits and numbers wanted, both ways, beside the rows in a
     // vector; then a step either way from where the cursor came to.
     let mut random = Random::new(3);
@@ -166,8 +166,8 @@ fn a_sheaf_is_what_one_by_one_would_find() {
         let is_in = |index: &usize| {
             is_for(&rows[*index], at) && is_alone(&rows, *index) && is_within(*index)
         };
-        let mut sheaf = Sheaf::default();
-        let is_gathered = cursor.gather(way, &terms, &mut sheaf);
+        let mut chunk = EntryChunk::default();
+        let is_gathered = cursor.gather(way, &terms, &mut chunk);
         let (first, last) = match way {
             Way::Forward => {
                 let more = (from + 1..rows.len()).take(count_max - 1).take_while(is_in);
@@ -180,8 +180,8 @@ fn a_sheaf_is_what_one_by_one_would_find() {
         };
         let reached = match (is_gathered, way) {
             (false, _) => from,
-            (true, Way::Forward) => from + sheaf.len() - 1,
-            (true, Way::Back) => from + 1 - sheaf.len(),
+            (true, Way::Forward) => from + chunk.len() - 1,
+            (true, Way::Back) => from + 1 - chunk.len(),
         };
         match way {
             // Long keys may fill the room before.
@@ -196,12 +196,12 @@ fn a_sheaf_is_what_one_by_one_would_find() {
                 all.reverse();
             }
             for index in all {
-                assert_eq!(sheaf.user_key(), key::user_key(&rows[index].0), "{round}");
-                assert_eq!(sheaf.value(), rows[index].1, "{round}");
+                assert_eq!(chunk.user_key(), key::user_key(&rows[index].0), "{round}");
+                assert_eq!(chunk.value(), rows[index].1, "{round}");
                 let has_more = if way == Way::Forward {
-                    sheaf.step()
+                    chunk.step()
                 } else {
-                    sheaf.step_back()
+                    chunk.step_back()
                 };
                 assert_eq!(has_more, index != reached, "{round}");
             }
@@ -221,7 +221,7 @@ fn a_sheaf_is_what_one_by_one_would_find() {
 }
 
 #[test]
-fn all_of_a_usual_block_is_one_sheaf_backwards() {
+fn all_of_a_usual_block_is_one_chunk_backwards() {
     // Forty entries, of which the first alone may have a newer version in the block before.
     let row = |number: u32| {
         let key = format!("{number:016}").into_bytes();
@@ -237,15 +237,15 @@ fn all_of_a_usual_block_is_one_sheaf_backwards() {
         limit: None,
         count_max: 128,
     };
-    let mut sheaf = Sheaf::default();
-    assert!(cursor.gather(Way::Back, &terms, &mut sheaf));
-    assert_eq!(sheaf.len(), 39);
+    let mut chunk = EntryChunk::default();
+    assert!(cursor.gather(Way::Back, &terms, &mut chunk));
+    assert_eq!(chunk.len(), 39);
     assert_eq!(cursor.key(), rows[1].0);
 }
 
 #[test]
-fn damaged_entries_end_a_sheaf() {
-    // One byte of the entries changed: the sheaf ends there or holds it as it is now, and nothing
+fn damaged_entries_end_a_chunk() {
+    // One byte of the entries changed: the chunk ends there or holds it as it is now, and nothing
     // panics.
     let mut random = Random::new(4);
     for _ in 0..3000 {
@@ -277,16 +277,16 @@ fn damaged_entries_end_a_sheaf() {
             limit: None,
             count_max: 1 + random.below(60) as usize,
         };
-        let mut sheaf = Sheaf::default();
+        let mut chunk = EntryChunk::default();
         for _ in 0..2 * rows.len() {
             if !matches!(is_on, Ok(true)) {
                 break;
             }
-            sheaf.clear();
-            if cursor.gather(way, &terms, &mut sheaf) {
-                assert!(!sheaf.is_empty());
-                while sheaf.step() {
-                    assert!(sheaf.user_key().len() + sheaf.value().len() < 1 << 20);
+            chunk.clear();
+            if cursor.gather(way, &terms, &mut chunk) {
+                assert!(!chunk.is_empty());
+                while chunk.step() {
+                    assert!(chunk.user_key().len() + chunk.value().len() < 1 << 20);
                 }
             }
             is_on = match way {

@@ -1,4 +1,4 @@
-//! Puts the keys of a sheaf together, one upon the other.
+//! Puts the keys of a chunk together, one upon the other.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ pub const HEAD_BYTES: usize = 16;
 /// Bytes of such a key with its trailer.
 pub const SHORT_BYTES: usize = HEAD_BYTES + TRAILER_BYTES;
 
-/// Where one entry of a sheaf lies: its internal key, and its value in the bytes it was found in.
+/// Where one entry of a chunk lies: its internal key, and its value in the bytes it was found in.
 #[derive(Clone, Debug)]
 pub struct Spot {
     /// The internal key.
@@ -33,9 +33,9 @@ pub enum Put {
 /// Puts keys together, and keeps the entries of some of them.
 ///
 /// A thing of its own, which lives in the loop that uses it: so what it knows of the last key stays
-/// in registers, where fields of the sheaf would be written and read back at every entry.
+/// in registers, where fields of the chunk would be written and read back at every entry.
 #[derive(Debug)]
-pub struct SheafWriter<'a> {
+pub struct ChunkWriter<'a> {
     room: &'a mut [u8],
     spots: &'a mut Vec<Spot>,
     /// Where in `room` the last key that was put together begins and its trailer ends, whether it
@@ -45,10 +45,10 @@ pub struct SheafWriter<'a> {
     head: u128,
 }
 
-impl<'a> SheafWriter<'a> {
+impl<'a> ChunkWriter<'a> {
     /// A writer of keys into `room`, and of entries behind those in `spots`.
-    pub fn new(room: &'a mut [u8], spots: &'a mut Vec<Spot>) -> SheafWriter<'a> {
-        SheafWriter {
+    pub fn new(room: &'a mut [u8], spots: &'a mut Vec<Spot>) -> ChunkWriter<'a> {
+        ChunkWriter {
             room,
             spots,
             last: 0..0,
@@ -56,7 +56,7 @@ impl<'a> SheafWriter<'a> {
         }
     }
 
-    /// Puts the next key together as [`SheafWriter::put_key`] does, from so many bytes of the last
+    /// Puts the next key together as [`ChunkWriter::put_key`] does, from so many bytes of the last
     /// one's user key and of `rest`, behind which the trailer stands there; `None`, and nothing is
     /// changed, where that is longer than usual keys are.
     #[inline(always)]

@@ -1,10 +1,10 @@
-//! Tests of `sheaf`.
+//! Tests of `entry_chunk`.
 
 use std::ops::Range;
 
 use super::*;
+use crate::base::types::chunk_writer::Put;
 use crate::base::types::prefix::prefix_number_16;
-use crate::base::types::sheaf_writer::Put;
 use crate::env::random::Random;
 
 fn key_of(random: &mut Random, before: &[u8]) -> (usize, Vec<u8>) {
@@ -18,7 +18,7 @@ fn key_of(random: &mut Random, before: &[u8]) -> (usize, Vec<u8>) {
 }
 
 /// As a block does: short keys the short way.
-fn put(writer: &mut SheafWriter<'_>, shared: usize, rest: &[u8], rest_len: usize) -> Put {
+fn put(writer: &mut ChunkWriter<'_>, shared: usize, rest: &[u8], rest_len: usize) -> Put {
     let unshared = u8::try_from(rest_len - TRAILER_BYTES).unwrap();
     let front = rest.first_chunk();
     let put = front.and_then(|front| {
@@ -34,9 +34,9 @@ fn keys_come_out_as_they_went_in() {
     // it, some kept and some not.
     let mut random = Random::new(1);
     for _ in 0..300 {
-        let mut sheaf = Sheaf::default();
+        let mut chunk = EntryChunk::default();
         let bytes = Arc::<[u8]>::from(random.bytes(1000));
-        let mut writer = sheaf.begin(40, 20);
+        let mut writer = chunk.begin(40, 20);
         let mut rows: Vec<(Vec<u8>, Range<usize>)> = Vec::new();
         let mut last: Vec<u8> = Vec::new();
         let mut is_first = true;
@@ -69,18 +69,18 @@ fn keys_come_out_as_they_went_in() {
             writer.keep(start..start + 100);
             rows.push((internal, start..start + 100));
         }
-        assert_eq!(sheaf.len(), rows.len());
-        sheaf.bind(&bytes, false);
-        assert_eq!(sheaf.first_key(), rows.first().map(|row| &row.0[..]));
-        assert_eq!(sheaf.last_key(), rows.last().map(|row| &row.0[..]));
+        assert_eq!(chunk.len(), rows.len());
+        chunk.bind(&bytes, false);
+        assert_eq!(chunk.first_key(), rows.first().map(|row| &row.0[..]));
+        assert_eq!(chunk.last_key(), rows.last().map(|row| &row.0[..]));
         for (index, (key, value)) in rows.iter().enumerate() {
-            assert_eq!(sheaf.user_key(), &key[..key.len() - TRAILER_BYTES]);
-            assert_eq!(sheaf.value(), &bytes[value.clone()]);
-            assert_eq!(sheaf.value_bytes(), &bytes[value.clone()]);
-            assert_eq!(sheaf.step(), index + 1 < rows.len());
+            assert_eq!(chunk.user_key(), &key[..key.len() - TRAILER_BYTES]);
+            assert_eq!(chunk.value(), &bytes[value.clone()]);
+            assert_eq!(chunk.value_bytes(), &bytes[value.clone()]);
+            assert_eq!(chunk.step(), index + 1 < rows.len());
         }
         for index in (0..rows.len()).rev() {
-            assert_eq!(sheaf.step_back(), index > 0);
+            assert_eq!(chunk.step_back(), index > 0);
         }
     }
 }

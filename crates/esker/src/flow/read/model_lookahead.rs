@@ -1,32 +1,32 @@
-//! A cursor over entries in a vector that gives them into stock, for tests.
+//! A cursor over entries in a vector that gives a lookahead of them, for tests.
 
 use std::sync::Arc;
 
+use crate::base::types::chunk_writer::Put;
 use crate::base::types::cursor::{Cursor, Way};
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
-use crate::base::types::sheaf::Sheaf;
-use crate::base::types::sheaf_writer::Put;
 use crate::flow::read::model::{History, VectorCursor};
 
 /// Entries that lie together, as those of a block do.
 const PLACE_ENTRIES: usize = 23;
 
 /// A vector's cursor that decodes ahead, up to where the next part of the vector begins.
-pub struct StockingCursor {
+pub struct LookaheadCursor {
     inner: VectorCursor,
     entries: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-impl StockingCursor {
-    pub fn new(history: &History) -> StockingCursor {
-        StockingCursor {
+impl LookaheadCursor {
+    pub fn new(history: &History) -> LookaheadCursor {
+        LookaheadCursor {
             inner: history.cursor(),
             entries: history.entries(),
         }
     }
 
-    /// As of [`VectorCursor`]; taking in a stock does not fail.
-    pub fn fail_after(mut self, move_count: u64) -> StockingCursor {
+    /// As of [`VectorCursor`]; taking in a lookahead does not fail.
+    pub fn fail_after(mut self, move_count: u64) -> LookaheadCursor {
         self.inner.moves_before_failure = Some(move_count);
         self
     }
@@ -38,7 +38,7 @@ impl StockingCursor {
     }
 }
 
-impl Cursor for StockingCursor {
+impl Cursor for LookaheadCursor {
     fn seek_to_first(&mut self) -> Result<bool> {
         self.inner.seek_to_first()
     }
@@ -66,7 +66,7 @@ impl Cursor for StockingCursor {
     fn value(&self) -> Result<&[u8]> {
         self.inner.value()
     }
-    fn stock(&mut self, way: Way, count_max: usize, sheaf: &mut Sheaf) -> bool {
+    fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
         let own = self.index();
         let start = own - own % PLACE_ENTRIES;
         let end = self.entries.len().min(start + PLACE_ENTRIES);
@@ -82,13 +82,13 @@ impl Cursor for StockingCursor {
             return false;
         };
         let mut bytes = Vec::new();
-        let mut writer = sheaf.begin(PLACE_ENTRIES, 100);
+        let mut writer = chunk.begin(PLACE_ENTRIES, 100);
         for (key, value) in &self.entries[range] {
             assert_ne!(writer.put_key(0, key, key.len()), Put::Refused);
             writer.keep(bytes.len()..bytes.len() + value.len());
             bytes.extend_from_slice(value);
         }
-        sheaf.bind(&Arc::from(bytes), way == Way::Back);
+        chunk.bind(&Arc::from(bytes), way == Way::Back);
         let failure = self.inner.moves_before_failure.take();
         assert!(self.inner.seek(&self.entries[landing].0).unwrap());
         self.inner.moves_before_failure = failure;

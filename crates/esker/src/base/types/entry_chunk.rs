@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::chunk_writer::{ChunkWriter, HEAD_BYTES, Spot};
 use crate::base::types::key::{self, TRAILER_BYTES};
 use crate::base::types::kind::Kind;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::KeyHead;
 use crate::base::types::seqno::SeqNo;
-use crate::base::types::sheaf_writer::{HEAD_BYTES, SheafWriter, Spot};
 
-/// Most bytes of keys in a sheaf, longer ones apart: enough for 256 usual keys.
+/// Most bytes of keys in a chunk, longer ones apart: enough for 256 usual keys.
 const KEY_BYTES_MAX: usize = 16 << 10;
 
 /// Which entries a reader wants to have gathered.
@@ -29,12 +29,12 @@ pub struct Terms<'a> {
 
 /// Entries that need no cursor to be walked over: gathered for one reader, and then of different
 /// keys and each a plain value that is seen as it is; or all that there are, as a merge has them in
-/// stock.
+/// its lookahead.
 ///
 /// Shape: internal keys in a buffer of its own, values in the bytes that they were found in, which
 /// it keeps alive. It stands on one of its entries, or is empty and stands nowhere.
 #[derive(Debug, Default)]
-pub struct Sheaf {
+pub struct EntryChunk {
     /// Internal keys, one behind the other, and room for more.
     keys: Vec<u8>,
     entries: Vec<Spot>,
@@ -46,7 +46,7 @@ pub struct Sheaf {
     is_begun: bool,
 }
 
-impl Sheaf {
+impl EntryChunk {
     /// Makes it empty.
     pub fn clear(&mut self) {
         self.entries.clear();
@@ -56,7 +56,7 @@ impl Sheaf {
     }
 
     /// Makes it empty, and writes to it, with room for `count` keys of about `key_len` bytes.
-    pub fn begin(&mut self, count: usize, key_len: usize) -> SheafWriter<'_> {
+    pub fn begin(&mut self, count: usize, key_len: usize) -> ChunkWriter<'_> {
         self.clear();
         self.is_begun = true;
         let wanted = count.saturating_mul(key_len + TRAILER_BYTES);
@@ -64,7 +64,7 @@ impl Sheaf {
         if self.keys.len() < wanted {
             self.keys.resize(wanted, 0);
         }
-        SheafWriter::new(&mut self.keys, &mut self.entries)
+        ChunkWriter::new(&mut self.keys, &mut self.entries)
     }
 
     /// Makes it stand on its first or last entry, with the block that its values lie in.
@@ -110,26 +110,32 @@ impl Sheaf {
         is_on
     }
 
-    /// Makes it of the entry that `stock`, which has entries of all kinds, stands on, and of those
-    /// from there on that way that are for the reader; `stock` then stands on the last of them.
+    /// Makes it of the entry that `lookahead`, which has entries of all kinds, stands on, and of
+    /// those from there on that way that are for the reader; `lookahead` then stands on the last of
+    /// them.
     ///
-    /// `false`, and `stock` stands where it stood, where there is none but the one.
-    pub fn take_from(&mut self, stock: &mut Sheaf, is_back: bool, terms: &Terms<'_>) -> bool {
+    /// `false`, and `lookahead` stands where it stood, where there is none but the one.
+    pub fn take_from(
+        &mut self,
+        lookahead: &mut EntryChunk,
+        is_back: bool,
+        terms: &Terms<'_>,
+    ) -> bool {
         self.clear();
         self.is_begun = true;
         let taken = match is_back {
-            false => stock.at..stock.plain_end(terms),
-            true => stock.plain_start(terms)..stock.at + 1,
+            false => lookahead.at..lookahead.plain_end(terms),
+            true => lookahead.plain_start(terms)..lookahead.at + 1,
         };
         if taken.len() < 2 {
             return false;
         }
-        let spots = &stock.entries[taken.clone()];
+        let spots = &lookahead.entries[taken.clone()];
         let (Some(first), Some(last)) = (spots.first(), spots.last()) else {
             return false;
         };
         let start = first.key.start;
-        let keys = &stock.keys[start..last.key.end];
+        let keys = &lookahead.keys[start..last.key.end];
         if self.keys.len() < keys.len() {
             self.keys.resize(keys.len(), 0);
         }
@@ -138,8 +144,8 @@ impl Sheaf {
             key: spot.key.start - start..spot.key.end - start,
             value: spot.value.clone(),
         }));
-        self.bind(stock.held(), is_back);
-        stock.at = if is_back { taken.start } else { taken.end - 1 };
+        self.bind(lookahead.held(), is_back);
+        lookahead.at = if is_back { taken.start } else { taken.end - 1 };
         true
     }
 
@@ -228,7 +234,7 @@ impl Sheaf {
         &self.held()[spot.value.clone()]
     }
 
-    /// As [`Sheaf::value`], as a handle that may be kept.
+    /// As [`EntryChunk::value`], as a handle that may be kept.
     pub fn value_bytes(&self) -> Bytes {
         let spot = &self.entries[self.at];
         Bytes::of_block(self.held(), spot.value.clone())
@@ -241,7 +247,7 @@ impl Sheaf {
 
     #[inline]
     fn held(&self) -> &Arc<[u8]> {
-        self.block.as_ref().expect("a sheaf with entries is bound")
+        self.block.as_ref().expect("a chunk with entries is bound")
     }
 }
 
