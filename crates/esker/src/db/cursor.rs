@@ -9,8 +9,8 @@ use crate::base::types::error::Result;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::range::KeyRange;
 use crate::db::lease::Lease;
+use crate::db::read_cost::CostMeter;
 use crate::db::regulate;
-use crate::db::toll::Passage;
 use crate::db::worker;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::scan::{Scan, scan};
@@ -31,7 +31,7 @@ pub struct Source {
     /// The keys.
     pub range: KeyRange,
     /// How it goes past level 0; `None` where that is empty.
-    pub passage: Option<Passage>,
+    pub cost_meter: Option<CostMeter>,
 }
 
 /// Ordered movement over the entries of a keyspace as they were when the cursor was made.
@@ -43,7 +43,7 @@ pub struct DbCursor {
     scan: Option<Scan>,
     lease: Lease,
     keyspace: KeyspaceId,
-    passage: Option<Passage>,
+    cost_meter: Option<CostMeter>,
     seeks: u64,
     steps: u64,
     /// How many sources read ahead, and how far each may.
@@ -90,7 +90,7 @@ impl DbCursor {
             scan: Some(scan),
             lease: source.lease,
             keyspace: source.keyspace,
-            passage: source.passage,
+            cost_meter: source.cost_meter,
             seeks: 0,
             steps: 0,
             charge: None,
@@ -346,8 +346,8 @@ impl Drop for DbCursor {
             regulate::set_cache(core);
         }
         regulate::let_go(core);
-        let passage = self.passage.as_ref();
-        if passage.is_some_and(|passage| passage.pay(self.seeks, self.steps)) {
+        let cost_meter = self.cost_meter.as_ref();
+        if cost_meter.is_some_and(|cost_meter| cost_meter.pay(self.seeks, self.steps)) {
             // Perhaps they have paid for a merge.
             worker::wake(core);
         }

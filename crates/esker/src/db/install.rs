@@ -62,7 +62,7 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> R
             .is_some_and(|earlier| Arc::ptr_eq(&earlier.levels, &state.levels));
         if count > 0 || !is_same {
             parts.current.install(Arc::clone(&state.levels), count);
-            parts.toll.reset();
+            parts.read_cost.reset();
         }
     }
     gone(&edit, &before).for_each(|number| core.doomed.add(number));

@@ -12,7 +12,7 @@ use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::sst::Packing;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
-use crate::db::toll::Toll;
+use crate::db::read_cost::ReadCost;
 use crate::flow::current::Current;
 use crate::flow::phrasebook::Phrasebook;
 
@@ -33,7 +33,7 @@ pub struct KeyspaceParts {
     /// How its values become phrases.
     pub phrasebook: Phrasebook,
     /// What readers pay for its level 0.
-    pub toll: Arc<Toll>,
+    pub read_cost: Arc<ReadCost>,
 }
 
 impl KeyspaceParts {
@@ -52,7 +52,7 @@ impl KeyspaceParts {
             options: ArcSwap::from_pointee(options),
             current,
             phrasebook: Phrasebook::default(),
-            toll: Arc::default(),
+            read_cost: Arc::default(),
         }
     }
 

@@ -6,7 +6,7 @@
 
 pub mod identity;
 pub mod snapshots;
-pub mod toll;
+pub mod read_cost;
 pub mod keyspace;
 pub mod file_list;
 pub mod doomed;
@@ -25,7 +25,7 @@ pub mod occasion;
 pub mod compaction_memory;
 pub mod running_compaction;
 pub mod compaction;
-pub mod gathering;
+pub mod intra_l0;
 pub mod value_flushing;
 pub mod training;
 pub mod job;

@@ -47,7 +47,7 @@ pub fn occasion(
     Occasion {
         limits,
         is_settling: state.rest.is_settling(),
-        is_l0_unwanted: is_hiding || parts.toll.is_due(situation.levels),
+        is_l0_unwanted: is_hiding || parts.read_cost.is_due(situation.levels),
         may_pack: may_pack(situation, parts, state, free_threads),
     }
 }

@@ -12,7 +12,7 @@ use crate::db::cursor::{DbCursor, Source};
 use crate::db::iterator::Iter;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lease::Lease;
-use crate::db::toll::Passage;
+use crate::db::read_cost::CostMeter;
 use crate::flow::read::get::{ReadAt, Valued, contains, expiry, get, get_valued};
 use crate::flow::read::multi_get::multi_get;
 
@@ -103,14 +103,14 @@ impl Moment<'_> {
         let view = self.parts.current.view();
         let at = self.at();
         let lease = self.lease.clone();
-        let passage = Passage::through(&view.parts().levels, &self.parts.toll);
+        let cost_meter = CostMeter::through(&view.parts().levels, &self.parts.read_cost);
         Ok(Source {
             lease,
             keyspace: self.parts.id,
             view,
             at,
             range,
-            passage,
+            cost_meter,
         })
     }
 }

@@ -64,7 +64,7 @@ pub fn book(
     state.busy.extend(plan.numbers());
     state.claims.extend(claim.clone());
     match plan.reason {
-        Reason::Crowd => state.is_gathering = true,
+        Reason::IntraL0 => state.is_intra_l0_running = true,
         _ => state.compaction_count += pieces.len(),
     }
     state.job_count += pieces.len();
@@ -146,7 +146,7 @@ pub fn end(core: &Core, running: &Running, result: &Result<()>) -> Option<Durati
     let own = running.claim.as_ref();
     state.claims.retain(|claim| Some(claim) != own);
     match running.plan.reason {
-        Reason::Crowd => state.is_gathering = false,
+        Reason::IntraL0 => state.is_intra_l0_running = false,
         _ => state.compaction_count -= running.parts.len(),
     }
     state.note_compacted(&inputs, result, core.env.clock.monotonic())
@@ -157,7 +157,7 @@ impl Running {
     pub fn priority(&self) -> Priority {
         match self.plan.reason {
             // It is there for the time that compactions take.
-            Reason::Crowd => Priority::High,
+            Reason::IntraL0 => Priority::High,
             _ => Priority::Low,
         }
     }
@@ -294,7 +294,7 @@ impl Running {
         );
         let took = core.env.clock.monotonic() - self.began;
         board.add(Tick::CompactionNanos, nanoseconds(took));
-        if !matches!(self.plan.reason, Reason::Packing | Reason::Crowd) {
+        if !matches!(self.plan.reason, Reason::Packing | Reason::IntraL0) {
             // Nobody waits for the former, and the latter pay no debt.
             core.work.note_digested(read_bytes, took);
         }

@@ -53,15 +53,15 @@ pub struct WorkState {
     pub claims: Vec<Claim>,
     /// Jobs spawned and not ended, of every kind.
     pub job_count: usize,
-    /// Those of them that compact, but for those that gather level 0.
+    /// Those of them that compact, but for those within level 0.
     pub compaction_count: usize,
     /// Whether a dictionary is being trained.
     pub is_training: bool,
     /// Whether one is to be trained as soon as compactions leave the memory for it: no second one
     /// begins until then.
     pub is_training_awaited: bool,
-    /// Whether runs of level 0 are being gathered.
-    pub is_gathering: bool,
+    /// Whether a merge within level 0 runs.
+    pub is_intra_l0_running: bool,
     /// Segments of the value log with values that cannot be read: they are not collected.
     pub stuck_values: BTreeSet<FileNumber>,
     /// Manual compactions that want the background for themselves.
@@ -101,7 +101,7 @@ impl Default for Work {
             compaction_count: 0,
             is_training: false,
             is_training_awaited: false,
-            is_gathering: false,
+            is_intra_l0_running: false,
             stuck_values: BTreeSet::new(),
             manual_count: 0,
             left_out: LeftOut::default(),
@@ -161,7 +161,7 @@ impl WorkState {
 
     /// Whether no compaction of any kind is under way.
     pub fn is_at_rest(&self) -> bool {
-        self.compaction_count == 0 && !self.is_gathering
+        self.compaction_count == 0 && !self.is_intra_l0_running
     }
 }
 

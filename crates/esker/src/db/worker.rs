@@ -15,7 +15,7 @@ use crate::base::types::user_code;
 use crate::db::compaction;
 use crate::db::core::Core;
 use crate::db::flushing;
-use crate::db::gathering;
+use crate::db::intra_l0;
 use crate::db::janitor;
 use crate::db::job::{Booking, Job, run_guarded, spawn};
 use crate::db::keyspace::KeyspaceParts;
@@ -57,7 +57,7 @@ pub fn wake(core: &Arc<Core>) {
         }
     }
     while spawn_compaction(core, compaction::begin) {}
-    spawn_compaction(core, gathering::begin);
+    spawn_compaction(core, intra_l0::begin);
 }
 
 /// As [`wake`], on a thread of the background.

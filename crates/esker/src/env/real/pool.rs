@@ -8,7 +8,7 @@ use crate::env::real::team::Team;
 use crate::env::signal::Signal;
 
 /// Threads for urgent jobs: one for a flush, one so that the log's next segment and the values that
-/// must be written do not wait for it, and one for runs that are gathered beside compactions.
+/// must be written do not wait for it, and one for merges within level 0 beside compactions.
 const URGENT_THREADS: usize = 3;
 
 /// Background threads, started when there is work for them: one team for each priority, so that

@@ -5,7 +5,7 @@
 pub mod plan;
 pub mod score;
 pub mod leveled;
-pub mod gathering;
+pub mod intra_l0;
 #[cfg(test)]
 pub mod scene;
 pub mod row;

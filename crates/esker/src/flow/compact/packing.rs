@@ -35,7 +35,7 @@ pub fn effort(plan: &Plan, levels: &Levels, options: &CompactionOptions) -> Opti
     }
     match plan.reason {
         Reason::Packing | Reason::Manual => return Some(Effort::Best),
-        Reason::Runs | Reason::Crowd | Reason::Size | Reason::Readers => {}
+        Reason::Runs | Reason::IntraL0 | Reason::Size | Reason::Readers => {}
         Reason::Deletes | Reason::Expiry | Reason::Passed | Reason::Values => {
             return Some(Effort::Fast);
         }

@@ -45,8 +45,8 @@ pub enum Deed {
 pub enum Reason {
     /// Too many runs in level 0.
     Runs,
-    /// Small runs have become a crowd in level 0, which cannot be merged down now.
-    Crowd,
+    /// Level 0 has many small runs, which cannot be merged down now.
+    IntraL0,
     /// A level is larger than its target.
     Size,
     /// A file holds mostly deletes.

@@ -204,14 +204,14 @@ impl Tree {
         })
     }
 
-    /// The next plan that gathers runs, where all are small and four are a crowd.
-    fn pick_gathering(&self) -> Option<Plan> {
+    /// The next plan within level 0, where all are small and four are many.
+    fn pick_intra_l0(&self) -> Option<Plan> {
         let options = CompactionOptions {
             l0_trigger: 1,
             base_level_bytes: 1 << 20,
             ..self.options.clone()
         };
-        self.look(&options, |situation| situation.pick_gathering(self.flushed))
+        self.look(&options, |situation| situation.pick_intra_l0(self.flushed))
     }
 
     fn look<T>(&self, options: &CompactionOptions, look: impl FnOnce(&Situation<'_>) -> T) -> T {
@@ -405,8 +405,9 @@ fn no_reader_notices_flushes_and_compactions() {
 }
 
 #[test]
-fn no_reader_notices_that_runs_were_gathered() {
-    // As above, where runs come faster than they are merged down, and are gathered as well.
+fn no_reader_notices_that_runs_were_merged_within_level_0() {
+    // As above, where runs come faster than they are merged down, and are merged within level 0 as
+    // well.
     let gathered_count = Cell::new(0);
     for_seeds(40, |seed, random| {
         let mut tree = Tree::new(seed, random);
@@ -414,7 +415,7 @@ fn no_reader_notices_that_runs_were_gathered() {
         for _ in 0..40 {
             tree.write(random);
             tree.flush();
-            if let Some(plan) = tree.pick_gathering() {
+            if let Some(plan) = tree.pick_intra_l0() {
                 gathered_count.set(gathered_count.get() + 1);
                 tree.begin(random, plan);
             }

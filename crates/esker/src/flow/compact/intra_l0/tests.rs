@@ -1,4 +1,4 @@
-//! Tests of `gathering`. A small run has up to 1000 bytes, and eight of them are a crowd.
+//! Tests of `intra_l0`. A small run has up to 1000 bytes, and eight of them are many.
 
 use super::*;
 use crate::base::options::keyspace::CompactionOptions;
@@ -33,10 +33,11 @@ fn tree(sizes: &[u64]) -> Levels {
     levels_of(upper.chain([(6, lower)]))
 }
 
-/// The runs that are gathered, newest first, while the files of these numbers are busy.
-fn gathered(levels: &Levels, busy: &[u64]) -> Vec<u64> {
+/// The runs that are merged within level 0, newest first, while the files of these numbers are
+/// busy.
+fn merged(levels: &Levels, busy: &[u64]) -> Vec<u64> {
     let plan = look_at(levels, &OPTIONS, busy, |situation| {
-        situation.pick_gathering(SeqNo::MAX)
+        situation.pick_intra_l0(SeqNo::MAX)
     });
     let plan = plan.iter().inspect(|plan| {
         assert_eq!((plan.output, plan.deed), (Level::ZERO, Deed::Merge));
@@ -47,39 +48,39 @@ fn gathered(levels: &Levels, busy: &[u64]) -> Vec<u64> {
 }
 
 #[test]
-fn what_came_while_level_0_is_merged_is_gathered_once_it_is_a_crowd() {
+fn what_came_while_level_0_is_merged_is_merged_within_it_once_it_is_many() {
     let none: Vec<u64> = Vec::new();
-    assert_eq!(gathered(&tree(&[500; 10]), &[1, 2, 3]), none);
+    assert_eq!(merged(&tree(&[500; 10]), &[1, 2, 3]), none);
     let eight = [11, 10, 9, 8, 7, 6, 5, 4];
-    assert_eq!(gathered(&tree(&[500; 11]), &[1, 2, 3]), eight);
+    assert_eq!(merged(&tree(&[500; 11]), &[1, 2, 3]), eight);
 }
 
 #[test]
 fn large_runs_stay_as_they_are() {
     let mut sizes = [500; 9];
-    assert_eq!(gathered(&tree(&sizes), &[]).len(), 9);
+    assert_eq!(merged(&tree(&sizes), &[]).len(), 9);
     sizes[4] = 1_001;
-    assert!(gathered(&tree(&sizes), &[]).is_empty());
+    assert!(merged(&tree(&sizes), &[]).is_empty());
 }
 
 #[test]
-fn what_was_gathered_is_not_written_again_for_less_than_itself() {
+fn what_was_merged_is_not_written_again_for_less_than_itself() {
     let mut sizes = [50; 9];
     sizes[0] = 401;
-    assert_eq!(gathered(&tree(&sizes), &[]), [9, 8, 7, 6, 5, 4, 3, 2]);
+    assert_eq!(merged(&tree(&sizes), &[]), [9, 8, 7, 6, 5, 4, 3, 2]);
     sizes[0] = 400;
-    assert_eq!(gathered(&tree(&sizes), &[]).len(), 9);
+    assert_eq!(merged(&tree(&sizes), &[]).len(), 9);
 }
 
 #[test]
-fn no_more_is_gathered_than_a_merge_down_can_wait_for() {
+fn no_more_is_merged_within_level_0_than_a_merge_down_can_wait_for() {
     // The rest waits for the next time: it is newer.
     let levels = tree(&[700; 14]);
-    assert_eq!(gathered(&levels, &[]), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    assert_eq!(merged(&levels, &[]), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
 }
 
 #[test]
-fn numbers_of_runs_that_stay_and_of_those_to_come_lie_apart_from_what_is_gathered() {
+fn numbers_of_runs_that_stay_and_of_those_to_come_lie_apart_from_what_is_merged() {
     // Runs that do not overlap may mix their numbers. The run of all eight overlaps the ninth.
     let apart = |number: u64, keys: [&[u8]; 2]| (0, record(number, keys[0], keys[1]));
     let mut files: Vec<_> = (2..10).map(|number| apart(number, [b"a", b"c"])).collect();
@@ -90,14 +91,14 @@ fn numbers_of_runs_that_stay_and_of_those_to_come_lie_apart_from_what_is_gathere
     };
     files.push((0, large));
     let mixed = levels_of(files.clone());
-    assert!(gathered(&mixed, &[]).is_empty());
+    assert!(merged(&mixed, &[]).is_empty());
     files.pop();
     let levels = levels_of(files);
-    assert_eq!(gathered(&levels, &[]).len(), 8);
+    assert_eq!(merged(&levels, &[]).len(), 8);
     // Nor may a memtable hold anything older than the newest of them.
     let flushed_at = |seqno: u64| {
         look_at(&levels, &OPTIONS, &[], |situation| {
-            situation.pick_gathering(SeqNo::new(seqno)).is_some()
+            situation.pick_intra_l0(SeqNo::new(seqno)).is_some()
         })
     };
     assert_eq!((flushed_at(98), flushed_at(99)), (false, true));

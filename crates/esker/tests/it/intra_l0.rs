@@ -9,7 +9,7 @@ use esker::{Db, Readable};
 
 const KEY_COUNT: u32 = 100;
 
-/// Runs of level 0 that call for a merge, and that are a crowd.
+/// Runs of level 0 that call for a merge, and that are many.
 const TRIGGER: usize = 4;
 const CROWD: usize = 4 * TRIGGER;
 
@@ -80,7 +80,7 @@ fn runs_that_come_while_level_0_is_merged_are_gathered() {
 }
 
 #[test]
-fn a_snapshot_reads_what_it_read_before_its_runs_were_gathered() {
+fn a_snapshot_reads_what_it_read_before_its_runs_were_merged_within_level_0() {
     let world = SimWorld::new(2);
     let (db, pool) = open(&world);
     let mut snapshots = Vec::new();
@@ -104,7 +104,7 @@ fn check_survivor(world: &SimWorld, round_count: u32) {
 }
 
 #[test]
-fn a_process_may_be_killed_before_or_after_runs_were_gathered() {
+fn a_process_may_be_killed_before_or_after_runs_were_merged_within_level_0() {
     for round_count in 15..30 {
         let world = SimWorld::new(u64::from(round_count));
         let (db, _) = open(&world);
@@ -116,7 +116,7 @@ fn a_process_may_be_killed_before_or_after_runs_were_gathered() {
 }
 
 #[test]
-fn the_power_may_fail_at_any_step_of_gathering() {
+fn the_power_may_fail_at_any_step_of_a_merge_within_level_0() {
     // Of what was written since the last sync each mode keeps something else: half a file, a
     // manifest that does not know it yet, or all of it.
     let modes = [

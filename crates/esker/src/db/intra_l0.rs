@@ -1,4 +1,4 @@
-//! Runs of level 0 that are gathered beside the compactions, on an urgent thread of its own.
+//! Runs of level 0 merged with one another beside compactions, on an urgent thread of its own.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use crate::db::keyspace::KeyspaceParts;
 use crate::db::occasion::situation;
 use crate::db::running_compaction::{Running, book};
 use crate::db::space;
-use crate::flow::compact::gathering::is_crowd;
+use crate::flow::compact::intra_l0::is_intra_l0_due;
 
-/// Picks what is to be gathered in level 0, once no compaction can begin, and books it.
-/// `None` when nothing is, or while somewhere something is being gathered.
+/// Picks what is to be merged within level 0, once no compaction can begin, and books it.
+/// `None` when nothing is, or while somewhere such a merge runs.
 pub fn begin(core: &Arc<Core>) -> Option<Running> {
     // Looked at first: every flush asks, and the disk need not be asked in vain.
-    let is_crowded = |parts: &KeyspaceParts| {
+    let is_due = |parts: &KeyspaceParts| {
         let view = parts.current.view();
-        is_crowd(view.parts().levels.l0(), &parts.options().compaction)
+        is_intra_l0_due(view.parts().levels.l0(), &parts.options().compaction)
     };
-    if !core.keyspaces.all().iter().any(|parts| is_crowded(parts)) {
+    if !core.keyspaces.all().iter().any(|parts| is_due(parts)) {
         return None;
     }
     let room_bytes = space::room_for_compaction(core);
     let mut state = core.work.state();
-    if !may_begin(core, &state) || state.is_gathering {
+    if !may_begin(core, &state) || state.is_intra_l0_running {
         return None;
     }
     let version = core.history.current();
@@ -37,7 +37,7 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         }
         let view = parts.current.view();
         let situation = situation(core, &parts, &options, &view, &state);
-        let plan = situation.pick_gathering(known.flushed);
+        let plan = situation.pick_intra_l0(known.flushed);
         if let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) {
             return Some(book(core, &mut state, &parts, &view, plan, 1));
         }

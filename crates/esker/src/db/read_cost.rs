@@ -2,9 +2,9 @@
 //!
 //! Few runs of level 0 stay where they came, because each merge rewrites the level below. But every
 //! seek looks into each of them, for as long as they stay, and nobody comes to merge them while
-//! nothing is written. So readers pay a toll: once what they spent on level 0 would have merged
-//! it, it is merged. Together both cost at most twice what they would if the future were known
-//! (the ski rental problem; LevelDB merges a file after so many seeks in vain).
+//! nothing is written. So the cost of reads is counted: once what they spent on level 0 would have
+//! merged it, it is merged. Together both cost at most twice what they would if the future were
+//! known (the ski rental problem; LevelDB merges a file after so many seeks in vain).
 //!
 //! Point reads pay nothing: a filter keeps them from most runs, and a sum that all threads add to
 //! would cost them more than the runs do. Decision record: docs/decisions/0010.
@@ -30,19 +30,19 @@ const LOOK_BYTES: u64 = 1 << 20;
 /// What the readers of one keyspace paid since its files changed last, in bytes merged in the same
 /// time. Any thread may call anything.
 #[derive(Debug, Default)]
-pub struct Toll {
+pub struct ReadCost {
     // Relaxed throughout: a sum that orders nothing else.
     paid_bytes: AtomicU64,
 }
 
 /// One reader's way through the files of a keyspace that has some in level 0.
 #[derive(Clone, Debug)]
-pub struct Passage {
-    toll: Arc<Toll>,
+pub struct CostMeter {
+    read_cost: Arc<ReadCost>,
     run_count: u64,
 }
 
-impl Toll {
+impl ReadCost {
     /// Whether so much was paid that level 0 of `levels`, which are the keyspace's, had better be
     /// merged.
     pub fn is_due(&self, levels: &Levels) -> bool {
@@ -62,12 +62,12 @@ impl Toll {
     }
 }
 
-impl Passage {
+impl CostMeter {
     /// The way of one who reads `levels`; `None` where level 0 is empty.
-    pub fn through(levels: &Levels, toll: &Arc<Toll>) -> Option<Passage> {
+    pub fn through(levels: &Levels, read_cost: &Arc<ReadCost>) -> Option<CostMeter> {
         let run_count = levels.l0().len() as u64;
-        (run_count > 0).then(|| Passage {
-            toll: Arc::clone(toll),
+        (run_count > 0).then(|| CostMeter {
+            read_cost: Arc::clone(read_cost),
             run_count,
         })
     }
@@ -75,7 +75,10 @@ impl Passage {
     /// Pays for seeks and steps; says whether it is time to look if that is enough.
     pub fn pay(&self, seeks: u64, steps: u64) -> bool {
         let bytes = seeks * self.run_count * SEEK_BYTES + steps * STEP_BYTES;
-        let before = self.toll.paid_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let before = self
+            .read_cost
+            .paid_bytes
+            .fetch_add(bytes, Ordering::Relaxed);
         (before + bytes) / LOOK_BYTES > before / LOOK_BYTES
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of `toll`.
+//! Tests of `read_cost`.
 
 use super::*;
 use crate::flow::compact::scene::levels_of;
@@ -15,11 +15,11 @@ fn file(number: u64, size_bytes: u64) -> FileRecord {
 /// Seeks until readers of `files`, each in its level, have paid.
 fn seeks_until_due(files: &[(usize, FileRecord)]) -> Option<u64> {
     let levels = levels_of(files.iter().cloned());
-    let toll = Arc::new(Toll::default());
-    let passage = Passage::through(&levels, &toll)?;
+    let read_cost = Arc::new(ReadCost::default());
+    let cost_meter = CostMeter::through(&levels, &read_cost)?;
     (1..1_000).find(|_| {
-        let is_time = (0..1_024).fold(false, |is_time, _| passage.pay(1, 0) | is_time);
-        is_time && toll.is_due(&levels)
+        let is_time = (0..1_024).fold(false, |is_time, _| cost_meter.pay(1, 0) | is_time);
+        is_time && read_cost.is_due(&levels)
     })
 }
 
@@ -51,13 +51,13 @@ fn what_would_stay_in_the_way_is_never_due() {
 #[test]
 fn what_was_paid_is_forgotten_with_the_files() {
     let levels = levels_of([(0, file(2, 1_000)), (0, file(1, 1_000))]);
-    let toll = Arc::new(Toll::default());
-    let passage = Passage::through(&levels, &toll).unwrap();
-    assert!(!passage.pay(0, 65_535), "a step short of a MiB");
-    assert!(passage.pay(0, 1));
-    assert!(!toll.is_due(&levels));
-    assert!(passage.pay(0, 3 * 65_536));
-    assert!(toll.is_due(&levels));
-    toll.reset();
-    assert!(!toll.is_due(&levels));
+    let read_cost = Arc::new(ReadCost::default());
+    let cost_meter = CostMeter::through(&levels, &read_cost).unwrap();
+    assert!(!cost_meter.pay(0, 65_535), "a step short of a MiB");
+    assert!(cost_meter.pay(0, 1));
+    assert!(!read_cost.is_due(&levels));
+    assert!(cost_meter.pay(0, 3 * 65_536));
+    assert!(read_cost.is_due(&levels));
+    read_cost.reset();
+    assert!(!read_cost.is_due(&levels));
 }

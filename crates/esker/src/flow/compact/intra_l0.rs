@@ -2,8 +2,8 @@
 //!
 //! Where memtables are small beside the base level, a merge into that takes as long as a hundred of
 //! them take to fill, and every read looks into each of the runs that came meanwhile. So the
-//! newest of them are merged with one another and stay in level 0 (RocksDB's intra-L0
-//! compaction). That writes them once more, and is done only where they have become a crowd.
+//! newest of them are merged with one another and stay in level 0 (intra-L0 compaction
+//! compaction). That writes them once more, and is done only where they are many.
 
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::Level;
@@ -13,48 +13,48 @@ use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
 use crate::flow::compact::score::{Targets, l0_score};
 use crate::store::version::run::Run;
 
-/// How many times the runs that call for a merge are a crowd.
-const CROWD_FACTOR: usize = 4;
+/// How many times the runs that call for a merge down call for one within level 0.
+const INTRA_L0_FACTOR: usize = 4;
 
 /// Runs are small up to this share of the base level. With memtables larger than that the debt
 /// that slows writers bounds their number.
 const SMALL_SHARE: u64 = 32;
 
-/// How much is gathered at once, as a share of the base level: what a merge down reads in a
-/// moment, and keeps waiting no longer than that.
-const GATHERED_SHARE: u64 = 4;
+/// How much is merged within level 0 at once, as a share of the base level: what a merge down reads
+/// in a moment, and keeps waiting no longer than that.
+const INTRA_L0_SHARE: u64 = 4;
 
-/// Whether so many runs of level 0 are a crowd, if all of them are small.
-pub fn is_crowd(runs: &[Run], options: &CompactionOptions) -> bool {
-    runs.len() >= options.l0_trigger * CROWD_FACTOR
+/// Whether so many runs of level 0 call for a merge with one another, if all of them are small.
+pub fn is_intra_l0_due(runs: &[Run], options: &CompactionOptions) -> bool {
+    runs.len() >= options.l0_trigger * INTRA_L0_FACTOR
 }
 
 impl Situation<'_> {
-    /// A crowd of small runs, to be made one; `flushed` is the keyspace's: no entry up to that lies
+    /// Many small runs, to be made one; `flushed` is the keyspace's: no entry up to that lies
     /// outside its files.
-    pub fn pick_gathering(&self, flushed: SeqNo) -> Option<Plan> {
+    pub fn pick_intra_l0(&self, flushed: SeqNo) -> Option<Plan> {
         let base_bytes = self.options.base_level_bytes;
         let is_small =
             |run: &Run| run.size_bytes() <= base_bytes / SMALL_SHARE && self.is_idle(run);
         let stretches = self.levels.l0().split(|run| !is_small(run));
-        let mut crowd = stretches.max_by_key(|stretch| stretch.len())?;
-        // What was gathered before is not written again for a few that came behind it.
-        while let Some((oldest, newer)) = crowd.split_last()
+        let mut small_runs = stretches.max_by_key(|stretch| stretch.len())?;
+        // What was merged so before is not written again for a few that came behind it.
+        while let Some((oldest, newer)) = small_runs.split_last()
             && oldest.size_bytes() > Run::total_bytes(newer)
         {
-            crowd = newer;
+            small_runs = newer;
         }
-        while Run::total_bytes(crowd) > base_bytes / GATHERED_SHARE {
-            crowd = crowd.get(1..)?;
+        while Run::total_bytes(small_runs) > base_bytes / INTRA_L0_SHARE {
+            small_runs = small_runs.get(1..)?;
         }
-        if !is_crowd(crowd, self.options) || !self.is_unmixed(crowd, flushed) {
+        if !is_intra_l0_due(small_runs, self.options) || !self.is_unmixed(small_runs, flushed) {
             return None;
         }
-        let inputs = vec![Input::of_l0(crowd)];
-        self.if_idle(inputs, Level::ZERO, Deed::Merge, Reason::Crowd)
+        let inputs = vec![Input::of_l0(small_runs)];
+        self.if_idle(inputs, Level::ZERO, Deed::Merge, Reason::IntraL0)
     }
 
-    /// The runs of level 0 that are older than what is being gathered, merged down, where they are
+    /// The runs of level 0 that are older than what such a merge takes, merged down, where they are
     /// worth it by themselves.
     pub(in crate::flow::compact) fn pick_older_l0(&self, targets: &Targets) -> Option<Plan> {
         let l0 = self.levels.l0();
@@ -72,12 +72,12 @@ impl Situation<'_> {
     // Whether every other run of level 0, and every one that is flushed meanwhile, is older or
     // newer than all of these: runs that do not overlap may mix their numbers, and what is made
     // of several may overlap what none of them does.
-    fn is_unmixed(&self, crowd: &[Run], flushed: SeqNo) -> bool {
-        let oldest = crowd.iter().filter_map(Run::smallest_seqno).min();
-        let newest = crowd.iter().filter_map(Run::largest_seqno).max();
+    fn is_unmixed(&self, small_runs: &[Run], flushed: SeqNo) -> bool {
+        let oldest = small_runs.iter().filter_map(Run::smallest_seqno).min();
+        let newest = small_runs.iter().filter_map(Run::largest_seqno).max();
         let mut others = self.levels.l0().iter();
         let is_apart = others.all(|run| {
-            let is_among = crowd.iter().any(|one| one.id() == run.id());
+            let is_among = small_runs.iter().any(|one| one.id() == run.id());
             is_among || run.smallest_seqno() > newest || run.largest_seqno() < oldest
         });
         is_apart && newest <= Some(flushed)
