@@ -13,7 +13,7 @@ use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::read::aim::{aim, first_trailer, last_trailer};
+use crate::flow::read::seek_target::{first_trailer, last_trailer, set_seek_target};
 use crate::store::mem::memtable::{MemCursor, Memtable};
 
 /// Held merges, or entries too new, of one key that are stepped over before a seek replaces the
@@ -61,7 +61,7 @@ impl FoldedCursor {
             }
             steps += 1;
             if steps.is_multiple_of(STEPS_BEFORE_SEEK) {
-                aim(&mut self.target, user_key, Trailer::seek(self.at));
+                set_seek_target(&mut self.target, user_key, Trailer::seek(self.at));
                 self.inner.seek(&self.target)?;
             } else {
                 self.inner.next()?;
@@ -79,7 +79,7 @@ impl FoldedCursor {
                 // What comes before it is newer still, up to the key before.
                 steps += 1;
                 if steps.is_multiple_of(STEPS_BEFORE_SEEK) {
-                    aim(&mut self.target, user_key, first_trailer());
+                    set_seek_target(&mut self.target, user_key, first_trailer());
                     self.inner.seek_for_prev(&self.target)?;
                 } else {
                     self.inner.prev()?;
@@ -116,7 +116,7 @@ impl FoldedCursor {
             Closest::Older => self.needed.get(newer).copied(),
         };
         let wanted = wanted.unwrap_or_else(last_trailer);
-        aim(&mut self.target, &self.key, wanted);
+        set_seek_target(&mut self.target, &self.key, wanted);
         self.inner.seek(&self.target).map(drop)
     }
 }
@@ -142,7 +142,7 @@ impl Cursor for FoldedCursor {
     fn seek(&mut self, target: &[u8]) -> Result<bool> {
         let (user_key, trailer) = key::split(target);
         let visible = trailer.min(Trailer::seek(self.at));
-        aim(&mut self.target, user_key, visible);
+        set_seek_target(&mut self.target, user_key, visible);
         self.inner.seek(&self.target)?;
         if !self.settle_forward()? {
             return Ok(false);

@@ -6,7 +6,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::key::Trailer;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::read::fate::{Fate, fate};
+use crate::flow::read::lookup_outcome::{LookupOutcome, outcome};
 use crate::flow::read::values::follow;
 use crate::flow::read::view::View;
 use crate::store::sst::any_reader::AnyReader;
@@ -43,7 +43,7 @@ pub fn get(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Bytes>> {
 
 /// The value of `key` with its expiry, if it has one. Errors as [`get`].
 pub fn get_valued(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Valued>> {
-    let mut lookup = Lookup::new(key, at, Wish::Value);
+    let mut lookup = Lookup::new(key, at, LookupMode::Value);
     search(view, &mut lookup)?;
     lookup.finish(view)
 }
@@ -54,7 +54,7 @@ pub fn get_valued(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Valued>
 /// # Errors
 /// Those of the files that had to be read.
 pub fn contains(view: &View, key: &[u8], at: &ReadAt) -> Result<bool> {
-    let mut lookup = Lookup::new(key, at, Wish::Presence);
+    let mut lookup = Lookup::new(key, at, LookupMode::Presence);
     search(view, &mut lookup)?;
     Ok(lookup.is_present())
 }
@@ -62,7 +62,7 @@ pub fn contains(view: &View, key: &[u8], at: &ReadAt) -> Result<bool> {
 /// When the value of `key` ends, if it has one: `Some(None)` when it stays. Reads, copies and folds
 /// no value. Errors as [`contains`].
 pub fn expiry(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Option<u32>>> {
-    let mut lookup = Lookup::new(key, at, Wish::Presence);
+    let mut lookup = Lookup::new(key, at, LookupMode::Presence);
     search(view, &mut lookup)?;
     Ok(match lookup.base {
         Some(base) => Some(base.expiry_unix_s),
@@ -90,7 +90,7 @@ fn search(view: &View, lookup: &mut Lookup<'_>) -> Result<()> {
 
 /// What a lookup is to find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum LookupMode {
     /// The value.
     Value,
     /// Whether there is a value.
@@ -103,7 +103,7 @@ pub struct Lookup<'k> {
     key: &'k [u8],
     hash: u64,
     at: ReadAt,
-    wish: Wish,
+    mode: LookupMode,
     /// Merge operands that must be folded into what is found below them, newest first.
     operands: Vec<Bytes>,
     base: Option<Valued>,
@@ -120,12 +120,12 @@ enum Raw<'a> {
 
 impl<'k> Lookup<'k> {
     /// A lookup of `key` that has asked nobody yet.
-    pub fn new(key: &'k [u8], at: &ReadAt, wish: Wish) -> Lookup<'k> {
+    pub fn new(key: &'k [u8], at: &ReadAt, mode: LookupMode) -> Lookup<'k> {
         Lookup {
             key,
             hash: hash64(key),
             at: *at,
-            wish,
+            mode,
             operands: Vec::new(),
             base: None,
             is_base_apart: false,
@@ -225,16 +225,16 @@ impl<'k> Lookup<'k> {
             self.is_settled = true;
             return Ok(());
         }
-        match fate(self.key, trailer, || Ok(raw.bytes()), self.at.now_unix_s)? {
-            Fate::Operand => {
+        match outcome(self.key, trailer, || Ok(raw.bytes()), self.at.now_unix_s)? {
+            LookupOutcome::Operand => {
                 // An operand is a value, whatever lies below it.
-                self.is_settled = self.wish == Wish::Presence;
+                self.is_settled = self.mode == LookupMode::Presence;
                 self.operands.push(self.part(raw, 0));
             }
-            Fate::Gone => self.is_settled = true,
-            Fate::Value(part) => {
+            LookupOutcome::Gone => self.is_settled = true,
+            LookupOutcome::Value(part) => {
                 self.is_settled = true;
-                self.is_base_apart = part.is_apart && self.wish == Wish::Value;
+                self.is_base_apart = part.is_apart && self.mode == LookupMode::Value;
                 self.base = Some(Valued {
                     value: self.part(raw, part.start),
                     expiry_unix_s: part.expiry_unix_s,
@@ -246,11 +246,11 @@ impl<'k> Lookup<'k> {
 
     /// The value from `start` on, unless nobody wishes to have it.
     fn part(&self, raw: Raw<'_>, start: usize) -> Bytes {
-        match (self.wish, raw) {
-            (Wish::Presence, _) => Bytes::EMPTY,
-            (Wish::Value, Raw::Lent(bytes)) => Bytes::copy_of(&bytes[start..]),
-            (Wish::Value, Raw::Own(bytes)) if start == 0 => bytes,
-            (Wish::Value, Raw::Own(bytes)) => bytes.slice(start..bytes.len()),
+        match (self.mode, raw) {
+            (LookupMode::Presence, _) => Bytes::EMPTY,
+            (LookupMode::Value, Raw::Lent(bytes)) => Bytes::copy_of(&bytes[start..]),
+            (LookupMode::Value, Raw::Own(bytes)) if start == 0 => bytes,
+            (LookupMode::Value, Raw::Own(bytes)) => bytes.slice(start..bytes.len()),
         }
     }
 }

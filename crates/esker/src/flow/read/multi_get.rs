@@ -2,12 +2,12 @@
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
-use crate::flow::read::get::{Lookup, ReadAt, Wish};
+use crate::flow::read::get::{Lookup, LookupMode, ReadAt};
 use crate::flow::read::view::View;
 
 /// One of the keys that were asked for.
 struct Question<'k> {
-    /// Place among the keys as they were given.
+    /// CursorState among the keys as they were given.
     place: usize,
     lookup: Lookup<'k>,
     failure: Option<Error>,
@@ -23,7 +23,7 @@ pub fn multi_get(view: &View, keys: &[&[u8]], at: &ReadAt) -> Vec<Result<Option<
         .enumerate()
         .map(|(place, key)| Question {
             place,
-            lookup: Lookup::new(key, at, Wish::Value),
+            lookup: Lookup::new(key, at, LookupMode::Value),
             failure: None,
         })
         .collect();

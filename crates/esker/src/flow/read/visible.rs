@@ -11,12 +11,12 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Way};
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
-use crate::flow::read::aim::{aim, first_trailer, last_trailer};
-use crate::flow::read::fate::{Fate, Part, fate};
+use crate::flow::read::cursor_state::CursorState;
 use crate::flow::read::lazy_value::LazyValue;
+use crate::flow::read::lookup_outcome::{LookupOutcome, Part, outcome};
 use crate::flow::read::merging::MergingCursor;
-use crate::flow::read::place::Place;
 use crate::flow::read::reader::Reader;
+use crate::flow::read::seek_target::{first_trailer, last_trailer, set_seek_target};
 
 /// Entries of no interest that are stepped over before a seek replaces the stepping: a step
 /// inside a block costs 20 to 50 ns, a seek of one source a few hundred to a thousand.
@@ -29,8 +29,8 @@ const STEPS_BEFORE_SEEK: u64 = 16;
 pub struct VisibleCursor<C> {
     inner: MergingCursor<C>,
     reader: Reader,
-    place: Place,
-    /// The current key where `place` says so; otherwise the key that is being passed over, where
+    state: CursorState,
+    /// The current key where `state` says so; otherwise the key that is being passed over, where
     /// the inner cursor does not tell keys apart.
     key: Vec<u8>,
     value: LazyValue,
@@ -46,7 +46,7 @@ impl<C: Cursor> VisibleCursor<C> {
         VisibleCursor {
             inner,
             reader,
-            place: Place::Nowhere,
+            state: CursorState::Nowhere,
             key: Vec::new(),
             value: LazyValue::default(),
             operands: Vec::new(),
@@ -57,7 +57,7 @@ impl<C: Cursor> VisibleCursor<C> {
 
     /// Moves to the first key of the range.
     pub fn seek_to_first(&mut self) -> Result<bool> {
-        self.place = Place::Nowhere;
+        self.state = CursorState::Nowhere;
         let (lower, trailer, is_passing) = match &self.reader.range.lower {
             Bound::Unbounded => {
                 self.inner.seek_to_first()?;
@@ -67,14 +67,14 @@ impl<C: Cursor> VisibleCursor<C> {
             Bound::Excluded(lower) => (lower, last_trailer(), true),
         };
         lower.clone_into(&mut self.key);
-        aim(&mut self.target, lower, trailer);
+        set_seek_target(&mut self.target, lower, trailer);
         self.inner.seek(&self.target)?;
         self.find_forward(is_passing)
     }
 
     /// Moves to the last key of the range.
     pub fn seek_to_last(&mut self) -> Result<bool> {
-        self.place = Place::Nowhere;
+        self.state = CursorState::Nowhere;
         let (upper, trailer) = match &self.reader.range.upper {
             Bound::Unbounded => {
                 self.inner.seek_to_last()?;
@@ -83,7 +83,7 @@ impl<C: Cursor> VisibleCursor<C> {
             Bound::Included(upper) => (upper, last_trailer()),
             Bound::Excluded(upper) => (upper, first_trailer()),
         };
-        aim(&mut self.target, upper, trailer);
+        set_seek_target(&mut self.target, upper, trailer);
         self.inner.seek_for_prev(&self.target)?;
         self.find_backward(false)
     }
@@ -93,11 +93,11 @@ impl<C: Cursor> VisibleCursor<C> {
         if self.reader.range.is_below(&self.reader.order, target) {
             return self.seek_to_first();
         }
-        self.place = Place::Nowhere;
+        self.state = CursorState::Nowhere;
         if self.reader.range.is_above(&self.reader.order, target) {
             return Ok(false);
         }
-        aim(&mut self.target, target, Trailer::seek(self.reader.at));
+        set_seek_target(&mut self.target, target, Trailer::seek(self.reader.at));
         self.inner.seek(&self.target)?;
         self.find_forward(false)
     }
@@ -107,11 +107,11 @@ impl<C: Cursor> VisibleCursor<C> {
         if self.reader.range.is_above(&self.reader.order, target) {
             return self.seek_to_last();
         }
-        self.place = Place::Nowhere;
+        self.state = CursorState::Nowhere;
         if self.reader.range.is_below(&self.reader.order, target) {
             return Ok(false);
         }
-        aim(&mut self.target, target, last_trailer());
+        set_seek_target(&mut self.target, target, last_trailer());
         self.inner.seek_for_prev(&self.target)?;
         self.find_backward(false)
     }
@@ -122,15 +122,15 @@ impl<C: Cursor> VisibleCursor<C> {
         reason = "a cursor lends; an iterator cannot"
     )]
     pub fn next(&mut self) -> Result<bool> {
-        match std::mem::replace(&mut self.place, Place::Nowhere) {
-            Place::Nowhere => panic!("next needs a cursor that stands on an entry"),
-            Place::Here { .. } | Place::HereApart => {
+        match std::mem::take(&mut self.state) {
+            CursorState::Nowhere => panic!("next needs a cursor that stands on an entry"),
+            CursorState::Here { .. } | CursorState::HereApart => {
                 self.inner.keep_key(&mut self.key);
                 self.inner.next()?;
             }
-            Place::BeforeInner => {}
-            Place::AfterInner => {
-                aim(&mut self.target, &self.key, last_trailer());
+            CursorState::BeforeInner => {}
+            CursorState::AfterInner => {
+                set_seek_target(&mut self.target, &self.key, last_trailer());
                 self.inner.seek(&self.target)?;
             }
         }
@@ -139,75 +139,73 @@ impl<C: Cursor> VisibleCursor<C> {
 
     /// Moves to the previous key. Only while standing on one.
     pub fn prev(&mut self) -> Result<bool> {
-        match std::mem::replace(&mut self.place, Place::Nowhere) {
-            Place::Nowhere => panic!("prev needs a cursor that stands on an entry"),
-            Place::Here {
+        match std::mem::take(&mut self.state) {
+            CursorState::Nowhere => panic!("prev needs a cursor that stands on an entry"),
+            CursorState::Here {
                 is_newest: true, ..
             } => {
                 self.inner.prev()?;
             }
-            Place::Here { .. } | Place::HereApart => {
+            CursorState::Here { .. } | CursorState::HereApart => {
                 key::user_key(self.inner.key()).clone_into(&mut self.key);
                 self.inner.prev()?;
                 return self.find_backward(true);
             }
-            Place::BeforeInner => {
-                aim(&mut self.target, &self.key, first_trailer());
+            CursorState::BeforeInner => {
+                set_seek_target(&mut self.target, &self.key, first_trailer());
                 self.inner.seek_for_prev(&self.target)?;
             }
-            Place::AfterInner => {}
+            CursorState::AfterInner => {}
         }
         self.find_backward(false)
     }
 
     /// What it moves over, for whom, and where it stands: for who moves it several keys at once.
-    pub fn parts(&mut self) -> (&mut MergingCursor<C>, &Reader, &mut Place) {
-        (&mut self.inner, &self.reader, &mut self.place)
+    pub fn parts(&mut self) -> (&mut MergingCursor<C>, &Reader, &mut CursorState) {
+        (&mut self.inner, &self.reader, &mut self.state)
     }
 
     /// Whether the cursor stands on a key.
     pub fn is_valid(&self) -> bool {
-        self.place != Place::Nowhere
+        self.state != CursorState::Nowhere
     }
 
     /// The user's key.
     pub fn key(&self) -> &[u8] {
-        match self.place {
-            Place::Nowhere => panic!("key needs a cursor that stands on an entry"),
-            Place::Here { .. } | Place::HereApart => key::user_key(self.inner.key()),
-            Place::BeforeInner | Place::AfterInner => &self.key,
+        match self.state {
+            CursorState::Nowhere => panic!("key needs a cursor that stands on an entry"),
+            CursorState::Here { .. } | CursorState::HereApart => key::user_key(self.inner.key()),
+            CursorState::BeforeInner | CursorState::AfterInner => &self.key,
         }
     }
 
     /// The user's value. One that lies apart is read when this is called first.
     pub fn value(&self) -> Result<&[u8]> {
-        match self.place {
-            Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
-            Place::Here { value_start, .. } => Ok(&self.inner.value()?[value_start..]),
-            Place::HereApart | Place::BeforeInner | Place::AfterInner => {
-                Ok(self.value.get(&self.reader.values)?)
-            }
+        match self.state {
+            CursorState::Nowhere => panic!("value needs a cursor that stands on an entry"),
+            CursorState::Here { value_start, .. } => Ok(&self.inner.value()?[value_start..]),
+            _ => Ok(self.value.get(&self.reader.values)?),
         }
     }
 
     /// The user's value as a handle that outlives the cursor; shares memory where it can.
     pub fn value_bytes(&self) -> Result<Bytes> {
-        match self.place {
-            Place::Nowhere => panic!("value needs a cursor that stands on an entry"),
-            Place::Here { value_start, .. } => self.part_from(value_start),
-            Place::HereApart | Place::BeforeInner | Place::AfterInner => {
-                self.value.get(&self.reader.values).cloned()
-            }
+        match self.state {
+            CursorState::Nowhere => panic!("value needs a cursor that stands on an entry"),
+            CursorState::Here { value_start, .. } => self.part_from(value_start),
+            _ => self.value.get(&self.reader.values).cloned(),
         }
     }
 
     /// The unix second from which the key is gone; `None` when it stays. Operands make a value
     /// that stays, whatever they are folded into.
     pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
-        match self.place {
-            Place::Nowhere => panic!("an expiry needs a cursor that stands on an entry"),
-            Place::Here { .. } | Place::HereApart => Ok(self.fate()?.expiry_unix_s()),
-            Place::BeforeInner | Place::AfterInner => Ok(self.value.expiry_unix_s()),
+        match self.state {
+            CursorState::Nowhere => panic!("an expiry needs a cursor that stands on an entry"),
+            CursorState::Here { .. } | CursorState::HereApart => {
+                Ok(self.outcome()?.expiry_unix_s())
+            }
+            CursorState::BeforeInner | CursorState::AfterInner => Ok(self.value.expiry_unix_s()),
         }
     }
 
@@ -261,23 +259,23 @@ impl<C: Cursor> VisibleCursor<C> {
                 continue;
             }
             let now = self.reader.now_unix_s;
-            match fate(user_key, trailer, || self.inner.value(), now)? {
-                Fate::Value(part) => {
+            match outcome(user_key, trailer, || self.inner.value(), now)? {
+                LookupOutcome::Value(part) => {
                     if part.is_apart {
                         self.value = self.lazy(part)?;
-                        self.place = Place::HereApart;
+                        self.state = CursorState::HereApart;
                     } else {
-                        self.place = Place::here(part.start, false);
+                        self.state = CursorState::here(part.start, false);
                     }
                     return Ok(true);
                 }
-                Fate::Operand => {
+                LookupOutcome::Operand => {
                     user_key.clone_into(&mut self.key);
                     self.value = LazyValue::here(self.fold_forward()?);
-                    self.place = Place::BeforeInner;
+                    self.state = CursorState::BeforeInner;
                     return Ok(true);
                 }
-                Fate::Gone => {
+                LookupOutcome::Gone => {
                     self.inner.keep_key(&mut self.key);
                     is_passing = true;
                     steps = 0;
@@ -299,10 +297,10 @@ impl<C: Cursor> VisibleCursor<C> {
             if user_key != self.key || self.reader.shade.hides(user_key, trailer.seqno()) {
                 break;
             }
-            match self.fate()? {
-                Fate::Operand => self.operands.push(self.inner.value_bytes()?),
-                Fate::Gone => break,
-                Fate::Value(part) => {
+            match self.outcome()? {
+                LookupOutcome::Operand => self.operands.push(self.inner.value_bytes()?),
+                LookupOutcome::Gone => break,
+                LookupOutcome::Value(part) => {
                     base = Some(self.lazy(part)?);
                     break;
                 }
@@ -349,7 +347,7 @@ impl<C: Cursor> VisibleCursor<C> {
             user_key.clone_into(&mut self.key);
             if let Some(value) = self.settle_backward(&mut hidden_steps)? {
                 self.value = value;
-                self.place = Place::AfterInner;
+                self.state = CursorState::AfterInner;
                 return Ok(true);
             }
         }
@@ -365,8 +363,10 @@ impl<C: Cursor> VisibleCursor<C> {
             return Ok(false);
         }
         let now = self.reader.now_unix_s;
-        match fate(user_key, trailer, || self.inner.value(), now)? {
-            Fate::Value(part) if !part.is_apart => self.place = Place::here(part.start, true),
+        match outcome(user_key, trailer, || self.inner.value(), now)? {
+            LookupOutcome::Value(part) if !part.is_apart => {
+                self.state = CursorState::here(part.start, true)
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -400,16 +400,16 @@ impl<C: Cursor> VisibleCursor<C> {
                 self.pass_hidden(Way::Back, is_stretch)?;
                 continue;
             }
-            match self.fate()? {
-                Fate::Value(part) => {
+            match self.outcome()? {
+                LookupOutcome::Value(part) => {
                     self.operands.clear();
                     base = Some(self.lazy(part)?);
                 }
-                Fate::Gone => {
+                LookupOutcome::Gone => {
                     base = None;
                     self.operands.clear();
                 }
-                Fate::Operand => self.operands.push(self.inner.value_bytes()?),
+                LookupOutcome::Operand => self.operands.push(self.inner.value_bytes()?),
             }
             if steps >= STEPS_BEFORE_SEEK {
                 return self.settle_from_newest();
@@ -427,18 +427,18 @@ impl<C: Cursor> VisibleCursor<C> {
     /// As [`Self::settle_backward`] for a key with a pile of versions, of which only the newest
     /// visible ones matter: goes there, reads forward, and comes back.
     fn settle_from_newest(&mut self) -> Result<Option<LazyValue>> {
-        aim(&mut self.target, &self.key, Trailer::seek(self.reader.at));
+        set_seek_target(&mut self.target, &self.key, Trailer::seek(self.reader.at));
         self.inner.seek(&self.target)?;
         let (user_key, trailer) = key::split(self.inner.key());
         assert!(user_key == self.key);
         let is_hidden = self.reader.shade.hides(user_key, trailer.seqno());
-        let value = match self.fate()? {
+        let value = match self.outcome()? {
             _ if is_hidden => None,
-            Fate::Gone => None,
-            Fate::Operand => Some(LazyValue::here(self.fold_forward()?)),
-            Fate::Value(part) => Some(self.lazy(part)?),
+            LookupOutcome::Gone => None,
+            LookupOutcome::Operand => Some(LazyValue::here(self.fold_forward()?)),
+            LookupOutcome::Value(part) => Some(self.lazy(part)?),
         };
-        aim(&mut self.target, &self.key, first_trailer());
+        set_seek_target(&mut self.target, &self.key, first_trailer());
         self.inner.seek_for_prev(&self.target)?;
         Ok(value)
     }
@@ -450,7 +450,7 @@ impl<C: Cursor> VisibleCursor<C> {
             (None, Way::Forward) => self.inner.next()?,
             (None, Way::Back) => self.inner.prev()?,
             (Some(trailer), _) => {
-                aim(&mut self.target, self.inner.user_key(), trailer);
+                set_seek_target(&mut self.target, self.inner.user_key(), trailer);
                 self.inner.skip_to(&self.target)?
             }
         };
@@ -469,7 +469,7 @@ impl<C: Cursor> VisibleCursor<C> {
             return self.pass(way, None);
         };
         self.passed_count += 1;
-        aim(&mut self.target, &bound, first_trailer());
+        set_seek_target(&mut self.target, &bound, first_trailer());
         self.inner.skip_to(&self.target).map(drop)
     }
 
@@ -489,10 +489,10 @@ impl<C: Cursor> VisibleCursor<C> {
         Ok(value.until(part.expiry_unix_s))
     }
 
-    fn fate(&self) -> Result<Fate> {
+    fn outcome(&self) -> Result<LookupOutcome> {
         let (user_key, trailer) = key::split(self.inner.key());
         let now = self.reader.now_unix_s;
-        fate(user_key, trailer, || self.inner.value(), now)
+        outcome(user_key, trailer, || self.inner.value(), now)
     }
 }
 

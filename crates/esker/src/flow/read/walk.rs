@@ -10,7 +10,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::{Error, Result};
-use crate::flow::read::place::Place;
+use crate::flow::read::cursor_state::CursorState;
 use crate::flow::read::visible::VisibleCursor;
 
 /// Entries of the first chunk behind a seek: who takes ten entries should not pay for forty.
@@ -183,8 +183,8 @@ impl<C: Cursor> Walk<C> {
         if self.cursor.seek(key)? && self.cursor.key() == key {
             return Ok(());
         }
-        let (_, _, place) = self.cursor.parts();
-        *place = Place::Nowhere;
+        let (_, _, state) = self.cursor.parts();
+        *state = CursorState::Nowhere;
         // Only an index that leads past entries, with a right checksum, can hide what was read.
         Err(Error::corruption(
             "an entry that a walk came to is not found by its key",
@@ -197,8 +197,8 @@ impl<C: Cursor> Walk<C> {
             self.steps_left -= 1;
             return;
         }
-        let (cursor, reader, place) = self.cursor.parts();
-        if !matches!(place, Place::Here { value_start: 0, .. }) || !reader.shade.is_empty() {
+        let (cursor, reader, state) = self.cursor.parts();
+        if !matches!(state, CursorState::Here { value_start: 0, .. }) || !reader.shade.is_empty() {
             return;
         }
         let bound = match way {

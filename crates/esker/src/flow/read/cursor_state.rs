@@ -1,9 +1,10 @@
 //! Where a cursor over what a reader sees stands.
 
 /// Where the cursor stands, and where the entry's bytes are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CursorState {
     /// On nothing.
+    #[default]
     Nowhere,
     /// On the inner cursor's entry, whose value begins at that offset. `is_newest` says that the
     /// entry before it is known to be of another key.
@@ -23,11 +24,11 @@ pub enum Place {
     AfterInner,
 }
 
-impl Place {
-    /// [`Place::Here`].
+impl CursorState {
+    /// [`CursorState::Here`].
     #[inline]
-    pub fn here(value_start: usize, is_newest: bool) -> Place {
-        Place::Here {
+    pub fn here(value_start: usize, is_newest: bool) -> CursorState {
+        CursorState::Here {
             value_start,
             is_newest,
         }

@@ -7,7 +7,7 @@ use crate::base::types::kind::Kind;
 
 /// What one visible entry that no range deletion hides means for its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum LookupOutcome {
     /// The key has a value.
     Value(Part),
     /// The key has no value.
@@ -16,12 +16,12 @@ pub enum Fate {
     Operand,
 }
 
-impl Fate {
+impl LookupOutcome {
     /// The unix second from which the value is gone; `None` when it stays or is none.
     pub fn expiry_unix_s(&self) -> Option<u32> {
         match self {
-            Fate::Value(part) => part.expiry_unix_s,
-            Fate::Gone | Fate::Operand => None,
+            LookupOutcome::Value(part) => part.expiry_unix_s,
+            LookupOutcome::Gone | LookupOutcome::Operand => None,
         }
     }
 }
@@ -44,24 +44,24 @@ pub struct Part {
 /// `Corruption` for an entry that cannot be among point entries, or that is cut short; those of
 /// `raw`.
 #[inline]
-pub fn fate<'a>(
+pub fn outcome<'a>(
     user_key: &[u8],
     trailer: Trailer,
     raw: impl FnOnce() -> Result<&'a [u8]>,
     now_unix_s: u64,
-) -> Result<Fate> {
+) -> Result<LookupOutcome> {
     Ok(match trailer.kind() {
-        kind @ (Kind::Put | Kind::PutApart) => Fate::Value(Part {
+        kind @ (Kind::Put | Kind::PutApart) => LookupOutcome::Value(Part {
             start: 0,
             expiry_unix_s: None,
             is_apart: kind.is_apart(),
         }),
-        Kind::Delete => Fate::Gone,
-        Kind::Merge | Kind::MergeFolded => Fate::Operand,
+        Kind::Delete => LookupOutcome::Gone,
+        Kind::Merge | Kind::MergeFolded => LookupOutcome::Operand,
         kind @ (Kind::PutExpiring | Kind::PutApartExpiring) => match split_expiring(raw()?) {
             None => return Err(damaged(user_key, trailer, "no expiry")),
-            Some((expiry, _)) if is_expired(expiry, now_unix_s) => Fate::Gone,
-            Some((expiry, _)) => Fate::Value(Part {
+            Some((expiry, _)) if is_expired(expiry, now_unix_s) => LookupOutcome::Gone,
+            Some((expiry, _)) => LookupOutcome::Value(Part {
                 start: EXPIRY_BYTES,
                 expiry_unix_s: Some(expiry),
                 is_apart: kind.is_apart(),

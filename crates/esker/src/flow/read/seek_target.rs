@@ -15,7 +15,7 @@ pub fn last_trailer() -> Trailer {
 }
 
 /// Makes `target` the internal key of `user_key` and `trailer`, in the memory it has.
-pub fn aim(target: &mut Vec<u8>, user_key: &[u8], trailer: Trailer) {
+pub fn set_seek_target(target: &mut Vec<u8>, user_key: &[u8], trailer: Trailer) {
     target.clear();
     key::encode_into(target, user_key, trailer);
 }
