@@ -9,7 +9,7 @@ use crate::flow::current::Sealed;
 use crate::flow::output::{Output, OutputSettings};
 use crate::flow::own_operands::OwnOperands;
 use crate::flow::read::merging::MergingCursor;
-use crate::flow::read::shadow::Shadow;
+use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::survive::{Rules, Stripes, Survivors, Tally, Verbatim, surviving_range_deletes};
 use crate::flow::value_sink::Sunk;
 use crate::store::version::file::FileRecord;
@@ -39,7 +39,7 @@ pub fn flush(
     let deletes = tables
         .iter()
         .flat_map(|sealed| sealed.table.range_deletes().iter());
-    let shadow = Shadow::new(&order, deletes);
+    let tombstones = RangeTombstones::new(&order, deletes);
     let now_unix_s = settings.env.clock.unix_seconds();
     let cursors = tables
         .iter()
@@ -51,7 +51,7 @@ pub fn flush(
     let mut is_bottom = |_: &[u8]| false;
     let rules = Rules {
         stripes: &stripes,
-        shadow: &shadow,
+        tombstones: &tombstones,
         merge,
         values: &values,
         now_unix_s,
@@ -65,7 +65,10 @@ pub fn flush(
         snapshots: stripes.snapshots().into(),
         ..settings
     };
-    let mut output = Output::new(settings, surviving_range_deletes(&shadow, &stripes, false));
+    let mut output = Output::new(
+        settings,
+        surviving_range_deletes(&tombstones, &stripes, false),
+    );
     let mut survivors = Survivors::new(merged, None, rules)?;
     while let Some((internal_key, value)) = survivors.advance()? {
         output.carry(internal_key, value)?;

@@ -28,7 +28,7 @@ use crate::base::types::kind::Kind;
 use crate::base::types::limits::VALUE_BYTES_MAX;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::read::shadow::{Piece, Shadow};
+use crate::flow::read::range_tombstones::{Piece, RangeTombstones};
 use crate::store::vlog::open_values::OpenValues;
 use crate::store::vlog::pointer::ValuePointer;
 
@@ -61,7 +61,7 @@ pub struct Rules<'a> {
     /// Stripes of the live snapshots.
     pub stripes: &'a Stripes,
     /// Range deletes of all inputs.
-    pub shadow: &'a Shadow,
+    pub tombstones: &'a RangeTombstones,
     /// How operands fold; without it they are kept as they are.
     pub merge: Option<&'a MergeRule>,
     /// Where large values are read, to fold operands into them.
@@ -280,8 +280,8 @@ impl<'a, C: Cursor> Survivors<'a, C> {
     }
 
     fn is_hidden(&self, user_key: &[u8], seqno: SeqNo) -> bool {
-        !self.rules.shadow.is_empty()
-            && self.rules.shadow.is_hidden_in_stripe(
+        !self.rules.tombstones.is_empty()
+            && self.rules.tombstones.is_hidden_in_stripe(
                 user_key,
                 seqno,
                 self.rules.stripes.snapshots(),
@@ -471,14 +471,14 @@ fn misplaced() -> Error {
     Error::corruption("an entry of this kind cannot lie in a sorted file")
 }
 
-/// The range deletes of `shadow` that live on, in order of their start. Where nothing older can
+/// The range deletes of `tombstones` that live on, in order of their start. Where nothing older can
 /// exist (`is_bottom`), those of the oldest stripe have hidden all there was to hide.
 pub fn surviving_range_deletes(
-    shadow: &Shadow,
+    tombstones: &RangeTombstones,
     stripes: &Stripes,
     is_bottom: bool,
 ) -> Vec<RangeDelete> {
-    let pieces = shadow.pieces(stripes.snapshots());
+    let pieces = tombstones.pieces(stripes.snapshots());
     let deletes = pieces.iter().flat_map(Piece::deletes);
     deletes
         .filter(|delete| !is_bottom || stripes.of(delete.seqno) > 0)

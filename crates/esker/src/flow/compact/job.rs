@@ -20,8 +20,8 @@ use crate::flow::compact::plan::{Deed, Plan};
 use crate::flow::compact::row::Row;
 use crate::flow::output::{Output, OutputSettings};
 use crate::flow::read::merging::MergingCursor;
+use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::read::run_cursor::RunCursor;
-use crate::flow::read::shadow::Shadow;
 use crate::flow::read::view::View;
 use crate::flow::survive::{Rules, Stripes, Survivors, Tally, surviving_range_deletes};
 use crate::flow::value_sink::Sunk;
@@ -115,7 +115,7 @@ pub fn split(plan: &Plan, order: &KeyOrder, count_max: usize) -> Vec<Part> {
 pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartResult> {
     let order = &context.settings.order;
     let range_deletes = range_deletes_of(plan, part, context)?;
-    let shadow = Shadow::new(order, range_deletes.iter());
+    let tombstones = RangeTombstones::new(order, range_deletes.iter());
     let stripes = Stripes::new(context.snapshots.clone());
     let mut below = Below::new(plan, &context.view.parts().levels);
     let is_all_bottom = below.is_empty();
@@ -127,7 +127,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
     let mut is_bottom = |user_key: &[u8]| below.has_nothing(order, user_key);
     let rules = Rules {
         stripes: &stripes,
-        shadow: &shadow,
+        tombstones: &tombstones,
         merge: context.merge.as_ref(),
         values: &context.settings.values,
         now_unix_s: context.settings.env.clock.unix_seconds(),
@@ -135,7 +135,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         ceiling: &mut |user_key: &[u8]| ceiling.of(order, user_key),
         verbatim: context.settings.verbatim(),
     };
-    let kept = surviving_range_deletes(&shadow, &stripes, is_all_bottom);
+    let kept = surviving_range_deletes(&tombstones, &stripes, is_all_bottom);
     let mut output = Output::new(settings_of(plan, context), kept);
     output.within(part.lower.clone(), part.upper.clone());
     output.end_at(borders_of(plan, part, context));

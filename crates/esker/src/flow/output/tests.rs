@@ -18,7 +18,7 @@ use crate::env::sim::fault::FaultFs;
 use crate::env::sim::fault_plan::{Calls, Fault, Plan};
 use crate::env::sim::world::SimWorld;
 use crate::flow::model::{Entries, for_seeds, key_of};
-use crate::flow::read::shadow::{Piece, Shadow};
+use crate::flow::read::range_tombstones::{Piece, RangeTombstones};
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::version::run::Run;
@@ -53,9 +53,9 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
 
 /// Range deletes without overlap, as rewrites hand them over: each piece in two stripes or one.
 fn pieces_of(entries: &Entries) -> Vec<RangeDelete> {
-    let shadow = Shadow::new(&KeyOrder::Bytewise, &entries.range_deletes);
+    let tombstones = RangeTombstones::new(&KeyOrder::Bytewise, &entries.range_deletes);
     let snapshot = SeqNo::new(entries.newest().get() / 2);
-    let pieces = shadow.pieces(&[snapshot]);
+    let pieces = tombstones.pieces(&[snapshot]);
     pieces.iter().flat_map(Piece::deletes).collect()
 }
 

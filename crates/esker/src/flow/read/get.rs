@@ -179,8 +179,9 @@ impl<'k> Lookup<'k> {
     }
 
     fn ask_file(&mut self, view: &View, file: &FileRecord, reader: &AnyReader) -> Result<()> {
-        let shadow = view.file_shadow(file, reader);
-        let cover = shadow.and_then(|shadow| shadow.newest_cover(self.key, self.at.seqno));
+        let tombstones = view.file_tombstones(file, reader);
+        let cover =
+            tombstones.and_then(|tombstones| tombstones.newest_cover(self.key, self.at.seqno));
         let mut at = Some(self.at.seqno);
         while let Some(seqno) = at {
             let found = reader.get_hashed(self.key, self.hash, seqno, &self.at.options)?;

@@ -11,8 +11,8 @@
 //!
 //! Not here: snapshots and the public iterator (`db`), how one source is searched (`store`).
 
-pub mod shadow;
-pub mod memtable_shadows;
+pub mod range_tombstones;
+pub mod memtable_tombstones;
 pub mod fold;
 pub mod lookup_outcome;
 pub mod values;
@@ -28,7 +28,7 @@ pub mod run_cursor;
 pub mod sources;
 pub mod merging;
 pub mod cursor_state;
-pub mod shade;
+pub mod tombstone_aggregator;
 pub mod reader;
 pub mod visible;
 pub mod walk;

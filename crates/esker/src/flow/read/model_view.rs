@@ -15,7 +15,7 @@ use crate::env::sim::fs::SimFs;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::model::{History, NOW_UNIX_S, memtable_of, random_key, rule};
-use crate::flow::read::shadow::Piece;
+use crate::flow::read::range_tombstones::Piece;
 use crate::flow::read::view::{View, ViewParts};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;

@@ -44,8 +44,8 @@ pub fn is_written_since(view: &View, key: &[u8], seen: SeqNo) -> Result<bool> {
             return Ok(true);
         }
         let cover = view
-            .file_shadow(file, &reader)
-            .and_then(|shadow| shadow.newest_cover(key, SeqNo::MAX));
+            .file_tombstones(file, &reader)
+            .and_then(|tombstones| tombstones.newest_cover(key, SeqNo::MAX));
         if cover.is_some_and(|cover| cover > seen) {
             return Ok(true);
         }

@@ -6,7 +6,7 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
-use crate::flow::read::shade::Shade;
+use crate::flow::read::tombstone_aggregator::TombstoneAggregator;
 use crate::store::version::levels::Levels;
 use crate::store::vlog::open_values::OpenValues;
 
@@ -22,7 +22,7 @@ pub struct Reader {
     /// The wall time that decides about expiries, in unix seconds.
     pub now_unix_s: u64,
     /// What range deletions hide from the reader.
-    pub shade: Shade,
+    pub tombstones: TombstoneAggregator,
     /// Folds merge operands.
     pub folder: Folder,
     /// Where large values are read.

@@ -10,10 +10,10 @@ use crate::base::types::range::KeyRange;
 use crate::flow::read::folded::FoldedCursor;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::merging::MergingCursor;
+use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::read::reader::Reader;
 use crate::flow::read::run_cursor::RunCursor;
-use crate::flow::read::shade::Shade;
-use crate::flow::read::shadow::Shadow;
+use crate::flow::read::tombstone_aggregator::TombstoneAggregator;
 use crate::flow::read::view::View;
 use crate::flow::read::visible::VisibleCursor;
 use crate::flow::read::walk::Walk;
@@ -46,7 +46,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
     Ok(Walk::new(VisibleCursor::new(
         merged,
         Reader {
-            shade: Shade::new(order.clone(), at.seqno, sources.shadows),
+            tombstones: TombstoneAggregator::new(order.clone(), at.seqno, sources.tombstone_lists),
             order,
             range,
             at: at.seqno,
@@ -63,7 +63,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
 struct Sources {
     cursors: Vec<SourceCursor>,
     /// Each with its source's place in `cursors`.
-    shadows: Vec<(usize, Arc<Shadow>)>,
+    tombstone_lists: Vec<(usize, Arc<RangeTombstones>)>,
     /// Whether files of their runs point into the value log.
     has_values: bool,
 }
@@ -75,9 +75,12 @@ impl Sources {
             return;
         }
         let source = self.cursors.len();
-        let shadows = view.memtable_shadows(index, at.seqno);
-        self.shadows
-            .extend(shadows.into_iter().map(|shadow| (source, shadow)));
+        let tombstone_lists = view.memtable_tombstones(index, at.seqno);
+        self.tombstone_lists.extend(
+            tombstone_lists
+                .into_iter()
+                .map(|tombstones| (source, tombstones)),
+        );
         // Merges that are folded from now on are too new for this reader.
         self.cursors.push(match table.fold_count() {
             0 => SourceCursor::Memtable(table.cursor()),
@@ -98,8 +101,9 @@ impl Sources {
         self.has_values |= run.has_values();
         for place in run.deleting(&places) {
             let reader = view.open_at(index, *place)?;
-            let shadow = view.file_shadow(&run.files()[*place], &reader);
-            self.shadows.extend(shadow.map(|shadow| (source, shadow)));
+            let tombstones = view.file_tombstones(&run.files()[*place], &reader);
+            self.tombstone_lists
+                .extend(tombstones.map(|tombstones| (source, tombstones)));
         }
         match places.len() {
             0 => {}

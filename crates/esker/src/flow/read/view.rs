@@ -10,9 +10,9 @@ use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
-use crate::flow::read::memtable_shadows::MemtableShadows;
+use crate::flow::read::memtable_tombstones::MemtableTombstones;
 use crate::flow::read::open_runs::OpenRuns;
-use crate::flow::read::shadow::Shadow;
+use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::store::mem::memtable::Memtable;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::open_files::OpenFiles;
@@ -45,11 +45,12 @@ pub struct ViewParts {
 ///
 /// Immutable but for the entries that its live memtable still takes, which no reader who began
 /// before sees. Shared by all reads between two changes of the set of memtables and files. Any
-/// thread may call anything; shadows are built by the first read that meets range deletions.
+/// thread may call anything; range tombstones are built by the first read that meets range
+/// deletions.
 pub struct View {
     parts: ViewParts,
-    memtable_shadows: Vec<Arc<MemtableShadows>>,
-    file_shadows: Arc<FileShadows>,
+    memtable_tombstones: Vec<Arc<MemtableTombstones>>,
+    file_tombstones: Arc<FileTombstones>,
     /// The runs that have files, newest first: a point read goes through these, not through levels.
     runs: Box<[Run]>,
     open_runs: Arc<OpenRuns>,
@@ -64,30 +65,30 @@ pub enum AtHand<'v> {
     Opened(Arc<AnyReader>),
 }
 
-/// The shadows of the files that have range deletes, each built when first asked for.
-type FileShadows = IdMap<FileNumber, Arc<OnceLock<Arc<Shadow>>>>;
+/// The range tombstones of the files that have range deletes, each built when first asked for.
+type FileTombstones = IdMap<FileNumber, Arc<OnceLock<Arc<RangeTombstones>>>>;
 
 impl View {
     /// The view of those parts. What `previous`, the view before of the same keyspace, has
     /// learned of the memtables and files that both have is taken over.
     pub fn new(parts: ViewParts, previous: Option<&View>) -> View {
-        let memtable_shadows = parts
+        let memtable_tombstones = parts
             .memtables
             .iter()
             .map(|table| {
-                let known = previous.and_then(|previous| previous.shadows_of(table));
+                let known = previous.and_then(|previous| previous.tombstone_lists_of(table));
                 known.unwrap_or_default()
             })
             .collect();
-        let (file_shadows, open_runs) = match previous {
+        let (file_tombstones, open_runs) = match previous {
             Some(previous) if Arc::ptr_eq(&previous.parts.levels, &parts.levels) => (
-                Arc::clone(&previous.file_shadows),
+                Arc::clone(&previous.file_tombstones),
                 Arc::clone(&previous.open_runs),
             ),
             _ => {
                 let known = previous.map(|view| (&*view.parts.levels, &*view.open_runs));
                 (
-                    Arc::new(file_shadows(&parts.levels, previous)),
+                    Arc::new(file_tombstones(&parts.levels, previous)),
                     Arc::new(OpenRuns::new(&parts.levels, known)),
                 )
             }
@@ -99,8 +100,8 @@ impl View {
                 .map(|(_, run)| run.clone())
                 .collect(),
             parts,
-            memtable_shadows,
-            file_shadows,
+            memtable_tombstones,
+            file_tombstones,
             open_runs,
         }
     }
@@ -177,13 +178,13 @@ impl View {
     }
 
     /// What the range deletes of the memtable in that place hide from a reader at `at`; some few
-    /// shadows.
-    pub fn memtable_shadows(&self, index: usize, at: SeqNo) -> Vec<Arc<Shadow>> {
+    /// range tombstones.
+    pub fn memtable_tombstones(&self, index: usize, at: SeqNo) -> Vec<Arc<RangeTombstones>> {
         let table = &self.parts.memtables[index];
         if !table.has_range_deletes() {
             return Vec::new();
         }
-        self.memtable_shadows[index].all(self.order(), table.range_deletes(), at)
+        self.memtable_tombstones[index].all(self.order(), table.range_deletes(), at)
     }
 
     /// The newest range delete of the memtable in that place that is visible at `at` and covers
@@ -194,28 +195,32 @@ impl View {
         if !table.has_range_deletes() {
             return None;
         }
-        self.memtable_shadows[index].newest_cover(self.order(), table.range_deletes(), key, at)
+        self.memtable_tombstones[index].newest_cover(self.order(), table.range_deletes(), key, at)
     }
 
     /// What the range deletes of a file hide.
-    pub fn file_shadow(&self, file: &FileRecord, reader: &AnyReader) -> Option<Arc<Shadow>> {
+    pub fn file_tombstones(
+        &self,
+        file: &FileRecord,
+        reader: &AnyReader,
+    ) -> Option<Arc<RangeTombstones>> {
         if file.range_delete_count == 0 {
             return None;
         }
         let build = || {
-            Arc::new(Shadow::new(
+            Arc::new(RangeTombstones::new(
                 &self.parts.order,
                 reader.range_deletes().iter(),
             ))
         };
-        let known = self.file_shadows.get(&file.number);
+        let known = self.file_tombstones.get(&file.number);
         Some(known.map_or_else(build, |known| Arc::clone(known.get_or_init(build))))
     }
 
-    fn shadows_of(&self, table: &Arc<Memtable>) -> Option<Arc<MemtableShadows>> {
+    fn tombstone_lists_of(&self, table: &Arc<Memtable>) -> Option<Arc<MemtableTombstones>> {
         let mut tables = self.parts.memtables.iter();
         let index = tables.position(|known| Arc::ptr_eq(known, table))?;
-        self.memtable_shadows.get(index).cloned()
+        self.memtable_tombstones.get(index).cloned()
     }
 }
 
@@ -248,12 +253,12 @@ impl fmt::Debug for View {
     }
 }
 
-fn file_shadows(levels: &Levels, previous: Option<&View>) -> FileShadows {
+fn file_tombstones(levels: &Levels, previous: Option<&View>) -> FileTombstones {
     let files = levels.files().map(|(_, file)| file);
     files
         .filter(|file| file.range_delete_count > 0)
         .map(|file| {
-            let known = previous.and_then(|view| view.file_shadows.get(&file.number));
+            let known = previous.and_then(|view| view.file_tombstones.get(&file.number));
             (file.number, known.cloned().unwrap_or_default())
         })
         .collect()

@@ -250,7 +250,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 self.pass(Way::Forward, trailer)?;
                 continue;
             }
-            if self.reader.shade.hides(user_key, seqno) {
+            if self.reader.tombstones.hides(user_key, seqno) {
                 user_key.clone_into(&mut self.key);
                 is_passing = true;
                 hidden_steps += 1;
@@ -294,7 +294,7 @@ impl<C: Cursor> VisibleCursor<C> {
         let mut base = None;
         while self.inner.next()? {
             let (user_key, trailer) = key::split(self.inner.key());
-            if user_key != self.key || self.reader.shade.hides(user_key, trailer.seqno()) {
+            if user_key != self.key || self.reader.tombstones.hides(user_key, trailer.seqno()) {
                 break;
             }
             match self.outcome()? {
@@ -359,7 +359,7 @@ impl<C: Cursor> VisibleCursor<C> {
     fn settle_here(&mut self) -> Result<bool> {
         let (user_key, trailer) = key::split(self.inner.key());
         let seqno = trailer.seqno();
-        if !seqno.is_visible_at(self.reader.at) || self.reader.shade.hides(user_key, seqno) {
+        if !seqno.is_visible_at(self.reader.at) || self.reader.tombstones.hides(user_key, seqno) {
             return Ok(false);
         }
         let now = self.reader.now_unix_s;
@@ -392,7 +392,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
                 continue;
             }
-            if self.reader.shade.hides(user_key, seqno) {
+            if self.reader.tombstones.hides(user_key, seqno) {
                 *hidden_steps += 1;
                 base = None;
                 self.operands.clear();
@@ -431,7 +431,7 @@ impl<C: Cursor> VisibleCursor<C> {
         self.inner.seek(&self.target)?;
         let (user_key, trailer) = key::split(self.inner.key());
         assert!(user_key == self.key);
-        let is_hidden = self.reader.shade.hides(user_key, trailer.seqno());
+        let is_hidden = self.reader.tombstones.hides(user_key, trailer.seqno());
         let value = match self.outcome()? {
             _ if is_hidden => None,
             LookupOutcome::Gone => None,
@@ -460,10 +460,10 @@ impl<C: Cursor> VisibleCursor<C> {
     /// Leaves a hidden entry behind: one step, or its source sent behind what is hidden.
     fn pass_hidden(&mut self, way: Way, is_stretch: bool) -> Result<()> {
         let (user_key, source) = (self.inner.user_key(), self.inner.source_index());
-        let shade = &self.reader.shade;
+        let tombstones = &self.reader.tombstones;
         let skip = is_stretch.then(|| match way {
-            Way::Forward => shade.skip_forward(user_key, source),
-            Way::Back => shade.skip_backward(user_key, source),
+            Way::Forward => tombstones.skip_forward(user_key, source),
+            Way::Back => tombstones.skip_backward(user_key, source),
         });
         let Some(bound) = skip.flatten() else {
             return self.pass(way, None);

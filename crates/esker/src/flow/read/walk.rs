@@ -198,7 +198,9 @@ impl<C: Cursor> Walk<C> {
             return;
         }
         let (cursor, reader, state) = self.cursor.parts();
-        if !matches!(state, CursorState::Here { value_start: 0, .. }) || !reader.shade.is_empty() {
+        if !matches!(state, CursorState::Here { value_start: 0, .. })
+            || !reader.tombstones.is_empty()
+        {
             return;
         }
         let bound = match way {

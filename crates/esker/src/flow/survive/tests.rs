@@ -36,7 +36,7 @@ struct Rewrite<'a> {
 impl Rewrite<'_> {
     /// The survivors, and what the rules counted. Checks order, invention and the tally.
     fn run(&self) -> Result<(Entries, Tally)> {
-        let shadow = Shadow::new(&KeyOrder::Bytewise, &self.inputs.range_deletes);
+        let tombstones = RangeTombstones::new(&KeyOrder::Bytewise, &self.inputs.range_deletes);
         let stripes = Stripes::new(self.snapshots.clone());
         let mut asked: Vec<u8> = Vec::new();
         let mut is_bottom = |key: &[u8]| {
@@ -46,7 +46,7 @@ impl Rewrite<'_> {
         };
         let rules = Rules {
             stripes: &stripes,
-            shadow: &shadow,
+            tombstones: &tombstones,
             merge: self.rule.as_ref(),
             values: &OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1),
             now_unix_s: NOW_UNIX_S,
@@ -72,7 +72,7 @@ impl Rewrite<'_> {
         }
         let tally = survivors.tally();
         let is_all_bottom = (0..KEY_COUNT).all(|key| self.bottoms.contains(&key_of(key)));
-        out.range_deletes = surviving_range_deletes(&shadow, &stripes, is_all_bottom);
+        out.range_deletes = surviving_range_deletes(&tombstones, &stripes, is_all_bottom);
         self.check(&out, tally);
         Ok((out, tally))
     }

@@ -25,7 +25,7 @@ fn delete(writer: &mut MemtableWriter, history: &mut History, delete: RangeDelet
 }
 
 #[test]
-fn a_live_memtable_casts_every_shadow_at_once() {
+fn a_live_memtable_shows_every_range_tombstone_at_once() {
     // Three hundred range deletes come one by one; every read between them sees all so far, and
     // the view is made anew now and then.
     for_seeds(10, |seed, random| {
@@ -55,7 +55,7 @@ fn a_live_memtable_casts_every_shadow_at_once() {
 
 #[test]
 fn a_new_view_takes_over_what_the_last_one_learned() {
-    // The same memtable in two views: its shadow is built once.
+    // The same memtable in two views: its tombstones are built once.
     let mut writer = Memtable::create(KeyOrder::Bytewise, None);
     let only = RangeDelete {
         start: Bytes::copy_of(b"a"),
@@ -64,10 +64,10 @@ fn a_new_view_takes_over_what_the_last_one_learned() {
     };
     delete(&mut writer, &mut History::default(), only);
     let first = view_of(writer.table(), None);
-    let built = first.memtable_shadows(0, SeqNo::MAX);
+    let built = first.memtable_tombstones(0, SeqNo::MAX);
     let second = view_of(writer.table(), Some(&first));
     assert!(Arc::ptr_eq(
         &built[0],
-        &second.memtable_shadows(0, SeqNo::MAX)[0]
+        &second.memtable_tombstones(0, SeqNo::MAX)[0]
     ));
 }

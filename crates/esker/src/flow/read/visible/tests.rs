@@ -13,16 +13,16 @@ use crate::flow::read::fold::Folder;
 use crate::flow::read::model::{
     History, NOW_UNIX_S, Shape, VectorCursor, for_seeds, order_of, random_key, rule,
 };
-use crate::flow::read::shade::Shade;
-use crate::flow::read::shadow::Shadow;
+use crate::flow::read::range_tombstones::RangeTombstones;
+use crate::flow::read::tombstone_aggregator::TombstoneAggregator;
 use crate::store::vlog::open_values::OpenValues;
 
 fn reader(history: &History, sources: &[History], range: KeyRange, at: SeqNo) -> Reader {
     let order = history.order.clone();
-    let shadow = |source: &History| Arc::new(Shadow::new(&order, &source.deletes));
-    let shadows = sources.iter().map(shadow).enumerate().collect();
+    let tombstones = |source: &History| Arc::new(RangeTombstones::new(&order, &source.deletes));
+    let tombstone_lists = sources.iter().map(tombstones).enumerate().collect();
     Reader {
-        shade: Shade::new(order.clone(), at, shadows),
+        tombstones: TombstoneAggregator::new(order.clone(), at, tombstone_lists),
         order,
         range,
         at,

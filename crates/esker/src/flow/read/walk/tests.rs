@@ -17,7 +17,7 @@ use crate::flow::read::model_lookahead::LookaheadCursor;
 use crate::flow::read::model_view::{Layout, read_at};
 use crate::flow::read::reader::Reader;
 use crate::flow::read::scan::scan;
-use crate::flow::read::shade::Shade;
+use crate::flow::read::tombstone_aggregator::TombstoneAggregator;
 use crate::store::vlog::open_values::OpenValues;
 
 #[test]
@@ -105,7 +105,7 @@ fn walks_over_lookaheads_read_as_the_naive_reader() {
         let mut rows = history.scan(seqno);
         rows.retain(|(key, _)| range.contains(order, key));
         let reader = Reader {
-            shade: Shade::new(order.clone(), seqno, Vec::new()),
+            tombstones: TombstoneAggregator::new(order.clone(), seqno, Vec::new()),
             order: order.clone(),
             range,
             at: seqno,

@@ -23,7 +23,7 @@ const SKIP_FRAGMENTS_MAX: usize = 64;
 ///
 /// Immutable; shared by reference between readers at any sequence number.
 #[derive(Debug, Default)]
-pub struct Shadow {
+pub struct RangeTombstones {
     order: KeyOrder,
     /// Where fragments begin and end, ascending; fragment `i` lies between bounds `i` and `i + 1`.
     bounds: Vec<Bytes>,
@@ -57,18 +57,21 @@ pub struct Piece {
     pub seqnos: Vec<SeqNo>,
 }
 
-impl Shadow {
-    /// The shadow of `deletes`, in any sequence and overlapping at will. Empty and inverted
-    /// ranges hide nothing.
-    pub fn new<'a>(order: &KeyOrder, deletes: impl IntoIterator<Item = &'a RangeDelete>) -> Shadow {
+impl RangeTombstones {
+    /// The range tombstones of `deletes`, in any sequence and overlapping at will. Empty and
+    /// inverted ranges hide nothing.
+    pub fn new<'a>(
+        order: &KeyOrder,
+        deletes: impl IntoIterator<Item = &'a RangeDelete>,
+    ) -> RangeTombstones {
         let mut deletes: Vec<&RangeDelete> = deletes
             .into_iter()
             .filter(|delete| order.compare(&delete.start, &delete.end) == Ordering::Less)
             .collect();
         if deletes.is_empty() {
-            return Shadow {
+            return RangeTombstones {
                 order: order.clone(),
-                ..Shadow::default()
+                ..RangeTombstones::default()
             };
         }
         deletes.sort_unstable_by_key(|delete| std::cmp::Reverse(delete.seqno));
@@ -78,13 +81,13 @@ impl Shadow {
             .collect();
         bounds.sort_unstable_by(|left, right| order.compare(left, right));
         bounds.dedup();
-        let mut shadow = Shadow {
+        let mut tombstones = RangeTombstones {
             order: order.clone(),
             bounds,
-            ..Shadow::default()
+            ..RangeTombstones::default()
         };
-        shadow.hang(&deletes);
-        shadow
+        tombstones.hang(&deletes);
+        tombstones
     }
 
     /// Whether nothing is hidden from anyone. Ask first: it costs one comparison.
@@ -130,8 +133,8 @@ impl Shadow {
         self.bounds.get(covered.last()? + 1)
     }
 
-    /// As [`Shadow::skip_forward`] for a scan that moves backward: the first deleted key of the
-    /// stretch, or a key within it; the scan goes on before that key.
+    /// As [`RangeTombstones::skip_forward`] for a scan that moves backward: the first deleted key
+    /// of the stretch, or a key within it; the scan goes on before that key.
     pub fn skip_backward(&self, key: &[u8], at: SeqNo) -> Option<&Bytes> {
         let last = self.fragment_of(key)?;
         let covered = (0..=last)

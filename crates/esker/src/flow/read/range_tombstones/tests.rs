@@ -1,4 +1,4 @@
-//! Tests of `shadow`.
+//! Tests of `range_tombstones`.
 
 use super::*;
 use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};
@@ -16,14 +16,14 @@ fn nothing_is_hidden_by_nothing() {
     // No deletions, and deletions of empty and inverted ranges.
     let odd = [delete("b", "b", 3), delete("c", "a", 4)];
     for deletes in [&odd[..0], &odd[..]] {
-        let shadow = Shadow::new(&KeyOrder::Bytewise, deletes);
-        assert!(shadow.is_empty());
-        assert_eq!(shadow.newest_cover(b"b", SeqNo::MAX), None);
-        assert_eq!(shadow.skip_forward(b"b", SeqNo::MAX), None);
-        assert_eq!(shadow.skip_backward(b"b", SeqNo::MAX), None);
-        assert_eq!(shadow.span(b"b", SeqNo::MAX).cover, None);
-        assert!(shadow.pieces(&[]).is_empty());
-        assert!(!shadow.is_hidden_in_stripe(b"b", SeqNo::ZERO, &[]));
+        let tombstones = RangeTombstones::new(&KeyOrder::Bytewise, deletes);
+        assert!(tombstones.is_empty());
+        assert_eq!(tombstones.newest_cover(b"b", SeqNo::MAX), None);
+        assert_eq!(tombstones.skip_forward(b"b", SeqNo::MAX), None);
+        assert_eq!(tombstones.skip_backward(b"b", SeqNo::MAX), None);
+        assert_eq!(tombstones.span(b"b", SeqNo::MAX).cover, None);
+        assert!(tombstones.pieces(&[]).is_empty());
+        assert!(!tombstones.is_hidden_in_stripe(b"b", SeqNo::ZERO, &[]));
     }
 }
 
@@ -31,9 +31,9 @@ fn nothing_is_hidden_by_nothing() {
 fn readers_of_different_age_see_different_covers() {
     // Two overlapping deletions; one reader before each, one between, one after.
     let deletes = [delete("a", "m", 10), delete("g", "z", 20)];
-    let shadow = Shadow::new(&KeyOrder::Bytewise, &deletes);
+    let tombstones = RangeTombstones::new(&KeyOrder::Bytewise, &deletes);
     let cover = |key: &str, at| {
-        shadow
+        tombstones
             .newest_cover(key.as_bytes(), SeqNo::new(at))
             .map(SeqNo::get)
     };
@@ -42,12 +42,12 @@ fn readers_of_different_age_see_different_covers() {
     assert_eq!(cover("h", 20), Some(20));
     assert_eq!(cover("m", 19), None);
     assert_eq!(cover("z", 99), None);
-    assert!(shadow.hides(b"h", SeqNo::new(19), SeqNo::MAX));
-    assert!(!shadow.hides(b"h", SeqNo::new(20), SeqNo::MAX));
+    assert!(tombstones.hides(b"h", SeqNo::new(19), SeqNo::MAX));
+    assert!(!tombstones.hides(b"h", SeqNo::new(20), SeqNo::MAX));
     let at = SeqNo::MAX;
-    assert_eq!(shadow.skip_forward(b"c", at).unwrap(), b"z");
-    assert_eq!(shadow.skip_forward(b"c", SeqNo::new(10)).unwrap(), b"m");
-    assert_eq!(shadow.skip_backward(b"y", at).unwrap(), b"a");
+    assert_eq!(tombstones.skip_forward(b"c", at).unwrap(), b"z");
+    assert_eq!(tombstones.skip_forward(b"c", SeqNo::new(10)).unwrap(), b"m");
+    assert_eq!(tombstones.skip_backward(b"y", at).unwrap(), b"a");
 }
 
 #[test]
@@ -60,17 +60,17 @@ fn every_question_matches_the_list_of_deletions() {
             range_delete_one_in: 1,
         };
         let history = History::random(random, &order_of(seed), shape);
-        let shadow = Shadow::new(&history.order, &history.deletes);
+        let tombstones = RangeTombstones::new(&history.order, &history.deletes);
         for _ in 0..40 {
             let key = random_key(random, 40);
             let at = SeqNo::new(random.below(history.newest().get() + 2));
             let cover = history.cover(&key, at);
-            assert_eq!(shadow.newest_cover(&key, at), cover);
+            assert_eq!(tombstones.newest_cover(&key, at), cover);
             assert_eq!(
-                shadow.is_empty(),
-                history.deletes.is_empty() || shadow.bounds.is_empty()
+                tombstones.is_empty(),
+                history.deletes.is_empty() || tombstones.bounds.is_empty()
             );
-            let span = shadow.span(&key, at);
+            let span = tombstones.span(&key, at);
             assert_eq!(span.cover, cover);
             let probe = random_key(random, 40);
             let is_inside = |lower: Option<&Bytes>, upper: Option<&Bytes>| {
@@ -80,8 +80,8 @@ fn every_question_matches_the_list_of_deletions() {
             if is_inside(span.lower, span.upper) {
                 assert_eq!(history.cover(&probe, at), cover);
             }
-            let forward = shadow.skip_forward(&key, at);
-            let backward = shadow.skip_backward(&key, at);
+            let forward = tombstones.skip_forward(&key, at);
+            let backward = tombstones.skip_backward(&key, at);
             assert_eq!(forward.is_some(), cover.is_some());
             assert_eq!(backward.is_some(), cover.is_some());
             let own = Bytes::copy_of(&key);
@@ -111,24 +111,27 @@ fn pieces_answer_every_snapshot_as_the_whole_does() {
             .map(|_| SeqNo::new(random.below(newest + 2)))
             .collect();
         snapshots.sort_unstable();
-        let shadow = Shadow::new(order, &history.deletes);
-        let pieces = shadow.pieces(&snapshots);
+        let tombstones = RangeTombstones::new(order, &history.deletes);
+        let pieces = tombstones.pieces(&snapshots);
         for pair in pieces.windows(2) {
             assert!(order.compare(&pair[0].end, &pair[1].start).is_le());
         }
         let written: Vec<RangeDelete> = pieces.iter().flat_map(Piece::deletes).collect();
-        let after = Shadow::new(order, &written);
+        let after = RangeTombstones::new(order, &written);
         for _ in 0..30 {
             let key = random_key(random, 30);
             let seqno = SeqNo::new(random.below(newest + 2));
             let readers = snapshots.iter().copied().chain([SeqNo::MAX]);
             let mut is_hidden_from_all = true;
             for at in readers.clone() {
-                assert_eq!(after.newest_cover(&key, at), shadow.newest_cover(&key, at));
-                is_hidden_from_all &= seqno > at || shadow.hides(&key, seqno, at);
+                assert_eq!(
+                    after.newest_cover(&key, at),
+                    tombstones.newest_cover(&key, at)
+                );
+                is_hidden_from_all &= seqno > at || tombstones.hides(&key, seqno, at);
             }
             assert_eq!(
-                shadow.is_hidden_in_stripe(&key, seqno, &snapshots),
+                tombstones.is_hidden_in_stripe(&key, seqno, &snapshots),
                 is_hidden_from_all
             );
         }
@@ -139,8 +142,8 @@ fn pieces_answer_every_snapshot_as_the_whole_does() {
 fn a_clipped_piece_hides_the_same_inside_the_bounds() {
     // One piece cut to a file's bounds: inside, outside, across either end.
     let order = KeyOrder::Bytewise;
-    let shadow = Shadow::new(&order, &[delete("c", "m", 5), delete("c", "m", 3)]);
-    let pieces = shadow.pieces(&[SeqNo::new(4)]);
+    let tombstones = RangeTombstones::new(&order, &[delete("c", "m", 5), delete("c", "m", 3)]);
+    let pieces = tombstones.pieces(&[SeqNo::new(4)]);
     let [piece] = &pieces[..] else {
         panic!("one piece, two numbers: {pieces:?}")
     };
@@ -164,11 +167,11 @@ fn nested_deletions_stay_small() {
     // A queue that is emptied by deleting ever longer prefixes: the numbers must not multiply.
     let key = |number: u64| format!("{number:06}");
     let deletes: Vec<RangeDelete> = (1..=2_000).map(|n| delete("", &key(n), n)).collect();
-    let shadow = Shadow::new(&KeyOrder::Bytewise, &deletes);
-    assert!(shadow.seqnos.len() < 2_000 * 22);
+    let tombstones = RangeTombstones::new(&KeyOrder::Bytewise, &deletes);
+    assert!(tombstones.seqnos.len() < 2_000 * 22);
     assert_eq!(
-        shadow.newest_cover(b"", SeqNo::MAX),
+        tombstones.newest_cover(b"", SeqNo::MAX),
         Some(SeqNo::new(2_000))
     );
-    assert_eq!(shadow.pieces(&[]).len(), 1);
+    assert_eq!(tombstones.pieces(&[]).len(), 1);
 }

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::read::shadow::Shadow;
+use crate::flow::read::range_tombstones::RangeTombstones;
 
-/// The shadows of all sources as one reader at one sequence number meets them, key by key.
+/// The range tombstones of all sources as one reader at one sequence number meets them, key by key.
 ///
 /// Remembers the stretch of keys around the last one asked for in which the answer stays the
 /// same, so that a scan searches once for each stretch and compares twice for each key.
 #[derive(Debug)]
-pub struct Shade {
+pub struct TombstoneAggregator {
     order: KeyOrder,
     at: SeqNo,
-    /// Newest source first: its place among the sources of the read, and its shadow.
-    shadows: Vec<(usize, Arc<Shadow>)>,
+    /// Newest source first: its place among the sources of the read, and its range tombstones.
+    tombstone_lists: Vec<(usize, Arc<RangeTombstones>)>,
     /// Whether the four fields below hold an answer.
     is_known: bool,
     lower: Option<Bytes>,
@@ -26,17 +26,21 @@ pub struct Shade {
     cover_source: usize,
 }
 
-impl Shade {
-    /// The shade for a reader at `at`. `shadows` come newest source first, each with its
-    /// source's place among all sources of the read; a source may cast several.
-    pub fn new(order: KeyOrder, at: SeqNo, shadows: Vec<(usize, Arc<Shadow>)>) -> Shade {
-        assert!(shadows.is_sorted_by_key(|(source, _)| *source));
-        Shade {
+impl TombstoneAggregator {
+    /// The aggregator for a reader at `at`. `tombstone_lists` come newest source first, each with
+    /// its source's place among all sources of the read; a source may have several.
+    pub fn new(
+        order: KeyOrder,
+        at: SeqNo,
+        tombstone_lists: Vec<(usize, Arc<RangeTombstones>)>,
+    ) -> TombstoneAggregator {
+        assert!(tombstone_lists.is_sorted_by_key(|(source, _)| *source));
+        TombstoneAggregator {
             order,
             at,
-            shadows: shadows
+            tombstone_lists: tombstone_lists
                 .into_iter()
-                .filter(|(_, shadow)| !shadow.is_empty())
+                .filter(|(_, tombstones)| !tombstones.is_empty())
                 .collect(),
             is_known: false,
             lower: None,
@@ -49,7 +53,7 @@ impl Shade {
     /// Whether nothing is hidden.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.shadows.is_empty()
+        self.tombstone_lists.is_empty()
     }
 
     /// Whether an entry of `key` with that number is hidden.
@@ -68,28 +72,28 @@ impl Shade {
     /// from `key` up to the answer, exclusive, is hidden. `None` when the deletions lie in no
     /// newer source, for then some entries of the source may be newer than they.
     pub fn skip_forward(&self, key: &[u8], source: usize) -> Option<Bytes> {
-        self.shadows_over(source)
-            .filter_map(|shadow| shadow.skip_forward(key, self.at))
+        self.tombstone_lists_over(source)
+            .filter_map(|tombstones| tombstones.skip_forward(key, self.at))
             .max_by(|left, right| self.order.compare(left, right))
             .cloned()
     }
 
-    /// As [`Shade::skip_forward`], backward: everything of the source from the answer,
-    /// inclusive, up to `key` is hidden.
+    /// As [`TombstoneAggregator::skip_forward`], backward: everything of the source from the
+    /// answer, inclusive, up to `key` is hidden.
     pub fn skip_backward(&self, key: &[u8], source: usize) -> Option<Bytes> {
-        self.shadows_over(source)
-            .filter_map(|shadow| shadow.skip_backward(key, self.at))
+        self.tombstone_lists_over(source)
+            .filter_map(|tombstones| tombstones.skip_backward(key, self.at))
             .min_by(|left, right| self.order.compare(left, right))
             .cloned()
     }
 
-    /// The shadows of sources newer than `source`, if one of them covers the last key.
-    fn shadows_over(&self, source: usize) -> impl Iterator<Item = &Shadow> {
+    /// The range tombstones of sources newer than `source`, if one of them covers the last key.
+    fn tombstone_lists_over(&self, source: usize) -> impl Iterator<Item = &RangeTombstones> {
         let is_covered = self.cover.is_some() && self.cover_source < source;
-        self.shadows
+        self.tombstone_lists
             .iter()
             .take_while(move |(newer, _)| is_covered && *newer < source)
-            .map(|(_, shadow)| &**shadow)
+            .map(|(_, tombstones)| &**tombstones)
     }
 
     fn is_inside(&self, key: &[u8]) -> bool {
@@ -103,12 +107,12 @@ impl Shade {
                 .is_none_or(|lower| compare(lower).is_ge())
     }
 
-    /// Narrows everything down to the stretch around `key` that no shadow's bounds part.
+    /// Narrows everything down to the stretch around `key` that no tombstone's bounds part.
     fn look(&mut self, key: &[u8]) {
         let (mut lower, mut upper): (Option<&Bytes>, Option<&Bytes>) = (None, None);
         self.cover = None;
-        for (source, shadow) in &self.shadows {
-            let span = shadow.span(key, self.at);
+        for (source, tombstones) in &self.tombstone_lists {
+            let span = tombstones.span(key, self.at);
             if let Some(own) = span.lower {
                 let is_narrower = |lower: &Bytes| self.order.compare(own, lower).is_gt();
                 if lower.is_none_or(is_narrower) {

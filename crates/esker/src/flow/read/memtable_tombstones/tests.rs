@@ -1,4 +1,4 @@
-//! Tests of `memtable_shadows`.
+//! Tests of `memtable_tombstones`.
 #![allow(clippy::disallowed_methods, reason = "only real threads race")]
 
 use std::cmp::Ordering;
@@ -28,7 +28,7 @@ impl Order for Counting {
 fn steps(count: u64, range: impl Fn(u64) -> (u64, u64)) -> Vec<u64> {
     let counting = Arc::new(Counting::default());
     let order = KeyOrder::Custom(Arc::clone(&counting) as Arc<dyn Order>);
-    let (deletes, shadows) = (RangeDeletes::default(), MemtableShadows::default());
+    let (deletes, tombstone_lists) = (RangeDeletes::default(), MemtableTombstones::default());
     let key = |number: u64| format!("{number:08}");
     let ask = |number: u64| {
         let (start, end) = range(number);
@@ -39,7 +39,8 @@ fn steps(count: u64, range: impl Fn(u64) -> (u64, u64)) -> Vec<u64> {
             seqno,
         });
         let before = counting.0.load(Relaxed);
-        let cover = shadows.newest_cover(&order, &deletes, key(start).as_bytes(), SeqNo::MAX);
+        let cover =
+            tombstone_lists.newest_cover(&order, &deletes, key(start).as_bytes(), SeqNo::MAX);
         assert_eq!(cover, Some(seqno));
         counting.0.load(Relaxed) - before
     };
@@ -75,7 +76,7 @@ fn who_knows_enough_builds_nothing() {
     // A reader at an older number is served by what is there, whatever came since; a second one
     // at the newest finds what the first built.
     let deletes = RangeDeletes::default();
-    let shadows = MemtableShadows::default();
+    let tombstone_lists = MemtableTombstones::default();
     let add = |seqno| {
         deletes.add(RangeDelete {
             start: b"a"[..].into(),
@@ -84,23 +85,23 @@ fn who_knows_enough_builds_nothing() {
         });
     };
     let order = KeyOrder::Bytewise;
-    let all = |at| shadows.all(&order, &deletes, SeqNo::new(at));
+    let all = |at| tombstone_lists.all(&order, &deletes, SeqNo::new(at));
     add(5);
     let first = all(9);
     add(10);
     assert!(Arc::ptr_eq(&first[0], &all(5)[0]));
-    assert_eq!(shadows.0.load().as_ref().unwrap().count, 1);
+    assert_eq!(tombstone_lists.0.load().as_ref().unwrap().count, 1);
     let second = all(10);
-    assert_eq!(shadows.0.load().as_ref().unwrap().count, 2);
+    assert_eq!(tombstone_lists.0.load().as_ref().unwrap().count, 2);
     assert!(Arc::ptr_eq(&second[0], &all(10)[0]));
 }
 
 #[test]
-fn shadows_are_few_and_answer_as_the_list_of_deletes() {
+fn tombstone_lists_are_few_and_answer_as_the_list_of_deletes() {
     // Range deletes come alone and in rows of some hundred; every reader between them, at any
     // number, gets what a walk over the list says.
     for_seeds(30, |seed, random| {
-        let (deletes, shadows) = (RangeDeletes::default(), MemtableShadows::default());
+        let (deletes, tombstone_lists) = (RangeDeletes::default(), MemtableTombstones::default());
         let mut history = History {
             order: order_of(seed),
             ..History::default()
@@ -123,9 +124,9 @@ fn shadows_are_few_and_answer_as_the_list_of_deletes() {
                 0 => SeqNo::MAX,
                 _ => SeqNo::new(random.below(seqno + 2)),
             };
-            let cover = shadows.newest_cover(&history.order, &deletes, &key, at);
+            let cover = tombstone_lists.newest_cover(&history.order, &deletes, &key, at);
             assert_eq!(cover, history.cover(&key, at));
-            let all = shadows.all(&history.order, &deletes, at);
+            let all = tombstone_lists.all(&history.order, &deletes, at);
             let newest = all.iter().filter_map(|part| part.newest_cover(&key, at));
             assert_eq!(newest.max(), cover);
             assert!(all.len() <= deletes.len().ilog2() as usize + 1);
@@ -136,7 +137,7 @@ fn shadows_are_few_and_answer_as_the_list_of_deletes() {
 #[test]
 fn readers_that_build_at_once_lose_nothing() {
     // A writer adds while three readers ask; each sees every delete up to its own number.
-    let (deletes, shadows) = (RangeDeletes::default(), MemtableShadows::default());
+    let (deletes, tombstone_lists) = (RangeDeletes::default(), MemtableTombstones::default());
     let order = KeyOrder::Bytewise;
     let count = 500;
     std::thread::scope(|scope| {
@@ -146,7 +147,7 @@ fn readers_that_build_at_once_lose_nothing() {
                 while seen < count {
                     seen = deletes.len() as u64;
                     let at = SeqNo::new(seen);
-                    let cover = shadows.newest_cover(&order, &deletes, b"k", at);
+                    let cover = tombstone_lists.newest_cover(&order, &deletes, b"k", at);
                     assert_eq!(cover.unwrap_or(SeqNo::ZERO), at);
                 }
             });

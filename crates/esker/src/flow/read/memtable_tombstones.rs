@@ -1,12 +1,13 @@
 //! What the range deletes of one memtable hide, kept up with as they come.
 //!
 //! A memtable that is written to may get a range delete between any two reads, and building a
-//! [`Shadow`] costs as much as there are deletes in it. So there are several, each of deletes that
-//! came one after the other, the older ones larger: what came since the last read makes a new one,
-//! and takes in those before it that are less than twice its size. Then each is at least twice as
-//! large as the next, which bounds their number by the logarithm of that of the deletes; and a
-//! delete that is worked in anew lands in a shadow at least half as large again as its last one,
-//! which bounds how often that happens to it. Built by one read, found by all that follow.
+//! A list of [`RangeTombstones`] costs as much as there are deletes in it. So there are several,
+//! each of deletes that came one after the other, the older ones larger: what came since the last
+//! read makes a new one, and takes in those before it that are less than twice its size. Then each
+//! is at least twice as large as the next, which bounds their number by the logarithm of that of
+//! the deletes; and a delete that is worked in anew lands in a part at least half as large again as
+//! its last one, which bounds how often that happens to it. Built by one read, found by all that
+//! follow.
 
 use std::sync::Arc;
 
@@ -14,13 +15,13 @@ use arc_swap::{ArcSwapOption, Guard};
 
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::read::shadow::Shadow;
+use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::store::mem::range_deletes::RangeDeletes;
 
-/// The shadows of one memtable as far as they were known when last asked for. Any thread may ask;
-/// none waits.
+/// The range tombstones of one memtable as far as they were known when last asked for. Any thread
+/// may ask; none waits.
 #[derive(Debug, Default)]
-pub struct MemtableShadows(ArcSwapOption<Known>);
+pub struct MemtableTombstones(ArcSwapOption<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -34,10 +35,10 @@ struct Known {
 #[derive(Clone, Debug)]
 struct Part {
     count: usize,
-    shadow: Arc<Shadow>,
+    tombstones: Arc<RangeTombstones>,
 }
 
-impl MemtableShadows {
+impl MemtableTombstones {
     /// The newest of `deletes` that is visible at `at` and covers `key`.
     pub fn newest_cover(
         &self,
@@ -49,14 +50,19 @@ impl MemtableShadows {
         let known = self.known(order, deletes, at);
         // Newer parts have larger numbers throughout.
         let mut newest_first = known.as_ref()?.parts.iter().rev();
-        newest_first.find_map(|part| part.shadow.newest_cover(key, at))
+        newest_first.find_map(|part| part.tombstones.newest_cover(key, at))
     }
 
-    /// The shadows of `deletes`, complete for a reader at `at`.
-    pub fn all(&self, order: &KeyOrder, deletes: &RangeDeletes, at: SeqNo) -> Vec<Arc<Shadow>> {
+    /// The range tombstones of `deletes`, complete for a reader at `at`.
+    pub fn all(
+        &self,
+        order: &KeyOrder,
+        deletes: &RangeDeletes,
+        at: SeqNo,
+    ) -> Vec<Arc<RangeTombstones>> {
         let known = self.known(order, deletes, at);
         let parts = known.iter().flat_map(|known| &known.parts);
-        parts.map(|part| Arc::clone(&part.shadow)).collect()
+        parts.map(|part| Arc::clone(&part.tombstones)).collect()
     }
 
     fn known(
@@ -94,7 +100,7 @@ impl Known {
         let fresh = || deletes.since(from).take(count - from);
         parts.push(Part {
             count: count - from,
-            shadow: Arc::new(Shadow::new(order, fresh())),
+            tombstones: Arc::new(RangeTombstones::new(order, fresh())),
         });
         Known {
             newest: fresh().last().map_or(SeqNo::ZERO, |delete| delete.seqno),
