@@ -20,9 +20,9 @@ use crate::env::pool::Priority;
 use crate::flow::compact::job::{JobContext, MayGoOn, Part, PartResult, edit_of, run_part, split};
 use crate::flow::compact::packing::effort;
 use crate::flow::compact::plan::{Claim, Deed, Plan, Reason};
+use crate::flow::compaction_iterator::Tally;
 use crate::flow::output::Phrasing;
 use crate::flow::read::view::View;
-use crate::flow::survive::Tally;
 
 /// A compaction under way.
 pub struct Running {

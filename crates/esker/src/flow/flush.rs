@@ -5,12 +5,14 @@ use std::sync::Arc;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
+use crate::flow::compaction_iterator::{
+    CompactionIterator, Rules, Stripes, Tally, Verbatim, surviving_range_deletes,
+};
 use crate::flow::current::Sealed;
 use crate::flow::output::{Output, OutputSettings};
 use crate::flow::own_operands::OwnOperands;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::RangeTombstones;
-use crate::flow::survive::{Rules, Stripes, Survivors, Tally, Verbatim, surviving_range_deletes};
 use crate::flow::value_sink::Sunk;
 use crate::store::version::file::FileRecord;
 
@@ -69,11 +71,11 @@ pub fn flush(
         settings,
         surviving_range_deletes(&tombstones, &stripes, false),
     );
-    let mut survivors = Survivors::new(merged, None, rules)?;
-    while let Some((internal_key, value)) = survivors.advance()? {
+    let mut kept = CompactionIterator::new(merged, None, rules)?;
+    while let Some((internal_key, value)) = kept.advance()? {
         output.carry(internal_key, value)?;
     }
-    let tally = survivors.tally();
+    let tally = kept.tally();
     let last_seqno = tables
         .last()
         .map_or(SeqNo::ZERO, |sealed| sealed.last_seqno);

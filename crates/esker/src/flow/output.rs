@@ -17,10 +17,10 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::bundle::Env;
-use crate::flow::borders::Borders;
+use crate::flow::compaction_iterator::Verbatim;
 use crate::flow::crew::{self, Crew, CrewSettings};
+use crate::flow::grandparent_boundaries::GrandparentBoundaries;
 use crate::flow::pace::Pace;
-use crate::flow::survive::Verbatim;
 use crate::flow::value_sink::{SinkSettings, Sunk, ValueSink};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
@@ -42,7 +42,7 @@ pub const KEY_BUILD_BYTES: u64 = 20;
 /// Bytes for which the rate of background writes is asked at a time: a buffer of the file.
 const PAY_BYTES: u64 = 128 << 10;
 
-/// A file may end at a border from this share of its size on: one in so many.
+/// A file may end at a boundary from this share of its size on: one in so many.
 const BORDER_SHARE: u64 = 2;
 
 /// Where and how new sorted files are written.
@@ -147,9 +147,9 @@ pub struct Output {
     /// Where the keys of the file that is being written begin, and those of the last one end.
     lower: Option<Bytes>,
     upper: Option<Bytes>,
-    borders: Borders,
+    boundaries: GrandparentBoundaries,
     /// Bytes of a file from which on it may end at one of them.
-    border_from_bytes: u64,
+    boundary_from_bytes: u64,
     builder: Option<(FileNumber, AnyBuilder)>,
     /// What the builders of searchable files encode with: each has a copy that shares the trie.
     encoder: Option<Encoder>,
@@ -180,8 +180,8 @@ impl Output {
             range_deletes: range_deletes.into(),
             lower: None,
             upper: None,
-            borders: Borders::default(),
-            border_from_bytes: u64::MAX,
+            boundaries: GrandparentBoundaries::default(),
+            boundary_from_bytes: u64::MAX,
             builder: None,
             encoder: None,
             crew: None,
@@ -198,10 +198,10 @@ impl Output {
         (self.lower, self.upper) = (lower, upper);
     }
 
-    /// Has files end at these borders too, once they are half full.
-    pub fn end_at(&mut self, borders: Borders) {
-        self.borders = borders;
-        self.border_from_bytes = self.settings.file_size_bytes() / BORDER_SHARE;
+    /// Has files end at these boundaries too, once they are half full.
+    pub fn end_at(&mut self, boundaries: GrandparentBoundaries) {
+        self.boundaries = boundaries;
+        self.boundary_from_bytes = self.settings.file_size_bytes() / BORDER_SHARE;
     }
 
     /// Appends an entry whose value may be as it was stored; internal keys must ascend.
@@ -289,7 +289,7 @@ impl Output {
         add: impl FnOnce(&mut AnyBuilder) -> Result<()>,
     ) -> Result<()> {
         let user_key = key::user_key(internal_key);
-        if (self.is_full() || self.is_at_border(user_key)) && !self.has_last(user_key) {
+        if (self.is_full() || self.is_at_boundary(user_key)) && !self.has_last(user_key) {
             self.cut(Some(Bytes::copy_of(user_key)))?;
         }
         let builder = self.builder()?;
@@ -334,9 +334,9 @@ impl Output {
     }
 
     // Whether the file that is being written had better end before that key.
-    fn is_at_border(&mut self, user_key: &[u8]) -> bool {
-        self.size_bytes >= self.border_from_bytes
-            && self.borders.is_met(&self.settings.order, user_key)
+    fn is_at_boundary(&mut self, user_key: &[u8]) -> bool {
+        self.size_bytes >= self.boundary_from_bytes
+            && self.boundaries.is_met(&self.settings.order, user_key)
     }
 
     // Whether the entry added last is one of that key.
@@ -388,7 +388,7 @@ impl Output {
         builder.set_origin(self.origin(upper));
         self.pay_up_to(builder.size_estimate());
         (self.size_bytes, self.paid_bytes) = (0, 0);
-        self.borders.begin_file();
+        self.boundaries.begin_file();
         let finished = builder.finish()?;
         match (&mut self.packed, finished.packed) {
             (Some(packed), Some(more)) => packed.add(more),

@@ -14,16 +14,18 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::borders::Borders;
-use crate::flow::compact::ceiling::Ceiling;
 use crate::flow::compact::plan::{Deed, Plan};
 use crate::flow::compact::row::Row;
+use crate::flow::compact::seqno_rewriting::SeqNoCeiling;
+use crate::flow::compaction_iterator::{
+    CompactionIterator, Rules, Stripes, Tally, surviving_range_deletes,
+};
+use crate::flow::grandparent_boundaries::GrandparentBoundaries;
 use crate::flow::output::{Output, OutputSettings};
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::view::View;
-use crate::flow::survive::{Rules, Stripes, Survivors, Tally, surviving_range_deletes};
 use crate::flow::value_sink::Sunk;
 use crate::store::sst::contract::PackTally;
 use crate::store::version::edit::{Change, Edit};
@@ -79,7 +81,7 @@ pub struct PartResult {
     pub packed: Option<PackTally>,
 }
 
-/// Splits a merge into at most `count_max` parts of about equal size, at the borders of its
+/// Splits a merge into at most `count_max` parts of about equal size, at the boundaries of its
 /// input files.
 pub fn split(plan: &Plan, order: &KeyOrder, count_max: usize) -> Vec<Part> {
     if plan.deed != Deed::Merge || count_max < 2 {
@@ -89,22 +91,18 @@ pub fn split(plan: &Plan, order: &KeyOrder, count_max: usize) -> Vec<Part> {
     files.sort_by(|left, right| order.compare(&left.smallest, &right.smallest));
     let total = plan.size_bytes();
     let share = total / count_max as u64 + 1;
-    let mut borders: Vec<Bytes> = Vec::new();
+    let mut cuts: Vec<Bytes> = Vec::new();
     let mut passed = 0;
     for file in files {
-        let is_due = passed >= share * (borders.len() as u64 + 1);
-        let is_new = borders.last().is_none_or(|last| *last != file.smallest);
-        if is_due && is_new && passed > 0 && borders.len() + 1 < count_max {
-            borders.push(file.smallest.clone());
+        let is_due = passed >= share * (cuts.len() as u64 + 1);
+        let is_new = cuts.last().is_none_or(|last| *last != file.smallest);
+        if is_due && is_new && passed > 0 && cuts.len() + 1 < count_max {
+            cuts.push(file.smallest.clone());
         }
         passed += file.size_bytes;
     }
-    let lowers = std::iter::once(None).chain(borders.iter().cloned().map(Some));
-    let uppers = borders
-        .iter()
-        .cloned()
-        .map(Some)
-        .chain(std::iter::once(None));
+    let lowers = std::iter::once(None).chain(cuts.iter().cloned().map(Some));
+    let uppers = cuts.iter().cloned().map(Some).chain(std::iter::once(None));
     lowers
         .zip(uppers)
         .map(|(lower, upper)| Part { lower, upper })
@@ -119,7 +117,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
     let stripes = Stripes::new(context.snapshots.clone());
     let mut below = Below::new(plan, &context.view.parts().levels);
     let is_all_bottom = below.is_empty();
-    let mut ceiling = Ceiling::new(
+    let mut ceiling = SeqNoCeiling::new(
         plan,
         &context.view.parts().levels,
         context.snapshots.first().copied(),
@@ -138,11 +136,11 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
     let kept = surviving_range_deletes(&tombstones, &stripes, is_all_bottom);
     let mut output = Output::new(settings_of(plan, context), kept);
     output.within(part.lower.clone(), part.upper.clone());
-    output.end_at(borders_of(plan, part, context));
+    output.end_at(boundaries_of(plan, part, context));
     let input = MergingCursor::new(order.clone(), cursors_of(plan, part, context)?);
-    let mut survivors = Survivors::new(input, part.lower.as_deref(), rules)?;
+    let mut kept = CompactionIterator::new(input, part.lower.as_deref(), rules)?;
     let mut count = 0;
-    while let Some((internal_key, value)) = survivors.advance()? {
+    while let Some((internal_key, value)) = kept.advance()? {
         if is_beyond(order, part, key::user_key(internal_key)) {
             break;
         }
@@ -152,7 +150,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
             (context.may_go_on)()?;
         }
     }
-    let tally = survivors.tally();
+    let tally = kept.tally();
     let written = output.finish_with_values()?;
     Ok(PartResult {
         files: written.files.into_iter().map(Arc::new).collect(),
@@ -174,13 +172,13 @@ fn settings_of(plan: &Plan, context: &JobContext) -> OutputSettings {
 }
 
 // Where the files begin that an output of this part will be merged with next.
-fn borders_of(plan: &Plan, part: &Part, context: &JobContext) -> Borders {
+fn boundaries_of(plan: &Plan, part: &Part, context: &JobContext) -> GrandparentBoundaries {
     let Some(below) = plan.output.below() else {
-        return Borders::default();
+        return GrandparentBoundaries::default();
     };
     let run = context.view.parts().levels.run(below);
     let files = run.overlapping(&context.settings.order, &range_of(part));
-    Borders::at(files.iter().map(|file| file.smallest.clone()).collect())
+    GrandparentBoundaries::at(files.iter().map(|file| file.smallest.clone()).collect())
 }
 
 /// The edit that puts the results of all parts, in key order, in the place of the inputs.

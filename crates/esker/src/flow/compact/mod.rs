@@ -9,7 +9,7 @@ pub mod intra_l0;
 #[cfg(test)]
 pub mod scene;
 pub mod row;
-pub mod ceiling;
+pub mod seqno_rewriting;
 pub mod deletes;
 pub mod values;
 pub mod packing;

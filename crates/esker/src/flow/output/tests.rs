@@ -477,7 +477,7 @@ fn phrases_are_copied_from_file_to_file() {
 }
 
 #[test]
-fn files_that_are_half_full_end_at_borders() {
+fn files_that_are_half_full_end_at_boundaries() {
     let world = SimWorld::new(0);
     let mut entries = Entries::default();
     for number in 0..40 {
@@ -486,8 +486,10 @@ fn files_that_are_half_full_end_at_borders() {
     }
     // About twenty entries fill a file.
     let mut output = Output::new(settings(&world, 2_400), Vec::new());
-    let border = |number| Bytes::from(key_of(number));
-    output.end_at(Borders::at([3, 14, 20, 39].map(border).to_vec()));
+    let boundary = |number| Bytes::from(key_of(number));
+    output.end_at(GrandparentBoundaries::at(
+        [3, 14, 20, 39].map(boundary).to_vec(),
+    ));
     let files = fill(output, &entries).unwrap();
     let starts: Vec<_> = files.iter().map(|file| file.smallest.to_vec()).collect();
     // Neither at 3, where there is little yet, nor at 20, so soon behind 14.

@@ -251,8 +251,8 @@ impl Tree {
         let mut parts = split(&plan, &KeyOrder::Bytewise, count_max);
         if plan.deed == Deed::Merge && random.one_in(3) {
             // Any other cut is as good.
-            let border: Option<Bytes> = Some(key_of(random.below(KEY_COUNT)).into());
-            let (lower, upper) = (border.clone(), border);
+            let boundary: Option<Bytes> = Some(key_of(random.below(KEY_COUNT)).into());
+            let (lower, upper) = (boundary.clone(), boundary);
             parts = vec![Part { lower: None, upper }, Part { lower, upper: None }];
         }
         self.running.push((plan, parts, context));
@@ -470,7 +470,7 @@ fn outputs_end_where_the_files_below_them_begin() {
         record: Arc::new(record(number, &key_of(smallest), &key_of(largest))),
     });
     tree.install(added.into(), 0);
-    let borders_at = |output: Level, part: &Part| {
+    let boundaries_at = |output: Level, part: &Part| {
         let plan = Plan {
             keyspace: KEYSPACE,
             inputs: Vec::new(),
@@ -479,10 +479,10 @@ fn outputs_end_where_the_files_below_them_begin() {
             reason: Reason::Runs,
             victims: Arc::default(),
         };
-        borders_of(&plan, part, &tree.context())
+        boundaries_of(&plan, part, &tree.context())
     };
-    let borders = |numbers: &[u64]| {
-        Borders::at(
+    let boundaries = |numbers: &[u64]| {
+        GrandparentBoundaries::at(
             numbers
                 .iter()
                 .map(|number| key_of(*number).into())
@@ -494,11 +494,17 @@ fn outputs_end_where_the_files_below_them_begin() {
         lower: Some(key_of(5).into()),
         upper: Some(key_of(12).into()),
     };
-    assert_eq!(borders_at(above, &Part::default()), borders(&[1, 4, 9, 12]));
-    assert_eq!(borders_at(above, &middle), borders(&[4, 9]));
-    assert_eq!(borders_at(bottom, &Part::default()), Borders::default());
     assert_eq!(
-        borders_at(Level::ZERO, &Part::default()),
-        Borders::default()
+        boundaries_at(above, &Part::default()),
+        boundaries(&[1, 4, 9, 12])
+    );
+    assert_eq!(boundaries_at(above, &middle), boundaries(&[4, 9]));
+    assert_eq!(
+        boundaries_at(bottom, &Part::default()),
+        GrandparentBoundaries::default()
+    );
+    assert_eq!(
+        boundaries_at(Level::ZERO, &Part::default()),
+        GrandparentBoundaries::default()
     );
 }

@@ -1,4 +1,6 @@
-//! Tests of `ceiling`. The record of file `n` says that its numbers go from `10 n` to `10 n + 9`.
+//! Tests of `seqno_rewriting`.
+//!
+//! The record of file `n` says that its numbers go from `10 n` to `10 n + 9`.
 
 use std::sync::Arc;
 
@@ -40,7 +42,7 @@ fn ceilings(
         reason: Reason::Size,
         victims: Arc::default(),
     };
-    let mut ceiling = Ceiling::new(&plan, &levels, snapshot.map(SeqNo::new));
+    let mut ceiling = SeqNoCeiling::new(&plan, &levels, snapshot.map(SeqNo::new));
     let keys = keys.iter();
     keys.map(|key| ceiling.of(&KeyOrder::Bytewise, key.as_bytes()).get())
         .collect()

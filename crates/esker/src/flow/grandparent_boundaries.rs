@@ -2,15 +2,15 @@
 //!
 //! A file that moves down is merged with every file that it overlaps, however little. Where it
 //! ends anywhere, the files below its ends stick out, and what sticks out is rewritten for nothing:
-//! as much as one file, where its like lies above three or four. Where it ends at a border of
+//! as much as one file, where its like lies above three or four. Where it ends at a boundary of
 //! theirs, nothing does. (RocksDB aligns its outputs likewise. Measured: docs/experiments/0051.)
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::order::KeyOrder;
 
-/// The borders that an output of ascending keys has before it.
+/// The boundaries that an output of ascending keys has before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Borders {
+pub struct GrandparentBoundaries {
     /// In order.
     keys: Vec<Bytes>,
     /// How many of them lie behind the output.
@@ -19,20 +19,20 @@ pub struct Borders {
     is_watched: bool,
 }
 
-impl Borders {
-    /// Borders at those keys, which ascend.
-    pub fn at(keys: Vec<Bytes>) -> Borders {
-        Borders {
+impl GrandparentBoundaries {
+    /// Boundaries at those keys, which ascend.
+    pub fn at(keys: Vec<Bytes>) -> GrandparentBoundaries {
+        GrandparentBoundaries {
             keys,
-            ..Borders::default()
+            ..GrandparentBoundaries::default()
         }
     }
 
-    /// Whether a border lies behind the key of the last call, which was of the same file, and at
+    /// Whether a boundary lies behind the key of the last call, which was of the same file, and at
     /// or before this one. Keys ascend.
     #[inline]
     pub fn is_met(&mut self, order: &KeyOrder, user_key: &[u8]) -> bool {
-        let is_reached = |border: &Bytes| order.compare(border, user_key).is_le();
+        let is_reached = |boundary: &Bytes| order.compare(boundary, user_key).is_le();
         let ahead = self.keys.get(self.passed_count..).unwrap_or_default();
         let was_watched = std::mem::replace(&mut self.is_watched, true);
         if !ahead.first().is_some_and(is_reached) {

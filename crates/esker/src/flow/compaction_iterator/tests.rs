@@ -1,4 +1,4 @@
-//! Tests of `survive`.
+//! Tests of `compaction_iterator`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ struct Rewrite<'a> {
     rule: Option<MergeRule>,
     /// Keys below which nothing lies.
     bottoms: Vec<Vec<u8>>,
-    /// Numbers that keys may be raised to; none where a key is not named.
+    /// Numbers that keys may be given; none where a key is not named.
     ceilings: BTreeMap<Vec<u8>, SeqNo>,
     lower: Option<Vec<u8>>,
 }
@@ -55,10 +55,10 @@ impl Rewrite<'_> {
             verbatim: Verbatim::default(),
         };
         let input: VectorCursor = self.inputs.cursor();
-        let mut survivors = Survivors::new(input, self.lower.as_deref(), rules)?;
+        let mut kept = CompactionIterator::new(input, self.lower.as_deref(), rules)?;
         let mut out = Entries::default();
         let mut last: Option<Vec<u8>> = None;
-        while let Some((internal_key, value)) = survivors.advance()? {
+        while let Some((internal_key, value)) = kept.advance()? {
             if let Some(last) = &last {
                 assert!(key::compare(&KeyOrder::Bytewise, last, internal_key).is_lt());
             }
@@ -70,7 +70,7 @@ impl Rewrite<'_> {
             let point = (user_key.to_vec(), trailer, value.to_vec());
             out.points.push(point);
         }
-        let tally = survivors.tally();
+        let tally = kept.tally();
         let is_all_bottom = (0..KEY_COUNT).all(|key| self.bottoms.contains(&key_of(key)));
         out.range_deletes = surviving_range_deletes(&tombstones, &stripes, is_all_bottom);
         self.check(&out, tally);
@@ -91,9 +91,9 @@ impl Rewrite<'_> {
         assert_eq!(tally.read_count, read.count() as u64);
         assert_eq!(tally.kept_count, out.points.len() as u64);
         for (key, trailer, _) in &out.points {
-            let is_raised = trailer.seqno() == self.ceiling(key);
+            let is_rewritten = trailer.seqno() == self.ceiling(key);
             let is_same = |(of, old, _): &&(Vec<u8>, Trailer, Vec<u8>)| {
-                let is_older = is_raised && old.seqno() < trailer.seqno();
+                let is_older = is_rewritten && old.seqno() < trailer.seqno();
                 of == key && (is_older || old.seqno() == trailer.seqno())
             };
             assert!(self.inputs.points.iter().any(|point| is_same(&point)));
@@ -165,7 +165,7 @@ impl Split {
         }
     }
 
-    /// What keys may be raised to; less for some, and nothing for others.
+    /// What keys may be given; less for some, and nothing for others.
     fn ceilings(&self, random: &mut Random, snapshots: &[SeqNo]) -> BTreeMap<Vec<u8>, SeqNo> {
         let newest = self.inputs.newest();
         let most = snapshots
@@ -334,11 +334,11 @@ fn survivors_of(
     rule: &str,
     is_bottom: bool,
 ) -> Vec<String> {
-    raised_survivors_of(writes, snapshots, rule, is_bottom, 0)
+    rewritten_survivors_of(writes, snapshots, rule, is_bottom, 0)
 }
 
-/// The same, where the key may be raised to the number `ceiling`.
-fn raised_survivors_of(
+/// The same, where the key may be given the number `ceiling`.
+fn rewritten_survivors_of(
     writes: &[(u64, Kind, &[u8])],
     snapshots: &[u64],
     rule: &str,
@@ -467,19 +467,22 @@ fn a_long_chain_of_operands_is_combined_in_little_time() {
 
 #[test]
 fn what_every_snapshot_sees_may_share_a_number() {
-    // Of each key the first that lives on is raised, whatever it is.
+    // Of each key the first that lives on is rewritten, whatever it is.
     let expired = [&[0xe7, 0x03, 0, 0][..], b"old"].concat();
-    let raised = |writes: &[_]| raised_survivors_of(writes, &[9], "append", false, 9);
+    let rewritten = |writes: &[_]| rewritten_survivors_of(writes, &[9], "append", false, 9);
     let older = (2, Kind::Put, &b"older"[..]);
-    assert_eq!(raised(&[older, (4, Kind::Put, b"a")]), ["9#Put a"]);
-    assert_eq!(raised(&[older, (4, Kind::Delete, b"")]), ["9#Delete "]);
-    assert_eq!(raised(&[older, (4, Kind::Merge, b"a")]), ["9#Put older,a"]);
+    assert_eq!(rewritten(&[older, (4, Kind::Put, b"a")]), ["9#Put a"]);
+    assert_eq!(rewritten(&[older, (4, Kind::Delete, b"")]), ["9#Delete "]);
+    assert_eq!(
+        rewritten(&[older, (4, Kind::Merge, b"a")]),
+        ["9#Put older,a"]
+    );
     let expired = (4, Kind::PutExpiring, &expired[..]);
-    assert_eq!(raised(&[older, expired]), ["9#Delete "]);
+    assert_eq!(rewritten(&[older, expired]), ["9#Delete "]);
 }
 
 #[test]
-fn a_number_is_never_raised_past_another_of_its_key() {
+fn a_number_is_never_rewritten_past_another_of_its_key() {
     // What no snapshot separates from it: operands above a base that is not theirs to fold.
     let expiring = [&[0xe9, 0x03, 0, 0][..], b"old"].concat();
     let writes = [
@@ -487,14 +490,14 @@ fn a_number_is_never_raised_past_another_of_its_key() {
         (3, Kind::Merge, b"a"),
     ];
     let expected = ["3#Merge a", "1#PutExpiring \\xe9\\x03\\x00\\x00old"];
-    let raised = raised_survivors_of(&writes, &[], "append", true, 9);
-    assert_eq!(raised, expected);
+    let rewritten = rewritten_survivors_of(&writes, &[], "append", true, 9);
+    assert_eq!(rewritten, expected);
     // What a snapshot separates from it.
     let writes = [(1, Kind::Put, &b"a"[..]), (8, Kind::Put, b"b")];
-    let raised = raised_survivors_of(&writes, &[5], "append", true, 5);
-    assert_eq!(raised, ["8#Put b", "1#Put a"]);
+    let rewritten = rewritten_survivors_of(&writes, &[5], "append", true, 5);
+    assert_eq!(rewritten, ["8#Put b", "1#Put a"]);
     // And what lies above its ceiling by itself stays as it is.
     let writes = [(7, Kind::Put, &b"a"[..])];
-    let raised = raised_survivors_of(&writes, &[], "append", true, 5);
-    assert_eq!(raised, ["7#Put a"]);
+    let rewritten = rewritten_survivors_of(&writes, &[], "append", true, 5);
+    assert_eq!(rewritten, ["7#Put a"]);
 }

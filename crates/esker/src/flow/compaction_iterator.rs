@@ -70,7 +70,7 @@ pub struct Rules<'a> {
     pub now_unix_s: u64,
     /// Whether nothing older than the inputs can exist for a user key. Asked in key order.
     pub is_bottom: &'a mut dyn FnMut(&[u8]) -> bool,
-    /// The number that an entry of the oldest stripe may be raised to: below that of everything
+    /// The number that an entry of the oldest stripe may be given: below that of everything
     /// newer of the user key that is not among the inputs. Asked in key order.
     pub ceiling: &'a mut dyn FnMut(&[u8]) -> SeqNo,
     /// The values that need not be unpacked to live on.
@@ -80,7 +80,7 @@ pub struct Rules<'a> {
 impl Rules<'_> {
     // The number with which the first survivor of a key lives on.
     #[inline]
-    fn raised(&mut self, user_key: &[u8], seqno: SeqNo, stripe: usize) -> SeqNo {
+    fn rewritten(&mut self, user_key: &[u8], seqno: SeqNo, stripe: usize) -> SeqNo {
         match stripe {
             0 => seqno.max((self.ceiling)(user_key)),
             _ => seqno,
@@ -117,7 +117,7 @@ pub struct Tally {
 }
 
 /// The entries of a stream that live on, one after the other.
-pub struct Survivors<'a, C> {
+pub struct CompactionIterator<'a, C> {
     input: C,
     rules: Rules<'a>,
     /// The current key, where the input does not tell keys apart or operands are folded.
@@ -127,8 +127,8 @@ pub struct Survivors<'a, C> {
     covered: Option<usize>,
     /// Whether nothing of the current key lives on yet.
     is_first: bool,
-    /// The key of the entry that was handed out last, if its number was raised.
-    raised: Vec<u8>,
+    /// The key of the entry that was handed out last, if its number was rewritten.
+    rewritten: Vec<u8>,
     is_input_ready: bool,
     lent_input: bool,
     ready: VecDeque<(Vec<u8>, Vec<u8>)>,
@@ -144,21 +144,25 @@ enum Verdict {
     Fold,
 }
 
-impl<'a, C: Cursor> Survivors<'a, C> {
+impl<'a, C: Cursor> CompactionIterator<'a, C> {
     /// The survivors of `input`, which stands nowhere yet; from `lower` on, if given.
-    pub fn new(mut input: C, lower: Option<&[u8]>, rules: Rules<'a>) -> Result<Survivors<'a, C>> {
+    pub fn new(
+        mut input: C,
+        lower: Option<&[u8]>,
+        rules: Rules<'a>,
+    ) -> Result<CompactionIterator<'a, C>> {
         let is_input_ready = match lower {
             None => input.seek_to_first()?,
             Some(user_key) => input.seek(&key::encode(user_key, Trailer::seek(SeqNo::MAX)))?,
         };
-        Ok(Survivors {
+        Ok(CompactionIterator {
             input,
             rules,
             key: Vec::new(),
             has_key: false,
             covered: None,
             is_first: true,
-            raised: Vec::new(),
+            rewritten: Vec::new(),
             is_input_ready,
             lent_input: false,
             ready: VecDeque::new(),
@@ -214,9 +218,9 @@ impl<'a, C: Cursor> Survivors<'a, C> {
 
     // The key of the entry that the input stands on, as it lives on.
     fn kept_key(&self) -> &[u8] {
-        match self.raised.is_empty() {
+        match self.rewritten.is_empty() {
             true => self.input.key(),
-            false => &self.raised,
+            false => &self.rewritten,
         }
     }
 
@@ -266,11 +270,11 @@ impl<'a, C: Cursor> Survivors<'a, C> {
             false => trailer.kind(),
         };
         let mut seqno = trailer.seqno();
-        self.raised.clear();
+        self.rewritten.clear();
         if std::mem::take(&mut self.is_first) {
-            seqno = self.rules.raised(user_key, seqno, stripe);
+            seqno = self.rules.rewritten(user_key, seqno, stripe);
             if seqno > trailer.seqno() {
-                key::encode_into(&mut self.raised, user_key, Trailer::new(seqno, kind));
+                key::encode_into(&mut self.rewritten, user_key, Trailer::new(seqno, kind));
             }
         }
         Ok(match kind == trailer.kind() {
@@ -327,7 +331,7 @@ impl<'a, C: Cursor> Survivors<'a, C> {
                 self.covered = Some(stripe);
                 let mut seqno = newest;
                 if is_first {
-                    seqno = self.rules.raised(&self.key, seqno, stripe);
+                    seqno = self.rules.rewritten(&self.key, seqno, stripe);
                 }
                 self.emit(seqno, Kind::Put, value);
                 0

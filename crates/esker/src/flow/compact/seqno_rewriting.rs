@@ -14,17 +14,21 @@ use crate::flow::compact::row::Row;
 use crate::store::version::levels::Levels;
 
 /// The largest numbers that the survivors of a merge may take, key by key.
-pub struct Ceiling<'a> {
+pub struct SeqNoCeiling<'a> {
     /// No key may have a larger one.
     most: SeqNo,
     /// The runs above the output, of which only the files with anything older.
     above: Vec<Row<'a>>,
 }
 
-impl<'a> Ceiling<'a> {
+impl<'a> SeqNoCeiling<'a> {
     /// What the merge of `plan` may use in a tree of these levels, while the oldest live snapshot
     /// reads at `oldest_snapshot`.
-    pub fn new(plan: &Plan, levels: &'a Levels, oldest_snapshot: Option<SeqNo>) -> Ceiling<'a> {
+    pub fn new(
+        plan: &Plan,
+        levels: &'a Levels,
+        oldest_snapshot: Option<SeqNo>,
+    ) -> SeqNoCeiling<'a> {
         // Memtables are newer than every file, so the last write of an input is older than them.
         let newest = plan.files().map(|(_, file)| file.largest_seqno).max();
         let newest = newest.unwrap_or(SeqNo::ZERO);
@@ -32,7 +36,7 @@ impl<'a> Ceiling<'a> {
         let above = Row::beside(plan, levels, |level, file| {
             level < plan.output && file.smallest_seqno <= most
         });
-        Ceiling {
+        SeqNoCeiling {
             // Runs of level 0 are told apart by their numbers.
             most: match plan.output {
                 Level::ZERO => SeqNo::ZERO,
