@@ -8,7 +8,7 @@ use crate::db::compaction_memory;
 use crate::db::core::Core;
 use crate::db::dead_space;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::occasion::{occasion, situation};
+use crate::db::occasion::{occasion, picker_of};
 use crate::db::running_compaction::{Running, book};
 use crate::db::space;
 use crate::db::work::WorkState;
@@ -43,9 +43,9 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
             continue;
         }
         let view = parts.current.view();
-        let situation = situation(core, &parts, &options, &view, &state);
-        let occasion = occasion(&situation, &parts, &state, limits, free_threads);
-        let plan = situation.pick_next(&occasion);
+        let picker = picker_of(core, &parts, &options, &view, &state);
+        let occasion = occasion(&picker, &parts, &state, limits, free_threads);
+        let plan = picker.pick_next(&occasion);
         let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) else {
             continue;
         };
@@ -109,8 +109,8 @@ fn pick_collection(
     all.find_map(|parts| {
         let view = parts.current.view();
         let options = parts.options();
-        let situation = situation(core, &parts, &options, &view, state);
-        let plan = situation.pick_collection(&victims);
+        let picker = picker_of(core, &parts, &options, &view, state);
+        let plan = picker.pick_collection(&victims);
         let plan = plan.filter(|_| may_take_part(&parts))?;
         Some((parts, view, plan))
     })
@@ -134,14 +134,14 @@ pub fn begin_range(
     core.gate.check_upkeep()?;
     let view = parts.current.view();
     let options = parts.options();
-    let situation = situation(core, parts, &options, &view, &state);
-    match situation.pick_range(range) {
+    let picker = picker_of(core, parts, &options, &view, &state);
+    match picker.pick_range(range) {
         Some(plan) if plan.space_needed_bytes() > room_bytes => Err(no_room(&plan, room_bytes)),
         Some(plan) => {
             let threads = core.env.pool.thread_count();
             Ok(Some(book(core, &mut state, parts, &view, plan, threads)))
         }
-        None => match situation.busy_files(range) {
+        None => match picker.busy_files(range) {
             numbers if numbers.is_empty() => Ok(None),
             numbers if state.is_at_rest() => Err(state.left_out.refusal(&parts.name, &numbers)),
             _ => Err(Error::new(

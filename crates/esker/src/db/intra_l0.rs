@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::db::compaction::may_begin;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::occasion::situation;
+use crate::db::occasion::picker_of;
 use crate::db::running_compaction::{Running, book};
 use crate::db::space;
 use crate::flow::compact::intra_l0::is_intra_l0_due;
@@ -36,8 +36,8 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
             continue;
         }
         let view = parts.current.view();
-        let situation = situation(core, &parts, &options, &view, &state);
-        let plan = situation.pick_intra_l0(known.flushed);
+        let picker = picker_of(core, &parts, &options, &view, &state);
+        let plan = picker.pick_intra_l0(known.flushed);
         if let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) {
             return Some(book(core, &mut state, &parts, &view, plan, 1));
         }

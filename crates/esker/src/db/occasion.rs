@@ -5,22 +5,22 @@ use crate::db::core::Core;
 use crate::db::dead_space;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::work::WorkState;
-use crate::flow::compact::leveled::Situation;
+use crate::flow::compact::leveled::CompactionPicker;
 use crate::flow::compact::picker::Occasion;
 use crate::flow::compact::values::ValueLimits;
 use crate::flow::read::view::View;
 
 /// A keyspace as the pickers of compactions see it.
-pub fn situation<'a>(
+pub fn picker_of<'a>(
     core: &Core,
     parts: &KeyspaceParts,
     options: &'a KeyspaceOptions,
     view: &'a View,
     state: &'a WorkState,
-) -> Situation<'a> {
+) -> CompactionPicker<'a> {
     let visible = core.committer.visible();
     let snapshots = core.snapshots.seqnos();
-    Situation {
+    CompactionPicker {
         keyspace: parts.id,
         levels: &view.parts().levels,
         order: &options.order,
@@ -37,31 +37,31 @@ pub fn situation<'a>(
 /// What decides on the next compaction of a keyspace beside its tree, while so many threads are
 /// free.
 pub fn occasion(
-    situation: &Situation<'_>,
+    picker: &CompactionPicker<'_>,
     parts: &KeyspaceParts,
     state: &WorkState,
     limits: ValueLimits,
     free_threads: usize,
 ) -> Occasion {
-    let is_hiding = state.rest.is_settling() && dead_space::may_hide(situation.levels, &limits);
+    let is_hiding = state.rest.is_settling() && dead_space::may_hide(picker.levels, &limits);
     Occasion {
         limits,
         is_settling: state.rest.is_settling(),
-        is_l0_unwanted: is_hiding || parts.read_cost.is_due(situation.levels),
-        may_pack: may_pack(situation, parts, state, free_threads),
+        is_l0_unwanted: is_hiding || parts.read_cost.is_due(picker.levels),
+        may_pack: may_pack(picker, parts, state, free_threads),
     }
 }
 
 // Whether files may be packed anew: with a thread to spare, since they take long, and nobody waits
 // for them.
 fn may_pack(
-    situation: &Situation<'_>,
+    picker: &CompactionPicker<'_>,
     parts: &KeyspaceParts,
     state: &WorkState,
     free_threads: usize,
 ) -> bool {
     let has_thread = free_threads > 1 || state.compaction_count == 0;
-    let is_wanted = has_thread && situation.is_searchable_wanted && !is_pressed(parts);
+    let is_wanted = has_thread && picker.is_searchable_wanted && !is_pressed(parts);
     is_wanted && !parts.phrasebook.is_training()
 }
 

@@ -19,7 +19,7 @@ use crate::db::work::WorkState;
 use crate::env::pool::Priority;
 use crate::flow::compact::job::{JobContext, MayGoOn, Part, PartResult, edit_of, run_part, split};
 use crate::flow::compact::packing::effort;
-use crate::flow::compact::plan::{Claim, Deed, Plan, Reason};
+use crate::flow::compact::plan::{Claim, CompactionKind, Plan, Reason};
 use crate::flow::compaction_iterator::Tally;
 use crate::flow::output::Phrasing;
 use crate::flow::read::view::View;
@@ -174,9 +174,9 @@ impl Running {
 
     /// Runs one part.
     pub fn run_part(&self, index: usize) -> Result<PartResult> {
-        match self.plan.deed {
-            Deed::Merge => run_part(&self.plan, &self.parts[index], &self.context()),
-            Deed::Move | Deed::Drop => Ok(PartResult::default()),
+        match self.plan.kind {
+            CompactionKind::Merge => run_part(&self.plan, &self.parts[index], &self.context()),
+            CompactionKind::Move | CompactionKind::Drop => Ok(PartResult::default()),
         }
     }
 
@@ -259,7 +259,7 @@ impl Running {
     fn count(&self, core: &Core, made: &[PartResult]) {
         let board = &core.board;
         board.add(Tick::Compactions, 1);
-        if self.plan.deed != Deed::Merge {
+        if self.plan.kind != CompactionKind::Merge {
             board.add(Tick::TrivialMoves, 1);
             return;
         }

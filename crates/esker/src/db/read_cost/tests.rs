@@ -1,7 +1,7 @@
 //! Tests of `read_cost`.
 
 use super::*;
-use crate::flow::compact::scene::levels_of;
+use crate::flow::compact::test_tree::levels_of;
 use crate::store::version::file::FileRecord;
 use crate::store::version::plain_file::record;
 

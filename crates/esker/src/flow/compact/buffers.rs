@@ -1,7 +1,7 @@
 //! How much memory the parts of a compaction take, and how they make do with less.
 
 use crate::base::options::call::ReadOptions;
-use crate::flow::compact::plan::{Deed, Plan};
+use crate::flow::compact::plan::{CompactionKind, Plan};
 use crate::flow::crew;
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings, Phrasing};
 use crate::flow::read::sources::LOOKAHEAD_BYTES_MAX;
@@ -40,7 +40,7 @@ impl Buffers {
         let run_count = run_count.max(1) as u64;
         let window_bytes_max = (WINDOWS_BYTES / run_count)
             .clamp(WINDOW_BYTES_MIN, ReadOptions::READAHEAD_BYTES as u64);
-        if plan.deed != Deed::Merge {
+        if plan.kind != CompactionKind::Merge {
             return Buffers {
                 window_bytes: usize::try_from(window_bytes_max).expect("256 KiB at the most"),
                 part_bytes: 0,

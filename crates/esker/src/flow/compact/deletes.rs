@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::base::types::ids::Level;
-use crate::flow::compact::leveled::Situation;
-use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
+use crate::flow::compact::leveled::CompactionPicker;
+use crate::flow::compact::plan::{CompactionKind, Input, Plan, Reason};
 use crate::flow::compact::score::{Targets, targets};
 use crate::store::version::file::FileRecord;
 
@@ -23,7 +23,7 @@ const DELETE_COUNT_MIN: u64 = 128;
 /// rewrite the tree with every flush.
 const REWRITTEN_PER_DELETE: u64 = 2;
 
-impl Situation<'_> {
+impl CompactionPicker<'_> {
     /// The next files with mostly deletes, sent down or rewritten: those of level 0 first, which
     /// lie in the way of every scan.
     pub(in crate::flow::compact) fn pick_deletes(&self) -> Option<Plan> {
@@ -64,7 +64,7 @@ impl Situation<'_> {
                         level,
                         runs: vec![vec![Arc::clone(file)]],
                     };
-                    self.if_idle(vec![input], level, Deed::Merge, Reason::Deletes)
+                    self.if_idle(vec![input], level, CompactionKind::Merge, Reason::Deletes)
                 } else {
                     self.push_down(level, file, Reason::Deletes)
                 };

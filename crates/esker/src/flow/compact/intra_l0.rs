@@ -8,8 +8,8 @@
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::Level;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::compact::leveled::Situation;
-use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
+use crate::flow::compact::leveled::CompactionPicker;
+use crate::flow::compact::plan::{CompactionKind, Input, Plan, Reason};
 use crate::flow::compact::score::{Targets, l0_score};
 use crate::store::version::run::Run;
 
@@ -29,7 +29,7 @@ pub fn is_intra_l0_due(runs: &[Run], options: &CompactionOptions) -> bool {
     runs.len() >= options.l0_trigger * INTRA_L0_FACTOR
 }
 
-impl Situation<'_> {
+impl CompactionPicker<'_> {
     /// Many small runs, to be made one; `flushed` is the keyspace's: no entry up to that lies
     /// outside its files.
     pub fn pick_intra_l0(&self, flushed: SeqNo) -> Option<Plan> {
@@ -51,7 +51,7 @@ impl Situation<'_> {
             return None;
         }
         let inputs = vec![Input::of_l0(small_runs)];
-        self.if_idle(inputs, Level::ZERO, Deed::Merge, Reason::IntraL0)
+        self.if_idle(inputs, Level::ZERO, CompactionKind::Merge, Reason::IntraL0)
     }
 
     /// The runs of level 0 that are older than what such a merge takes, merged down, where they are

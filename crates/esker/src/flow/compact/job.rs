@@ -14,7 +14,7 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::compact::plan::{Deed, Plan};
+use crate::flow::compact::plan::{CompactionKind, Plan};
 use crate::flow::compact::row::Row;
 use crate::flow::compact::seqno_rewriting::SeqNoCeiling;
 use crate::flow::compaction_iterator::{
@@ -84,7 +84,7 @@ pub struct PartResult {
 /// Splits a merge into at most `count_max` parts of about equal size, at the boundaries of its
 /// input files.
 pub fn split(plan: &Plan, order: &KeyOrder, count_max: usize) -> Vec<Part> {
-    if plan.deed != Deed::Merge || count_max < 2 {
+    if plan.kind != CompactionKind::Merge || count_max < 2 {
         return vec![Part::default()];
     }
     let mut files: Vec<_> = plan.files().map(|(_, file)| file).collect();
@@ -194,10 +194,10 @@ pub fn edit_of(plan: &Plan, parts: Vec<PartResult>) -> Edit {
         .collect();
     let made = parts.into_iter().flat_map(|part| part.files);
     let moved = plan.files().map(|(_, file)| Arc::clone(file));
-    let added: Vec<Arc<FileRecord>> = match plan.deed {
-        Deed::Merge => made.collect(),
-        Deed::Move => moved.collect(),
-        Deed::Drop => Vec::new(),
+    let added: Vec<Arc<FileRecord>> = match plan.kind {
+        CompactionKind::Merge => made.collect(),
+        CompactionKind::Move => moved.collect(),
+        CompactionKind::Drop => Vec::new(),
     };
     let run = match plan.output {
         Level::ZERO => added.first().map_or(0, |file| file.number.0),

@@ -8,14 +8,14 @@ use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::compact::plan::{Claim, Deed, Input, Plan, Reason, ends_before, hull};
+use crate::flow::compact::plan::{Claim, CompactionKind, Input, Plan, Reason, ends_before, hull};
 use crate::flow::compact::score::{Targets, scores, targets};
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
 use crate::store::version::run::Run;
 
 /// What the strategy looks at.
-pub struct Situation<'a> {
+pub struct CompactionPicker<'a> {
     /// The keyspace.
     pub keyspace: KeyspaceId,
     /// Its files.
@@ -38,12 +38,12 @@ pub struct Situation<'a> {
     pub is_searchable_wanted: bool,
 }
 
-impl Situation<'_> {
+impl CompactionPicker<'_> {
     /// Everything that overlaps `range`, merged into the deepest level that holds any of it.
     ///
     /// Of what is one run there already, from the first to the last file that has anything to lose
     /// or is not packed as is wished. `None` when nothing overlaps, when no file is such a one, or
-    /// when a running compaction is in the way ([`Situation::is_busy`]).
+    /// when a running compaction is in the way ([`CompactionPicker::is_busy`]).
     pub fn pick_range(&self, range: &KeyRange) -> Option<Plan> {
         let (mut inputs, reach) = self.grown(range)?;
         if self.is_in_the_way(&reach) {
@@ -59,26 +59,26 @@ impl Situation<'_> {
             !is_packed || self.may_lose(file)
         };
         if !is_one_run {
-            return self.if_idle(inputs, output, Deed::Merge, Reason::Manual);
+            return self.if_idle(inputs, output, CompactionKind::Merge, Reason::Manual);
         }
         let run = &mut inputs.first_mut()?.runs.first_mut()?;
         let first = run.iter().position(has_work);
         let last = run.iter().rposition(has_work);
-        let deed = match first.zip(last) {
+        let kind = match first.zip(last) {
             None if deepest == output => return None,
-            None => Deed::Move,
+            None => CompactionKind::Move,
             Some((first, last)) if deepest == output => {
                 // Those between belong to it: what is written may be one file over all of them.
                 **run = run[first..=last].to_vec();
-                Deed::Merge
+                CompactionKind::Merge
             }
-            Some(_) => Deed::Merge,
+            Some(_) => CompactionKind::Merge,
         };
-        self.if_idle(inputs, output, deed, Reason::Manual)
+        self.if_idle(inputs, output, kind, Reason::Manual)
     }
 
-    /// The busy files that are in the way of [`Situation::pick_range`], those that overlap the
-    /// range first. Empty if nothing is.
+    /// The busy files that are in the way of [`CompactionPicker::pick_range`], those that overlap
+    /// the range first. Empty if nothing is.
     pub fn busy_files(&self, range: &KeyRange) -> Vec<FileNumber> {
         let Some((inputs, reach)) = self.grown(range) else {
             return Vec::new();
@@ -165,7 +165,7 @@ impl Situation<'_> {
                 .overlapping(self.order, &reach)
                 .is_empty();
         if is_apart {
-            return self.if_idle(alone, targets.base, Deed::Move, Reason::Runs);
+            return self.if_idle(alone, targets.base, CompactionKind::Move, Reason::Runs);
         }
         self.merge_down(self.levels.l0(), targets)
     }
@@ -179,7 +179,7 @@ impl Situation<'_> {
         let mut inputs = vec![Input::of_l0(oldest)];
         let below = self.in_run(targets.base, &hull(self.order, &inputs)?);
         inputs.extend(below);
-        self.if_idle(inputs, targets.base, Deed::Merge, Reason::Runs)
+        self.if_idle(inputs, targets.base, CompactionKind::Merge, Reason::Runs)
     }
 
     /// What puts level 0 out of the readers' way.
@@ -236,7 +236,8 @@ impl Situation<'_> {
                         level,
                         runs: vec![vec![Arc::clone(file)]],
                     };
-                    let plan = self.if_idle(vec![input], level, Deed::Drop, Reason::Expiry);
+                    let plan =
+                        self.if_idle(vec![input], level, CompactionKind::Drop, Reason::Expiry);
                     if plan.is_some() {
                         return plan;
                     }
@@ -258,13 +259,13 @@ impl Situation<'_> {
             runs: vec![vec![Arc::clone(file)]],
         }];
         let under = self.in_run(below, &file.key_range());
-        let deed = if under.is_some() {
-            Deed::Merge
+        let kind = if under.is_some() {
+            CompactionKind::Merge
         } else {
-            Deed::Move
+            CompactionKind::Move
         };
         inputs.extend(under);
-        self.if_idle(inputs, below, deed, reason)
+        self.if_idle(inputs, below, kind, reason)
     }
 
     fn in_run(&self, level: Level, range: &KeyRange) -> Option<Input> {
@@ -301,14 +302,14 @@ impl Situation<'_> {
         &self,
         inputs: Vec<Input>,
         output: Level,
-        deed: Deed,
+        kind: CompactionKind,
         reason: Reason,
     ) -> Option<Plan> {
         let plan = Plan {
             keyspace: self.keyspace,
             inputs,
             output,
-            deed,
+            kind,
             reason,
             victims: Arc::default(),
         };

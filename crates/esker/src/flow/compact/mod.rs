@@ -7,7 +7,7 @@ pub mod score;
 pub mod leveled;
 pub mod intra_l0;
 #[cfg(test)]
-pub mod scene;
+pub mod test_tree;
 pub mod row;
 pub mod seqno_rewriting;
 pub mod deletes;

@@ -6,8 +6,8 @@ use esker_phrase::Effort;
 
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::Level;
-use crate::flow::compact::leveled::Situation;
-use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
+use crate::flow::compact::leveled::CompactionPicker;
+use crate::flow::compact::plan::{CompactionKind, Input, Plan, Reason};
 use crate::flow::compact::score::targets;
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
@@ -30,7 +30,7 @@ const SETTLED_FACTOR: u64 = 4;
 /// pay, and are asked for keys that they do not have.
 pub fn effort(plan: &Plan, levels: &Levels, options: &CompactionOptions) -> Option<Effort> {
     let is_bottom = plan.output != Level::ZERO && levels.is_bottom(plan.output);
-    if plan.deed != Deed::Merge || !is_bottom {
+    if plan.kind != CompactionKind::Merge || !is_bottom {
         return None;
     }
     match plan.reason {
@@ -46,7 +46,7 @@ pub fn effort(plan: &Plan, levels: &Levels, options: &CompactionOptions) -> Opti
     (has_packed || !is_hurry).then_some(Effort::Fast)
 }
 
-impl Situation<'_> {
+impl CompactionPicker<'_> {
     /// The next files that are made of blocks, to be written again as searchable ones: those at
     /// the bottom, and then those of level 0, where it lies right above. For when there is
     /// nothing else to do.
@@ -68,7 +68,7 @@ impl Situation<'_> {
             level,
             runs: vec![due.take(REPACKED_FILES_MAX).cloned().collect()],
         };
-        self.if_idle(vec![input], level, Deed::Merge, Reason::Packing)
+        self.if_idle(vec![input], level, CompactionKind::Merge, Reason::Packing)
     }
 
     // Fewer runs than call for a compaction may be all there is, or most of it.

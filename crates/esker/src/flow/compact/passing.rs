@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use crate::base::types::ids::Level;
 use crate::base::types::key::TRAILER_BYTES;
-use crate::flow::compact::leveled::Situation;
-use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
+use crate::flow::compact::leveled::CompactionPicker;
+use crate::flow::compact::plan::{CompactionKind, Input, Plan, Reason};
 use crate::flow::compact::score::targets;
 use crate::flow::compact::values::ValueLimits;
 use crate::store::version::file::FileRecord;
@@ -20,7 +20,7 @@ use crate::store::version::file::FileRecord;
 /// byte that is given back costs three that are written.
 const WORTHWHILE_PART: u64 = 4;
 
-impl Situation<'_> {
+impl CompactionPicker<'_> {
     /// Whether a rewrite takes anything out of a file below which nothing older lies, or may do so.
     pub(in crate::flow::compact) fn may_lose(&self, file: &FileRecord) -> bool {
         let Some(passing) = &file.passing else {
@@ -81,7 +81,7 @@ impl Situation<'_> {
                 level,
                 runs: vec![vec![Arc::clone(file)]],
             };
-            self.if_idle(vec![input], level, Deed::Merge, Reason::Passed)?
+            self.if_idle(vec![input], level, CompactionKind::Merge, Reason::Passed)?
         };
         Some(Plan {
             reason: Reason::Passed,

@@ -1,6 +1,6 @@
 //! The order of choices: which compaction of a keyspace is to be next.
 
-use crate::flow::compact::leveled::Situation;
+use crate::flow::compact::leveled::CompactionPicker;
 use crate::flow::compact::plan::Plan;
 use crate::flow::compact::values::ValueLimits;
 
@@ -16,7 +16,7 @@ pub struct Occasion {
     pub may_pack: bool,
 }
 
-impl Situation<'_> {
+impl CompactionPicker<'_> {
     /// The next compaction, of all that are due: what the tree's shape asks for, then what gives
     /// space back, then what makes reads quicker, and then what only packs.
     pub fn pick_next(&self, occasion: &Occasion) -> Option<Plan> {

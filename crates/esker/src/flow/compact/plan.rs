@@ -31,7 +31,7 @@ impl Input {
 
 /// What is done with the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum CompactionKind {
     /// Rewritten together into the output level.
     Merge,
     /// Put into the output level as they are: nothing there overlaps them.
@@ -75,7 +75,7 @@ pub struct Plan {
     /// Where the result goes.
     pub output: Level,
     /// What is done.
-    pub deed: Deed,
+    pub kind: CompactionKind,
     /// Why.
     pub reason: Reason,
     /// Segments of the value log that are being emptied.
@@ -168,9 +168,9 @@ impl Plan {
     /// Bytes of disk that it may need until its inputs are given back: about as many as they
     /// have where they are rewritten, and none else.
     pub fn space_needed_bytes(&self) -> u64 {
-        match self.deed {
-            Deed::Merge => self.size_bytes() + self.moved_bytes(),
-            Deed::Move | Deed::Drop => 0,
+        match self.kind {
+            CompactionKind::Merge => self.size_bytes() + self.moved_bytes(),
+            CompactionKind::Move | CompactionKind::Drop => 0,
         }
     }
 }

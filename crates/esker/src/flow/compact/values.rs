@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::types::ids::{FileNumber, Level};
-use crate::flow::compact::leveled::Situation;
-use crate::flow::compact::plan::{Deed, Input, Plan, Reason};
+use crate::flow::compact::leveled::CompactionPicker;
+use crate::flow::compact::plan::{CompactionKind, Input, Plan, Reason};
 use crate::flow::compact::score::targets;
 use crate::store::version::file::FileRecord;
 
@@ -18,7 +18,7 @@ pub struct ValueLimits {
     pub spare_bytes: u64,
 }
 
-impl Situation<'_> {
+impl CompactionPicker<'_> {
     /// A merge that finds out which large values are overwritten, if those in the upper levels may
     /// hide more of the deepest one than the limit allows.
     ///
@@ -82,7 +82,7 @@ impl Situation<'_> {
                 level,
                 runs: vec![vec![Arc::clone(file)]],
             };
-            self.if_idle(vec![input], level, Deed::Merge, Reason::Values)
+            self.if_idle(vec![input], level, CompactionKind::Merge, Reason::Values)
         };
         plan.map(|plan| Plan {
             reason: Reason::Values,

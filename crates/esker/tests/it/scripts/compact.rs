@@ -10,8 +10,8 @@ use esker::base::types::kind::Kind;
 use esker::base::types::order::KeyOrder;
 use esker::base::types::range::KeyRange;
 use esker::flow::compact::job::{JobContext, Part, edit_of, run_part};
-use esker::flow::compact::leveled::Situation;
-use esker::flow::compact::plan::{Deed, Plan};
+use esker::flow::compact::leveled::CompactionPicker;
+use esker::flow::compact::plan::{CompactionKind, Plan};
 
 use crate::scripts::text::number;
 use crate::scripts::tree::{KEYSPACE, Tree};
@@ -46,7 +46,7 @@ impl CompactStage {
     fn step(&mut self, range: Option<&KeyRange>, out: &mut String) -> bool {
         let tree = &mut self.tree;
         let view = tree.current.view();
-        let situation = Situation {
+        let picker = CompactionPicker {
             keyspace: KEYSPACE,
             levels: &view.parts().levels,
             order: &KeyOrder::Bytewise,
@@ -59,8 +59,8 @@ impl CompactStage {
             is_searchable_wanted: false,
         };
         let plan = match range {
-            None => situation.pick(),
-            Some(range) => situation.pick_range(range),
+            None => picker.pick(),
+            Some(range) => picker.pick_range(range),
         };
         let Some(plan) = plan else {
             writeln!(out, "nothing to do").unwrap();
@@ -76,9 +76,9 @@ impl CompactStage {
             obsolete: Vec::new(),
             may_go_on: Arc::new(|| Ok(())),
         };
-        let results = match plan.deed {
-            Deed::Merge => vec![run_part(&plan, &Part::default(), &context).unwrap()],
-            Deed::Move | Deed::Drop => Vec::new(),
+        let results = match plan.kind {
+            CompactionKind::Merge => vec![run_part(&plan, &Part::default(), &context).unwrap()],
+            CompactionKind::Move | CompactionKind::Drop => Vec::new(),
         };
         tree.install(edit_of(&plan, results), 0);
         tree.show(out);
@@ -146,7 +146,7 @@ fn tell(plan: &Plan, out: &mut String) {
             format!("{level} {}", numbers.join(" "))
         })
         .collect();
-    let (deed, reason) = (plan.deed, plan.reason);
+    let (kind, reason) = (plan.kind, plan.reason);
     let (inputs, output) = (inputs.join(" + "), plan.output);
-    writeln!(out, "{deed:?} {inputs} -> {output}, for {reason:?}").unwrap();
+    writeln!(out, "{kind:?} {inputs} -> {output}, for {reason:?}").unwrap();
 }

@@ -55,7 +55,7 @@ fn plan(run_count: u64, entry_count: u64) -> Plan {
                 .collect(),
         }],
         output: level,
-        deed: Deed::Merge,
+        kind: CompactionKind::Merge,
         reason: Reason::Size,
         victims: Arc::default(),
     }

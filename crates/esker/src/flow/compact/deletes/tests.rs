@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::compact::scene::{levels_of, look_at};
+use crate::flow::compact::test_tree::{levels_of, look_at};
 use crate::store::version::plain_file::record;
 
 /// A file with that number, level, range of keys, entries and deletes among them.
@@ -26,18 +26,21 @@ fn file(
 }
 
 /// The numbers of what is picked while nobody has a snapshot, or one of that number.
-fn picked(files: &[(usize, FileRecord)], snapshot: Option<u64>) -> Option<(Deed, Vec<u64>)> {
+fn picked(
+    files: &[(usize, FileRecord)],
+    snapshot: Option<u64>,
+) -> Option<(CompactionKind, Vec<u64>)> {
     let levels = levels_of(files.iter().cloned());
     let options = CompactionOptions::default();
-    look_at(&levels, &options, &[], |situation| {
-        let situation = Situation {
+    look_at(&levels, &options, &[], |picker| {
+        let picker = CompactionPicker {
             snapshots: snapshot.map(SeqNo::new).into_iter().collect(),
-            oldest_snapshot: snapshot.map_or(situation.oldest_snapshot, SeqNo::new),
-            ..*situation
+            oldest_snapshot: snapshot.map_or(picker.oldest_snapshot, SeqNo::new),
+            ..*picker
         };
-        let plan = situation.pick_deletes()?;
+        let plan = picker.pick_deletes()?;
         assert!(plan.reason == Reason::Deletes);
-        Some((plan.deed, plan.numbers().map(|number| number.0).collect()))
+        Some((plan.kind, plan.numbers().map(|number| number.0).collect()))
     })
 }
 
@@ -48,7 +51,10 @@ fn a_run_of_deletes_goes_down_at_once() {
     let apart = file(2, 6, ["n", "z"], 1_000, 0);
     let deletes = file(3, 0, ["a", "k"], 600, 500);
     let tree = [below.clone(), apart.clone(), deletes];
-    assert_eq!(picked(&tree, None), Some((Deed::Merge, vec![3, 1])));
+    assert_eq!(
+        picked(&tree, None),
+        Some((CompactionKind::Merge, vec![3, 1]))
+    );
     let puts = file(3, 0, ["a", "k"], 600, 200);
     assert_eq!(picked(&[below.clone(), apart.clone(), puts], None), None);
     let few = file(3, 0, ["a", "k"], 100, 100);
@@ -60,7 +66,10 @@ fn deletes_wait_where_too_much_would_be_rewritten_for_them() {
     // Two entries for each delete, and one more.
     let deletes = file(3, 0, ["a", "z"], 1_000, 1_000);
     let enough = [file(1, 6, ["b", "y"], 2_000, 0), deletes.clone()];
-    assert_eq!(picked(&enough, None), Some((Deed::Merge, vec![3, 1])));
+    assert_eq!(
+        picked(&enough, None),
+        Some((CompactionKind::Merge, vec![3, 1]))
+    );
     let too_much = [file(1, 6, ["b", "y"], 2_001, 0), deletes];
     assert_eq!(picked(&too_much, None), None);
 }
@@ -82,11 +91,14 @@ fn a_file_of_deletes_is_sent_down_from_level_to_level_and_rewritten_at_the_botto
     let below = file(1, 6, ["a", "m"], 100_000, 0);
     assert_eq!(
         picked(&[below.clone(), heavy(5)], None),
-        Some((Deed::Merge, vec![3, 1]))
+        Some((CompactionKind::Merge, vec![3, 1]))
     );
     assert_eq!(
         picked(&[below, heavy(4)], None),
-        Some((Deed::Move, vec![3]))
+        Some((CompactionKind::Move, vec![3]))
     );
-    assert_eq!(picked(&[heavy(6)], None), Some((Deed::Merge, vec![3])));
+    assert_eq!(
+        picked(&[heavy(6)], None),
+        Some((CompactionKind::Merge, vec![3]))
+    );
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::FileNumber;
-use crate::flow::compact::scene::{levels_of, look_at};
+use crate::flow::compact::test_tree::{levels_of, look_at};
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
 use crate::store::version::plain_file::record;
@@ -36,11 +36,14 @@ fn tree(sizes: &[u64]) -> Levels {
 /// The runs that are merged within level 0, newest first, while the files of these numbers are
 /// busy.
 fn merged(levels: &Levels, busy: &[u64]) -> Vec<u64> {
-    let plan = look_at(levels, &OPTIONS, busy, |situation| {
-        situation.pick_intra_l0(SeqNo::MAX)
+    let plan = look_at(levels, &OPTIONS, busy, |picker| {
+        picker.pick_intra_l0(SeqNo::MAX)
     });
     let plan = plan.iter().inspect(|plan| {
-        assert_eq!((plan.output, plan.deed), (Level::ZERO, Deed::Merge));
+        assert_eq!(
+            (plan.output, plan.kind),
+            (Level::ZERO, CompactionKind::Merge)
+        );
     });
     plan.flat_map(Plan::numbers)
         .map(|number| number.0)
@@ -97,8 +100,8 @@ fn numbers_of_runs_that_stay_and_of_those_to_come_lie_apart_from_what_is_merged(
     assert_eq!(merged(&levels, &[]).len(), 8);
     // Nor may a memtable hold anything older than the newest of them.
     let flushed_at = |seqno: u64| {
-        look_at(&levels, &OPTIONS, &[], |situation| {
-            situation.pick_intra_l0(SeqNo::new(seqno)).is_some()
+        look_at(&levels, &OPTIONS, &[], |picker| {
+            picker.pick_intra_l0(SeqNo::new(seqno)).is_some()
         })
     };
     assert_eq!((flushed_at(98), flushed_at(99)), (false, true));
@@ -107,7 +110,7 @@ fn numbers_of_runs_that_stay_and_of_those_to_come_lie_apart_from_what_is_merged(
 #[test]
 fn what_is_older_is_merged_down_meanwhile_if_it_is_worth_it() {
     let picked = |sizes: &[u64], busy: &[u64]| {
-        let plan = look_at(&tree(sizes), &OPTIONS, busy, |situation| situation.pick());
+        let plan = look_at(&tree(sizes), &OPTIONS, busy, |picker| picker.pick());
         let plan = plan
             .iter()
             .inspect(|plan| assert_eq!(plan.output.index(), 6));

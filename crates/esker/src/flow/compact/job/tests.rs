@@ -17,7 +17,7 @@ use crate::base::types::kind::Kind;
 use crate::env::fs::Fs;
 use crate::env::random::Random;
 use crate::env::sim::world::SimWorld;
-use crate::flow::compact::leveled::Situation;
+use crate::flow::compact::leveled::CompactionPicker;
 use crate::flow::compact::plan::Reason;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::flush::flush;
@@ -198,9 +198,9 @@ impl Tree {
 
     /// The next plan: by itself, or for a range.
     fn pick(&self, range: Option<&KeyRange>) -> Option<Plan> {
-        self.look(&self.options, |situation| match range {
-            None => situation.pick(),
-            Some(range) => situation.pick_range(range),
+        self.look(&self.options, |picker| match range {
+            None => picker.pick(),
+            Some(range) => picker.pick_range(range),
         })
     }
 
@@ -211,15 +211,19 @@ impl Tree {
             base_level_bytes: 1 << 20,
             ..self.options.clone()
         };
-        self.look(&options, |situation| situation.pick_intra_l0(self.flushed))
+        self.look(&options, |picker| picker.pick_intra_l0(self.flushed))
     }
 
-    fn look<T>(&self, options: &CompactionOptions, look: impl FnOnce(&Situation<'_>) -> T) -> T {
+    fn look<T>(
+        &self,
+        options: &CompactionOptions,
+        look: impl FnOnce(&CompactionPicker<'_>) -> T,
+    ) -> T {
         let running = self.running.iter();
         let busy: HashSet<FileNumber> = running.flat_map(|(plan, ..)| plan.numbers()).collect();
         let view = self.current.view();
         let snapshots = self.live_snapshots();
-        look(&Situation {
+        look(&CompactionPicker {
             keyspace: KEYSPACE,
             levels: &view.parts().levels,
             order: &KeyOrder::Bytewise,
@@ -249,7 +253,7 @@ impl Tree {
         let context = self.context();
         let count_max = usize::try_from(1 + random.below(4)).unwrap();
         let mut parts = split(&plan, &KeyOrder::Bytewise, count_max);
-        if plan.deed == Deed::Merge && random.one_in(3) {
+        if plan.kind == CompactionKind::Merge && random.one_in(3) {
             // Any other cut is as good.
             let boundary: Option<Bytes> = Some(key_of(random.below(KEY_COUNT)).into());
             let (lower, upper) = (boundary.clone(), boundary);
@@ -261,9 +265,9 @@ impl Tree {
     fn end(&mut self, index: usize) {
         let (plan, parts, context) = self.running.swap_remove(index);
         let run = |part| run_part(&plan, part, &context).unwrap();
-        let results = match plan.deed {
-            Deed::Merge => parts.iter().map(run).collect(),
-            Deed::Move | Deed::Drop => Vec::new(),
+        let results = match plan.kind {
+            CompactionKind::Merge => parts.iter().map(run).collect(),
+            CompactionKind::Move | CompactionKind::Drop => Vec::new(),
         };
         self.install(edit_of(&plan, results), 0);
     }
@@ -475,7 +479,7 @@ fn outputs_end_where_the_files_below_them_begin() {
             keyspace: KEYSPACE,
             inputs: Vec::new(),
             output,
-            deed: Deed::Merge,
+            kind: CompactionKind::Merge,
             reason: Reason::Runs,
             victims: Arc::default(),
         };

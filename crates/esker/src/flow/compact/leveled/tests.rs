@@ -1,7 +1,7 @@
 //! Tests of `leveled`.
 
 use super::*;
-use crate::flow::compact::scene::{levels_of, look_at};
+use crate::flow::compact::test_tree::{levels_of, look_at};
 use crate::store::version::plain_file::record;
 
 /// A file with that number, level and range of keys.
@@ -17,7 +17,7 @@ fn file(number: u64, depth: usize, keys: [&str; 2]) -> (usize, FileRecord) {
     )
 }
 
-fn with<T>(levels: &Levels, busy: &[u64], look: impl FnOnce(&Situation<'_>) -> T) -> T {
+fn with<T>(levels: &Levels, busy: &[u64], look: impl FnOnce(&CompactionPicker<'_>) -> T) -> T {
     let options = CompactionOptions {
         l0_trigger: 2,
         base_level_bytes: 1_000,
@@ -40,13 +40,13 @@ fn a_range_waits_for_a_merge_that_spans_it() {
         file(3, 0, ["m", "n"]),
     ]);
     let range = KeyRange::new("m"..="n");
-    with(&levels, &[1, 2], |situation| {
-        assert!(situation.pick_range(&range).is_none());
-        assert!(!situation.busy_files(&range).is_empty());
+    with(&levels, &[1, 2], |picker| {
+        assert!(picker.pick_range(&range).is_none());
+        assert!(!picker.busy_files(&range).is_empty());
     });
-    with(&levels, &[], |situation| {
-        assert_eq!(numbers(&situation.pick_range(&range).unwrap()), [3]);
-        assert!(situation.busy_files(&range).is_empty());
+    with(&levels, &[], |picker| {
+        assert_eq!(numbers(&picker.pick_range(&range).unwrap()), [3]);
+        assert!(picker.busy_files(&range).is_empty());
     });
 }
 
@@ -56,9 +56,9 @@ fn a_range_that_grows_into_a_running_merge_is_busy() {
     // "nothing to do".
     let levels = levels_of(vec![file(2, 0, ["a", "m"]), file(1, 6, ["k", "z"])]);
     let range = KeyRange::new("a"..="b");
-    with(&levels, &[1], |situation| {
-        assert!(situation.pick_range(&range).is_none());
-        assert!(!situation.busy_files(&range).is_empty());
+    with(&levels, &[1], |picker| {
+        assert!(picker.pick_range(&range).is_none());
+        assert!(!picker.busy_files(&range).is_empty());
     });
 }
 
@@ -76,13 +76,14 @@ fn an_expired_file_is_dropped_only_if_it_hides_nothing() {
         },
     );
     let levels = levels_of(vec![expired.clone(), file(1, 6, ["f", "z"])]);
-    with(&levels, &[], |situation| {
-        assert!(situation.pick().is_none())
-    });
+    with(&levels, &[], |picker| assert!(picker.pick().is_none()));
     let levels = levels_of(vec![expired, file(1, 6, ["g", "z"])]);
-    with(&levels, &[], |situation| {
-        let plan = situation.pick().unwrap();
-        assert_eq!((plan.deed, plan.reason), (Deed::Drop, Reason::Expiry));
+    with(&levels, &[], |picker| {
+        let plan = picker.pick().unwrap();
+        assert_eq!(
+            (plan.kind, plan.reason),
+            (CompactionKind::Drop, Reason::Expiry)
+        );
         assert_eq!(numbers(&plan), [5]);
     });
 }
@@ -91,13 +92,16 @@ fn an_expired_file_is_dropped_only_if_it_hides_nothing() {
 fn a_run_of_level_0_moves_only_below_what_is_newer() {
     // The oldest run overlaps nothing: it moves. When a newer run overlaps it, all are merged.
     let levels = levels_of(vec![file(1, 0, ["a", "c"]), file(2, 0, ["d", "f"])]);
-    with(&levels, &[], |situation| {
-        let plan = situation.pick().unwrap();
-        assert_eq!((plan.deed, numbers(&plan)), (Deed::Move, vec![1]));
+    with(&levels, &[], |picker| {
+        let plan = picker.pick().unwrap();
+        assert_eq!((plan.kind, numbers(&plan)), (CompactionKind::Move, vec![1]));
     });
     let levels = levels_of(vec![file(1, 0, ["a", "d"]), file(2, 0, ["d", "f"])]);
-    with(&levels, &[], |situation| {
-        let plan = situation.pick().unwrap();
-        assert_eq!((plan.deed, numbers(&plan)), (Deed::Merge, vec![2, 1]));
+    with(&levels, &[], |picker| {
+        let plan = picker.pick().unwrap();
+        assert_eq!(
+            (plan.kind, numbers(&plan)),
+            (CompactionKind::Merge, vec![2, 1])
+        );
     });
 }

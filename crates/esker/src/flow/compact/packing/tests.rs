@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::KeyspaceId;
-use crate::flow::compact::scene::{levels_of, look_at};
+use crate::flow::compact::test_tree::{levels_of, look_at};
 use crate::store::version::plain_file;
 
 fn record(number: u64, is_searchable: bool) -> FileRecord {
@@ -23,12 +23,15 @@ fn levels(files: &[(usize, u64, bool)]) -> Levels {
 
 fn plan_of(levels: &Levels, busy: &[u64]) -> Option<Plan> {
     let options = CompactionOptions::default();
-    look_at(levels, &options, busy, |situation| situation.pick_packing())
+    look_at(levels, &options, busy, |picker| picker.pick_packing())
 }
 
 fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
     let plan = plan_of(levels, busy)?;
-    assert_eq!((plan.deed, plan.reason), (Deed::Merge, Reason::Packing));
+    assert_eq!(
+        (plan.kind, plan.reason),
+        (CompactionKind::Merge, Reason::Packing)
+    );
     Some((
         plan.output.index(),
         plan.numbers().map(|number| number.0).collect(),
@@ -58,15 +61,18 @@ fn neighbours_at_the_bottom_are_packed_anew_together() {
 fn what_is_left_in_level_0_is_packed_when_it_lies_above_the_bottom() {
     // It moves down where nothing is in its way, and is merged where that rewrites little; what
     // lies at the bottom in blocks comes first.
-    let deed = |tree: &Levels, busy: &[u64]| plan_of(tree, busy).map(|plan| plan.deed);
-    assert_eq!(deed(&levels(&[(0, 1, false)]), &[]), Some(Deed::Move));
-    assert_eq!(deed(&levels(&[(0, 1, false)]), &[1]), None);
+    let kind = |tree: &Levels, busy: &[u64]| plan_of(tree, busy).map(|plan| plan.kind);
+    assert_eq!(
+        kind(&levels(&[(0, 1, false)]), &[]),
+        Some(CompactionKind::Move)
+    );
+    assert_eq!(kind(&levels(&[(0, 1, false)]), &[1]), None);
     let apart = levels(&[(0, 1, false), (6, 2, true)]);
-    assert_eq!(deed(&apart, &[]), Some(Deed::Move));
+    assert_eq!(kind(&apart, &[]), Some(CompactionKind::Move));
     let both = levels(&[(0, 1, false), (6, 2, false)]);
     assert_eq!(picked(&both, &[]), Some((6, vec![2])));
     let above_another = levels(&[(0, 1, false), (5, 2, false), (6, 3, true)]);
-    assert_eq!(deed(&above_another, &[]), None);
+    assert_eq!(kind(&above_another, &[]), None);
     // One wide file above as many as it may rewrite, and above one more.
     let wide = |count: u64| {
         let wide = FileRecord {
@@ -77,9 +83,12 @@ fn what_is_left_in_level_0_is_packed_when_it_lies_above_the_bottom() {
         levels_of(below.chain([(0, wide)]))
     };
     let merge = plan_of(&wide(4), &[]).unwrap();
-    assert_eq!((merge.deed, merge.reason), (Deed::Merge, Reason::Packing));
+    assert_eq!(
+        (merge.kind, merge.reason),
+        (CompactionKind::Merge, Reason::Packing)
+    );
     assert_eq!(merge.numbers().count(), 5);
-    assert_eq!(deed(&wide(5), &[]), None);
+    assert_eq!(kind(&wide(5), &[]), None);
 }
 
 fn plan(inputs: &[(usize, u64, bool)], output: usize, reason: Reason) -> Plan {
@@ -91,7 +100,7 @@ fn plan(inputs: &[(usize, u64, bool)], output: usize, reason: Reason) -> Plan {
         keyspace: KeyspaceId::DEFAULT,
         inputs: inputs.iter().map(input).collect(),
         output: Level::new(output).unwrap(),
-        deed: Deed::Merge,
+        kind: CompactionKind::Merge,
         reason,
         victims: Arc::default(),
     }
@@ -110,7 +119,7 @@ fn only_what_has_nothing_below_it_is_searchable() {
     assert_eq!(of(&plan(&inputs, 6, Reason::Packing)), Some(Effort::Best));
     assert_eq!(of(&plan(&inputs, 5, Reason::Size)), None);
     let moved = Plan {
-        deed: Deed::Move,
+        kind: CompactionKind::Move,
         ..plan(&inputs, 6, Reason::Manual)
     };
     assert_eq!(of(&moved), None);

@@ -5,7 +5,7 @@ use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::compact::scene::{levels_of, look_at};
+use crate::flow::compact::test_tree::{levels_of, look_at};
 use crate::store::sst::passing::Passing;
 use crate::store::version::plain_file::record;
 
@@ -33,22 +33,22 @@ fn file(number: u64, depth: usize, keys: [&str; 2], held_bytes: u64) -> (usize, 
 fn with<T>(
     files: &[(usize, FileRecord)],
     snapshots: &[u64],
-    look: impl FnOnce(&Situation<'_>) -> T,
+    look: impl FnOnce(&CompactionPicker<'_>) -> T,
 ) -> T {
     let levels = levels_of(files.iter().cloned());
-    look_at(&levels, &CompactionOptions::default(), &[], |situation| {
-        look(&Situation {
+    look_at(&levels, &CompactionOptions::default(), &[], |picker| {
+        look(&CompactionPicker {
             snapshots: snapshots.iter().map(|seqno| SeqNo::new(*seqno)).collect(),
             now_unix_s: 1_000,
-            ..*situation
+            ..*picker
         })
     })
 }
 
 /// The numbers of what is picked at rest.
 fn picked(files: &[(usize, FileRecord)], snapshots: &[u64]) -> Option<Vec<u64>> {
-    with(files, snapshots, |situation| {
-        let plan = situation.pick_passed(&LIMITS, true)?;
+    with(files, snapshots, |picker| {
+        let plan = picker.pick_passed(&LIMITS, true)?;
         assert_eq!(plan.reason, Reason::Passed);
         Some(plan.numbers().map(|number| number.0).collect())
     })
@@ -65,8 +65,8 @@ fn a_quarter_that_has_passed_is_worth_a_rewrite_at_rest() {
     assert_eq!(picked(&tree, &[6, 8]), Some(vec![2]));
     assert_eq!(picked(&tree, &[7]), None, "the snapshot lives");
     assert_eq!(picked(&tree[..1], &[]), None);
-    let busy = with(&tree, &[], |situation| {
-        situation.pick_passed(&LIMITS, false).is_some()
+    let busy = with(&tree, &[], |picker| {
+        picker.pick_passed(&LIMITS, false).is_some()
     });
     assert!(!busy, "somebody writes");
 }
@@ -111,8 +111,8 @@ fn large_values_that_have_passed_are_bounded_under_load_too() {
     let with_values = |held_bytes: u64, value_bytes: u64| {
         let (depth, mut file) = file(1, 6, ["a", "c"], held_bytes);
         file.values.add(FileNumber(9), value_bytes);
-        with(&[(depth, file)], &[], |situation| {
-            situation.pick_passed(&LIMITS, false).is_some()
+        with(&[(depth, file)], &[], |picker| {
+            picker.pick_passed(&LIMITS, false).is_some()
         })
     };
     assert!(!with_values(1_600, 10_000));
@@ -131,9 +131,12 @@ fn a_range_is_rewritten_from_the_first_to_the_last_file_with_something_to_lose()
         file(5, 6, ["i", "j"], 0),
     ];
     let picked = |tree: &[(usize, FileRecord)], snapshots: &[u64]| {
-        with(tree, snapshots, |situation| {
-            let plan = situation.pick_range(&KeyRange::new::<&[u8]>(..))?;
-            assert_eq!((plan.deed, plan.reason), (Deed::Merge, Reason::Manual));
+        with(tree, snapshots, |picker| {
+            let plan = picker.pick_range(&KeyRange::new::<&[u8]>(..))?;
+            assert_eq!(
+                (plan.kind, plan.reason),
+                (CompactionKind::Merge, Reason::Manual)
+            );
             Some(plan.numbers().map(|number| number.0).collect::<Vec<_>>())
         })
     };

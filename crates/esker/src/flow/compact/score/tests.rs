@@ -1,7 +1,7 @@
 //! Tests of `score`.
 
 use super::*;
-use crate::flow::compact::scene;
+use crate::flow::compact::test_tree;
 use crate::store::version::file::FileRecord;
 use crate::store::version::plain_file::record;
 
@@ -16,7 +16,7 @@ const OPTIONS: CompactionOptions = CompactionOptions {
 /// Levels with one file of each of these sizes: depth and bytes.
 fn levels_of(sizes: &[(usize, u64)]) -> Levels {
     let files = sizes.iter().zip(1..);
-    scene::levels_of(files.map(|(&(depth, size_bytes), number)| {
+    test_tree::levels_of(files.map(|(&(depth, size_bytes), number)| {
         let record = FileRecord {
             size_bytes,
             ..record(number, b"a", b"z")

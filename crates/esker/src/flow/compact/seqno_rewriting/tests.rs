@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::base::types::ids::KeyspaceId;
-use crate::flow::compact::plan::{Deed, Input, Reason};
-use crate::flow::compact::scene::levels_of;
+use crate::flow::compact::plan::{CompactionKind, Input, Reason};
+use crate::flow::compact::test_tree::levels_of;
 use crate::store::version::plain_file::record;
 
 /// A tree: number, depth and keys of each file.
@@ -38,7 +38,7 @@ fn ceilings(
             })
             .collect(),
         output: Level::new(output).unwrap(),
-        deed: Deed::Merge,
+        kind: CompactionKind::Merge,
         reason: Reason::Size,
         victims: Arc::default(),
     };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::order::KeyOrder;
-use crate::flow::compact::scene::look_at;
+use crate::flow::compact::test_tree::look_at;
 use crate::store::version::levels::Levels;
 use crate::store::version::plain_file::record;
 
@@ -36,7 +36,7 @@ fn add(
 fn picked(
     levels: &Levels,
     busy: &[u64],
-    pick: impl FnOnce(&Situation<'_>) -> Option<Plan>,
+    pick: impl FnOnce(&CompactionPicker<'_>) -> Option<Plan>,
 ) -> Option<(usize, Vec<u64>)> {
     let plan = look_at(levels, &CompactionOptions::default(), busy, pick)?;
     assert_eq!(plan.reason, Reason::Values);

@@ -6,7 +6,7 @@ use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::compact::leveled::Situation;
+use crate::flow::compact::leveled::CompactionPicker;
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::{Levels, LevelsEdit};
 
@@ -29,9 +29,9 @@ pub fn look_at<T>(
     levels: &Levels,
     options: &CompactionOptions,
     busy: &[u64],
-    look: impl FnOnce(&Situation<'_>) -> T,
+    look: impl FnOnce(&CompactionPicker<'_>) -> T,
 ) -> T {
-    look(&Situation {
+    look(&CompactionPicker {
         keyspace: KeyspaceId::DEFAULT,
         levels,
         order: &KeyOrder::Bytewise,
