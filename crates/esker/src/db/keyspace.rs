@@ -14,7 +14,7 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::db::read_cost::ReadCost;
 use crate::flow::current::Current;
-use crate::flow::phrasebook::Phrasebook;
+use crate::flow::dictionary_policy::DictionaryPolicy;
 
 /// The parts of one open keyspace.
 pub struct KeyspaceParts {
@@ -31,7 +31,7 @@ pub struct KeyspaceParts {
     /// Where reads begin.
     pub current: Arc<Current>,
     /// How its values become phrases.
-    pub phrasebook: Phrasebook,
+    pub dictionary_policy: DictionaryPolicy,
     /// What readers pay for its level 0.
     pub read_cost: Arc<ReadCost>,
 }
@@ -51,7 +51,7 @@ impl KeyspaceParts {
             value_threshold_bytes: AtomicUsize::new(options.value_threshold_bytes),
             options: ArcSwap::from_pointee(options),
             current,
-            phrasebook: Phrasebook::default(),
+            dictionary_policy: DictionaryPolicy::default(),
             read_cost: Arc::default(),
         }
     }
@@ -70,7 +70,7 @@ impl KeyspaceParts {
     /// The dictionary with which searchable files are written now; `None` while none are.
     pub fn packing_dictionary(&self) -> Option<Arc<Dictionary>> {
         let is_wanted = self.wants_searchable();
-        is_wanted.then(|| self.phrasebook.dictionary())?
+        is_wanted.then(|| self.dictionary_policy.dictionary())?
     }
 
     /// Seconds that a put lives when it does not say otherwise; 0 is for ever.

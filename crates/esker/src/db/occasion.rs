@@ -62,7 +62,7 @@ fn may_pack(
 ) -> bool {
     let has_thread = free_threads > 1 || state.compaction_count == 0;
     let is_wanted = has_thread && picker.is_searchable_wanted && !is_pressed(parts);
-    is_wanted && !parts.phrasebook.is_training()
+    is_wanted && !parts.dictionary_policy.is_training()
 }
 
 /// Whether level 0 calls for a merge, which may need files that are being packed anew.

@@ -299,7 +299,7 @@ impl Running {
             core.work.note_digested(read_bytes, took);
         }
         for packed in made.iter().filter_map(|part| part.packed) {
-            self.keyspace.phrasebook.note(packed);
+            self.keyspace.dictionary_policy.note(packed);
         }
     }
 }

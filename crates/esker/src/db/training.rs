@@ -10,7 +10,7 @@ use crate::base::types::error::Result;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::regulate;
-use crate::flow::phrasebook::wish;
+use crate::flow::dictionary_policy::wish;
 use crate::flow::read::view::View;
 use crate::flow::sampling::{pick, raw_bytes};
 
@@ -43,7 +43,7 @@ const RATIO_MIN: f64 = 1.15;
 /// Whether a dictionary should be trained for the keyspace now.
 pub fn is_due(parts: &KeyspaceParts) -> bool {
     parts.wants_searchable()
-        && parts.phrasebook.wants_training(
+        && parts.dictionary_policy.wants_training(
             raw_bytes(&parts.current.view()),
             parts.options().sst.dictionary_min_bytes,
         )
@@ -51,7 +51,7 @@ pub fn is_due(parts: &KeyspaceParts) -> bool {
 
 /// Trains a dictionary from values of the keyspace's files, and takes it into use if it pays.
 pub fn train(core: &Core, parts: &KeyspaceParts) -> Result<()> {
-    if parts.phrasebook.dictionary().is_none() && resume(parts) {
+    if parts.dictionary_policy.dictionary().is_none() && resume(parts) {
         return Ok(());
     }
     let view = parts.current.view();
@@ -73,7 +73,7 @@ pub fn train(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     // The files are not needed any more, and may be removed meanwhile.
     drop(view);
     if picked.value_bytes < picked.value_count.max(1) * VALUE_BYTES_MIN {
-        parts.phrasebook.give_up(raw_bytes);
+        parts.dictionary_policy.give_up(raw_bytes);
         return Ok(());
     }
     let wish = wish(raw_bytes);
@@ -82,9 +82,9 @@ pub fn train(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     };
     core.board.add(Tick::DictionariesTrained, 1);
     if dictionary.estimate(&picked.trial) < RATIO_MIN {
-        parts.phrasebook.give_up(raw_bytes);
+        parts.dictionary_policy.give_up(raw_bytes);
     } else {
-        parts.phrasebook.adopt(dictionary, wish.phrase_count);
+        parts.dictionary_policy.adopt(dictionary, wish.phrase_count);
     }
     Ok(())
 }
@@ -155,7 +155,9 @@ pub fn resume(parts: &KeyspaceParts) -> bool {
     let dictionary = reader.as_ref().and_then(|reader| reader.dictionary());
     if let Some(dictionary) = dictionary {
         let wished = dictionary.parts().count();
-        parts.phrasebook.adopt(Arc::clone(dictionary), wished);
+        parts
+            .dictionary_policy
+            .adopt(Arc::clone(dictionary), wished);
     }
     dictionary.is_some()
 }
@@ -164,7 +166,7 @@ pub fn resume(parts: &KeyspaceParts) -> bool {
 pub fn wait(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     core.work.wait_for(&*core.env.pool, || {
         core.gate.check_upkeep()?;
-        Ok((!parts.phrasebook.is_training()).then_some(()))
+        Ok((!parts.dictionary_policy.is_training()).then_some(()))
     })
 }
 

@@ -302,19 +302,19 @@ pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) -> bool {
                 return false;
             }
             state.is_training_awaited = false;
-            state.is_training = !trained.phrasebook.set_training(true);
+            state.is_training = !trained.dictionary_policy.set_training(true);
             state.is_training
         },
         release: move |state: &mut WorkState| {
             state.is_training = false;
-            ended.phrasebook.set_training(false);
+            ended.dictionary_policy.set_training(false);
         },
     };
     spawn(core, job, move |core, booking| {
         if let Err(error) = training::train(core, &parts) {
             // Tried again it would fail again; a later one meets other files.
             parts
-                .phrasebook
+                .dictionary_policy
                 .give_up(sampling::raw_bytes(&parts.current.view()));
             core.work.note_failure("train a dictionary", &error);
         }

@@ -18,9 +18,9 @@ use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::bundle::Env;
 use crate::flow::compaction_iterator::Verbatim;
-use crate::flow::crew::{self, Crew, CrewSettings};
 use crate::flow::grandparent_boundaries::GrandparentBoundaries;
 use crate::flow::pace::Pace;
+use crate::flow::parallel_compression::{self, ParallelCompression, ParallelCompressionSettings};
 use crate::flow::value_sink::{SinkSettings, Sunk, ValueSink};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
@@ -93,7 +93,7 @@ pub struct Phrasing {
 }
 
 impl Phrasing {
-    /// Bytes of memory that encoding takes beside what a crew has under way: a trie of all
+    /// Bytes of memory that encoding takes beside what other threads have under way: a trie of all
     /// phrases, for each 60 to 80 bytes (measured with 7 to 18 thousand), and what one record
     /// needs.
     pub fn encoder_bytes(&self) -> u64 {
@@ -154,7 +154,7 @@ pub struct Output {
     /// What the builders of searchable files encode with: each has a copy that shares the trie.
     encoder: Option<Encoder>,
     /// Who packs values, where more than this thread may.
-    crew: Option<Crew>,
+    parallel: Option<ParallelCompression>,
     packed: Option<PackTally>,
     /// Bytes of the file being written, roughly, and those that the rate has been asked for.
     size_bytes: u64,
@@ -184,7 +184,7 @@ impl Output {
             boundary_from_bytes: u64::MAX,
             builder: None,
             encoder: None,
-            crew: None,
+            parallel: None,
             packed: None,
             size_bytes: 0,
             paid_bytes: 0,
@@ -210,8 +210,12 @@ impl Output {
             Carried::Raw(raw) => self.add(internal_key, raw),
             Carried::Phrased(phrased) => {
                 // Behind what is being packed; where nothing is, there is nothing to wait for.
-                if let Some(crew) = self.crew.as_mut().filter(|crew| !crew.is_empty()) {
-                    let is_due = crew.add_phrased(internal_key, &phrased);
+                if let Some(parallel) = self
+                    .parallel
+                    .as_mut()
+                    .filter(|parallel| !parallel.is_empty())
+                {
+                    let is_due = parallel.add_phrased(internal_key, &phrased);
                     return self.take_packed_if(is_due);
                 }
                 self.append(internal_key, |builder| {
@@ -235,32 +239,32 @@ impl Output {
     }
 
     fn put(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
-        if let Some(crew) = self.crew() {
-            let is_due = crew.add(internal_key, value);
+        if let Some(parallel) = self.parallel() {
+            let is_due = parallel.add(internal_key, value);
             return self.take_packed_if(is_due);
         }
         self.append(internal_key, |builder| builder.add(internal_key, value))
     }
 
-    // The crew, where there is to be one.
-    fn crew(&mut self) -> Option<&mut Crew> {
+    // The threads that compress, where there are to be several.
+    fn parallel(&mut self) -> Option<&mut ParallelCompression> {
         let settings = &self.settings;
         let phrasing = settings.phrasing.as_ref()?;
         if phrasing.threads < 2 {
             return None;
         }
-        if self.crew.is_none() {
-            let crew_settings = CrewSettings {
+        if self.parallel.is_none() {
+            let theirs = ParallelCompressionSettings {
                 encoder: encoder(&mut self.encoder, phrasing).clone(),
                 compression: settings.compression,
                 sst: settings.sst.clone(),
                 threads: phrasing.threads,
-                tray_bytes: crew::TRAY_BYTES,
+                batch_bytes: parallel_compression::BATCH_BYTES,
             };
             let pool = Arc::clone(&settings.env.pool);
-            self.crew = Some(Crew::new(pool, crew_settings));
+            self.parallel = Some(ParallelCompression::new(pool, theirs));
         }
-        self.crew.as_mut()
+        self.parallel.as_mut()
     }
 
     fn take_packed_if(&mut self, is_due: bool) -> Result<()> {
@@ -270,14 +274,14 @@ impl Output {
         }
     }
 
-    // Appends what the crew has packed; with `is_last` all that it has.
+    // Appends what the threads have compressed; with `is_last` all that it has.
     fn take_packed(&mut self, is_last: bool) -> Result<()> {
-        while let Some(crew) = &mut self.crew
-            && let Some(mut tray) = crew.take(is_last)?
+        while let Some(parallel) = &mut self.parallel
+            && let Some(mut batch) = parallel.take(is_last)?
         {
-            tray.each(|internal_key, add| self.append(internal_key, add))?;
-            if let Some(crew) = &mut self.crew {
-                crew.take_back(tray);
+            batch.each(|internal_key, add| self.append(internal_key, add))?;
+            if let Some(parallel) = &mut self.parallel {
+                parallel.take_back(batch);
             }
         }
         Ok(())

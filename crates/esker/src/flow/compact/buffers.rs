@@ -2,8 +2,8 @@
 
 use crate::base::options::call::ReadOptions;
 use crate::flow::compact::plan::{CompactionKind, Plan};
-use crate::flow::crew;
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings, Phrasing};
+use crate::flow::parallel_compression;
 use crate::flow::read::sources::LOOKAHEAD_BYTES_MAX;
 
 /// Bytes that the inputs of one part read ahead together: eight of them in the largest pieces.
@@ -13,7 +13,8 @@ const WINDOWS_BYTES: u64 = 2 << 20;
 /// Smallest piece read at once: below it the calls cost more than the copies.
 const WINDOW_BYTES_MIN: u64 = 32 << 10;
 
-/// The part of what is left for a crew, and then for keys: half, so that the inputs have some.
+/// The part of what is left for threads that compress, and then for keys: half, so that the inputs
+/// have some.
 const SHARE_DIVISOR: u64 = 2;
 
 /// Bytes for keys that every output may take: files of ten thousand keys, however little is left.
@@ -52,7 +53,7 @@ impl Buffers {
         let mut taken = OUTPUT_BYTES + run_count * cursor_bytes;
         if let Some(phrasing) = &mut settings.phrasing {
             taken += phrasing.encoder_bytes();
-            taken += fit_crew(phrasing, bytes_max.saturating_sub(taken) / SHARE_DIVISOR);
+            taken += fit_threads(phrasing, bytes_max.saturating_sub(taken) / SHARE_DIVISOR);
         }
         taken += fit_keys(
             plan,
@@ -69,11 +70,11 @@ impl Buffers {
 }
 
 // As many threads as there is memory for; what they take.
-fn fit_crew(phrasing: &mut Phrasing, bytes_max: u64) -> u64 {
-    while phrasing.threads > 1 && crew::buffer_bytes(phrasing.threads) > bytes_max {
+fn fit_threads(phrasing: &mut Phrasing, bytes_max: u64) -> u64 {
+    while phrasing.threads > 1 && parallel_compression::buffer_bytes(phrasing.threads) > bytes_max {
         phrasing.threads -= 1;
     }
-    crew::buffer_bytes(phrasing.threads)
+    parallel_compression::buffer_bytes(phrasing.threads)
 }
 
 // Files of no more keys than there is memory for: a builder keeps the hash of every key, and the

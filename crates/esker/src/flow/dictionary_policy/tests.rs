@@ -1,4 +1,4 @@
-//! Tests of `phrasebook`.
+//! Tests of `dictionary_policy`.
 
 use esker_phrase::corpus;
 
@@ -22,7 +22,7 @@ fn packed(plain_bytes: u64, ratio: u64) -> PackTally {
 #[test]
 fn nothing_is_trained_before_there_is_enough_to_learn_from() {
     // And one training at a time is enough.
-    let book = Phrasebook::default();
+    let book = DictionaryPolicy::default();
     assert!(!book.wants_training(MIN_BYTES - 1, MIN_BYTES));
     assert!(book.wants_training(MIN_BYTES, MIN_BYTES));
     assert!(!book.set_training(true));
@@ -38,7 +38,7 @@ fn nothing_is_trained_before_there_is_enough_to_learn_from() {
 #[test]
 fn what_did_not_pay_is_tried_again_when_there_is_much_more() {
     // Four times as much may be something else.
-    let book = Phrasebook::default();
+    let book = DictionaryPolicy::default();
     book.give_up(MIN_BYTES);
     assert!(book.dictionary().is_none());
     assert!(!book.wants_training(0, 0));
@@ -50,7 +50,7 @@ fn what_did_not_pay_is_tried_again_when_there_is_much_more() {
 fn a_dictionary_that_packs_worse_than_it_did_is_replaced() {
     // The first window says how well it packs; one that is a little worse changes nothing, one
     // that is clearly worse does, and a better one takes it back.
-    let book = Phrasebook::default();
+    let book = DictionaryPolicy::default();
     book.adopt(dictionary(), 1024);
     let wants = || book.wants_training(MIN_BYTES, MIN_BYTES);
     book.note(packed(WINDOW_BYTES / 2, 400));
@@ -70,7 +70,7 @@ fn a_dictionary_that_packs_worse_than_it_did_is_replaced() {
 fn what_another_dictionary_packed_does_not_count() {
     // A compaction goes on with the dictionary it began with. Another one, with which the same
     // values pack far worse, must not be measured by that.
-    let book = Phrasebook::default();
+    let book = DictionaryPolicy::default();
     let [_, other] = corpus::dictionaries();
     book.adopt(other, 1024);
     book.adopt(dictionary(), 1024);
@@ -93,7 +93,7 @@ fn what_another_dictionary_packed_does_not_count() {
 #[test]
 fn a_keyspace_that_grew_gets_a_larger_dictionary() {
     // Four times the phrases, that is; and never more than there can be.
-    let book = Phrasebook::default();
+    let book = DictionaryPolicy::default();
     book.adopt(dictionary(), 1024);
     let count = 1024;
     assert!(!book.wants_training(count * 4 * RAW_BYTES_PER_PHRASE - 1024, MIN_BYTES));

@@ -1,12 +1,12 @@
 //! Packs the values of one output on several threads, and gives them back in order.
 //!
 //! Packing takes ten times as long as all else that a searchable file costs, and each value is
-//! packed by itself. So entries are gathered into trays, threads of the pool that have nothing
+//! packed by itself. So entries are gathered into batches, threads of the pool that have nothing
 //! else to do pack some of them, and the output's own thread those that nobody took. It takes
 //! them back in the order of keys, so what it writes is the same whoever packed what.
 //!
 //! Nobody waits for a job that has not begun: where all threads of the pool have other work, the
-//! output's own thread packs everything. A job packs one tray; if there are more it queues
+//! output's own thread packs everything. A job packs one batch; if there are more it queues
 //! itself anew, behind what else is to be done.
 
 use std::collections::VecDeque;
@@ -27,33 +27,33 @@ use crate::env::signal::Signal;
 use crate::store::sst::any_builder::{AnyBuilder, packer};
 use crate::store::sst::searchable::records::{PackedValue, ValuePacker};
 
-/// Keys and values of a tray, in bytes: five to ten milliseconds of packing. So long a
-/// compaction may wait for a thread, and giving a tray away takes a thousandth of that.
-pub const TRAY_BYTES: usize = 128 << 10;
+/// Keys and values of a batch, in bytes: five to ten milliseconds of packing. So long a
+/// compaction may wait for a thread, and giving a batch away takes a thousandth of that.
+pub const BATCH_BYTES: usize = 128 << 10;
 
-/// Trays under way for each thread: one that it packs, and one for it to take next.
-const TRAYS_PER_THREAD: usize = 2;
+/// Batches under way for each thread: one that it packs, and one for it to take next.
+const BATCHES_PER_THREAD: usize = 2;
 
-/// How long is waited for a thread that packs the oldest tray before it is looked at again: it
+/// How long is waited for a thread that packs the oldest batch before it is looked at again: it
 /// says when it is done, so this only bounds what a mistake would cost.
 const WAIT: Duration = Duration::from_secs(1);
 
 /// Bytes of memory that encoding a record and a Zstd frame take.
 const PACKER_BYTES: u64 = 2 << 20;
 
-/// Bytes of memory that a crew of so many threads takes: trays plain and packed, and a packer
+/// Bytes of memory that so many threads take: batches plain and packed, and a packer
 /// for each thread.
 pub fn buffer_bytes(threads: usize) -> u64 {
     if threads < 2 {
         return 0;
     }
-    let tray_bytes = 2 * TRAYS_PER_THREAD * TRAY_BYTES;
-    threads as u64 * (tray_bytes as u64 + PACKER_BYTES)
+    let batch_bytes = 2 * BATCHES_PER_THREAD * BATCH_BYTES;
+    threads as u64 * (batch_bytes as u64 + PACKER_BYTES)
 }
 
-/// What a crew packs with.
+/// What the threads compress with.
 #[derive(Clone)]
-pub struct CrewSettings {
+pub struct ParallelCompressionSettings {
     /// Encodes phrases.
     pub encoder: Encoder,
     /// How blocks of the files are packed.
@@ -62,34 +62,34 @@ pub struct CrewSettings {
     pub sst: SstOptions,
     /// Threads that may pack, the output's own among them.
     pub threads: usize,
-    /// Keys and values of a tray, in bytes: [`TRAY_BYTES`], and in tests less.
-    pub tray_bytes: usize,
+    /// Keys and values of a batch, in bytes: [`BATCH_BYTES`], and in tests less.
+    pub batch_bytes: usize,
 }
 
 /// The threads that pack for one output. Belongs to the output's thread.
 ///
-/// Shape: entries of up to two trays for each thread, plain and packed. Dropping it gives up
-/// what was not taken back; a tray that a thread packs just then is packed to its end.
-pub struct Crew {
+/// Shape: entries of up to two batches for each thread, plain and packed. Dropping it gives up
+/// what was not taken back; a batch that a thread packs just then is packed to its end.
+pub struct ParallelCompression {
     pool: Arc<dyn Pool>,
     desk: Arc<Desk>,
-    filling: Tray,
-    /// Memory of trays that were written.
-    spare: Vec<Tray>,
+    filling: RecordBatch,
+    /// Memory of batches that were written.
+    spare: Vec<RecordBatch>,
 }
 
-/// Where trays lie between threads.
+/// Where batches lie between threads.
 struct Desk {
-    settings: CrewSettings,
+    settings: ParallelCompressionSettings,
     state: Mutex<State>,
-    /// Raised when somebody has packed a tray.
+    /// Raised when somebody has packed a batch.
     packed_one: Signal,
 }
 
 #[derive(Default)]
 struct State {
     /// The oldest first.
-    trays: VecDeque<Stage>,
+    batches: VecDeque<Stage>,
     /// How many were before the oldest.
     taken_count: u64,
     plain_bytes: usize,
@@ -100,10 +100,10 @@ struct State {
 }
 
 enum Stage {
-    Waiting(Tray),
+    Waiting(RecordBatch),
     /// Some thread packs it.
     Begun,
-    Packed(Result<Tray>),
+    Packed(Result<RecordBatch>),
     /// The thread that packed it panicked.
     Lost,
 }
@@ -111,14 +111,14 @@ enum Stage {
 /// What the output's thread does next.
 enum Step {
     Nothing,
-    Take(Result<Tray>),
-    Pack(u64, Tray),
+    Take(Result<RecordBatch>),
+    Pack(u64, RecordBatch),
     Wait,
 }
 
 /// Entries one behind the other, and their values packed.
 #[derive(Default)]
-pub struct Tray {
+pub struct RecordBatch {
     keys: Vec<u8>,
     values: Vec<u8>,
     items: Vec<Item>,
@@ -137,25 +137,25 @@ enum ItemState {
     Phrased(Phrased<'static>),
 }
 
-impl Crew {
-    /// A crew of nobody but the caller, who hires others of `pool` when there is work for them.
-    pub fn new(pool: Arc<dyn Pool>, settings: CrewSettings) -> Crew {
+impl ParallelCompression {
+    /// A parallel of nobody but the caller, who hires others of `pool` when there is work for them.
+    pub fn new(pool: Arc<dyn Pool>, settings: ParallelCompressionSettings) -> ParallelCompression {
         let desk = Desk {
             settings,
             state: Mutex::default(),
             packed_one: Signal::default(),
         };
-        Crew {
+        ParallelCompression {
             pool,
             desk: Arc::new(desk),
-            filling: Tray::default(),
+            filling: RecordBatch::default(),
             spare: Vec::new(),
         }
     }
 
     /// Whether nothing is under way.
     pub fn is_empty(&self) -> bool {
-        self.filling.items.is_empty() && self.desk.state().trays.is_empty()
+        self.filling.items.is_empty() && self.desk.state().batches.is_empty()
     }
 
     /// Appends an entry; whether it is time to take.
@@ -164,7 +164,7 @@ impl Crew {
         self.is_full()
     }
 
-    /// As [`Crew::add`], of a put whose value is phrases already.
+    /// As [`ParallelCompression::add`], of a put whose value is phrases already.
     pub fn add_phrased(&mut self, internal_key: &[u8], value: &Phrased<'_>) -> bool {
         let whole = Phrased {
             payload: &[],
@@ -176,29 +176,29 @@ impl Crew {
     }
 
     fn is_full(&self) -> bool {
-        self.filling.plain_bytes() >= self.desk.settings.tray_bytes
+        self.filling.plain_bytes() >= self.desk.settings.batch_bytes
     }
 
-    /// The oldest tray, packed, if so many are under way that one must be, or if it is packed
+    /// The oldest batch, packed, if so many are under way that one must be, or if it is packed
     /// already; with `is_last` until there is none. Packs what nobody else has begun.
     ///
     /// # Panics
     /// When a thread that packed for this one did.
-    pub fn take(&mut self, is_last: bool) -> Result<Option<Tray>> {
+    pub fn take(&mut self, is_last: bool) -> Result<Option<RecordBatch>> {
         if (is_last || self.is_full()) && !self.filling.items.is_empty() {
             let next = self.spare.pop().unwrap_or_default();
-            let tray = std::mem::replace(&mut self.filling, next);
-            if self.desk.put(tray) {
+            let batch = std::mem::replace(&mut self.filling, next);
+            if self.desk.put(batch) {
                 hire(&self.desk, &self.pool);
             }
         }
         loop {
-            // Before anything is looked at, so that no tray is missed.
+            // Before anything is looked at, so that no batch is missed.
             let seen = self.desk.packed_one.raised_count();
             match self.desk.step(is_last) {
                 Step::Nothing => return Ok(None),
-                Step::Take(tray) => return tray.map(Some),
-                Step::Pack(number, tray) => self.desk.pack(number, tray),
+                Step::Take(batch) => return batch.map(Some),
+                Step::Pack(number, batch) => self.desk.pack(number, batch),
                 Step::Wait => {
                     self.pool.wait(&self.desk.packed_one, seen, WAIT);
                 }
@@ -206,26 +206,26 @@ impl Crew {
         }
     }
 
-    /// Takes the memory of a tray that was written.
-    pub fn take_back(&mut self, mut tray: Tray) {
+    /// Takes the memory of a batch that was written.
+    pub fn take_back(&mut self, mut batch: RecordBatch) {
         // A value of many MiB must not keep its memory.
-        if self.spare.is_empty() && tray.values.capacity() <= 2 * self.desk.settings.tray_bytes {
-            tray.clear();
-            self.spare.push(tray);
+        if self.spare.is_empty() && batch.values.capacity() <= 2 * self.desk.settings.batch_bytes {
+            batch.clear();
+            self.spare.push(batch);
         }
     }
 }
 
-impl Drop for Crew {
+impl Drop for ParallelCompression {
     fn drop(&mut self) {
         let mut state = self.desk.state();
-        state.taken_count += state.trays.len() as u64;
-        state.trays.clear();
+        state.taken_count += state.batches.len() as u64;
+        state.batches.clear();
         state.packers.clear();
     }
 }
 
-// Has a thread of the pool pack a tray; whoever calls it counted the job.
+// Has a thread of the pool pack a batch; whoever calls it counted the job.
 fn hire(desk: &Arc<Desk>, pool: &Arc<dyn Pool>) {
     let (desk, own_pool) = (Arc::clone(desk), Arc::clone(pool));
     let job = move || {
@@ -237,22 +237,22 @@ fn hire(desk: &Arc<Desk>, pool: &Arc<dyn Pool>) {
 }
 
 impl Desk {
-    // Lays a tray behind the others; whether a thread is to be hired for it, which is counted.
-    fn put(&self, tray: Tray) -> bool {
+    // Lays a batch behind the others; whether a thread is to be hired for it, which is counted.
+    fn put(&self, batch: RecordBatch) -> bool {
         let mut state = self.state();
-        state.plain_bytes += tray.plain_bytes();
-        state.trays.push_back(Stage::Waiting(tray));
+        state.plain_bytes += batch.plain_bytes();
+        state.batches.push_back(Stage::Waiting(batch));
         let is_short = state.job_count + 1 < self.settings.threads;
         state.job_count += usize::from(is_short);
         is_short
     }
 
-    // One job's work: packs the oldest tray that waits, if there is one. Whether there are more,
+    // One job's work: packs the oldest batch that waits, if there is one. Whether there are more,
     // and another job is to be spawned in its place.
     fn help(&self) -> bool {
         let waiting = self.state().first_waiting();
-        if let Some((number, tray)) = waiting {
-            self.pack(number, tray);
+        if let Some((number, batch)) = waiting {
+            self.pack(number, batch);
         }
         let mut state = self.state();
         let goes_on = state.is_waiting();
@@ -262,9 +262,9 @@ impl Desk {
 
     fn step(&self, is_last: bool) -> Step {
         let settings = &self.settings;
-        let bytes_max = settings.threads * TRAYS_PER_THREAD * settings.tray_bytes;
+        let bytes_max = settings.threads * BATCHES_PER_THREAD * settings.batch_bytes;
         let mut state = self.state();
-        match state.trays.front() {
+        match state.batches.front() {
             None => return Step::Nothing,
             Some(Stage::Packed(_)) => return Step::Take(state.take_packed()),
             Some(Stage::Lost) => panic!("a thread panicked that packed values"),
@@ -272,13 +272,13 @@ impl Desk {
             Some(_) => {}
         }
         match state.first_waiting() {
-            Some((number, tray)) => Step::Pack(number, tray),
+            Some((number, batch)) => Step::Pack(number, batch),
             None => Step::Wait,
         }
     }
 
-    // Packs a tray and lays it back.
-    fn pack(&self, number: u64, mut tray: Tray) {
+    // Packs a batch and lays it back.
+    fn pack(&self, number: u64, mut batch: RecordBatch) {
         let laid_back = LaidBack {
             desk: self,
             number,
@@ -287,14 +287,14 @@ impl Desk {
         let own = self.state().packers.pop();
         let own = own.map_or_else(|| self.packer(), Ok);
         let packed = own.and_then(|mut packer| {
-            tray.pack(&mut packer)?;
-            Ok((packer, tray))
+            batch.pack(&mut packer)?;
+            Ok((packer, batch))
         });
         let mut state = self.state();
         let stage = match packed {
-            Ok((packer, tray)) => {
+            Ok((packer, batch)) => {
                 state.packers.push(packer);
-                Stage::Packed(Ok(tray))
+                Stage::Packed(Ok(batch))
             }
             Err(error) => Stage::Packed(Err(error)),
         };
@@ -319,36 +319,36 @@ impl Desk {
 
 impl State {
     fn is_waiting(&self) -> bool {
-        let mut trays = self.trays.iter();
-        trays.any(|stage| matches!(stage, Stage::Waiting(_)))
+        let mut batches = self.batches.iter();
+        batches.any(|stage| matches!(stage, Stage::Waiting(_)))
     }
 
-    // The oldest tray that nobody packs, which the caller now does, and its number.
-    fn first_waiting(&mut self) -> Option<(u64, Tray)> {
-        for (number, stage) in (self.taken_count..).zip(&mut self.trays) {
+    // The oldest batch that nobody packs, which the caller now does, and its number.
+    fn first_waiting(&mut self) -> Option<(u64, RecordBatch)> {
+        for (number, stage) in (self.taken_count..).zip(&mut self.batches) {
             if matches!(stage, Stage::Waiting(_))
-                && let Stage::Waiting(tray) = std::mem::replace(stage, Stage::Begun)
+                && let Stage::Waiting(batch) = std::mem::replace(stage, Stage::Begun)
             {
-                return Some((number, tray));
+                return Some((number, batch));
             }
         }
         None
     }
 
-    // The oldest tray, which is packed.
-    fn take_packed(&mut self) -> Result<Tray> {
-        let oldest = self.trays.pop_front();
-        let Some(Stage::Packed(tray)) = oldest else {
-            panic!("the oldest tray is packed");
+    // The oldest batch, which is packed.
+    fn take_packed(&mut self) -> Result<RecordBatch> {
+        let oldest = self.batches.pop_front();
+        let Some(Stage::Packed(batch)) = oldest else {
+            panic!("the oldest batch is packed");
         };
         self.taken_count += 1;
-        let tray = tray?;
-        self.plain_bytes -= tray.plain_bytes();
-        Ok(tray)
+        let batch = batch?;
+        self.plain_bytes -= batch.plain_bytes();
+        Ok(batch)
     }
 }
 
-/// Lays a tray back into its place, unless it was given up, and says so; one that nobody packed
+/// Lays a batch back into its place, unless it was given up, and says so; one that nobody packed
 /// to its end, as lost.
 struct LaidBack<'a> {
     desk: &'a Desk,
@@ -367,7 +367,7 @@ impl Drop for LaidBack<'_> {
         let mut state = self.desk.state();
         let place = self.number.checked_sub(state.taken_count);
         let place = place.and_then(|place| usize::try_from(place).ok());
-        let slot = place.and_then(|place| state.trays.get_mut(place));
+        let slot = place.and_then(|place| state.batches.get_mut(place));
         if let (Some(slot), Some(stage)) = (slot, self.stage.take()) {
             *slot = stage;
         }
@@ -376,7 +376,7 @@ impl Drop for LaidBack<'_> {
     }
 }
 
-impl Tray {
+impl RecordBatch {
     fn push(&mut self, internal_key: &[u8], value: &[u8], state: ItemState) {
         self.keys.extend_from_slice(internal_key);
         self.values.extend_from_slice(value);
@@ -442,9 +442,13 @@ impl Tray {
     }
 }
 
-impl fmt::Debug for Crew {
+impl fmt::Debug for ParallelCompression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Crew({} threads)", self.desk.settings.threads)
+        write!(
+            f,
+            "ParallelCompression({} threads)",
+            self.desk.settings.threads
+        )
     }
 }
 

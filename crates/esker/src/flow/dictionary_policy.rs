@@ -38,7 +38,7 @@ const STALE_RATIO: f64 = 0.93;
 
 /// The dictionary of one keyspace for new files. Any thread may call anything.
 #[derive(Debug, Default)]
-pub struct Phrasebook {
+pub struct DictionaryPolicy {
     state: Mutex<State>,
 }
 
@@ -57,7 +57,7 @@ struct State {
     window: Option<PackTally>,
 }
 
-impl Phrasebook {
+impl DictionaryPolicy {
     /// The dictionary, if there is one and it pays.
     pub fn dictionary(&self) -> Option<Arc<Dictionary>> {
         self.state().dictionary.clone()
