@@ -19,14 +19,14 @@ use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
-use crate::flow::pace::Pace;
+use crate::flow::background_rate::BackgroundRate;
 use crate::flow::value_log::{ValueLog, ValueLogParts};
 use crate::flow::write::active::Active;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;
 use crate::flow::write::replay::ReplayReport;
-use crate::flow::write::room::WriteRoom;
 use crate::flow::write::segments::Segments;
+use crate::flow::write::write_controller::WriteController;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::open_files::OpenFiles;
@@ -100,9 +100,9 @@ pub fn assemble(
     let files = Arc::new(open_files(parts, &cache).charged_to(Arc::clone(&ledger)));
     files.keep_open(options.open_files_max);
     let gate = Arc::new(Gate::default());
-    let pace = Pace::new(options.compaction_rate_bytes);
+    let background_rate = BackgroundRate::new(options.compaction_rate_bytes);
     let (budget, log_max) = (resolved.memtable_budget_bytes(), options.wal_total_bytes);
-    let room = Arc::new(WriteRoom::new(budget, log_max, Arc::clone(&gate)));
+    let write_controller = Arc::new(WriteController::new(budget, log_max, Arc::clone(&gate)));
     let active = Active::new(
         Arc::clone(&segments),
         replayed.last_seqno,
@@ -113,7 +113,7 @@ pub fn assemble(
         active,
         Arc::clone(&values),
         Arc::clone(&gate),
-        Arc::clone(&room),
+        Arc::clone(&write_controller),
         env.clone(),
     );
     Arc::new(Core {
@@ -122,8 +122,8 @@ pub fn assemble(
         settings: ArcSwap::from_pointee(resolved),
         merge_rules,
         gate,
-        room,
-        pace: Arc::new(pace),
+        write_controller,
+        background_rate: Arc::new(background_rate),
         committer,
         segments,
         values,

@@ -16,13 +16,13 @@ use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
-use crate::flow::pace::Pace;
+use crate::flow::background_rate::BackgroundRate;
 use crate::flow::value_log::ValueLog;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;
 use crate::flow::write::replay::ReplayReport;
-use crate::flow::write::room::WriteRoom;
 use crate::flow::write::segments::Segments;
+use crate::flow::write::write_controller::WriteController;
 use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::version::history::History;
@@ -43,9 +43,9 @@ pub struct Core {
     /// Whether operations may pass.
     pub gate: Arc<Gate>,
     /// Memory and rates of the write path.
-    pub room: Arc<WriteRoom>,
+    pub write_controller: Arc<WriteController>,
     /// How fast flushes and compactions may write.
-    pub pace: Arc<Pace>,
+    pub background_rate: Arc<BackgroundRate>,
     /// The write path.
     pub committer: Committer,
     /// Files of the log.

@@ -10,8 +10,8 @@ use crate::base::types::ids::KeyspaceId;
 use crate::base::types::range::KeyRange;
 use crate::db::lease::Lease;
 use crate::db::read_cost::CostMeter;
-use crate::db::regulate;
 use crate::db::worker;
+use crate::db::write_control;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::scan::{Scan, scan};
 use crate::flow::read::sources::LOOKAHEAD_BYTES_MAX;
@@ -321,7 +321,7 @@ impl DbCursor {
         for source in scan.sources_mut() {
             source.set_readahead(each);
         }
-        regulate::set_cache(core);
+        write_control::set_cache(core);
     }
 }
 
@@ -343,9 +343,9 @@ impl Drop for DbCursor {
         }
         core.board.add(Tick::Steps, self.steps % STEPS_PER_COUNT);
         if self.charge.take().is_some() {
-            regulate::set_cache(core);
+            write_control::set_cache(core);
         }
-        regulate::let_go(core);
+        write_control::let_go(core);
         let cost_meter = self.cost_meter.as_ref();
         if cost_meter.is_some_and(|cost_meter| cost_meter.pay(self.seeks, self.steps)) {
             // Perhaps they have paid for a merge.

@@ -11,7 +11,7 @@ use crate::db::core::Core;
 use crate::db::install::{FlushedTables, install};
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::regulate;
+use crate::db::write_control;
 use crate::flow::current::Sealed;
 use crate::flow::flush::{Flushed, flush};
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings};
@@ -84,7 +84,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     retire_logs(core)?;
     drop(charge);
     settle_memory(core, sealed);
-    regulate::set_rates(core);
+    write_control::set_rates(core);
     Ok(())
 }
 
@@ -113,7 +113,7 @@ fn record(core: &Core, flushed: Flushed, tables: FlushedTables) -> Result<bool> 
 
 // From now on memtables are in files, and who holds them is a reader.
 fn settle_memory(core: &Core, sealed: &[Sealed]) {
-    regulate::set_memory(core);
+    write_control::set_memory(core);
     // After that, because the flush holds them itself until it returns.
     let now = core.env.clock.monotonic();
     core.pinned_tables.flushed(sealed, now);
@@ -192,7 +192,7 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
             threshold_bytes: options.value_threshold_bytes,
             victims: Arc::default(),
         }),
-        pace: Arc::clone(&core.pace),
+        background_rate: Arc::clone(&core.background_rate),
         keyspace_name: Bytes::copy_of(parts.name.as_bytes()),
         database_id: Some(core.values.database_id()),
         sources: Arc::default(),

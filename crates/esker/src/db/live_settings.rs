@@ -15,9 +15,9 @@ use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::open_keyspace;
-use crate::db::regulate;
 use crate::db::space;
 use crate::db::worker;
+use crate::db::write_control;
 use crate::store::version::state::KeyspaceState;
 
 /// Changes a setting of the database, or one of the keyspace `default` and of those to come.
@@ -145,7 +145,7 @@ fn take_effect(core: &Arc<Core>) {
     let settings: Arc<Resolved> = core.settings.load_full();
     let db = &settings.db;
     core.ledger.set_limit_bytes(db.memory_limit);
-    core.room
+    core.write_controller
         .set_budget(settings.memtable_budget_bytes(), db.wal_total_bytes);
     core.files.keep_open(db.open_files_max);
     let values = core.values.values();
@@ -155,9 +155,9 @@ fn take_effect(core: &Arc<Core>) {
     core.values.watch().set_flush_bytes(flush);
     // Who waited for room may have some now.
     core.gate.changed.raise();
-    core.pace.set_rate(db.compaction_rate_bytes);
-    regulate::set_memory(core);
-    regulate::set_rates(core);
+    core.background_rate.set_rate(db.compaction_rate_bytes);
+    write_control::set_memory(core);
+    write_control::set_rates(core);
     space::resume(core);
     worker::wake(core);
 }

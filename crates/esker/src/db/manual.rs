@@ -12,12 +12,12 @@ use crate::db::flush_wait::wait_for_flush;
 use crate::db::flushing;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::regulate;
 use crate::db::running_compaction::Running;
 use crate::db::settling;
 use crate::db::space;
 use crate::db::training;
 use crate::db::worker;
+use crate::db::write_control;
 use crate::flow::current::Sealed;
 
 /// Seals the memtable of a keyspace and returns when everything written to it before lies in
@@ -209,7 +209,7 @@ fn close_once(core: &Arc<Core>) -> Result<()> {
     // changed, and keeps later ones away.
     let _changing = core.keyspaces.change();
     // Who closes waits for what is left, so that goes as fast as it can.
-    core.pace.set_rate(0);
+    core.background_rate.set_rate(0);
     let Ok(()) = core.work.wait_for(&*core.env.pool, || {
         Ok::<_, Infallible>((core.work.state().job_count == 0).then_some(()))
     });
@@ -240,6 +240,6 @@ fn flush_all(core: &Arc<Core>) -> Result<()> {
         flushing::flush_keyspace(core, &parts, &parts.current.sealed())?;
     }
     flushing::release_log(core)?;
-    regulate::set_memory(core);
+    write_control::set_memory(core);
     ended
 }

@@ -19,7 +19,7 @@ pub mod install;
 pub mod janitor;
 pub mod space;
 pub mod dead_space;
-pub mod regulate;
+pub mod write_control;
 pub mod flushing;
 pub mod occasion;
 pub mod compaction_memory;

@@ -20,8 +20,8 @@ use crate::db::core::Core;
 use crate::db::install::install;
 use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::regulate;
 use crate::db::space;
+use crate::db::write_control;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::read::fold::Folder;
 use crate::flow::read::view::ViewParts;
@@ -324,7 +324,7 @@ pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
     waiting.for_each(|waiting| {
         waiting.settle();
     });
-    regulate::set_memory(core);
+    write_control::set_memory(core);
     // As after a flush: from now on only who has a handle or a reader of it holds them.
     let now = core.env.clock.monotonic();
     core.pinned_tables.flushed(&sealed, now);

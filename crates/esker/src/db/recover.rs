@@ -15,11 +15,11 @@ use crate::db::identity;
 use crate::db::janitor;
 use crate::db::log_survey::segments_of;
 use crate::db::open_keyspace;
-use crate::db::regulate;
 use crate::db::settling;
 use crate::db::torn_log::keep_torn;
 use crate::db::training;
 use crate::db::worker;
+use crate::db::write_control;
 use crate::env::fs::DirLock;
 use crate::flow::value_log::table_bytes_max;
 use crate::flow::write::replay::{ReplaySource, ReplayTarget, replay};
@@ -79,7 +79,7 @@ fn begin(
     }
     worker::wake(core);
     settling::opened(core);
-    regulate::set_memory(core);
+    write_control::set_memory(core);
     Ok(())
 }
 
@@ -181,7 +181,7 @@ fn read_files(parts: &Parts, version: &Arc<Version>) -> Result<(Arc<Core>, bool)
     let is_missing = !lost.is_empty();
     values.set_beside_writer(lost);
     core.gate.set_read_only();
-    regulate::set_memory(&core);
+    write_control::set_memory(&core);
     Ok((core, is_missing))
 }
 

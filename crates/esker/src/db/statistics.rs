@@ -8,10 +8,10 @@ use crate::base::types::ids::Level;
 use crate::db::core::Core;
 use crate::db::flushing;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::regulate;
 use crate::db::space;
+use crate::db::write_control;
 use crate::flow::compact::score::{debt_bytes, scores, targets};
-use crate::flow::throttle::RATE_UNLIMITED;
+use crate::flow::rate_limiter::RATE_UNLIMITED;
 use crate::store::names::FileName;
 
 /// What a database knows about itself at one moment.
@@ -171,7 +171,7 @@ impl LevelStats {
 
 /// Gathers what is known now.
 pub fn gather(core: &Core) -> Stats {
-    regulate::set_memory(core);
+    write_control::set_memory(core);
     let now = core.env.clock.monotonic();
     let work = core.work.state();
     let (job_count, failures) = (work.job_count, work.failures.iter().cloned().collect());
@@ -201,7 +201,7 @@ pub fn gather(core: &Core) -> Stats {
             .iter()
             .map(|live| (live.seqno.get(), now.saturating_sub(live.taken_at)))
             .collect(),
-        stalled: core.room.stalled(),
+        stalled: core.write_controller.stalled(),
         job_count,
         failures,
         left_out: left_out(core, now),
@@ -324,7 +324,7 @@ fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
     let targets = targets(levels, options);
     let scores = scores(levels, &targets, options);
     let filled = Level::all().filter(|level| levels.size_bytes(*level) > 0);
-    let (rate, hindrance) = core.room.rate(parts.id);
+    let (rate, hindrance) = core.write_controller.rate(parts.id);
     KeyspaceStats {
         name: parts.name.clone(),
         memtable_bytes: flushing::memtable_bytes(&view),

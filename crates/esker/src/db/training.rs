@@ -9,7 +9,7 @@ use crate::base::stats::ledger::{Charge, MemoryOwner};
 use crate::base::types::error::Result;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::regulate;
+use crate::db::write_control;
 use crate::flow::dictionary_policy::wish;
 use crate::flow::read::view::View;
 use crate::flow::sampling::{pick, raw_bytes};
@@ -62,7 +62,7 @@ pub fn train(core: &Core, parts: &KeyspaceParts) -> Result<()> {
         .ledger
         .hold(MemoryOwner::Training, memory_of(sample_bytes));
     // The cache gives way before it is taken, and whole pages of it.
-    regulate::set_cache(core);
+    write_control::set_cache(core);
     core.env.pages.trim_heap(0);
     let _held = Held { core, charge };
     let bytes_max = usize::try_from(sample_bytes).expect("16 MiB at the most");

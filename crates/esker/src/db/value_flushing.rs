@@ -3,8 +3,8 @@
 use crate::base::types::error::Result;
 use crate::base::types::ids::KeyspaceId;
 use crate::db::core::Core;
-use crate::db::regulate;
 use crate::db::space;
+use crate::db::write_control;
 use crate::flow::value_flush::write_waiting;
 use crate::flow::write::active::Active;
 
@@ -18,7 +18,7 @@ pub fn flush(core: &Core) -> Result<bool> {
         }
         // Before the sync, which takes longer: there is room by now.
         core.gate.changed.raise();
-        regulate::set_memory(core);
+        write_control::set_memory(core);
     }
     // Not for what came in meanwhile, whose turn is next: the flush of its memtable would write it
     // beside that, and so twice.

@@ -19,12 +19,12 @@ use crate::db::intra_l0;
 use crate::db::janitor;
 use crate::db::job::{Booking, Job, run_guarded, spawn};
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::regulate;
 use crate::db::running_compaction::{self, Running};
 use crate::db::space;
 use crate::db::training;
 use crate::db::value_flushing;
 use crate::db::work::WorkState;
+use crate::db::write_control;
 use crate::env::pool::Priority;
 use crate::flow::sampling;
 use crate::store::mem::memtable::Memtable;
@@ -74,7 +74,7 @@ fn later(core: &Arc<Core>, look: fn(&Arc<Core>)) {
 
 /// A memtable was sealed: has it flushed.
 pub fn memtable_sealed(core: &Arc<Core>) {
-    regulate::set_memory(core);
+    write_control::set_memory(core);
     wake(core);
 }
 
@@ -319,7 +319,7 @@ pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) -> bool {
             core.work.note_failure("train a dictionary", &error);
         }
         booking.release();
-        regulate::set_memory(core);
+        write_control::set_memory(core);
         janitor::remove_doomed(core);
         wake(core);
     })
@@ -332,7 +332,7 @@ fn spawn_compaction(core: &Arc<Core>, begin: fn(&Arc<Core>) -> Option<Running>) 
     };
     spawn_parts(core, running);
     // Its buffers are memory too: the cache gives way before they fill.
-    regulate::set_memory(core);
+    write_control::set_memory(core);
     true
 }
 
@@ -400,8 +400,8 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     // Before anybody who waits for the result: the room that it gave is there then.
     let removed = run_guarded(core, COMPACTION, || janitor::remove_doomed(core));
     running.set_result(finished.and(removed));
-    regulate::set_rates(core);
-    regulate::set_memory(core);
+    write_control::set_rates(core);
+    write_control::set_memory(core);
     if may_go_on {
         wake(core);
     }

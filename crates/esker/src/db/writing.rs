@@ -10,13 +10,13 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::regulate;
 use crate::db::settling;
 use crate::db::space;
 use crate::db::worker;
+use crate::db::write_control;
 use crate::flow::write::active::Applied;
 use crate::flow::write::commit::{CommitOptions, Outcome, Unchanged};
-use crate::flow::write::room::LOOK_AGAIN;
+use crate::flow::write::write_controller::LOOK_AGAIN;
 use crate::store::batch::writer::{Batch, LargeBytes};
 
 /// When something put into the keyspace now expires; `None` without a time to live.
@@ -196,7 +196,7 @@ fn once_there_is_space(
                 core.env.pool.wait(&core.work.ended, seen, LOOK_AGAIN);
             }
             other => {
-                core.room.count_stall(since, &core.env);
+                core.write_controller.count_stall(since, &core.env);
                 return other;
             }
         }
@@ -228,6 +228,6 @@ fn follow_up(core: &Arc<Core>, applied: Applied) {
     if applied.has_sealed {
         worker::memtable_sealed(core);
     } else if applied.has_grown {
-        regulate::set_memory(core);
+        write_control::set_memory(core);
     }
 }

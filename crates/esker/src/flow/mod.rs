@@ -5,8 +5,8 @@
 
 #[cfg(test)]
 mod model;
-pub mod throttle;
-pub mod pace;
+pub mod rate_limiter;
+pub mod background_rate;
 pub mod read;
 pub mod dictionary_policy;
 pub mod sampling;

@@ -17,9 +17,9 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::bundle::Env;
+use crate::flow::background_rate::BackgroundRate;
 use crate::flow::compaction_iterator::Verbatim;
 use crate::flow::grandparent_boundaries::GrandparentBoundaries;
-use crate::flow::pace::Pace;
 use crate::flow::parallel_compression::{self, ParallelCompression, ParallelCompressionSettings};
 use crate::flow::value_sink::{SinkSettings, Sunk, ValueSink};
 use crate::store::names::FileName;
@@ -69,7 +69,7 @@ pub struct OutputSettings {
     /// What is done about values that must lie elsewhere; without it all stay where they are.
     pub sink: Option<SinkSettings>,
     /// How fast they may be written.
-    pub pace: Arc<Pace>,
+    pub background_rate: Arc<BackgroundRate>,
     /// Name of the keyspace.
     pub keyspace_name: Bytes,
     /// By what the database is known, where that is known.
@@ -232,7 +232,9 @@ impl Output {
         {
             // It was written as large as it was.
             let bytes = sink.take_unpaid();
-            self.settings.pace.pay(bytes, &self.settings.env);
+            self.settings
+                .background_rate
+                .request(bytes, &self.settings.env);
             return self.put(&moved_key, &moved_value);
         }
         self.put(internal_key, value)
@@ -329,7 +331,9 @@ impl Output {
 
     fn pay_up_to(&mut self, size_bytes: u64) {
         let bytes = size_bytes.saturating_sub(self.paid_bytes);
-        self.settings.pace.pay(bytes, &self.settings.env);
+        self.settings
+            .background_rate
+            .request(bytes, &self.settings.env);
         self.paid_bytes = size_bytes;
     }
 

@@ -91,7 +91,7 @@ impl ValueSink {
         }
     }
 
-    /// Bytes written since this was asked last: for who keeps a pace.
+    /// Bytes written since this was asked last: for who keeps a background_rate.
     pub fn take_unpaid(&mut self) -> u64 {
         std::mem::take(&mut self.unpaid_bytes)
     }

@@ -76,7 +76,7 @@ fn settings_of(
         sink: None,
         values: Arc::new(OpenValues::new(Arc::clone(&env.fs), dir, OPEN_SEGMENTS_MAX)),
         // Who repairs waits for it, and nobody else uses the database meanwhile.
-        pace: Arc::default(),
+        background_rate: Arc::default(),
         keyspace_name: Bytes::copy_of(name.as_bytes()),
         database_id: None,
         sources: Arc::default(),

@@ -43,7 +43,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
         phrasing: None,
         values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
         sink: None,
-        pace: Arc::default(),
+        background_rate: Arc::default(),
         keyspace_name: Bytes::default(),
         database_id: None,
         sources: Arc::default(),
@@ -279,7 +279,7 @@ fn a_rate_holds_for_all_runs_together() {
     // Two runs of some 100 KiB each at 10 000 bytes a second: no faster, and hardly slower.
     let world = SimWorld::new(1);
     let settings = settings(&world, 4000);
-    settings.pace.set_rate(10_000);
+    settings.background_rate.set_rate(10_000);
     let entries = Entries::random(&mut Random::new(1), 3000, 100_000);
     let began = world.clock.monotonic();
     let mut bytes = 0;

@@ -15,8 +15,8 @@ use crate::flow::read::newest::is_written_since;
 use crate::flow::value_log::{Pending, ValueLog};
 use crate::flow::write::active::{Active, Applied};
 use crate::flow::write::gate::Gate;
-use crate::flow::write::room::{LOOK_AGAIN, WriteRoom};
 use crate::flow::write::sync::{LogPosition, SyncGroup};
+use crate::flow::write::write_controller::{LOOK_AGAIN, WriteController};
 use crate::store::batch::reader::BatchReader;
 use crate::store::batch::writer::Batch;
 use crate::store::vlog::value_pool::PoolRoom;
@@ -69,7 +69,7 @@ pub struct Committer {
     sync: SyncGroup,
     values: Arc<ValueLog>,
     gate: Arc<Gate>,
-    room: Arc<WriteRoom>,
+    controller: Arc<WriteController>,
     env: Env,
 }
 
@@ -85,7 +85,7 @@ impl Committer {
         active: Active,
         values: Arc<ValueLog>,
         gate: Arc<Gate>,
-        room: Arc<WriteRoom>,
+        controller: Arc<WriteController>,
         env: Env,
     ) -> Committer {
         Committer {
@@ -94,7 +94,7 @@ impl Committer {
             sync: SyncGroup::behind(Arc::clone(&values) as Arc<dyn LogSync>),
             values,
             gate,
-            room,
+            controller,
             env,
         }
     }
@@ -117,7 +117,8 @@ impl Committer {
         if batch.is_empty() {
             return Ok(Outcome::Committed(Applied::default()));
         }
-        self.room.wait_for_room(batch, options.no_wait, &self.env)?;
+        self.controller
+            .delay_write(batch, options.no_wait, &self.env)?;
         // Kept until the pointers are in memtables, or given up: a batch that is refused from here
         // on leaves dead values behind, which are collected like any others.
         let mut held = HeldValues {
@@ -273,11 +274,11 @@ impl Committer {
             .store(active.last_seqno().get(), atomic::Ordering::Release);
         applied.has_grown |= live_before / GROWTH_BYTES != active.live_bytes() / GROWTH_BYTES;
         active.seal_full(batch.keyspaces(), &mut applied);
-        if active.live_bytes() > self.room.live_bytes_max() {
+        if active.live_bytes() > self.controller.live_bytes_max() {
             applied.has_sealed |= active.seal_largest();
         }
         // A keyspace that is seldom written to must not keep the log of all the others.
-        if applied.has_rotated && active.log_bytes() > self.room.log_bytes_max() {
+        if applied.has_rotated && active.log_bytes() > self.controller.log_bytes_max() {
             applied.has_sealed |= active.seal_oldest();
         }
         Ok(applied)
@@ -323,7 +324,7 @@ impl Committer {
             let may_wait = self.values.may_wait(batch);
             let room = self.values.room_for(batch);
             if room.is_some() || !may_wait {
-                self.room.count_stall(since, &self.env);
+                self.controller.count_stall(since, &self.env);
                 return Ok(room);
             }
             self.env.pool.wait(&self.gate.changed, seen, LOOK_AGAIN);

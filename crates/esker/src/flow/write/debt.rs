@@ -4,7 +4,7 @@
 //! from there on the allowed rate falls smoothly towards what compaction can digest, and only a
 //! debt far beyond that brings it lower. There is no file count at which writes stop.
 
-use crate::flow::throttle::RATE_UNLIMITED;
+use crate::flow::rate_limiter::RATE_UNLIMITED;
 
 /// Lowest rate the controller ever sets, in bytes per second: a writer of 1 MB/s is slow but
 /// alive, and debt falls at any compaction speed above that.

@@ -23,7 +23,7 @@ pub struct Gate {
     is_closed: AtomicBool,
     bars: Mutex<Bars>,
     /// Raised by every change here, so that whoever waits to write hears of a refusal; and by
-    /// `room`, on which the same writers wait.
+    /// the write controller, on which the same writers wait.
     pub changed: Signal,
 }
 

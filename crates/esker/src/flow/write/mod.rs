@@ -9,7 +9,7 @@
 mod patient;
 pub mod gate;
 pub mod debt;
-pub mod room;
+pub mod write_controller;
 pub mod sync;
 pub mod segments;
 pub mod active;

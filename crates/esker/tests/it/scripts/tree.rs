@@ -73,7 +73,7 @@ impl Tree {
             phrasing: None,
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 10)),
             sink: None,
-            pace: Arc::default(),
+            background_rate: Arc::default(),
         };
         // About 17 entries of 100 bytes fill a file.
         settings.sst.block_size_bytes = 512;

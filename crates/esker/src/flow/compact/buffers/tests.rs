@@ -30,7 +30,7 @@ fn settings() -> OutputSettings {
         phrasing: None,
         values: Arc::new(OpenValues::new(world.env().fs, "/db", 1)),
         sink: None,
-        pace: Arc::default(),
+        background_rate: Arc::default(),
         keyspace_name: Bytes::default(),
         database_id: None,
         snapshots: Arc::default(),

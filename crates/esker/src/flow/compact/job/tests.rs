@@ -76,7 +76,7 @@ impl Tree {
             phrasing: None,
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
             sink: None,
-            pace: Arc::default(),
+            background_rate: Arc::default(),
             keyspace_name: Bytes::default(),
             database_id: None,
             sources: Arc::default(),

@@ -13,22 +13,22 @@ const DELAY_MIN: Duration = Duration::from_micros(200);
 
 /// An allowed rate, as a leaky bucket. Any thread may call anything.
 #[derive(Debug)]
-pub struct Throttle {
+pub struct RateLimiter {
     rate_bytes_s: AtomicU64,
     /// Moment, in nanoseconds of the monotonic clock, at which the bucket is empty again.
     drained_at_ns: AtomicU64,
 }
 
-impl Default for Throttle {
-    fn default() -> Throttle {
-        Throttle {
+impl Default for RateLimiter {
+    fn default() -> RateLimiter {
+        RateLimiter {
             rate_bytes_s: AtomicU64::new(RATE_UNLIMITED),
             drained_at_ns: AtomicU64::new(0),
         }
     }
 }
 
-impl Throttle {
+impl RateLimiter {
     /// Sets the allowed rate in bytes per second.
     pub fn set_rate(&self, bytes_s: u64) {
         // Relaxed: the rate is advice and orders nothing else.

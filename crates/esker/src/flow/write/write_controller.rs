@@ -1,4 +1,4 @@
-//! Room for writes: how much memory memtables may take, and how fast keyspaces may write.
+//! The write controller: how much memory memtables may take, and how fast keyspaces may write.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -9,7 +9,7 @@ use crate::base::types::ids::KeyspaceId;
 use crate::env::bundle::Env;
 use crate::env::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::env::primitives::{Mutex, MutexGuard, RwLock};
-use crate::flow::throttle::{RATE_UNLIMITED, Throttle};
+use crate::flow::rate_limiter::{RATE_UNLIMITED, RateLimiter};
 use crate::flow::write::gate::Gate;
 use crate::store::batch::writer::Batch;
 
@@ -34,7 +34,7 @@ struct Memory {
 
 /// Memory and rates of the write path. Set from above, read by every write.
 #[derive(Debug)]
-pub struct WriteRoom {
+pub struct WriteController {
     memory: Mutex<Memory>,
     /// What follows from `memory`: every write looks at it.
     live_bytes_max: AtomicUsize,
@@ -42,15 +42,15 @@ pub struct WriteRoom {
     log_bytes_max: AtomicU64,
     /// Its signal is what writers wait on: for memory, for a rate, or to be refused.
     gate: Arc<Gate>,
-    is_any_throttled: AtomicBool,
-    throttles: RwLock<BTreeMap<KeyspaceId, Pace>>,
+    is_any_limited: AtomicBool,
+    rates: RwLock<BTreeMap<KeyspaceId, KeyspaceRate>>,
     stalled_ns: AtomicU64,
 }
 
 /// How fast one keyspace may write, and what makes it slower than it would be.
 #[derive(Debug, Default)]
-struct Pace {
-    throttle: Throttle,
+struct KeyspaceRate {
+    limiter: RateLimiter,
     hindrance: Option<String>,
 }
 
@@ -71,22 +71,22 @@ impl Memory {
 }
 
 // All atomics here are advice that writers act on a little earlier or later, so Relaxed will do.
-impl WriteRoom {
-    /// Room for memtables of `budget_bytes` in all, and for a log of `log_bytes_max`, behind
-    /// that gate.
-    pub fn new(budget_bytes: usize, log_bytes_max: u64, gate: Arc<Gate>) -> WriteRoom {
+impl WriteController {
+    /// A controller for memtables of `budget_bytes` in all, and for a log of `log_bytes_max`,
+    /// behind that gate.
+    pub fn new(budget_bytes: usize, log_bytes_max: u64, gate: Arc<Gate>) -> WriteController {
         let memory = Memory {
             budget_bytes,
             pinned_bytes: 0,
         };
-        WriteRoom {
+        WriteController {
             memory: Mutex::new(memory),
             live_bytes_max: AtomicUsize::new(memory.live_bytes_max()),
             sealed_bytes: AtomicUsize::new(0),
             log_bytes_max: AtomicU64::new(log_bytes_max),
             gate,
-            is_any_throttled: AtomicBool::new(false),
-            throttles: RwLock::default(),
+            is_any_limited: AtomicBool::new(false),
+            rates: RwLock::default(),
             stalled_ns: AtomicU64::new(0),
         }
     }
@@ -114,7 +114,8 @@ impl WriteRoom {
         self.log_bytes_max.load(Ordering::Relaxed)
     }
 
-    /// Sets what memtables and the log may take, as in [`WriteRoom::new`], and wakes who waits.
+    /// Sets what memtables and the log may take, as in [`WriteController::new`], and wakes who
+    /// waits.
     pub fn set_budget(&self, budget_bytes: usize, log_bytes_max: u64) {
         self.set_memory(|memory| memory.budget_bytes = budget_bytes);
         self.log_bytes_max.store(log_bytes_max, Ordering::Relaxed);
@@ -151,30 +152,24 @@ impl WriteRoom {
     pub fn set_rate(&self, keyspace: KeyspaceId, bytes_s: u64, hindrance: Option<String>) {
         {
             // Held to the end: of two who set rates, the later one must leave the right hint.
-            let mut throttles = self
-                .throttles
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
-            let pace = throttles.entry(keyspace).or_default();
-            pace.throttle.set_rate(bytes_s);
-            pace.hindrance = hindrance;
-            let is_any = throttles
+            let mut rates = self.rates.write().unwrap_or_else(PoisonError::into_inner);
+            let rate = rates.entry(keyspace).or_default();
+            rate.limiter.set_rate(bytes_s);
+            rate.hindrance = hindrance;
+            let is_any = rates
                 .values()
-                .any(|pace| pace.throttle.rate() != RATE_UNLIMITED);
-            self.is_any_throttled.store(is_any, Ordering::Relaxed);
+                .any(|rate| rate.limiter.rate() != RATE_UNLIMITED);
+            self.is_any_limited.store(is_any, Ordering::Relaxed);
         }
         self.gate.changed.raise();
     }
 
     /// How fast a keyspace may write, in bytes per second, and what hinders it.
     pub fn rate(&self, keyspace: KeyspaceId) -> (u64, Option<String>) {
-        let throttles = self
-            .throttles
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        let known = throttles.get(&keyspace);
-        known.map_or((RATE_UNLIMITED, None), |pace| {
-            (pace.throttle.rate(), pace.hindrance.clone())
+        let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
+        let known = rates.get(&keyspace);
+        known.map_or((RATE_UNLIMITED, None), |rate| {
+            (rate.limiter.rate(), rate.hindrance.clone())
         })
     }
 
@@ -182,8 +177,8 @@ impl WriteRoom {
     ///
     /// `Busy` instead of waiting when `no_wait`; else the gate's error when it closes meanwhile.
     #[inline]
-    pub fn wait_for_room(&self, batch: &Batch<'_>, no_wait: bool, env: &Env) -> Result<()> {
-        if self.is_any_throttled.load(Ordering::Relaxed) {
+    pub fn delay_write(&self, batch: &Batch<'_>, no_wait: bool, env: &Env) -> Result<()> {
+        if self.is_any_limited.load(Ordering::Relaxed) {
             self.wait_for_rate(batch, no_wait, env)?;
         }
         if self.has_memory() {
@@ -217,15 +212,12 @@ impl WriteRoom {
         let mut delay = Duration::ZERO;
         let mut hindrance = None;
         {
-            let throttles = self
-                .throttles
-                .read()
-                .unwrap_or_else(PoisonError::into_inner);
+            let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
             for keyspace in batch.keyspaces() {
-                if let Some(pace) = throttles.get(keyspace) {
-                    delay = delay.max(pace.throttle.admit(bytes, now));
+                if let Some(rate) = rates.get(keyspace) {
+                    delay = delay.max(rate.limiter.admit(bytes, now));
                     if no_wait && hindrance.is_none() {
-                        hindrance.clone_from(&pace.hindrance);
+                        hindrance.clone_from(&rate.hindrance);
                     }
                 }
             }

@@ -13,7 +13,7 @@ use crate::env::bundle::Env;
 use crate::env::sim::SimWorld;
 use crate::flow::write::gate::Gate;
 use crate::flow::write::patient::Patient;
-use crate::flow::write::room::WriteRoom;
+use crate::flow::write::write_controller::WriteController;
 use crate::store::batch::writer::Batch;
 
 const BUDGET_BYTES: usize = 300;
@@ -27,20 +27,20 @@ fn env() -> Env {
 
 struct Path {
     gate: Arc<Gate>,
-    room: WriteRoom,
+    controller: WriteController,
 }
 
 fn wait(path: &Path, env: &Env) -> Result<()> {
-    path.room.wait_for_room(&Batch::new(), false, env)
+    path.controller.delay_write(&Batch::new(), false, env)
 }
 
 /// Two writers wait for memory, and one event comes; says how each of them went on.
 fn released_by(event: fn(&Path), claim: fn(Result<()>)) {
     loom::model(move || {
         let gate = Arc::new(Gate::default());
-        let room = WriteRoom::new(BUDGET_BYTES, 0, Arc::clone(&gate));
-        room.set_sealed_bytes(BUDGET_BYTES);
-        let path = Arc::new(Path { gate, room });
+        let controller = WriteController::new(BUDGET_BYTES, 0, Arc::clone(&gate));
+        controller.set_sealed_bytes(BUDGET_BYTES);
+        let path = Arc::new(Path { gate, controller });
         let writers = [(); 2].map(|()| {
             let path = Arc::clone(&path);
             thread::spawn(move || claim(wait(&path, &env())))
@@ -60,7 +60,7 @@ fn refused(kind: ErrorKind) -> impl Fn(Result<()>) {
 fn a_flush_releases_whoever_waits_for_memory() {
     // The memory of the sealed memtables is given back.
     released_by(
-        |path| path.room.set_sealed_bytes(0),
+        |path| path.controller.set_sealed_bytes(0),
         |waited| assert!(waited.is_ok()),
     );
 }
@@ -101,18 +101,21 @@ fn the_last_rate_counts() {
     // the slow one stays slow.
     loom::model(|| {
         let gate = Arc::new(Gate::default());
-        let room = Arc::new(WriteRoom::new(BUDGET_BYTES, 0, gate));
+        let write_controller = Arc::new(WriteController::new(BUDGET_BYTES, 0, gate));
         let (slow, fast) = (KeyspaceId(1), KeyspaceId(2));
-        room.set_rate(slow, u64::MAX, None);
-        room.set_rate(fast, 1 << 20, None);
+        controller.set_rate(slow, u64::MAX, None);
+        controller.set_rate(fast, 1 << 20, None);
         let other = {
-            let room = Arc::clone(&room);
-            thread::spawn(move || room.set_rate(fast, u64::MAX, None))
+            let controller = Arc::clone(&controller);
+            thread::spawn(move || controller.set_rate(fast, u64::MAX, None))
         };
-        room.set_rate(slow, 1 << 20, None);
+        controller.set_rate(slow, 1 << 20, None);
         other.join().expect("setting a rate does not fail");
-        assert_eq!((room.rate(slow).0, room.rate(fast).0), (1 << 20, u64::MAX));
-        let is_throttled = room.is_any_throttled.load(Ordering::Relaxed);
-        assert!(is_throttled);
+        assert_eq!(
+            (controller.rate(slow).0, controller.rate(fast).0),
+            (1 << 20, u64::MAX)
+        );
+        let is_limited = controller.is_any_limited.load(Ordering::Relaxed);
+        assert!(is_limited);
     });
 }

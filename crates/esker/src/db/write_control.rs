@@ -1,4 +1,4 @@
-//! Sets the write path's rates and the cache's share from what the background knows.
+//! Sets the rates of the write controller and the cache's share from what the background knows.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::base::stats::ledger::MemoryOwner;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::flow::compact::score::{debt_bytes, targets};
-use crate::flow::throttle::RATE_UNLIMITED;
+use crate::flow::rate_limiter::RATE_UNLIMITED;
 use crate::flow::write::debt::{Debt, rate_for};
 use crate::store::names::FileName;
 use crate::store::version::levels::Levels;
@@ -22,14 +22,14 @@ const HARD_SHARE: f64 = 4.0;
 pub fn set_rates(core: &Core) {
     let digest_bytes_s = core.work.state().digest_bytes_s as u64;
     for parts in core.keyspaces.all() {
-        let pace = pace_of(core, &parts, digest_bytes_s);
-        if pace != core.room.rate(parts.id) {
-            core.room.set_rate(parts.id, pace.0, pace.1);
+        let rate = rate_of(core, &parts, digest_bytes_s);
+        if rate != core.write_controller.rate(parts.id) {
+            core.write_controller.set_rate(parts.id, rate.0, rate.1);
         }
     }
 }
 
-fn pace_of(core: &Core, parts: &KeyspaceParts, digest_bytes_s: u64) -> (u64, Option<String>) {
+fn rate_of(core: &Core, parts: &KeyspaceParts, digest_bytes_s: u64) -> (u64, Option<String>) {
     let options = &parts.options().compaction;
     if !options.is_automatic {
         // Nobody pays the debt off while writers wait.
@@ -75,14 +75,14 @@ const LOG_BYTES: u64 = (1 << 20) + (64 << 10);
 /// they take themselves.
 pub fn set_memory(core: &Core) {
     let pinned = core.pinned_tables.look().bytes;
-    core.room.set_pinned_bytes(pinned);
+    core.write_controller.set_pinned_bytes(pinned);
     core.ledger
         .set_held(MemoryOwner::PinnedMemtables, pinned as u64);
     let sealed = core.keyspaces.sealed_bytes();
-    core.room.set_sealed_bytes(sealed);
+    core.write_controller.set_sealed_bytes(sealed);
     let live = core.committer.paused(|active| active.live_bytes());
     let pages = &core.env.pages;
-    pages.keep_spare(core.room.spare_bytes_max(live + sealed));
+    pages.keep_spare(core.write_controller.spare_bytes_max(live + sealed));
     let held = live + sealed + pages.spare_bytes();
     core.ledger.set_held(MemoryOwner::Memtables, held as u64);
     core.ledger.set_held(MemoryOwner::Log, LOG_BYTES);
@@ -105,7 +105,7 @@ pub fn set_cache(core: &Core) {
 pub fn let_go(core: &Core) {
     if core.pinned_tables.are_any() {
         let pinned = core.pinned_tables.look().bytes;
-        core.room.set_pinned_bytes(pinned);
+        core.write_controller.set_pinned_bytes(pinned);
         core.ledger
             .set_held(MemoryOwner::PinnedMemtables, pinned as u64);
         set_cache(core);
