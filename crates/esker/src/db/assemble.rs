@@ -7,8 +7,8 @@ use arc_swap::ArcSwap;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::resolve::Resolved;
-use crate::base::stats::board::Board;
-use crate::base::stats::ledger::MemoryLedger;
+use crate::base::stats::memory_budget::MemoryBudget;
+use crate::base::stats::statistics::Statistics;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
 use crate::db::core::Core;
@@ -95,9 +95,9 @@ pub fn assemble(
         Arc::clone(&numbers),
         options.wal_segment_bytes,
     ));
-    let ledger = Arc::new(MemoryLedger::new(options.memory_limit));
-    let cache = Arc::new(ShardedCache::new(ledger.cache_allowance()));
-    let files = Arc::new(open_files(parts, &cache).charged_to(Arc::clone(&ledger)));
+    let memory_budget = Arc::new(MemoryBudget::new(options.memory_limit));
+    let cache = Arc::new(ShardedCache::new(memory_budget.cache_allowance()));
+    let files = Arc::new(open_files(parts, &cache).charged_to(Arc::clone(&memory_budget)));
     files.keep_open(options.open_files_max);
     let gate = Arc::new(Gate::default());
     let background_rate = BackgroundRate::new(options.compaction_rate_bytes);
@@ -132,8 +132,8 @@ pub fn assemble(
         manifest: Mutex::new(manifest),
         files,
         cache,
-        ledger,
-        board: Arc::new(Board::new()),
+        memory_budget,
+        statistics: Arc::new(Statistics::new()),
         snapshots: Snapshots::default(),
         keyspaces: Keyspaces::default(),
         work: Work::default(),

@@ -1,6 +1,6 @@
 //! Memory for compactions: whether there is some for one more, and how much each part gets.
 
-use crate::base::stats::ledger::{Charge, MemoryOwner};
+use crate::base::stats::memory_budget::{MemoryOwner, Reservation};
 use crate::db::core::Core;
 use crate::db::work::WorkState;
 use crate::flow::compact::buffers::Buffers;
@@ -9,14 +9,14 @@ use crate::flow::output::OutputSettings;
 
 /// Whether there is memory for one more. The first one need not ask: something has to be done.
 pub fn is_there(core: &Core, state: &WorkState) -> bool {
-    let left = core.ledger.left_for_compactions(state.is_training);
-    !state.is_training_awaited && left >= core.ledger.compaction_part_min()
+    let left = core.memory_budget.left_for_compactions(state.is_training);
+    !state.is_training_awaited && left >= core.memory_budget.compaction_part_min()
 }
 
 /// How many parts there is memory for, at least one.
 pub fn parts_max(core: &Core, state: &WorkState) -> usize {
-    let left = core.ledger.left_for_compactions(state.is_training);
-    let parts = left / core.ledger.compaction_part_min().max(1);
+    let left = core.memory_budget.left_for_compactions(state.is_training);
+    let parts = left / core.memory_budget.compaction_part_min().max(1);
     usize::try_from(parts).unwrap_or(usize::MAX).max(1)
 }
 
@@ -47,12 +47,15 @@ pub fn take(
     sharers: Sharers,
     plan: &Plan,
     settings: &mut OutputSettings,
-) -> (Buffers, Charge) {
-    let left = core.ledger.left_for_compactions(state.is_training);
+) -> (Buffers, Reservation) {
+    let left = core.memory_budget.left_for_compactions(state.is_training);
     // A part that runs alone leaves as much for one beside it.
     let sharer_count = sharers.part_count.max(sharers.thread_count.min(2)) as u64;
-    let part_max = (left / sharer_count).max(core.ledger.compaction_part_min());
+    let part_max = (left / sharer_count).max(core.memory_budget.compaction_part_min());
     let buffers = Buffers::within(part_max, plan, settings);
     let bytes = buffers.part_bytes * sharers.part_count as u64;
-    (buffers, core.ledger.hold(MemoryOwner::Compaction, bytes))
+    (
+        buffers,
+        core.memory_budget.hold(MemoryOwner::Compaction, bytes),
+    )
 }

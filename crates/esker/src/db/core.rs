@@ -7,8 +7,8 @@ use arc_swap::ArcSwap;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::resolve::Resolved;
-use crate::base::stats::board::Board;
-use crate::base::stats::ledger::MemoryLedger;
+use crate::base::stats::memory_budget::MemoryBudget;
+use crate::base::stats::statistics::Statistics;
 use crate::db::doomed::Doomed;
 use crate::db::keyspace::Keyspaces;
 use crate::db::pinned_tables::PinnedTables;
@@ -63,9 +63,9 @@ pub struct Core {
     /// Blocks in memory.
     pub cache: Arc<BlockCache>,
     /// Who holds how much memory.
-    pub ledger: Arc<MemoryLedger>,
+    pub memory_budget: Arc<MemoryBudget>,
     /// What the engine counts.
-    pub board: Arc<Board>,
+    pub statistics: Arc<Statistics>,
     /// Live snapshots.
     pub snapshots: Snapshots,
     /// Open keyspaces.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::base::stats::board::Tick;
-use crate::base::stats::ledger::Charge;
+use crate::base::stats::memory_budget::Reservation;
+use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::ids::KeyspaceId;
@@ -50,7 +50,7 @@ pub struct DbCursor {
     ahead_count: usize,
     ahead_bytes_max: usize,
     // Of what it reads ahead, from the step on that makes it a scan.
-    charge: Option<Charge>,
+    charge: Option<Reservation>,
 }
 
 /// Steps that are counted together; the rest when the cursor goes. One by one it would be as much
@@ -78,7 +78,7 @@ impl DbCursor {
     pub fn open(source: Source) -> Result<DbCursor> {
         let mut at = source.at;
         let ahead_bytes_max = at.options.readahead_bytes_max;
-        let share = source.lease.core().ledger.iterators_share() / AHEAD_CURSORS;
+        let share = source.lease.core().memory_budget.iterators_share() / AHEAD_CURSORS;
         let sources = source.view.runs().len().max(1) as u64;
         let first = usize::try_from(share / sources).unwrap_or(usize::MAX);
         at.options.readahead_bytes_max = ahead_bytes_max.min(first.min(AHEAD_BYTES_FIRST));
@@ -275,7 +275,7 @@ impl DbCursor {
     fn seeking(&mut self) -> Result<&mut Scan> {
         let core = self.lease.core();
         core.gate.check_read()?;
-        core.board.add(Tick::Seeks, 1);
+        core.statistics.add(Ticker::Seeks, 1);
         self.seeks += 1;
         Ok(self.scan.as_mut().expect("there until dropped"))
     }
@@ -293,7 +293,7 @@ impl DbCursor {
     #[cold]
     fn count_steps(&mut self) {
         let core = self.lease.core();
-        core.board.add(Tick::Steps, STEPS_PER_COUNT);
+        core.statistics.add(Ticker::Steps, STEPS_PER_COUNT);
         // From here on it is a scan: what a seek and a few entries need, a block or two of each
         // file, is small.
         if self.charge.is_none() {
@@ -306,7 +306,7 @@ impl DbCursor {
         let core = self.lease.core();
         let least = self.ahead_count * SOURCE_BYTES;
         let most = least + self.ahead_count * (LOOKAHEAD_BYTES_MAX + self.ahead_bytes_max);
-        let mut charge = core.ledger.hold_ahead(least as u64, most as u64);
+        let mut charge = core.memory_budget.hold_ahead(least as u64, most as u64);
         let ahead = usize::try_from(charge.bytes()).unwrap_or(usize::MAX) - least;
         let each = (ahead / self.ahead_count.max(1)).saturating_sub(LOOKAHEAD_BYTES_MAX);
         let each = match each < AHEAD_BYTES_MIN.min(self.ahead_bytes_max) {
@@ -336,12 +336,13 @@ impl Drop for DbCursor {
         self.scan = None;
         let core = self.lease.core();
         if passed > 0 {
-            core.board.add(Tick::Passed, passed);
+            core.statistics.add(Ticker::Passed, passed);
         }
         if passed >= PASSED_MIN && passed > self.steps {
             worker::clear_way(core, self.keyspace);
         }
-        core.board.add(Tick::Steps, self.steps % STEPS_PER_COUNT);
+        core.statistics
+            .add(Ticker::Steps, self.steps % STEPS_PER_COUNT);
         if self.charge.take().is_some() {
             write_control::set_cache(core);
         }

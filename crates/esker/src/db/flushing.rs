@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::base::stats::board::{Tick, nanoseconds};
-use crate::base::stats::ledger::MemoryOwner;
+use crate::base::stats::memory_budget::MemoryOwner;
+use crate::base::stats::statistics::{Ticker, nanoseconds};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::ids::{KeyspaceId, Level};
@@ -46,7 +46,9 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     let merge = options.merge.as_ref();
     let entry_count: usize = sealed.iter().map(|sealed| sealed.table.entry_count()).sum();
     let buffer_bytes = OUTPUT_BYTES + entry_count as u64 * KEY_BUILD_BYTES;
-    let charge = core.ledger.hold(MemoryOwner::Compaction, buffer_bytes);
+    let charge = core
+        .memory_budget
+        .hold(MemoryOwner::Compaction, buffer_bytes);
     let began = core.env.clock.monotonic();
     let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
     let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
@@ -72,14 +74,15 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
             return Err(error);
         }
     }
-    core.board.add(Tick::Flushes, 1);
-    core.board.add(Tick::FlushBytes, bytes);
-    core.board.add(
-        Tick::FlushNanos,
+    core.statistics.add(Ticker::Flushes, 1);
+    core.statistics.add(Ticker::FlushBytes, bytes);
+    core.statistics.add(
+        Ticker::FlushNanos,
         nanoseconds(core.env.clock.monotonic() - began),
     );
-    core.board.add(Tick::FilesCreated, numbers.len() as u64);
-    core.board.add(Tick::MergeFolds, folded_count);
+    core.statistics
+        .add(Ticker::FilesCreated, numbers.len() as u64);
+    core.statistics.add(Ticker::MergeFolds, folded_count);
     settle_values(core, sealed, settled_bytes);
     retire_logs(core)?;
     drop(charge);

@@ -1,6 +1,6 @@
 //! Removes files that no version needs.
 
-use crate::base::stats::board::Tick;
+use crate::base::stats::statistics::Ticker;
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::db::core::Core;
@@ -15,7 +15,7 @@ pub fn remove_doomed(core: &Core) {
         core.files.forget(number);
         let path = core.dir.join(FileName::Sst(number).to_string());
         if core.env.fs.remove_file(&path).is_ok() {
-            core.board.add(Tick::FilesRemoved, 1);
+            core.statistics.add(Ticker::FilesRemoved, 1);
         }
     }
     remove_dead_values(core);
@@ -44,7 +44,7 @@ pub fn remove_dead_values(core: &Core) {
         core.values.values().forget(number);
         let path = core.dir.join(FileName::Vlog(number).to_string());
         if core.env.fs.remove_file(&path).is_ok() {
-            core.board.add(Tick::FilesRemoved, 1);
+            core.statistics.add(Ticker::FilesRemoved, 1);
         }
     }
 }

@@ -144,7 +144,7 @@ pub fn own_settings(core: &Core, parts: &KeyspaceParts) -> Vec<(String, String)>
 fn take_effect(core: &Arc<Core>) {
     let settings: Arc<Resolved> = core.settings.load_full();
     let db = &settings.db;
-    core.ledger.set_limit_bytes(db.memory_limit);
+    core.memory_budget.set_limit_bytes(db.memory_limit);
     core.write_controller
         .set_budget(settings.memtable_budget_bytes(), db.wal_total_bytes);
     core.files.keep_open(db.open_files_max);

@@ -29,7 +29,7 @@ pub fn property(core: &Core, name: &str) -> Option<String> {
         "sstables" => Some(sstables(levels)),
         "approximate-memory-usage" => {
             gather(core);
-            Some(core.ledger.total_bytes().to_string())
+            Some(core.memory_budget.total_bytes().to_string())
         }
         _ => {
             let depth = rest.strip_prefix("num-files-at-level")?.parse().ok()?;

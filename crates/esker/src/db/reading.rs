@@ -1,7 +1,7 @@
 //! Reads of one keyspace at one moment.
 
 use crate::base::options::call::ReadOptions;
-use crate::base::stats::board::Tick;
+use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
@@ -46,9 +46,9 @@ impl Moment<'_> {
         check(core)?;
         let view = self.parts.current.load();
         let value = get(&view, key, &self.at())?;
-        core.board.add(Tick::Gets, 1);
+        core.statistics.add(Ticker::Gets, 1);
         if value.is_some() {
-            core.board.add(Tick::GetsFound, 1);
+            core.statistics.add(Ticker::GetsFound, 1);
         }
         Ok(value)
     }
@@ -57,10 +57,10 @@ impl Moment<'_> {
         let core = self.lease.core();
         check(core)?;
         let view = self.parts.current.load();
-        core.board.add(Tick::Gets, 1);
+        core.statistics.add(Ticker::Gets, 1);
         let valued = get_valued(&view, key, &self.at())?;
         if valued.is_some() {
-            core.board.add(Tick::GetsFound, 1);
+            core.statistics.add(Ticker::GetsFound, 1);
         }
         Ok(valued)
     }
@@ -70,7 +70,7 @@ impl Moment<'_> {
         let core = self.lease.core();
         check(core)?;
         let view = self.parts.current.view();
-        core.board.add(Tick::Gets, keys.len() as u64);
+        core.statistics.add(Ticker::Gets, keys.len() as u64);
         multi_get(&view, &keys, &self.at()).into_iter().collect()
     }
 
@@ -78,7 +78,7 @@ impl Moment<'_> {
         let core = self.lease.core();
         check(core)?;
         let view = self.parts.current.load();
-        core.board.add(Tick::Gets, 1);
+        core.statistics.add(Ticker::Gets, 1);
         contains(&view, key, &self.at())
     }
 
@@ -86,7 +86,7 @@ impl Moment<'_> {
         let core = self.lease.core();
         check(core)?;
         let view = self.parts.current.load();
-        core.board.add(Tick::Gets, 1);
+        core.statistics.add(Ticker::Gets, 1);
         expiry(&view, key, &self.at())
     }
 

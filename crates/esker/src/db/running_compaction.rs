@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::stats::board::{Tick, nanoseconds};
-use crate::base::stats::ledger::Charge;
+use crate::base::stats::memory_budget::Reservation;
+use crate::base::stats::statistics::{Ticker, nanoseconds};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::db::compaction_memory::{self, Sharers};
 use crate::db::core::Core;
@@ -38,7 +38,7 @@ pub struct Running {
     /// Bytes of memory that each part takes.
     part_bytes: u64,
     /// For the buffers; until it is finished.
-    charge: Mutex<Option<Charge>>,
+    charge: Mutex<Option<Reservation>>,
     ended: Mutex<Option<Result<()>>>,
 }
 
@@ -257,30 +257,30 @@ impl Running {
     }
 
     fn count(&self, core: &Core, made: &[PartResult]) {
-        let board = &core.board;
-        board.add(Tick::Compactions, 1);
+        let statistics = &core.statistics;
+        statistics.add(Ticker::Compactions, 1);
         if self.plan.kind != CompactionKind::Merge {
-            board.add(Tick::TrivialMoves, 1);
+            statistics.add(Ticker::TrivialMoves, 1);
             return;
         }
         let read_bytes = self.plan.size_bytes();
         let files = || made.iter().flat_map(|part| &part.files);
-        board.add(Tick::CompactionReadBytes, read_bytes);
-        board.add(
-            Tick::CompactionWrittenBytes,
+        statistics.add(Ticker::CompactionReadBytes, read_bytes);
+        statistics.add(
+            Ticker::CompactionWrittenBytes,
             files().map(|file| file.size_bytes).sum(),
         );
-        board.add(Tick::FilesCreated, files().count() as u64);
-        board.add(
-            Tick::ValueLogMovedBytes,
+        statistics.add(Ticker::FilesCreated, files().count() as u64);
+        statistics.add(
+            Ticker::ValueLogMovedBytes,
             made.iter().map(|part| part.sunk.tally.written_bytes).sum(),
         );
-        board.add(
-            Tick::MergeFolds,
+        statistics.add(
+            Ticker::MergeFolds,
             made.iter().map(|part| part.tally.folded_count).sum(),
         );
-        board.add(
-            Tick::CompactionVerbatim,
+        statistics.add(
+            Ticker::CompactionVerbatim,
             made.iter().map(|part| part.tally.verbatim_count).sum(),
         );
         let entries = |count: fn(&Tally) -> u64| made.iter().map(|part| count(&part.tally)).sum();
@@ -288,12 +288,12 @@ impl Running {
             entries(|tally| tally.read_count),
             entries(|tally| tally.kept_count),
         );
-        board.add(
-            Tick::CompactionDropped,
+        statistics.add(
+            Ticker::CompactionDropped,
             read_count.saturating_sub(kept_count),
         );
         let took = core.env.clock.monotonic() - self.began;
-        board.add(Tick::CompactionNanos, nanoseconds(took));
+        statistics.add(Ticker::CompactionNanos, nanoseconds(took));
         if !matches!(self.plan.reason, Reason::Packing | Reason::IntraL0) {
             // Nobody waits for the former, and the latter pay no debt.
             core.work.note_digested(read_bytes, took);

@@ -185,9 +185,9 @@ pub fn gather(core: &Core) -> Stats {
             .iter()
             .map(|parts| keyspace(core, parts))
             .collect(),
-        memory_limit: core.ledger.limit_bytes(),
+        memory_limit: core.memory_budget.limit_bytes(),
         memory: core
-            .ledger
+            .memory_budget
             .by_owner()
             .map(|(owner, bytes)| (owner.name(), bytes))
             .to_vec(),
@@ -208,10 +208,10 @@ pub fn gather(core: &Core) -> Stats {
         torn_bytes: core.replayed.torn_bytes,
         torn_records: core.replayed.torn_records,
         counters: core
-            .board
+            .statistics
             .snapshot()
             .readings()
-            .map(|reading| (reading.tick.name(), reading.tick.doc(), reading.value))
+            .map(|reading| (reading.ticker.name(), reading.ticker.doc(), reading.value))
             .chain(of_cache(core))
             .collect(),
         settings: core

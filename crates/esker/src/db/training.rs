@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use esker_phrase::{Dictionary, Sample, Trainer, Wish};
 
-use crate::base::stats::board::Tick;
-use crate::base::stats::ledger::{Charge, MemoryOwner};
+use crate::base::stats::memory_budget::{MemoryOwner, Reservation};
+use crate::base::stats::statistics::Ticker;
 use crate::base::types::error::Result;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
@@ -59,7 +59,7 @@ pub fn train(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     let is_stopped = || core.gate.is_closed();
     let sample_bytes = sample_bytes(core, raw_bytes);
     let charge = core
-        .ledger
+        .memory_budget
         .hold(MemoryOwner::Training, memory_of(sample_bytes));
     // The cache gives way before it is taken, and whole pages of it.
     write_control::set_cache(core);
@@ -80,7 +80,7 @@ pub fn train(core: &Core, parts: &KeyspaceParts) -> Result<()> {
     let Some(dictionary) = learn(&picked.sample, wish, &is_stopped) else {
         return Ok(());
     };
-    core.board.add(Tick::DictionariesTrained, 1);
+    core.statistics.add(Ticker::DictionariesTrained, 1);
     if dictionary.estimate(&picked.trial) < RATIO_MIN {
         parts.dictionary_policy.give_up(raw_bytes);
     } else {
@@ -105,7 +105,7 @@ fn learn(sample: &Sample, wish: Wish, is_stopped: &dyn Fn() -> bool) -> Option<A
 /// The memory of a training: given back, to the system too, however it ends.
 struct Held<'a> {
     core: &'a Core,
-    charge: Charge,
+    charge: Reservation,
 }
 
 impl Drop for Held<'_> {
@@ -116,7 +116,7 @@ impl Drop for Held<'_> {
 }
 
 fn sample_bytes(core: &Core, raw_bytes: u64) -> u64 {
-    let most = SAMPLE_BYTES_MAX.min(sample_for(core.ledger.training_share()));
+    let most = SAMPLE_BYTES_MAX.min(sample_for(core.memory_budget.training_share()));
     (raw_bytes / SAMPLE_SHARE).min(most).max(SAMPLE_BYTES_MIN)
 }
 

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::stats::board::Tick;
+use crate::base::stats::statistics::Ticker;
 use crate::base::types::error::{Error, ErrorKind};
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::user_code;
@@ -293,7 +293,7 @@ pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) -> bool {
         priority: Priority::Low,
         name: "esker-train",
         book: |state: &mut WorkState| {
-            let may_begin = state.compaction_count == 0 || core.ledger.may_train();
+            let may_begin = state.compaction_count == 0 || core.memory_budget.may_train();
             if core.gate.check_upkeep().is_err() {
                 return false;
             }
@@ -387,7 +387,7 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     }
     if let Err(error) = &finished {
         if !matches!(error.kind(), ErrorKind::Closed | ErrorKind::Busy) {
-            core.board.add(Tick::CompactionFailures, 1);
+            core.statistics.add(Ticker::CompactionFailures, 1);
             core.work.note_failure("compact", error);
         }
         if error.kind() == ErrorKind::OutOfSpace {

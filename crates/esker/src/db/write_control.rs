@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::stats::ledger::MemoryOwner;
+use crate::base::stats::memory_budget::MemoryOwner;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::flow::compact::score::{debt_bytes, targets};
@@ -76,7 +76,7 @@ const LOG_BYTES: u64 = (1 << 20) + (64 << 10);
 pub fn set_memory(core: &Core) {
     let pinned = core.pinned_tables.look().bytes;
     core.write_controller.set_pinned_bytes(pinned);
-    core.ledger
+    core.memory_budget
         .set_held(MemoryOwner::PinnedMemtables, pinned as u64);
     let sealed = core.keyspaces.sealed_bytes();
     core.write_controller.set_sealed_bytes(sealed);
@@ -84,20 +84,22 @@ pub fn set_memory(core: &Core) {
     let pages = &core.env.pages;
     pages.keep_spare(core.write_controller.spare_bytes_max(live + sealed));
     let held = live + sealed + pages.spare_bytes();
-    core.ledger.set_held(MemoryOwner::Memtables, held as u64);
-    core.ledger.set_held(MemoryOwner::Log, LOG_BYTES);
+    core.memory_budget
+        .set_held(MemoryOwner::Memtables, held as u64);
+    core.memory_budget.set_held(MemoryOwner::Log, LOG_BYTES);
     let values = core.values.pool().used_bytes();
-    core.ledger.set_held(MemoryOwner::Values, values);
+    core.memory_budget.set_held(MemoryOwner::Values, values);
     set_cache(core);
 }
 
 /// Gives open files and the cache what all others leave of the limit now.
 pub fn set_cache(core: &Core) {
-    core.files.keep_within(core.ledger.files_allowance());
-    core.cache.set_capacity_bytes(core.ledger.cache_allowance());
-    core.ledger
+    core.files.keep_within(core.memory_budget.files_allowance());
+    core.cache
+        .set_capacity_bytes(core.memory_budget.cache_allowance());
+    core.memory_budget
         .set_held(MemoryOwner::BlockCache, core.cache.used_bytes() as u64);
-    core.ledger
+    core.memory_budget
         .set_held(MemoryOwner::PinnedBlocks, core.cache.pinned_bytes() as u64);
 }
 
@@ -106,7 +108,7 @@ pub fn let_go(core: &Core) {
     if core.pinned_tables.are_any() {
         let pinned = core.pinned_tables.look().bytes;
         core.write_controller.set_pinned_bytes(pinned);
-        core.ledger
+        core.memory_budget
             .set_held(MemoryOwner::PinnedMemtables, pinned as u64);
         set_cache(core);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::base::options::call::WriteOptions;
 use crate::base::options::keyspace::ttl_seconds;
-use crate::base::stats::board::Tick;
+use crate::base::stats::statistics::Ticker;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::user_code;
 use crate::db::core::Core;
@@ -121,15 +121,16 @@ pub fn write(
     match outcome {
         Outcome::Conflict => Ok(false),
         Outcome::Committed(applied) => {
-            core.board.add(Tick::WriteBatches, 1);
-            core.board.add(Tick::WriteEntries, u64::from(batch.count()));
+            core.statistics.add(Ticker::WriteBatches, 1);
+            core.statistics
+                .add(Ticker::WriteEntries, u64::from(batch.count()));
             let large_bytes = batch.large_bytes();
             let bytes = batch.size_bytes() as u64 + large_bytes;
-            core.board.add(Tick::WriteBytes, bytes);
+            core.statistics.add(Ticker::WriteBytes, bytes);
             if large_bytes > 0 {
-                core.board.add(Tick::ValueLogBytes, large_bytes);
+                core.statistics.add(Ticker::ValueLogBytes, large_bytes);
             }
-            core.board.add(Tick::WalBytes, applied.logged_bytes);
+            core.statistics.add(Ticker::WalBytes, applied.logged_bytes);
             if applied.has_work() {
                 follow_up(core, applied);
             }

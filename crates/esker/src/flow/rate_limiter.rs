@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::base::stats::board::nanoseconds;
+use crate::base::stats::statistics::nanoseconds;
 use crate::env::primitives::atomic::{AtomicU64, Ordering};
 
 /// A rate that holds nobody back, in bytes per second.

@@ -2,15 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::base::stats::seat::{SEAT_COUNT, raise, seat_of_thread};
+use crate::base::stats::thread_slot::{SLOT_COUNT, raise, slot_of_thread};
 
 /// A set of `N` counters, named by their index.
 ///
-/// Shape: a shard for each seat, which holds all `N` counters side by side on cache lines of its
+/// Shape: a shard for each slot, which holds all `N` counters side by side on cache lines of its
 /// own; a thread that raises several counters of one operation touches few lines and shares none.
 /// Any thread may add and sum at any time.
 pub struct Counters<const N: usize> {
-    shards: [Shard<N>; SEAT_COUNT],
+    shards: [Shard<N>; SLOT_COUNT],
 }
 
 // 128 bytes: processors fetch cache lines of 64 bytes in pairs.
@@ -21,7 +21,7 @@ impl<const N: usize> Counters<N> {
     /// All counters at zero.
     pub const fn new() -> Counters<N> {
         Counters {
-            shards: [const { Shard([const { AtomicU64::new(0) }; N]) }; SEAT_COUNT],
+            shards: [const { Shard([const { AtomicU64::new(0) }; N]) }; SLOT_COUNT],
         }
     }
 
@@ -29,8 +29,8 @@ impl<const N: usize> Counters<N> {
     ///
     /// Panics when `index` is not below `N`.
     pub fn add(&self, index: usize, amount: u64) {
-        let seat = seat_of_thread();
-        raise(&self.shards[seat].0[index], seat, amount);
+        let slot = slot_of_thread();
+        raise(&self.shards[slot].0[index], slot, amount);
     }
 
     /// What was added to the counter at `index` so far. Additions that run at the same time may

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::base::stats::seat::{SEAT_COUNT, raise, seat_of_thread};
+use crate::base::stats::thread_slot::{SLOT_COUNT, raise, slot_of_thread};
 
 /// Binary digits kept of a value: 5 give the 1.6 percent; 4 would give 3.1, above our aim of 3.
 const PRECISION_BITS: u32 = 5;
@@ -49,9 +49,9 @@ fn middle_of(bucket: usize) -> u64 {
 
 /// A latency histogram that any number of threads may record into at once.
 ///
-/// Units: nanoseconds. Size: 9 KiB for each seat from which something was recorded.
+/// Units: nanoseconds. Size: 9 KiB for each slot from which something was recorded.
 pub struct Histogram {
-    shards: [OnceLock<Box<Shard>>; SEAT_COUNT],
+    shards: [OnceLock<Box<Shard>>; SLOT_COUNT],
 }
 
 #[repr(align(128))]
@@ -73,7 +73,7 @@ impl Histogram {
     /// An empty histogram.
     pub const fn new() -> Histogram {
         Histogram {
-            shards: [const { OnceLock::new() }; SEAT_COUNT],
+            shards: [const { OnceLock::new() }; SLOT_COUNT],
         }
     }
 
@@ -83,9 +83,9 @@ impl Histogram {
     /// buckets when somebody asks.
     #[inline]
     pub fn record(&self, ns: u64) {
-        let seat = seat_of_thread();
-        let shard = self.shards[seat].get_or_init(Shard::empty);
-        raise(&shard.buckets[bucket_of(ns)], seat, 1);
+        let slot = slot_of_thread();
+        let shard = self.shards[slot].get_or_init(Shard::empty);
+        raise(&shard.buckets[bucket_of(ns)], slot, 1);
         // Relaxed throughout: buckets order nothing but themselves.
         if shard.max.load(Ordering::Relaxed) < ns {
             shard.max.fetch_max(ns, Ordering::Relaxed);

@@ -5,8 +5,8 @@
 //!
 //! Not here: what is known without counting, such as the size of a level (`store/version`).
 
-pub(crate) mod seat;
+pub(crate) mod thread_slot;
 pub mod counter;
 pub mod histogram;
-pub mod ledger;
-pub mod board;
+pub mod memory_budget;
+pub mod statistics;

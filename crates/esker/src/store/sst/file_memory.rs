@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::base::stats::ledger::{MemoryLedger, MemoryOwner};
+use crate::base::stats::memory_budget::{MemoryBudget, MemoryOwner};
 use esker_phrase::DictionaryId;
 
 /// The account of filters, indexes and the like of the open files of a directory. Any thread may
@@ -16,25 +16,25 @@ pub struct FileMemory {
     bytes_max: AtomicUsize,
     /// Dictionaries of open files, and how many have each: in memory it is once.
     shared: Mutex<BTreeMap<DictionaryId, usize>>,
-    ledger: Option<Arc<MemoryLedger>>,
+    memory_budget: Option<Arc<MemoryBudget>>,
 }
 
 /// What one file keeps in memory, until it is dropped with it.
 #[derive(Debug)]
-pub struct FileCharge {
+pub struct FileReservation {
     memory: Arc<FileMemory>,
     bytes: usize,
     shared: Option<(DictionaryId, usize)>,
 }
 
 impl FileMemory {
-    /// Of no files yet; charged to `ledger` if there is one.
-    pub fn new(ledger: Option<Arc<MemoryLedger>>) -> FileMemory {
+    /// Of no files yet; charged to `memory_budget` if there is one.
+    pub fn new(memory_budget: Option<Arc<MemoryBudget>>) -> FileMemory {
         FileMemory {
             bytes: AtomicUsize::new(0),
             bytes_max: AtomicUsize::new(usize::MAX),
             shared: Mutex::default(),
-            ledger,
+            memory_budget,
         }
     }
 
@@ -43,7 +43,7 @@ impl FileMemory {
         self: &Arc<Self>,
         bytes: usize,
         shared: Option<(DictionaryId, usize)>,
-    ) -> FileCharge {
+    ) -> FileReservation {
         let mut more = bytes;
         if let Some((id, dictionary_bytes)) = shared {
             let mut dictionaries = self.shared();
@@ -58,7 +58,7 @@ impl FileMemory {
         // Relaxed, here and below: the account guards no memory, it only counts it.
         self.bytes.fetch_add(more, Ordering::Relaxed);
         self.tell();
-        FileCharge {
+        FileReservation {
             memory: Arc::clone(self),
             bytes,
             shared,
@@ -87,13 +87,13 @@ impl FileMemory {
     }
 
     /// Who else holds memory.
-    pub fn ledger(&self) -> Option<&MemoryLedger> {
-        self.ledger.as_deref()
+    pub fn memory_budget(&self) -> Option<&MemoryBudget> {
+        self.memory_budget.as_deref()
     }
 
     fn tell(&self) {
-        if let Some(ledger) = &self.ledger {
-            ledger.set_held(MemoryOwner::FiltersAndIndexes, self.bytes() as u64);
+        if let Some(memory_budget) = &self.memory_budget {
+            memory_budget.set_held(MemoryOwner::FiltersAndIndexes, self.bytes() as u64);
         }
     }
 
@@ -103,7 +103,7 @@ impl FileMemory {
     }
 }
 
-impl Drop for FileCharge {
+impl Drop for FileReservation {
     fn drop(&mut self) {
         let mut less = self.bytes;
         if let Some((id, dictionary_bytes)) = self.shared {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-use crate::base::stats::ledger::MemoryLedger;
+use crate::base::stats::memory_budget::MemoryBudget;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
@@ -52,12 +52,12 @@ impl OpenFiles {
         OpenFiles { is_mapped, ..self }
     }
 
-    /// The same, with what open files keep charged to `ledger`, and taken from the cache's share
-    /// at once: of a large database the first reads open files whose filters and indexes are a
-    /// good part of the limit.
-    pub fn charged_to(self, ledger: Arc<MemoryLedger>) -> OpenFiles {
+    /// The same, with what open files keep charged to `memory_budget`, and taken from the cache's
+    /// share at once: of a large database the first reads open files whose filters and indexes are
+    /// a good part of the limit.
+    pub fn charged_to(self, memory_budget: Arc<MemoryBudget>) -> OpenFiles {
         OpenFiles {
-            memory: Arc::new(FileMemory::new(Some(ledger))),
+            memory: Arc::new(FileMemory::new(Some(memory_budget))),
             ..self
         }
     }
@@ -177,8 +177,9 @@ impl OpenFiles {
         if excess > 0 {
             drop(self.open.take_idle_of(excess, AnyReader::pinned_bytes));
         }
-        if let Some(ledger) = self.memory.ledger() {
-            self.cache.set_capacity_bytes(ledger.cache_allowance());
+        if let Some(memory_budget) = self.memory.memory_budget() {
+            self.cache
+                .set_capacity_bytes(memory_budget.cache_allowance());
         }
     }
 }

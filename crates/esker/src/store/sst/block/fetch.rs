@@ -17,7 +17,7 @@ use crate::store::sst::block::buffers;
 use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::readahead::Readahead;
 use crate::store::sst::block::unpacked::Unpacked;
-use crate::store::sst::file_memory::FileCharge;
+use crate::store::sst::file_memory::FileReservation;
 use crate::store::sst::format::{BlockHandle, TRAILER_BYTES, block_checksum};
 use crate::store::sst::index::block::IndexBlock;
 
@@ -74,7 +74,7 @@ pub struct BlockSource {
     cache: Arc<BlockCache>,
     around: Arc<Around>,
     /// Of what the open file keeps in memory.
-    charge: Option<Arc<FileCharge>>,
+    charge: Option<Arc<FileReservation>>,
 }
 
 impl BlockSource {
@@ -96,7 +96,7 @@ impl BlockSource {
     }
 
     /// Keeps that charge as long as anybody has the file open.
-    pub fn keep(&mut self, charge: FileCharge) {
+    pub fn keep(&mut self, charge: FileReservation) {
         self.charge = Some(Arc::new(charge));
     }
 

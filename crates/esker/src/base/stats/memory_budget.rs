@@ -110,10 +110,10 @@ impl MemoryOwner {
 /// The account of the memory limit: bytes held, by owner.
 ///
 /// It only counts. Those who hold memory charge it here and ask what they may take; nobody is
-/// stopped here. Any thread may call anything at any time. Charge in pieces of some size (a
+/// stopped here. Any thread may call anything at any time. Reservation in pieces of some size (a
 /// chunk of an arena, a block), not per entry.
 #[derive(Debug)]
-pub struct MemoryLedger {
+pub struct MemoryBudget {
     limit: AtomicU64,
     held: [Held; MemoryOwner::ALL.len()],
     /// Most that compactions held at one time.
@@ -125,10 +125,10 @@ pub struct MemoryLedger {
 #[repr(align(64))]
 struct Held(AtomicU64);
 
-impl MemoryLedger {
+impl MemoryBudget {
     /// An empty account under a limit of `limit_bytes`.
-    pub fn new(limit_bytes: u64) -> MemoryLedger {
-        MemoryLedger {
+    pub fn new(limit_bytes: u64) -> MemoryBudget {
+        MemoryBudget {
             limit: AtomicU64::new(limit_bytes),
             held: Default::default(),
             compaction_peak: AtomicU64::new(0),
@@ -145,7 +145,7 @@ impl MemoryLedger {
         self.limit.store(limit_bytes, Ordering::Relaxed);
     }
 
-    /// Notes that `owner` holds `bytes` more. Prefer [`MemoryLedger::hold`], which cannot forget
+    /// Notes that `owner` holds `bytes` more. Prefer [`MemoryBudget::hold`], which cannot forget
     /// to give back.
     pub fn charge(&self, owner: MemoryOwner, bytes: u64) {
         // Relaxed, here and below: the account guards no memory, it only counts it.
@@ -179,10 +179,10 @@ impl MemoryLedger {
     }
 
     /// Charges `bytes` to `owner` until the returned guard is dropped.
-    pub fn hold(self: &Arc<Self>, owner: MemoryOwner, bytes: u64) -> Charge {
+    pub fn hold(self: &Arc<Self>, owner: MemoryOwner, bytes: u64) -> Reservation {
         self.charge(owner, bytes);
-        Charge {
-            ledger: Arc::clone(self),
+        Reservation {
+            memory_budget: Arc::clone(self),
             owner,
             bytes,
         }
@@ -239,7 +239,7 @@ impl MemoryLedger {
     /// Charges an iterator until the returned guard is dropped: with `least` bytes, and with up to
     /// `most` as far as that is no more than half of what iterators have left, so that there is
     /// some for the next one.
-    pub fn hold_ahead(self: &Arc<Self>, least: u64, most: u64) -> Charge {
+    pub fn hold_ahead(self: &Arc<Self>, least: u64, most: u64) -> Reservation {
         let owner = MemoryOwner::Iterators;
         let share = self.iterators_share();
         let allowed = |held: u64| (share.saturating_sub(held) / 2).clamp(least, most.max(least));
@@ -248,8 +248,8 @@ impl MemoryLedger {
             Some(held + allowed(held))
         });
         let before = before.expect("there is always a next value");
-        Charge {
-            ledger: Arc::clone(self),
+        Reservation {
+            memory_budget: Arc::clone(self),
             owner,
             bytes: allowed(before),
         }
@@ -298,13 +298,13 @@ impl MemoryLedger {
 
 /// Bytes charged to an owner for as long as this lives.
 #[derive(Debug)]
-pub struct Charge {
-    ledger: Arc<MemoryLedger>,
+pub struct Reservation {
+    memory_budget: Arc<MemoryBudget>,
     owner: MemoryOwner,
     bytes: u64,
 }
 
-impl Charge {
+impl Reservation {
     /// Bytes charged now.
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -313,17 +313,17 @@ impl Charge {
     /// Changes the charge to `bytes` in all.
     pub fn resize(&mut self, bytes: u64) {
         if self.bytes < bytes {
-            self.ledger.charge(self.owner, bytes - self.bytes);
+            self.memory_budget.charge(self.owner, bytes - self.bytes);
         } else {
-            self.ledger.release(self.owner, self.bytes - bytes);
+            self.memory_budget.release(self.owner, self.bytes - bytes);
         }
         self.bytes = bytes;
     }
 }
 
-impl Drop for Charge {
+impl Drop for Reservation {
     fn drop(&mut self) {
-        self.ledger.release(self.owner, self.bytes);
+        self.memory_budget.release(self.owner, self.bytes);
     }
 }
 

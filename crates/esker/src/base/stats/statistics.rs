@@ -16,43 +16,43 @@ pub enum CounterUnit {
 }
 
 // Each counter is told here once: variant, exported name, unit, what it counts.
-macro_rules! ticks {
-    ($($tick:ident, $name:literal, $unit:ident, $doc:literal;)+) => {
+macro_rules! tickers {
+    ($($ticker:ident, $name:literal, $unit:ident, $doc:literal;)+) => {
         /// A counter of the engine.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Tick {
-            $(#[doc = $doc] $tick,)+
+        pub enum Ticker {
+            $(#[doc = $doc] $ticker,)+
         }
 
-        impl Tick {
+        impl Ticker {
             /// Every counter, in the order in which reports list them.
-            pub const ALL: &'static [Tick] = &[$(Tick::$tick,)+];
+            pub const ALL: &'static [Ticker] = &[$(Ticker::$ticker,)+];
 
             /// The name under which the counter is exported to Prometheus.
             pub fn name(self) -> &'static str {
                 match self {
-                    $(Tick::$tick => $name,)+
+                    $(Ticker::$ticker => $name,)+
                 }
             }
 
             /// What one step of the counter means.
             pub fn unit(self) -> CounterUnit {
                 match self {
-                    $(Tick::$tick => CounterUnit::$unit,)+
+                    $(Ticker::$ticker => CounterUnit::$unit,)+
                 }
             }
 
             /// What the counter counts, in one sentence.
             pub fn doc(self) -> &'static str {
                 match self {
-                    $(Tick::$tick => $doc,)+
+                    $(Ticker::$ticker => $doc,)+
                 }
             }
         }
     };
 }
 
-ticks! {
+tickers! {
     WriteBatches, "esker_write_batches_total", Events,
         "Batches that were committed.";
     WriteEntries, "esker_write_entries_total", Events,
@@ -114,41 +114,41 @@ pub fn nanoseconds(duration: Duration) -> u64 {
 
 /// The counters of one database, raised from any thread for about two nanoseconds.
 #[derive(Default)]
-pub struct Board {
-    counters: Counters<{ Tick::ALL.len() }>,
+pub struct Statistics {
+    counters: Counters<{ Ticker::ALL.len() }>,
 }
 
-impl Board {
+impl Statistics {
     /// All counters at zero.
-    pub fn new() -> Board {
-        Board::default()
+    pub fn new() -> Statistics {
+        Statistics::default()
     }
 
     /// Raises a counter by `amount`, in its unit.
-    pub fn add(&self, tick: Tick, amount: u64) {
-        self.counters.add(tick as usize, amount);
+    pub fn add(&self, ticker: Ticker, amount: u64) {
+        self.counters.add(ticker as usize, amount);
     }
 
     /// What a counter stands at.
-    pub fn sum(&self, tick: Tick) -> u64 {
-        self.counters.sum(tick as usize)
+    pub fn sum(&self, ticker: Ticker) -> u64 {
+        self.counters.sum(ticker as usize)
     }
 
     /// What every counter stands at. Counters are read one after another, not all at one moment.
-    pub fn snapshot(&self) -> BoardSnapshot {
-        BoardSnapshot(Tick::ALL.iter().map(|tick| self.sum(*tick)).collect())
+    pub fn snapshot(&self) -> StatisticsSnapshot {
+        StatisticsSnapshot(Ticker::ALL.iter().map(|ticker| self.sum(*ticker)).collect())
     }
 }
 
-/// What every counter of a board stood at, or moved by.
+/// What every counter of a statistics stood at, or moved by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BoardSnapshot(Box<[u64]>);
+pub struct StatisticsSnapshot(Box<[u64]>);
 
 /// One counter of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// Which counter.
-    pub tick: Tick,
+    pub ticker: Ticker,
     /// Its value, in its unit.
     pub value: u64,
 }
@@ -158,33 +158,33 @@ impl Reading {
     pub fn base_value(&self) -> f64 {
         // Above 2^53 the last digits are rounded, as metrics do anyway.
         let value = self.value as f64;
-        match self.tick.unit() {
+        match self.ticker.unit() {
             CounterUnit::Events | CounterUnit::Bytes => value,
             CounterUnit::Nanoseconds => value / 1e9,
         }
     }
 }
 
-impl BoardSnapshot {
+impl StatisticsSnapshot {
     /// The value of one counter.
-    pub fn get(&self, tick: Tick) -> u64 {
-        self.0[tick as usize]
+    pub fn get(&self, ticker: Ticker) -> u64 {
+        self.0[ticker as usize]
     }
 
-    /// Every counter with its value, in the order of [`Tick::ALL`].
+    /// Every counter with its value, in the order of [`Ticker::ALL`].
     pub fn readings(&self) -> impl Iterator<Item = Reading> {
-        let values = Tick::ALL.iter().zip(self.0.iter());
-        values.map(|(tick, value)| Reading {
-            tick: *tick,
+        let values = Ticker::ALL.iter().zip(self.0.iter());
+        values.map(|(ticker, value)| Reading {
+            ticker: *ticker,
             value: *value,
         })
     }
 
     /// How far each counter moved from `earlier` to this snapshot. A counter never falls;
     /// snapshots given in the wrong order say 0.
-    pub fn since(&self, earlier: &BoardSnapshot) -> BoardSnapshot {
+    pub fn since(&self, earlier: &StatisticsSnapshot) -> StatisticsSnapshot {
         let pairs = self.0.iter().zip(earlier.0.iter());
-        BoardSnapshot(pairs.map(|(now, then)| now.saturating_sub(*then)).collect())
+        StatisticsSnapshot(pairs.map(|(now, then)| now.saturating_sub(*then)).collect())
     }
 }
 
