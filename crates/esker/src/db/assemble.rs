@@ -12,8 +12,8 @@ use crate::base::stats::statistics::Statistics;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::order::KeyOrder;
 use crate::db::core::Core;
-use crate::db::doomed::Doomed;
 use crate::db::keyspace::Keyspaces;
+use crate::db::obsolete_files::ObsoleteFiles;
 use crate::db::pinned_tables::PinnedTables;
 use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
@@ -137,7 +137,7 @@ pub fn assemble(
         snapshots: Snapshots::default(),
         keyspaces: Keyspaces::default(),
         work: Work::default(),
-        doomed: Doomed::default(),
+        obsolete_files: ObsoleteFiles::default(),
         pinned_tables: PinnedTables::default(),
         replayed: replayed.clone(),
         lock: Mutex::new(lock),

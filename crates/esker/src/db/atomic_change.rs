@@ -148,7 +148,7 @@ impl Keyspace {
 
     // To be taken before the read that a write depends on.
     fn look(&self) -> Look<'_> {
-        let core = self.lease().core();
+        let core = self.database().core();
         let now = core.env.clock.monotonic();
         Look {
             _traces: core.snapshots.pin(core.committer.visible(), now),
@@ -164,7 +164,7 @@ impl Keyspace {
             seen: look.seen,
         };
         writing::write(
-            self.lease().core(),
+            self.database().core(),
             batch,
             self.write_options(),
             &[unchanged],

@@ -9,8 +9,8 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::options::resolve::Resolved;
 use crate::base::stats::memory_budget::MemoryBudget;
 use crate::base::stats::statistics::Statistics;
-use crate::db::doomed::Doomed;
 use crate::db::keyspace::Keyspaces;
+use crate::db::obsolete_files::ObsoleteFiles;
 use crate::db::pinned_tables::PinnedTables;
 use crate::db::snapshots::Snapshots;
 use crate::db::work::Work;
@@ -73,7 +73,7 @@ pub struct Core {
     /// What runs in the background.
     pub work: Work,
     /// Files that wait to be removed.
-    pub doomed: Doomed,
+    pub obsolete_files: ObsoleteFiles,
     /// Memtables that were flushed and that readers hold.
     pub pinned_tables: PinnedTables,
     /// What recovery found in the log.

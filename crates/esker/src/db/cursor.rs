@@ -8,7 +8,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::range::KeyRange;
-use crate::db::lease::Lease;
+use crate::db::database_ref::DatabaseRef;
 use crate::db::read_cost::CostMeter;
 use crate::db::worker;
 use crate::db::write_control;
@@ -21,7 +21,7 @@ use crate::flow::read::view::View;
 #[derive(Clone)]
 pub struct Source {
     /// Keeps the database open.
-    pub lease: Lease,
+    pub database: DatabaseRef,
     /// The keyspace that is read.
     pub keyspace: KeyspaceId,
     /// The memtables and files.
@@ -41,7 +41,7 @@ pub struct Source {
 pub struct DbCursor {
     // `None` only while being dropped.
     scan: Option<Scan>,
-    lease: Lease,
+    database: DatabaseRef,
     keyspace: KeyspaceId,
     cost_meter: Option<CostMeter>,
     seeks: u64,
@@ -78,7 +78,7 @@ impl DbCursor {
     pub fn open(source: Source) -> Result<DbCursor> {
         let mut at = source.at;
         let ahead_bytes_max = at.options.readahead_bytes_max;
-        let share = source.lease.core().memory_budget.iterators_share() / AHEAD_CURSORS;
+        let share = source.database.core().memory_budget.iterators_share() / AHEAD_CURSORS;
         let sources = source.view.runs().len().max(1) as u64;
         let first = usize::try_from(share / sources).unwrap_or(usize::MAX);
         at.options.readahead_bytes_max = ahead_bytes_max.min(first.min(AHEAD_BYTES_FIRST));
@@ -88,7 +88,7 @@ impl DbCursor {
             ahead_count: sources.filter(|it| it.reads_ahead()).count(),
             ahead_bytes_max,
             scan: Some(scan),
-            lease: source.lease,
+            database: source.database,
             keyspace: source.keyspace,
             cost_meter: source.cost_meter,
             seeks: 0,
@@ -273,7 +273,7 @@ impl DbCursor {
     }
 
     fn seeking(&mut self) -> Result<&mut Scan> {
-        let core = self.lease.core();
+        let core = self.database.core();
         core.gate.check_read()?;
         core.statistics.add(Ticker::Seeks, 1);
         self.seeks += 1;
@@ -282,7 +282,7 @@ impl DbCursor {
 
     #[inline]
     fn stepping(&mut self) -> Result<&mut Scan> {
-        self.lease.core().gate.check_step()?;
+        self.database.core().gate.check_step()?;
         self.steps += 1;
         if self.steps.is_multiple_of(STEPS_PER_COUNT) {
             self.count_steps();
@@ -292,7 +292,7 @@ impl DbCursor {
 
     #[cold]
     fn count_steps(&mut self) {
-        let core = self.lease.core();
+        let core = self.database.core();
         core.statistics.add(Ticker::Steps, STEPS_PER_COUNT);
         // From here on it is a scan: what a seek and a few entries need, a block or two of each
         // file, is small.
@@ -303,7 +303,7 @@ impl DbCursor {
 
     // Is charged with what it decodes and reads ahead, as far as there is memory for it.
     fn begin_ahead(&mut self) {
-        let core = self.lease.core();
+        let core = self.database.core();
         let least = self.ahead_count * SOURCE_BYTES;
         let most = least + self.ahead_count * (LOOKAHEAD_BYTES_MAX + self.ahead_bytes_max);
         let mut charge = core.memory_budget.hold_ahead(least as u64, most as u64);
@@ -327,14 +327,14 @@ impl DbCursor {
 
 impl Drop for DbCursor {
     fn drop(&mut self) {
-        if self.lease.core().gate.check_process().is_err() {
+        if self.database.core().gate.check_process().is_err() {
             // What the scan holds is shared under locks that may be held in a forked child.
             std::mem::forget((self.scan.take(), self.charge.take()));
             return;
         }
         let passed = self.scan().passed_count();
         self.scan = None;
-        let core = self.lease.core();
+        let core = self.database.core();
         if passed > 0 {
             core.statistics.add(Ticker::Passed, passed);
         }

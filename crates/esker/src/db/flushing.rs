@@ -8,21 +8,21 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::ids::{KeyspaceId, Level};
 use crate::db::core::Core;
+use crate::db::file_deletion;
 use crate::db::install::{FlushedTables, install};
-use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::write_control;
 use crate::flow::current::Sealed;
 use crate::flow::flush::{Flushed, flush};
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings};
 use crate::flow::read::view::View;
-use crate::flow::value_sink::SinkSettings;
+use crate::flow::value_relocation::RelocationSettings;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 
 /// The sealed memtables of a keyspace that may be flushed now, oldest first.
 pub fn due(core: &Core, parts: &KeyspaceParts) -> Vec<Sealed> {
-    // Looked at before the ceiling: what was sealed behind it is then held back for certain.
+    // Looked at before the barrier: what was sealed behind it is then held back for certain.
     let mut sealed = parts.current.sealed();
     sealed.retain(|sealed| core.work.may_flush(sealed.last_seqno));
     sealed
@@ -53,7 +53,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
     let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
     let numbers: Vec<_> = flushed.files.iter().map(|file| file.number).collect();
-    let settled_bytes = flushed.sunk.tally.settled_bytes;
+    let settled_bytes = flushed.relocated.tally.settled_bytes;
     let folded_count = flushed.tally.folded_count;
     let tables = FlushedTables {
         keyspace: parts.id,
@@ -62,14 +62,14 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     match record(core, flushed, tables) {
         Ok(true) => {}
         Ok(false) => {
-            janitor::remove_orphans(core, numbers);
+            file_deletion::remove_orphans(core, numbers);
             return Ok(());
         }
         Err(error) => {
             // For want of space or files it was not recorded, and each try makes files of its own.
             // After any other error the edit may be on the disk: the next open finds out.
             if error.is_shortage() {
-                janitor::remove_orphans(core, numbers);
+                file_deletion::remove_orphans(core, numbers);
             }
             return Err(error);
         }
@@ -103,7 +103,7 @@ fn record(core: &Core, flushed: Flushed, tables: FlushedTables) -> Result<bool> 
         seqno: flushed.last_seqno,
     });
     // Until the edit is installed nobody else keeps segments that the flush made.
-    let _sunk = flushed.sunk;
+    let _relocated = flushed.relocated;
     core.committer.leave_giant_segment()?;
     let first_log = core
         .committer
@@ -190,7 +190,7 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
         compression,
         phrasing: None,
         values: Arc::clone(core.values.values()),
-        sink: Some(SinkSettings {
+        relocator: Some(RelocationSettings {
             log: Arc::clone(&core.values),
             threshold_bytes: options.value_threshold_bytes,
             victims: Arc::default(),

@@ -9,8 +9,8 @@ use crate::base::types::error::Result;
 use crate::db::backup::checkpoint;
 use crate::db::backup::report::RepairReport;
 use crate::db::backup::verify::{self, VerifyProgress, VerifyReport};
+use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace_handle::Keyspace;
-use crate::db::lease::Lease;
 use crate::db::live_settings;
 use crate::db::manual;
 use crate::db::open::Builder;
@@ -31,7 +31,7 @@ use crate::db::write_batch::WriteBatch;
 /// every call is refused (`Invalid`), and dropping the handle does nothing to the database.
 #[derive(Clone)]
 pub struct Db {
-    lease: Lease,
+    database: DatabaseRef,
     default: Keyspace,
 }
 
@@ -43,7 +43,7 @@ impl Builder {
     /// than the database was written with; `Unsupported` for a newer format or an operator or
     /// order that is not known; `Corruption` with file and offset; `Io`.
     pub fn open(self) -> Result<Db> {
-        Db::new(self.open_lease()?)
+        Db::new(self.open_database()?)
     }
 
     /// Opens a damaged database to read what is left of it, and tells what is lost: what a
@@ -56,8 +56,8 @@ impl Builder {
     ///
     /// Errors: those of [`Builder::open`] and of [`repair`](crate::repair).
     pub fn open_past_damage(self, scratch: impl AsRef<Path>) -> Result<(Db, RepairReport)> {
-        let (lease, report) = self.open_lease_past_damage(scratch.as_ref())?;
-        Ok((Db::new(lease)?, report))
+        let (database, report) = self.open_database_past_damage(scratch.as_ref())?;
+        Ok((Db::new(database)?, report))
     }
 }
 
@@ -106,10 +106,10 @@ impl Db {
         Builder::new(path)
     }
 
-    pub(crate) fn new(lease: Lease) -> Result<Db> {
-        let parts = lease.core().keyspaces.get(DEFAULT_KEYSPACE)?;
-        let default = Keyspace::new(lease.clone(), parts);
-        Ok(Db { lease, default })
+    pub(crate) fn new(database: DatabaseRef) -> Result<Db> {
+        let parts = database.core().keyspaces.get(DEFAULT_KEYSPACE)?;
+        let default = Keyspace::new(database.clone(), parts);
+        Ok(Db { database, default })
     }
 
     /// The keyspace of that name; created, with the settings given at open, if it is not there.
@@ -125,8 +125,8 @@ impl Db {
     /// # }
     /// ```
     pub fn keyspace(&self, name: &str) -> Result<Keyspace> {
-        let parts = open_keyspace::find_or_create(self.lease.core(), name, None)?;
-        Ok(Keyspace::new(self.lease.clone(), parts))
+        let parts = open_keyspace::find_or_create(self.database.core(), name, None)?;
+        Ok(Keyspace::new(self.database.clone(), parts))
     }
 
     /// The keyspace of that name; created with `options` if it is not there. `Invalid` for
@@ -151,8 +151,8 @@ impl Db {
     /// # }
     /// ```
     pub fn keyspace_with(&self, name: &str, options: KeyspaceOptions) -> Result<Keyspace> {
-        let parts = open_keyspace::find_or_create(self.lease.core(), name, Some(options))?;
-        Ok(Keyspace::new(self.lease.clone(), parts))
+        let parts = open_keyspace::find_or_create(self.database.core(), name, Some(options))?;
+        Ok(Keyspace::new(self.database.clone(), parts))
     }
 
     /// The keyspace of that name if it is there.
@@ -168,8 +168,8 @@ impl Db {
     /// # }
     /// ```
     pub fn existing_keyspace(&self, name: &str) -> Option<Keyspace> {
-        let parts = self.lease.core().keyspaces.find(name)?;
-        Some(Keyspace::new(self.lease.clone(), parts))
+        let parts = self.database.core().keyspaces.find(name)?;
+        Some(Keyspace::new(self.database.clone(), parts))
     }
 
     /// The keyspace `default`.
@@ -199,7 +199,7 @@ impl Db {
     /// # }
     /// ```
     pub fn keyspaces(&self) -> Vec<String> {
-        let all = self.lease.core().keyspaces.all();
+        let all = self.database.core().keyspaces.all();
         all.iter().map(|parts| parts.name.clone()).collect()
     }
 
@@ -217,7 +217,7 @@ impl Db {
     /// # }
     /// ```
     pub fn drop_keyspace(&self, name: &str) -> Result<()> {
-        open_keyspace::drop_keyspace(self.lease.core(), name)
+        open_keyspace::drop_keyspace(self.database.core(), name)
     }
 
     /// An empty batch of writes.
@@ -231,7 +231,7 @@ impl Db {
     /// # }
     /// ```
     pub fn batch(&self) -> WriteBatch {
-        WriteBatch::new(self.lease.clone())
+        WriteBatch::new(self.database.clone())
     }
 
     /// Every keyspace as it is now.
@@ -251,7 +251,7 @@ impl Db {
     /// # }
     /// ```
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::take(self.lease.clone(), Arc::clone(self.default.parts()))
+        Snapshot::take(self.database.clone(), Arc::clone(self.default.parts()))
     }
 
     /// Returns when everything written so far, to any keyspace, lies in sorted files.
@@ -267,9 +267,9 @@ impl Db {
     /// # }
     /// ```
     pub fn flush_all(&self) -> Result<()> {
-        let all = self.lease.core().keyspaces.all();
+        let all = self.database.core().keyspaces.all();
         all.into_iter()
-            .try_for_each(|parts| Keyspace::new(self.lease.clone(), parts).flush())
+            .try_for_each(|parts| Keyspace::new(self.database.clone(), parts).flush())
     }
 
     /// Returns when everything written so far, to any keyspace and with whatever durability, is on
@@ -291,7 +291,7 @@ impl Db {
     /// # }
     /// ```
     pub fn sync(&self) -> Result<()> {
-        manual::sync(self.lease.core())
+        manual::sync(self.database.core())
     }
 
     /// Makes a second database in the directory `target`, with everything written so far to any
@@ -315,7 +315,7 @@ impl Db {
     /// # }
     /// ```
     pub fn checkpoint(&self, target: impl AsRef<Path>) -> Result<()> {
-        checkpoint::checkpoint(self.lease.core(), target.as_ref())
+        checkpoint::checkpoint(self.database.core(), target.as_ref())
     }
 
     /// Reads every byte of every file and holds it against what the database knows of it; goes on
@@ -334,7 +334,7 @@ impl Db {
     /// # }
     /// ```
     pub fn verify(&self) -> Result<VerifyReport> {
-        verify::verify(self.lease.core(), &mut |_| {})
+        verify::verify(self.database.core(), &mut |_| {})
     }
 
     /// As [`Db::verify`], and `tell` hears now and then how far it is.
@@ -349,7 +349,7 @@ impl Db {
     /// # }
     /// ```
     pub fn verify_with(&self, mut tell: impl FnMut(VerifyProgress)) -> Result<VerifyReport> {
-        verify::verify(self.lease.core(), &mut tell)
+        verify::verify(self.database.core(), &mut tell)
     }
 
     /// Merges everything in `bounds` of the keyspace `default` into one run.
@@ -388,7 +388,7 @@ impl Db {
     /// # }
     /// ```
     pub fn set(&self, name: &str, text: &str) -> Result<()> {
-        live_settings::set(self.lease.core(), self.default.parts(), name, text)
+        live_settings::set(self.database.core(), self.default.parts(), name, text)
     }
 
     /// What the database knows about itself now.
@@ -406,7 +406,7 @@ impl Db {
     /// # }
     /// ```
     pub fn stats(&self) -> Stats {
-        statistics::gather(self.lease.core())
+        statistics::gather(self.database.core())
     }
 
     /// The text of a property such as `leveldb.stats`; `None` for an unknown one.
@@ -421,7 +421,7 @@ impl Db {
     /// # }
     /// ```
     pub fn property(&self, name: &str) -> Option<String> {
-        properties::property(self.lease.core(), name)
+        properties::property(self.database.core(), name)
     }
 
     /// Closes the database: puts all memtables into sorted files and gives up the directory.
@@ -443,7 +443,7 @@ impl Db {
     /// # }
     /// ```
     pub fn close(&self) -> Result<()> {
-        self.lease.close()
+        self.database.close()
     }
 }
 

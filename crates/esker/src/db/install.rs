@@ -65,7 +65,7 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> R
             parts.read_cost.reset();
         }
     }
-    gone(&edit, &before).for_each(|number| core.doomed.add(number));
+    gone(&edit, &before).for_each(|number| core.obsolete_files.add(number));
     Ok(true)
 }
 

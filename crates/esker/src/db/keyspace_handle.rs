@@ -10,9 +10,9 @@ use crate::base::types::error::Result;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
 use crate::base::types::spare::{SpareBuffer, SpareCell};
+use crate::db::database_ref::DatabaseRef;
 use crate::db::file_list::{self, FileStats};
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::lease::Lease;
 use crate::db::live_settings;
 use crate::db::manual;
 use crate::db::readable::{AtMoment, inherent_reads};
@@ -31,25 +31,25 @@ const BATCH_BUFFER: SpareBuffer = SpareBuffer::new(&BATCH, 16 << 10);
 /// A named ordered map in a database. Cheap to clone; any thread may call anything.
 #[derive(Clone)]
 pub struct Keyspace {
-    lease: Lease,
+    database: DatabaseRef,
     parts: Arc<KeyspaceParts>,
     write: WriteOptions,
     read: ReadOptions,
 }
 
 impl Keyspace {
-    pub(crate) fn new(lease: Lease, parts: Arc<KeyspaceParts>) -> Keyspace {
+    pub(crate) fn new(database: DatabaseRef, parts: Arc<KeyspaceParts>) -> Keyspace {
         let (write, read) = (WriteOptions::default(), ReadOptions::default());
         Keyspace {
-            lease,
+            database,
             parts,
             write,
             read,
         }
     }
 
-    pub(crate) fn lease(&self) -> &Lease {
-        &self.lease
+    pub(crate) fn database(&self) -> &DatabaseRef {
+        &self.database
     }
 
     pub(crate) fn write_options(&self) -> WriteOptions {
@@ -154,7 +154,7 @@ impl Keyspace {
         value: impl AsRef<[u8]>,
         ttl: Duration,
     ) -> Result<()> {
-        let expiry = writing::expiry(self.lease.core(), ttl);
+        let expiry = writing::expiry(self.database.core(), ttl);
         let value = LargeBytes::Lent(value.as_ref());
         self.write(|batch| {
             writing::put_until(batch, &self.parts, key.as_ref(), Some(expiry), value)
@@ -291,7 +291,7 @@ impl Keyspace {
     /// # }
     /// ```
     pub fn set(&self, name: &str, text: &str) -> Result<()> {
-        live_settings::set_of_keyspace(self.lease.core(), &self.parts, name, text)
+        live_settings::set_of_keyspace(self.database.core(), &self.parts, name, text)
     }
 
     /// The settings that the keyspace has and a new one would not have: name and text of each, its
@@ -308,7 +308,7 @@ impl Keyspace {
     /// # }
     /// ```
     pub fn own_settings(&self) -> Vec<(String, String)> {
-        live_settings::own_settings(self.lease.core(), &self.parts)
+        live_settings::own_settings(self.database.core(), &self.parts)
     }
 
     /// Every sorted file of the keyspace now: from the newest run to the oldest, each in the
@@ -340,7 +340,7 @@ impl Keyspace {
     /// # }
     /// ```
     pub fn flush(&self) -> Result<()> {
-        manual::flush(self.lease.core(), &self.parts)
+        manual::flush(self.database.core(), &self.parts)
     }
 
     /// Merges everything in `bounds` into one run, without anything obsolete. Takes long on
@@ -363,12 +363,12 @@ impl Keyspace {
     /// # }
     /// ```
     pub fn compact<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
-        manual::compact(self.lease.core(), &self.parts, &KeyRange::new(bounds))
+        manual::compact(self.database.core(), &self.parts, &KeyRange::new(bounds))
     }
 
     fn write<'v>(&self, fill: impl FnOnce(&mut Batch<'v>) -> Result<()>) -> Result<()> {
         let mut batch = Batch::within(BATCH_BUFFER.take());
-        let core = self.lease.core();
+        let core = self.database.core();
         let written = fill(&mut batch)
             .and_then(|()| writing::write(core, &mut batch, self.write, &[]).map(drop));
         BATCH_BUFFER.give_back(batch.into_buffer());
@@ -382,7 +382,7 @@ impl Keyspace {
         key: &[u8],
         value: LargeBytes<'v>,
     ) -> Result<()> {
-        let expiry = writing::own_expiry(self.lease.core(), &self.parts);
+        let expiry = writing::own_expiry(self.database.core(), &self.parts);
         writing::put_until(batch, &self.parts, key, expiry, value)
     }
 
@@ -408,7 +408,7 @@ inherent_reads!(Keyspace);
 impl AtMoment for Keyspace {
     fn moment(&self) -> Moment<'_> {
         Moment {
-            lease: &self.lease,
+            database: &self.database,
             parts: &self.parts,
             at: None,
             options: self.read,

@@ -8,9 +8,9 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::user_code;
 use crate::db::compaction;
 use crate::db::core::Core;
+use crate::db::file_deletion;
 use crate::db::flush_wait::wait_for_flush;
 use crate::db::flushing;
-use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::running_compaction::Running;
 use crate::db::settling;
@@ -143,7 +143,7 @@ fn compact_when_free(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRa
 fn collect(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
     while let Some(running) = compaction::begin_collection(core, parts)? {
         run_here(core, running)?;
-        janitor::remove_doomed(core);
+        file_deletion::remove_obsolete(core);
     }
     Ok(())
 }
@@ -221,7 +221,7 @@ fn close_once(core: &Arc<Core>) -> Result<()> {
     if is_writer {
         core.values.seal_live();
     }
-    janitor::remove_doomed(core);
+    file_deletion::remove_obsolete(core);
     if let Ok(mut lock) = core.lock.lock() {
         *lock = None;
     }

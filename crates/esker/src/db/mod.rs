@@ -1,7 +1,7 @@
 //! The house: parts put together, and the public API.
 //!
 //! Law: `core` owns the parts and has no verbs; each verb is a file of functions that take what
-//! they need. Only `install` changes the set of files, only `janitor` removes any, and the
+//! they need. Only `install` changes the set of files, only `file_deletion` removes any, and the
 //! handles hold no logic.
 
 pub mod identity;
@@ -9,14 +9,14 @@ pub mod snapshots;
 pub mod read_cost;
 pub mod keyspace;
 pub mod file_list;
-pub mod doomed;
+pub mod obsolete_files;
 pub mod pinned_tables;
 pub mod left_out;
 pub mod rest;
 pub mod work;
 pub mod core;
 pub mod install;
-pub mod janitor;
+pub mod file_deletion;
 pub mod space;
 pub mod dead_space;
 pub mod write_control;
@@ -32,7 +32,7 @@ pub mod job;
 pub mod worker;
 pub mod settling;
 pub mod flush_wait;
-pub mod freeze;
+pub mod flush_barrier;
 pub mod open_keyspace;
 pub mod assemble;
 pub mod directory;
@@ -44,7 +44,7 @@ pub mod live_settings;
 pub mod manual;
 pub mod backup;
 pub mod inspect;
-pub mod lease;
+pub mod database_ref;
 pub mod cursor;
 pub mod iterator;
 pub mod writing;

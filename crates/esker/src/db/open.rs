@@ -15,7 +15,7 @@ use crate::base::types::order::KeyOrder;
 use crate::db::assemble::Parts;
 use crate::db::backup::aside::repair_aside;
 use crate::db::backup::report::RepairReport;
-use crate::db::lease::Lease;
+use crate::db::database_ref::DatabaseRef;
 use crate::db::recover;
 use crate::env::bundle::Env;
 
@@ -186,15 +186,18 @@ impl Builder {
         self
     }
 
-    pub(crate) fn open_lease_past_damage(self, scratch: &Path) -> Result<(Lease, RepairReport)> {
+    pub(crate) fn open_database_past_damage(
+        self,
+        scratch: &Path,
+    ) -> Result<(DatabaseRef, RepairReport)> {
         let threads = self.resolve(Env::core_count())?.db.background_threads;
         let env = self.env.clone().unwrap_or_else(|| Env::real(threads));
         let (aside, report) = repair_aside(&env, &self.path, scratch, &self.orders)?;
-        let lease = self.env(aside).read_only(true).open_lease()?;
-        Ok((lease, report))
+        let database = self.env(aside).read_only(true).open_database()?;
+        Ok((database, report))
     }
 
-    pub(crate) fn open_lease(self) -> Result<Lease> {
+    pub(crate) fn open_database(self) -> Result<DatabaseRef> {
         let mut resolved = self.resolve(Env::core_count())?;
         if self.env.is_none() {
             resolved.db.memory_limit_min = DbOptions::MEMORY_LIMIT_MIN;
@@ -210,7 +213,7 @@ impl Builder {
             merge_rules: self.merge_rules,
             orders: self.orders,
         };
-        recover::open(parts).map(Lease::new)
+        recover::open(parts).map(DatabaseRef::new)
     }
 
     pub(crate) fn resolve(&self, cores: usize) -> Result<Resolved> {

@@ -17,8 +17,8 @@ use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::limits::{KEYSPACE_COUNT_MAX, KEYSPACE_NAME_BYTES_MAX};
 use crate::base::types::user_code;
 use crate::db::core::Core;
+use crate::db::file_deletion;
 use crate::db::install::install;
-use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::space;
 use crate::db::write_control;
@@ -328,7 +328,7 @@ pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
     // As after a flush: from now on only who has a handle or a reader of it holds them.
     let now = core.env.clock.monotonic();
     core.pinned_tables.flushed(&sealed, now);
-    janitor::remove_doomed(core);
+    file_deletion::remove_obsolete(core);
     space::resume(core);
     // Whoever waits for its flush learns that there is nothing to wait for.
     core.work.ended.raise();

@@ -9,9 +9,9 @@ use crate::base::types::seqno::SeqNo;
 use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::cursor::{DbCursor, Source};
+use crate::db::database_ref::DatabaseRef;
 use crate::db::iterator::Iter;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::lease::Lease;
 use crate::db::read_cost::CostMeter;
 use crate::flow::read::get::{ReadAt, Valued, contains, expiry, get, get_valued};
 use crate::flow::read::multi_get::multi_get;
@@ -19,7 +19,7 @@ use crate::flow::read::multi_get::multi_get;
 /// One keyspace at one moment. Made by whatever can be read, for its own use.
 pub struct Moment<'a> {
     /// Keeps the database open.
-    pub lease: &'a Lease,
+    pub database: &'a DatabaseRef,
     /// The keyspace.
     pub parts: &'a KeyspaceParts,
     /// The moment; `None` is now.
@@ -32,7 +32,7 @@ impl Moment<'_> {
     // To be taken after the view: what the view lacks was written later, so what the reader
     // sees is a prefix of the writes either way.
     fn at(&self) -> ReadAt {
-        let core = self.lease.core();
+        let core = self.database.core();
         ReadAt {
             seqno: self.at.unwrap_or_else(|| core.committer.visible()),
             now_unix_s: core.env.clock.unix_seconds(),
@@ -42,7 +42,7 @@ impl Moment<'_> {
 
     /// The value of `key`, if it has one.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        let core = self.lease.core();
+        let core = self.database.core();
         check(core)?;
         let view = self.parts.current.load();
         let value = get(&view, key, &self.at())?;
@@ -54,7 +54,7 @@ impl Moment<'_> {
     }
 
     pub(crate) fn get_valued(&self, key: &[u8]) -> Result<Option<Valued>> {
-        let core = self.lease.core();
+        let core = self.database.core();
         check(core)?;
         let view = self.parts.current.load();
         core.statistics.add(Ticker::Gets, 1);
@@ -67,7 +67,7 @@ impl Moment<'_> {
 
     pub(crate) fn multi_get<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Vec<Option<Bytes>>> {
         let keys: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
-        let core = self.lease.core();
+        let core = self.database.core();
         check(core)?;
         let view = self.parts.current.view();
         core.statistics.add(Ticker::Gets, keys.len() as u64);
@@ -75,7 +75,7 @@ impl Moment<'_> {
     }
 
     pub(crate) fn contains_key(&self, key: &[u8]) -> Result<bool> {
-        let core = self.lease.core();
+        let core = self.database.core();
         check(core)?;
         let view = self.parts.current.load();
         core.statistics.add(Ticker::Gets, 1);
@@ -83,7 +83,7 @@ impl Moment<'_> {
     }
 
     pub(crate) fn expiry(&self, key: &[u8]) -> Result<Option<Option<u32>>> {
-        let core = self.lease.core();
+        let core = self.database.core();
         check(core)?;
         let view = self.parts.current.load();
         core.statistics.add(Ticker::Gets, 1);
@@ -99,13 +99,13 @@ impl Moment<'_> {
     }
 
     fn source(&self, range: KeyRange) -> Result<Source> {
-        check(self.lease.core())?;
+        check(self.database.core())?;
         let view = self.parts.current.view();
         let at = self.at();
-        let lease = self.lease.clone();
+        let database = self.database.clone();
         let cost_meter = CostMeter::through(&view.parts().levels, &self.parts.read_cost);
         Ok(Source {
-            lease,
+            database,
             keyspace: self.parts.id,
             view,
             at,

@@ -11,8 +11,8 @@ use crate::db::assemble::{Opened, Parts, assemble};
 use crate::db::beside_writer::Tries;
 use crate::db::core::Core;
 use crate::db::directory::prepare_directory;
+use crate::db::file_deletion;
 use crate::db::identity;
-use crate::db::janitor;
 use crate::db::log_survey::segments_of;
 use crate::db::open_keyspace;
 use crate::db::settling;
@@ -67,7 +67,7 @@ fn begin(
     keep_torn(parts, &core.replayed)?;
     // Cleaned first: what was dropped behind a lost part must be gone before a new segment takes
     // its place in the chain.
-    janitor::clean_directory(core, segments, manifest)?;
+    file_deletion::clean_directory(core, segments, manifest)?;
     adopt_segments(core, segments)?;
     end_recovered_log(core)?;
     open_keyspace::apply_asked_settings(core)?;

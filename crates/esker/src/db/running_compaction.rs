@@ -10,9 +10,9 @@ use crate::base::stats::statistics::{Ticker, nanoseconds};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::db::compaction_memory::{self, Sharers};
 use crate::db::core::Core;
+use crate::db::file_deletion;
 use crate::db::flushing::output_settings;
 use crate::db::install::install;
-use crate::db::janitor;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::occasion::is_pressed;
 use crate::db::work::WorkState;
@@ -70,8 +70,8 @@ pub fn book(
     state.job_count += pieces.len();
     let mut settings = output_settings(core, parts, plan.output);
     settings.phrasing = phrasing(core, parts, &options, view, &plan);
-    if let Some(sink) = &mut settings.sink {
-        sink.victims = Arc::clone(&plan.victims);
+    if let Some(relocator) = &mut settings.relocator {
+        relocator.victims = Arc::clone(&plan.victims);
     }
     let sharers = Sharers::new(pieces.len(), threads);
     let (buffers, charge) = compaction_memory::take(core, state, sharers, &plan, &mut settings);
@@ -80,7 +80,7 @@ pub fn book(
         merge: options.merge.clone(),
         snapshots: core.snapshots.seqnos(),
         view: Arc::new(view.of_files()),
-        obsolete: core.doomed.numbers(),
+        obsolete: core.obsolete_files.numbers(),
         may_go_on: may_go_on(core, parts, &plan),
         window_bytes: buffers.window_bytes,
     };
@@ -232,27 +232,30 @@ impl Running {
             .flat_map(|part| part.files.iter().map(|file| file.number))
             .collect();
         if let Some(error) = failed {
-            janitor::remove_orphans(core, numbers);
+            file_deletion::remove_orphans(core, numbers);
             return Err(error);
         }
         self.count(core, &made);
         // Until the edit is installed nobody else keeps the new segments.
-        let sunk: Vec<_> = made.iter().map(|part| Arc::clone(&part.sunk)).collect();
-        for part in &sunk {
+        let relocated: Vec<_> = made
+            .iter()
+            .map(|part| Arc::clone(&part.relocated))
+            .collect();
+        for part in &relocated {
             let stuck = part.tally.stuck.iter().copied();
             core.work.state().stuck_values.extend(stuck);
         }
         let installed = install(core, edit_of(&self.plan, made), None);
         match &installed {
             Ok(true) => {}
-            Ok(false) => janitor::remove_orphans(core, numbers),
+            Ok(false) => file_deletion::remove_orphans(core, numbers),
             Err(error) if error.is_shortage() => {
-                janitor::remove_orphans(core, numbers);
+                file_deletion::remove_orphans(core, numbers);
             }
             // The edit may be on the disk or not: the next open finds out, and cleans up.
             Err(_) => {}
         }
-        drop(sunk);
+        drop(relocated);
         installed.map(drop)
     }
 
@@ -273,7 +276,9 @@ impl Running {
         statistics.add(Ticker::FilesCreated, files().count() as u64);
         statistics.add(
             Ticker::ValueLogMovedBytes,
-            made.iter().map(|part| part.sunk.tally.written_bytes).sum(),
+            made.iter()
+                .map(|part| part.relocated.tally.written_bytes)
+                .sum(),
         );
         statistics.add(
             Ticker::MergeFolds,

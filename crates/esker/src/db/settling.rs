@@ -115,7 +115,7 @@ fn look(core: &Arc<Core>, seen: SeqNo, rounds_left: u32) {
     let booking = {
         let mut state = core.work.state();
         let is_possible = core.gate.check_upkeep().is_ok();
-        let is_busy = state.job_count > 0 || state.manual_count > 0 || state.is_freezing;
+        let is_busy = state.job_count > 0 || state.manual_count > 0 || state.is_barrier_held;
         if is_possible && (is_busy || core.committer.visible() != seen) {
             drop(state);
             return look_later(core, rounds_left);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
 use crate::base::types::seqno::SeqNo;
+use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
-use crate::db::lease::Lease;
 use crate::db::readable::{AtMoment, inherent_reads};
 use crate::db::reading::Moment;
 use crate::db::settling;
@@ -21,7 +21,7 @@ use crate::db::worker;
 pub struct Snapshot(Arc<Held>);
 
 struct Held {
-    lease: Lease,
+    database: DatabaseRef,
     ticket: Ticket,
     default: Arc<KeyspaceParts>,
 }
@@ -29,8 +29,8 @@ struct Held {
 impl Snapshot {
     /// The database as it is now; panics in a merge operator or an order. `default` is the
     /// keyspace that the snapshot itself reads.
-    pub(crate) fn take(lease: Lease, default: Arc<KeyspaceParts>) -> Snapshot {
-        let core = lease.core();
+    pub(crate) fn take(database: DatabaseRef, default: Arc<KeyspaceParts>) -> Snapshot {
+        let core = database.core();
         let now = core.env.clock.monotonic();
         // Between reading the number and registering it no write and no compaction that began
         // after such a write may come.
@@ -38,7 +38,7 @@ impl Snapshot {
             .committer
             .paused(|_| core.snapshots.take(core.committer.visible(), now));
         Snapshot(Arc::new(Held {
-            lease,
+            database,
             ticket,
             default,
         }))
@@ -63,7 +63,7 @@ impl Snapshot {
     /// ```
     pub fn of(&self, keyspace: &Keyspace) -> KeyspaceSnapshot {
         assert!(
-            Arc::ptr_eq(self.0.lease.core(), keyspace.lease().core()),
+            Arc::ptr_eq(self.0.database.core(), keyspace.database().core()),
             "a snapshot reads keyspaces of its own database only"
         );
         KeyspaceSnapshot {
@@ -96,7 +96,7 @@ impl AtMoment for Snapshot {
         let at = Some(self.seqno());
         let options = ReadOptions::default();
         Moment {
-            lease: &self.0.lease,
+            database: &self.0.database,
             parts: &self.0.default,
             at,
             options,
@@ -106,7 +106,7 @@ impl AtMoment for Snapshot {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let core = self.lease.core();
+        let core = self.database.core();
         if core.gate.check_process().is_err() {
             return;
         }
@@ -131,7 +131,7 @@ impl AtMoment for KeyspaceSnapshot {
         let at = Some(self.snapshot.seqno());
         let options = ReadOptions::default();
         Moment {
-            lease: &self.snapshot.0.lease,
+            database: &self.snapshot.0.database,
             parts: &self.parts,
             at,
             options,

@@ -195,7 +195,7 @@ pub fn gather(core: &Core) -> Stats {
         disk_bytes: space::used_bytes(core),
         values: value_log(core),
         open_file_count: core.files.open_count(),
-        pinned_file_count: core.doomed.count(),
+        pinned_file_count: core.obsolete_files.count(),
         pinned: pinned(core, now),
         snapshots: snapshots
             .iter()

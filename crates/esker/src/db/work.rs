@@ -33,7 +33,7 @@ const DIGEST_FIRST: f64 = 64e6;
 pub struct Work {
     state: Mutex<WorkState>,
     /// Memtables with writes behind this number are not flushed for now; `u64::MAX` is none.
-    flush_ceiling: AtomicU64,
+    flush_barrier: AtomicU64,
     /// Raised whenever a job ended.
     pub ended: Signal,
 }
@@ -80,7 +80,7 @@ pub struct WorkState {
     /// Who looks whether the database is at rest, and whether the limits of rest hold.
     pub rest: Rest,
     /// Whether somebody gathers the whole database as of one moment.
-    pub is_freezing: bool,
+    pub is_barrier_held: bool,
     /// How closing ended, once it did.
     pub closed: Option<Result<()>>,
     /// The latest failures, oldest first.
@@ -110,14 +110,14 @@ impl Default for Work {
             is_flushing_values: false,
             is_flush_wanted: false,
             rest: Rest::default(),
-            is_freezing: false,
+            is_barrier_held: false,
             closed: None,
             failures: VecDeque::new(),
             digest_bytes_s: DIGEST_FIRST,
         };
         Work {
             state: Mutex::new(state),
-            flush_ceiling: AtomicU64::new(u64::MAX),
+            flush_barrier: AtomicU64::new(u64::MAX),
             ended: Signal::default(),
         }
     }
@@ -191,16 +191,16 @@ impl Work {
 
     /// Holds memtables back from being flushed that have writes behind `last`; `None` lets all
     /// of them go again.
-    pub fn set_flush_ceiling(&self, last: Option<SeqNo>) {
-        let ceiling = last.map_or(u64::MAX, SeqNo::get);
+    pub fn set_flush_barrier(&self, last: Option<SeqNo>) {
+        let barrier = last.map_or(u64::MAX, SeqNo::get);
         // Release pairs with the Acquire below: who sees a memtable that was sealed after this
-        // call sees the ceiling too, if it looks at the memtable first.
-        self.flush_ceiling.store(ceiling, Ordering::Release);
+        // call sees the barrier too, if it looks at the memtable first.
+        self.flush_barrier.store(barrier, Ordering::Release);
     }
 
     /// Whether a memtable whose last write is `last` may be flushed now.
     pub fn may_flush(&self, last: SeqNo) -> bool {
-        last.get() <= self.flush_ceiling.load(Ordering::Acquire)
+        last.get() <= self.flush_barrier.load(Ordering::Acquire)
     }
 
     /// Remembers a failure for `stats`.

@@ -14,9 +14,9 @@ use crate::base::types::ids::KeyspaceId;
 use crate::base::types::user_code;
 use crate::db::compaction;
 use crate::db::core::Core;
+use crate::db::file_deletion;
 use crate::db::flushing;
 use crate::db::intra_l0;
-use crate::db::janitor;
 use crate::db::job::{Booking, Job, run_guarded, spawn};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::running_compaction::{self, Running};
@@ -81,7 +81,7 @@ pub fn memtable_sealed(core: &Arc<Core>) {
 /// Has files removed that nobody reads any more: for a reader that kept some, and should not wait
 /// for the disk itself. In an idle database nobody else would ever come to remove them.
 pub fn tidy(core: &Arc<Core>) {
-    if core.doomed.count() == 0 && !core.values.has_dying() {
+    if core.obsolete_files.count() == 0 && !core.values.has_dying() {
         return;
     }
     if user_code::is_running() {
@@ -94,7 +94,7 @@ pub fn tidy(core: &Arc<Core>) {
         book: |_: &mut WorkState| !core.gate.is_closed(),
         release: |_: &mut WorkState| {},
     };
-    spawn(core, job, |core, _| janitor::remove_doomed(core));
+    spawn(core, job, |core, _| file_deletion::remove_obsolete(core));
 }
 
 /// Deletes in a memtable from which on it is flushed for a scan that met them: stepping over as
@@ -240,7 +240,7 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
             // Counted behind the gate: who sees the count finds the cause there.
             core.work.state().failed_flush_count += 1;
         }
-        janitor::remove_doomed(core);
+        file_deletion::remove_obsolete(core);
         if is_done {
             wake(core);
         }
@@ -320,7 +320,7 @@ pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) -> bool {
         }
         booking.release();
         write_control::set_memory(core);
-        janitor::remove_doomed(core);
+        file_deletion::remove_obsolete(core);
         wake(core);
     })
 }
@@ -398,7 +398,7 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     // finds space, wakes the background instead.
     let may_go_on = finished.as_ref().err().map(Error::kind) != Some(ErrorKind::OutOfSpace);
     // Before anybody who waits for the result: the room that it gave is there then.
-    let removed = run_guarded(core, COMPACTION, || janitor::remove_doomed(core));
+    let removed = run_guarded(core, COMPACTION, || file_deletion::remove_obsolete(core));
     running.set_result(finished.and(removed));
     write_control::set_rates(core);
     write_control::set_memory(core);

@@ -7,9 +7,9 @@ use crate::base::options::call::WriteOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::db::core::Core;
+use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
-use crate::db::lease::Lease;
 use crate::db::writing;
 use crate::store::batch::writer::{Batch, LargeBytes};
 
@@ -31,16 +31,16 @@ use crate::store::batch::writer::{Batch, LargeBytes};
 /// # }
 /// ```
 pub struct WriteBatch {
-    lease: Lease,
+    database: DatabaseRef,
     batch: Batch<'static>,
     /// Why the first write that was left out was not taken.
     refusal: Option<Error>,
 }
 
 impl WriteBatch {
-    pub(crate) fn new(lease: Lease) -> WriteBatch {
+    pub(crate) fn new(database: DatabaseRef) -> WriteBatch {
         WriteBatch {
-            lease,
+            database,
             batch: Batch::new(),
             refusal: None,
         }
@@ -255,7 +255,7 @@ impl WriteBatch {
         if let Some(refusal) = &self.refusal {
             return Err(refusal.again());
         }
-        let core = Arc::clone(self.lease.core());
+        let core = Arc::clone(self.database.core());
         writing::write(&core, &mut self.batch, options, &[])?;
         self.batch.clear();
         Ok(())
@@ -267,8 +267,8 @@ impl WriteBatch {
         keyspace: &Keyspace,
         fill: impl FnOnce(&Core, &mut Batch<'static>, &KeyspaceParts) -> Result<()>,
     ) -> &mut WriteBatch {
-        let parts = own(&self.lease, keyspace);
-        let added = parts.and_then(|parts| fill(self.lease.core(), &mut self.batch, parts));
+        let parts = own(&self.database, keyspace);
+        let added = parts.and_then(|parts| fill(self.database.core(), &mut self.batch, parts));
         if let Err(error) = added {
             self.refusal.get_or_insert(error);
         }
@@ -292,8 +292,8 @@ fn put(
 }
 
 // Numbers of keyspaces mean something in their own database only.
-fn own<'a>(lease: &Lease, keyspace: &'a Keyspace) -> Result<&'a KeyspaceParts> {
-    if Arc::ptr_eq(lease.core(), keyspace.lease().core()) {
+fn own<'a>(database: &DatabaseRef, keyspace: &'a Keyspace) -> Result<&'a KeyspaceParts> {
+    if Arc::ptr_eq(database.core(), keyspace.database().core()) {
         return Ok(keyspace.parts());
     }
     Err(Error::invalid(format!(

@@ -13,7 +13,7 @@ use crate::flow::output::{Output, OutputSettings};
 use crate::flow::own_operands::OwnOperands;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::RangeTombstones;
-use crate::flow::value_sink::Sunk;
+use crate::flow::value_relocation::Relocated;
 use crate::store::version::file::FileRecord;
 
 /// What a flush made.
@@ -25,7 +25,7 @@ pub struct Flushed {
     /// What the rules did.
     pub tally: Tally,
     /// What became of values; to be kept until the files are installed.
-    pub sunk: Sunk,
+    pub relocated: Relocated,
 }
 
 /// Writes `tables`, the oldest sealed memtables of a keyspace, oldest first, as one run.
@@ -82,7 +82,7 @@ pub fn flush(
     let written = output.finish_with_values()?;
     Ok(Flushed {
         files: written.files,
-        sunk: written.sunk,
+        relocated: written.relocated,
         last_seqno,
         tally,
     })

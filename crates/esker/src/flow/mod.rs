@@ -17,7 +17,7 @@ pub mod value_segments;
 pub mod value_watch;
 pub mod value_log;
 pub mod value_flush;
-pub mod value_sink;
+pub mod value_relocation;
 pub mod vlog_gc;
 pub mod parallel_compression;
 pub mod grandparent_boundaries;

@@ -21,7 +21,7 @@ use crate::flow::background_rate::BackgroundRate;
 use crate::flow::compaction_iterator::Verbatim;
 use crate::flow::grandparent_boundaries::GrandparentBoundaries;
 use crate::flow::parallel_compression::{self, ParallelCompression, ParallelCompressionSettings};
-use crate::flow::value_sink::{SinkSettings, Sunk, ValueSink};
+use crate::flow::value_relocation::{Relocated, RelocationSettings, ValueRelocator};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::contract::{BuildSettings, PackTally};
@@ -67,7 +67,7 @@ pub struct OutputSettings {
     /// Where large values are read.
     pub values: Arc<OpenValues>,
     /// What is done about values that must lie elsewhere; without it all stay where they are.
-    pub sink: Option<SinkSettings>,
+    pub relocator: Option<RelocationSettings>,
     /// How fast they may be written.
     pub background_rate: Arc<BackgroundRate>,
     /// Name of the keyspace.
@@ -115,7 +115,10 @@ impl OutputSettings {
     pub fn verbatim(&self) -> Verbatim {
         let phrasing = self.phrasing.as_ref();
         // What is to lie apart must be unpacked first.
-        let threshold = self.sink.as_ref().map_or(0, |sink| sink.threshold_bytes);
+        let threshold = self
+            .relocator
+            .as_ref()
+            .map_or(0, |relocator| relocator.threshold_bytes);
         Verbatim {
             dictionary: phrasing.map(|phrasing| phrasing.dictionary.id()),
             plain_len_max: threshold.checked_sub(1).unwrap_or(usize::MAX),
@@ -129,7 +132,7 @@ pub struct Written {
     /// The files.
     pub files: Vec<FileRecord>,
     /// What became of values that lie apart; to be kept until the files are installed or given up.
-    pub sunk: Sunk,
+    pub relocated: Relocated,
     /// What became of values that phrases were looked for in; `None` without a dictionary.
     pub packed: Option<PackTally>,
 }
@@ -140,7 +143,7 @@ pub struct Written {
 /// them, and where it failed for lack of space they would stand in the way of the next try.
 pub struct Output {
     settings: OutputSettings,
-    sink: Option<ValueSink>,
+    relocator: Option<ValueRelocator>,
     /// Range deletes not yet written, in order of their start; none starts before the file that
     /// is being written.
     range_deletes: VecDeque<RangeDelete>,
@@ -172,10 +175,10 @@ impl Output {
             range_deletes
                 .is_sorted_by(|left, right| { order.compare(&left.start, &right.start).is_le() })
         );
-        let sink = settings.sink.clone();
+        let relocator = settings.relocator.clone();
         let keyspace = settings.keyspace;
         Output {
-            sink: sink.map(|sink| ValueSink::new(sink, keyspace)),
+            relocator: relocator.map(|relocator| ValueRelocator::new(relocator, keyspace)),
             settings,
             range_deletes: range_deletes.into(),
             lower: None,
@@ -227,11 +230,11 @@ impl Output {
 
     /// Appends an entry; internal keys must ascend.
     pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
-        if let Some(sink) = &mut self.sink
-            && let Some((moved_key, moved_value)) = sink.take(internal_key, value)?
+        if let Some(relocator) = &mut self.relocator
+            && let Some((moved_key, moved_value)) = relocator.take(internal_key, value)?
         {
             // It was written as large as it was.
-            let bytes = sink.take_unpaid();
+            let bytes = relocator.take_unpaid();
             self.settings
                 .background_rate
                 .request(bytes, &self.settings.env);
@@ -316,7 +319,11 @@ impl Output {
     pub fn finish_with_values(mut self) -> Result<Written> {
         self.take_packed(true)?;
         self.cut(None)?;
-        let sunk = self.sink.take().map(ValueSink::finish).transpose()?;
+        let relocated = self
+            .relocator
+            .take()
+            .map(ValueRelocator::finish)
+            .transpose()?;
         if !self.files.is_empty() {
             self.settings.env.fs.sync_dir(&self.settings.dir)?;
         }
@@ -324,7 +331,7 @@ impl Output {
         let files = std::mem::take(&mut self.files);
         Ok(Written {
             files,
-            sunk: sunk.unwrap_or_default(),
+            relocated: relocated.unwrap_or_default(),
             packed: self.packed,
         })
     }

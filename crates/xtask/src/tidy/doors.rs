@@ -31,7 +31,7 @@ const DOORS: [Door; 4] = [
             "store/vlog/packet.rs",
             "flow/value_segments.rs",
             "flow/value_log.rs",
-            "flow/value_sink.rs",
+            "flow/value_relocation.rs",
         ],
         is_open_to_binaries: false,
         reason: "one owner of each part of a segment: put values through flow/value_log",

@@ -1,4 +1,4 @@
-//! A second database, made of hard links to a frozen set of files.
+//! A second database, made of hard links to the files of one moment.
 //!
 //! CURRENT is written last, so a checkpoint that a crash cut short is no database, and never
 //! passes for one: a file says from the beginning that it is not finished, so that the next try
@@ -15,7 +15,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::user_code;
 use crate::db::core::Core;
-use crate::db::freeze::freeze;
+use crate::db::flush_barrier::flush_barrier;
 use crate::env::bundle::Env;
 use crate::env::copy::copy_front;
 use crate::env::fs::{DirLock, Fs};
@@ -54,7 +54,7 @@ pub fn in_new_directory(
 
 fn fill(core: &Arc<Core>, target: &Path) -> Result<()> {
     let fs = &core.env.fs;
-    let version = freeze(core)?;
+    let version = flush_barrier(core)?;
     // What the copy gets is finished, so that its size is what it holds.
     core.values.seal_live();
     let mut segments = BTreeSet::new();

@@ -73,7 +73,7 @@ fn settings_of(
         compression: options.sst.compression.of_blocks(),
         phrasing: None,
         sst: options.sst,
-        sink: None,
+        relocator: None,
         values: Arc::new(OpenValues::new(Arc::clone(&env.fs), dir, OPEN_SEGMENTS_MAX)),
         // Who repairs waits for it, and nobody else uses the database meanwhile.
         background_rate: Arc::default(),

@@ -28,7 +28,7 @@ fn removed(number: u64, level: usize) -> Change {
 }
 
 #[test]
-fn of_many_files_that_move_only_those_that_go_are_doomed() {
+fn of_many_files_that_move_only_those_that_go_are_obsolete() {
     // A level of 60 000 files moves down, and one file in a thousand goes instead. To look through
     // the edit for each of them took 3 600 000 000 comparisons, with the manifest locked.
     let identity = Identity {

@@ -60,7 +60,7 @@ fn a_handle_of_a_dropped_keyspace_never_waits() {
     let keyspace = db.keyspace("gone").unwrap();
     keyspace.put("key", "value").unwrap();
     keyspace
-        .lease
+        .database
         .core()
         .committer
         .paused(|active| active.seal(keyspace.parts.id));
@@ -81,7 +81,7 @@ fn a_flush_without_output_for_a_dropped_keyspace_is_no_fault() {
     let db = open(&world);
     let keyspace = db.keyspace("gone").unwrap();
     keyspace.put("key", "value").unwrap();
-    let core = Arc::clone(keyspace.lease.core());
+    let core = Arc::clone(keyspace.database.core());
     core.committer
         .paused(|active| active.seal(keyspace.parts.id));
     let parts = Arc::clone(&keyspace.parts);

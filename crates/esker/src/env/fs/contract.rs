@@ -160,7 +160,7 @@ fn a_linked_file_outlives_its_first_name(fs: &dyn Fs, dir: &Path) {
     assert_eq!(read_file(fs, &second), b"bytes");
 }
 
-// A reader keeps its file while the janitor removes it.
+// A reader keeps its file while it is removed.
 fn an_open_file_outlives_its_name(fs: &dyn Fs, dir: &Path) {
     let path = dir.join("a");
     write_file(fs, &path, b"bytes");

@@ -26,7 +26,7 @@ use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::view::View;
-use crate::flow::value_sink::Sunk;
+use crate::flow::value_relocation::Relocated;
 use crate::store::sst::contract::PackTally;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
@@ -76,7 +76,7 @@ pub struct PartResult {
     /// What the rules did.
     pub tally: Tally,
     /// What became of values; to be kept until the files are installed.
-    pub sunk: Arc<Sunk>,
+    pub relocated: Arc<Relocated>,
     /// What became of values that phrases were looked for in; `None` without a dictionary.
     pub packed: Option<PackTally>,
 }
@@ -155,7 +155,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
     Ok(PartResult {
         files: written.files.into_iter().map(Arc::new).collect(),
         tally,
-        sunk: Arc::new(written.sunk),
+        relocated: Arc::new(written.relocated),
         packed: written.packed,
     })
 }

@@ -42,7 +42,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
         compression: Compression::None,
         phrasing: None,
         values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
-        sink: None,
+        relocator: None,
         background_rate: Arc::default(),
         keyspace_name: Bytes::default(),
         database_id: None,

@@ -28,7 +28,7 @@ struct OpenRun {
     files: Arc<[OnceLock<Arc<AnyReader>>]>,
     /// Whether all its files are there, and their filters tell what it does not have. Known from
     /// the first read on that asks.
-    is_sieve: OnceLock<bool>,
+    is_filter_only: OnceLock<bool>,
 }
 
 impl OpenRuns {
@@ -78,11 +78,11 @@ impl OpenRuns {
         let Some(here) = self.0.get(index) else {
             return false;
         };
-        let is_sieve = match here.is_sieve.get() {
-            Some(is_sieve) => *is_sieve,
-            None => here.become_sieve(run, open),
+        let is_filter_only = match here.is_filter_only.get() {
+            Some(is_filter_only) => *is_filter_only,
+            None => here.become_filter_only(run, open),
         };
-        is_sieve && here.files.iter().all(|file| is_without(file, hash))
+        is_filter_only && here.files.iter().all(|file| is_without(file, hash))
     }
 }
 
@@ -101,7 +101,7 @@ impl OpenRun {
     fn new(file_count: usize, is_asked: bool) -> OpenRun {
         OpenRun {
             files: (0..file_count).map(|_| OnceLock::new()).collect(),
-            is_sieve: match is_asked {
+            is_filter_only: match is_asked {
                 true => OnceLock::new(),
                 false => OnceLock::from(false),
             },
@@ -109,7 +109,7 @@ impl OpenRun {
     }
 
     #[cold]
-    fn become_sieve(
+    fn become_filter_only(
         &self,
         run: &Run,
         open: impl Fn(&FileRecord) -> Option<Arc<AnyReader>>,
@@ -123,7 +123,7 @@ impl OpenRun {
                 let _ = cell.set(file);
             }
         }
-        *self.is_sieve.get_or_init(|| {
+        *self.is_filter_only.get_or_init(|| {
             let mut files = self.files.iter().filter_map(OnceLock::get);
             files.all(|file| file.has_filter())
         })

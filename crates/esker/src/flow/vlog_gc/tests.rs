@@ -67,7 +67,7 @@ fn one_step_moves_a_bounded_amount() {
 
 #[test]
 fn segments_without_live_values_or_with_damage_stay_out() {
-    // The first are removed by the janitor; the others could not be emptied.
+    // The first are removed by file deletion; the others could not be emptied.
     let all = [
         (1, 5_000, 0),
         (2, 5_000, 100),

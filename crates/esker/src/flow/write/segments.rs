@@ -193,7 +193,8 @@ impl Segments {
         self.dir.join(FileName::Wal(number).to_string())
     }
 
-    // A spare or a retired number that is lost to a panic is only a file the janitor removes.
+    // A spare or a retired number that is lost to a panic is only a file that is removed at the
+    // next open.
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,7 +9,7 @@
 //!
 //! A crash before the rename leaves the old manifest in force, one behind it the new; both are
 //! whole, and hold every edit that was acknowledged. The old one is removed at the end; after a
-//! crash the loser of the two is the janitor's.
+//! crash the loser of the two is removed at the next open.
 //!
 //! After opening, no edit goes behind those of an earlier life, where a torn one may lie: the
 //! first edit begins a new manifest. So opening a database and closing it again writes nothing.

@@ -8,7 +8,7 @@
 //! Law: no file is created or removed here, the manifest's own and CURRENT excepted.
 //!
 //! Not here: who makes edits (`flow`), who installs them (`db/install`), who removes the files
-//! that no version needs (`db/janitor`).
+//! that no version needs (`db/file_deletion`).
 
 pub mod numbers;
 pub mod file;

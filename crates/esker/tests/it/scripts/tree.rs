@@ -72,7 +72,7 @@ impl Tree {
             compression: Compression::None,
             phrasing: None,
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 10)),
-            sink: None,
+            relocator: None,
             background_rate: Arc::default(),
         };
         // About 17 entries of 100 bytes fill a file.

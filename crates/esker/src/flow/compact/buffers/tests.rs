@@ -29,7 +29,7 @@ fn settings() -> OutputSettings {
         compression: Compression::Lz4,
         phrasing: None,
         values: Arc::new(OpenValues::new(world.env().fs, "/db", 1)),
-        sink: None,
+        relocator: None,
         background_rate: Arc::default(),
         keyspace_name: Bytes::default(),
         database_id: None,

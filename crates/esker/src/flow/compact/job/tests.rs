@@ -75,7 +75,7 @@ impl Tree {
             compression: Compression::None,
             phrasing: None,
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
-            sink: None,
+            relocator: None,
             background_rate: Arc::default(),
             keyspace_name: Bytes::default(),
             database_id: None,

@@ -13,7 +13,7 @@ fn files(levels: &Levels) -> impl Iterator<Item = FileNumber> {
 
 #[test]
 fn files_live_as_long_as_somebody_reads_them() {
-    // A reader that holds the old levels of one keyspace keeps their files from the janitor, and
+    // A reader that holds the old levels of one keyspace keeps their files from deletion, and
     // only those: also when the keyspace is dropped.
     let mut random = Random::new(11);
     let mut model = Model::default();

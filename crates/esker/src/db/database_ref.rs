@@ -1,4 +1,4 @@
-//! Keeps a database open; when the last lease goes, the process that opened it closes it.
+//! Keeps a database open; when the last reference goes, the process that opened it closes it.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use crate::env::pool::Priority;
 /// A share in an open database. Handles, iterators and snapshots hold one each, background jobs
 /// do not: so work that runs never keeps a database open that nobody uses.
 #[derive(Clone)]
-pub struct Lease(Arc<Owner>);
+pub struct DatabaseRef(Arc<Owner>);
 
 struct Owner {
     core: Arc<Core>,
 }
 
-impl Lease {
-    /// The first lease of a database that was opened just now.
-    pub fn new(core: Arc<Core>) -> Lease {
-        Lease(Arc::new(Owner { core }))
+impl DatabaseRef {
+    /// The first reference of a database that was opened just now.
+    pub fn new(core: Arc<Core>) -> DatabaseRef {
+        DatabaseRef(Arc::new(Owner { core }))
     }
 
     /// The parts of the database.
@@ -29,7 +29,7 @@ impl Lease {
         &self.0.core
     }
 
-    /// Closes the database now, whoever else holds a lease.
+    /// Closes the database now, whoever else holds a reference.
     pub fn close(&self) -> Result<()> {
         manual::close(&self.0.core)
     }
@@ -53,7 +53,7 @@ impl Drop for Owner {
             let _unheard = manual::close(&core);
         };
         if user_code::is_running() {
-            // A merge operator had the last lease. What called it must end before this can.
+            // A merge operator had the last reference. What called it must end before this can.
             let pool = Arc::clone(&self.core.env.pool);
             pool.spawn(Priority::High, "esker-close", Box::new(close));
         } else {

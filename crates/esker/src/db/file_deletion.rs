@@ -8,10 +8,13 @@ use crate::flow::value_segments::SegmentSize;
 use crate::store::names::FileName;
 use crate::store::version::numbers::is_given_out;
 
-/// Removes doomed files that nobody reads any more. A file that cannot be removed now is found
+/// Removes obsolete files that nobody reads any more. A file that cannot be removed now is found
 /// again at the next open, so a failure here harms nothing and is only counted.
-pub fn remove_doomed(core: &Core) {
-    for number in core.doomed.take_free(|| core.history.files_in_use()) {
+pub fn remove_obsolete(core: &Core) {
+    for number in core
+        .obsolete_files
+        .take_free(|| core.history.files_in_use())
+    {
         core.files.forget(number);
         let path = core.dir.join(FileName::Sst(number).to_string());
         if core.env.fs.remove_file(&path).is_ok() {
@@ -53,8 +56,8 @@ pub fn remove_dead_values(core: &Core) {
 pub fn remove_orphans(core: &Core, numbers: impl IntoIterator<Item = FileNumber>) {
     numbers
         .into_iter()
-        .for_each(|number| core.doomed.add(number));
-    remove_doomed(core);
+        .for_each(|number| core.obsolete_files.add(number));
+    remove_obsolete(core);
 }
 
 /// Removes everything in the directory that belongs to no part of the database: outputs of work

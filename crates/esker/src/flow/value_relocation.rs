@@ -26,7 +26,7 @@ use crate::store::vlog::writer::VlogWriter;
 
 /// What a rewrite does about values.
 #[derive(Clone, Debug)]
-pub struct SinkSettings {
+pub struct RelocationSettings {
     /// The value log.
     pub log: Arc<ValueLog>,
     /// Bytes from which on a value lies apart; 0 leaves all where they are.
@@ -36,21 +36,21 @@ pub struct SinkSettings {
 }
 
 /// Writes values into segments of its own, front to back.
-pub struct ValueSink {
-    settings: SinkSettings,
+pub struct ValueRelocator {
+    settings: RelocationSettings,
     keyspace: KeyspaceId,
     pending: Pending,
     /// The segment being filled, and what is to be written to it next.
     open: Option<(VlogWriter, Packet)>,
     /// Values of that packet which were in no file before.
     fresh: Vec<(ValuePointer, Bytes)>,
-    tally: SinkTally,
+    tally: RelocationTally,
     unpaid_bytes: u64,
 }
 
-/// What a sink did.
+/// What a relocator did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SinkTally {
+pub struct RelocationTally {
     /// Bytes of records written.
     pub written_bytes: u64,
     /// Bytes of values that had waited in memory until now.
@@ -62,16 +62,16 @@ pub struct SinkTally {
 /// An entry with another kind or pointer.
 pub type Moved = (Vec<u8>, Bytes);
 
-impl ValueSink {
-    /// A sink for values of `keyspace`.
-    pub fn new(settings: SinkSettings, keyspace: KeyspaceId) -> ValueSink {
-        ValueSink {
+impl ValueRelocator {
+    /// A relocator for values of `keyspace`.
+    pub fn new(settings: RelocationSettings, keyspace: KeyspaceId) -> ValueRelocator {
+        ValueRelocator {
             pending: settings.log.pending(),
             settings,
             keyspace,
             open: None,
             fresh: Vec::new(),
-            tally: SinkTally::default(),
+            tally: RelocationTally::default(),
             unpaid_bytes: 0,
         }
     }
@@ -98,11 +98,11 @@ impl ValueSink {
 
     /// Makes everything durable but the names of the segments; keeps them from being removed as
     /// long as the result lives.
-    pub fn finish(mut self) -> Result<Sunk> {
+    pub fn finish(mut self) -> Result<Relocated> {
         self.close()?;
         let log = Arc::clone(&self.settings.log);
         let pending = std::mem::replace(&mut self.pending, log.pending());
-        Ok(Sunk {
+        Ok(Relocated {
             pending: Some(pending),
             tally: self.tally,
         })
@@ -212,15 +212,15 @@ impl ValueSink {
 
 /// What a rewrite made of values: to be kept until its edit is installed, or given up.
 #[derive(Default)]
-pub struct Sunk {
+pub struct Relocated {
     /// Keeps the new segments.
     pub pending: Option<Pending>,
     /// What was done.
-    pub tally: SinkTally,
+    pub tally: RelocationTally,
 }
 
-impl std::fmt::Debug for Sunk {
+impl std::fmt::Debug for Relocated {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Sunk({:?})", self.tally)
+        write!(f, "Relocated({:?})", self.tally)
     }
 }

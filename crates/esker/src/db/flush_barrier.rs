@@ -18,20 +18,20 @@ use crate::store::version::state::Version;
 /// before this call. Its files stay on the disk as long as the version is held.
 ///
 /// Errors: those of writing; nothing was changed then that a flush would not have changed.
-pub fn freeze(core: &Arc<Core>) -> Result<Arc<Version>> {
+pub fn flush_barrier(core: &Arc<Core>) -> Result<Arc<Version>> {
     let _turn = Turn::take(core)?;
     let until = core.committer.paused(|active| {
         for id in active.keyspaces() {
             active.seal(id);
         }
-        core.work.set_flush_ceiling(Some(active.last_seqno()));
+        core.work.set_flush_barrier(Some(active.last_seqno()));
         active.last_seqno()
     });
     wait_for_flush(core, || {
-        let frozen = is_flushed(core, until).then(|| core.history.current());
+        let flushed = is_flushed(core, until).then(|| core.history.current());
         // Asked after the version was taken: closing flushes what is held back as well.
         core.gate.check_write()?;
-        Ok(frozen)
+        Ok(flushed)
     })
 }
 
@@ -41,7 +41,7 @@ fn is_flushed(core: &Core, until: SeqNo) -> bool {
     sealed.into_iter().all(|sealed| sealed.last_seqno > until)
 }
 
-/// One freeze at a time; when it ends, whatever was held back may be flushed again.
+/// One flush barrier at a time; when it ends, whatever was held back may be flushed again.
 struct Turn<'a> {
     core: &'a Arc<Core>,
 }
@@ -50,16 +50,16 @@ impl<'a> Turn<'a> {
     fn take(core: &'a Arc<Core>) -> Result<Turn<'a>> {
         core.work.wait_for(&*core.env.pool, || {
             core.gate.check_write()?;
-            let was_freezing = std::mem::replace(&mut core.work.state().is_freezing, true);
-            Ok((!was_freezing).then(|| Turn { core }))
+            let was_held = std::mem::replace(&mut core.work.state().is_barrier_held, true);
+            Ok((!was_held).then(|| Turn { core }))
         })
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.core.work.set_flush_ceiling(None);
-        self.core.work.state().is_freezing = false;
+        self.core.work.set_flush_barrier(None);
+        self.core.work.state().is_barrier_held = false;
         self.core.work.ended.raise();
         worker::wake(self.core);
     }

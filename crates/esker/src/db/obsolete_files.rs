@@ -8,14 +8,14 @@ use crate::base::types::ids::FileNumber;
 
 /// Sorted files that left the current version and wait until nobody reads them.
 #[derive(Debug, Default)]
-pub struct Doomed {
+pub struct ObsoleteFiles {
     files: Mutex<BTreeSet<FileNumber>>,
     /// How many of them: asked by every cursor that ends, which should touch no lock for it.
     count: AtomicUsize,
 }
 
-impl Doomed {
-    /// Dooms a file.
+impl ObsoleteFiles {
+    /// Adds a file.
     pub fn add(&self, number: FileNumber) {
         let mut files = self.files();
         files.insert(number);
@@ -24,7 +24,7 @@ impl Doomed {
 
     /// How many files wait.
     pub fn count(&self) -> usize {
-        // A reader lets go of its files and then looks here; whoever dooms a file counts it and
+        // A reader lets go of its files and then looks here; whoever adds a file counts it and
         // then looks for readers. With a fence on either side one of the two sees the other.
         fence(Ordering::SeqCst);
         self.count.load(Ordering::Relaxed)
@@ -35,8 +35,8 @@ impl Doomed {
         self.files().iter().copied().collect()
     }
 
-    /// Takes out every doomed file that is not among `in_use`. The lock is held while that is
-    /// gathered, so that a file doomed meanwhile is judged by what is in use after it was.
+    /// Takes out every obsolete file that is not among `in_use`. The lock is held while that is
+    /// gathered, so that a file added meanwhile is judged by what is in use after it was.
     pub fn take_free(&self, in_use: impl FnOnce() -> BTreeSet<FileNumber>) -> Vec<FileNumber> {
         let mut files = self.files();
         if files.is_empty() {
