@@ -28,14 +28,14 @@ pub fn run(bytes: &[u8]) {
                 let (expiry, value) = split_expiring(value).expect("the reader checked it");
                 batch.put_expiring(keyspace, key, expiry, value)
             }
-            Kind::PutApart | Kind::PutApartExpiring => {
+            Kind::PutSeparated | Kind::PutSeparatedExpiring => {
                 let expiry = split_expiring(value).filter(|_| value.len() > POINTER_BYTES);
                 let (expiry, pointer) = match expiry {
                     Some((expiry, pointer)) => (Some(expiry), pointer),
                     None => (None, value),
                 };
                 let pointer = ValuePointer::decode(pointer).expect("the reader checked it");
-                let added = batch.put_apart(keyspace, key, expiry, LargeBytes::Lent(&[]));
+                let added = batch.put_separated(keyspace, key, expiry, LargeBytes::Lent(&[]));
                 batch.set_pointer(batch.large_values().len() - 1, &pointer);
                 added
             }

@@ -17,7 +17,7 @@ use esker::store::sst::block::fetch::BlockCache;
 use esker::store::sst::format::{BlockHandle, block_checksum};
 use esker::store::sst::origin::Origin;
 use esker::store::sst::props::Props;
-use esker::store::vlog::shares::ValueShares;
+use esker::store::vlog::live_bytes::ValueLiveBytes;
 
 /// The number of the file, which its checksums cover.
 pub const NUMBER: FileNumber = FileNumber(9);
@@ -61,7 +61,7 @@ pub fn props() -> Props {
         order_name: Bytes::copy_of(b"bytewise"),
         compression: Compression::None,
         created_unix_s: 0,
-        values: ValueShares::default(),
+        values: ValueLiveBytes::default(),
         origin: Origin::default(),
     }
 }

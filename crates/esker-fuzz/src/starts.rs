@@ -27,7 +27,7 @@ use esker::store::sst::index::builder::IndexBuilder;
 use esker::store::sst::range_deletes;
 use esker::store::version::edit::Change;
 use esker::store::version::encode::encode_edit;
-use esker::store::vlog::{ValuePointer, ValueShares};
+use esker::store::vlog::{ValueLiveBytes, ValuePointer};
 use esker::store::wal::head::SegmentHead;
 use esker_phrase::{Dictionary, Sample, Wish};
 
@@ -195,11 +195,11 @@ fn vlog() -> Vec<Vec<u8>> {
         len: 100,
         crc: 7,
     };
-    let mut shares = ValueShares::default();
-    shares.add(NUMBER, 100);
-    shares.add(FileNumber(12), 1 << 20);
+    let mut live = ValueLiveBytes::default();
+    live.add(NUMBER, 100);
+    live.add(FileNumber(12), 1 << 20);
     let mut bytes = vec![3];
-    shares.put(&mut bytes);
+    live.put(&mut bytes);
     vec![
         [&[2][..], &pointer.encode()].concat(),
         bytes,

@@ -1,7 +1,7 @@
-//! Any bytes as a segment of the value log, as a pointer into one, and as shares of some.
+//! Any bytes as a segment of the value log, as a pointer into one, and as live bytes of some.
 //!
 //! The first byte chooses: 0 the rest is records behind a right head, 1 the whole segment, 2 a
-//! pointer, 3 shares.
+//! pointer, 3 live bytes.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use esker::base::types::ids::FileNumber;
 use esker::env::fs::ReadFile;
 use esker::store::vlog::format::SegmentHead;
 use esker::store::vlog::reader::VlogReader;
-use esker::store::vlog::{ValuePointer, ValueShares};
+use esker::store::vlog::{ValueLiveBytes, ValuePointer};
 
 const NUMBER: FileNumber = FileNumber(9);
 
@@ -33,10 +33,10 @@ pub fn run(input: &[u8]) {
         }
         Some((_, rest)) => {
             let mut reader = ByteReader::new(rest);
-            if let Some(shares) = ValueShares::take(&mut reader) {
+            if let Some(live) = ValueLiveBytes::take(&mut reader) {
                 let taken = rest.len() - reader.rest().len();
                 let mut again = Vec::new();
-                shares.put(&mut again);
+                live.put(&mut again);
                 assert!(again == rest[..taken]);
             }
         }

@@ -88,7 +88,7 @@ fn name_of(kind: Kind) -> &'static str {
         Kind::RangeDelete => "range_delete",
         Kind::PutExpiring => "put_expiring",
         Kind::MergeFolded => "merge_folded",
-        Kind::PutApart => "put_apart",
-        Kind::PutApartExpiring => "put_apart_expiring",
+        Kind::PutSeparated => "put_separated",
+        Kind::PutSeparatedExpiring => "put_separated_expiring",
     }
 }

@@ -225,7 +225,7 @@ impl DbCursor {
         self.is_valid().then(|| self.scan().key())
     }
 
-    /// The value, if the cursor stands on an entry. One that lies apart is read when this is
+    /// The value, if the cursor stands on an entry. A separated one is read when this is
     /// called first, so that a walk over keys reads none.
     ///
     /// Errors: those of reading it; the cursor stands where it stood, and may go on.

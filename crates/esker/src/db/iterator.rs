@@ -51,7 +51,7 @@ impl Iter {
     }
 
     /// Whether the two ends have not passed each other.
-    fn is_apart(&self) -> bool {
+    fn is_separated(&self) -> bool {
         let front = self.front.as_ref().and_then(DbCursor::key);
         let back = self.back.as_ref().and_then(DbCursor::key);
         match (front, back) {
@@ -86,7 +86,7 @@ impl Iter {
         value: impl FnOnce(&DbCursor) -> Result<Option<T>>,
     ) -> Option<Result<(Bytes, T)>> {
         let taken = match moved {
-            Ok(true) if self.is_apart() => {
+            Ok(true) if self.is_separated() => {
                 let end = if is_front { &self.front } else { &self.back };
                 let end = end.as_ref()?;
                 let key = Bytes::copy_of(end.key()?);

@@ -126,7 +126,7 @@ impl Keyspace {
     /// # let dir = tempfile::tempdir().expect("a temporary directory");
     /// # let db = esker::Db::open(dir.path())?;
     /// db.put("ship:anna", "in port")?;
-    /// db.put([0, 255], vec![7; 100_000])?; // Any bytes; large values lie apart by themselves.
+    /// db.put([0, 255], vec![7; 100_000])?; // Any bytes; large values are separated by themselves.
     /// # Ok(())
     /// # }
     /// ```

@@ -284,7 +284,7 @@ fn put(
     expiry: Option<u32>,
     value: &[u8],
 ) -> Result<()> {
-    if writing::is_apart(parts, value) {
+    if writing::is_separated(parts, value) {
         let value = LargeBytes::Shared(Bytes::copy_of(value));
         return writing::put_until(batch, parts, key, expiry, value);
     }

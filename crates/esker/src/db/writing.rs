@@ -33,8 +33,8 @@ pub fn put_until<'v>(
     expiry_unix_s: Option<u32>,
     value: LargeBytes<'v>,
 ) -> Result<()> {
-    if is_apart(parts, &value) {
-        return batch.put_apart(parts.id, key, expiry_unix_s, value);
+    if is_separated(parts, &value) {
+        return batch.put_separated(parts.id, key, expiry_unix_s, value);
     }
     put_here(batch, parts, key, expiry_unix_s, &value)
 }
@@ -54,7 +54,7 @@ pub fn put_here(
 }
 
 /// Whether a value is large enough to lie in the value log.
-pub fn is_apart(parts: &KeyspaceParts, value: &[u8]) -> bool {
+pub fn is_separated(parts: &KeyspaceParts, value: &[u8]) -> bool {
     let threshold = parts.value_threshold_bytes();
     threshold > 0 && value.len() >= threshold
 }

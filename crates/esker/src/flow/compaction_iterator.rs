@@ -252,9 +252,9 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
             return Ok(Verdict::Drop);
         }
         let is_gone = match trailer.kind() {
-            Kind::Put | Kind::PutApart => false,
+            Kind::Put | Kind::PutSeparated => false,
             Kind::Delete => true,
-            Kind::PutExpiring | Kind::PutApartExpiring => {
+            Kind::PutExpiring | Kind::PutSeparatedExpiring => {
                 let entry = Entry::from_internal(self.input.key(), self.input.value()?);
                 is_expired(expiry_of(&entry)?, self.rules.now_unix_s)
             }
@@ -432,9 +432,9 @@ impl Base {
     fn of(entry: &Entry<'_>, rules: &Rules<'_>) -> Result<Base> {
         match entry.kind() {
             Kind::Put => Ok(Base::Value(Bytes::copy_of(entry.value))),
-            Kind::PutApart => Base::apart(entry, rules),
+            Kind::PutSeparated => Base::separated(entry, rules),
             Kind::Delete => Ok(Base::Missing),
-            Kind::PutExpiring | Kind::PutApartExpiring => {
+            Kind::PutExpiring | Kind::PutSeparatedExpiring => {
                 let is_gone = is_expired(expiry_of(entry)?, rules.now_unix_s);
                 Ok(if is_gone {
                     Base::Missing
@@ -450,7 +450,7 @@ impl Base {
 impl Base {
     // A value that is damaged is left as it is, and the operands stand without it: whoever reads
     // the key is told, and nothing else waits for it.
-    fn apart(entry: &Entry<'_>, rules: &Rules<'_>) -> Result<Base> {
+    fn separated(entry: &Entry<'_>, rules: &Rules<'_>) -> Result<Base> {
         if rules.merge.is_none() {
             return Ok(Base::Unknown);
         }

@@ -156,7 +156,9 @@ impl Entries {
                 }),
                 Kind::Delete | Kind::RangeDelete => Ok(None),
                 Kind::MergeFolded => panic!("only memtables hold this"),
-                Kind::PutApart | Kind::PutApartExpiring => panic!("the model has no value log"),
+                Kind::PutSeparated | Kind::PutSeparatedExpiring => {
+                    panic!("the model has no value log")
+                }
             };
         }
         answer

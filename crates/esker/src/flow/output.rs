@@ -131,7 +131,7 @@ impl OutputSettings {
 pub struct Written {
     /// The files.
     pub files: Vec<FileRecord>,
-    /// What became of values that lie apart; to be kept until the files are installed or given up.
+    /// What became of separated values; to be kept until the files are installed or given up.
     pub relocated: Relocated,
     /// What became of values that phrases were looked for in; `None` without a dictionary.
     pub packed: Option<PackTally>,

@@ -300,8 +300,8 @@ impl ValueLog {
     }
 
     /// A fresh segment with room for a record of `bytes`, for one writer who fills it alone, front
-    /// to back, and tells [`ValueLog::end_apart`] where it ended. It counts as under way.
-    pub fn begin_apart(&self, bytes: u64, pending: &mut Pending) -> Result<VlogWriter> {
+    /// to back, and tells [`ValueLog::end_separated`] where it ended. It counts as under way.
+    pub fn begin_separated(&self, bytes: u64, pending: &mut Pending) -> Result<VlogWriter> {
         let capacity_bytes = (SEGMENT_HEAD_BYTES + bytes).max(self.parts.segment_bytes);
         let writer = self.begin(capacity_bytes)?;
         let mut segment = Segment::fresh(writer.clone());
@@ -316,7 +316,7 @@ impl ValueLog {
     }
 
     /// Gives back the end of a segment that was filled alone.
-    pub fn end_apart(&self, writer: &VlogWriter, size_bytes: u64) {
+    pub fn end_separated(&self, writer: &VlogWriter, size_bytes: u64) {
         trim(vec![(Arc::clone(writer.file()), size_bytes)]);
         if let Some(segment) = self.state().segments.get_mut(&writer.number()) {
             segment.size_bytes = size_bytes;

@@ -29,7 +29,7 @@ use crate::store::vlog::writer::VlogWriter;
 pub struct RelocationSettings {
     /// The value log.
     pub log: Arc<ValueLog>,
-    /// Bytes from which on a value lies apart; 0 leaves all where they are.
+    /// Bytes from which on a value is separated; 0 leaves all where they are.
     pub threshold_bytes: usize,
     /// Segments that are being emptied.
     pub victims: Arc<BTreeSet<FileNumber>>,
@@ -84,9 +84,9 @@ impl ValueRelocator {
     pub fn take(&mut self, internal_key: &[u8], raw: &[u8]) -> Result<Option<Moved>> {
         let entry = Entry::from_internal(internal_key, raw);
         match entry.kind() {
-            Kind::PutApart | Kind::PutApartExpiring => self.move_on(&entry),
-            Kind::Put => self.part(&entry, 0, Kind::PutApart),
-            Kind::PutExpiring => self.part(&entry, EXPIRY_BYTES, Kind::PutApartExpiring),
+            Kind::PutSeparated | Kind::PutSeparatedExpiring => self.move_on(&entry),
+            Kind::Put => self.part(&entry, 0, Kind::PutSeparated),
+            Kind::PutExpiring => self.part(&entry, EXPIRY_BYTES, Kind::PutSeparatedExpiring),
             _ => Ok(None),
         }
     }
@@ -176,7 +176,10 @@ impl ValueRelocator {
         };
         if !self.open.as_ref().is_some_and(fits) {
             self.close()?;
-            let writer = self.settings.log.begin_apart(bytes, &mut self.pending)?;
+            let writer = self
+                .settings
+                .log
+                .begin_separated(bytes, &mut self.pending)?;
             self.open = Some((writer, Packet::at(SEGMENT_HEAD_BYTES)));
         }
         let (writer, packet) = self.open.as_mut().expect("begun just now");
@@ -205,7 +208,7 @@ impl ValueRelocator {
         let Some((writer, packet)) = self.open.take() else {
             return Ok(());
         };
-        self.settings.log.end_apart(&writer, packet.end());
+        self.settings.log.end_separated(&writer, packet.end());
         writer.file().sync()
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::types::ids::FileNumber;
 use crate::flow::value_segments::SegmentSize;
-use crate::store::vlog::shares::ValueShares;
+use crate::store::vlog::live_bytes::ValueLiveBytes;
 
 /// Live bytes that one step moves at most, in segments: a step is installed as a whole, so this
 /// bounds what a crash throws away and how much space a step takes before it gives any back.
@@ -23,7 +23,7 @@ pub struct Holdings<'a> {
     /// Segments that nobody writes to and that no memtable names.
     pub settled: &'a [SegmentSize],
     /// Bytes that files of the current version point to.
-    pub live: &'a ValueShares,
+    pub live: &'a ValueLiveBytes,
     /// Segments with values that cannot be read: they stay.
     pub stuck: &'a BTreeSet<FileNumber>,
     /// Bytes of a segment.

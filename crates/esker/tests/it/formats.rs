@@ -77,7 +77,7 @@ impl Row {
         is_expiring.then(|| bytes::Front(&self.value).u32())
     }
 
-    pub fn is_apart(&self) -> bool {
+    pub fn is_separated(&self) -> bool {
         self.kind == 6 || self.kind == 7
     }
 
@@ -168,7 +168,7 @@ pub fn decode(path: &Path, now_unix_s: u64) -> Found {
                 _ => rows.push(row.clone()),
             }
         }
-        let value = |row: &Row| match row.is_apart() {
+        let value = |row: &Row| match row.is_separated() {
             true => values::follow(&segments, row.rest(), *id, &row.key).1,
             false => row.rest().to_vec(),
         };

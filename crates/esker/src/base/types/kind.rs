@@ -20,17 +20,17 @@ pub enum Kind {
     /// An operand that already holds every older operand of the key that lies in the same
     /// memtable: readers skip those. Exists only in memtables.
     MergeFolded = 5,
-    /// The key has a value that lies apart, in the value log: the entry's value is a pointer
+    /// The key has a separated value, in the value log: the entry's value is a pointer
     /// (`store/vlog/pointer`).
-    PutApart = 6,
-    /// As [`Kind::PutApart`] until an expiry, which stands in front of the pointer as in
+    PutSeparated = 6,
+    /// As [`Kind::PutSeparated`] until an expiry, which stands in front of the pointer as in
     /// [`Kind::PutExpiring`].
-    PutApartExpiring = 7,
+    PutSeparatedExpiring = 7,
 }
 
 impl Kind {
     /// The largest kind: with it, a seek finds the newest entry of a sequence number.
-    pub const LAST: Kind = Kind::PutApartExpiring;
+    pub const LAST: Kind = Kind::PutSeparatedExpiring;
 
     /// The kind with that byte, or `None`. For bytes from disk.
     pub fn from_byte(byte: u8) -> Option<Kind> {
@@ -41,8 +41,8 @@ impl Kind {
             3 => Kind::RangeDelete,
             4 => Kind::PutExpiring,
             5 => Kind::MergeFolded,
-            6 => Kind::PutApart,
-            7 => Kind::PutApartExpiring,
+            6 => Kind::PutSeparated,
+            7 => Kind::PutSeparatedExpiring,
             _ => return None,
         })
     }
@@ -52,16 +52,16 @@ impl Kind {
         self as u8
     }
 
-    /// Whether the entry's value lies apart, in the value log.
+    /// Whether the entry's value is separated, in the value log.
     #[inline]
-    pub fn is_apart(self) -> bool {
-        matches!(self, Kind::PutApart | Kind::PutApartExpiring)
+    pub fn is_separated(self) -> bool {
+        matches!(self, Kind::PutSeparated | Kind::PutSeparatedExpiring)
     }
 
     /// Whether the entry's raw value begins with an expiry.
     #[inline]
     pub fn is_expiring(self) -> bool {
-        matches!(self, Kind::PutExpiring | Kind::PutApartExpiring)
+        matches!(self, Kind::PutExpiring | Kind::PutSeparatedExpiring)
     }
 
     /// Whether a reader needs older entries of the key to know its value.

@@ -156,7 +156,7 @@ impl<'a> RecordsWalk<'a> {
             of.packed_bytes += contents.packed_len as u64;
         }
         let key = contents.key.clone();
-        let has_value = !entry.trailer.kind().is_apart();
+        let has_value = !entry.trailer.kind().is_separated();
         if has_value && contents.plain_len >= SHOWN_BYTES_MIN {
             keep(&mut found.best, &contents, |left, right| left > right);
             keep(&mut found.worst, &contents, |left, right| left < right);

@@ -160,8 +160,8 @@ impl Plan {
 
     /// Bytes of values that it moves out of victims.
     pub fn moved_bytes(&self) -> u64 {
-        let shares = self.files().flat_map(|(_, file)| file.values.iter());
-        let moved = shares.filter(|(segment, _)| self.victims.contains(segment));
+        let live = self.files().flat_map(|(_, file)| file.values.iter());
+        let moved = live.filter(|(segment, _)| self.victims.contains(segment));
         moved.map(|(_, bytes)| bytes).sum()
     }
 

@@ -67,8 +67,8 @@ impl CompactionPicker<'_> {
     /// Level 0, whose runs belong together, is merged down instead.
     pub fn pick_collection(&self, victims: &Arc<BTreeSet<FileNumber>>) -> Option<Plan> {
         let moved = |file: &FileRecord| -> u64 {
-            let shares = file.values.iter();
-            let moved = shares.filter(|(segment, _)| victims.contains(segment));
+            let live = file.values.iter();
+            let moved = live.filter(|(segment, _)| victims.contains(segment));
             moved.map(|(_, bytes)| bytes).sum()
         };
         let is_idle = |file: &FileRecord| !self.busy.contains(&file.number);

@@ -14,8 +14,8 @@ pub enum CursorState {
         /// Whether no newer entry of the key can come.
         is_newest: bool,
     },
-    /// On the inner cursor's entry, whose value lies apart: where, is in `value`.
-    HereApart,
+    /// On the inner cursor's entry, whose value is separated: where, is in `value`.
+    Separated,
     /// On `key` and `value`; the inner cursor is on an older entry of the key, on a later key
     /// or nowhere.
     BeforeInner,

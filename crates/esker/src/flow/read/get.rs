@@ -108,7 +108,7 @@ pub struct Lookup<'k> {
     operands: Vec<Bytes>,
     base: Option<Valued>,
     /// Whether the base's value is a pointer still.
-    is_base_apart: bool,
+    is_base_separated: bool,
     is_settled: bool,
 }
 
@@ -128,7 +128,7 @@ impl<'k> Lookup<'k> {
             mode,
             operands: Vec::new(),
             base: None,
-            is_base_apart: false,
+            is_base_separated: false,
             is_settled: false,
         }
     }
@@ -203,7 +203,7 @@ impl<'k> Lookup<'k> {
 
     /// The value of the key, all sources asked; reads it if it lies apart.
     pub fn finish(mut self, view: &View) -> Result<Option<Valued>> {
-        if self.is_base_apart
+        if self.is_base_separated
             && let Some(base) = &mut self.base
         {
             let pointer = std::mem::take(&mut base.value);
@@ -235,7 +235,7 @@ impl<'k> Lookup<'k> {
             LookupOutcome::Gone => self.is_settled = true,
             LookupOutcome::Value(part) => {
                 self.is_settled = true;
-                self.is_base_apart = part.is_apart && self.mode == LookupMode::Value;
+                self.is_base_separated = part.is_separated && self.mode == LookupMode::Value;
                 self.base = Some(Valued {
                     value: self.part(raw, part.start),
                     expiry_unix_s: part.expiry_unix_s,

@@ -12,7 +12,7 @@ use crate::store::vlog::open_values::OpenValues;
 #[derive(Debug, Default)]
 pub struct LazyValue {
     part: Bytes,
-    is_apart: bool,
+    is_separated: bool,
     expiry_unix_s: Option<u32>,
     read: OnceLock<Bytes>,
 }
@@ -24,11 +24,11 @@ impl LazyValue {
     }
 
     /// The value itself, or the pointer to it when it lies apart.
-    pub fn of(part: Bytes, is_apart: bool) -> LazyValue {
+    pub fn of(part: Bytes, is_separated: bool) -> LazyValue {
         let read = OnceLock::new();
         LazyValue {
             part,
-            is_apart,
+            is_separated,
             expiry_unix_s: None,
             read,
         }
@@ -51,7 +51,7 @@ impl LazyValue {
     ///
     /// Errors: those of reading it; asked again, it is read again.
     pub fn get(&self, values: &OpenValues) -> Result<&Bytes> {
-        if !self.is_apart {
+        if !self.is_separated {
             return Ok(&self.part);
         }
         if let Some(value) = self.read.get() {

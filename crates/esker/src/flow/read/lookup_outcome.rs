@@ -34,7 +34,7 @@ pub struct Part {
     /// The unix second from which it is gone.
     pub expiry_unix_s: Option<u32>,
     /// Whether what lies there is a pointer into the value log.
-    pub is_apart: bool,
+    pub is_separated: bool,
 }
 
 /// What an entry means at `now_unix_s`. Its raw value is asked for only where it matters: it may
@@ -51,20 +51,20 @@ pub fn outcome<'a>(
     now_unix_s: u64,
 ) -> Result<LookupOutcome> {
     Ok(match trailer.kind() {
-        kind @ (Kind::Put | Kind::PutApart) => LookupOutcome::Value(Part {
+        kind @ (Kind::Put | Kind::PutSeparated) => LookupOutcome::Value(Part {
             start: 0,
             expiry_unix_s: None,
-            is_apart: kind.is_apart(),
+            is_separated: kind.is_separated(),
         }),
         Kind::Delete => LookupOutcome::Gone,
         Kind::Merge | Kind::MergeFolded => LookupOutcome::Operand,
-        kind @ (Kind::PutExpiring | Kind::PutApartExpiring) => match split_expiring(raw()?) {
+        kind @ (Kind::PutExpiring | Kind::PutSeparatedExpiring) => match split_expiring(raw()?) {
             None => return Err(damaged(user_key, trailer, "no expiry")),
             Some((expiry, _)) if is_expired(expiry, now_unix_s) => LookupOutcome::Gone,
             Some((expiry, _)) => LookupOutcome::Value(Part {
                 start: EXPIRY_BYTES,
                 expiry_unix_s: Some(expiry),
-                is_apart: kind.is_apart(),
+                is_separated: kind.is_separated(),
             }),
         },
         Kind::RangeDelete => {

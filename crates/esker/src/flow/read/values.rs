@@ -11,8 +11,8 @@ use crate::store::vlog::pointer::ValuePointer;
 /// # Errors
 /// `Corruption` for a pointer that is none, and for a value that does not match its checksum.
 #[inline]
-pub fn follow(values: &OpenValues, part: Bytes, is_apart: bool) -> Result<Bytes> {
-    if is_apart {
+pub fn follow(values: &OpenValues, part: Bytes, is_separated: bool) -> Result<Bytes> {
+    if is_separated {
         values.value(&ValuePointer::decode(&part)?)
     } else {
         Ok(part)

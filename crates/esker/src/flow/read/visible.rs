@@ -124,7 +124,7 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn next(&mut self) -> Result<bool> {
         match std::mem::take(&mut self.state) {
             CursorState::Nowhere => panic!("next needs a cursor that stands on an entry"),
-            CursorState::Here { .. } | CursorState::HereApart => {
+            CursorState::Here { .. } | CursorState::Separated => {
                 self.inner.keep_key(&mut self.key);
                 self.inner.next()?;
             }
@@ -146,7 +146,7 @@ impl<C: Cursor> VisibleCursor<C> {
             } => {
                 self.inner.prev()?;
             }
-            CursorState::Here { .. } | CursorState::HereApart => {
+            CursorState::Here { .. } | CursorState::Separated => {
                 key::user_key(self.inner.key()).clone_into(&mut self.key);
                 self.inner.prev()?;
                 return self.find_backward(true);
@@ -174,12 +174,12 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn key(&self) -> &[u8] {
         match self.state {
             CursorState::Nowhere => panic!("key needs a cursor that stands on an entry"),
-            CursorState::Here { .. } | CursorState::HereApart => key::user_key(self.inner.key()),
+            CursorState::Here { .. } | CursorState::Separated => key::user_key(self.inner.key()),
             CursorState::BeforeInner | CursorState::AfterInner => &self.key,
         }
     }
 
-    /// The user's value. One that lies apart is read when this is called first.
+    /// The user's value. A separated one is read when this is called first.
     pub fn value(&self) -> Result<&[u8]> {
         match self.state {
             CursorState::Nowhere => panic!("value needs a cursor that stands on an entry"),
@@ -202,7 +202,7 @@ impl<C: Cursor> VisibleCursor<C> {
     pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
         match self.state {
             CursorState::Nowhere => panic!("an expiry needs a cursor that stands on an entry"),
-            CursorState::Here { .. } | CursorState::HereApart => {
+            CursorState::Here { .. } | CursorState::Separated => {
                 Ok(self.outcome()?.expiry_unix_s())
             }
             CursorState::BeforeInner | CursorState::AfterInner => Ok(self.value.expiry_unix_s()),
@@ -261,9 +261,9 @@ impl<C: Cursor> VisibleCursor<C> {
             let now = self.reader.now_unix_s;
             match outcome(user_key, trailer, || self.inner.value(), now)? {
                 LookupOutcome::Value(part) => {
-                    if part.is_apart {
+                    if part.is_separated {
                         self.value = self.lazy(part)?;
-                        self.state = CursorState::HereApart;
+                        self.state = CursorState::Separated;
                     } else {
                         self.state = CursorState::here(part.start, false);
                     }
@@ -364,7 +364,7 @@ impl<C: Cursor> VisibleCursor<C> {
         }
         let now = self.reader.now_unix_s;
         match outcome(user_key, trailer, || self.inner.value(), now)? {
-            LookupOutcome::Value(part) if !part.is_apart => {
+            LookupOutcome::Value(part) if !part.is_separated => {
                 self.state = CursorState::here(part.start, true)
             }
             _ => return Ok(false),
@@ -485,7 +485,7 @@ impl<C: Cursor> VisibleCursor<C> {
     // Always: as an argument it would lie in memory, for those entries too that need none of this.
     #[inline(always)]
     fn lazy(&self, part: Part) -> Result<LazyValue> {
-        let value = LazyValue::of(self.part_from(part.start)?, part.is_apart);
+        let value = LazyValue::of(self.part_from(part.start)?, part.is_separated);
         Ok(value.until(part.expiry_unix_s))
     }
 

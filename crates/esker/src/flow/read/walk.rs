@@ -108,7 +108,7 @@ impl<C: Cursor> Walk<C> {
         }
     }
 
-    /// The user's value. One that lies apart is read when this is called first.
+    /// The user's value. A separated one is read when this is called first.
     #[inline]
     pub fn value(&self) -> Result<&[u8]> {
         match self.chunk.is_empty() {

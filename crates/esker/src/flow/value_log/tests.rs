@@ -33,7 +33,7 @@ fn batch(values: &[&'static [u8]]) -> Batch<'static> {
         let expiry = (index % 2 == 1).then_some(77);
         let value = LargeBytes::Lent(value);
         batch
-            .put_apart(KeyspaceId(0), key.as_bytes(), expiry, value)
+            .put_separated(KeyspaceId(0), key.as_bytes(), expiry, value)
             .unwrap();
         batch.put(KeyspaceId(0), b"small", b"here").unwrap();
     }
@@ -88,7 +88,7 @@ fn a_segment_lives_as_long_as_somebody_names_it() {
     assert!(log.take_dead(none).is_empty());
     let mut table = Memtable::create(KeyOrder::Bytewise, None);
     let pointer = pointers(&batch)[0];
-    let trailer = Trailer::new(SeqNo::new(1), Kind::PutApart);
+    let trailer = Trailer::new(SeqNo::new(1), Kind::PutSeparated);
     table.insert(trailer, b"key0", &pointer.encode());
     log.name(table.table());
     log.name(table.table());

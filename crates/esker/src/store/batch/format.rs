@@ -74,8 +74,8 @@ pub fn value_rule(kind: Kind) -> ValueRule {
         Kind::Put | Kind::Merge => (0, VALUE_BYTES_MAX),
         Kind::PutExpiring => (EXPIRY_BYTES, EXPIRY_BYTES + VALUE_BYTES_MAX),
         Kind::RangeDelete => (0, KEY_BYTES_MAX),
-        Kind::PutApart => (POINTER_BYTES, POINTER_BYTES),
-        Kind::PutApartExpiring => (EXPIRY_BYTES + POINTER_BYTES, EXPIRY_BYTES + POINTER_BYTES),
+        Kind::PutSeparated => (POINTER_BYTES, POINTER_BYTES),
+        Kind::PutSeparatedExpiring => (EXPIRY_BYTES + POINTER_BYTES, EXPIRY_BYTES + POINTER_BYTES),
     };
     ValueRule::Present(ValueLengths { min, max })
 }

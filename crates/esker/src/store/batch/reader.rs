@@ -148,7 +148,7 @@ impl<'a> BatchEntries<'a> {
                 value
             }
         };
-        if kind.is_apart() {
+        if kind.is_separated() {
             let start = if kind.is_expiring() { EXPIRY_BYTES } else { 0 };
             if ValuePointer::decode(&value[start..]).is_err() {
                 return Err("a pointer into the value log that is none");

@@ -147,7 +147,7 @@ impl<'v> Batch<'v> {
     }
 
     /// Gives `key` a value that is to lie in the value log, until `expiry_unix_s` if it is given.
-    pub fn put_apart(
+    pub fn put_separated(
         &mut self,
         keyspace: KeyspaceId,
         key: &[u8],
@@ -157,10 +157,10 @@ impl<'v> Batch<'v> {
         check_len("value", value.len(), VALUE_BYTES_MAX)?;
         let unknown = [0; POINTER_BYTES];
         match expiry_unix_s {
-            None => self.add(Kind::PutApart, keyspace, key, Some(&[&unknown]))?,
+            None => self.add(Kind::PutSeparated, keyspace, key, Some(&[&unknown]))?,
             Some(expiry) => {
                 let pieces: [&[u8]; 2] = [&expiry.to_le_bytes(), &unknown];
-                self.add(Kind::PutApartExpiring, keyspace, key, Some(&pieces))?;
+                self.add(Kind::PutSeparatedExpiring, keyspace, key, Some(&pieces))?;
             }
         }
         let end = self.bytes.len();

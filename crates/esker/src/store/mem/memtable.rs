@@ -243,7 +243,7 @@ impl MemtableWriter {
                 self.table.delete_count.fetch_add(1, Ordering::Relaxed);
             }
             Kind::Put | Kind::PutExpiring => self.list.insert(entry, |_| None),
-            Kind::PutApart | Kind::PutApartExpiring => {
+            Kind::PutSeparated | Kind::PutSeparatedExpiring => {
                 let pointer = ValuePointer::of(&entry);
                 let pointer = pointer.ok().flatten().expect("the pointer was checked");
                 let bytes = pointer.record_bytes(user_key.len());
@@ -292,7 +292,7 @@ fn fold<'a>(rule: &MergeRule, entry: Entry<'_>, older: Option<NodeRef<'a>>) -> O
             (Kind::MergeFolded, folded, base)
         }
         // What lies apart is not read here: a merge costs no more than a put.
-        Some((Kind::PutApart | Kind::PutApartExpiring, _)) => return None,
+        Some((Kind::PutSeparated | Kind::PutSeparatedExpiring, _)) => return None,
         Some((Kind::PutExpiring | Kind::RangeDelete, _)) => return None,
     };
     let onto_bytes = kind_and_value.map_or(0, |(_, value)| value.len());

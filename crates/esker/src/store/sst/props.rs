@@ -27,7 +27,7 @@
 //! | 17 | name | order of the keys |
 //! | 18 | number | how data blocks were packed where that paid; 2 or 0 in a searchable file |
 //! | 19 | number | when the file was begun, in unix seconds |
-//! | 20 | shares | what entries point to, as in `store/vlog/shares`; only where some do |
+//! | 20 | live bytes | what entries point to, as in `store/vlog/live_bytes`; only where some do |
 //! | 21 | name | name of the keyspace; only where somebody told it |
 //! | 22 | lineage | the files it was made of, as in `store/sst/origin`; only if there were any |
 //! | 23 | 16 bytes | id of the database that made it; only where somebody told it |
@@ -47,7 +47,7 @@ use crate::base::types::key::TRAILER_BYTES;
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::origin::{Lineage, Origin};
 use crate::store::sst::passing::Passing;
-use crate::store::vlog::shares::ValueShares;
+use crate::store::vlog::live_bytes::ValueLiveBytes;
 
 /// What a finished file says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub struct Props {
     /// Wall time at which the file was begun; unix seconds.
     pub created_unix_s: u64,
     /// What the entries point to in the value log.
-    pub values: ValueShares,
+    pub values: ValueLiveBytes,
     /// Where it comes from.
     pub origin: Origin,
     /// What of it passes by itself; `None` where nobody counted.
@@ -150,9 +150,9 @@ impl Props {
         put_number(&mut out, COMPRESSION, u64::from(self.compression as u8));
         put_number(&mut out, CREATED_UNIX_S, self.created_unix_s);
         if !self.values.is_empty() {
-            let mut shares = Vec::new();
-            self.values.put(&mut shares);
-            put_text(&mut out, VALUES, &shares);
+            let mut live = Vec::new();
+            self.values.put(&mut live);
+            put_text(&mut out, VALUES, &live);
         }
         if !self.origin.keyspace_name.is_empty() {
             put_text(&mut out, KEYSPACE_NAME, &self.origin.keyspace_name);
@@ -271,13 +271,13 @@ impl<'a> Pairs<'a> {
         u32::try_from(self.number(tag)?).map_err(|_| bad(&format!("tag {tag} is too large")))
     }
 
-    fn values(&self) -> Result<ValueShares> {
+    fn values(&self) -> Result<ValueLiveBytes> {
         let Some(bytes) = self.find(VALUES) else {
-            return Ok(ValueShares::default());
+            return Ok(ValueLiveBytes::default());
         };
         let mut reader = ByteReader::new(bytes);
-        let shares = ValueShares::take(&mut reader).filter(|_| reader.is_empty());
-        shares.ok_or_else(|| bad("its shares of the value log are damaged"))
+        let live = ValueLiveBytes::take(&mut reader).filter(|_| reader.is_empty());
+        live.ok_or_else(|| bad("its live bytes of the value log are damaged"))
     }
 
     fn origin(&self) -> Result<Origin> {

@@ -15,8 +15,8 @@ use crate::store::sst::contract::BuildSettings;
 use crate::store::sst::origin::Origin;
 use crate::store::sst::passing::Passing;
 use crate::store::sst::props::Props;
+use crate::store::vlog::live_bytes::ValueLiveBytes;
 use crate::store::vlog::pointer::ValuePointer;
-use crate::store::vlog::shares::ValueShares;
 
 /// What was added to a file so far, as its properties will tell it.
 #[derive(Clone, Debug)]
@@ -212,7 +212,7 @@ fn empty_props(settings: &BuildSettings) -> Props {
         order_name: Bytes::copy_of(settings.order.name().as_bytes()),
         compression: settings.compression,
         created_unix_s: settings.created_unix_s,
-        values: ValueShares::default(),
+        values: ValueLiveBytes::default(),
         origin: Origin::default(),
         passing: None,
     }

@@ -12,7 +12,7 @@ use crate::store::sst::passing::Passing;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::file::FileRecord;
 use crate::store::version::format::*;
-use crate::store::vlog::shares::ValueShares;
+use crate::store::vlog::live_bytes::ValueLiveBytes;
 
 /// An edit read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,8 +184,8 @@ fn take_record(body: &mut ByteReader<'_>) -> Option<FileRecord> {
             _ => Some(body.u32()?),
         },
         values: match flags & FLAG_VALUES {
-            0 => ValueShares::default(),
-            _ => ValueShares::take(body).filter(|values| !values.is_empty())?,
+            0 => ValueLiveBytes::default(),
+            _ => ValueLiveBytes::take(body).filter(|values| !values.is_empty())?,
         },
         is_searchable: flags & FLAG_SEARCHABLE != 0,
         raw_bytes: match flags & FLAG_RAW_BYTES {

@@ -10,7 +10,7 @@ use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::passing::Passing;
-use crate::store::vlog::shares::ValueShares;
+use crate::store::vlog::live_bytes::ValueLiveBytes;
 
 /// What the tree knows of one sorted file without opening it.
 ///
@@ -41,7 +41,7 @@ pub struct FileRecord {
     /// Unix seconds at which the last entry has expired; `None` when some entry never does.
     pub newest_expiry_s: Option<u32>,
     /// What its entries point to in the value log.
-    pub values: ValueShares,
+    pub values: ValueLiveBytes,
     /// Whether it is searched while it is compressed; else it is made of blocks.
     pub is_searchable: bool,
     /// Bytes of its user keys and values before packing; 0 where nobody said.

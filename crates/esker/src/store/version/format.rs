@@ -38,11 +38,11 @@
 //! a smaller number changes nothing. A keyspace that is dropped takes its files with it.
 //!
 //! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1:
-//!   an expiry follows; bit 2: shares of the value log follow; bit 3: the file is searchable;
+//!   an expiry follows; bit 2: live bytes of the value log follow; bit 3: the file is searchable;
 //!   bit 4: raw bytes follow; bit 5: what passes follows), smallest bytes, largest bytes, smallest
 //!   seqno varint, largest seqno varint, entries varint, deletes varint, range deletes varint, with
-//!   bit 1 newest expiry u32, with bit 2 the shares as in `store/vlog/shares`, at least one, with
-//!   bit 4 the bytes of user keys and values before packing, varint, at least 1, with bit 5 what
+//!   bit 1 newest expiry u32, with bit 2 what `store/vlog/live_bytes` describes, at least one, with bit 4
+//!   the bytes of user keys and values before packing, varint, at least 1, with bit 5 what
 //!   passes by itself, as in `store/sst/passing`. Keys and seqnos are those of range deletes too:
 //!   largest is exclusive where it is the end of one.
 //! - merge: u8 0, or u8 1 and the operator's name as text.

@@ -5,7 +5,7 @@ use crate::base::types::ids::FileNumber;
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::passing::Passing;
 use crate::store::version::file::FileRecord;
-use crate::store::vlog::shares::ValueShares;
+use crate::store::vlog::live_bytes::ValueLiveBytes;
 
 /// The record of a file with that number between two keys, both of which it has. Files with
 /// higher numbers are newer. A test changes what it is about.
@@ -22,7 +22,7 @@ pub fn record(number: u64, smallest: &[u8], largest: &[u8]) -> FileRecord {
         delete_count: 0,
         range_delete_count: 0,
         newest_expiry_s: None,
-        values: ValueShares::default(),
+        values: ValueLiveBytes::default(),
         is_searchable: false,
         raw_bytes: 0,
         passing: Some(Passing::default()),

@@ -13,7 +13,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::format::{DATABASE_ID_BYTES, FORMAT_VERSION};
 use crate::store::version::levels::Levels;
-use crate::store::vlog::shares::ValueShares;
+use crate::store::vlog::live_bytes::ValueLiveBytes;
 
 /// By what a database is known, whatever becomes of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl Version {
     }
 
     /// Bytes of the value log that its files point to, by segment: what is live.
-    pub fn live_values(&self) -> ValueShares {
+    pub fn live_values(&self) -> ValueLiveBytes {
         let mut live: BTreeMap<FileNumber, u64> = BTreeMap::new();
         let levels = self.keyspaces.values().map(|state| &state.levels);
         for (_, file) in levels.flat_map(|levels| levels.files()) {

@@ -11,7 +11,7 @@
 
 pub mod format;
 pub mod pointer;
-pub mod shares;
+pub mod live_bytes;
 pub mod writer;
 pub mod packet;
 pub mod ahead;
@@ -19,5 +19,5 @@ pub mod reader;
 pub mod value_pool;
 pub mod open_values;
 
+pub use live_bytes::ValueLiveBytes;
 pub use pointer::ValuePointer;
-pub use shares::ValueShares;

@@ -93,9 +93,9 @@ impl ValuePointer {
         is_valid.then_some(pointer)
     }
 
-    /// The pointer of an entry whose value lies apart; `None` for any other entry.
+    /// The pointer of an entry whose value is separated; `None` for any other entry.
     pub fn of(entry: &Entry<'_>) -> Result<Option<ValuePointer>> {
-        if !entry.kind().is_apart() {
+        if !entry.kind().is_separated() {
             return Ok(None);
         }
         let start = if entry.kind().is_expiring() {

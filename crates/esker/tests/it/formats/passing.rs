@@ -84,7 +84,7 @@ pub fn check(said: &Passing, file: &SortedFile) {
 
 fn bytes_of(row: &Row) -> u64 {
     let own = u64::try_from(row.key.len() + 8 + row.value.len()).unwrap();
-    match row.is_apart() {
+    match row.is_separated() {
         true => own + pointed_by(row).1,
         false => own,
     }

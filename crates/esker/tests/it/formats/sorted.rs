@@ -262,7 +262,7 @@ fn check_props(file: &SortedFile) {
     assert_eq!(file.props[&17], b"bytewise");
     assert!(file.number(18) < 4);
     let mut pointed: BTreeMap<u64, u64> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.is_apart()) {
+    for row in rows.iter().filter(|row| row.is_separated()) {
         let (segment, record_bytes) = pointed_by(row);
         *pointed.entry(segment).or_default() += record_bytes;
     }

@@ -202,7 +202,7 @@ fn file_record(words: &[&str]) -> Result<FileRecord, String> {
         delete_count: 2,
         range_delete_count: u64::from(end.is_some()),
         newest_expiry_s: None,
-        values: esker::store::vlog::ValueShares::default(),
+        values: esker::store::vlog::ValueLiveBytes::default(),
         is_searchable: false,
         raw_bytes: 0,
         passing: None,

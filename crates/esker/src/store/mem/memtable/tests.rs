@@ -31,7 +31,10 @@ fn expected(rule: &MergeRule, writes: &[Write], key: &[u8], at: usize) -> Option
             Kind::Put => value = Some(write.value.clone()),
             Kind::PutExpiring => value = Some(write.value[4..].to_vec()),
             Kind::Merge => value = rule.0.fold(key, value.as_deref(), &[&write.value]).ok(),
-            Kind::RangeDelete | Kind::MergeFolded | Kind::PutApart | Kind::PutApartExpiring => {}
+            Kind::RangeDelete
+            | Kind::MergeFolded
+            | Kind::PutSeparated
+            | Kind::PutSeparatedExpiring => {}
         }
     }
     value
@@ -51,7 +54,7 @@ fn read<'a>(
             Kind::Merge | Kind::MergeFolded => operands.push(entry.value),
             Kind::Put => base = Some(entry.value),
             Kind::PutExpiring => base = Some(&entry.value[4..]),
-            Kind::Delete | Kind::RangeDelete | Kind::PutApart | Kind::PutApartExpiring => {}
+            Kind::Delete | Kind::RangeDelete | Kind::PutSeparated | Kind::PutSeparatedExpiring => {}
         }
         if !entry.kind().is_merge() {
             break;

@@ -120,8 +120,8 @@ const POINT_KINDS: u8 = 1 << Kind::Delete as u8
     | 1 << Kind::Put as u8
     | 1 << Kind::Merge as u8
     | 1 << Kind::PutExpiring as u8
-    | 1 << Kind::PutApart as u8
-    | 1 << Kind::PutApartExpiring as u8;
+    | 1 << Kind::PutSeparated as u8
+    | 1 << Kind::PutSeparatedExpiring as u8;
 
 /// Whether the byte is a kind that lies in blocks: range deletes lie elsewhere, and folded
 /// operands only in memtables.

@@ -12,8 +12,8 @@ use crate::store::sst::block::cursor::BlockCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::format::BlockHandle;
 use crate::store::sst::index::block::IndexBlock;
+use crate::store::vlog::live_bytes::ValueLiveBytes;
 use crate::store::vlog::pointer::ValuePointer;
-use crate::store::vlog::shares::ValueShares;
 
 /// Reads every block from the file, past the cache, and checks checksums, the order of entries,
 /// separators, the filter, and the counts in the properties.
@@ -29,7 +29,7 @@ pub fn verify(reader: &BlockBasedReader) -> Result<()> {
         block_count: 0,
         raw_key_bytes: 0,
         raw_value_bytes: 0,
-        values: ValueShares::default(),
+        values: ValueLiveBytes::default(),
     };
     let index = reader.index();
     for partition in 0..index.partition_count() {
@@ -53,7 +53,7 @@ struct Walk<'a> {
     block_count: u64,
     raw_key_bytes: u64,
     raw_value_bytes: u64,
-    values: ValueShares,
+    values: ValueLiveBytes,
 }
 
 impl Walk<'_> {

@@ -23,7 +23,7 @@ fn props() -> Props {
         filter_bytes: 0,
         order_name: Bytes::copy_of(b"bytewise"),
         compression: Compression::Zstd,
-        values: ValueShares::default(),
+        values: ValueLiveBytes::default(),
         origin: Origin::default(),
         passing: None,
         created_unix_s: 1_790_000_000,

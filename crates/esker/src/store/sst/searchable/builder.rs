@@ -356,7 +356,7 @@ impl PhraseUse {
     fn count(&mut self, kind: Kind, packed: &PackedValue) {
         self.is_used |= packed.method() == Method::Phrases;
         if let Some(tally) = &mut self.tally
-            && !kind.is_apart()
+            && !kind.is_separated()
             && packed.plain_len() <= PHRASE_VALUE_BYTES_MAX
         {
             tally.plain_bytes += packed.plain_len() as u64;

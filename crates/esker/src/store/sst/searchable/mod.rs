@@ -8,7 +8,7 @@
 //! keeps its key index, properties and range deletes in memory, and asks for pages by block and
 //! for records by place.
 //!
-//! Not here: which level gets such files, and what is done about values that lie apart.
+//! Not here: which level gets such files, and what is done about separated values.
 
 pub mod format;
 pub mod packed;

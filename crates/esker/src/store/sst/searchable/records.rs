@@ -157,7 +157,7 @@ impl ValuePacker {
         let mut packed = std::mem::take(&mut self.spare);
         packed.clear();
         // Pointers are random bits.
-        let method = if kind.is_apart() {
+        let method = if kind.is_separated() {
             Method::Raw
         } else if self.pack_as_phrases(value, &mut packed) {
             Method::Phrases

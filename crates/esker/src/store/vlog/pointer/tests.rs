@@ -40,8 +40,8 @@ fn an_entry_shows_its_pointer_with_and_without_an_expiry() {
     let plain = POINTER.encode();
     let expiring = join_expiring(99, &plain);
     for (kind, value) in [
-        (Kind::PutApart, &plain[..]),
-        (Kind::PutApartExpiring, &expiring[..]),
+        (Kind::PutSeparated, &plain[..]),
+        (Kind::PutSeparatedExpiring, &expiring[..]),
     ] {
         let entry = Entry {
             key: b"k",

@@ -13,7 +13,12 @@ use crate::store::sst::block::cursor::BlockCursor;
 
 type Rows = Vec<(Vec<u8>, Vec<u8>)>;
 
-const KINDS: [Kind; 4] = [Kind::Delete, Kind::Merge, Kind::PutExpiring, Kind::PutApart];
+const KINDS: [Kind; 4] = [
+    Kind::Delete,
+    Kind::Merge,
+    Kind::PutExpiring,
+    Kind::PutSeparated,
+];
 
 /// Mostly plain values of different keys.
 fn random_rows(random: &mut Random) -> Rows {

@@ -33,7 +33,7 @@ fn values_come_back() {
         Kind::Delete,
         Kind::Merge,
         Kind::PutExpiring,
-        Kind::PutApart,
+        Kind::PutSeparated,
     ];
     for kind in kinds {
         for len in [0, 1, 63, 64, 65, 1000, 70_000] {
@@ -60,8 +60,8 @@ fn values_come_back() {
     let record = Record::read(&packed, &sealed(Kind::Put), 1000).unwrap();
     assert_eq!(record.method(), Method::Zstd);
     // Pointers are not worth a try.
-    let apart = record_of(Kind::PutApart, &[b'a'; 1000], Some(1));
-    let record = Record::read(&apart, &sealed(Kind::PutApart), 1000).unwrap();
+    let apart = record_of(Kind::PutSeparated, &[b'a'; 1000], Some(1));
+    let record = Record::read(&apart, &sealed(Kind::PutSeparated), 1000).unwrap();
     assert_eq!(record.method(), Method::Raw);
 }
 
@@ -80,7 +80,7 @@ fn a_record_belongs_to_its_file_key_and_entry() {
             prefix: b"prf",
             ..own
         },
-        sealed(Kind::PutApartExpiring),
+        sealed(Kind::PutSeparatedExpiring),
     ];
     for other in &others {
         let error = Record::read(&bytes, other, 100).unwrap_err();
@@ -137,7 +137,7 @@ fn phrases_are_taken_where_they_pay() {
             [b"1234", &text[..]].concat(),
             Method::Phrases,
         ),
-        (Kind::PutApart, text.clone(), Method::Raw),
+        (Kind::PutSeparated, text.clone(), Method::Raw),
         (Kind::Put, dice.bytes(200), Method::Raw),
         (Kind::Put, text.repeat(100), Method::Zstd),
         (Kind::Delete, Vec::new(), Method::Raw),

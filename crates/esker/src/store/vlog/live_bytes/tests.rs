@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn shares(list: &[(u64, u64)]) -> ValueShares {
+fn live(list: &[(u64, u64)]) -> ValueLiveBytes {
     let list = list.iter();
     list.map(|(segment, bytes)| (FileNumber(*segment), *bytes))
         .collect()
@@ -11,9 +11,9 @@ fn shares(list: &[(u64, u64)]) -> ValueShares {
 #[test]
 fn shares_add_up_by_segment() {
     // In any order; a segment of which nothing is pointed to is not there.
-    let mut all = shares(&[(9, 1), (2, 5), (9, 3), (4, 0)]);
-    assert_eq!(all, shares(&[(2, 5), (9, 4)]));
-    all.add_all(&shares(&[(1, 1), (9, 6)]));
+    let mut all = live(&[(9, 1), (2, 5), (9, 3), (4, 0)]);
+    assert_eq!(all, live(&[(2, 5), (9, 4)]));
+    all.add_all(&live(&[(1, 1), (9, 6)]));
     assert_eq!(all.of(FileNumber(9)), 10);
     assert_eq!(all.of(FileNumber(4)), 0);
     assert_eq!(all.total_bytes(), 16);
@@ -21,21 +21,24 @@ fn shares_add_up_by_segment() {
 
 #[test]
 fn shares_read_back_and_damage_is_refused() {
-    // Cut short, numbers that do not ascend, empty shares, sums beyond 64 bits.
+    // Cut short, numbers that do not ascend, empty live, sums beyond 64 bits.
     for list in [&[][..], &[(0, 1)], &[(3, 1 << 40), (4, 2), (1 << 60, 3)]] {
         let mut bytes = Vec::new();
-        shares(list).put(&mut bytes);
+        live(list).put(&mut bytes);
         let mut reader = ByteReader::new(&bytes);
-        assert_eq!(ValueShares::take(&mut reader), Some(shares(list)));
+        assert_eq!(ValueLiveBytes::take(&mut reader), Some(live(list)));
         assert!(reader.is_empty());
         for len in 0..bytes.len() {
-            assert_eq!(ValueShares::take(&mut ByteReader::new(&bytes[..len])), None);
+            assert_eq!(
+                ValueLiveBytes::take(&mut ByteReader::new(&bytes[..len])),
+                None
+            );
         }
     }
     let large = [
         2, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 1, 1,
     ];
     for wrong in [&[1, 5, 0][..], &[2, 5, 1, 0, 1], &large] {
-        assert_eq!(ValueShares::take(&mut ByteReader::new(wrong)), None);
+        assert_eq!(ValueLiveBytes::take(&mut ByteReader::new(wrong)), None);
     }
 }

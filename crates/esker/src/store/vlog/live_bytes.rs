@@ -19,9 +19,9 @@ use crate::base::types::ids::FileNumber;
 ///
 /// A sorted file has few: a sum over the files of a version tells what of each segment is live.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ValueShares(Vec<(FileNumber, u64)>);
+pub struct ValueLiveBytes(Vec<(FileNumber, u64)>);
 
-impl ValueShares {
+impl ValueLiveBytes {
     /// Counts a record of `bytes` in `segment`.
     pub fn add(&mut self, segment: FileNumber, bytes: u64) {
         if bytes == 0 {
@@ -34,7 +34,7 @@ impl ValueShares {
     }
 
     /// Counts all that `other` counts.
-    pub fn add_all(&mut self, other: &ValueShares) {
+    pub fn add_all(&mut self, other: &ValueLiveBytes) {
         other
             .iter()
             .for_each(|(segment, bytes)| self.add(segment, bytes));
@@ -73,9 +73,9 @@ impl ValueShares {
     }
 
     /// Takes an encoding off the front; `None` when it is not valid.
-    pub fn take(reader: &mut ByteReader<'_>) -> Option<ValueShares> {
+    pub fn take(reader: &mut ByteReader<'_>) -> Option<ValueLiveBytes> {
         let count = reader.varint()?;
-        let mut shares = Vec::new();
+        let mut live = Vec::new();
         let mut before = 0_u64;
         let mut total = 0_u64;
         for index in 0..count {
@@ -86,19 +86,19 @@ impl ValueShares {
             if (index > 0 && step == 0) || bytes == 0 {
                 return None;
             }
-            shares.push((FileNumber(segment), bytes));
+            live.push((FileNumber(segment), bytes));
             before = segment;
         }
-        Some(ValueShares(shares))
+        Some(ValueLiveBytes(live))
     }
 }
 
-impl FromIterator<(FileNumber, u64)> for ValueShares {
-    fn from_iter<I: IntoIterator<Item = (FileNumber, u64)>>(all: I) -> ValueShares {
-        let mut shares = ValueShares::default();
+impl FromIterator<(FileNumber, u64)> for ValueLiveBytes {
+    fn from_iter<I: IntoIterator<Item = (FileNumber, u64)>>(all: I) -> ValueLiveBytes {
+        let mut live = ValueLiveBytes::default();
         all.into_iter()
-            .for_each(|(segment, bytes)| shares.add(segment, bytes));
-        shares
+            .for_each(|(segment, bytes)| live.add(segment, bytes));
+        live
     }
 }
 
