@@ -41,8 +41,8 @@
 //!   an expiry follows; bit 2: live bytes of the value log follow; bit 3: the file is searchable;
 //!   bit 4: raw bytes follow; bit 5: what passes follows), smallest bytes, largest bytes, smallest
 //!   seqno varint, largest seqno varint, entries varint, deletes varint, range deletes varint, with
-//!   bit 1 newest expiry u32, with bit 2 what `store/vlog/live_bytes` describes, at least one, with bit 4
-//!   the bytes of user keys and values before packing, varint, at least 1, with bit 5 what
+//!   bit 1 newest expiry u32, with bit 2 what `store/vlog/live_bytes` describes, at least one, with
+//!   bit 4 the bytes of user keys and values before packing, varint, at least 1, with bit 5 what
 //!   passes by itself, as in `store/sst/passing`. Keys and seqnos are those of range deletes too:
 //!   largest is exclusive where it is the end of one.
 //! - merge: u8 0, or u8 1 and the operator's name as text.
