@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use esker::base::codec::checksum::hash64;
+use esker::base::types::comparator::Comparator;
 use esker::base::types::cursor::Way;
 use esker::base::types::entry_chunk::{EntryChunk, Terms};
 use esker::base::types::key::{self, Trailer};
 use esker::base::types::kind::Kind;
-use esker::base::types::order::KeyOrder;
 use esker::base::types::seqno::SeqNo;
 use esker::store::sst::block::builder::BlockBuilder;
 use esker::store::sst::block::checked::Checked;
@@ -46,19 +46,19 @@ fn damaged(bytes: &[u8]) {
         // Any answer will do, as long as there is one.
         let _ = gathered(&block, way);
     }
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     for internal in keys.iter().take(20) {
         // Any answer will do, as long as there is one.
-        let _ = cursor.seek(&order, internal);
+        let _ = cursor.seek(&comparator, internal);
         let (key, newest) = key::split(internal);
         let hash = hash64(key);
         // Any answer will do, as long as there is one.
-        let _ = find(&block, &order, Wanted { key, hash, newest });
+        let _ = find(&block, &comparator, Wanted { key, hash, newest });
     }
     let newest = Trailer::seek(SeqNo::MAX);
     let (key, hash) = (b"key".as_slice(), hash64(b"key"));
     // Any answer will do, as long as there is one.
-    let _ = find(&block, &order, Wanted { key, hash, newest });
+    let _ = find(&block, &comparator, Wanted { key, hash, newest });
 }
 
 // The user keys of a block, up to what is damaged, by the chunk where that goes.
@@ -74,7 +74,7 @@ fn gathered(block: &Checked, way: Way) -> Vec<Vec<u8>> {
     while matches!(moved, Ok(true)) {
         assert!(keys.len() <= block.entries().len() * block.entries().len());
         let terms = Terms {
-            order: &KeyOrder::Bytewise,
+            comparator: &Comparator::Bytewise,
             at: SeqNo::MAX,
             limit: None,
             count_max: 2 + keys.len() % 40,
@@ -133,12 +133,12 @@ fn built(bytes: &[u8]) {
     by_chunk = gathered(&block, Way::Back);
     by_chunk.reverse();
     assert!(by_chunk.iter().eq(keys.iter()));
-    let (order, newest) = (KeyOrder::Bytewise, Trailer::seek(SeqNo::MAX));
+    let (comparator, newest) = (Comparator::Bytewise, Trailer::seek(SeqNo::MAX));
     for (key, internal) in keys.iter().zip(&internal) {
-        assert!(cursor.seek(&order, internal).expect("a sound block"));
+        assert!(cursor.seek(&comparator, internal).expect("a sound block"));
         assert_eq!((cursor.key(), cursor.value()), (internal.as_slice(), *key));
         let hash = hash64(key);
-        let found = find(&block, &order, Wanted { key, hash, newest }).expect("a sound block");
+        let found = find(&block, &comparator, Wanted { key, hash, newest }).expect("a sound block");
         assert!(found.is_some());
     }
 }

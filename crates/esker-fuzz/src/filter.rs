@@ -1,6 +1,6 @@
 //! Any bytes as a filter, as properties, as range deletes and as an index block.
 
-use esker::base::types::order::KeyOrder;
+use esker::base::types::comparator::Comparator;
 use esker::store::sst::filter::block::{FilterBuilder, read_filter};
 use esker::store::sst::index::block::IndexBlock;
 use esker::store::sst::props::Props;
@@ -8,7 +8,7 @@ use esker::store::sst::range_deletes;
 
 /// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let (hashes, _) = bytes.as_chunks::<8>();
     if let Ok(filter) = read_filter(bytes) {
         hashes.iter().for_each(|hash| {
@@ -30,16 +30,16 @@ pub fn run(bytes: &[u8]) {
             props
         );
     }
-    if let Ok(mut list) = range_deletes::decode(&order, bytes) {
-        let again = range_deletes::encode(&order, &mut list);
+    if let Ok(mut list) = range_deletes::decode(&comparator, bytes) {
+        let again = range_deletes::encode(&comparator, &mut list);
         assert_eq!(
-            range_deletes::decode(&order, &again).expect("what was encoded"),
+            range_deletes::decode(&comparator, &again).expect("what was encoded"),
             list
         );
     }
     if let Ok(index) = IndexBlock::read(bytes) {
         let key = &bytes[..bytes.len().min(10)];
-        let slot = index.first_not_before(&order, key, 0);
+        let slot = index.first_not_before(&comparator, key, 0);
         assert!(slot <= index.len());
         (0..index.len()).for_each(|slot| assert!(index.handle(slot).end().is_some()));
     }

@@ -83,7 +83,7 @@ fn edits() -> Vec<Edit> {
     let create = |id: u32| Change::CreateKeyspace {
         id: KeyspaceId(id),
         name: format!("keyspace {id}"),
-        order_name: "bytewise".into(),
+        comparator_name: "bytewise".into(),
         merge_name: None,
         settings: SettingsText::new(),
     };

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use esker::base::codec::compress::Compression;
 use esker::base::options::call::ReadOptions;
 use esker::base::types::bytes::Bytes;
+use esker::base::types::comparator::Comparator;
 use esker::base::types::cursor::Cursor;
 use esker::base::types::error::{Error, Result};
 use esker::base::types::ids::{FileNumber, KeyspaceId};
 use esker::base::types::key::{self, Trailer};
-use esker::base::types::order::KeyOrder;
 use esker::base::types::seqno::SeqNo;
 use esker::env::fs::ReadFile;
 use esker::store::sst::any_reader::AnyReader;
@@ -58,7 +58,7 @@ pub fn props() -> Props {
         data_block_count: 1,
         index_bytes: 0,
         filter_bytes: 0,
-        order_name: Bytes::copy_of(b"bytewise"),
+        comparator_name: Bytes::copy_of(b"bytewise"),
         compression: Compression::None,
         created_unix_s: 0,
         values: ValueLiveBytes::default(),
@@ -71,7 +71,7 @@ pub fn props() -> Props {
 pub fn read(file: Vec<u8>, entries_max: usize) -> Option<Arc<AnyReader>> {
     let cache = Arc::new(BlockCache::new(1 << 20));
     let file = Arc::new(Memory(file));
-    let reader = Arc::new(AnyReader::open(file, NUMBER, KeyOrder::Bytewise, cache).ok()?);
+    let reader = Arc::new(AnyReader::open(file, NUMBER, Comparator::Bytewise, cache).ok()?);
     let mut cursor = reader.cursor(ReadOptions::default());
     let mut keys = Vec::new();
     let mut moved = cursor.seek_to_first();

@@ -9,11 +9,11 @@ use esker::base::options::keyspace::KeyspaceOptions;
 use esker::base::options::pairs::to_pairs;
 use esker::base::options::sst::SstOptions;
 use esker::base::types::bytes::Bytes;
+use esker::base::types::comparator::Comparator;
 use esker::base::types::error::Result;
 use esker::base::types::ids::{FileNumber, KeyspaceId};
 use esker::base::types::key::{self, Trailer};
 use esker::base::types::kind::Kind;
-use esker::base::types::order::KeyOrder;
 use esker::base::types::range_delete::RangeDelete;
 use esker::base::types::seqno::SeqNo;
 use esker::env::fs::AppendFile;
@@ -128,7 +128,7 @@ fn deletes() -> Vec<u8> {
         seqno: SeqNo::new(seqno),
     };
     let mut list = [delete(b"a", b"c", 3), delete(b"b", b"d", 9)];
-    range_deletes::encode(&KeyOrder::Bytewise, &mut list)
+    range_deletes::encode(&Comparator::Bytewise, &mut list)
 }
 
 fn edit() -> Vec<u8> {
@@ -222,7 +222,7 @@ fn sorted_file(is_searchable: bool) -> Vec<u8> {
     let file = Written::default();
     let settings = BuildSettings {
         number: NUMBER,
-        order: KeyOrder::Bytewise,
+        comparator: Comparator::Bytewise,
         sst: SstOptions {
             block_size_bytes: BLOCK_BYTES,
             ..SstOptions::default()

@@ -11,11 +11,11 @@ use std::sync::{Arc, RwLock};
 
 use esker::base::codec::checksum::{crc32c, hash64};
 use esker::base::hooks::merge_builtin::builtin;
+use esker::base::types::comparator::Comparator;
 use esker::base::types::cursor::Cursor;
 use esker::base::types::ids::FileNumber;
 use esker::base::types::key::Trailer;
 use esker::base::types::kind::Kind;
-use esker::base::types::order::KeyOrder;
 use esker::base::types::seqno::SeqNo;
 use esker::env::fs::LogFile;
 use esker::env::primitives::ArcSwap;
@@ -77,7 +77,7 @@ fn time<T>(name: &str, count: u64, work: impl FnOnce() -> T) -> T {
 }
 
 fn fill(keys: &[[u8; KEY_BYTES]], kind: Kind, value: &[u8], rule: &str) -> MemtableWriter {
-    let mut writer = Memtable::create(KeyOrder::Bytewise, builtin(rule));
+    let mut writer = Memtable::create(Comparator::Bytewise, builtin(rule));
     for (seqno, key) in (1..).zip(keys) {
         writer.insert(Trailer::new(SeqNo::new(seqno), kind), key, value);
     }

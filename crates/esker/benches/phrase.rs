@@ -57,7 +57,7 @@ struct HeldOut {
     texts: Vec<Vec<u8>>,
     raw_bytes: usize,
     /// Which texts are looked up, one after the other.
-    order: Vec<usize>,
+    comparator: Vec<usize>,
 }
 
 fn main() {
@@ -74,7 +74,7 @@ fn main() {
     let (texts, learned): (Vec<_>, Vec<_>) = texts.into_iter().partition(is_held_out);
     let held_out = HeldOut {
         raw_bytes: texts.iter().map(Vec::len).sum(),
-        order: (0..LOOKUPS as u64)
+        comparator: (0..LOOKUPS as u64)
             .map(|index| hash64(&index.to_le_bytes()) as usize % texts.len())
             .collect(),
         texts,
@@ -144,7 +144,7 @@ fn phrases(name: &str, sample_mb: usize, wish: Wish, learned: &[Vec<u8>], held_o
             assert!(out == *text);
         }
         let random_s = seconds(
-            &held_out.order,
+            &held_out.comparator,
             |_| 1,
             |&index| {
                 let raw_len = held_out.texts[index].len();
@@ -181,7 +181,7 @@ fn blocks(held_out: &HeldOut) {
     });
     let mut out = Vec::new();
     let random_s = seconds(
-        &held_out.order,
+        &held_out.comparator,
         |_| 1,
         |&index| {
             let home = homes[index];

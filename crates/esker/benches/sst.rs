@@ -16,11 +16,11 @@ use std::time::Instant;
 use esker::base::codec::compress::Compression;
 use esker::base::options::call::ReadOptions;
 use esker::base::options::sst::SstOptions;
+use esker::base::types::comparator::Comparator;
 use esker::base::types::cursor::Cursor;
 use esker::base::types::ids::{FileNumber, KeyspaceId};
 use esker::base::types::key::{self, Trailer};
 use esker::base::types::kind::Kind;
-use esker::base::types::order::KeyOrder;
 use esker::base::types::seqno::SeqNo;
 use esker::env::fs::Fs;
 use esker::env::random::Random;
@@ -48,7 +48,7 @@ enum FileKind {
 fn write(path: &Path, kind: FileKind, compression: Compression) {
     let settings = BuildSettings {
         number: NUMBER,
-        order: KeyOrder::Bytewise,
+        comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
         compression,
         keyspace: KeyspaceId::DEFAULT,
@@ -73,7 +73,7 @@ fn write(path: &Path, kind: FileKind, compression: Compression) {
 fn open(path: &Path, cache_bytes: usize) -> Arc<AnyReader> {
     let file = RealFs.open_read(path).expect("the file opens");
     let cache = Arc::new(BlockCache::new(cache_bytes));
-    let reader = AnyReader::open(file, NUMBER, KeyOrder::Bytewise, cache);
+    let reader = AnyReader::open(file, NUMBER, Comparator::Bytewise, cache);
     Arc::new(reader.expect("the file is sound"))
 }
 

@@ -54,7 +54,7 @@ pub fn show(page: &mut Page<'_>, contents: &SstContents) -> io::Result<()> {
 
 fn show_props(page: &mut Page<'_>, contents: &SstContents) -> io::Result<()> {
     let props = &contents.props;
-    let order = String::from_utf8_lossy(&props.order_name);
+    let comparator = String::from_utf8_lossy(&props.comparator_name);
     let (smallest, largest) = (page.key(&props.smallest), page.key(&props.largest));
     let fields = json!({
         "bytes": contents.size_bytes,
@@ -74,7 +74,7 @@ fn show_props(page: &mut Page<'_>, contents: &SstContents) -> io::Result<()> {
         "data_blocks": props.data_block_count,
         "index_bytes": props.index_bytes,
         "filter_bytes": props.filter_bytes,
-        "order": order,
+        "comparator": comparator,
         "compression": props.compression.name(),
         "created_unix_s": props.created_unix_s,
     });
@@ -89,7 +89,7 @@ fn show_props(page: &mut Page<'_>, contents: &SstContents) -> io::Result<()> {
     );
     page.item(&text, "properties", fields)?;
     page.note(&format!(
-        "keys {smallest} to {largest}, order {order}, seqnos {} to {}",
+        "keys {smallest} to {largest}, comparator {comparator}, seqnos {} to {}",
         props.smallest_seqno, props.largest_seqno
     ))?;
     page.note(&format!(

@@ -41,7 +41,11 @@ fn sorted_files_tell_properties_and_blocks() {
     // The blocks hold together as many entries as the properties say.
     let bench = bench();
     let text = bench.ok(&["inspect", "sst"]);
-    assert!(text.text().contains("order bytewise"), "{}", text.text());
+    assert!(
+        text.text().contains("comparator bytewise"),
+        "{}",
+        text.text()
+    );
     assert!(text.text().contains("\"key00000\" to "), "{}", text.text());
     let found = lines(&bench.ok(&["inspect", "sst", "--json"]));
     let sum = |item: &str| -> u64 {
@@ -98,7 +102,7 @@ fn damage_is_shown_in_its_place_and_is_three() {
     fs::write(&path, &bytes).unwrap();
     let ran = bench.run(&["inspect", "sst", name]).exits(3);
     assert!(ran.text().contains("damaged: "), "{}", ran.text());
-    assert!(ran.text().contains("order bytewise"), "{}", ran.text());
+    assert!(ran.text().contains("comparator bytewise"), "{}", ran.text());
     // Without its footer nothing more can be told than that.
     fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
     let found = lines(&bench.run(&["inspect", "sst", name, "--json"]).exits(3));

@@ -9,8 +9,8 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::options::resolve::Resolved;
 use crate::base::stats::memory_budget::MemoryBudget;
 use crate::base::stats::statistics::Statistics;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
 use crate::db::core::Core;
 use crate::db::keyspace::Keyspaces;
 use crate::db::obsolete_files::ObsoleteFiles;
@@ -50,7 +50,7 @@ pub struct Parts {
     /// Merge operators that keyspaces may name.
     pub merge_rules: Vec<MergeRule>,
     /// Orders that keyspaces may name.
-    pub orders: Vec<KeyOrder>,
+    pub comparators: Vec<Comparator>,
 }
 
 /// What an opening found in the directory beside the manifest.

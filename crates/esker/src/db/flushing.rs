@@ -185,7 +185,7 @@ pub fn output_settings(core: &Core, parts: &KeyspaceParts, level: Level) -> Outp
         dir: core.dir.clone(),
         numbers: Arc::clone(&core.numbers),
         keyspace: parts.id,
-        order: options.order.clone(),
+        comparator: options.comparator.clone(),
         sst,
         compression,
         phrasing: None,

@@ -56,7 +56,7 @@ impl Iter {
         let back = self.back.as_ref().and_then(DbCursor::key);
         match (front, back) {
             (Some(front), Some(back)) => {
-                self.source.view.order().compare(front, back) == Ordering::Less
+                self.source.view.comparator().compare(front, back) == Ordering::Less
             }
             _ => true,
         }

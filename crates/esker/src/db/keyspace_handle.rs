@@ -223,12 +223,12 @@ impl Keyspace {
         // A range delete has an inclusive start and an exclusive end. Only in the bytewise order
         // is it known which key comes next, and which is the first of all.
         let options = self.parts.options();
-        let order = &options.order;
-        let has_next = |key: &[u8]| order.is_bytewise() && key.len() < KEY_BYTES_MAX;
+        let comparator = &options.comparator;
+        let has_next = |key: &[u8]| comparator.is_bytewise() && key.len() < KEY_BYTES_MAX;
         let range = KeyRange::new(bounds);
         let start = match range.lower {
             Bound::Included(key) => Some(key),
-            Bound::Unbounded if order.is_bytewise() => Some(Vec::new()),
+            Bound::Unbounded if comparator.is_bytewise() => Some(Vec::new()),
             Bound::Excluded(key) if has_next(&key) => Some(after(key)),
             lower => self.first_key(lower)?,
         };
@@ -243,7 +243,7 @@ impl Keyspace {
         };
         self.write(|batch| {
             writing::delete_range(batch, &self.parts, &start, &end)?;
-            if is_end_inside && order.compare(&start, &end).is_le() {
+            if is_end_inside && comparator.compare(&start, &end).is_le() {
                 batch.delete(self.parts.id, &end)?;
             }
             Ok(())

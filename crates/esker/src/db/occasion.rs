@@ -23,7 +23,7 @@ pub fn picker_of<'a>(
     CompactionPicker {
         keyspace: parts.id,
         levels: &view.parts().levels,
-        order: &options.order,
+        comparator: &options.comparator,
         options: &options.compaction,
         busy: &state.busy,
         claims: &state.claims,

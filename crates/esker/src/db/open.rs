@@ -10,8 +10,8 @@ use crate::base::options::codec::Value;
 use crate::base::options::db::DbOptions;
 use crate::base::options::profile::Profile;
 use crate::base::options::resolve::{Resolved, resolve};
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
-use crate::base::types::order::KeyOrder;
 use crate::db::assemble::Parts;
 use crate::db::backup::aside::repair_aside;
 use crate::db::backup::report::RepairReport;
@@ -32,8 +32,8 @@ pub struct Builder {
     is_read_only: bool,
     merge_rules: Vec<MergeRule>,
     merge: Option<MergeRule>,
-    orders: Vec<KeyOrder>,
-    order: Option<KeyOrder>,
+    comparators: Vec<Comparator>,
+    comparator: Option<Comparator>,
     env: Option<Env>,
 }
 
@@ -166,15 +166,15 @@ impl Builder {
     }
 
     /// The order of the keyspace `default`, and one that other keyspaces may name.
-    pub fn order(mut self, order: KeyOrder) -> Builder {
-        self.orders.push(order.clone());
-        self.order = Some(order);
+    pub fn comparator(mut self, comparator: Comparator) -> Builder {
+        self.comparators.push(comparator.clone());
+        self.comparator = Some(comparator);
         self
     }
 
     /// An order that existing keyspaces may name.
-    pub fn known_order(mut self, order: KeyOrder) -> Builder {
-        self.orders.push(order);
+    pub fn known_comparator(mut self, comparator: Comparator) -> Builder {
+        self.comparators.push(comparator);
         self
     }
 
@@ -192,7 +192,7 @@ impl Builder {
     ) -> Result<(DatabaseRef, RepairReport)> {
         let threads = self.resolve(Env::core_count())?.db.background_threads;
         let env = self.env.clone().unwrap_or_else(|| Env::real(threads));
-        let (aside, report) = repair_aside(&env, &self.path, scratch, &self.orders)?;
+        let (aside, report) = repair_aside(&env, &self.path, scratch, &self.comparators)?;
         let database = self.env(aside).read_only(true).open_database()?;
         Ok((database, report))
     }
@@ -211,7 +211,7 @@ impl Builder {
             resolved,
             is_read_only: self.is_read_only,
             merge_rules: self.merge_rules,
-            orders: self.orders,
+            comparators: self.comparators,
         };
         recover::open(parts).map(DatabaseRef::new)
     }
@@ -237,8 +237,8 @@ impl Builder {
             if let Some(merge) = &self.merge {
                 options.merge = Some(merge.clone());
             }
-            if let Some(order) = &self.order {
-                options.order = order.clone();
+            if let Some(comparator) = &self.comparator {
+                options.comparator = comparator.clone();
             }
         }
         if let Some(merge) = &self.merge {

@@ -36,8 +36,12 @@ use crate::store::version::state::{Identity, KeyspaceState, Orders, Version};
 pub const DEFAULT_KEYSPACE: &str = "default";
 
 /// The version of a new database: one empty keyspace.
-pub fn first_version(identity: Identity, orders: Orders, resolved: &Resolved) -> Result<Version> {
-    let empty = Version::empty(identity, orders);
+pub fn first_version(
+    identity: Identity,
+    comparators: Orders,
+    resolved: &Resolved,
+) -> Result<Version> {
+    let empty = Version::empty(identity, comparators);
     apply(
         &empty,
         &[create_change(
@@ -65,13 +69,14 @@ pub fn options_of(
 }
 
 fn overlay(options: &mut KeyspaceOptions, state: &KeyspaceState, asked: &Resolved) -> Result<()> {
-    let order = &asked.keyspace.order;
-    if !order.is_bytewise() && order.name() != state.order_name() {
+    let comparator = &asked.keyspace.comparator;
+    if !comparator.is_bytewise() && comparator.name() != state.comparator_name() {
         return Err(Error::invalid(format!(
-            "keyspace {:?} has its keys in the order {:?}, not {:?}; an order cannot be changed",
+            "keyspace {:?} has its keys in the order of comparator {:?}, not {:?}; \
+             a comparator cannot be changed",
             state.name,
-            state.order_name(),
-            order.name()
+            state.comparator_name(),
+            comparator.name()
         )));
     }
     if let Some(rule) = &asked.keyspace.merge {
@@ -132,7 +137,7 @@ pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) ->
 /// Opens one keyspace over its part of the current version. While creations are kept away.
 fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec<Sealed>) {
     let pages = Arc::clone(&core.env.pages);
-    let writer = Memtable::create_in(pages, options.order.clone(), options.merge.clone());
+    let writer = Memtable::create_in(pages, options.comparator.clone(), options.merge.clone());
     for sealed in sealed
         .iter()
         .filter(|sealed| sealed.table.values().bytes() > 0)
@@ -142,7 +147,7 @@ fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec
     let older = sealed.iter().rev().map(|sealed| Arc::clone(&sealed.table));
     let view = ViewParts {
         keyspace: state.id,
-        order: options.order.clone(),
+        comparator: options.comparator.clone(),
         folder: Folder::new(&state.name, options.merge.clone()),
         memtables: std::iter::once(Arc::clone(writer.table()))
             .chain(older)
@@ -235,7 +240,7 @@ pub fn find_or_create(
     fill_keyspace(&settings.db, &mut options);
     // Refused here, because what the manifest refuses ends all writing.
     check_keyspace(&settings.db, &options)?;
-    version.orders.find(options.order.name())?;
+    version.comparators.find(options.comparator.name())?;
     let id = version.next_keyspace;
     install(core, vec![create_change(id, name, &asked)], None)?;
     let version = core.history.current();
@@ -251,7 +256,7 @@ fn refuse_other(parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) -> Resul
         return Ok(());
     };
     let (name, options) = (&parts.name, parts.options());
-    let (there, wanted) = (options.order.name(), asked.order.name());
+    let (there, wanted) = (options.comparator.name(), asked.comparator.name());
     if there != wanted {
         return Err(Error::invalid(format!(
             "keyspace {name:?} has its keys in the order {there:?}, not {wanted:?}; an order \
@@ -339,7 +344,7 @@ fn create_change(id: KeyspaceId, name: &str, options: &KeyspaceOptions) -> Chang
     Change::CreateKeyspace {
         id,
         name: name.into(),
-        order_name: options.order.name().into(),
+        comparator_name: options.comparator.name().into(),
         merge_name: options.merge.as_ref().map(|rule| rule.0.name().to_string()),
         settings: to_pairs(options).into_iter().collect(),
     }

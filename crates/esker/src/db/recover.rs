@@ -115,8 +115,8 @@ fn open_read_only(parts: &Parts) -> Result<Arc<Core>> {
 }
 
 fn read_as_it_is(parts: &Parts) -> Result<Arc<Core>> {
-    let orders = Orders::new(parts.orders.clone());
-    let read_version = || read_manifest(&*parts.env.fs, &parts.dir, &orders);
+    let comparators = Orders::new(parts.comparators.clone());
+    let read_version = || read_manifest(&*parts.env.fs, &parts.dir, &comparators);
     let (version, _) = read_version()?;
     let version = Arc::new(version);
     let read = read_files(parts, &version);
@@ -169,8 +169,8 @@ fn read_files(parts: &Parts, version: &Arc<Version>) -> Result<(Arc<Core>, bool)
                     keyspace: state.id,
                     record: file,
                 };
-                let check = |reader: &AnyReader| known.check(reader, &state.order);
-                core.files.get(file.number, &state.order, check)?;
+                let check = |reader: &AnyReader| known.check(reader, &state.comparator);
+                core.files.get(file.number, &state.comparator, check)?;
             }
             for (segment, _) in file.values.iter() {
                 hold(segment)?;
@@ -225,14 +225,14 @@ fn load(
 
 fn open_manifest(parts: &Parts) -> Result<(Manifest, Arc<Version>)> {
     let fs = &parts.env.fs;
-    let orders = Orders::new(parts.orders.clone());
+    let comparators = Orders::new(parts.comparators.clone());
     let is_there = fs.exists(&parts.dir.join(FileName::Current.to_string()))?;
     if is_there {
-        let (manifest, version, _) = Manifest::recover(Arc::clone(fs), &parts.dir, &orders)?;
+        let (manifest, version, _) = Manifest::recover(Arc::clone(fs), &parts.dir, &comparators)?;
         return Ok((manifest, version));
     }
     let identity = identity::fresh(&parts.env);
-    let first = open_keyspace::first_version(identity, orders, &parts.resolved)?;
+    let first = open_keyspace::first_version(identity, comparators, &parts.resolved)?;
     let manifest = Manifest::create(Arc::clone(fs), &parts.dir, first)?;
     let version = Arc::clone(manifest.version());
     Ok((manifest, version))
@@ -321,8 +321,8 @@ fn replay_targets(parts: &Parts, version: &Version) -> Result<BTreeMap<KeyspaceI
         let values_limit_bytes = table_bytes_max(parts.resolved.db.value_segment_fitting());
         let pages = Arc::clone(&parts.env.pages);
         let fresh = move || {
-            let (order, merge) = (options.order.clone(), options.merge.clone());
-            Memtable::create_in(Arc::clone(&pages), order, merge)
+            let (comparator, merge) = (options.comparator.clone(), options.merge.clone());
+            Memtable::create_in(Arc::clone(&pages), comparator, merge)
         };
         let target = ReplayTarget {
             flushed: state.flushed,

@@ -59,8 +59,12 @@ pub fn book(
         1
     };
     let fitting = compaction_memory::parts_max(core, state);
-    let pieces = split(&plan, &options.order, parts_max.min(threads).min(fitting));
-    let claim = plan.claim(&options.order);
+    let pieces = split(
+        &plan,
+        &options.comparator,
+        parts_max.min(threads).min(fitting),
+    );
+    let claim = plan.claim(&options.comparator);
     state.busy.extend(plan.numbers());
     state.claims.extend(claim.clone());
     match plan.reason {

@@ -83,7 +83,7 @@ pub fn delete_range(
     start: &[u8],
     end: &[u8],
 ) -> Result<()> {
-    if parts.options().order.compare(start, end).is_ge() {
+    if parts.options().comparator.compare(start, end).is_ge() {
         return Ok(());
     }
     batch.delete_range(parts.id, start, end)

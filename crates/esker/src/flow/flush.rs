@@ -37,17 +37,17 @@ pub fn flush(
 ) -> Result<Flushed> {
     assert!(!tables.is_empty());
     let stripes = Stripes::new(snapshots);
-    let order = settings.order.clone();
+    let comparator = settings.comparator.clone();
     let deletes = tables
         .iter()
         .flat_map(|sealed| sealed.table.range_deletes().iter());
-    let tombstones = RangeTombstones::new(&order, deletes);
+    let tombstones = RangeTombstones::new(&comparator, deletes);
     let now_unix_s = settings.env.clock.unix_seconds();
     let cursors = tables
         .iter()
         .rev()
         .map(|sealed| OwnOperands::new(sealed.table.cursor()));
-    let merged = MergingCursor::new(order, cursors.collect());
+    let merged = MergingCursor::new(comparator, cursors.collect());
     let values = Arc::clone(&settings.values);
     // Older data of the same keys may lie in files, so nothing is at the bottom here.
     let mut is_bottom = |_: &[u8]| false;

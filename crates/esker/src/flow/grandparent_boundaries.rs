@@ -6,7 +6,7 @@
 //! theirs, nothing does. (RocksDB aligns its outputs likewise. Measured: docs/experiments/0051.)
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 
 /// The boundaries that an output of ascending keys has before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,8 +31,8 @@ impl GrandparentBoundaries {
     /// Whether a boundary lies behind the key of the last call, which was of the same file, and at
     /// or before this one. Keys ascend.
     #[inline]
-    pub fn is_met(&mut self, order: &KeyOrder, user_key: &[u8]) -> bool {
-        let is_reached = |boundary: &Bytes| order.compare(boundary, user_key).is_le();
+    pub fn is_met(&mut self, comparator: &Comparator, user_key: &[u8]) -> bool {
+        let is_reached = |boundary: &Bytes| comparator.compare(boundary, user_key).is_le();
         let ahead = self.keys.get(self.passed_count..).unwrap_or_default();
         let was_watched = std::mem::replace(&mut self.is_watched, true);
         if !ahead.first().is_some_and(is_reached) {

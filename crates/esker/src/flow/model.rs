@@ -228,9 +228,10 @@ impl Cursor for VectorCursor {
         unreachable!("a rewrite moves forward")
     }
     fn seek(&mut self, target: &[u8]) -> error::Result<bool> {
-        let order = Default::default();
-        let is_before =
-            |entry: &(Vec<u8>, Vec<u8>)| key::compare(&order, &entry.0, target) == Ordering::Less;
+        let comparator = Default::default();
+        let is_before = |entry: &(Vec<u8>, Vec<u8>)| {
+            key::compare(&comparator, &entry.0, target) == Ordering::Less
+        };
         self.stand(self.entries.partition_point(is_before))
     }
     fn seek_for_prev(&mut self, _: &[u8]) -> error::Result<bool> {

@@ -9,11 +9,11 @@ use esker_phrase::{Dictionary, Effort, Encoder};
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::cursor::Carried;
 use crate::base::types::error::Result;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::bundle::Env;
@@ -57,7 +57,7 @@ pub struct OutputSettings {
     /// The keyspace whose entries they are.
     pub keyspace: KeyspaceId,
     /// How its keys compare.
-    pub order: KeyOrder,
+    pub comparator: Comparator,
     /// How its files are written.
     pub sst: SstOptions,
     /// How blocks of these files are packed.
@@ -170,10 +170,11 @@ pub struct Output {
 impl Output {
     /// A run that also holds `range_deletes`, which are in order of their start.
     pub fn new(settings: OutputSettings, range_deletes: Vec<RangeDelete>) -> Output {
-        let order = &settings.order;
+        let comparator = &settings.comparator;
         assert!(
-            range_deletes
-                .is_sorted_by(|left, right| { order.compare(&left.start, &right.start).is_le() })
+            range_deletes.is_sorted_by(|left, right| {
+                comparator.compare(&left.start, &right.start).is_le()
+            })
         );
         let relocator = settings.relocator.clone();
         let keyspace = settings.keyspace;
@@ -351,7 +352,7 @@ impl Output {
     // Whether the file that is being written had better end before that key.
     fn is_at_boundary(&mut self, user_key: &[u8]) -> bool {
         self.size_bytes >= self.boundary_from_bytes
-            && self.boundaries.is_met(&self.settings.order, user_key)
+            && self.boundaries.is_met(&self.settings.comparator, user_key)
     }
 
     // Whether the entry added last is one of that key.
@@ -370,7 +371,7 @@ impl Output {
             self.begun.push(number);
             let build = BuildSettings {
                 number,
-                order: settings.order.clone(),
+                comparator: settings.comparator.clone(),
                 sst: settings.sst.clone(),
                 compression: settings.compression,
                 keyspace: settings.keyspace,
@@ -409,8 +410,12 @@ impl Output {
             (Some(packed), Some(more)) => packed.add(more),
             (packed, more) => *packed = packed.or(more),
         }
-        self.files
-            .push(record_of(number, finished, &clipped, &self.settings.order));
+        self.files.push(record_of(
+            number,
+            finished,
+            &clipped,
+            &self.settings.comparator,
+        ));
         Ok(())
     }
 
@@ -434,14 +439,14 @@ impl Output {
         let Some(upper) = upper else {
             return std::mem::take(&mut self.range_deletes).into();
         };
-        let order = &self.settings.order;
+        let comparator = &self.settings.comparator;
         let mut clipped = Vec::new();
         let mut beyond = Vec::new();
         while let Some(mut whole) = self
             .range_deletes
-            .pop_front_if(|next| order.compare(&next.start, upper).is_lt())
+            .pop_front_if(|next| comparator.compare(&next.start, upper).is_lt())
         {
-            if order.compare(&whole.end, upper).is_gt() {
+            if comparator.compare(&whole.end, upper).is_gt() {
                 let end = std::mem::replace(&mut whole.end, upper.clone());
                 beyond.push(RangeDelete {
                     start: upper.clone(),

@@ -233,7 +233,7 @@ fn check_file(said: &FileRow, file: &SortedFile, id: u64, keyspace: &KeyspaceSta
         assert_eq!(*name, keyspace.name.as_bytes());
     }
     assert!(said.raw_bytes == file.raw_bytes() || said.flags & 16 == 0);
-    assert_eq!(file.props[&17], keyspace.order.as_bytes());
+    assert_eq!(file.props[&17], keyspace.comparator.as_bytes());
     assert_eq!(said.entries, file.number(2));
     assert_eq!(said.deletes, file.number(3));
     assert_eq!(said.range_deletes, file.number(5));

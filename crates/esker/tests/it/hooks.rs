@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use esker::env::sim::SimWorld;
 use esker::{
-    Builder, Db, Durability, Error, ErrorKind, KeyOrder, MergeOperator, MergeRule, Order, Result,
-    Update, WriteOptions,
+    Builder, Comparator, CustomComparator, Db, Durability, Error, ErrorKind, MergeOperator,
+    MergeRule, Result, Update, WriteOptions,
 };
 
 const DIR: &str = "/db";
@@ -103,7 +103,7 @@ impl MergeOperator for Append {
 /// Backwards; panics on keys that begin with `!`, and says of `?` that it is not itself.
 struct Backwards(Mood);
 
-impl Order for Backwards {
+impl CustomComparator for Backwards {
     fn name(&self) -> &str {
         "moody"
     }
@@ -125,8 +125,8 @@ fn moody(world: &SimWorld, mood: &Mood) -> Builder {
 }
 
 fn ordered(world: &SimWorld, mood: &Mood) -> Builder {
-    let order = KeyOrder::Custom(Arc::new(Backwards(mood.clone())));
-    Builder::new(DIR).env(world.env()).order(order)
+    let comparator = Comparator::Custom(Arc::new(Backwards(mood.clone())));
+    Builder::new(DIR).env(world.env()).comparator(comparator)
 }
 
 fn level(durability: Durability) -> WriteOptions {
@@ -272,7 +272,7 @@ fn panics_in(place: Place, durability: Durability) {
 }
 
 #[test]
-fn a_key_that_the_order_does_not_bear_is_not_written() {
+fn a_key_that_the_comparator_does_not_bear_is_not_written() {
     // A key that it panics on, and one that it says is not itself; by every way to write one, and
     // nothing of a batch. Nothing else takes any notice.
     for key in ["!x", "?"] {
@@ -296,7 +296,10 @@ fn a_key_that_the_order_does_not_bear_is_not_written() {
             for answer in answers {
                 let error = answer.unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Invalid);
-                assert!(error.to_string().contains("the order `moody`"), "{error}");
+                assert!(
+                    error.to_string().contains("the comparator `moody`"),
+                    "{error}"
+                );
             }
             db.put("c", "3").unwrap();
             let world = world.after_kill();
@@ -308,13 +311,13 @@ fn a_key_that_the_order_does_not_bear_is_not_written() {
 }
 
 #[test]
-fn an_order_that_panics_in_a_write_leaves_whole_batches() {
+fn an_comparator_that_panics_in_a_write_leaves_whole_batches() {
     // In each of its calls in turn, logged and not: nothing more is written until the next
     // opening, which finds all of the batch or nothing; reads go on meanwhile.
     for durability in [Durability::Memory, Durability::Buffered] {
         in_time("an order in a write", move || {
             for calls in 0.. {
-                if !order_panics_in_write(calls, durability) {
+                if !comparator_panics_in_write(calls, durability) {
                     assert!(calls > 8, "the order was hardly called");
                     return;
                 }
@@ -323,7 +326,7 @@ fn an_order_that_panics_in_a_write_leaves_whole_batches() {
     }
 }
 
-fn order_panics_in_write(calls: i64, durability: Durability) -> bool {
+fn comparator_panics_in_write(calls: i64, durability: Durability) -> bool {
     let world = SimWorld::new(5);
     let mood = Mood::calm();
     let db = ordered(&world, &mood).open().unwrap();
@@ -390,7 +393,7 @@ fn killed(mood: &Mood) -> SimWorld {
     killed
 }
 
-fn assert_blames_the_order(error: &Error) {
+fn assert_blames_the_comparator(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
     let text = error.to_string();
     assert!(
@@ -400,13 +403,13 @@ fn assert_blames_the_order(error: &Error) {
 }
 
 #[test]
-fn an_order_that_panics_while_a_database_is_opened_is_told() {
+fn an_comparator_that_panics_while_a_database_is_opened_is_told() {
     // In each of its calls in turn: in the replay of the log, and in looking for what is due. The
     // directory is free at once, and opens whole with an order that is well; read-only, too.
     for is_read_only in [false, true] {
         in_time("an order in an opening", move || {
             let mut calls = 0;
-            while order_panics_in_opening(calls, is_read_only) {
+            while comparator_panics_in_opening(calls, is_read_only) {
                 calls += 1;
             }
             assert!(calls > 5, "the order was hardly called");
@@ -414,7 +417,7 @@ fn an_order_that_panics_while_a_database_is_opened_is_told() {
     }
 }
 
-fn order_panics_in_opening(calls: i64, is_read_only: bool) -> bool {
+fn comparator_panics_in_opening(calls: i64, is_read_only: bool) -> bool {
     let mood = Mood::calm();
     let world = killed(&mood);
     mood.set(calls);
@@ -422,7 +425,7 @@ fn order_panics_in_opening(calls: i64, is_read_only: bool) -> bool {
     mood.set(-1);
     let has_failed = opened.is_err();
     if let Err(error) = &opened {
-        assert_blames_the_order(error);
+        assert_blames_the_comparator(error);
     }
     drop(opened);
     let db = ordered(&world, &mood).open().unwrap();
@@ -433,19 +436,19 @@ fn order_panics_in_opening(calls: i64, is_read_only: bool) -> bool {
 }
 
 #[test]
-fn an_order_that_panics_in_a_checkpoint_is_told() {
+fn an_comparator_that_panics_in_a_checkpoint_is_told() {
     // In each of its calls in turn: there is no copy then, or a whole one. Where it was called on a
     // thread of the background writing ends, as with every panic there.
     in_time("an order in a checkpoint", || {
         let mut calls = 0;
-        while order_panics_in_checkpoint(calls) {
+        while comparator_panics_in_checkpoint(calls) {
             calls += 1;
         }
         assert!(calls > 5, "the order was hardly called");
     });
 }
 
-fn order_panics_in_checkpoint(calls: i64) -> bool {
+fn comparator_panics_in_checkpoint(calls: i64) -> bool {
     let mood = Mood::calm();
     let world = killed(&mood);
     // Whoever looks for work compares keys.
@@ -462,7 +465,7 @@ fn order_panics_in_checkpoint(calls: i64) -> bool {
     match &made {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::Faulted => {}
-        Err(error) => assert_blames_the_order(error),
+        Err(error) => assert_blames_the_comparator(error),
     }
     assert_eq!(contents(&db).len(), 19);
     let is_faulted = db.stats().state == "faulted";
@@ -471,7 +474,7 @@ fn order_panics_in_checkpoint(calls: i64) -> bool {
     let copy = Builder::new("/copy")
         .env(world.env())
         .create_if_missing(false);
-    let copy = copy.order(KeyOrder::Custom(Arc::new(Backwards(mood.clone()))));
+    let copy = copy.comparator(Comparator::Custom(Arc::new(Backwards(mood.clone()))));
     match (copy.open(), &made) {
         (Ok(copy), Ok(())) => assert_eq!(contents(&copy).len(), 19),
         (Err(_), Err(_)) => {}
@@ -484,13 +487,13 @@ fn order_panics_in_checkpoint(calls: i64) -> bool {
 }
 
 #[test]
-fn an_order_that_panics_in_a_read_breaks_nothing() {
+fn an_comparator_that_panics_in_a_read_breaks_nothing() {
     // The panic goes through to who reads, with snapshots, cursors and handles on his stack; those
     // are dropped on the way, and a snapshot wakes the background. In each call in turn.
     for (name, read) in READS {
         in_time(name, move || {
             let mut calls = 0;
-            while order_panics_in_read(calls, read) {
+            while comparator_panics_in_read(calls, read) {
                 calls += 1;
             }
             assert!(calls > 2, "{name}: the order was hardly called");
@@ -514,7 +517,7 @@ const READS: [(&str, Call); 5] = [
     ("update", |db| db.update("f1", |_| Update::Keep).map(drop)),
 ];
 
-fn order_panics_in_read(calls: i64, read: Call) -> bool {
+fn comparator_panics_in_read(calls: i64, read: Call) -> bool {
     let mood = Mood::calm();
     let world = killed(&mood);
     // Whoever looks for work compares keys.
@@ -526,7 +529,7 @@ fn order_panics_in_read(calls: i64, read: Call) -> bool {
     mood.set(-1);
     let called = mood.calls.load(Ordering::SeqCst) - before;
     if let Ok(Err(error)) = &answer {
-        assert_blames_the_order(error);
+        assert_blames_the_comparator(error);
     }
     assert_eq!(db.stats().state, "open");
     assert_eq!(db.stats().snapshots, []);
@@ -541,7 +544,7 @@ fn order_panics_in_read(calls: i64, read: Call) -> bool {
 type Call = fn(&Db) -> Result<()>;
 
 #[test]
-fn an_order_that_panics_in_the_background_ends_writing_and_holds_nobody_up() {
+fn an_comparator_that_panics_in_the_background_ends_writing_and_holds_nobody_up() {
     // In each of its calls in turn while files are written and merged: whoever waits is told, and
     // the next opening finds everything.
     in_time("an order in the background", || {

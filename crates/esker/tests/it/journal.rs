@@ -147,7 +147,7 @@ impl Journal {
             }
         }
         let present = self.survivors(&found)?;
-        self.check_order(&present, &found, loss)?;
+        self.check_comparator(&present, &found, loss)?;
         self.check_contents(&present, &found, now_unix_s)?;
         Ok(present)
     }
@@ -225,7 +225,7 @@ impl Journal {
         Ok(present)
     }
 
-    fn check_order(
+    fn check_comparator(
         &self,
         present: &BTreeSet<u32>,
         found: &BTreeMap<usize, Found>,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use esker::env::fs::Fs;
 use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::env::sim::{FaultFs, SimWorld};
-use esker::{Builder, Db, ErrorKind, KeyOrder, Order};
+use esker::{Builder, Comparator, CustomComparator, Db, ErrorKind};
 
 use crate::hooks::in_time;
 use crate::workload::patient_env;
@@ -77,7 +77,7 @@ fn a_copy_without_descriptors_is_refused_and_does_not_spin() {
 /// Backwards; panics once, after so many calls, where the number is not negative.
 struct Fickle(Arc<AtomicI64>);
 
-impl Order for Fickle {
+impl CustomComparator for Fickle {
     fn name(&self) -> &str {
         "fickle"
     }
@@ -92,8 +92,8 @@ impl Order for Fickle {
 }
 
 fn fickle(world: &SimWorld, calls: &Arc<AtomicI64>) -> Db {
-    let order = KeyOrder::Custom(Arc::new(Fickle(Arc::clone(calls))));
-    let builder = Builder::new("/db").env(world.env()).order(order);
+    let comparator = Comparator::Custom(Arc::new(Fickle(Arc::clone(calls))));
+    let builder = Builder::new("/db").env(world.env()).comparator(comparator);
     let settings = [
         ("memtable.size", "64KiB"),
         ("sst.file_size", "16KiB"),
@@ -151,7 +151,7 @@ fn compact_with_panic(call: i64) -> (bool, bool) {
 }
 
 #[test]
-fn an_order_that_panics_in_a_call_for_compaction_holds_up_no_later_one() {
+fn an_comparator_that_panics_in_a_call_for_compaction_holds_up_no_later_one() {
     // In each call of the order in turn, on the caller's thread or in the background. Where the
     // gate has not failed, compactions go on by themselves.
     in_time("an order in a compaction", || {

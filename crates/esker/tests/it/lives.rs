@@ -21,7 +21,7 @@ use esker::{Db, Durability, RepairOptions, repair_in};
 use crate::journal::{Journal, Loss};
 use crate::seeds;
 use crate::watched_fs::{Eye, Lie};
-use crate::workload::{DIR, ORDERED, Stage, open_read_only, own_order};
+use crate::workload::{DIR, ORDERED, Stage, open_read_only, own_comparator};
 
 /// Lives of one run.
 const LIVES: u64 = 8;
@@ -345,7 +345,7 @@ impl Run {
                 &env,
                 Path::new(DIR),
                 RepairOptions { dry_run },
-                &[own_order()],
+                &[own_comparator()],
             );
             let report = report.map_err(|error| format!("repair: {error}"))?;
             self.told.push(format!("repaired: {report}"));

@@ -259,8 +259,8 @@ fn child_works_under_a_limit() {
     let Some(dir) = std::env::var_os(CHILD_DIR) else {
         return;
     };
-    let orders = std::env::var(CHILD_ORDERS).unwrap();
-    let [limit, shape, bytes] = &orders.split(' ').collect::<Vec<_>>()[..] else {
+    let comparators = std::env::var(CHILD_ORDERS).unwrap();
+    let [limit, shape, bytes] = &comparators.split(' ').collect::<Vec<_>>()[..] else {
         panic!("three orders");
     };
     let (shape, bytes): (_, u64) = (Shape::named(shape), bytes.parse().unwrap());

@@ -12,7 +12,7 @@ use esker::env::random::Random;
 use esker::env::signal::Signal;
 use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::env::sim::{CrashMode, FaultFs, SimWorld};
-use esker::{Db, Durability, ErrorKind, KeyOrder, Keyspace, Order, WriteOptions};
+use esker::{Comparator, CustomComparator, Db, Durability, ErrorKind, Keyspace, WriteOptions};
 
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 
@@ -541,7 +541,7 @@ impl Pool for Waits {
 /// As bytes; waits before it refuses the key `bad`.
 struct Refusing(Mutex<Option<Receiver<()>>>, Mutex<Sender<()>>);
 
-impl Order for Refusing {
+impl CustomComparator for Refusing {
     fn name(&self) -> &str {
         "refusing"
     }
@@ -572,10 +572,10 @@ fn a_refused_write_wakes_who_waits_for_its_room() {
         answers: Mutex::default(),
     });
     env.pool = Arc::clone(&pool) as Arc<dyn Pool>;
-    let order = Refusing(Mutex::new(Some(waits)), Mutex::new(tried));
+    let comparator = Refusing(Mutex::new(Some(waits)), Mutex::new(tried));
     let builder = Db::builder(dir.path().join("db")).env(env);
     let db = builder
-        .order(KeyOrder::Custom(Arc::new(order)))
+        .comparator(Comparator::Custom(Arc::new(comparator)))
         .set("value_log.threshold", "1000B")
         .and_then(|builder| builder.set("value_buffer_size", "512KiB"))
         .and_then(|builder| builder.set("value_flush_bytes", "64KiB"))

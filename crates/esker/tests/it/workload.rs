@@ -18,8 +18,8 @@ use esker::env::sim::clock::SimClock;
 use esker::env::sim::pool::SimPool;
 use esker::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{
-    Db, Durability, Error, ErrorKind, KeyOrder, Keyspace, KeyspaceOptions, Order, Update,
-    WriteOptions,
+    Comparator, CustomComparator, Db, Durability, Error, ErrorKind, Keyspace, KeyspaceOptions,
+    Update, WriteOptions,
 };
 
 use crate::held::Held;
@@ -71,7 +71,7 @@ pub const ORDERED: &str = "ordered";
 /// Bytewise, for who does not know that.
 struct AsBytes;
 
-impl Order for AsBytes {
+impl CustomComparator for AsBytes {
     fn name(&self) -> &str {
         "as bytes"
     }
@@ -82,13 +82,13 @@ impl Order for AsBytes {
 }
 
 /// An order of the user's, in which keys come as the journal has them.
-pub fn own_order() -> KeyOrder {
-    KeyOrder::Custom(Arc::new(AsBytes))
+pub fn own_comparator() -> Comparator {
+    Comparator::Custom(Arc::new(AsBytes))
 }
 
 /// Opens the database of the workload; `is_changed` with some other settings.
 pub fn open(env: Env, is_changed: bool) -> esker::Result<Db> {
-    let mut builder = Db::builder(DIR).env(env).known_order(own_order());
+    let mut builder = Db::builder(DIR).env(env).known_comparator(own_comparator());
     let changed = CHANGED.iter().filter(|_| is_changed);
     let kept = SETTINGS.iter().filter(|(name, _)| {
         let mut others = CHANGED.iter();
@@ -103,7 +103,7 @@ pub fn open(env: Env, is_changed: bool) -> esker::Result<Db> {
 /// Opens the database of the workload for reading only.
 pub fn open_read_only(dir: &Path, env: Env) -> esker::Result<Db> {
     let builder = Db::builder(dir).env(env).read_only(true);
-    let builder = builder.known_order(own_order());
+    let builder = builder.known_comparator(own_comparator());
     builder.set("merge_operator", "append:,")?.open()
 }
 
@@ -613,7 +613,7 @@ impl Stage {
             ..KeyspaceOptions::default()
         };
         if name == ORDERED {
-            options.order = own_order();
+            options.comparator = own_comparator();
         }
         options.sst.file_size_bytes = 16 << 10;
         options.compaction.l0_trigger = 2;

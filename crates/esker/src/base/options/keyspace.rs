@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::sst::SstOptions;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 
 /// How one keyspace behaves. Order and merge operator are kept by name in the manifest.
 #[derive(Clone, Debug)]
 pub struct KeyspaceOptions {
     /// How keys compare.
-    pub order: KeyOrder,
+    pub comparator: Comparator,
     /// How merge operands fold; without one, `merge` is refused.
     pub merge: Option<MergeRule>,
     /// Seconds that a put lives when it does not say otherwise; 0 is for ever. Merge operands
@@ -35,7 +35,7 @@ pub fn ttl_seconds(ttl: Duration) -> u64 {
 impl Default for KeyspaceOptions {
     fn default() -> KeyspaceOptions {
         KeyspaceOptions {
-            order: KeyOrder::default(),
+            comparator: Comparator::default(),
             merge: None,
             ttl_s: 0,
             memtable_bytes: 0,

@@ -6,8 +6,8 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::options::catalog::set_keyspace;
 use crate::base::options::keyspace::{KeyspaceOptions, ttl_seconds};
 use crate::base::options::sst::Packing;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
-use crate::base::types::order::KeyOrder;
 
 /// For [`Db::keyspace_with`](crate::Db::keyspace_with), which checks what is chosen here.
 ///
@@ -37,8 +37,8 @@ impl KeyspaceOptions {
 
     /// How keys compare, when not bytewise: one that the builder was given, too, when the database
     /// was opened. It can never be changed.
-    pub fn order(mut self, order: KeyOrder) -> KeyspaceOptions {
-        self.order = order;
+    pub fn comparator(mut self, comparator: Comparator) -> KeyspaceOptions {
+        self.comparator = comparator;
         self
     }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::chunk_writer::{ChunkWriter, HEAD_BYTES, Spot};
+use crate::base::types::comparator::Comparator;
 use crate::base::types::key::{self, TRAILER_BYTES};
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::KeyHead;
 use crate::base::types::seqno::SeqNo;
 
@@ -18,7 +18,7 @@ const KEY_BYTES_MAX: usize = 16 << 10;
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
     /// How keys compare.
-    pub order: &'a KeyOrder,
+    pub comparator: &'a Comparator,
     /// Newer entries are not for the reader.
     pub at: SeqNo,
     /// The user key at which it ends, exclusive.
@@ -156,7 +156,7 @@ impl EntryChunk {
         let mut before = self.row_at(self.at);
         for index in self.at + 1..end.min(self.entries.len()) {
             let row = self.row_at(index);
-            let is_nearer = |limit| row.compare(limit, terms.order).is_lt();
+            let is_nearer = |limit| row.compare(limit, terms.comparator).is_lt();
             if !row.is_plain(terms)
                 || row.has_key_of(&before)
                 || !limit.as_ref().is_none_or(is_nearer)
@@ -179,7 +179,7 @@ impl EntryChunk {
             if row.has_key_of(&behind) {
                 return (index + 2).min(self.at);
             }
-            let is_nearer = |limit| row.compare(limit, terms.order).is_gt();
+            let is_nearer = |limit| row.compare(limit, terms.comparator).is_gt();
             if !row.is_plain(terms) || !limit.as_ref().is_none_or(is_nearer) {
                 return index + 1;
             }
@@ -282,10 +282,10 @@ impl<'a> Row<'a> {
     }
 
     #[inline]
-    fn compare(&self, other: &Row<'_>, order: &KeyOrder) -> Ordering {
+    fn compare(&self, other: &Row<'_>, comparator: &Comparator) -> Ordering {
         match self.head.prefix.cmp(&other.head.prefix) {
-            decided if decided.is_ne() && order.is_bytewise() => decided,
-            _ => order.compare(self.user_key, other.user_key),
+            decided if decided.is_ne() && comparator.is_bytewise() => decided,
+            _ => comparator.compare(self.user_key, other.user_key),
         }
     }
 }

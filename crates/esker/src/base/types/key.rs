@@ -13,8 +13,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 
 /// Bytes of the trailer behind the user key.
@@ -103,10 +103,10 @@ pub fn user_key(internal: &[u8]) -> &[u8] {
 
 /// The one order of internal keys. Both must be whole.
 #[inline]
-pub fn compare(order: &KeyOrder, left: &[u8], right: &[u8]) -> Ordering {
+pub fn compare(comparator: &Comparator, left: &[u8], right: &[u8]) -> Ordering {
     let (left_key, left_trailer) = split(left);
     let (right_key, right_trailer) = split(right);
-    order
+    comparator
         .compare(left_key, right_key)
         .then_with(|| right_trailer.cmp(&left_trailer))
 }

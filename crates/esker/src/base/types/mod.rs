@@ -14,7 +14,7 @@ pub mod spare;
 pub mod seqno;
 pub mod kind;
 pub mod user_code;
-pub mod order;
+pub mod comparator;
 pub mod key;
 pub mod entry;
 pub mod range;

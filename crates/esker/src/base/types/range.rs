@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::{Bound, RangeBounds};
 
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 
 /// A range of user keys that owns its bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,26 +43,26 @@ impl KeyRange {
     }
 
     /// Whether `key` lies before the range begins.
-    pub fn is_below(&self, order: &KeyOrder, key: &[u8]) -> bool {
+    pub fn is_below(&self, comparator: &Comparator, key: &[u8]) -> bool {
         match &self.lower {
             Bound::Unbounded => false,
-            Bound::Included(lower) => order.compare(key, lower) == Ordering::Less,
-            Bound::Excluded(lower) => order.compare(key, lower) != Ordering::Greater,
+            Bound::Included(lower) => comparator.compare(key, lower) == Ordering::Less,
+            Bound::Excluded(lower) => comparator.compare(key, lower) != Ordering::Greater,
         }
     }
 
     /// Whether `key` lies after the range ends.
-    pub fn is_above(&self, order: &KeyOrder, key: &[u8]) -> bool {
+    pub fn is_above(&self, comparator: &Comparator, key: &[u8]) -> bool {
         match &self.upper {
             Bound::Unbounded => false,
-            Bound::Included(upper) => order.compare(key, upper) == Ordering::Greater,
-            Bound::Excluded(upper) => order.compare(key, upper) != Ordering::Less,
+            Bound::Included(upper) => comparator.compare(key, upper) == Ordering::Greater,
+            Bound::Excluded(upper) => comparator.compare(key, upper) != Ordering::Less,
         }
     }
 
     /// Whether `key` lies in the range.
-    pub fn contains(&self, order: &KeyOrder, key: &[u8]) -> bool {
-        !self.is_below(order, key) && !self.is_above(order, key)
+    pub fn contains(&self, comparator: &Comparator, key: &[u8]) -> bool {
+        !self.is_below(comparator, key) && !self.is_above(comparator, key)
     }
 }
 

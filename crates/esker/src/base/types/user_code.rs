@@ -62,7 +62,7 @@ pub fn told<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
             resume_unwind(panic);
         }
         let text = panic_text(panic);
-        let message = format!("the order of keys panicked: {text}; mend it, and try again");
+        let message = format!("the comparator panicked: {text}; mend it, and try again");
         Err(Error::invalid(message))
     })
 }
@@ -90,7 +90,7 @@ pub fn forbid() {
     assert!(!is_running(), "{REFUSED}");
 }
 
-const REFUSED: &str = "a merge operator or an order called the database that called it, which \
+const REFUSED: &str = "a merge operator or a comparator called the database that called it, which \
                        would wait for itself; have it use its arguments only, or another thread";
 
 #[cold]

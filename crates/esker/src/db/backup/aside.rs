@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
-use crate::base::types::order::KeyOrder;
 use crate::db::backup::repair::{RepairOptions, repair_in};
 use crate::db::backup::report::RepairReport;
 use crate::env::bundle::Env;
@@ -20,7 +20,7 @@ pub fn repair_aside(
     env: &Env,
     dir: &Path,
     scratch: &Path,
-    orders: &[KeyOrder],
+    comparators: &[Comparator],
 ) -> Result<(Env, RepairReport)> {
     if !env.fs.exists(dir)? {
         let place = dir.display();
@@ -34,7 +34,7 @@ pub fn repair_aside(
         fs: Arc::new(OverlayFs::new(base, dir, scratch, lock)),
         ..env.clone()
     };
-    let mut report = repair_in(&aside, dir, RepairOptions::default(), orders)?;
+    let mut report = repair_in(&aside, dir, RepairOptions::default(), comparators)?;
     // Out of the way of whoever reads, and else where it was.
     report.moved.clear();
     Ok((aside, report))

@@ -10,9 +10,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
 use crate::db::backup::checkpoint::{finish, in_new_directory, link_or_copy};
 use crate::db::beside_writer::Tries;
 use crate::db::log_survey::segments_of;
@@ -49,7 +49,7 @@ pub fn checkpoint_beside_in(
     env: &Env,
     dir: &Path,
     target: &Path,
-    orders: &[KeyOrder],
+    comparators: &[Comparator],
 ) -> Result<()> {
     let mut env = env.clone();
     if !env.fs.exists(dir)? {
@@ -59,15 +59,15 @@ pub fn checkpoint_beside_in(
     if let Some(held) = env.fs.hold_dir(dir)? {
         env.fs = held;
     }
-    let orders = Orders::new(orders.to_vec());
+    let comparators = Orders::new(comparators.to_vec());
     // Before the target is touched.
-    read_manifest(&*env.fs, dir, &orders)?;
+    read_manifest(&*env.fs, dir, &comparators)?;
     in_new_directory(&*env.fs, target, || {
         let mut copy = CopyBeside {
             env: &env,
             dir,
             target,
-            orders: &orders,
+            comparators: &comparators,
             held: BTreeMap::new(),
             log: BTreeMap::new(),
         };
@@ -82,7 +82,7 @@ struct CopyBeside<'a> {
     env: &'a Env,
     dir: &'a Path,
     target: &'a Path,
-    orders: &'a Orders,
+    comparators: &'a Orders,
     /// Sorted files and segments of the value log that the target has, and whether they are links.
     held: BTreeMap<FileName, bool>,
     /// Segments of the log that the target has, not synced yet.
@@ -108,7 +108,7 @@ impl CopyBeside<'_> {
     }
 
     fn try_to_take(&mut self) -> Result<Taken> {
-        let (version, _) = read_manifest(&*self.env.fs, self.dir, self.orders)?;
+        let (version, _) = read_manifest(&*self.env.fs, self.dir, self.comparators)?;
         let mut is_all_there = true;
         for name in files_of(&version) {
             is_all_there &= self.hold(name, false)?;
@@ -119,7 +119,7 @@ impl CopyBeside<'_> {
                 is_all_there &= self.hold(FileName::Vlog(*number), true)?;
             }
         }
-        let (now, _) = read_manifest(&*self.env.fs, self.dir, self.orders)?;
+        let (now, _) = read_manifest(&*self.env.fs, self.dir, self.comparators)?;
         // Of a database that did not change nobody has removed anything: it is lost.
         let is_unchanged = || now.to_edit() == version.to_edit();
         let is_whole = value_ends.is_ok() && is_all_there;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
 use crate::store::sst::origin::Lineage;
 
 /// The files of one keyspace that count no more, of all that are whole.
@@ -13,7 +13,10 @@ use crate::store::sst::origin::Lineage;
 /// Files made of the same sources that are there for all keys have taken the place of these. Where
 /// some of them are not there and all sources are, the work was never finished, or it does no harm
 /// to do it again. Where neither is so nothing is known, and everything counts.
-pub fn replaced(order: &KeyOrder, files: &[(FileNumber, Option<Lineage>)]) -> BTreeSet<FileNumber> {
+pub fn replaced(
+    comparator: &Comparator,
+    files: &[(FileNumber, Option<Lineage>)],
+) -> BTreeSet<FileNumber> {
     let mut families: BTreeMap<&[FileNumber], Vec<(FileNumber, &Lineage)>> = BTreeMap::new();
     for (number, lineage) in files {
         if let Some(lineage) = lineage {
@@ -23,7 +26,7 @@ pub fn replaced(order: &KeyOrder, files: &[(FileNumber, Option<Lineage>)]) -> BT
     }
     let mut replaced = BTreeSet::new();
     for (sources, family) in &mut families {
-        if is_complete(order, family) {
+        if is_complete(comparator, family) {
             replaced.extend(sources.iter().copied());
         }
     }
@@ -41,19 +44,19 @@ pub fn replaced(order: &KeyOrder, files: &[(FileNumber, Option<Lineage>)]) -> BT
 }
 
 // Whether the files of a family are there for all keys.
-fn is_complete(order: &KeyOrder, family: &mut [(FileNumber, &Lineage)]) -> bool {
+fn is_complete(comparator: &Comparator, family: &mut [(FileNumber, &Lineage)]) -> bool {
     family.sort_by(|(_, left), (_, right)| match (&left.lower, &right.lower) {
         (None, None) => Ordering::Equal,
         (None, _) => Ordering::Less,
         (_, None) => Ordering::Greater,
-        (Some(left), Some(right)) => order.compare(left, right),
+        (Some(left), Some(right)) => comparator.compare(left, right),
     });
     let mut is_begun = false;
     let mut end: Option<Bytes> = None;
     for (_, lineage) in family.iter() {
         let goes_on = match (&lineage.lower, &end) {
             (lower, None) => lower.is_none() && !is_begun,
-            (Some(lower), Some(end)) => order.compare(lower, end) != Ordering::Greater,
+            (Some(lower), Some(end)) => comparator.compare(lower, end) != Ordering::Greater,
             (None, Some(_)) => true,
         };
         if !goes_on {

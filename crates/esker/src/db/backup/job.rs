@@ -29,7 +29,7 @@ pub struct Job<'a> {
     /// The database.
     pub dir: &'a Path,
     /// Orders that keyspaces may have their keys in.
-    pub orders: &'a Orders,
+    pub comparators: &'a Orders,
     /// Whether nothing is to be written.
     pub is_dry_run: bool,
     /// What was found.

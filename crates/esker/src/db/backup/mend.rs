@@ -74,7 +74,7 @@ pub fn mend(job: &mut Job<'_>, version: &Version, current: Option<FileNumber>) -
         edit.push(Change::SetNextFile {
             number: job.numbers.peek(),
         });
-        let (mut manifest, _, _) = Manifest::recover(env.fs.clone(), dir, job.orders)?;
+        let (mut manifest, _, _) = Manifest::recover(env.fs.clone(), dir, job.comparators)?;
         manifest.append(&edit)?;
     }
     lost.remove_saved()
@@ -115,7 +115,8 @@ impl Job<'_> {
                         .map(|numbers| output_settings(self.env, self.dir, numbers, (id, state)));
                     settings.transpose()
                 };
-                let examined = examiner.examine(number, &state.order, Some(known), settings)?;
+                let examined =
+                    examiner.examine(number, &state.comparator, Some(known), settings)?;
                 examined.state
             }
         };

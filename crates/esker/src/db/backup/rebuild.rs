@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::limits::LEVEL_COUNT;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
@@ -52,7 +52,7 @@ const OPEN_FILES_MAX: usize = 256;
 
 /// A sorted file that is whole.
 pub struct SoundFile {
-    order: KeyOrder,
+    comparator: Comparator,
     record: Arc<FileRecord>,
     range_deletes: Vec<RangeDelete>,
     lineage: Option<Lineage>,
@@ -77,7 +77,7 @@ pub struct Sorted {
 pub struct SavedFiles {
     /// Entries.
     pub entry_count: u64,
-    order: KeyOrder,
+    comparator: Comparator,
     last_seqno: SeqNo,
     /// The files in which they lie now; none in a dry run.
     files: Vec<SoundFile>,
@@ -88,10 +88,10 @@ pub struct SavedFiles {
 pub fn sort_files(
     job: &mut Job<'_>,
     examiner: &mut FileExaminer<'_>,
-    orders: &[KeyOrder],
+    comparators: &[Comparator],
     remains: Option<&Remains>,
 ) -> Result<Sorted> {
-    let owners = owners(job, orders)?;
+    let owners = owners(job, comparators)?;
     let mut sorted = Sorted {
         database_id: match remains {
             Some(remains) => Some(remains.version.identity.database_id),
@@ -111,8 +111,13 @@ pub fn sort_files(
             sorted.obsolete.push(number);
             continue;
         }
-        let (order, examined) =
-            examine(job, examiner, (number, sorted.database_id), orders, remains)?;
+        let (comparator, examined) = examine(
+            job,
+            examiner,
+            (number, sorted.database_id),
+            comparators,
+            remains,
+        )?;
         let id = examined.keyspace.unwrap_or(KeyspaceId::DEFAULT);
         match examined.state {
             FileState::Lost(error) => {
@@ -123,7 +128,7 @@ pub fn sort_files(
             FileState::Whole(sound) => {
                 sorted.take_name(id, &sound.origin.keyspace_name);
                 sorted.sound.entry(id).or_default().push(SoundFile {
-                    order,
+                    comparator,
                     record: Arc::new(sound.record),
                     range_deletes: sound.range_deletes,
                     lineage: sound.origin.lineage,
@@ -134,7 +139,7 @@ pub fn sort_files(
                 let lost = lost_file(number, remains, String::new());
                 let name = name_of(id, remains, &sorted);
                 job.note_saved(lost, &name, &mut saved);
-                sorted.take_saved(id, order, saved);
+                sorted.take_saved(id, comparator, saved);
             }
         }
     }
@@ -150,14 +155,14 @@ pub fn sort_files(
 }
 
 // Which database wrote each file, as far as files say.
-fn owners(job: &Job<'_>, orders: &[KeyOrder]) -> Result<BTreeMap<FileNumber, [u8; 16]>> {
+fn owners(job: &Job<'_>, comparators: &[Comparator]) -> Result<BTreeMap<FileNumber, [u8; 16]>> {
     let mut owners = BTreeMap::new();
     for &number in &job.listing.ssts {
         let path = job.dir.join(FileName::Sst(number).to_string());
         let file = job.env.fs.open_read(&path)?;
-        for order in std::iter::once(&KeyOrder::Bytewise).chain(orders) {
+        for comparator in std::iter::once(&Comparator::Bytewise).chain(comparators) {
             let cache = Arc::new(ShardedCache::new(0));
-            match SstRemains::read(Arc::clone(&file), number, order.clone(), cache) {
+            match SstRemains::read(Arc::clone(&file), number, comparator.clone(), cache) {
                 // Another order than the file was written with.
                 Err(error) if error.kind() == ErrorKind::Invalid => {}
                 remains => {
@@ -196,31 +201,32 @@ fn examine(
     job: &Job<'_>,
     examiner: &mut FileExaminer<'_>,
     (number, database_id): (FileNumber, Option<[u8; 16]>),
-    orders: &[KeyOrder],
+    comparators: &[Comparator],
     remains: Option<&Remains>,
-) -> Result<(KeyOrder, Examined)> {
+) -> Result<(Comparator, Examined)> {
     let known = remains.and_then(|remains| remains.files.get(&number));
     let known = known.map(|(keyspace, record)| Known {
         keyspace: *keyspace,
         record,
     });
-    let mut refused = Error::invalid("no order is known");
-    for order in std::iter::once(&KeyOrder::Bytewise).chain(orders) {
+    let mut refused = Error::invalid("no comparator is known");
+    for comparator in std::iter::once(&Comparator::Bytewise).chain(comparators) {
         let settings = |keyspace| {
             let plain = |numbers| OutputSettings {
                 database_id,
-                ..plain_settings(job.env, job.dir, numbers, keyspace, order)
+                ..plain_settings(job.env, job.dir, numbers, keyspace, comparator)
             };
             Ok(job.numbers().map(plain))
         };
-        match examiner.examine(number, order, known, settings) {
-            Ok(examined) => return Ok((order.clone(), examined)),
+        match examiner.examine(number, comparator, known, settings) {
+            Ok(examined) => return Ok((comparator.clone(), examined)),
             // Another order than the file was written with.
             Err(error) if error.kind() == ErrorKind::Invalid => refused = error,
             Err(error) => return Err(error),
         }
     }
-    let message = "the order of its keys is not known here; repair with the program that has it";
+    let message =
+        "the comparator of its keys is not known here; repair with the program that has it";
     Err(Error::new(ErrorKind::Unsupported, message)
         .in_file(FileName::Sst(number))
         .caused_by(refused))
@@ -266,7 +272,7 @@ fn lost_file(number: FileNumber, remains: Option<&Remains>, cause: String) -> Lo
 /// without any files; each keyspace is flushed as far as its files go.
 pub fn version_of(
     env: &Env,
-    orders: &Orders,
+    comparators: &Orders,
     remains: Option<&Remains>,
     sorted: &Sorted,
     in_log: &BTreeSet<KeyspaceId>,
@@ -276,7 +282,7 @@ pub fn version_of(
         None => {
             let mut identity = identity::fresh(env);
             identity.database_id = sorted.database_id.unwrap_or(identity.database_id);
-            Version::empty(identity, orders.clone())
+            Version::empty(identity, comparators.clone())
         }
     };
     let ids = sorted.sound.keys().chain(sorted.saved.keys()).chain(in_log);
@@ -284,11 +290,11 @@ pub fn version_of(
     let mut edit = Edit::new();
     for id in ids {
         if version.keyspace(id).is_none() && !is_dropped(id, remains) {
-            let order = sorted.order_of(id);
+            let comparator = sorted.comparator_of(id);
             edit.push(Change::CreateKeyspace {
                 id,
                 name: name_of(id, remains, sorted),
-                order_name: order.name().into(),
+                comparator_name: comparator.name().into(),
                 merge_name: None,
                 settings: SettingsText::new(),
             });
@@ -323,7 +329,7 @@ pub fn merge_files(
             continue;
         };
         let files: Vec<&SoundFile> = sorted.files_of(id).collect();
-        let runs = disjoint_runs(&state.order, &files)?;
+        let runs = disjoint_runs(&state.comparator, &files)?;
         let records = match &runs[..] {
             [whole] => whole.files().to_vec(),
             _ => {
@@ -343,14 +349,14 @@ pub fn merge_files(
 }
 
 // As few runs as possible: each file joins the first run that ends before it begins.
-fn disjoint_runs(order: &KeyOrder, files: &[&SoundFile]) -> Result<Vec<Run>> {
+fn disjoint_runs(comparator: &Comparator, files: &[&SoundFile]) -> Result<Vec<Run>> {
     let mut records: Vec<_> = files.iter().map(|file| Arc::clone(&file.record)).collect();
-    records.sort_by(|left, right| order.compare(&left.smallest, &right.smallest));
+    records.sort_by(|left, right| comparator.compare(&left.smallest, &right.smallest));
     let mut runs: Vec<Vec<Arc<FileRecord>>> = Vec::new();
     for record in records {
         let fits = |run: &&mut Vec<Arc<FileRecord>>| {
             let last = run.last();
-            last.is_none_or(|last| last.ends_before(order, &record.smallest))
+            last.is_none_or(|last| last.ends_before(comparator, &record.smallest))
         };
         match runs.iter_mut().find(fits) {
             Some(run) => run.push(record),
@@ -358,7 +364,7 @@ fn disjoint_runs(order: &KeyOrder, files: &[&SoundFile]) -> Result<Vec<Run>> {
         }
     }
     let runs = runs.into_iter();
-    runs.map(|files| Run::new(0, order, files)).collect()
+    runs.map(|files| Run::new(0, comparator, files)).collect()
 }
 
 fn merge_runs(
@@ -373,7 +379,7 @@ fn merge_runs(
     let view = Arc::new(View::new(
         ViewParts {
             keyspace: state.id,
-            order: state.order.clone(),
+            comparator: state.comparator.clone(),
             folder: Folder::new(&state.name, None),
             memtables: Vec::new(),
             levels: Arc::new(Levels::default()),
@@ -386,7 +392,7 @@ fn merge_runs(
     let cursors = runs
         .iter()
         .map(|run| RunCursor::new(&view, run, &KeyRange::ALL, options));
-    let mut cursor = MergingCursor::new(state.order.clone(), cursors.collect());
+    let mut cursor = MergingCursor::new(state.comparator.clone(), cursors.collect());
     let range_deletes = files.iter().flat_map(|file| file.range_deletes.clone());
     let written = write_run(&mut cursor, range_deletes.collect(), settings)?;
     Ok(written.into_iter().map(Arc::new).collect())
@@ -414,13 +420,13 @@ impl Sorted {
     // Beside what a manifest says, of which the last edits may be lost.
     fn drop_replaced(&mut self) {
         for files in self.sound.values_mut() {
-            let Some(order) = files.first().map(|file| file.order.clone()) else {
+            let Some(comparator) = files.first().map(|file| file.comparator.clone()) else {
                 continue;
             };
             let told = files
                 .iter()
                 .map(|file| (file.record.number, file.lineage.clone()));
-            let gone = replaced(&order, &told.collect::<Vec<_>>());
+            let gone = replaced(&comparator, &told.collect::<Vec<_>>());
             let is_gone = |file: &mut SoundFile| gone.contains(&file.record.number);
             let dropped = files.extract_if(.., is_gone);
             self.obsolete.extend(dropped.map(|file| file.record.number));
@@ -442,11 +448,11 @@ impl Sorted {
         sound.chain(saved.flat_map(|saved| &saved.files))
     }
 
-    fn order_of(&self, id: KeyspaceId) -> KeyOrder {
+    fn comparator_of(&self, id: KeyspaceId) -> Comparator {
         let sound = self.sound.get(&id).and_then(|files| files.first());
-        let sound = sound.map(|file| &file.order);
-        let saved = self.saved.get(&id).map(|saved| &saved.order);
-        sound.or(saved).unwrap_or(&KeyOrder::Bytewise).clone()
+        let sound = sound.map(|file| &file.comparator);
+        let saved = self.saved.get(&id).map(|saved| &saved.comparator);
+        sound.or(saved).unwrap_or(&Comparator::Bytewise).clone()
     }
 
     fn last_seqno(&self, id: KeyspaceId) -> SeqNo {
@@ -456,10 +462,10 @@ impl Sorted {
         sound.chain(saved).max().unwrap_or(SeqNo::ZERO)
     }
 
-    fn take_saved(&mut self, id: KeyspaceId, order: KeyOrder, saved: Saved) {
+    fn take_saved(&mut self, id: KeyspaceId, comparator: Comparator, saved: Saved) {
         let all = self.saved.entry(id).or_insert_with(|| SavedFiles {
             entry_count: 0,
-            order: order.clone(),
+            comparator: comparator.clone(),
             last_seqno: SeqNo::ZERO,
             files: Vec::new(),
         });
@@ -469,7 +475,7 @@ impl Sorted {
         let mut range_deletes = saved.range_deletes;
         all.files
             .extend(saved.records.into_iter().map(|record| SoundFile {
-                order: order.clone(),
+                comparator: comparator.clone(),
                 record: Arc::new(record),
                 range_deletes: std::mem::take(&mut range_deletes),
                 lineage: None,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
 use crate::db::backup::job::Job;
 use crate::db::backup::lost::Lost;
 use crate::db::backup::rebuild::{Sorted, merge_files, sort_files, version_of};
@@ -24,7 +24,11 @@ use crate::store::version::state::Version;
 
 /// Makes a new manifest for what sorted files and log come to; `remains` is what can still be read
 /// of an old one, and keyspaces may have their keys in one of `orders`.
-pub fn remake(job: &mut Job<'_>, remains: Option<&Remains>, orders: &[KeyOrder]) -> Result<()> {
+pub fn remake(
+    job: &mut Job<'_>,
+    remains: Option<&Remains>,
+    comparators: &[Comparator],
+) -> Result<()> {
     let (env, dir) = (job.env, job.dir);
     let fs = &env.fs;
     if let Some(remains) = remains {
@@ -32,10 +36,10 @@ pub fn remake(job: &mut Job<'_>, remains: Option<&Remains>, orders: &[KeyOrder])
     }
     let vlogs = job.listing.vlogs.clone();
     let mut examiner = FileExaminer::new(env, dir, Segments::new(&**fs, dir, &vlogs));
-    let sorted = sort_files(job, &mut examiner, orders, remains)?;
+    let sorted = sort_files(job, &mut examiner, comparators, remains)?;
     let mut segments = examiner.segments;
     let in_log = keyspaces_in(&**fs, dir, &job.listing.wals)?;
-    let version = version_of(env, job.orders, remains, &sorted, &in_log)?;
+    let version = version_of(env, job.comparators, remains, &sorted, &in_log)?;
     job.numbers.skip(version.next_file);
     job.count_sound(&version, &sorted);
     let wals = job.listing.wals.clone();

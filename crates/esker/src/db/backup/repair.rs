@@ -7,8 +7,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::order::KeyOrder;
 use crate::db::backup::job::Job;
 use crate::db::backup::mend::mend;
 use crate::db::backup::remake::remake;
@@ -41,7 +41,7 @@ pub fn repair_in(
     env: &Env,
     dir: &Path,
     options: RepairOptions,
-    orders: &[KeyOrder],
+    comparators: &[Comparator],
 ) -> Result<RepairReport> {
     if !env.fs.exists(dir)? {
         let place = dir.display();
@@ -51,7 +51,7 @@ pub fn repair_in(
     Listing::read(&*env.fs, dir)?.refuse_empty(dir)?;
     let _lock = take_lock(env, dir, options)?;
     let mut listing = Listing::read(&*env.fs, dir)?;
-    let known = Orders::new(orders.to_vec());
+    let known = Orders::new(comparators.to_vec());
     let found = survey(&*env.fs, dir, &listing, &known)?;
     if let Some(next) = found.next_file() {
         listing.leave_out_strangers(next);
@@ -59,7 +59,7 @@ pub fn repair_in(
     let mut job = Job {
         env,
         dir,
-        orders: &known,
+        comparators: &known,
         is_dry_run: options.dry_run,
         report: RepairReport {
             dir: dir.display().to_string(),
@@ -88,7 +88,7 @@ pub fn repair_in(
                 cause: cause.to_string(),
                 names_from: remains.as_ref().map(|remains| name(remains.manifest)),
             };
-            remake(&mut job, remains.as_deref(), orders)?;
+            remake(&mut job, remains.as_deref(), comparators)?;
         }
     }
     Ok(job.report)

@@ -7,12 +7,12 @@ use crate::base::options::automatic::fill_keyspace;
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::error::Result;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::bundle::Env;
 use crate::flow::output::{Output, OutputSettings};
@@ -47,10 +47,10 @@ pub fn plain_settings(
     dir: &Path,
     numbers: &Arc<FileNumbers>,
     keyspace: KeyspaceId,
-    order: &KeyOrder,
+    comparator: &Comparator,
 ) -> OutputSettings {
     let mut options = KeyspaceOptions {
-        order: order.clone(),
+        comparator: comparator.clone(),
         ..KeyspaceOptions::default()
     };
     fill_keyspace(&DbOptions::default(), &mut options);
@@ -69,7 +69,7 @@ fn settings_of(
         dir: dir.to_path_buf(),
         numbers: Arc::clone(numbers),
         keyspace,
-        order: options.order,
+        comparator: options.comparator,
         compression: options.sst.compression.of_blocks(),
         phrasing: None,
         sst: options.sst,
@@ -94,9 +94,9 @@ pub fn write_run(
     mut range_deletes: Vec<RangeDelete>,
     settings: OutputSettings,
 ) -> Result<Vec<FileRecord>> {
-    let order = settings.order.clone();
+    let comparator = settings.comparator.clone();
     range_deletes.sort_by(|left, right| {
-        let by_start = order.compare(&left.start, &right.start);
+        let by_start = comparator.compare(&left.start, &right.start);
         by_start.then_with(|| (&left.end, left.seqno).cmp(&(&right.end, right.seqno)))
     });
     range_deletes.dedup();

@@ -298,7 +298,7 @@ impl<'a, 'b> Salvage<'a, 'b> {
             }
             // No rule: operands are kept as they were written.
             let table = self.tables.entry(entry.keyspace);
-            let table = table.or_insert_with(|| Memtable::create(state.order.clone(), None));
+            let table = table.or_insert_with(|| Memtable::create(state.comparator.clone(), None));
             table.insert(trailer, entry.key, value);
             if table.table().used_bytes() >= TABLE_BYTES {
                 self.write(entry.keyspace)?;

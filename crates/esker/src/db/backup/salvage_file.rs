@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::db::backup::report::{KeyGap, LostValues};
@@ -109,17 +109,17 @@ impl<'a> FileExaminer<'a> {
     pub fn examine(
         &mut self,
         number: FileNumber,
-        order: &KeyOrder,
+        comparator: &Comparator,
         known: Option<Known<'_>>,
         settings: impl FnOnce(KeyspaceId) -> Result<Option<OutputSettings>>,
     ) -> Result<Examined> {
         let path = self.dir.join(FileName::Sst(number).to_string());
         let file = self.env.fs.open_read(&path)?;
-        let cause = match self.read_whole(&file, number, order, known)? {
+        let cause = match self.read_whole(&file, number, comparator, known)? {
             Ok((keyspace, sound)) => {
                 let lost = match sound.record.values.is_empty() {
                     true => None,
-                    false => self.first_lost_value(&file, number, order)?,
+                    false => self.first_lost_value(&file, number, comparator)?,
                 };
                 if lost.is_none() {
                     let keyspace = Some(keyspace);
@@ -132,7 +132,7 @@ impl<'a> FileExaminer<'a> {
             Err(Flaw::Damaged(error)) => Some(error),
         };
         let cache = Arc::clone(&self.cache);
-        let remains = SstRemains::read(file, number, order.clone(), cache)?;
+        let remains = SstRemains::read(file, number, comparator.clone(), cache)?;
         let said = remains.props().map(|props| props.keyspace);
         let keyspace = known.map(|known| known.keyspace).or(said);
         let (Some(keyspace), true) = (keyspace, said.is_none_or(|said| Some(said) == keyspace))
@@ -140,7 +140,7 @@ impl<'a> FileExaminer<'a> {
             let error = Error::corruption("nothing says whose entries these are");
             return Ok(Examined::lost(known, cause.unwrap_or(error)));
         };
-        let mut saver = Saver::new(&mut self.segments, order, known, keyspace);
+        let mut saver = Saver::new(&mut self.segments, comparator, known, keyspace);
         let range_deletes = remains.range_deletes().to_vec();
         saver.output =
             settings(keyspace)?.map(|settings| Output::new(settings, range_deletes.clone()));
@@ -176,17 +176,17 @@ impl<'a> FileExaminer<'a> {
         &self,
         file: &Arc<dyn ReadFile>,
         number: FileNumber,
-        order: &KeyOrder,
+        comparator: &Comparator,
         known: Option<Known<'_>>,
     ) -> Result<std::result::Result<(KeyspaceId, Sound), Flaw>> {
         let cache = Arc::clone(&self.cache);
-        let opened = AnyReader::open(Arc::clone(file), number, order.clone(), cache);
+        let opened = AnyReader::open(Arc::clone(file), number, comparator.clone(), cache);
         let reader = match only_damage_of(opened, known.is_some())? {
             Ok(reader) => reader,
             Err(error) => return Ok(Err(Flaw::Damaged(error))),
         };
         let range_deletes = reader.range_deletes().to_vec();
-        let record = record_of(number, reader.finished(), &range_deletes, order);
+        let record = record_of(number, reader.finished(), &range_deletes, comparator);
         let keyspace = reader.props().keyspace;
         if let Some(known) = known
             && let Err(error) = known.check_record(keyspace, record.clone())
@@ -210,10 +210,10 @@ impl<'a> FileExaminer<'a> {
         &mut self,
         file: &Arc<dyn ReadFile>,
         number: FileNumber,
-        order: &KeyOrder,
+        comparator: &Comparator,
     ) -> Result<Option<(FileNumber, Error)>> {
         let cache = Arc::clone(&self.cache);
-        let reader = AnyReader::open(Arc::clone(file), number, order.clone(), cache)?;
+        let reader = AnyReader::open(Arc::clone(file), number, comparator.clone(), cache)?;
         let read = ReadOptions {
             fill_cache: false,
             ..ReadOptions::default()
@@ -273,7 +273,7 @@ fn gaps_of(lost: Vec<LostPart>, known: Option<Known<'_>>) -> Vec<KeyGap> {
 /// Takes what is whole of one file.
 struct Saver<'a, 'b> {
     segments: &'a mut Segments<'b>,
-    order: &'a KeyOrder,
+    comparator: &'a Comparator,
     known: Option<Known<'a>>,
     keyspace: KeyspaceId,
     output: Option<Output>,
@@ -285,13 +285,13 @@ struct Saver<'a, 'b> {
 impl<'a, 'b> Saver<'a, 'b> {
     fn new(
         segments: &'a mut Segments<'b>,
-        order: &'a KeyOrder,
+        comparator: &'a Comparator,
         known: Option<Known<'a>>,
         keyspace: KeyspaceId,
     ) -> Saver<'a, 'b> {
         Saver {
             segments,
-            order,
+            comparator,
             known,
             keyspace,
             output: None,
@@ -330,9 +330,9 @@ impl<'a, 'b> Saver<'a, 'b> {
     }
 
     fn belongs(&self, entry: &Entry<'_>, record: &FileRecord) -> bool {
-        let order = self.order;
-        order.compare(entry.key, &record.smallest) != Ordering::Less
-            && order.compare(entry.key, &record.largest) != Ordering::Greater
+        let comparator = self.comparator;
+        comparator.compare(entry.key, &record.smallest) != Ordering::Less
+            && comparator.compare(entry.key, &record.largest) != Ordering::Greater
             && (record.smallest_seqno..=record.largest_seqno).contains(&entry.seqno())
     }
 

@@ -146,9 +146,9 @@ impl Found {
 ///
 /// Errors: `Invalid` when there is no database; `Unsupported` for files of a newer Esker, of
 /// another engine, or with an order that is not among `orders`; what reading gives.
-pub fn survey(fs: &dyn Fs, dir: &Path, listing: &Listing, orders: &Orders) -> Result<Found> {
+pub fn survey(fs: &dyn Fs, dir: &Path, listing: &Listing, comparators: &Orders) -> Result<Found> {
     listing.refuse_empty(dir)?;
-    let read = read_manifest(fs, dir, orders).and_then(|(version, _)| {
+    let read = read_manifest(fs, dir, comparators).and_then(|(version, _)| {
         check_created(fs, dir, listing, &version)?;
         Ok(version)
     });
@@ -157,7 +157,7 @@ pub fn survey(fs: &dyn Fs, dir: &Path, listing: &Listing, orders: &Orders) -> Re
         Err(error) if is_for_repair(&error) => error,
         Err(error) => return Err(error),
     };
-    if let Some((number, version)) = newest_whole(fs, dir, listing, orders)? {
+    if let Some((number, version)) = newest_whole(fs, dir, listing, comparators)? {
         return Ok(Found::Manifest {
             number,
             version: Arc::new(version),
@@ -165,7 +165,7 @@ pub fn survey(fs: &dyn Fs, dir: &Path, listing: &Listing, orders: &Orders) -> Re
         });
     }
     for &number in listing.manifests.iter().rev() {
-        if let Some(remains) = read_remains(fs, dir, number, orders)? {
+        if let Some(remains) = read_remains(fs, dir, number, comparators)? {
             let remains = Some(Box::new(remains));
             return Ok(Found::Nothing { remains, cause });
         }
@@ -197,7 +197,7 @@ fn newest_whole(
     fs: &dyn Fs,
     dir: &Path,
     listing: &Listing,
-    orders: &Orders,
+    comparators: &Orders,
 ) -> Result<Option<(FileNumber, Version)>> {
     let named = read_current(fs, dir).ok();
     for (age, &number) in listing.manifests.iter().rev().enumerate() {
@@ -206,7 +206,7 @@ fn newest_whole(
             durable_end: 0,
         };
         let wanted = named.filter(|named| named.manifest == number);
-        let read = read_numbered(fs, dir, wanted.unwrap_or(unnamed), orders);
+        let read = read_numbered(fs, dir, wanted.unwrap_or(unnamed), comparators);
         let read = read.and_then(|(version, _)| {
             check_created(fs, dir, listing, &version)?;
             Ok(version)

@@ -136,7 +136,7 @@ pub fn verify(core: &Core, tell: &mut dyn FnMut(VerifyProgress)) -> Result<Verif
     };
     verify_manifest(core, &mut report)?;
     for state in version.keyspaces.values() {
-        if let Err(error) = state.levels.check(&state.order) {
+        if let Err(error) = state.levels.check(&state.comparator) {
             report.damages.push(Damage {
                 file: format!("keyspace {:?}", state.name),
                 message: error.to_string(),
@@ -166,11 +166,11 @@ pub fn verify(core: &Core, tell: &mut dyn FnMut(VerifyProgress)) -> Result<Verif
 
 fn verify_sst(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result<u64> {
     let path = core.dir.join(FileName::Sst(record.number).to_string());
-    let (order, cache) = (state.order.clone(), Arc::clone(&core.cache));
+    let (comparator, cache) = (state.comparator.clone(), Arc::clone(&core.cache));
     let reader = match core.env.fs.open_read(&path) {
         Ok(file) => {
-            let reader = AnyReader::open(file, record.number, order, cache)?;
-            known(state, record).check(&reader, &state.order)?;
+            let reader = AnyReader::open(file, record.number, comparator, cache)?;
+            known(state, record).check(&reader, &state.comparator)?;
             Arc::new(reader)
         }
         // Removed by who writes beside us; we may have it open since before.
@@ -184,8 +184,8 @@ fn verify_sst(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result
 }
 
 fn open(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result<Arc<AnyReader>> {
-    let check = |reader: &AnyReader| known(state, record).check(reader, &state.order);
-    core.files.get(record.number, &state.order, check)
+    let check = |reader: &AnyReader| known(state, record).check(reader, &state.comparator);
+    core.files.get(record.number, &state.comparator, check)
 }
 
 fn known<'a>(state: &KeyspaceState, record: &'a FileRecord) -> Known<'a> {
@@ -275,7 +275,7 @@ fn verify_manifest(core: &Core, report: &mut VerifyReport) -> Result<()> {
     };
     let version = manifest.version();
     // A panic of an order ends here, where it poisons no lock.
-    let read = user_code::told(|| read_manifest(&*core.env.fs, &core.dir, &version.orders));
+    let read = user_code::told(|| read_manifest(&*core.env.fs, &core.dir, &version.comparators));
     let size_bytes = read.as_ref().map_or(0, |(_, found)| found.size_bytes);
     let checked = read.and_then(|(found, _)| compare(&found, version).map(|()| 0));
     report.note(FileName::Manifest(manifest.number()), size_bytes, checked)

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::base::codec::compress::Compression;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::db::inspect::searchable::{RecordsContents, RecordsWalk};
 use crate::env::bundle::Env;
@@ -75,7 +75,7 @@ pub fn sst(path: impl AsRef<Path>) -> Result<SstContents> {
 }
 
 /// As [`sst`], in any world, for a file whose keys may be in one of `orders`.
-pub fn sst_in(env: &Env, path: &Path, orders: &[KeyOrder]) -> Result<SstContents> {
+pub fn sst_in(env: &Env, path: &Path, comparators: &[Comparator]) -> Result<SstContents> {
     let name = path.file_name().and_then(|name| name.to_str());
     let Some(FileName::Sst(number)) = name.and_then(FileName::parse) else {
         let place = path.display();
@@ -85,7 +85,7 @@ pub fn sst_in(env: &Env, path: &Path, orders: &[KeyOrder]) -> Result<SstContents
         )));
     };
     let file = env.fs.open_read(path)?;
-    let reader = open(&file, number, orders)?;
+    let reader = open(&file, number, comparators)?;
     let mut contents = SstContents {
         number,
         size_bytes: file.size_bytes(),
@@ -162,16 +162,25 @@ fn some_parts(parts: [(&'static str, Option<BlockHandle>); 4]) -> Vec<(&'static 
         .collect()
 }
 
-fn open(file: &Arc<dyn ReadFile>, number: FileNumber, orders: &[KeyOrder]) -> Result<AnyReader> {
+fn open(
+    file: &Arc<dyn ReadFile>,
+    number: FileNumber,
+    comparators: &[Comparator],
+) -> Result<AnyReader> {
     let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
-    let open = |order: &KeyOrder| {
-        AnyReader::open(Arc::clone(file), number, order.clone(), Arc::clone(&cache))
+    let open = |comparator: &Comparator| {
+        AnyReader::open(
+            Arc::clone(file),
+            number,
+            comparator.clone(),
+            Arc::clone(&cache),
+        )
     };
-    let mut opened = open(&KeyOrder::Bytewise);
-    for order in orders {
+    let mut opened = open(&Comparator::Bytewise);
+    for comparator in comparators {
         match &opened {
             // Another order than the file was written with.
-            Err(error) if error.kind() == ErrorKind::Invalid => opened = open(order),
+            Err(error) if error.kind() == ErrorKind::Invalid => opened = open(comparator),
             _ => break,
         }
     }

@@ -39,7 +39,7 @@ fn of_many_files_that_move_only_those_that_go_are_obsolete() {
     let create = Change::CreateKeyspace {
         id: ID,
         name: "many".into(),
-        order_name: "bytewise".into(),
+        comparator_name: "bytewise".into(),
         merge_name: None,
         settings: SettingsText::new(),
     };

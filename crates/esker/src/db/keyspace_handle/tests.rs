@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::hooks::merge_builtin;
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 use crate::db::atomic_change::Update;
 use crate::db::handle::Db;
 use crate::env::sim::SimWorld;
@@ -99,7 +99,7 @@ fn settings_that_cannot_be_refuse_a_keyspace_and_harm_nothing() {
     // An order nobody gave at open, sizes that contradict each other, another order or operator
     // than the keyspace has: each is refused with its own words, and writes go on.
     struct Unheard;
-    impl crate::base::types::order::Order for Unheard {
+    impl crate::base::types::comparator::CustomComparator for Unheard {
         fn name(&self) -> &str {
             "unheard"
         }
@@ -109,7 +109,7 @@ fn settings_that_cannot_be_refuse_a_keyspace_and_harm_nothing() {
     }
     let db = open(&SimWorld::new(5));
     let unheard = || KeyspaceOptions {
-        order: KeyOrder::Custom(Arc::new(Unheard)),
+        comparator: Comparator::Custom(Arc::new(Unheard)),
         ..KeyspaceOptions::default()
     };
     let refusal = |name: &str, options| match db.keyspace_with(name, options) {

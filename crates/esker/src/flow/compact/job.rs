@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
 use crate::base::types::ids::{FileNumber, Level};
 use crate::base::types::key;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
@@ -83,12 +83,12 @@ pub struct PartResult {
 
 /// Splits a merge into at most `count_max` parts of about equal size, at the boundaries of its
 /// input files.
-pub fn split(plan: &Plan, order: &KeyOrder, count_max: usize) -> Vec<Part> {
+pub fn split(plan: &Plan, comparator: &Comparator, count_max: usize) -> Vec<Part> {
     if plan.kind != CompactionKind::Merge || count_max < 2 {
         return vec![Part::default()];
     }
     let mut files: Vec<_> = plan.files().map(|(_, file)| file).collect();
-    files.sort_by(|left, right| order.compare(&left.smallest, &right.smallest));
+    files.sort_by(|left, right| comparator.compare(&left.smallest, &right.smallest));
     let total = plan.size_bytes();
     let share = total / count_max as u64 + 1;
     let mut cuts: Vec<Bytes> = Vec::new();
@@ -111,9 +111,9 @@ pub fn split(plan: &Plan, order: &KeyOrder, count_max: usize) -> Vec<Part> {
 
 /// Merges one part of a plan.
 pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartResult> {
-    let order = &context.settings.order;
+    let comparator = &context.settings.comparator;
     let range_deletes = range_deletes_of(plan, part, context)?;
-    let tombstones = RangeTombstones::new(order, range_deletes.iter());
+    let tombstones = RangeTombstones::new(comparator, range_deletes.iter());
     let stripes = Stripes::new(context.snapshots.clone());
     let mut below = Below::new(plan, &context.view.parts().levels);
     let is_all_bottom = below.is_empty();
@@ -122,7 +122,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         &context.view.parts().levels,
         context.snapshots.first().copied(),
     );
-    let mut is_bottom = |user_key: &[u8]| below.has_nothing(order, user_key);
+    let mut is_bottom = |user_key: &[u8]| below.has_nothing(comparator, user_key);
     let rules = Rules {
         stripes: &stripes,
         tombstones: &tombstones,
@@ -130,18 +130,18 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         values: &context.settings.values,
         now_unix_s: context.settings.env.clock.unix_seconds(),
         is_bottom: &mut is_bottom,
-        ceiling: &mut |user_key: &[u8]| ceiling.of(order, user_key),
+        ceiling: &mut |user_key: &[u8]| ceiling.of(comparator, user_key),
         verbatim: context.settings.verbatim(),
     };
     let kept = surviving_range_deletes(&tombstones, &stripes, is_all_bottom);
     let mut output = Output::new(settings_of(plan, context), kept);
     output.within(part.lower.clone(), part.upper.clone());
     output.end_at(boundaries_of(plan, part, context));
-    let input = MergingCursor::new(order.clone(), cursors_of(plan, part, context)?);
+    let input = MergingCursor::new(comparator.clone(), cursors_of(plan, part, context)?);
     let mut kept = CompactionIterator::new(input, part.lower.as_deref(), rules)?;
     let mut count = 0;
     while let Some((internal_key, value)) = kept.advance()? {
-        if is_beyond(order, part, key::user_key(internal_key)) {
+        if is_beyond(comparator, part, key::user_key(internal_key)) {
             break;
         }
         output.carry(internal_key, value)?;
@@ -177,7 +177,7 @@ fn boundaries_of(plan: &Plan, part: &Part, context: &JobContext) -> GrandparentB
         return GrandparentBoundaries::default();
     };
     let run = context.view.parts().levels.run(below);
-    let files = run.overlapping(&context.settings.order, &range_of(part));
+    let files = run.overlapping(&context.settings.comparator, &range_of(part));
     GrandparentBoundaries::at(files.iter().map(|file| file.smallest.clone()).collect())
 }
 
@@ -212,10 +212,10 @@ pub fn edit_of(plan: &Plan, parts: Vec<PartResult>) -> Edit {
     edit
 }
 
-fn is_beyond(order: &KeyOrder, part: &Part, user_key: &[u8]) -> bool {
+fn is_beyond(comparator: &Comparator, part: &Part, user_key: &[u8]) -> bool {
     part.upper
         .as_ref()
-        .is_some_and(|upper| order.compare(user_key, upper).is_ge())
+        .is_some_and(|upper| comparator.compare(user_key, upper).is_ge())
 }
 
 fn range_of(part: &Part) -> KeyRange {
@@ -239,7 +239,7 @@ fn cursors_of(plan: &Plan, part: &Part, context: &JobContext) -> Result<Vec<RunC
     };
     let runs = plan.inputs.iter().flat_map(|input| &input.runs);
     runs.map(|files| {
-        let run = Run::new(0, &context.settings.order, files.clone())?;
+        let run = Run::new(0, &context.settings.comparator, files.clone())?;
         Ok(RunCursor::new(&context.view, &run, &range, read))
     })
     .collect()
@@ -247,23 +247,23 @@ fn cursors_of(plan: &Plan, part: &Part, context: &JobContext) -> Result<Vec<RunC
 
 /// The range deletes of all inputs, clipped to the part.
 fn range_deletes_of(plan: &Plan, part: &Part, context: &JobContext) -> Result<Vec<RangeDelete>> {
-    let order = &context.settings.order;
+    let comparator = &context.settings.comparator;
     let mut clipped = Vec::new();
     for (_, file) in plan.files().filter(|(_, file)| file.range_delete_count > 0) {
         let reader = context.view.open(file)?;
         for whole in reader.range_deletes().iter() {
             let mut piece = whole.clone();
             if let Some(lower) = &part.lower
-                && order.compare(&piece.start, lower).is_lt()
+                && comparator.compare(&piece.start, lower).is_lt()
             {
                 piece.start = lower.clone();
             }
             if let Some(upper) = &part.upper
-                && order.compare(&piece.end, upper).is_gt()
+                && comparator.compare(&piece.end, upper).is_gt()
             {
                 piece.end = upper.clone();
             }
-            if order.compare(&piece.start, &piece.end).is_lt() {
+            if comparator.compare(&piece.start, &piece.end).is_lt() {
                 clipped.push(piece);
             }
         }
@@ -290,10 +290,10 @@ impl<'a> Below<'a> {
     }
 
     // Keys are asked in order.
-    fn has_nothing(&mut self, order: &KeyOrder, user_key: &[u8]) -> bool {
+    fn has_nothing(&mut self, comparator: &Comparator, user_key: &[u8]) -> bool {
         self.rows
             .iter_mut()
-            .all(|row| row.at(order, user_key).is_none())
+            .all(|row| row.at(comparator, user_key).is_none())
     }
 }
 

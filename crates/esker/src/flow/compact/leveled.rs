@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::base::options::keyspace::CompactionOptions;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::plan::{Claim, CompactionKind, Input, Plan, Reason, ends_before, hull};
@@ -21,7 +21,7 @@ pub struct CompactionPicker<'a> {
     /// Its files.
     pub levels: &'a Levels,
     /// How its keys compare.
-    pub order: &'a KeyOrder,
+    pub comparator: &'a Comparator,
     /// When and how to compact.
     pub options: &'a CompactionOptions,
     /// Files that a running compaction reads.
@@ -103,7 +103,7 @@ impl CompactionPicker<'_> {
         // Keys just outside the range move down with their files, so whatever lies between must
         // come too: the range grows until no file reaches over its border.
         loop {
-            let reach = hull(self.order, &inputs)?;
+            let reach = hull(self.comparator, &inputs)?;
             let grown = self.overlapping(&reach);
             if count(&grown) == count(&inputs) {
                 return Some((inputs, reach));
@@ -122,8 +122,9 @@ impl CompactionPicker<'_> {
             level: Level::ZERO,
             runs: vec![busy.map(|(_, file)| Arc::clone(file)).collect()],
         };
-        hull(self.order, &[busy]).is_some_and(|busy| {
-            !ends_before(self.order, &busy, reach) && !ends_before(self.order, reach, &busy)
+        hull(self.comparator, &[busy]).is_some_and(|busy| {
+            !ends_before(self.comparator, &busy, reach)
+                && !ends_before(self.comparator, reach, &busy)
         })
     }
 
@@ -155,14 +156,14 @@ impl CompactionPicker<'_> {
             level: Level::ZERO,
             runs: vec![oldest.files().to_vec()],
         }];
-        let reach = hull(self.order, &alone)?;
+        let reach = hull(self.comparator, &alone)?;
         let is_apart = newer
             .iter()
-            .all(|run| run.overlapping(self.order, &reach).is_empty())
+            .all(|run| run.overlapping(self.comparator, &reach).is_empty())
             && self
                 .levels
                 .run(targets.base)
-                .overlapping(self.order, &reach)
+                .overlapping(self.comparator, &reach)
                 .is_empty();
         if is_apart {
             return self.if_idle(alone, targets.base, CompactionKind::Move, Reason::Runs);
@@ -177,7 +178,7 @@ impl CompactionPicker<'_> {
         targets: &Targets,
     ) -> Option<Plan> {
         let mut inputs = vec![Input::of_l0(oldest)];
-        let below = self.in_run(targets.base, &hull(self.order, &inputs)?);
+        let below = self.in_run(targets.base, &hull(self.comparator, &inputs)?);
         inputs.extend(below);
         self.if_idle(inputs, targets.base, CompactionKind::Merge, Reason::Runs)
     }
@@ -228,7 +229,7 @@ impl CompactionPicker<'_> {
                     // An expired entry still hides older entries of its key.
                     let hides_nothing = older
                         .chain(below)
-                        .all(|run| run.overlapping(self.order, &reach).is_empty());
+                        .all(|run| run.overlapping(self.comparator, &reach).is_empty());
                     if !hides_nothing {
                         continue;
                     }
@@ -272,7 +273,7 @@ impl CompactionPicker<'_> {
         let files = self
             .levels
             .run(level)
-            .overlapping(self.order, range)
+            .overlapping(self.comparator, range)
             .to_vec();
         (!files.is_empty()).then(|| Input {
             level,
@@ -285,7 +286,7 @@ impl CompactionPicker<'_> {
             .levels
             .l0()
             .iter()
-            .map(|run| run.overlapping(self.order, range).to_vec())
+            .map(|run| run.overlapping(self.comparator, range).to_vec())
             .filter(|files| !files.is_empty())
             .collect();
         let l0 = (!runs.is_empty()).then_some(Input {
@@ -323,11 +324,11 @@ impl CompactionPicker<'_> {
         if self.claims.is_empty() {
             return false;
         }
-        let own = plan.claim(self.order);
+        let own = plan.claim(self.comparator);
         let meets = |own: Claim| {
             self.claims
                 .iter()
-                .any(|claim| claim.meets(self.order, &own))
+                .any(|claim| claim.meets(self.comparator, &own))
         };
         own.is_some_and(meets)
     }

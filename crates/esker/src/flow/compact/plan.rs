@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::store::version::file::FileRecord;
 use crate::store::version::run::Run;
@@ -96,21 +96,22 @@ pub struct Claim {
 
 impl Claim {
     /// Whether files of both may come to lie in one another's way.
-    pub fn meets(&self, order: &KeyOrder, other: &Claim) -> bool {
+    pub fn meets(&self, comparator: &Comparator, other: &Claim) -> bool {
         self.keyspace == other.keyspace
             && self.level == other.level
-            && !ends_before(order, &self.reach, &other.reach)
-            && !ends_before(order, &other.reach, &self.reach)
+            && !ends_before(comparator, &self.reach, &other.reach)
+            && !ends_before(comparator, &other.reach, &self.reach)
     }
 }
 
 /// The range from the smallest to the largest key of all inputs; `None` without any.
-pub fn hull(order: &KeyOrder, inputs: &[Input]) -> Option<KeyRange> {
+pub fn hull(comparator: &Comparator, inputs: &[Input]) -> Option<KeyRange> {
     let files = || inputs.iter().flat_map(|input| input.runs.iter().flatten());
-    let first = files().min_by(|left, right| order.compare(&left.smallest, &right.smallest))?;
+    let first =
+        files().min_by(|left, right| comparator.compare(&left.smallest, &right.smallest))?;
     let last = files().max_by(|left, right| {
         // Of two equal ends the inclusive one reaches further.
-        let ends = order.compare(&left.largest, &right.largest);
+        let ends = comparator.compare(&left.largest, &right.largest);
         ends.then_with(|| right.is_largest_exclusive.cmp(&left.is_largest_exclusive))
     })?;
     let upper = last.key_range().upper;
@@ -121,10 +122,10 @@ pub fn hull(order: &KeyOrder, inputs: &[Input]) -> Option<KeyRange> {
 }
 
 /// Whether all of `left` lies before `right`; both are hulls.
-pub fn ends_before(order: &KeyOrder, left: &KeyRange, right: &KeyRange) -> bool {
+pub fn ends_before(comparator: &Comparator, left: &KeyRange, right: &KeyRange) -> bool {
     match (&left.upper, &right.lower) {
-        (Bound::Included(end), Bound::Included(start)) => order.compare(end, start).is_lt(),
-        (Bound::Excluded(end), Bound::Included(start)) => order.compare(end, start).is_le(),
+        (Bound::Included(end), Bound::Included(start)) => comparator.compare(end, start).is_lt(),
+        (Bound::Excluded(end), Bound::Included(start)) => comparator.compare(end, start).is_le(),
         _ => false,
     }
 }
@@ -132,8 +133,8 @@ pub fn ends_before(order: &KeyOrder, left: &KeyRange, right: &KeyRange) -> bool 
 impl Plan {
     /// Where its files may come to lie. `None` of a plan without inputs, and in level 0, where they
     /// are a run of their own.
-    pub fn claim(&self, order: &KeyOrder) -> Option<Claim> {
-        let reach = hull(order, &self.inputs)?;
+    pub fn claim(&self, comparator: &Comparator) -> Option<Claim> {
+        let reach = hull(comparator, &self.inputs)?;
         (self.output != Level::ZERO).then_some(Claim {
             keyspace: self.keyspace,
             level: self.output,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, Level};
-use crate::base::types::order::KeyOrder;
 use crate::flow::compact::plan::Plan;
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
@@ -35,10 +35,10 @@ impl<'a> Row<'a> {
     }
 
     /// The file whose range has that key. Keys are asked in order, so the row is walked once.
-    pub fn at(&mut self, order: &KeyOrder, user_key: &[u8]) -> Option<&'a FileRecord> {
+    pub fn at(&mut self, comparator: &Comparator, user_key: &[u8]) -> Option<&'a FileRecord> {
         while let Some(file) = self.files.get(self.next) {
-            if !file.ends_before(order, user_key) {
-                return (!file.starts_after(order, user_key)).then_some(*file);
+            if !file.ends_before(comparator, user_key) {
+                return (!file.starts_after(comparator, user_key)).then_some(*file);
             }
             self.next += 1;
         }

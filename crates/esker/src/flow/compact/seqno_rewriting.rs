@@ -6,8 +6,8 @@
 //! merged. Where nothing of it is older than the inputs' last write, the whole merge shares one
 //! number, and eight bytes of each entry pack to nothing (decision 0011).
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::Level;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::plan::Plan;
 use crate::flow::compact::row::Row;
@@ -47,9 +47,9 @@ impl<'a> SeqNoCeiling<'a> {
     }
 
     /// The largest number for an entry of that key. Keys are asked in order.
-    pub fn of(&mut self, order: &KeyOrder, user_key: &[u8]) -> SeqNo {
+    pub fn of(&mut self, comparator: &Comparator, user_key: &[u8]) -> SeqNo {
         let newer = self.above.iter_mut();
-        let newer = newer.filter_map(|row| row.at(order, user_key));
+        let newer = newer.filter_map(|row| row.at(comparator, user_key));
         newer.fold(self.most, |most, file| {
             most.min(file.smallest_seqno.before().unwrap_or(SeqNo::ZERO))
         })

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::base::options::keyspace::CompactionOptions;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::leveled::CompactionPicker;
 use crate::store::version::file::FileRecord;
@@ -20,7 +20,9 @@ pub fn levels_of(files: impl IntoIterator<Item = (usize, FileRecord)>) -> Levels
         removed: Vec::new(),
         added: added.collect(),
     };
-    Levels::default().edited(&KeyOrder::Bytewise, edit).unwrap()
+    Levels::default()
+        .edited(&Comparator::Bytewise, edit)
+        .unwrap()
 }
 
 /// Has a keyspace with these levels looked at while the files of these numbers are busy, and
@@ -34,7 +36,7 @@ pub fn look_at<T>(
     look(&CompactionPicker {
         keyspace: KeyspaceId::DEFAULT,
         levels,
-        order: &KeyOrder::Bytewise,
+        comparator: &Comparator::Bytewise,
         options,
         busy: &busy.iter().map(|number| FileNumber(*number)).collect(),
         claims: &[],

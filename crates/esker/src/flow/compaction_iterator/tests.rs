@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 use crate::env::random::Random;
 use crate::env::sim::SimFs;
 use crate::flow::model::{
@@ -36,7 +36,7 @@ struct Rewrite<'a> {
 impl Rewrite<'_> {
     /// The survivors, and what the rules counted. Checks order, invention and the tally.
     fn run(&self) -> Result<(Entries, Tally)> {
-        let tombstones = RangeTombstones::new(&KeyOrder::Bytewise, &self.inputs.range_deletes);
+        let tombstones = RangeTombstones::new(&Comparator::Bytewise, &self.inputs.range_deletes);
         let stripes = Stripes::new(self.snapshots.clone());
         let mut asked: Vec<u8> = Vec::new();
         let mut is_bottom = |key: &[u8]| {
@@ -60,7 +60,7 @@ impl Rewrite<'_> {
         let mut last: Option<Vec<u8>> = None;
         while let Some((internal_key, value)) = kept.advance()? {
             if let Some(last) = &last {
-                assert!(key::compare(&KeyOrder::Bytewise, last, internal_key).is_lt());
+                assert!(key::compare(&Comparator::Bytewise, last, internal_key).is_lt());
             }
             last = Some(internal_key.to_vec());
             let Carried::Raw(value) = value else {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::read::model_view::Layout;
@@ -18,12 +18,12 @@ use crate::store::version::levels::Levels;
 
 /// Parts without memtables; made once, as no model changes them.
 fn empty_parts() -> ViewParts {
-    let view = Layout::new(&KeyOrder::Bytewise).view(&[]);
+    let view = Layout::new(&Comparator::Bytewise).view(&[]);
     view.parts().clone()
 }
 
 fn memtable() -> MemtableWriter {
-    Memtable::create(KeyOrder::Bytewise, None)
+    Memtable::create(Comparator::Bytewise, None)
 }
 
 fn sealed(table: &Arc<Memtable>, last_seqno: u64) -> Sealed {

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::env::pool::{Pool, Priority};
 use crate::env::real::pool::RealPool;
 use crate::env::signal::Signal;
@@ -13,7 +13,7 @@ use crate::flow::read::model_view::Layout;
 use crate::store::mem::memtable::MemtableWriter;
 
 fn filled(seqno: u64) -> MemtableWriter {
-    let mut writer = Memtable::create(KeyOrder::Bytewise, None);
+    let mut writer = Memtable::create(Comparator::Bytewise, None);
     let trailer = Trailer::new(SeqNo::new(seqno), Kind::Put);
     writer.insert(trailer, b"key", &seqno.to_le_bytes());
     writer
@@ -25,7 +25,7 @@ fn views_live_as_long_as_their_readers() {
     // from memtables that are in no newer view any more. Miri and the sanitizers run this too.
     const READERS: usize = 2;
     let rounds: u64 = if cfg!(miri) { 12 } else { 2_000 };
-    let empty = Layout::new(&KeyOrder::Bytewise).view(&[]);
+    let empty = Layout::new(&Comparator::Bytewise).view(&[]);
     let mut live = filled(1);
     let parts = ViewParts {
         memtables: vec![Arc::clone(live.table())],

@@ -1,7 +1,7 @@
 //! Cases of their own; that files end at them is tested with the output.
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 use crate::flow::grandparent_boundaries::GrandparentBoundaries;
 
 fn boundaries(keys: &[&str]) -> GrandparentBoundaries {
@@ -13,7 +13,7 @@ fn boundaries(keys: &[&str]) -> GrandparentBoundaries {
 }
 
 fn is_met(boundaries: &mut GrandparentBoundaries, key: &str) -> bool {
-    boundaries.is_met(&KeyOrder::Bytewise, key.as_bytes())
+    boundaries.is_met(&Comparator::Bytewise, key.as_bytes())
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
         dir: DIR.into(),
         numbers: Arc::new(FileNumbers::new(FileNumber(7))),
         keyspace: KeyspaceId(3),
-        order: KeyOrder::Bytewise,
+        comparator: Comparator::Bytewise,
         sst: SstOptions {
             block_size_bytes: 64,
             file_size_bytes,
@@ -53,7 +53,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
 
 /// Range deletes without overlap, as rewrites hand them over: each piece in two stripes or one.
 fn pieces_of(entries: &Entries) -> Vec<RangeDelete> {
-    let tombstones = RangeTombstones::new(&KeyOrder::Bytewise, &entries.range_deletes);
+    let tombstones = RangeTombstones::new(&Comparator::Bytewise, &entries.range_deletes);
     let snapshot = SeqNo::new(entries.newest().get() / 2);
     let pieces = tombstones.pieces(&[snapshot]);
     pieces.iter().flat_map(Piece::deletes).collect()
@@ -81,7 +81,7 @@ fn read(settings: &OutputSettings, record: &FileRecord) -> Entries {
     assert_eq!(settings.env.fs.file_size(&path).unwrap(), record.size_bytes);
     let file = settings.env.fs.open_read(&path).unwrap();
     let cache = Arc::new(ShardedCache::new(1 << 20));
-    let reader = AnyReader::open(file, record.number, KeyOrder::Bytewise, cache).unwrap();
+    let reader = AnyReader::open(file, record.number, Comparator::Bytewise, cache).unwrap();
     reader.verify().unwrap();
     let reader = Arc::new(reader);
     let mut found = Entries {
@@ -101,7 +101,7 @@ fn read(settings: &OutputSettings, record: &FileRecord) -> Entries {
 
 /// Checks that the record says of its file what is so, neither more nor less.
 fn check_record(record: &FileRecord, found: &Entries) {
-    record.check(&KeyOrder::Bytewise).unwrap();
+    record.check(&Comparator::Bytewise).unwrap();
     let point_keys = || found.points.iter().map(|(key, ..)| &key[..]);
     let starts = found.range_deletes.iter().map(|delete| &delete.start[..]);
     let ends = found.range_deletes.iter().map(|delete| &delete.end[..]);
@@ -174,7 +174,7 @@ fn a_run_holds_what_went_in_and_nothing_overlaps() {
             all.points.is_empty() && pieces.is_empty()
         );
         let records = records.into_iter().map(Arc::new).collect();
-        Run::new(0, &KeyOrder::Bytewise, records).unwrap();
+        Run::new(0, &Comparator::Bytewise, records).unwrap();
     });
 }
 
@@ -332,7 +332,7 @@ fn rewrite(
         let path = settings.dir.join(FileName::Sst(record.number).to_string());
         let file = settings.env.fs.open_read(&path).unwrap();
         let cache = Arc::new(ShardedCache::new(1 << 20));
-        let reader = AnyReader::open(file, record.number, KeyOrder::Bytewise, cache).unwrap();
+        let reader = AnyReader::open(file, record.number, Comparator::Bytewise, cache).unwrap();
         let mut cursor = Arc::new(reader).cursor(Default::default());
         let mut is_on = cursor.seek_to_first().unwrap();
         while is_on {
@@ -362,10 +362,10 @@ fn a_file_that_counts_its_bytes_wrong_is_no_panic() {
     let path = settings.dir.join(FileName::Sst(record.number).to_string());
     let file = settings.env.fs.open_read(&path).unwrap();
     let cache = Arc::new(ShardedCache::new(1 << 20));
-    let reader = AnyReader::open(file, record.number, KeyOrder::Bytewise, cache).unwrap();
+    let reader = AnyReader::open(file, record.number, Comparator::Bytewise, cache).unwrap();
     let mut finished = reader.finished();
     (finished.props.raw_key_bytes, finished.props.raw_value_bytes) = (0, 0);
-    let found = record_of(record.number, finished, &[], &KeyOrder::Bytewise);
+    let found = record_of(record.number, finished, &[], &Comparator::Bytewise);
     assert_eq!(found.raw_bytes, 0);
 }
 

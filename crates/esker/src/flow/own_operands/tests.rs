@@ -1,7 +1,7 @@
 //! Tests of `own_operands`.
 
 use super::*;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::model::{Entries, for_seeds, key_of, rule_of};
 use crate::store::mem::memtable::Memtable;
@@ -10,7 +10,7 @@ const KEY_COUNT: u64 = 5;
 
 /// The cursor over a memtable that took `entries`, and how many of them it folded.
 fn shown(entries: &Entries, seed: u64) -> (OwnOperands, usize) {
-    let mut memtable = Memtable::create(KeyOrder::Bytewise, Some(rule_of(seed)));
+    let mut memtable = Memtable::create(Comparator::Bytewise, Some(rule_of(seed)));
     let mut writes: Vec<_> = entries.points.clone();
     for delete in &entries.range_deletes {
         let trailer = Trailer::new(delete.seqno, Kind::RangeDelete);
@@ -112,7 +112,7 @@ fn seeks_find_entries_as_they_are_shown() {
             let seqno = SeqNo::new(random.below(entries.newest().get() + 2));
             let kind = Kind::from_byte(u8::try_from(random.below(6)).unwrap()).unwrap();
             let target = key::encode(&key_of(random.below(4)), Trailer::new(seqno, kind));
-            let compare = |key: &[u8]| key::compare(&KeyOrder::Bytewise, key, &target);
+            let compare = |key: &[u8]| key::compare(&Comparator::Bytewise, key, &target);
             let first = all.iter().find(|(key, _)| compare(key).is_ge());
             cursor.seek(&target).unwrap();
             assert_eq!(here(&cursor).as_ref(), first);

@@ -40,7 +40,7 @@ fn numbers(batch: &mut RecordBatch) -> Vec<u64> {
 }
 
 #[test]
-fn entries_come_back_in_order_from_any_number_of_threads() {
+fn entries_come_back_in_comparator_from_any_number_of_threads() {
     // Thousands of small batches, so that every order of taking and giving comes: each entry comes
     // back once and in order, and no more is under way than is told.
     let text = corpus::prose(&mut corpus::Dice::new(1), 150);

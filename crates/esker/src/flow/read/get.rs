@@ -167,7 +167,7 @@ impl<'k> Lookup<'k> {
             return Ok(());
         }
         let run = &view.runs()[index];
-        let Some(place) = run.find(view.order(), self.key) else {
+        let Some(place) = run.find(view.comparator(), self.key) else {
             return Ok(());
         };
         let file = &run.files()[place];

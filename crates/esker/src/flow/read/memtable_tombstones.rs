@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use arc_swap::{ArcSwapOption, Guard};
 
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::store::mem::range_deletes::RangeDeletes;
@@ -42,12 +42,12 @@ impl MemtableTombstones {
     /// The newest of `deletes` that is visible at `at` and covers `key`.
     pub fn newest_cover(
         &self,
-        order: &KeyOrder,
+        comparator: &Comparator,
         deletes: &RangeDeletes,
         key: &[u8],
         at: SeqNo,
     ) -> Option<SeqNo> {
-        let known = self.known(order, deletes, at);
+        let known = self.known(comparator, deletes, at);
         // Newer parts have larger numbers throughout.
         let mut newest_first = known.as_ref()?.parts.iter().rev();
         newest_first.find_map(|part| part.tombstones.newest_cover(key, at))
@@ -56,18 +56,18 @@ impl MemtableTombstones {
     /// The range tombstones of `deletes`, complete for a reader at `at`.
     pub fn all(
         &self,
-        order: &KeyOrder,
+        comparator: &Comparator,
         deletes: &RangeDeletes,
         at: SeqNo,
     ) -> Vec<Arc<RangeTombstones>> {
-        let known = self.known(order, deletes, at);
+        let known = self.known(comparator, deletes, at);
         let parts = known.iter().flat_map(|known| &known.parts);
         parts.map(|part| Arc::clone(&part.tombstones)).collect()
     }
 
     fn known(
         &self,
-        order: &KeyOrder,
+        comparator: &Comparator,
         deletes: &RangeDeletes,
         at: SeqNo,
     ) -> Guard<Option<Arc<Known>>> {
@@ -77,7 +77,7 @@ impl MemtableTombstones {
         if known.as_deref().is_some_and(is_enough) {
             return known;
         }
-        let next = Arc::new(Known::next(order, deletes, known.as_deref()));
+        let next = Arc::new(Known::next(comparator, deletes, known.as_deref()));
         // Of two threads that add at once, the one that knows more is kept.
         self.0.rcu(|now| match now {
             Some(now) if now.count >= next.count => Some(Arc::clone(now)),
@@ -89,7 +89,7 @@ impl MemtableTombstones {
 
 impl Known {
     /// With all of `deletes`, of which those in `last` are a beginning.
-    fn next(order: &KeyOrder, deletes: &RangeDeletes, last: Option<&Known>) -> Known {
+    fn next(comparator: &Comparator, deletes: &RangeDeletes, last: Option<&Known>) -> Known {
         let mut parts = last.map_or_else(Vec::new, |last| last.parts.clone());
         let mut from = last.map_or(0, |last| last.count);
         // Those that come meanwhile are for the next who asks.
@@ -100,7 +100,7 @@ impl Known {
         let fresh = || deletes.since(from).take(count - from);
         parts.push(Part {
             count: count - from,
-            tombstones: Arc::new(RangeTombstones::new(order, fresh())),
+            tombstones: Arc::new(RangeTombstones::new(comparator, fresh())),
         });
         Known {
             newest: fresh().last().map_or(SeqNo::ZERO, |delete| delete.seqno),

@@ -12,11 +12,11 @@
 use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::cursor::{Cursor, Phrased, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
-use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::KeyHead;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::sources::{Lead, Pivot, Sources};
@@ -62,7 +62,7 @@ const _: () = assert!(size_of::<Node>() == 64);
 /// and a call through a table costs as much there as a comparison. Equal internal keys, which
 /// sources of one keyspace never hold, come in the sequence of the sources.
 pub struct MergingCursor<C> {
-    order: KeyOrder,
+    comparator: Comparator,
     sources: Sources<C>,
     /// One for each source, and for each inner node: node `n` has the children `2n` and `2n + 1`;
     /// source `i` is node `i + sources.len()`.
@@ -78,9 +78,9 @@ pub struct MergingCursor<C> {
 
 impl<C: Cursor> MergingCursor<C> {
     /// A cursor over `sources`, whose entries are all in that order. It stands nowhere.
-    pub fn new(order: KeyOrder, sources: Vec<C>) -> MergingCursor<C> {
+    pub fn new(comparator: Comparator, sources: Vec<C>) -> MergingCursor<C> {
         MergingCursor {
-            order,
+            comparator,
             nodes: vec![Node::new(); sources.len()],
             sources: Sources::new(sources),
             winner: 0,
@@ -134,7 +134,7 @@ impl<C: Cursor> MergingCursor<C> {
     /// # Panics
     /// When `target` is not ahead.
     pub fn skip_to(&mut self, target: &[u8]) -> Result<bool> {
-        let ahead = key::compare(&self.order, target, self.key());
+        let ahead = key::compare(&self.comparator, target, self.key());
         let is_forward = self.direction == Direction::Forward;
         assert!(if is_forward {
             ahead.is_gt()
@@ -172,7 +172,7 @@ impl<C: Cursor> MergingCursor<C> {
         let winner = self.winner;
         let key = self.sources.key(winner).to_vec();
         let pivot = Pivot {
-            order: &self.order,
+            comparator: &self.comparator,
             key: &key,
             source: winner,
         };
@@ -280,7 +280,7 @@ impl<C: Cursor> MergingCursor<C> {
     #[inline]
     fn look_at(&mut self, index: usize, is_valid: bool) {
         self.nodes[index].head = match is_valid {
-            true => Head::of(self.sources.key(index), &self.order),
+            true => Head::of(self.sources.key(index), &self.comparator),
             false => Head::of_none(self.direction),
         };
     }
@@ -312,7 +312,7 @@ impl<C: Cursor> MergingCursor<C> {
             }
             false => {
                 let (left_key, right_key) = (self.sources.key(left), self.sources.key(right));
-                key::compare(&self.order, left_key, right_key)
+                key::compare(&self.comparator, left_key, right_key)
             }
         };
         match self.direction {
@@ -451,9 +451,9 @@ impl Node {
 
 impl Head {
     #[inline]
-    fn of(internal_key: &[u8], order: &KeyOrder) -> Head {
+    fn of(internal_key: &[u8], comparator: &Comparator) -> Head {
         let (user_key, trailer) = key::split(internal_key);
-        let key = match order.is_bytewise() {
+        let key = match comparator.is_bytewise() {
             true => KeyHead::of(user_key),
             false => KeyHead {
                 prefix: 0,

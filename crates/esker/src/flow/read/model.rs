@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::merge_builtin::builtin;
+use crate::base::types::comparator::{Comparator, CustomComparator};
 use crate::base::types::cursor::Cursor;
 use crate::base::types::entry::{is_expired, join_expiring, split_expiring};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
-use crate::base::types::order::{KeyOrder, Order};
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
@@ -22,7 +22,7 @@ pub const NOW_UNIX_S: u64 = 1_000;
 /// Bytes backwards: an order in which prefixes and separators of the bytewise one are wrong.
 struct Backwards;
 
-impl Order for Backwards {
+impl CustomComparator for Backwards {
     fn name(&self) -> &str {
         "backwards"
     }
@@ -32,11 +32,11 @@ impl Order for Backwards {
 }
 
 /// The bytewise order, or one of our own, by turns.
-pub fn order_of(seed: u64) -> KeyOrder {
+pub fn comparator_of(seed: u64) -> Comparator {
     if seed.is_multiple_of(3) {
-        KeyOrder::Custom(Arc::new(Backwards))
+        Comparator::Custom(Arc::new(Backwards))
     } else {
-        KeyOrder::Bytewise
+        Comparator::Bytewise
     }
 }
 
@@ -56,7 +56,7 @@ pub struct Write {
 /// Everything that was written to one place, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    pub order: KeyOrder,
+    pub comparator: Comparator,
     pub writes: Vec<Write>,
     pub deletes: Vec<RangeDelete>,
 }
@@ -72,9 +72,9 @@ pub struct Shape {
 
 impl History {
     /// Random writes of every kind with numbers from 1 on, gaps between some.
-    pub fn random(random: &mut Random, order: &KeyOrder, shape: Shape) -> History {
+    pub fn random(random: &mut Random, comparator: &Comparator, shape: Shape) -> History {
         let mut history = History {
-            order: order.clone(),
+            comparator: comparator.clone(),
             ..History::default()
         };
         let mut seqno = 0;
@@ -139,7 +139,7 @@ impl History {
         cuts.sort_unstable();
         let is_in = |seqno: SeqNo, cut: &[u64]| seqno.get() > cut[0] && seqno.get() <= cut[1];
         let sources = cuts.windows(2).map(|cut| History {
-            order: self.order.clone(),
+            comparator: self.comparator.clone(),
             writes: (self.writes.iter())
                 .filter(|write| is_in(write.trailer.seqno(), cut))
                 .cloned()
@@ -158,20 +158,20 @@ impl History {
     pub fn entries(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let encoded = |write: &Write| (key::encode(&write.key, write.trailer), write.value.clone());
         let mut entries: Vec<_> = self.writes.iter().map(encoded).collect();
-        entries.sort_by(|left, right| key::compare(&self.order, &left.0, &right.0));
+        entries.sort_by(|left, right| key::compare(&self.comparator, &left.0, &right.0));
         entries
     }
 
     pub fn cursor(&self) -> VectorCursor {
-        VectorCursor::new(&self.order, self.entries())
+        VectorCursor::new(&self.comparator, self.entries())
     }
 
     /// The number of the newest deletion of a range that a reader at `at` sees over `key`.
     pub fn cover(&self, key: &[u8], at: SeqNo) -> Option<SeqNo> {
         let covers = |delete: &&RangeDelete| {
             delete.seqno <= at
-                && self.order.compare(&delete.start, key) != Ordering::Greater
-                && self.order.compare(key, &delete.end) == Ordering::Less
+                && self.comparator.compare(&delete.start, key) != Ordering::Greater
+                && self.comparator.compare(key, &delete.end) == Ordering::Less
         };
         self.deletes
             .iter()
@@ -209,7 +209,7 @@ impl History {
     /// All keys and values that a reader at `at` must see, in order.
     pub fn scan(&self, at: SeqNo) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut keys: Vec<&Vec<u8>> = self.writes.iter().map(|write| &write.key).collect();
-        keys.sort_by(|left, right| self.order.compare(left, right));
+        keys.sort_by(|left, right| self.comparator.compare(left, right));
         keys.dedup();
         let row = |key: &Vec<u8>| Some((key.clone(), self.get(key, at)?));
         keys.into_iter().filter_map(row).collect()
@@ -218,7 +218,7 @@ impl History {
 
 /// A memtable with everything of `history` in it, merges folded as it likes.
 pub fn memtable_of(history: &History) -> Arc<Memtable> {
-    let mut writer = Memtable::create(history.order.clone(), Some(rule()));
+    let mut writer = Memtable::create(history.comparator.clone(), Some(rule()));
     let mut writes = history.writes.clone();
     writes.extend(history.deletes.iter().map(|delete| Write {
         key: delete.start.to_vec(),
@@ -244,7 +244,7 @@ pub fn random_key(random: &mut Random, key_count: u64) -> Vec<u8> {
 
 /// A cursor over entries in a vector, which can be told to fail.
 pub struct VectorCursor {
-    order: KeyOrder,
+    comparator: Comparator,
     entries: Vec<(Vec<u8>, Vec<u8>)>,
     place: Option<usize>,
     /// Movements left before every movement fails; `None` for no failure.
@@ -255,9 +255,9 @@ pub struct VectorCursor {
 
 impl VectorCursor {
     /// `entries` with their internal keys in order.
-    pub fn new(order: &KeyOrder, entries: Vec<(Vec<u8>, Vec<u8>)>) -> VectorCursor {
+    pub fn new(comparator: &Comparator, entries: Vec<(Vec<u8>, Vec<u8>)>) -> VectorCursor {
         VectorCursor {
-            order: order.clone(),
+            comparator: comparator.clone(),
             entries,
             place: None,
             moves_before_failure: None,
@@ -282,7 +282,7 @@ impl VectorCursor {
 
     fn count_where(&self, is_before: impl Fn(Ordering) -> bool, target: &[u8]) -> usize {
         self.entries
-            .partition_point(|(entry, _)| is_before(key::compare(&self.order, entry, target)))
+            .partition_point(|(entry, _)| is_before(key::compare(&self.comparator, entry, target)))
     }
 }
 

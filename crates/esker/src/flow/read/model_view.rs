@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::base::codec::compress::Compression;
 use crate::base::options::call::ReadOptions;
 use crate::base::options::sst::SstOptions;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::Fs;
 use crate::env::random::Random;
@@ -39,16 +39,16 @@ pub fn read_at(seqno: SeqNo) -> ReadAt {
 /// each run cut into files between keys.
 pub struct Layout {
     fs: SimFs,
-    order: KeyOrder,
+    comparator: Comparator,
     next_file: u64,
     levels: Levels,
 }
 
 impl Layout {
-    pub fn new(order: &KeyOrder) -> Layout {
+    pub fn new(comparator: &Comparator) -> Layout {
         Layout {
             fs: SimFs::new(0),
-            order: order.clone(),
+            comparator: comparator.clone(),
             next_file: 1,
             levels: Levels::default(),
         }
@@ -56,7 +56,7 @@ impl Layout {
 
     /// A view with `history` cut over memtables and runs at random.
     pub fn random_view(random: &mut Random, history: &History) -> Arc<View> {
-        let mut layout = Layout::new(&history.order);
+        let mut layout = Layout::new(&history.comparator);
         let source_count = 1 + random.below(6);
         let sources = history.cut(random, source_count);
         let memtable_count = usize::try_from(random.below(4)).unwrap().min(sources.len());
@@ -86,7 +86,7 @@ impl Layout {
             levels: Arc::new(self.levels),
             values: Arc::new(OpenValues::new(Arc::new(self.fs.clone()), "/db", 1)),
             open_files: Arc::new(OpenFiles::new(Arc::new(self.fs), "/db", 100, cache)),
-            order: self.order,
+            comparator: self.comparator,
         };
         Arc::new(View::new(parts, None))
     }
@@ -98,7 +98,7 @@ impl Layout {
 
     /// Adds a run with the entries and range deletes of `part`, cut into files at `cuts`.
     pub fn add_run(&mut self, level: Level, part: &History, mut cuts: Vec<Vec<u8>>) {
-        cuts.sort_by(|left, right| self.order.compare(left, right));
+        cuts.sort_by(|left, right| self.comparator.compare(left, right));
         cuts.dedup();
         let run = self.next_file;
         for index in 0..=cuts.len() {
@@ -116,15 +116,15 @@ impl Layout {
         lower: Option<&[u8]>,
         upper: Option<&[u8]>,
     ) {
-        let order = self.order.clone();
+        let comparator = self.comparator.clone();
         let mut file = History {
-            order: order.clone(),
+            comparator: comparator.clone(),
             ..History::default()
         };
         file.writes = part.writes.clone();
         file.writes.retain(|write| {
-            lower.is_none_or(|lower| order.compare(&write.key, lower).is_ge())
-                && upper.is_none_or(|upper| order.compare(&write.key, upper).is_lt())
+            lower.is_none_or(|lower| comparator.compare(&write.key, lower).is_ge())
+                && upper.is_none_or(|upper| comparator.compare(&write.key, upper).is_lt())
         });
         for delete in &part.deletes {
             let piece = Piece {
@@ -132,14 +132,14 @@ impl Layout {
                 end: delete.end.clone(),
                 seqnos: vec![delete.seqno],
             };
-            let clipped = piece.clip(&order, lower, upper);
+            let clipped = piece.clip(&comparator, lower, upper);
             file.deletes.extend(clipped.iter().flat_map(Piece::deletes));
         }
         if file.writes.is_empty() && file.deletes.is_empty() {
             return;
         }
         let record = Arc::new(self.write(&file));
-        self.levels = self.levels.with(&order, level, run, record).unwrap();
+        self.levels = self.levels.with(&comparator, level, run, record).unwrap();
     }
 
     fn write(&mut self, file: &History) -> FileRecord {
@@ -149,7 +149,7 @@ impl Layout {
         self.fs.create_dir_all(Path::new("/db")).unwrap();
         let settings = BuildSettings {
             number,
-            order: self.order.clone(),
+            comparator: self.comparator.clone(),
             sst: SstOptions {
                 // Small blocks: a file of a few dozen entries has several.
                 block_size_bytes: 128,
@@ -168,6 +168,6 @@ impl Layout {
             builder.add_range_delete(delete).unwrap();
         }
         let finished = builder.finish().unwrap();
-        record_of(number, finished, &file.deletes, &self.order)
+        record_of(number, finished, &file.deletes, &self.comparator)
     }
 }

@@ -27,7 +27,10 @@ pub fn multi_get(view: &View, keys: &[&[u8]], at: &ReadAt) -> Vec<Result<Option<
             failure: None,
         })
         .collect();
-    questions.sort_by(|left, right| view.order().compare(left.lookup.key(), right.lookup.key()));
+    questions.sort_by(|left, right| {
+        view.comparator()
+            .compare(left.lookup.key(), right.lookup.key())
+    });
     for index in 0..view.parts().memtables.len() {
         for question in questions.iter_mut().filter(|question| question.is_open()) {
             let asked = question.lookup.ask_memtable(view, index);

@@ -22,7 +22,7 @@ pub fn is_written_since(view: &View, key: &[u8], seen: SeqNo) -> Result<bool> {
         }
         // A writer asks under the lock of all writers: few deletes are newer than what was read a
         // moment ago, and those are looked through before anything is built for them.
-        let looked_through = table.range_deletes().cover(view.order(), key, seen);
+        let looked_through = table.range_deletes().cover(view.comparator(), key, seen);
         let is_covered = looked_through
             .unwrap_or_else(|| view.memtable_cover(index, key, SeqNo::MAX) > Some(seen));
         if is_covered {
@@ -30,7 +30,7 @@ pub fn is_written_since(view: &View, key: &[u8], seen: SeqNo) -> Result<bool> {
         }
     }
     for (index, run) in view.runs().iter().enumerate() {
-        let Some(place) = run.find(view.order(), key) else {
+        let Some(place) = run.find(view.comparator(), key) else {
             continue;
         };
         let file = &run.files()[place];

@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 
@@ -24,7 +24,7 @@ const SKIP_FRAGMENTS_MAX: usize = 64;
 /// Immutable; shared by reference between readers at any sequence number.
 #[derive(Debug, Default)]
 pub struct RangeTombstones {
-    order: KeyOrder,
+    comparator: Comparator,
     /// Where fragments begin and end, ascending; fragment `i` lies between bounds `i` and `i + 1`.
     bounds: Vec<Bytes>,
     /// Where the numbers of each tree node begin in `seqnos`, and one more. Node 1 is the root,
@@ -61,16 +61,16 @@ impl RangeTombstones {
     /// The range tombstones of `deletes`, in any sequence and overlapping at will. Empty and
     /// inverted ranges hide nothing.
     pub fn new<'a>(
-        order: &KeyOrder,
+        comparator: &Comparator,
         deletes: impl IntoIterator<Item = &'a RangeDelete>,
     ) -> RangeTombstones {
         let mut deletes: Vec<&RangeDelete> = deletes
             .into_iter()
-            .filter(|delete| order.compare(&delete.start, &delete.end) == Ordering::Less)
+            .filter(|delete| comparator.compare(&delete.start, &delete.end) == Ordering::Less)
             .collect();
         if deletes.is_empty() {
             return RangeTombstones {
-                order: order.clone(),
+                comparator: comparator.clone(),
                 ..RangeTombstones::default()
             };
         }
@@ -79,10 +79,10 @@ impl RangeTombstones {
             .iter()
             .flat_map(|delete| [delete.start.clone(), delete.end.clone()])
             .collect();
-        bounds.sort_unstable_by(|left, right| order.compare(left, right));
+        bounds.sort_unstable_by(|left, right| comparator.compare(left, right));
         bounds.dedup();
         let mut tombstones = RangeTombstones {
-            order: order.clone(),
+            comparator: comparator.clone(),
             bounds,
             ..RangeTombstones::default()
         };
@@ -225,7 +225,7 @@ impl RangeTombstones {
 
     fn bounds_not_after(&self, key: &[u8]) -> usize {
         self.bounds
-            .partition_point(|bound| self.order.compare(bound, key) != Ordering::Greater)
+            .partition_point(|bound| self.comparator.compare(bound, key) != Ordering::Greater)
     }
 
     fn fragment_of(&self, key: &[u8]) -> Option<usize> {
@@ -271,23 +271,23 @@ impl Piece {
     /// A side without a bound stays as it is.
     pub fn clip(
         &self,
-        order: &KeyOrder,
+        comparator: &Comparator,
         lower: Option<&[u8]>,
         upper: Option<&[u8]>,
     ) -> Option<Piece> {
         let start = match lower {
-            Some(lower) if order.compare(lower, &self.start) == Ordering::Greater => {
+            Some(lower) if comparator.compare(lower, &self.start) == Ordering::Greater => {
                 Bytes::copy_of(lower)
             }
             _ => self.start.clone(),
         };
         let end = match upper {
-            Some(upper) if order.compare(upper, &self.end) == Ordering::Less => {
+            Some(upper) if comparator.compare(upper, &self.end) == Ordering::Less => {
                 Bytes::copy_of(upper)
             }
             _ => self.end.clone(),
         };
-        let is_left = order.compare(&start, &end) == Ordering::Less;
+        let is_left = comparator.compare(&start, &end) == Ordering::Less;
         is_left.then(|| Piece {
             start,
             end,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
@@ -14,7 +14,7 @@ use crate::store::vlog::open_values::OpenValues;
 #[derive(Debug)]
 pub struct Reader {
     /// The order of the keyspace.
-    pub order: KeyOrder,
+    pub comparator: Comparator,
     /// The keys that the reader may see.
     pub range: KeyRange,
     /// The entries that the reader may see.
@@ -29,4 +29,18 @@ pub struct Reader {
     pub values: Arc<OpenValues>,
     /// Keeps the segments that entries of files point into, if any do.
     pub kept: Option<Arc<Levels>>,
+}
+
+impl Reader {
+    /// Whether the key lies before every key of the reader's range.
+    #[inline]
+    pub fn is_below(&self, user_key: &[u8]) -> bool {
+        self.range.is_below(&self.comparator, user_key)
+    }
+
+    /// Whether the key lies behind every key of the reader's range.
+    #[inline]
+    pub fn is_above(&self, user_key: &[u8]) -> bool {
+        self.range.is_above(&self.comparator, user_key)
+    }
 }

@@ -36,7 +36,7 @@ impl RunCursor {
     /// A cursor over the part of `run`, whose files belong to `view`, that overlaps `range`.
     pub fn new(view: &Arc<View>, run: &Run, range: &KeyRange, options: ReadOptions) -> RunCursor {
         RunCursor {
-            files: run.overlapping_places(view.order(), range),
+            files: run.overlapping_places(view.comparator(), range),
             view: Arc::clone(view),
             run: run.clone(),
             index: None,
@@ -112,7 +112,7 @@ impl RunCursor {
     fn first_not_before(&self, target: &[u8]) -> usize {
         let index = self
             .run
-            .first_not_before(self.view.order(), key::user_key(target));
+            .first_not_before(self.view.comparator(), key::user_key(target));
         index.clamp(self.files.start, self.files.end)
     }
 }
@@ -144,8 +144,8 @@ impl Cursor for RunCursor {
     fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
         self.is_valid = false;
         let index = self.first_not_before(target);
-        let order = self.view.order();
-        let starts_after = |file: &FileRecord| file.starts_after(order, key::user_key(target));
+        let comparator = self.view.comparator();
+        let starts_after = |file: &FileRecord| file.starts_after(comparator, key::user_key(target));
         if index == self.files.end || starts_after(&self.run.files()[index]) {
             return self.last_before(index);
         }

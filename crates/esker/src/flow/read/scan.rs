@@ -41,13 +41,17 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
     for index in 0..view.runs().len() {
         sources.add_run(view, index, &range, at)?;
     }
-    let order = view.order().clone();
-    let merged = MergingCursor::new(order.clone(), sources.cursors);
+    let comparator = view.comparator().clone();
+    let merged = MergingCursor::new(comparator.clone(), sources.cursors);
     Ok(Walk::new(VisibleCursor::new(
         merged,
         Reader {
-            tombstones: TombstoneAggregator::new(order.clone(), at.seqno, sources.tombstone_lists),
-            order,
+            tombstones: TombstoneAggregator::new(
+                comparator.clone(),
+                at.seqno,
+                sources.tombstone_lists,
+            ),
+            comparator,
             range,
             at: at.seqno,
             now_unix_s: at.now_unix_s,
@@ -96,7 +100,7 @@ impl Sources {
         at: &ReadAt,
     ) -> Result<()> {
         let run = &view.runs()[index];
-        let places = run.overlapping_places(view.order(), range);
+        let places = run.overlapping_places(view.comparator(), range);
         let source = self.cursors.len();
         self.has_values |= run.has_values();
         for place in run.deleting(&places) {

@@ -6,11 +6,11 @@
 //! lookahead to the next, and its key is at hand.
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::cursor::{Cursor, Phrased, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
-use crate::base::types::order::KeyOrder;
 
 /// Steps of all sources behind a seek before any gets a lookahead: many readers take ten entries,
 /// and with lookaheads from the first step on that was a sixth more instructions.
@@ -51,7 +51,7 @@ pub struct Lead {
 #[derive(Clone, Copy, Debug)]
 pub struct Pivot<'a> {
     /// How keys compare.
-    pub order: &'a KeyOrder,
+    pub comparator: &'a Comparator,
     /// Its internal key.
     pub key: &'a [u8],
     /// The place of the source that stands on it: of equal keys those of earlier sources come
@@ -140,7 +140,7 @@ impl<C: Cursor> Sources<C> {
     /// live memtable got since it came to its place: then the step ends on the same side still.
     pub fn turn(&mut self, index: usize, way: Way, pivot: &Pivot<'_>) -> Result<()> {
         let is_across = |key: &[u8]| {
-            let ordering = key::compare(pivot.order, key, pivot.key);
+            let ordering = key::compare(pivot.comparator, key, pivot.key);
             match way {
                 Way::Forward => ordering.then(index.cmp(&pivot.source)).is_gt(),
                 Way::Back => ordering.then(index.cmp(&pivot.source)).is_lt(),
@@ -253,8 +253,8 @@ impl<C: Cursor> Sources<C> {
         };
         let next = key::user_key(next);
         let is_nearer = |limit: &[u8]| match way {
-            Way::Forward => terms.order.compare(next, limit).is_lt(),
-            Way::Back => terms.order.compare(next, limit).is_gt(),
+            Way::Forward => terms.comparator.compare(next, limit).is_lt(),
+            Way::Back => terms.comparator.compare(next, limit).is_gt(),
         };
         let mut terms = *terms;
         if terms.limit.is_none_or(is_nearer) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::range_tombstones::RangeTombstones;
 
@@ -13,7 +13,7 @@ use crate::flow::read::range_tombstones::RangeTombstones;
 /// same, so that a scan searches once for each stretch and compares twice for each key.
 #[derive(Debug)]
 pub struct TombstoneAggregator {
-    order: KeyOrder,
+    comparator: Comparator,
     at: SeqNo,
     /// Newest source first: its place among the sources of the read, and its range tombstones.
     tombstone_lists: Vec<(usize, Arc<RangeTombstones>)>,
@@ -30,13 +30,13 @@ impl TombstoneAggregator {
     /// The aggregator for a reader at `at`. `tombstone_lists` come newest source first, each with
     /// its source's place among all sources of the read; a source may have several.
     pub fn new(
-        order: KeyOrder,
+        comparator: Comparator,
         at: SeqNo,
         tombstone_lists: Vec<(usize, Arc<RangeTombstones>)>,
     ) -> TombstoneAggregator {
         assert!(tombstone_lists.is_sorted_by_key(|(source, _)| *source));
         TombstoneAggregator {
-            order,
+            comparator,
             at,
             tombstone_lists: tombstone_lists
                 .into_iter()
@@ -74,7 +74,7 @@ impl TombstoneAggregator {
     pub fn skip_forward(&self, key: &[u8], source: usize) -> Option<Bytes> {
         self.tombstone_lists_over(source)
             .filter_map(|tombstones| tombstones.skip_forward(key, self.at))
-            .max_by(|left, right| self.order.compare(left, right))
+            .max_by(|left, right| self.comparator.compare(left, right))
             .cloned()
     }
 
@@ -83,7 +83,7 @@ impl TombstoneAggregator {
     pub fn skip_backward(&self, key: &[u8], source: usize) -> Option<Bytes> {
         self.tombstone_lists_over(source)
             .filter_map(|tombstones| tombstones.skip_backward(key, self.at))
-            .min_by(|left, right| self.order.compare(left, right))
+            .min_by(|left, right| self.comparator.compare(left, right))
             .cloned()
     }
 
@@ -97,7 +97,7 @@ impl TombstoneAggregator {
     }
 
     fn is_inside(&self, key: &[u8]) -> bool {
-        let compare = |bound: &Bytes| self.order.compare(key, bound);
+        let compare = |bound: &Bytes| self.comparator.compare(key, bound);
         self.upper
             .as_ref()
             .is_none_or(|upper| compare(upper).is_lt())
@@ -114,13 +114,13 @@ impl TombstoneAggregator {
         for (source, tombstones) in &self.tombstone_lists {
             let span = tombstones.span(key, self.at);
             if let Some(own) = span.lower {
-                let is_narrower = |lower: &Bytes| self.order.compare(own, lower).is_gt();
+                let is_narrower = |lower: &Bytes| self.comparator.compare(own, lower).is_gt();
                 if lower.is_none_or(is_narrower) {
                     lower = Some(own);
                 }
             }
             if let Some(own) = span.upper {
-                let is_narrower = |upper: &Bytes| self.order.compare(own, upper).is_lt();
+                let is_narrower = |upper: &Bytes| self.comparator.compare(own, upper).is_lt();
                 if upper.is_none_or(is_narrower) {
                     upper = Some(own);
                 }

@@ -4,10 +4,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
 use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::memtable_tombstones::MemtableTombstones;
@@ -28,7 +28,7 @@ pub struct ViewParts {
     /// The keyspace.
     pub keyspace: KeyspaceId,
     /// The order of its keys.
-    pub order: KeyOrder,
+    pub comparator: Comparator,
     /// Folds its merge operands.
     pub folder: Folder,
     /// The live memtable, then the sealed ones, newest first.
@@ -145,8 +145,8 @@ impl View {
 
     /// The order of the keyspace's keys.
     #[inline]
-    pub fn order(&self) -> &KeyOrder {
-        &self.parts.order
+    pub fn comparator(&self) -> &Comparator {
+        &self.parts.comparator
     }
 
     /// The open file in that place of the run in that place of [`View::runs`]. Kept at hand for
@@ -168,13 +168,13 @@ impl View {
 
     /// The open file of that record.
     pub fn open(&self, file: &FileRecord) -> Result<Arc<AnyReader>> {
-        let order = &self.parts.order;
+        let comparator = &self.parts.comparator;
         let known = Known {
             keyspace: self.parts.keyspace,
             record: file,
         };
-        let check = |reader: &AnyReader| known.check(reader, order);
-        self.parts.open_files.get(file.number, order, check)
+        let check = |reader: &AnyReader| known.check(reader, comparator);
+        self.parts.open_files.get(file.number, comparator, check)
     }
 
     /// What the range deletes of the memtable in that place hide from a reader at `at`; some few
@@ -184,7 +184,7 @@ impl View {
         if !table.has_range_deletes() {
             return Vec::new();
         }
-        self.memtable_tombstones[index].all(self.order(), table.range_deletes(), at)
+        self.memtable_tombstones[index].all(self.comparator(), table.range_deletes(), at)
     }
 
     /// The newest range delete of the memtable in that place that is visible at `at` and covers
@@ -195,7 +195,12 @@ impl View {
         if !table.has_range_deletes() {
             return None;
         }
-        self.memtable_tombstones[index].newest_cover(self.order(), table.range_deletes(), key, at)
+        self.memtable_tombstones[index].newest_cover(
+            self.comparator(),
+            table.range_deletes(),
+            key,
+            at,
+        )
     }
 
     /// What the range deletes of a file hide.
@@ -209,7 +214,7 @@ impl View {
         }
         let build = || {
             Arc::new(RangeTombstones::new(
-                &self.parts.order,
+                &self.parts.comparator,
                 reader.range_deletes().iter(),
             ))
         };

@@ -90,11 +90,11 @@ impl<C: Cursor> VisibleCursor<C> {
 
     /// Moves to the first key of the range that is not before `target`.
     pub fn seek(&mut self, target: &[u8]) -> Result<bool> {
-        if self.reader.range.is_below(&self.reader.order, target) {
+        if self.reader.is_below(target) {
             return self.seek_to_first();
         }
         self.state = CursorState::Nowhere;
-        if self.reader.range.is_above(&self.reader.order, target) {
+        if self.reader.is_above(target) {
             return Ok(false);
         }
         set_seek_target(&mut self.target, target, Trailer::seek(self.reader.at));
@@ -104,11 +104,11 @@ impl<C: Cursor> VisibleCursor<C> {
 
     /// Moves to the last key of the range that is not after `target`.
     pub fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
-        if self.reader.range.is_above(&self.reader.order, target) {
+        if self.reader.is_above(target) {
             return self.seek_to_last();
         }
         self.state = CursorState::Nowhere;
-        if self.reader.range.is_below(&self.reader.order, target) {
+        if self.reader.is_below(target) {
             return Ok(false);
         }
         set_seek_target(&mut self.target, target, last_trailer());
@@ -240,7 +240,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 continue;
             }
             is_passing = false;
-            if self.reader.range.is_above(&self.reader.order, user_key) {
+            if self.reader.is_above(user_key) {
                 return Ok(false);
             }
             if !seqno.is_visible_at(self.reader.at) {
@@ -330,7 +330,7 @@ impl<C: Cursor> VisibleCursor<C> {
         let (mut covered_steps, mut hidden_steps) = (0_u64, 0_u64);
         while self.inner.is_valid() {
             let user_key = self.inner.user_key();
-            if self.reader.range.is_below(&self.reader.order, user_key) {
+            if self.reader.is_below(user_key) {
                 return Ok(false);
             }
             if self.inner.is_surely_covered(self.reader.at) {

@@ -212,7 +212,7 @@ impl<C: Cursor> Walk<C> {
             Bound::Unbounded => None,
         };
         let terms = Terms {
-            order: &reader.order,
+            comparator: &reader.comparator,
             at: reader.at,
             limit,
             count_max: self.count_max,

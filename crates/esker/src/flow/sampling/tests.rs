@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::Level;
 use crate::base::types::key::Trailer;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::model::{History, Write};
 use crate::flow::read::model_view::Layout;
@@ -29,7 +29,7 @@ fn view() -> Arc<View> {
         ..History::default()
     };
     let cuts = ["00000500", "00001200", "00001300"].map(|cut| cut.as_bytes().to_vec());
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let mut layout = Layout::new(&Comparator::Bytewise);
     layout.add_run(Level::new(5).unwrap(), &history, cuts.to_vec());
     layout.view(&[])
 }
@@ -105,7 +105,7 @@ fn what_lies_behind_a_desert_is_not_picked_for_it() {
         writes: (0..30_000 + VALUES).map(write).collect(),
         ..History::default()
     };
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let mut layout = Layout::new(&Comparator::Bytewise);
     layout.add_run(Level::new(5).unwrap(), &history, Vec::new());
     let picked = pick(&layout.view(&[]), 8 * PIECE_BYTES, 7, &|| false);
     let picked = picked.unwrap().unwrap();

@@ -1,10 +1,10 @@
 //! Tests of the live end of the value log.
 
 use super::*;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use crate::env::sim::{CrashMode, FaultFs, SimFs};
@@ -86,7 +86,7 @@ fn a_segment_lives_as_long_as_somebody_names_it() {
     log.seal_live();
     let none = BTreeSet::new;
     assert!(log.take_dead(none).is_empty());
-    let mut table = Memtable::create(KeyOrder::Bytewise, None);
+    let mut table = Memtable::create(Comparator::Bytewise, None);
     let pointer = pointers(&batch)[0];
     let trailer = Trailer::new(SeqNo::new(1), Kind::PutSeparated);
     table.insert(trailer, b"key0", &pointer.encode());

@@ -216,7 +216,12 @@ impl Committer {
         self.gate.check_write()?;
         let mut is_plain = true;
         for &keyspace in batch.keyspaces() {
-            is_plain &= active.table(keyspace)?.writer.table().order().is_bytewise();
+            is_plain &= active
+                .table(keyspace)?
+                .writer
+                .table()
+                .comparator()
+                .is_bytewise();
         }
         for condition in options.unchanged {
             let view = active.table(condition.keyspace)?.current.view();
@@ -226,7 +231,7 @@ impl Committer {
         }
         batch.set_first_seqno(active.last_seqno().plus(1));
         if !is_plain {
-            try_orders(&active, batch)?;
+            try_comparators(&active, batch)?;
         }
         // From here on half of the batch may be somewhere.
         let whole = FailUnlessWhole { gate: &self.gate };
@@ -414,18 +419,18 @@ impl Drop for HeldValues<'_> {
 /// an order panic would do so again in each opening. `Invalid` then, and for an order that says
 /// that a key is not equal to itself.
 #[cold]
-fn try_orders(active: &Active, batch: &Batch<'_>) -> Result<()> {
+fn try_comparators(active: &Active, batch: &Batch<'_>) -> Result<()> {
     for entry in BatchReader::new(batch.bytes())?.entries() {
         let entry = entry?;
-        let order = active.table(entry.keyspace)?.writer.table().order();
-        let told = user_code::catch(|| order.compare(entry.key, entry.key));
+        let comparator = active.table(entry.keyspace)?.writer.table().comparator();
+        let told = user_code::catch(|| comparator.compare(entry.key, entry.key));
         let reason = match told {
             Ok(Ordering::Equal) => continue,
             Ok(_) => "says that it is not equal to itself".to_string(),
             Err(text) => format!("panicked: {text}"),
         };
-        let (name, key) = (order.name(), entry.key.escape_ascii());
-        let message = format!("the order `{name}`, given key b\"{key}\", {reason}");
+        let (name, key) = (comparator.name(), entry.key.escape_ascii());
+        let message = format!("the comparator `{name}`, given key b\"{key}\", {reason}");
         return Err(Error::invalid(format!("{message}; nothing was written")));
     }
     Ok(())

@@ -38,10 +38,10 @@
 use std::ptr;
 use std::sync::Arc;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::entry::Entry;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::env::pages::Pages;
 use crate::env::primitives::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use crate::store::mem::arena::{Arena, ArenaWriter};
@@ -62,7 +62,7 @@ pub struct EntryList {
     /// The first node that was inserted: its key is what fragments are relative to. Never
     /// changes once it is set, which happens before anything is linked.
     reference: AtomicPtr<Node>,
-    order: KeyOrder,
+    comparator: Comparator,
     arena: Arc<Arena>,
 }
 
@@ -85,14 +85,14 @@ pub struct Folded<'a> {
 
 impl EntryList {
     /// An empty list in that order, whose memory comes from `pages`, and its writer.
-    pub fn create(pages: Arc<dyn Pages>, order: KeyOrder) -> EntryListWriter {
+    pub fn create(pages: Arc<dyn Pages>, comparator: Comparator) -> EntryListWriter {
         let arena = Arena::create(pages);
         let list = EntryList {
             head: Link::end(),
             index: Index::default(),
             count: AtomicUsize::new(0),
             reference: AtomicPtr::new(ptr::null_mut()),
-            order,
+            comparator,
             arena: Arc::clone(arena.arena()),
         };
         EntryListWriter {
@@ -103,8 +103,8 @@ impl EntryList {
     }
 
     /// The order of its user keys.
-    pub fn order(&self) -> &KeyOrder {
-        &self.order
+    pub fn comparator(&self) -> &Comparator {
+        &self.comparator
     }
 
     /// Entries in the list.
@@ -209,13 +209,13 @@ impl EntryList {
         // SAFETY: null or a node of this list.
         let reference = unsafe { NodeRef::new(reference) }?;
         // Where keys do not compare as bytes all fragments are equal, and never decide.
-        let fragment = if self.order.is_bytewise() {
+        let fragment = if self.comparator.is_bytewise() {
             fragment(key::user_key(reference.internal_key()), key)
         } else {
             0
         };
         Some(Target {
-            order: &self.order,
+            comparator: &self.comparator,
             key,
             trailer,
             fragment,

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::entry::Entry;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::env::pages::HeapPages;
 use crate::store::mem::entry_list::{EntryList, EntryListWriter};
@@ -28,7 +28,7 @@ fn put(writer: &mut EntryListWriter, key: &[u8], seqno: u64) {
 /// A list with the keys `old`, into which one thread inserts `news` while another reads.
 fn race_over(old: &'static [&'static [u8]], news: &'static [&'static [u8]], read: fn(&EntryList)) {
     loom::model(move || {
-        let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+        let mut writer = EntryList::create(Arc::new(HeapPages), Comparator::Bytewise);
         let mut seqnos = 1..;
         let mut put_all = |keys: &[&[u8]]| {
             for (key, seqno) in keys.iter().zip(&mut seqnos) {
@@ -113,7 +113,7 @@ fn next_and_prev_are_each_others_inverse() {
 fn the_first_entry_is_found_whole_or_not_at_all() {
     // An empty list has no reference yet; a reader may come at any moment.
     loom::model(|| {
-        let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+        let mut writer = EntryList::create(Arc::new(HeapPages), Comparator::Bytewise);
         let list = Arc::clone(writer.list());
         let reader = loom::thread::spawn(move || {
             if let Some(found) = list.seek(b"a", newest()) {

@@ -30,12 +30,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::cursor::Cursor;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::pages::{HeapPages, Pages};
@@ -74,17 +74,17 @@ pub struct MemtableWriter {
 impl Memtable {
     /// An empty memtable of a keyspace with that order and merge rule, by its writer. Its memory
     /// is of the heap.
-    pub fn create(order: KeyOrder, merge: Option<MergeRule>) -> MemtableWriter {
-        Memtable::create_in(Arc::new(HeapPages), order, merge)
+    pub fn create(comparator: Comparator, merge: Option<MergeRule>) -> MemtableWriter {
+        Memtable::create_in(Arc::new(HeapPages), comparator, merge)
     }
 
     /// As [`Memtable::create`], with its large pieces of memory from `pages`.
     pub fn create_in(
         pages: Arc<dyn Pages>,
-        order: KeyOrder,
+        comparator: Comparator,
         merge: Option<MergeRule>,
     ) -> MemtableWriter {
-        let list = EntryList::create(Arc::clone(&pages), order);
+        let list = EntryList::create(Arc::clone(&pages), comparator);
         let table = Memtable {
             list: Arc::clone(list.list()),
             range_deletes: RangeDeletes::default(),
@@ -142,8 +142,8 @@ impl Memtable {
     }
 
     /// The order of its user keys.
-    pub fn order(&self) -> &KeyOrder {
-        self.list.order()
+    pub fn comparator(&self) -> &Comparator {
+        self.list.comparator()
     }
 
     /// Whether it has entries that are in no log.
@@ -195,8 +195,8 @@ impl Memtable {
 impl MemtableWriter {
     /// An empty memtable of the same keyspace, to come after this one.
     pub fn successor(&self) -> MemtableWriter {
-        let order = self.table.list.order().clone();
-        Memtable::create_in(Arc::clone(&self.pages), order, self.merge.clone())
+        let comparator = self.table.list.comparator().clone();
+        Memtable::create_in(Arc::clone(&self.pages), comparator, self.merge.clone())
     }
 
     /// Folds operands by `rule` from the next insert on, which had no rule before.
@@ -258,9 +258,9 @@ impl MemtableWriter {
         let mut is_folded = false;
         self.list.insert(entry, |older| {
             let rule = merge.as_ref()?;
-            let order = table.list.order();
+            let comparator = table.list.comparator();
             let range_deletes = &table.range_deletes;
-            let is_hidden = range_deletes.cover(order, entry.key, older.entry().seqno())?;
+            let is_hidden = range_deletes.cover(comparator, entry.key, older.entry().seqno())?;
             let folded = fold(rule, entry, (!is_hidden).then_some(older));
             is_folded = folded.is_some();
             folded

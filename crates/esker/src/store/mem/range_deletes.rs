@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 
@@ -95,10 +95,11 @@ impl RangeDeletes {
 
     /// Whether one that is newer than `seqno` covers the key; `None` when it would take long to
     /// tell.
-    pub fn cover(&self, order: &KeyOrder, key: &[u8], seqno: SeqNo) -> Option<bool> {
+    pub fn cover(&self, comparator: &Comparator, key: &[u8], seqno: SeqNo) -> Option<bool> {
         let mut newer = self.iter().rev().take_while(|delete| delete.seqno > seqno);
         let covers = |delete: &RangeDelete| {
-            order.compare(&delete.start, key).is_le() && order.compare(key, &delete.end).is_lt()
+            comparator.compare(&delete.start, key).is_le()
+                && comparator.compare(key, &delete.end).is_lt()
         };
         if newer.by_ref().take(LOOKED_AT_MAX).any(covers) {
             return Some(true);

@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering::{Equal, Greater, Less};
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::key::{self, Trailer};
-use crate::base::types::order::KeyOrder;
 use crate::store::mem::node::NodeRef;
 
 /// A place among the entries: that of a key with a trailer.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     /// How user keys compare.
-    pub order: &'a KeyOrder,
+    pub comparator: &'a Comparator,
     /// The user key.
     pub key: &'a [u8],
     /// The trailer.
@@ -40,7 +40,7 @@ impl Target<'_> {
     #[inline]
     pub fn is_behind_entry(&self, entry: NodeRef<'_>) -> bool {
         let (key, trailer) = key::split(entry.internal_key());
-        match self.order.compare(key, self.key) {
+        match self.comparator.compare(key, self.key) {
             Less => true,
             Greater => false,
             Equal => trailer > self.trailer || self.is_inclusive && trailer == self.trailer,

@@ -6,11 +6,11 @@ use esker_phrase::{Dictionary, DictionaryId};
 
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::cursor::{Cursor, Phrased, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::{ReadFile, Unchanging};
@@ -43,15 +43,15 @@ impl AnyReader {
     pub fn open(
         file: Arc<dyn ReadFile>,
         number: FileNumber,
-        order: KeyOrder,
+        comparator: Comparator,
         cache: Arc<BlockCache>,
     ) -> Result<AnyReader> {
         let footer = RawFooter::read(&*file, number)?;
         if footer.is_searchable() {
-            let reader = SearchableReader::open(file, &footer, order, cache)?;
+            let reader = SearchableReader::open(file, &footer, comparator, cache)?;
             return Ok(AnyReader::Searchable(Arc::new(reader)));
         }
-        let reader = BlockBasedReader::open(file, &footer, order, cache)?;
+        let reader = BlockBasedReader::open(file, &footer, comparator, cache)?;
         Ok(AnyReader::BlockBased(Arc::new(reader)))
     }
 

@@ -5,9 +5,9 @@ use esker_phrase::DictionaryId;
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::Trailer;
-use crate::base::types::order::KeyOrder;
 use crate::store::sst::props::Props;
 
 /// How one sorted file is to be built.
@@ -16,7 +16,7 @@ pub struct BuildSettings {
     /// Number of the file; mixed into every checksum.
     pub number: FileNumber,
     /// How its keys compare.
-    pub order: KeyOrder,
+    pub comparator: Comparator,
     /// The keyspace's settings of sorted files.
     pub sst: SstOptions,
     /// How blocks are packed: the level decides which of the two in `sst`.

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::base::stats::memory_budget::MemoryBudget;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
 use crate::env::fs::{FileKeeper, Fs, Unchanging};
 use crate::store::names::FileName;
 use crate::store::open_table::{OpenTable, REMOVED_BY_WRITER};
@@ -89,14 +89,14 @@ impl OpenFiles {
     pub fn get(
         &self,
         number: FileNumber,
-        order: &KeyOrder,
+        comparator: &Comparator,
         check: impl FnOnce(&AnyReader) -> Result<()>,
     ) -> Result<Arc<AnyReader>> {
         if let Some(reader) = self.open.find(number) {
             return Ok(reader);
         }
         let opened = self.open.open(number, || {
-            let reader = self.open_file(number, order)?;
+            let reader = self.open_file(number, comparator)?;
             let name = FileName::Sst(number);
             check(&reader).map_err(|error| error.in_file(name))?;
             Ok(reader)
@@ -147,14 +147,14 @@ impl OpenFiles {
         }
     }
 
-    fn open_file(&self, number: FileNumber, order: &KeyOrder) -> Result<AnyReader> {
+    fn open_file(&self, number: FileNumber, comparator: &Comparator) -> Result<AnyReader> {
         let name = FileName::Sst(number);
         let file = self.fs.open_read(&self.dir.join(name.to_string()));
         let file = file.map_err(|error| match error.is_missing_file() {
             true => self.missing().in_file(name).caused_by(error),
             false => error.in_file(name),
         })?;
-        let mut reader = AnyReader::open(file, number, order.clone(), Arc::clone(&self.cache))
+        let mut reader = AnyReader::open(file, number, comparator.clone(), Arc::clone(&self.cache))
             .map_err(|error| error.in_file(name))?;
         reader.charge_to(&self.memory);
         if self.is_mapped {

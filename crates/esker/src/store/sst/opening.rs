@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::ReadFile;
 use crate::store::names::FileName;
@@ -77,18 +77,20 @@ pub fn read_part<T>(
 /// Errors: `Invalid` for another order than the file was written with, else `Corruption`.
 pub fn read_description(
     source: &BlockSource,
-    order: &KeyOrder,
+    comparator: &Comparator,
     props: BlockHandle,
     range_deletes: Option<BlockHandle>,
 ) -> Result<(Props, Arc<[RangeDelete]>)> {
     let in_file = |error: Error| error.in_file(FileName::Sst(source.number()));
     let props = read_part(source, props, Props::decode)?;
-    if props.order_name != order.name() {
-        return Err(in_file(another_order(&props, order)));
+    if props.comparator_name != comparator.name() {
+        return Err(in_file(another_comparator(&props, comparator)));
     }
     let range_deletes = match range_deletes {
         None => Vec::new(),
-        Some(handle) => read_part(source, handle, |plain| range_deletes::decode(order, plain))?,
+        Some(handle) => read_part(source, handle, |plain| {
+            range_deletes::decode(comparator, plain)
+        })?,
     };
     if range_deletes.len() as u64 != props.range_delete_count {
         let error = Error::corruption("the number of range deletes is not what it was");
@@ -97,13 +99,14 @@ pub fn read_description(
     Ok((props, range_deletes.into()))
 }
 
-fn another_order(props: &Props, order: &KeyOrder) -> Error {
-    let written = props.order_name.escape_ascii();
+fn another_comparator(props: &Props, comparator: &Comparator) -> Error {
+    let written = props.comparator_name.escape_ascii();
     Error::new(
         ErrorKind::Invalid,
         format!(
-            "keys are in the order \"{written}\", but the keyspace was opened with \"{}\"",
-            order.name()
+            "keys are in the order of comparator \"{written}\", but the keyspace was \
+             opened with \"{}\"",
+            comparator.name()
         ),
     )
 }

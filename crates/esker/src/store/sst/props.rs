@@ -85,7 +85,7 @@ pub struct Props {
     /// Bytes of the filter in the file; 0 when there is none.
     pub filter_bytes: u64,
     /// Name of the order of keys.
-    pub order_name: Bytes,
+    pub comparator_name: Bytes,
     /// How blocks were packed where that paid.
     pub compression: Compression,
     /// Wall time at which the file was begun; unix seconds.
@@ -146,7 +146,7 @@ impl Props {
         put_number(&mut out, DATA_BLOCK_COUNT, self.data_block_count);
         put_number(&mut out, INDEX_BYTES, self.index_bytes);
         put_number(&mut out, FILTER_BYTES, self.filter_bytes);
-        put_text(&mut out, ORDER_NAME, &self.order_name);
+        put_text(&mut out, ORDER_NAME, &self.comparator_name);
         put_number(&mut out, COMPRESSION, u64::from(self.compression as u8));
         put_number(&mut out, CREATED_UNIX_S, self.created_unix_s);
         if !self.values.is_empty() {
@@ -205,7 +205,7 @@ impl Props {
             data_block_count: pairs.number(DATA_BLOCK_COUNT)?,
             index_bytes: pairs.number(INDEX_BYTES)?,
             filter_bytes: pairs.number(FILTER_BYTES)?,
-            order_name: Bytes::copy_of(pairs.text(ORDER_NAME)?),
+            comparator_name: Bytes::copy_of(pairs.text(ORDER_NAME)?),
             compression: compression
                 .and_then(Compression::from_byte)
                 .ok_or_else(|| bad("its packing is unknown"))?,

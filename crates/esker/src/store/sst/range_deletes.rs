@@ -17,21 +17,21 @@ use std::cmp::Ordering;
 use crate::base::codec::reader::{ByteReader, put_prefixed};
 use crate::base::codec::varint::put_varint;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 
 /// The order of range deletes in a file.
-fn compare(order: &KeyOrder, left: &RangeDelete, right: &RangeDelete) -> Ordering {
-    order
+fn compare(comparator: &Comparator, left: &RangeDelete, right: &RangeDelete) -> Ordering {
+    comparator
         .compare(&left.start, &right.start)
         .then_with(|| right.seqno.cmp(&left.seqno))
 }
 
 /// Sorts `list` and returns the plain bytes of the block.
-pub fn encode(order: &KeyOrder, list: &mut [RangeDelete]) -> Vec<u8> {
-    list.sort_by(|left, right| compare(order, left, right));
+pub fn encode(comparator: &Comparator, list: &mut [RangeDelete]) -> Vec<u8> {
+    list.sort_by(|left, right| compare(comparator, left, right));
     let mut out = Vec::new();
     for range in list {
         put_prefixed(&mut out, &range.start);
@@ -42,16 +42,16 @@ pub fn encode(order: &KeyOrder, list: &mut [RangeDelete]) -> Vec<u8> {
 }
 
 /// Reads the plain bytes of a block. `Corruption` when they are not valid.
-pub fn decode(order: &KeyOrder, bytes: &[u8]) -> Result<Vec<RangeDelete>> {
+pub fn decode(comparator: &Comparator, bytes: &[u8]) -> Result<Vec<RangeDelete>> {
     let mut reader = ByteReader::new(bytes);
     let mut list: Vec<RangeDelete> = Vec::new();
     while !reader.is_empty() {
         let range = read_one(&mut reader)
             .ok_or_else(|| Error::corruption("a range delete is cut short"))?;
-        let is_in_order = list
+        let is_in_comparator = list
             .last()
-            .is_none_or(|last| compare(order, last, &range) != Ordering::Greater);
-        if !is_in_order || order.compare(&range.start, &range.end) != Ordering::Less {
+            .is_none_or(|last| compare(comparator, last, &range) != Ordering::Greater);
+        if !is_in_comparator || comparator.compare(&range.start, &range.end) != Ordering::Less {
             return Err(Error::corruption("range deletes are out of order"));
         }
         list.push(range);

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::ReadFile;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
@@ -20,7 +20,7 @@ use crate::store::sst::searchable;
 /// A damaged sorted file, of which some is whole.
 pub struct SstRemains {
     source: BlockSource,
-    order: KeyOrder,
+    comparator: Comparator,
     footer: AnyFooter,
     props: Option<Props>,
     range_deletes: Vec<RangeDelete>,
@@ -42,14 +42,14 @@ impl SstRemains {
     pub fn read(
         file: Arc<dyn ReadFile>,
         number: FileNumber,
-        order: KeyOrder,
+        comparator: Comparator,
         cache: Arc<BlockCache>,
     ) -> Result<SstRemains> {
         let footer = read_footer(&*file, number)?;
         let source = BlockSource::new(file, number, cache);
         let mut remains = SstRemains {
             source,
-            order,
+            comparator,
             footer,
             props: None,
             range_deletes: Vec::new(),
@@ -57,11 +57,11 @@ impl SstRemains {
         };
         remains.read_description()?;
         match &remains.props {
-            Some(props) if props.order_name != remains.order.name() => {
-                let written = props.order_name.escape_ascii();
+            Some(props) if props.comparator_name != remains.comparator.name() => {
+                let written = props.comparator_name.escape_ascii();
                 Err(Error::invalid(format!(
-                    "keys are in the order \"{written}\", not in \"{}\"",
-                    remains.order.name()
+                    "keys are in the order of comparator \"{written}\", not in \"{}\"",
+                    remains.comparator.name()
                 )))
             }
             _ => Ok(remains),
@@ -87,7 +87,7 @@ impl SstRemains {
     ///
     /// Errors: those of `take`, and whatever is no damage.
     pub fn save(&self, take: &mut Take<'_>) -> Result<Vec<LostPart>> {
-        let mut saving = Saving::new(self.order.clone(), take);
+        let mut saving = Saving::new(self.comparator.clone(), take);
         match &self.footer {
             AnyFooter::Lost => block_based::salvage::salvage(&self.source, None, &mut saving)?,
             AnyFooter::BlockBased(footer) => {
@@ -153,9 +153,9 @@ impl SstRemains {
             }
             return Ok(());
         };
-        let order = &self.order;
+        let comparator = &self.comparator;
         let read = read_part(&self.source, handle, |plain| {
-            range_deletes::decode(order, plain)
+            range_deletes::decode(comparator, plain)
         });
         match only_damage(read)? {
             Ok(list) => self.range_deletes = list,

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::entry::{EXPIRY_BYTES, Entry};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::key;
-use crate::base::types::order::KeyOrder;
 use crate::store::vlog::pointer::ValuePointer;
 
 /// A part of a sorted file that is lost.
@@ -30,7 +30,7 @@ pub type Take<'a> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'a;
 /// An entry that is not behind the one before, or makes no sense, is not taken: whatever is taken
 /// can be written into a new file.
 pub struct Saving<'a> {
-    order: KeyOrder,
+    comparator: Comparator,
     take: &'a mut Take<'a>,
     /// Internal key of the entry taken last; empty before the first.
     last: Vec<u8>,
@@ -41,9 +41,9 @@ pub struct Saving<'a> {
 
 impl<'a> Saving<'a> {
     /// Hands entries to `take`, internal key and raw value. An error of it ends everything.
-    pub fn new(order: KeyOrder, take: &'a mut Take<'a>) -> Saving<'a> {
+    pub fn new(comparator: Comparator, take: &'a mut Take<'a>) -> Saving<'a> {
         Saving {
-            order,
+            comparator,
             take,
             last: Vec::new(),
             lost: Vec::new(),
@@ -52,14 +52,14 @@ impl<'a> Saving<'a> {
     }
 
     /// How keys compare.
-    pub fn order(&self) -> &KeyOrder {
-        &self.order
+    pub fn comparator(&self) -> &Comparator {
+        &self.comparator
     }
 
     /// Whether an entry may come next.
     pub fn fits(&self, internal_key: &[u8]) -> bool {
         self.last.is_empty()
-            || key::compare(&self.order, &self.last, internal_key) == Ordering::Less
+            || key::compare(&self.comparator, &self.last, internal_key) == Ordering::Less
     }
 
     /// Takes an entry; one that does not fit is lost.

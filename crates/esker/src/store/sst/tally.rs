@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::entry::{Entry, split_expiring};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::contract::BuildSettings;
@@ -178,10 +178,10 @@ fn point_bytes(user_key: &[u8], value_len: usize) -> u64 {
 ///
 /// # Panics
 /// When the entries are out of order: a file that cannot be searched must not come to be.
-pub fn is_new_key(order: &KeyOrder, last: &[u8], next: &[u8]) -> bool {
+pub fn is_new_key(comparator: &Comparator, last: &[u8], next: &[u8]) -> bool {
     let (last_key, last_trailer) = key::split(last);
     let (user_key, trailer) = key::split(next);
-    match order.compare(last_key, user_key) {
+    match comparator.compare(last_key, user_key) {
         Ordering::Less => true,
         Ordering::Equal => {
             assert!(trailer < last_trailer, "entries of a key come newest first");
@@ -209,7 +209,7 @@ fn empty_props(settings: &BuildSettings) -> Props {
         data_block_count: 0,
         index_bytes: 0,
         filter_bytes: 0,
-        order_name: Bytes::copy_of(settings.order.name().as_bytes()),
+        comparator_name: Bytes::copy_of(settings.comparator.name().as_bytes()),
         compression: settings.compression,
         created_unix_s: settings.created_unix_s,
         values: ValueLiveBytes::default(),

@@ -74,7 +74,7 @@ impl Replay {
     pub fn finish(mut self) -> Result<Version> {
         for (id, net) in std::mem::take(&mut self.net) {
             let state = self.keyspace(id)?;
-            let edited = state.levels.edited(&state.order, net.into_edit());
+            let edited = state.levels.edited(&state.comparator, net.into_edit());
             let edited = edited.map_err(|error| {
                 Error::corruption(format!("keyspace {:?}", state.name)).caused_by(error)
             })?;
@@ -103,10 +103,10 @@ impl Replay {
             Change::CreateKeyspace {
                 id,
                 name,
-                order_name,
+                comparator_name,
                 merge_name,
                 settings,
-            } => self.create(*id, name, order_name, merge_name.as_deref(), settings),
+            } => self.create(*id, name, comparator_name, merge_name.as_deref(), settings),
             Change::DropKeyspace { id } => self.drop_keyspace(*id),
             Change::ChangeSettings {
                 id,
@@ -175,7 +175,7 @@ impl Replay {
         &mut self,
         id: KeyspaceId,
         name: &str,
-        order_name: &str,
+        comparator_name: &str,
         merge_name: Option<&str>,
         settings: &SettingsText,
     ) -> Result<()> {
@@ -196,15 +196,15 @@ impl Replay {
             .0
             .checked_add(1)
             .ok_or_else(|| Error::corruption(format!("keyspace {id} has the largest number")))?;
-        let order = self.next.orders.find(order_name);
-        let order = order.map_err(|error| {
+        let comparator = self.next.comparators.find(comparator_name);
+        let comparator = comparator.map_err(|error| {
             Error::new(error.kind(), format!("keyspace {name:?}")).caused_by(error)
         })?;
         let name: Arc<str> = Arc::from(name);
         let state = KeyspaceState {
             id,
             name: Arc::clone(&name),
-            order,
+            comparator,
             merge_name: merge_name.map(Arc::from),
             settings: Arc::new(settings.clone()),
             flushed: SeqNo::ZERO,

@@ -134,13 +134,13 @@ fn take_create_keyspace(body: &mut ByteReader<'_>) -> Option<Change> {
     let id = take_keyspace(body)?;
     let name = take_text(body)?;
     let is_name_fit = !name.is_empty() && name.len() <= KEYSPACE_NAME_BYTES_MAX;
-    let order_name = take_text(body)?;
+    let comparator_name = take_text(body)?;
     let merge_name = take_merge(body)?;
     let settings = take_settings(body)?;
     is_name_fit.then_some(Change::CreateKeyspace {
         id,
         name,
-        order_name,
+        comparator_name,
         merge_name,
         settings,
     })

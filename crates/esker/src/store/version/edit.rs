@@ -48,7 +48,7 @@ pub enum Change {
         /// Its name, not used by another keyspace.
         name: String,
         /// Name of the order of its keys.
-        order_name: String,
+        comparator_name: String,
         /// Name of its merge operator, if it has one.
         merge_name: Option<String>,
         /// Its settings.
@@ -129,11 +129,14 @@ impl fmt::Display for Change {
             Change::CreateKeyspace {
                 id,
                 name,
-                order_name,
+                comparator_name,
                 merge_name,
                 settings,
             } => {
-                write!(f, "create keyspace {id} {name:?} order {order_name}")?;
+                write!(
+                    f,
+                    "create keyspace {id} {name:?} comparator {comparator_name}"
+                )?;
                 write_settings(f, merge_name.as_deref(), settings)
             }
             Change::DropKeyspace { id } => write!(f, "drop keyspace {id}"),

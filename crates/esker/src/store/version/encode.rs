@@ -62,13 +62,13 @@ fn put_body(out: &mut Vec<u8>, change: &Change) -> u8 {
         Change::CreateKeyspace {
             id,
             name,
-            order_name,
+            comparator_name,
             merge_name,
             settings,
         } => {
             put_varint(out, u64::from(id.0));
             put_prefixed(out, name.as_bytes());
-            put_prefixed(out, order_name.as_bytes());
+            put_prefixed(out, comparator_name.as_bytes());
             put_merge(out, merge_name.as_deref());
             put_settings(out, settings);
             TAG_CREATE_KEYSPACE

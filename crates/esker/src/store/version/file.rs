@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::passing::Passing;
@@ -53,8 +53,8 @@ pub struct FileRecord {
 impl FileRecord {
     /// Whether the whole file lies before `key`.
     #[inline]
-    pub fn ends_before(&self, order: &KeyOrder, key: &[u8]) -> bool {
-        match order.compare(&self.largest, key) {
+    pub fn ends_before(&self, comparator: &Comparator, key: &[u8]) -> bool {
+        match comparator.compare(&self.largest, key) {
             Ordering::Less => true,
             Ordering::Equal => self.is_largest_exclusive,
             Ordering::Greater => false,
@@ -63,36 +63,41 @@ impl FileRecord {
 
     /// Whether the whole file lies after `key`.
     #[inline]
-    pub fn starts_after(&self, order: &KeyOrder, key: &[u8]) -> bool {
-        order.compare(&self.smallest, key) == Ordering::Greater
+    pub fn starts_after(&self, comparator: &Comparator, key: &[u8]) -> bool {
+        comparator.compare(&self.smallest, key) == Ordering::Greater
     }
 
     /// Whether `key` lies between the ends of the file.
-    pub fn covers(&self, order: &KeyOrder, key: &[u8]) -> bool {
-        !self.starts_after(order, key) && !self.ends_before(order, key)
+    pub fn covers(&self, comparator: &Comparator, key: &[u8]) -> bool {
+        !self.starts_after(comparator, key) && !self.ends_before(comparator, key)
     }
 
     /// Whether the whole file lies before the range that begins at `lower`.
-    pub fn ends_before_bound(&self, order: &KeyOrder, lower: Bound<&[u8]>) -> bool {
+    pub fn ends_before_bound(&self, comparator: &Comparator, lower: Bound<&[u8]>) -> bool {
         match lower {
             Bound::Unbounded => false,
-            Bound::Included(key) => self.ends_before(order, key),
-            Bound::Excluded(key) => order.compare(&self.largest, key) != Ordering::Greater,
+            Bound::Included(key) => self.ends_before(comparator, key),
+            Bound::Excluded(key) => comparator.compare(&self.largest, key) != Ordering::Greater,
         }
     }
 
     /// Whether the whole file lies after the range that ends at `upper`.
-    pub fn starts_after_bound(&self, order: &KeyOrder, upper: Bound<&[u8]>) -> bool {
+    pub fn starts_after_bound(&self, comparator: &Comparator, upper: Bound<&[u8]>) -> bool {
         match upper {
             Bound::Unbounded => false,
-            Bound::Included(key) => self.starts_after(order, key),
-            Bound::Excluded(key) => order.compare(&self.smallest, key) != Ordering::Less,
+            Bound::Included(key) => self.starts_after(comparator, key),
+            Bound::Excluded(key) => comparator.compare(&self.smallest, key) != Ordering::Less,
         }
     }
 
     /// Whether the file may hold a key of the range from `lower` to `upper`.
-    pub fn overlaps(&self, order: &KeyOrder, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> bool {
-        !self.ends_before_bound(order, lower) && !self.starts_after_bound(order, upper)
+    pub fn overlaps(
+        &self,
+        comparator: &Comparator,
+        lower: Bound<&[u8]>,
+        upper: Bound<&[u8]>,
+    ) -> bool {
+        !self.ends_before_bound(comparator, lower) && !self.starts_after_bound(comparator, upper)
     }
 
     /// The keys between the ends of the file.
@@ -124,10 +129,10 @@ impl FileRecord {
     }
 
     /// Refuses a record whose fields contradict one another.
-    pub fn check(&self, order: &KeyOrder) -> Result<()> {
+    pub fn check(&self, comparator: &Comparator) -> Result<()> {
         let number = self.number;
         let wrong = |what: &str| Err(Error::corruption(format!("file {number} {what}")));
-        match order.compare(&self.smallest, &self.largest) {
+        match comparator.compare(&self.smallest, &self.largest) {
             Ordering::Greater => return wrong("ends before it begins"),
             Ordering::Equal if self.is_largest_exclusive => return wrong("covers no key"),
             _ => {}

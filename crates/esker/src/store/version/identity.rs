@@ -3,9 +3,9 @@
 //! Every checksum of a file that another database, or an older state of this one, left under a
 //! number may hold. So whoever opens a file holds what it says of itself against the manifest.
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::contract::FinishedSst;
@@ -22,9 +22,14 @@ pub struct Known<'a> {
 
 impl Known<'_> {
     /// Refuses an open file that is another than the one that is meant: `Corruption`.
-    pub fn check(&self, reader: &AnyReader, order: &KeyOrder) -> Result<()> {
+    pub fn check(&self, reader: &AnyReader, comparator: &Comparator) -> Result<()> {
         let number = self.record.number;
-        let found = record_of(number, reader.finished(), reader.range_deletes(), order);
+        let found = record_of(
+            number,
+            reader.finished(),
+            reader.range_deletes(),
+            comparator,
+        );
         self.check_record(reader.props().keyspace, found)
     }
 
@@ -55,7 +60,7 @@ pub fn record_of(
     number: FileNumber,
     finished: FinishedSst,
     range_deletes: &[RangeDelete],
-    order: &KeyOrder,
+    comparator: &Comparator,
 ) -> FileRecord {
     let props = finished.props;
     let has_points = props.entry_count > 0;
@@ -78,10 +83,18 @@ pub fn record_of(
     };
     let mut is_empty = !has_points;
     for range_delete in range_deletes {
-        if is_empty || order.compare(&range_delete.start, &record.smallest).is_lt() {
+        if is_empty
+            || comparator
+                .compare(&range_delete.start, &record.smallest)
+                .is_lt()
+        {
             record.smallest = range_delete.start.clone();
         }
-        if is_empty || order.compare(&range_delete.end, &record.largest).is_gt() {
+        if is_empty
+            || comparator
+                .compare(&range_delete.end, &record.largest)
+                .is_gt()
+        {
             record.largest = range_delete.end.clone();
             record.is_largest_exclusive = true;
         }

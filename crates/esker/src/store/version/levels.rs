@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, Level};
 use crate::base::types::limits::LEVEL_COUNT;
-use crate::base::types::order::KeyOrder;
 use crate::store::version::file::FileRecord;
 use crate::store::version::run::{Run, RunId};
 
@@ -122,13 +122,13 @@ impl Levels {
     /// The levels with one more file. Errors as in [`Levels::edited`].
     pub fn with(
         &self,
-        order: &KeyOrder,
+        comparator: &Comparator,
         level: Level,
         run: RunId,
         file: Arc<FileRecord>,
     ) -> Result<Levels> {
         self.edited(
-            order,
+            comparator,
             LevelsEdit {
                 removed: Vec::new(),
                 added: vec![(level, run, file)],
@@ -137,9 +137,14 @@ impl Levels {
     }
 
     /// The levels without one file. Errors as in [`Levels::edited`].
-    pub fn without(&self, order: &KeyOrder, level: Level, number: FileNumber) -> Result<Levels> {
+    pub fn without(
+        &self,
+        comparator: &Comparator,
+        level: Level,
+        number: FileNumber,
+    ) -> Result<Levels> {
         self.edited(
-            order,
+            comparator,
             LevelsEdit {
                 removed: vec![(level, number)],
                 added: Vec::new(),
@@ -151,7 +156,7 @@ impl Levels {
     ///
     /// Errors: `Corruption` when a removed file is not at its level, an added one is there
     /// already, files of a run would overlap, or level 0 would break its law.
-    pub fn edited(&self, order: &KeyOrder, edit: LevelsEdit) -> Result<Levels> {
+    pub fn edited(&self, comparator: &Comparator, edit: LevelsEdit) -> Result<Levels> {
         let mut next = self.clone();
         for level in Level::all() {
             let gone = edit.removed.iter().filter(|(at, _)| *at == level);
@@ -164,12 +169,12 @@ impl Levels {
                 continue;
             }
             let edited = if level == Level::ZERO {
-                self.edited_l0(order, &gone, come)
+                self.edited_l0(comparator, &gone, come)
                     .map(|runs| next.l0 = runs)
             } else {
                 let files = come.into_iter().map(|(_, file)| file).collect();
                 self.run(level)
-                    .edited(order, &gone, files)
+                    .edited(comparator, &gone, files)
                     .map(|run| next.sorted[level.index() - 1] = run)
             };
             edited.map_err(|error| Error::corruption(format!("level {level}")).caused_by(error))?;
@@ -182,7 +187,7 @@ impl Levels {
 
     fn edited_l0(
         &self,
-        order: &KeyOrder,
+        comparator: &Comparator,
         gone: &[FileNumber],
         come: Vec<(RunId, Arc<FileRecord>)>,
     ) -> Result<Vec<Run>> {
@@ -204,21 +209,21 @@ impl Levels {
             touch(&mut touched, index).1.push(file);
         }
         for (index, gone, come) in touched {
-            runs[index] = runs[index].edited(order, &gone, come)?;
+            runs[index] = runs[index].edited(comparator, &gone, come)?;
         }
         runs.retain(|run| !run.is_empty());
         runs.sort_by_key(|run| std::cmp::Reverse((run.largest_seqno(), run.id())));
-        check_l0(order, &runs)?;
+        check_l0(comparator, &runs)?;
         Ok(runs)
     }
 
     /// Refuses levels that break a law: overlap within a run, a file that is there twice, runs
     /// of level 0 that mix. What [`Levels::edited`] returns has been checked.
-    pub fn check(&self, order: &KeyOrder) -> Result<()> {
+    pub fn check(&self, comparator: &Comparator) -> Result<()> {
         for (_, run) in self.all_runs() {
-            Run::new(run.id(), order, run.files().to_vec())?;
+            Run::new(run.id(), comparator, run.files().to_vec())?;
         }
-        check_l0(order, &self.l0)?;
+        check_l0(comparator, &self.l0)?;
         self.check_numbers()
     }
 
@@ -252,14 +257,14 @@ fn touch(
 
 // The runs come newest first by their largest seqno, so as soon as one lies wholly below the
 // run in question, all behind it do: the usual cost is one comparison a run.
-fn check_l0(order: &KeyOrder, runs: &[Run]) -> Result<()> {
+fn check_l0(comparator: &Comparator, runs: &[Run]) -> Result<()> {
     for (index, newer) in runs.iter().enumerate() {
         let older_runs = runs.get(index + 1..).unwrap_or_default();
         for older in older_runs {
             if older.largest_seqno() < newer.smallest_seqno() {
                 break;
             }
-            if newer.overlaps(order, older) {
+            if newer.overlaps(comparator, older) {
                 let (newer, older) = (newer.id(), older.id());
                 return Err(Error::corruption(format!(
                     "runs {newer} and {older} of level 0 overlap in keys and in sequence numbers"

@@ -86,9 +86,9 @@ impl Manifest {
     pub fn recover(
         fs: Arc<dyn Fs>,
         dir: &Path,
-        orders: &Orders,
+        comparators: &Orders,
     ) -> Result<(Manifest, Arc<Version>, ManifestReport)> {
-        let (version, report) = read_manifest(&*fs, dir, orders)?;
+        let (version, report) = read_manifest(&*fs, dir, comparators)?;
         let path = dir.join(FileName::Manifest(report.manifest).to_string());
         fs.open_log(&path, report.size_bytes)?.syncer().sync()?;
         fs.sync_dir(dir)?;

@@ -43,11 +43,11 @@ pub struct ManifestReport {
 pub fn read_manifest(
     fs: &dyn Fs,
     dir: &Path,
-    orders: &Orders,
+    comparators: &Orders,
 ) -> Result<(Version, ManifestReport)> {
     let mut current = read_current(fs, dir)?;
     for _ in 1..CURRENT_TRIES {
-        match read_numbered(fs, dir, current, orders) {
+        match read_numbered(fs, dir, current, comparators) {
             Err(error) if error.is_missing_file() => {}
             read => return read,
         }
@@ -58,7 +58,7 @@ pub fn read_manifest(
         }
         current = again;
     }
-    read_numbered(fs, dir, current, orders)
+    read_numbered(fs, dir, current, comparators)
 }
 
 /// Reads the manifest that `wanted` names, whether it counts or not. Errors as [`read_manifest`].
@@ -66,7 +66,7 @@ pub fn read_numbered(
     fs: &dyn Fs,
     dir: &Path,
     wanted: Current,
-    orders: &Orders,
+    comparators: &Orders,
 ) -> Result<(Version, ManifestReport)> {
     let number = wanted.manifest;
     let name = FileName::Manifest(number);
@@ -83,7 +83,7 @@ pub fn read_numbered(
         }
         let taken = match &mut replay {
             Some(replay) => take_edit(replay, record),
-            None => take_snapshot(number, record, orders).map(|(begun, skipped)| {
+            None => take_snapshot(number, record, comparators).map(|(begun, skipped)| {
                 replay = Some(begun);
                 skipped
             }),
@@ -115,7 +115,11 @@ pub fn read_numbered(
     Ok((version.map_err(|error| place(error, name, None))?, report))
 }
 
-fn take_snapshot(number: FileNumber, record: &[u8], orders: &Orders) -> Result<(Replay, usize)> {
+fn take_snapshot(
+    number: FileNumber,
+    record: &[u8],
+    comparators: &Orders,
+) -> Result<(Replay, usize)> {
     let (head, edit) = decode_snapshot(record)?;
     if head.manifest != number {
         let manifest = FileName::Manifest(head.manifest);
@@ -129,7 +133,7 @@ fn take_snapshot(number: FileNumber, record: &[u8], orders: &Orders) -> Result<(
     };
     let mut replay = Replay::new(Version {
         format_version: head.format_version,
-        ..Version::empty(identity, orders.clone())
+        ..Version::empty(identity, comparators.clone())
     });
     replay.apply(&edit.changes)?;
     Ok((replay, edit.skipped_count))

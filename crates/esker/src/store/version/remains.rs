@@ -36,7 +36,7 @@ pub fn read_remains(
     fs: &dyn Fs,
     dir: &Path,
     number: FileNumber,
-    orders: &Orders,
+    comparators: &Orders,
 ) -> Result<Option<Remains>> {
     let name = FileName::Manifest(number);
     let file = fs.open_read(&dir.join(name.to_string()))?;
@@ -50,7 +50,7 @@ pub fn read_remains(
             continue;
         }
         match &mut remains {
-            None => match begin(number, payload, orders) {
+            None => match begin(number, payload, comparators) {
                 Ok(begun) => remains = Some(begun),
                 Err(error) if error.kind() == ErrorKind::Unsupported => {
                     return Err(error.in_file(name));
@@ -70,13 +70,13 @@ pub fn read_remains(
     Ok(remains)
 }
 
-fn begin(number: FileNumber, record: &[u8], orders: &Orders) -> Result<Remains> {
+fn begin(number: FileNumber, record: &[u8], comparators: &Orders) -> Result<Remains> {
     let (head, edit) = decode_snapshot(record)?;
     let identity = Identity {
         database_id: head.database_id,
         created_unix_s: head.created_unix_s,
     };
-    let empty = Version::empty(identity, orders.clone());
+    let empty = Version::empty(identity, comparators.clone());
     let mut remains = Remains {
         manifest: number,
         version: Version {

@@ -11,9 +11,9 @@ use std::ops::{Bound, Range};
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::prefix_number;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
@@ -45,16 +45,16 @@ impl Run {
     /// The run of those files, in whatever order they come.
     ///
     /// Errors: `Corruption` naming the files when two overlap, or one contradicts itself.
-    pub fn new(id: RunId, order: &KeyOrder, mut files: Vec<Arc<FileRecord>>) -> Result<Run> {
+    pub fn new(id: RunId, comparator: &Comparator, mut files: Vec<Arc<FileRecord>>) -> Result<Run> {
         for file in &files {
-            file.check(order)?;
+            file.check(comparator)?;
         }
         // Stable, and nearly free on files that are sorted already.
-        files.sort_by(|left, right| order.compare(&left.smallest, &right.smallest));
-        Run::check_order(order, &files)?;
+        files.sort_by(|left, right| comparator.compare(&left.smallest, &right.smallest));
+        Run::check_comparator(comparator, &files)?;
         Ok(Run {
             id,
-            summary: Arc::new(Summary::new(order, &files)),
+            summary: Arc::new(Summary::new(comparator, &files)),
             files: files.into(),
         })
     }
@@ -118,68 +118,68 @@ impl Run {
 
     /// Place of the one file that may hold `key`.
     #[inline]
-    pub fn find(&self, order: &KeyOrder, key: &[u8]) -> Option<usize> {
-        let place = self.first_not_before(order, key);
+    pub fn find(&self, comparator: &Comparator, key: &[u8]) -> Option<usize> {
+        let place = self.first_not_before(comparator, key);
         let file = self.files.get(place)?;
-        (!file.starts_after(order, key)).then_some(place)
+        (!file.starts_after(comparator, key)).then_some(place)
     }
 
     /// Index of the first file that does not lie wholly before `key`; the count of files when
     /// all do.
     #[inline]
-    pub fn first_not_before(&self, order: &KeyOrder, key: &[u8]) -> usize {
+    pub fn first_not_before(&self, comparator: &Comparator, key: &[u8]) -> usize {
         let (start, end) = self.summary.heads.undecided(key, self.files.len());
         let undecided = self.files.get(start..end).unwrap_or_default();
-        start + undecided.partition_point(|file| file.ends_before(order, key))
+        start + undecided.partition_point(|file| file.ends_before(comparator, key))
     }
 
     /// The files that may hold keys of `range`.
-    pub fn overlapping(&self, order: &KeyOrder, range: &KeyRange) -> &[Arc<FileRecord>] {
-        let places = self.overlapping_places(order, range);
+    pub fn overlapping(&self, comparator: &Comparator, range: &KeyRange) -> &[Arc<FileRecord>] {
+        let places = self.overlapping_places(comparator, range);
         self.files.get(places).unwrap_or_default()
     }
 
     /// Their places.
-    pub fn overlapping_places(&self, order: &KeyOrder, range: &KeyRange) -> Range<usize> {
+    pub fn overlapping_places(&self, comparator: &Comparator, range: &KeyRange) -> Range<usize> {
         let lower = range.lower.as_ref().map(Vec::as_slice);
         let upper = range.upper.as_ref().map(Vec::as_slice);
-        self.places_in(order, lower, upper)
+        self.places_in(comparator, lower, upper)
     }
 
     /// The files that may hold keys from `lower` to `upper`.
     pub fn overlapping_bounds(
         &self,
-        order: &KeyOrder,
+        comparator: &Comparator,
         lower: Bound<&[u8]>,
         upper: Bound<&[u8]>,
     ) -> &[Arc<FileRecord>] {
-        let places = self.places_in(order, lower, upper);
+        let places = self.places_in(comparator, lower, upper);
         self.files.get(places).unwrap_or_default()
     }
 
     fn places_in(
         &self,
-        order: &KeyOrder,
+        comparator: &Comparator,
         lower: Bound<&[u8]>,
         upper: Bound<&[u8]>,
     ) -> Range<usize> {
         let start = match lower {
             Bound::Unbounded => 0,
-            Bound::Included(key) => self.first_not_before(order, key),
+            Bound::Included(key) => self.first_not_before(comparator, key),
             Bound::Excluded(_) => self
                 .files
-                .partition_point(|file| file.ends_before_bound(order, lower)),
+                .partition_point(|file| file.ends_before_bound(comparator, lower)),
         };
         let rest = self.files.get(start..).unwrap_or_default();
-        let count = rest.partition_point(|file| !file.starts_after_bound(order, upper));
+        let count = rest.partition_point(|file| !file.starts_after_bound(comparator, upper));
         start..start + count
     }
 
     /// Whether a file of one run may hold a key that a file of the other may hold.
-    pub fn overlaps(&self, order: &KeyOrder, other: &Run) -> bool {
+    pub fn overlaps(&self, comparator: &Comparator, other: &Run) -> bool {
         self.files
             .iter()
-            .any(|file| !other.overlapping(order, &file.key_range()).is_empty())
+            .any(|file| !other.overlapping(comparator, &file.key_range()).is_empty())
     }
 
     /// The file with that number.
@@ -188,13 +188,13 @@ impl Run {
     }
 
     /// The run with one more file. Errors as in [`Run::new`].
-    pub fn with(&self, order: &KeyOrder, file: Arc<FileRecord>) -> Result<Run> {
-        self.edited(order, &[], vec![file])
+    pub fn with(&self, comparator: &Comparator, file: Arc<FileRecord>) -> Result<Run> {
+        self.edited(comparator, &[], vec![file])
     }
 
     /// The run without the file of that number; `Corruption` when it has none.
-    pub fn without(&self, order: &KeyOrder, number: FileNumber) -> Result<Run> {
-        self.edited(order, &[number], Vec::new())
+    pub fn without(&self, comparator: &Comparator, number: FileNumber) -> Result<Run> {
+        self.edited(comparator, &[number], Vec::new())
     }
 
     /// The run after all of `removed` went and all of `added` came. Cost: one pass over the
@@ -203,7 +203,7 @@ impl Run {
     /// Errors: `Corruption` when a removed file is not there, and as in [`Run::new`].
     pub fn edited(
         &self,
-        order: &KeyOrder,
+        comparator: &Comparator,
         removed: &[FileNumber],
         added: Vec<Arc<FileRecord>>,
     ) -> Result<Run> {
@@ -222,7 +222,7 @@ impl Run {
             return Err(self.missing(&gone));
         }
         files.extend(added);
-        Run::new(self.id, order, files)
+        Run::new(self.id, comparator, files)
     }
 
     fn missing(&self, gone: &[FileNumber]) -> Error {
@@ -238,14 +238,14 @@ impl Run {
         Error::corruption(twice.unwrap_or_else(absent))
     }
 
-    fn check_order(order: &KeyOrder, files: &[Arc<FileRecord>]) -> Result<()> {
+    fn check_comparator(comparator: &Comparator, files: &[Arc<FileRecord>]) -> Result<()> {
         for pair in files.windows(2) {
             let [left, right] = pair else { continue };
             if left.number == right.number {
                 let number = left.number;
                 return Err(Error::corruption(format!("file {number} is there twice")));
             }
-            if !left.ends_before(order, &right.smallest) {
+            if !left.ends_before(comparator, &right.smallest) {
                 return Err(Error::corruption(format!(
                     "files {} and {} of one sorted run overlap at key \"{}\"",
                     left.number,
@@ -259,10 +259,10 @@ impl Run {
 }
 
 impl Summary {
-    fn new(order: &KeyOrder, files: &[Arc<FileRecord>]) -> Summary {
+    fn new(comparator: &Comparator, files: &[Arc<FileRecord>]) -> Summary {
         let is_deleting = |place: &usize| files[*place].range_delete_count > 0;
         Summary {
-            heads: Heads::new(order, files),
+            heads: Heads::new(comparator, files),
             size_bytes: files.iter().map(|file| file.size_bytes).sum(),
             has_values: files.iter().any(|file| !file.values.is_empty()),
             deleting: (0..files.len()).filter(is_deleting).collect(),
@@ -279,8 +279,9 @@ struct Heads {
 }
 
 impl Heads {
-    fn new(order: &KeyOrder, files: &[Arc<FileRecord>]) -> Heads {
-        let (Some(first), Some(last), true) = (files.first(), files.last(), order.is_bytewise())
+    fn new(comparator: &Comparator, files: &[Arc<FileRecord>]) -> Heads {
+        let (Some(first), Some(last), true) =
+            (files.first(), files.last(), comparator.is_bytewise())
         else {
             return Heads::default();
         };

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::pairs::from_pairs;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::format::{DATABASE_ID_BYTES, FORMAT_VERSION};
@@ -26,26 +26,27 @@ pub struct Identity {
 
 /// The orders of keys that this program has, by name; bytewise always among them.
 #[derive(Clone, Debug, Default)]
-pub struct Orders(Arc<Vec<KeyOrder>>);
+pub struct Orders(Arc<Vec<Comparator>>);
 
 impl Orders {
     /// The bytewise order and these.
-    pub fn new(custom: Vec<KeyOrder>) -> Orders {
+    pub fn new(custom: Vec<Comparator>) -> Orders {
         Orders(Arc::new(custom))
     }
 
     /// The order with that name. `Unsupported` when this program does not have it.
-    pub fn find(&self, name: &str) -> Result<KeyOrder> {
-        if KeyOrder::Bytewise.name() == name {
-            return Ok(KeyOrder::Bytewise);
+    pub fn find(&self, name: &str) -> Result<Comparator> {
+        if Comparator::Bytewise.name() == name {
+            return Ok(Comparator::Bytewise);
         }
-        let found = self.0.iter().find(|order| order.name() == name);
+        let found = self.0.iter().find(|comparator| comparator.name() == name);
         found.cloned().ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,
                 format!(
-                    "its keys are in the order \"{name}\", which this program does not have; \
-                     give the order when opening the database"
+                    "its keys are in the order of comparator \"{name}\", which this program \
+                     does not have; \
+                     give the comparator when opening the database"
                 ),
             )
         })
@@ -60,7 +61,7 @@ pub struct KeyspaceState {
     /// Its name.
     pub name: Arc<str>,
     /// The order of its keys; its name stands in the manifest.
-    pub order: KeyOrder,
+    pub comparator: Comparator,
     /// Name of its merge operator, if it has one.
     pub merge_name: Option<Arc<str>>,
     /// Its settings, as text.
@@ -73,8 +74,8 @@ pub struct KeyspaceState {
 
 impl KeyspaceState {
     /// Name of the order of its keys.
-    pub fn order_name(&self) -> &str {
-        self.order.name()
+    pub fn comparator_name(&self) -> &str {
+        self.comparator.name()
     }
 
     /// Its settings as they were asked for, with its order: what was left to the engine still is.
@@ -83,7 +84,7 @@ impl KeyspaceState {
         let pairs = self.settings.iter();
         let settings = from_pairs(pairs.map(|(name, text)| (&name[..], &text[..])))?;
         Ok(KeyspaceOptions {
-            order: self.order.clone(),
+            comparator: self.comparator.clone(),
             ..settings
         })
     }
@@ -94,7 +95,7 @@ impl KeyspaceState {
         changes.push(Change::CreateKeyspace {
             id: keyspace,
             name: self.name.to_string(),
-            order_name: self.order.name().to_string(),
+            comparator_name: self.comparator.name().to_string(),
             merge_name: self.merge_name.as_deref().map(str::to_string),
             settings: SettingsText::clone(&self.settings),
         });
@@ -132,7 +133,7 @@ pub struct Version {
     /// The keyspaces by number.
     pub keyspaces: BTreeMap<KeyspaceId, Arc<KeyspaceState>>,
     /// The orders that new keyspaces may name.
-    pub orders: Orders,
+    pub comparators: Orders,
     /// The keyspaces by name.
     pub(in crate::store::version) names: Arc<BTreeMap<Arc<str>, KeyspaceId>>,
 }
@@ -140,7 +141,7 @@ pub struct Version {
 impl Version {
     /// The version without keyspaces, with which every database begins. File number 0 is never
     /// given out.
-    pub fn empty(identity: Identity, orders: Orders) -> Version {
+    pub fn empty(identity: Identity, comparators: Orders) -> Version {
         Version {
             identity,
             format_version: FORMAT_VERSION,
@@ -149,7 +150,7 @@ impl Version {
             last_seqno: SeqNo::ZERO,
             first_log: FileNumber(0),
             keyspaces: BTreeMap::new(),
-            orders,
+            comparators,
             names: Arc::default(),
         }
     }
@@ -212,7 +213,7 @@ impl Version {
         for (id, state) in &self.keyspaces {
             let name = &state.name;
             let wrong = |error| Error::corruption(format!("keyspace {name:?}")).caused_by(error);
-            state.levels.check(&state.order).map_err(wrong)?;
+            state.levels.check(&state.comparator).map_err(wrong)?;
             for (_, file) in state.levels.files() {
                 if let Some(other) = owners.insert(file.number, *id) {
                     return Err(Error::corruption(format!(

@@ -24,7 +24,7 @@ pub struct State {
 #[derive(Default)]
 pub struct KeyspaceState {
     pub name: String,
-    pub order: String,
+    pub comparator: String,
     pub merge: Option<String>,
     pub settings: BTreeMap<String, String>,
     pub flushed: u64,
@@ -115,7 +115,7 @@ impl State {
                     let id = body.varint();
                     let keyspace = KeyspaceState {
                         name: body.text(),
-                        order: body.text(),
+                        comparator: body.text(),
                         merge: merge(&mut body),
                         settings: settings(&mut body),
                         ..KeyspaceState::default()

@@ -128,12 +128,12 @@ pub fn read(bytes: &[u8], number: u64) -> SortedFile {
         end = *next;
     }
     assert_eq!(end, footer_at);
-    check_order(&file.rows);
+    check_comparator(&file.rows);
     check_props(&file);
     file
 }
 
-fn check_order(rows: &[Row]) {
+fn check_comparator(rows: &[Row]) {
     for pair in rows.windows(2) {
         assert!(pair[0].place() < pair[1].place(), "the order of entries");
     }

@@ -214,9 +214,9 @@ impl Plain {
             Write::Delete(number) => self.set(place, *number, None),
             Write::DeleteRange(start, end) => {
                 let (start, end) = (End::With(*start), End::Without(*end));
-                let order = self.shapes[place].order();
+                let comparator = self.shapes[place].comparator();
                 let (lower, upper) = bounds(start, end);
-                let is_inside = |key: &[u8]| is_inside(&order, key, &lower, &upper);
+                let is_inside = |key: &[u8]| is_inside(&comparator, key, &lower, &upper);
                 self.maps[place].cells.retain(|key, _| !is_inside(key));
             }
             Write::Merge(number, tag) => {
@@ -278,29 +278,29 @@ impl Plain {
     }
 
     fn range(&self, at: At, lower: End, upper: End) -> Entries {
-        let order = self.shapes[at.0].order();
+        let comparator = self.shapes[at.0].comparator();
         let (lower, upper) = bounds(lower, upper);
         let mut entries = self.entries(at);
-        entries.retain(|(key, _)| is_inside(&order, key, &lower, &upper));
+        entries.retain(|(key, _)| is_inside(&comparator, key, &lower, &upper));
         entries
     }
 }
 
 fn is_inside(
-    order: &esker::KeyOrder,
+    comparator: &esker::Comparator,
     key: &[u8],
     lower: &Bound<Vec<u8>>,
     upper: &Bound<Vec<u8>>,
 ) -> bool {
     let is_after_lower = match lower {
         Bound::Unbounded => true,
-        Bound::Included(lower) => order.compare(lower, key).is_le(),
-        Bound::Excluded(lower) => order.compare(lower, key).is_lt(),
+        Bound::Included(lower) => comparator.compare(lower, key).is_le(),
+        Bound::Excluded(lower) => comparator.compare(lower, key).is_lt(),
     };
     let is_before_upper = match upper {
         Bound::Unbounded => true,
-        Bound::Included(upper) => order.compare(key, upper).is_le(),
-        Bound::Excluded(upper) => order.compare(key, upper).is_lt(),
+        Bound::Included(upper) => comparator.compare(key, upper).is_le(),
+        Bound::Excluded(upper) => comparator.compare(key, upper).is_lt(),
     };
     is_after_lower && is_before_upper
 }
@@ -354,16 +354,16 @@ impl Held {
     }
 
     fn walk(&mut self, moves: &[Move], is_reversed: bool) -> String {
-        let order = super::program::order(is_reversed);
+        let comparator = super::program::comparator(is_reversed);
         let mut answer = Vec::new();
         for step in moves {
             let at_least = |target: &[u8]| {
                 self.entries
-                    .partition_point(|(key, _)| order.compare(key, target).is_lt())
+                    .partition_point(|(key, _)| comparator.compare(key, target).is_lt())
             };
             let at_most = |target: &[u8]| {
                 self.entries
-                    .partition_point(|(key, _)| order.compare(key, target).is_le())
+                    .partition_point(|(key, _)| comparator.compare(key, target).is_le())
             };
             let index = match step {
                 Move::First => Some(0),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use esker::base::hooks::merge_builtin::builtin;
 use esker::env::random::Random;
-use esker::{KeyOrder, MergeOperator, MergeRule, Order};
+use esker::{Comparator, CustomComparator, MergeOperator, MergeRule};
 
 use super::operation::{At, End, Move, Operation, Write};
 
@@ -20,8 +20,8 @@ pub struct KeyspaceShape {
 }
 
 impl KeyspaceShape {
-    pub fn order(&self) -> KeyOrder {
-        order(self.is_reversed)
+    pub fn comparator(&self) -> Comparator {
+        comparator(self.is_reversed)
     }
 
     pub fn merge_rule(&self) -> MergeRule {
@@ -30,18 +30,18 @@ impl KeyspaceShape {
 }
 
 /// Bytewise, or the other way round.
-pub fn order(is_reversed: bool) -> KeyOrder {
+pub fn comparator(is_reversed: bool) -> Comparator {
     if is_reversed {
-        KeyOrder::Custom(Arc::new(Reversed))
+        Comparator::Custom(Arc::new(Reversed))
     } else {
-        KeyOrder::Bytewise
+        Comparator::Bytewise
     }
 }
 
 /// Bytewise from the end.
 struct Reversed;
 
-impl Order for Reversed {
+impl CustomComparator for Reversed {
     fn name(&self) -> &str {
         "reversed"
     }

@@ -23,7 +23,7 @@ fn replay(shape: KeyspaceShape, operations: Vec<Operation>) {
 }
 
 #[test]
-fn a_range_delete_ends_where_the_order_says() {
+fn a_range_delete_ends_where_the_comparator_says() {
     // In an order of the user's own the next key is not the one with a zero byte behind it, and
     // the empty key is not the first: keys were left over, or removed outside the range.
     let all = Operation::Range(At(0, None), End::Open, End::Open, 0);

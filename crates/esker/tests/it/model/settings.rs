@@ -53,7 +53,7 @@ impl Settings {
     /// For a keyspace that is created under them.
     pub fn keyspace(&self, shape: &KeyspaceShape) -> KeyspaceOptions {
         let mut options = KeyspaceOptions {
-            order: shape.order(),
+            comparator: shape.comparator(),
             merge: Some(shape.merge_rule()),
             ttl_s: shape.ttl_s,
             ..KeyspaceOptions::default()

@@ -140,11 +140,11 @@ impl Subject {
             builder = builder.set("ttl", &default.ttl_s.to_string()).unwrap();
         }
         for shape in &self.shapes[1..] {
-            builder = builder.known_order(shape.order());
+            builder = builder.known_comparator(shape.comparator());
             builder = builder.known_merge_operator(shape.merge_rule());
         }
         builder = builder
-            .order(default.order())
+            .comparator(default.comparator())
             .merge_operator(default.merge_rule());
         builder.open()
     }

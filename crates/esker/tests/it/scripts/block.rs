@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use esker::base::codec::checksum::hash64;
+use esker::base::types::comparator::Comparator;
 use esker::base::types::error::Result as EskerResult;
 use esker::base::types::key::{self, Trailer};
 use esker::base::types::kind::Kind;
-use esker::base::types::order::KeyOrder;
 use esker::base::types::seqno::SeqNo;
 use esker::store::sst::block::builder::BlockBuilder;
 use esker::store::sst::block::checked::Checked;
@@ -95,7 +95,7 @@ impl BlockStage {
     fn seek(&self, key: &str, at: SeqNo, out: &mut String) -> EskerResult<()> {
         let mut cursor = self.cursor()?;
         let target = key::encode(key.as_bytes(), Trailer::seek(at));
-        match cursor.seek(&KeyOrder::Bytewise, &target)? {
+        match cursor.seek(&Comparator::Bytewise, &target)? {
             true => show(&cursor, out),
             false => writeln!(out, "behind the last entry").unwrap(),
         }
@@ -111,7 +111,7 @@ impl BlockStage {
             newest: Trailer::seek(at),
         };
         let bucket = block.bucket(hash);
-        match find(&block, &KeyOrder::Bytewise, wanted)? {
+        match find(&block, &Comparator::Bytewise, wanted)? {
             Some((trailer, value)) => {
                 let value = quoted(&block.slice(value));
                 writeln!(out, "{trailer:?} {value}, by {bucket:?}").unwrap();

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use esker::base::options::keyspace::CompactionOptions;
+use esker::base::types::comparator::Comparator;
 use esker::base::types::entry::join_expiring;
 use esker::base::types::kind::Kind;
-use esker::base::types::order::KeyOrder;
 use esker::base::types::range::KeyRange;
 use esker::flow::compact::job::{JobContext, Part, edit_of, run_part};
 use esker::flow::compact::leveled::CompactionPicker;
@@ -49,7 +49,7 @@ impl CompactStage {
         let picker = CompactionPicker {
             keyspace: KEYSPACE,
             levels: &view.parts().levels,
-            order: &KeyOrder::Bytewise,
+            comparator: &Comparator::Bytewise,
             options: &self.options,
             busy: &HashSet::new(),
             claims: &[],

@@ -11,12 +11,12 @@ use esker::base::codec::compress::Compression;
 use esker::base::options::call::ReadOptions;
 use esker::base::options::sst::SstOptions;
 use esker::base::types::bytes::Bytes;
+use esker::base::types::comparator::Comparator;
 use esker::base::types::cursor::Cursor;
 use esker::base::types::error::Result as EskerResult;
 use esker::base::types::ids::{FileNumber, KeyspaceId};
 use esker::base::types::key::{self, Trailer};
 use esker::base::types::kind::Kind;
-use esker::base::types::order::KeyOrder;
 use esker::base::types::range_delete::RangeDelete;
 use esker::base::types::seqno::SeqNo;
 use esker::env::fs::Fs;
@@ -155,7 +155,7 @@ impl SstStage {
     fn settings(&self, sst: SstOptions, compression: Compression) -> BuildSettings {
         BuildSettings {
             number: self.number,
-            order: KeyOrder::Bytewise,
+            comparator: Comparator::Bytewise,
             sst,
             compression,
             keyspace: KeyspaceId(5),
@@ -175,7 +175,7 @@ impl SstStage {
     fn open(&self, file: FileNumber) -> EskerResult<Arc<AnyReader>> {
         let cache = Arc::new(BlockCache::new(1 << 20));
         let opened = RealFs.open_read(&self.path())?;
-        AnyReader::open(opened, file, KeyOrder::Bytewise, cache).map(Arc::new)
+        AnyReader::open(opened, file, Comparator::Bytewise, cache).map(Arc::new)
     }
 
     fn reader(&self) -> EskerResult<Arc<AnyReader>> {
@@ -240,7 +240,7 @@ impl SstStage {
         let cache = Arc::new(BlockCache::new(1 << 20));
         let opened = RealFs.open_read(&self.path())?;
         let footer = RawFooter::read(&*opened, self.number)?;
-        SearchableReader::open(opened, &footer, KeyOrder::Bytewise, cache)
+        SearchableReader::open(opened, &footer, Comparator::Bytewise, cache)
     }
 
     // The bytes of every key page, and what they say of each entry.

@@ -9,10 +9,10 @@ use std::time::Duration;
 use esker::MergeRule;
 use esker::base::codec::compress::Compression;
 use esker::base::options::sst::SstOptions;
+use esker::base::types::comparator::Comparator;
 use esker::base::types::ids::{FileNumber, KeyspaceId, Level};
 use esker::base::types::key::Trailer;
 use esker::base::types::kind::Kind;
-use esker::base::types::order::KeyOrder;
 use esker::base::types::seqno::SeqNo;
 use esker::env::fs::Fs;
 use esker::env::sim::SimWorld;
@@ -67,7 +67,7 @@ impl Tree {
             database_id: None,
             sources: Default::default(),
             snapshots: Default::default(),
-            order: KeyOrder::Bytewise,
+            comparator: Comparator::Bytewise,
             sst: SstOptions::default(),
             compression: Compression::None,
             phrasing: None,
@@ -85,16 +85,16 @@ impl Tree {
         let created = Change::CreateKeyspace {
             id: KEYSPACE,
             name: "default".into(),
-            order_name: "bytewise".into(),
+            comparator_name: "bytewise".into(),
             merge_name: merge.as_ref().map(|rule| rule.0.name().into()),
             settings: BTreeMap::new(),
         };
         let version = apply(&Version::empty(identity, Orders::default()), &[created]).unwrap();
-        let live = Memtable::create(KeyOrder::Bytewise, merge.clone());
+        let live = Memtable::create(Comparator::Bytewise, merge.clone());
         let cache = Arc::new(ShardedCache::new(1 << 20));
         let parts = ViewParts {
             keyspace: KEYSPACE,
-            order: KeyOrder::Bytewise,
+            comparator: Comparator::Bytewise,
             folder: Folder::new("default", merge.clone()),
             memtables: vec![Arc::clone(live.table())],
             levels: Arc::clone(&version.keyspace(KEYSPACE).unwrap().levels),

@@ -131,7 +131,7 @@ fn change(words: &[&str]) -> Result<Change, String> {
         ["create", id, name, pairs @ ..] => Change::CreateKeyspace {
             id: keyspace(id)?,
             name: name.to_string(),
-            order_name: "bytewise".into(),
+            comparator_name: "bytewise".into(),
             merge_name: None,
             settings: pairs
                 .iter()

@@ -5,14 +5,14 @@ use super::*;
 #[test]
 fn newest_entry_of_a_key_comes_first() {
     // A seek to (key, seqno) must land on the newest entry visible at that seqno.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let old = encode(b"k", Trailer::new(SeqNo::new(5), Kind::Put));
     let new = encode(b"k", Trailer::new(SeqNo::new(9), Kind::Delete));
     let seek = encode(b"k", Trailer::seek(SeqNo::new(9)));
-    assert_eq!(compare(&order, &new, &old), Ordering::Less);
-    assert_eq!(compare(&order, &seek, &new), Ordering::Less);
+    assert_eq!(compare(&comparator, &new, &old), Ordering::Less);
+    assert_eq!(compare(&comparator, &seek, &new), Ordering::Less);
     assert_eq!(
-        compare(&order, &encode(b"j", Trailer::seek(SeqNo::ZERO)), &new),
+        compare(&comparator, &encode(b"j", Trailer::seek(SeqNo::ZERO)), &new),
         Ordering::Less
     );
 }
@@ -20,10 +20,10 @@ fn newest_entry_of_a_key_comes_first() {
 #[test]
 fn a_key_that_begins_another_sorts_first() {
     // The trailer must not take part in the comparison of user keys.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let short = encode(b"a", Trailer::new(SeqNo::ZERO, Kind::Delete));
     let long = encode(b"a\0", Trailer::new(SeqNo::MAX, Kind::LAST));
-    assert_eq!(compare(&order, &short, &long), Ordering::Less);
+    assert_eq!(compare(&comparator, &short, &long), Ordering::Less);
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn made(number: u64, sources: &[u64], lower: &str, upper: &str) -> File {
 }
 
 fn gone(files: &[File]) -> Vec<u64> {
-    let replaced = replaced(&KeyOrder::Bytewise, files);
+    let replaced = replaced(&Comparator::Bytewise, files);
     replaced.into_iter().map(|number| number.0).collect()
 }
 

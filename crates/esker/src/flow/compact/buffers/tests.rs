@@ -6,8 +6,8 @@ use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
-use crate::base::types::order::KeyOrder;
 use crate::env::sim::SimWorld;
 use crate::flow::compact::plan::{Input, Reason};
 use crate::store::version::file::FileRecord;
@@ -24,7 +24,7 @@ fn settings() -> OutputSettings {
         dir: "/db".into(),
         numbers: Arc::new(FileNumbers::new(FileNumber(1))),
         keyspace: KeyspaceId::DEFAULT,
-        order: KeyOrder::Bytewise,
+        comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
         compression: Compression::Lz4,
         phrasing: None,

@@ -65,7 +65,7 @@ impl Tree {
             dir: DIR.into(),
             numbers: Arc::new(FileNumbers::new(FileNumber(1))),
             keyspace: KEYSPACE,
-            order: KeyOrder::Bytewise,
+            comparator: Comparator::Bytewise,
             sst: SstOptions {
                 block_size_bytes: 64,
                 file_size_bytes: 60 + random.below(600),
@@ -95,16 +95,16 @@ impl Tree {
         let created = Change::CreateKeyspace {
             id: KEYSPACE,
             name: "tree".to_owned(),
-            order_name: KeyOrder::Bytewise.name().to_owned(),
+            comparator_name: Comparator::Bytewise.name().to_owned(),
             merge_name: None,
             settings: BTreeMap::new(),
         };
         let version = apply(&Version::empty(identity, Orders::default()), &[created]).unwrap();
-        let live = Memtable::create(KeyOrder::Bytewise, Some(rule.clone()));
+        let live = Memtable::create(Comparator::Bytewise, Some(rule.clone()));
         let cache = Arc::new(ShardedCache::new(1 << 20));
         let parts = ViewParts {
             keyspace: KEYSPACE,
-            order: KeyOrder::Bytewise,
+            comparator: Comparator::Bytewise,
             folder: Folder::new("tree", Some(rule.clone())),
             memtables: vec![Arc::clone(live.table())],
             levels: Arc::clone(&version.keyspace(KEYSPACE).unwrap().levels),
@@ -151,7 +151,7 @@ impl Tree {
     }
 
     fn seal(&mut self) {
-        let fresh = Memtable::create(KeyOrder::Bytewise, Some(self.rule.clone()));
+        let fresh = Memtable::create(Comparator::Bytewise, Some(self.rule.clone()));
         let full = std::mem::replace(&mut self.live, fresh);
         let sealed = Sealed {
             table: Arc::clone(full.table()),
@@ -182,9 +182,9 @@ impl Tree {
     fn install(&mut self, edit: Edit, flushed_count: usize) {
         self.version = apply(&self.version, &edit).unwrap();
         let levels = Arc::clone(&self.version.keyspace(KEYSPACE).unwrap().levels);
-        levels.check(&KeyOrder::Bytewise).unwrap();
+        levels.check(&Comparator::Bytewise).unwrap();
         for (_, file) in levels.files() {
-            file.check(&KeyOrder::Bytewise).unwrap();
+            file.check(&Comparator::Bytewise).unwrap();
         }
         self.current.install(levels, flushed_count);
     }
@@ -226,7 +226,7 @@ impl Tree {
         look(&CompactionPicker {
             keyspace: KEYSPACE,
             levels: &view.parts().levels,
-            order: &KeyOrder::Bytewise,
+            comparator: &Comparator::Bytewise,
             options,
             busy: &busy,
             claims: &[],
@@ -252,7 +252,7 @@ impl Tree {
     fn begin(&mut self, random: &mut Random, plan: Plan) {
         let context = self.context();
         let count_max = usize::try_from(1 + random.below(4)).unwrap();
-        let mut parts = split(&plan, &KeyOrder::Bytewise, count_max);
+        let mut parts = split(&plan, &Comparator::Bytewise, count_max);
         if plan.kind == CompactionKind::Merge && random.one_in(3) {
             // Any other cut is as good.
             let boundary: Option<Bytes> = Some(key_of(random.below(KEY_COUNT)).into());

@@ -44,7 +44,7 @@ fn ceilings(
     };
     let mut ceiling = SeqNoCeiling::new(&plan, &levels, snapshot.map(SeqNo::new));
     let keys = keys.iter();
-    keys.map(|key| ceiling.of(&KeyOrder::Bytewise, key.as_bytes()).get())
+    keys.map(|key| ceiling.of(&Comparator::Bytewise, key.as_bytes()).get())
         .collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::options::keyspace::CompactionOptions;
-use crate::base::types::order::KeyOrder;
+use crate::base::types::comparator::Comparator;
 use crate::flow::compact::test_tree::look_at;
 use crate::store::version::levels::Levels;
 use crate::store::version::plain_file::record;
@@ -29,7 +29,7 @@ fn add(
     };
     let level = Level::new(depth).unwrap();
     levels
-        .with(&KeyOrder::Bytewise, level, number, Arc::new(record))
+        .with(&Comparator::Bytewise, level, number, Arc::new(record))
         .unwrap()
 }
 

@@ -3,13 +3,13 @@
 use super::*;
 use crate::env::random::Random;
 use crate::flow::read::model::{
-    History, Shape, VectorCursor, for_seeds, memtable_of, order_of, random_key,
+    History, Shape, VectorCursor, comparator_of, for_seeds, memtable_of, random_key,
 };
 
 /// What the memtable says a reader at `at` needs, key by key, as a cursor.
 fn oracle(table: &Arc<Memtable>, history: &History, at: SeqNo) -> VectorCursor {
     let mut keys: Vec<&Vec<u8>> = history.writes.iter().map(|write| &write.key).collect();
-    keys.sort_by(|left, right| history.order.compare(left, right));
+    keys.sort_by(|left, right| history.comparator.compare(left, right));
     keys.dedup();
     let needed = |key: &&Vec<u8>| {
         let entries = table.history(key, at);
@@ -17,7 +17,7 @@ fn oracle(table: &Arc<Memtable>, history: &History, at: SeqNo) -> VectorCursor {
             entries.map(|entry| (key::encode(entry.key, entry.trailer), entry.value.to_vec()));
         owned.collect::<Vec<_>>()
     };
-    VectorCursor::new(&history.order, keys.iter().flat_map(needed).collect())
+    VectorCursor::new(&history.comparator, keys.iter().flat_map(needed).collect())
 }
 
 fn step(random: &mut Random, cursor: &mut FoldedCursor, oracle: &mut VectorCursor) {
@@ -51,7 +51,7 @@ fn the_cursor_shows_what_a_point_read_needs() {
             key_count: 1 + random.below(12),
             range_delete_one_in: 12,
         };
-        let mut history = History::random(random, &order_of(seed), shape);
+        let mut history = History::random(random, &comparator_of(seed), shape);
         if seed % 2 == 0 {
             history.turn_into_merges(random);
         }
@@ -69,7 +69,7 @@ fn the_cursor_shows_what_a_point_read_needs() {
 fn a_hot_counter_is_one_entry() {
     // A hundred thousand merges of one key: nobody walks over them.
     let mut writer = Memtable::create(
-        crate::base::types::order::KeyOrder::Bytewise,
+        crate::base::types::comparator::Comparator::Bytewise,
         crate::base::hooks::merge_builtin::builtin("uint64add"),
     );
     for seqno in 1..=100_000 {

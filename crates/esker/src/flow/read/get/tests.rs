@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::types::entry::is_expired;
 use crate::env::random::Random;
-use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};
+use crate::flow::read::model::{History, Shape, comparator_of, for_seeds, random_key};
 use crate::flow::read::model_view::{Layout, read_at};
 
 fn random_history(seed: u64, random: &mut Random) -> History {
@@ -12,7 +12,7 @@ fn random_history(seed: u64, random: &mut Random) -> History {
         key_count: 1 + random.below(40),
         range_delete_one_in: random.below(3) * 8,
     };
-    let mut history = History::random(random, &order_of(seed), shape);
+    let mut history = History::random(random, &comparator_of(seed), shape);
     if seed.is_multiple_of(4) {
         history.turn_into_merges(random);
     }

@@ -5,15 +5,15 @@ use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::*;
-use crate::base::types::order::Order;
+use crate::base::types::comparator::CustomComparator;
 use crate::base::types::range_delete::RangeDelete;
-use crate::flow::read::model::{History, for_seeds, order_of, random_key};
+use crate::flow::read::model::{History, comparator_of, for_seeds, random_key};
 
 /// Bytewise, and counts how often it is asked.
 #[derive(Default)]
 struct Counting(AtomicU64);
 
-impl Order for Counting {
+impl CustomComparator for Counting {
     fn name(&self) -> &str {
         "counting"
     }
@@ -27,7 +27,7 @@ impl Order for Counting {
 /// Adds range deletes one by one, and asks after each; returns the comparisons of each question.
 fn steps(count: u64, range: impl Fn(u64) -> (u64, u64)) -> Vec<u64> {
     let counting = Arc::new(Counting::default());
-    let order = KeyOrder::Custom(Arc::clone(&counting) as Arc<dyn Order>);
+    let comparator = Comparator::Custom(Arc::clone(&counting) as Arc<dyn CustomComparator>);
     let (deletes, tombstone_lists) = (RangeDeletes::default(), MemtableTombstones::default());
     let key = |number: u64| format!("{number:08}");
     let ask = |number: u64| {
@@ -40,7 +40,7 @@ fn steps(count: u64, range: impl Fn(u64) -> (u64, u64)) -> Vec<u64> {
         });
         let before = counting.0.load(Relaxed);
         let cover =
-            tombstone_lists.newest_cover(&order, &deletes, key(start).as_bytes(), SeqNo::MAX);
+            tombstone_lists.newest_cover(&comparator, &deletes, key(start).as_bytes(), SeqNo::MAX);
         assert_eq!(cover, Some(seqno));
         counting.0.load(Relaxed) - before
     };
@@ -84,8 +84,8 @@ fn who_knows_enough_builds_nothing() {
             seqno: SeqNo::new(seqno),
         });
     };
-    let order = KeyOrder::Bytewise;
-    let all = |at| tombstone_lists.all(&order, &deletes, SeqNo::new(at));
+    let comparator = Comparator::Bytewise;
+    let all = |at| tombstone_lists.all(&comparator, &deletes, SeqNo::new(at));
     add(5);
     let first = all(9);
     add(10);
@@ -103,7 +103,7 @@ fn tombstone_lists_are_few_and_answer_as_the_list_of_deletes() {
     for_seeds(30, |seed, random| {
         let (deletes, tombstone_lists) = (RangeDeletes::default(), MemtableTombstones::default());
         let mut history = History {
-            order: order_of(seed),
+            comparator: comparator_of(seed),
             ..History::default()
         };
         let mut seqno = 0;
@@ -124,9 +124,9 @@ fn tombstone_lists_are_few_and_answer_as_the_list_of_deletes() {
                 0 => SeqNo::MAX,
                 _ => SeqNo::new(random.below(seqno + 2)),
             };
-            let cover = tombstone_lists.newest_cover(&history.order, &deletes, &key, at);
+            let cover = tombstone_lists.newest_cover(&history.comparator, &deletes, &key, at);
             assert_eq!(cover, history.cover(&key, at));
-            let all = tombstone_lists.all(&history.order, &deletes, at);
+            let all = tombstone_lists.all(&history.comparator, &deletes, at);
             let newest = all.iter().filter_map(|part| part.newest_cover(&key, at));
             assert_eq!(newest.max(), cover);
             assert!(all.len() <= deletes.len().ilog2() as usize + 1);
@@ -138,7 +138,7 @@ fn tombstone_lists_are_few_and_answer_as_the_list_of_deletes() {
 fn readers_that_build_at_once_lose_nothing() {
     // A writer adds while three readers ask; each sees every delete up to its own number.
     let (deletes, tombstone_lists) = (RangeDeletes::default(), MemtableTombstones::default());
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let count = 500;
     std::thread::scope(|scope| {
         for _ in 0..3 {
@@ -147,7 +147,7 @@ fn readers_that_build_at_once_lose_nothing() {
                 while seen < count {
                     seen = deletes.len() as u64;
                     let at = SeqNo::new(seen);
-                    let cover = tombstone_lists.newest_cover(&order, &deletes, b"k", at);
+                    let cover = tombstone_lists.newest_cover(&comparator, &deletes, b"k", at);
                     assert_eq!(cover.unwrap_or(SeqNo::ZERO), at);
                 }
             });

@@ -5,7 +5,9 @@ use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
-use crate::flow::read::model::{History, Shape, VectorCursor, for_seeds, order_of, random_key};
+use crate::flow::read::model::{
+    History, Shape, VectorCursor, comparator_of, for_seeds, random_key,
+};
 use crate::flow::read::model_lookahead::LookaheadCursor;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
 
@@ -46,7 +48,7 @@ fn step(random: &mut Random, merged: &mut impl Cursor, oracle: &mut VectorCursor
 fn many_sources_move_as_one() {
     // Writes dealt out to up to nine sources, some empty; random movements, turns anywhere.
     for_seeds(400, |seed, random| {
-        let history = History::random(random, &order_of(seed), shape(seed));
+        let history = History::random(random, &comparator_of(seed), shape(seed));
         let mut sources = vec![Vec::new(); usize::try_from(seed % 10).unwrap()];
         let entries = if sources.is_empty() {
             Vec::new()
@@ -57,12 +59,12 @@ fn many_sources_move_as_one() {
             let source = random.below(sources.len() as u64);
             sources[usize::try_from(source).unwrap()].push(entry.clone());
         }
-        let order = &history.order;
+        let comparator = &history.comparator;
         let cursors = sources
             .into_iter()
-            .map(|entries| VectorCursor::new(order, entries));
-        let mut merged = MergingCursor::new(order.clone(), cursors.collect());
-        let mut oracle = VectorCursor::new(order, entries);
+            .map(|entries| VectorCursor::new(comparator, entries));
+        let mut merged = MergingCursor::new(comparator.clone(), cursors.collect());
+        let mut oracle = VectorCursor::new(comparator, entries);
         for _ in 0..120 {
             step(random, &mut merged, &mut oracle);
         }
@@ -89,13 +91,13 @@ fn sources_with_lookaheads_move_as_one() {
             key_count: 1 + random.below(200),
             range_delete_one_in: 0,
         };
-        let history = History::random(random, &order_of(seed), shape);
+        let history = History::random(random, &comparator_of(seed), shape);
         let at = SeqNo::new(random.below(history.newest().get() + 2));
         let source_count = 1 + random.below(5);
         let cut = history.cut(random, source_count);
         let cursors = cut.iter().map(LookaheadCursor::new).collect();
-        let mut merged = MergingCursor::new(history.order.clone(), cursors);
-        let mut oracle = VectorCursor::new(&history.order, history.entries());
+        let mut merged = MergingCursor::new(history.comparator.clone(), cursors);
+        let mut oracle = VectorCursor::new(&history.comparator, history.entries());
         for _ in 0..20 {
             for _ in 0..random.below(8) {
                 step(random, &mut merged, &mut oracle);
@@ -130,12 +132,12 @@ fn sources_with_lookaheads_move_as_one() {
 fn a_failure_behind_a_lookahead_leaves_the_cursor_nowhere() {
     // One of three sources fails after each number of movements in turn, others have lookaheads.
     for_seeds(100, |seed, random| {
-        let history = History::random(random, &KeyOrder::Bytewise, shape(149));
+        let history = History::random(random, &Comparator::Bytewise, shape(149));
         let cut = history.cut(random, 3);
         let mut cursors: Vec<_> = cut.iter().map(LookaheadCursor::new).collect();
         let failing = cursors.remove(1).fail_after(seed % 30);
         cursors.insert(1, failing);
-        let mut merged = MergingCursor::new(KeyOrder::Bytewise, cursors);
+        let mut merged = MergingCursor::new(Comparator::Bytewise, cursors);
         let mut outcome = merged.seek_to_first();
         while let Ok(true) = outcome {
             outcome = match random.below(10) {
@@ -157,12 +159,12 @@ fn a_source_that_skipped_turns_round_rightly() {
 
 fn skip_and_turn<C: Cursor>(cursor_over: impl Fn(&History) -> C) {
     for_seeds(300, |seed, random| {
-        let history = History::random(random, &order_of(seed), shape(20 + seed % 30));
-        let order = &history.order;
+        let history = History::random(random, &comparator_of(seed), shape(20 + seed % 30));
+        let comparator = &history.comparator;
         let cut = history.cut(random, 3);
         let cursors = cut.iter().map(&cursor_over).collect();
-        let mut merged = MergingCursor::new(order.clone(), cursors);
-        let mut oracle = VectorCursor::new(order, history.entries());
+        let mut merged = MergingCursor::new(comparator.clone(), cursors);
+        let mut oracle = VectorCursor::new(comparator, history.entries());
         let start = history.entries()
             [usize::try_from(random.below(15)).unwrap() % history.writes.len()]
         .0
@@ -178,7 +180,7 @@ fn skip_and_turn<C: Cursor>(cursor_over: impl Fn(&History) -> C) {
         .0
         .clone();
         let is_ahead = |left: &[u8], right: &[u8]| {
-            let ordering = key::compare(order, left, right);
+            let ordering = key::compare(comparator, left, right);
             if is_forward {
                 ordering.is_gt()
             } else {
@@ -246,13 +248,13 @@ fn skip_and_turn<C: Cursor>(cursor_over: impl Fn(&History) -> C) {
 #[test]
 fn equal_keys_keep_the_sequence_of_sources() {
     // Three sources with the same entries but different values, there and back.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let entry = |key: &str| key::encode(key.as_bytes(), Trailer::seek(SeqNo::new(1)));
     let source = |value: u8| {
         let entries = ["a", "b"].map(|key| (entry(key), vec![value]));
-        VectorCursor::new(&order, entries.to_vec())
+        VectorCursor::new(&comparator, entries.to_vec())
     };
-    let mut merged = MergingCursor::new(order.clone(), vec![source(0), source(1), source(2)]);
+    let mut merged = MergingCursor::new(comparator.clone(), vec![source(0), source(1), source(2)]);
     assert!(merged.seek_to_first().unwrap());
     let mut forward = Vec::new();
     while merged.is_valid() {
@@ -275,11 +277,11 @@ fn equal_keys_keep_the_sequence_of_sources() {
 fn after_a_failure_the_cursor_stands_nowhere() {
     // One of three sources fails after each number of movements in turn.
     for_seeds(60, |seed, random| {
-        let history = History::random(random, &KeyOrder::Bytewise, shape(40));
+        let history = History::random(random, &Comparator::Bytewise, shape(40));
         let mut cursors: Vec<VectorCursor> =
             history.cut(random, 3).iter().map(History::cursor).collect();
         cursors[1].moves_before_failure = Some(seed % 10);
-        let mut merged = MergingCursor::new(KeyOrder::Bytewise, cursors);
+        let mut merged = MergingCursor::new(Comparator::Bytewise, cursors);
         let mut outcome = merged.seek_to_first();
         while let Ok(true) = outcome {
             outcome = if random.below(3) == 0 {
@@ -298,7 +300,7 @@ fn a_source_that_stays_first_is_compared_with_one_other() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering as Atomic};
     struct Counting(AtomicU64);
-    impl crate::base::types::order::Order for Counting {
+    impl crate::base::types::comparator::CustomComparator for Counting {
         fn name(&self) -> &str {
             "counting"
         }
@@ -308,7 +310,7 @@ fn a_source_that_stays_first_is_compared_with_one_other() {
         }
     }
     let counting = Arc::new(Counting(AtomicU64::new(0)));
-    let order = KeyOrder::Custom(counting.clone());
+    let comparator = Comparator::Custom(counting.clone());
     let source = |number: u64| {
         let entry = |at: u64| {
             let user_key = format!("{:04}", number * 100 + at);
@@ -317,9 +319,9 @@ fn a_source_that_stays_first_is_compared_with_one_other() {
                 Vec::new(),
             )
         };
-        VectorCursor::new(&order, (0..100).map(entry).collect())
+        VectorCursor::new(&comparator, (0..100).map(entry).collect())
     };
-    let mut merged = MergingCursor::new(order.clone(), (0..8).map(source).collect());
+    let mut merged = MergingCursor::new(comparator.clone(), (0..8).map(source).collect());
     let mut count = 0;
     let mut is_valid = merged.seek_to_first().unwrap();
     while is_valid {
@@ -336,7 +338,7 @@ fn a_memtable_that_grows_moves_no_one_back() {
     // Writes go on into the newest of several memtables between the movements of a reader, who
     // turns anywhere: what he comes to is in order, and is each entry that he sees, once.
     for_seeds(400, |seed, random| {
-        let order = order_of(seed);
+        let comparator = comparator_of(seed);
         let key_count = 2 + random.below(30);
         let mut newest = 0;
         let mut put = |random: &mut Random, table: &mut MemtableWriter| {
@@ -346,7 +348,7 @@ fn a_memtable_that_grows_moves_no_one_back() {
             newest
         };
         let mut tables: Vec<_> = (0..1 + random.below(4))
-            .map(|_| Memtable::create(order.clone(), None))
+            .map(|_| Memtable::create(comparator.clone(), None))
             .collect();
         let mut at = SeqNo::ZERO;
         for table in &mut tables {
@@ -361,11 +363,11 @@ fn a_memtable_that_grows_moves_no_one_back() {
                 is_on = cursor.next().unwrap();
             }
         }
-        entries.sort_by(|(left, _), (right, _)| key::compare(&order, left, right));
-        let mut oracle = VectorCursor::new(&order, entries);
+        entries.sort_by(|(left, _), (right, _)| key::compare(&comparator, left, right));
+        let mut oracle = VectorCursor::new(&comparator, entries);
         tables.reverse();
         let cursors = tables.iter().map(|table| table.table().cursor()).collect();
-        let mut merged = MergingCursor::new(order.clone(), cursors);
+        let mut merged = MergingCursor::new(comparator.clone(), cursors);
         let mut is_on = merged.seek_to_first().unwrap();
         assert_eq!(oracle.seek_to_first().unwrap(), is_on);
         for _ in 0..100 {
@@ -395,7 +397,7 @@ fn a_memtable_that_grows_moves_no_one_back() {
                 if !is_on {
                     break;
                 }
-                let ordering = key::compare(&order, merged.key(), &last);
+                let ordering = key::compare(&comparator, merged.key(), &last);
                 assert_eq!(ordering.is_gt(), is_forward, "moved to the other side");
                 if is_seen(&merged, at) {
                     break;

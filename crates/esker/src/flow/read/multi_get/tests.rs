@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};
+use crate::flow::read::model::{History, Shape, comparator_of, for_seeds, random_key};
 use crate::flow::read::model_view::{Layout, read_at};
 
 #[test]
@@ -14,7 +14,7 @@ fn many_keys_read_as_one_by_one() {
             key_count: 1 + random.below(40),
             range_delete_one_in: random.below(3) * 8,
         };
-        let history = History::random(random, &order_of(seed), shape);
+        let history = History::random(random, &comparator_of(seed), shape);
         let view = Layout::random_view(random, &history);
         let keys: Vec<Vec<u8>> = (0..random.below(30))
             .map(|_| random_key(random, 40))

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::*;
+use crate::base::types::comparator::{Comparator, CustomComparator};
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
-use crate::base::types::order::{KeyOrder, Order};
 use crate::flow::read::model_view::Layout;
 use crate::flow::read::view::ViewParts;
 use crate::store::mem::memtable::Memtable;
@@ -16,7 +16,7 @@ use crate::store::mem::memtable::Memtable;
 #[derive(Default)]
 struct Counting(AtomicU64);
 
-impl Order for Counting {
+impl CustomComparator for Counting {
     fn name(&self) -> &str {
         "counting"
     }
@@ -32,9 +32,9 @@ fn range_deletes_since_are_seen_at_the_price_of_those_since() {
     // Three thousand range deletes, and after each a question about a key that was read just
     // before, one read seven deletes ago, and one read a hundred deletes ago.
     let counting = Arc::new(Counting::default());
-    let order = KeyOrder::Custom(Arc::clone(&counting) as Arc<dyn Order>);
-    let mut writer = Memtable::create(order.clone(), None);
-    let empty = Layout::new(&order).view(&[]);
+    let comparator = Comparator::Custom(Arc::clone(&counting) as Arc<dyn CustomComparator>);
+    let mut writer = Memtable::create(comparator.clone(), None);
+    let empty = Layout::new(&comparator).view(&[]);
     let parts = ViewParts {
         memtables: vec![Arc::clone(writer.table())],
         ..empty.parts().clone()

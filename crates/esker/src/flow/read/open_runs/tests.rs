@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::*;
 use crate::base::codec::checksum::hash64;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, Level};
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::Fs;
@@ -37,7 +37,7 @@ fn key_of(number: u32) -> Vec<u8> {
 
 /// A run of level 0 that is file 1, and where that is.
 fn one_run() -> (SimFs, Arc<View>) {
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let mut layout = Layout::new(&Comparator::Bytewise);
     layout.add_run(Level::ZERO, &puts(1, 0..100), Vec::new());
     (layout.fs(), layout.view(&[]))
 }
@@ -56,7 +56,7 @@ fn ruled_out_count(view: &View, index: usize) -> usize {
 
 #[test]
 fn a_run_of_level_0_is_ruled_out_for_what_none_of_its_files_has() {
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let mut layout = Layout::new(&Comparator::Bytewise);
     layout.add_run(Level::ZERO, &puts(1, 0..100), vec![key_of(30), key_of(60)]);
     layout.add_run(Level::ZERO, &puts(2, 100..200), Vec::new());
     layout.add_run(Level::new(3).unwrap(), &puts(0, 0..200), Vec::new());
@@ -72,7 +72,7 @@ fn a_run_of_level_0_is_ruled_out_for_what_none_of_its_files_has() {
 
 #[test]
 fn a_run_of_many_files_is_searched_by_key() {
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let mut layout = Layout::new(&Comparator::Bytewise);
     let cuts = (1..=4).map(|part| key_of(part * 20)).collect();
     layout.add_run(Level::ZERO, &puts(1, 0..100), cuts);
     assert_eq!(ruled_out_count(&layout.view(&[]), 0), 0);
@@ -80,7 +80,7 @@ fn a_run_of_many_files_is_searched_by_key() {
 
 #[test]
 fn what_deletes_a_range_is_never_ruled_out() {
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let mut layout = Layout::new(&Comparator::Bytewise);
     let mut history = puts(2, 0..100);
     history.deletes.push(RangeDelete {
         start: key_of(5_000).into(),
@@ -125,7 +125,7 @@ fn a_file_that_cannot_be_opened_is_told_by_who_reads_it() {
 #[test]
 fn a_file_is_kept_from_the_first_read_on() {
     // Closed and gone, it serves a view that came to it; another one cannot open it any more.
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let mut layout = Layout::new(&Comparator::Bytewise);
     let cuts = vec![key_of(30), key_of(60)];
     layout.add_run(Level::new(3).unwrap(), &puts(1, 0..100), cuts);
     let (fs, view) = (layout.fs(), layout.view(&[]));
@@ -141,7 +141,7 @@ fn a_file_is_kept_from_the_first_read_on() {
 #[test]
 fn of_many_open_files_none_is_kept() {
     // What a view kept could not be closed for another file.
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let mut layout = Layout::new(&Comparator::Bytewise);
     let cuts = (1..=3).map(|part| key_of(part * 20)).collect();
     layout.add_run(Level::new(3).unwrap(), &puts(1, 0..80), cuts);
     let view = layout.view(&[]);

@@ -1,7 +1,7 @@
 //! Tests of `range_tombstones`.
 
 use super::*;
-use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};
+use crate::flow::read::model::{History, Shape, comparator_of, for_seeds, random_key};
 
 fn delete(start: &str, end: &str, seqno: u64) -> RangeDelete {
     RangeDelete {
@@ -16,7 +16,7 @@ fn nothing_is_hidden_by_nothing() {
     // No deletions, and deletions of empty and inverted ranges.
     let odd = [delete("b", "b", 3), delete("c", "a", 4)];
     for deletes in [&odd[..0], &odd[..]] {
-        let tombstones = RangeTombstones::new(&KeyOrder::Bytewise, deletes);
+        let tombstones = RangeTombstones::new(&Comparator::Bytewise, deletes);
         assert!(tombstones.is_empty());
         assert_eq!(tombstones.newest_cover(b"b", SeqNo::MAX), None);
         assert_eq!(tombstones.skip_forward(b"b", SeqNo::MAX), None);
@@ -31,7 +31,7 @@ fn nothing_is_hidden_by_nothing() {
 fn readers_of_different_age_see_different_covers() {
     // Two overlapping deletions; one reader before each, one between, one after.
     let deletes = [delete("a", "m", 10), delete("g", "z", 20)];
-    let tombstones = RangeTombstones::new(&KeyOrder::Bytewise, &deletes);
+    let tombstones = RangeTombstones::new(&Comparator::Bytewise, &deletes);
     let cover = |key: &str, at| {
         tombstones
             .newest_cover(key.as_bytes(), SeqNo::new(at))
@@ -59,8 +59,8 @@ fn every_question_matches_the_list_of_deletions() {
             key_count: 40,
             range_delete_one_in: 1,
         };
-        let history = History::random(random, &order_of(seed), shape);
-        let tombstones = RangeTombstones::new(&history.order, &history.deletes);
+        let history = History::random(random, &comparator_of(seed), shape);
+        let tombstones = RangeTombstones::new(&history.comparator, &history.deletes);
         for _ in 0..40 {
             let key = random_key(random, 40);
             let at = SeqNo::new(random.below(history.newest().get() + 2));
@@ -74,8 +74,8 @@ fn every_question_matches_the_list_of_deletions() {
             assert_eq!(span.cover, cover);
             let probe = random_key(random, 40);
             let is_inside = |lower: Option<&Bytes>, upper: Option<&Bytes>| {
-                lower.is_none_or(|lower| history.order.compare(lower, &probe).is_le())
-                    && upper.is_none_or(|upper| history.order.compare(&probe, upper).is_lt())
+                lower.is_none_or(|lower| history.comparator.compare(lower, &probe).is_le())
+                    && upper.is_none_or(|upper| history.comparator.compare(&probe, upper).is_lt())
             };
             if is_inside(span.lower, span.upper) {
                 assert_eq!(history.cover(&probe, at), cover);
@@ -104,20 +104,20 @@ fn pieces_answer_every_snapshot_as_the_whole_does() {
             key_count: 30,
             range_delete_one_in: 1,
         };
-        let history = History::random(random, &order_of(seed), shape);
-        let order = &history.order;
+        let history = History::random(random, &comparator_of(seed), shape);
+        let comparator = &history.comparator;
         let newest = history.newest().get();
         let mut snapshots: Vec<SeqNo> = (0..random.below(4))
             .map(|_| SeqNo::new(random.below(newest + 2)))
             .collect();
         snapshots.sort_unstable();
-        let tombstones = RangeTombstones::new(order, &history.deletes);
+        let tombstones = RangeTombstones::new(comparator, &history.deletes);
         let pieces = tombstones.pieces(&snapshots);
         for pair in pieces.windows(2) {
-            assert!(order.compare(&pair[0].end, &pair[1].start).is_le());
+            assert!(comparator.compare(&pair[0].end, &pair[1].start).is_le());
         }
         let written: Vec<RangeDelete> = pieces.iter().flat_map(Piece::deletes).collect();
-        let after = RangeTombstones::new(order, &written);
+        let after = RangeTombstones::new(comparator, &written);
         for _ in 0..30 {
             let key = random_key(random, 30);
             let seqno = SeqNo::new(random.below(newest + 2));
@@ -141,8 +141,8 @@ fn pieces_answer_every_snapshot_as_the_whole_does() {
 #[test]
 fn a_clipped_piece_hides_the_same_inside_the_bounds() {
     // One piece cut to a file's bounds: inside, outside, across either end.
-    let order = KeyOrder::Bytewise;
-    let tombstones = RangeTombstones::new(&order, &[delete("c", "m", 5), delete("c", "m", 3)]);
+    let comparator = Comparator::Bytewise;
+    let tombstones = RangeTombstones::new(&comparator, &[delete("c", "m", 5), delete("c", "m", 3)]);
     let pieces = tombstones.pieces(&[SeqNo::new(4)]);
     let [piece] = &pieces[..] else {
         panic!("one piece, two numbers: {pieces:?}")
@@ -150,7 +150,7 @@ fn a_clipped_piece_hides_the_same_inside_the_bounds() {
     assert_eq!(piece.seqnos, [SeqNo::new(5), SeqNo::new(3)]);
     let clip = |lower: Option<&str>, upper: Option<&str>| {
         let lower = lower.map(str::as_bytes);
-        let clipped = piece.clip(&order, lower, upper.map(str::as_bytes))?;
+        let clipped = piece.clip(&comparator, lower, upper.map(str::as_bytes))?;
         Some((clipped.start.to_vec(), clipped.end.to_vec()))
     };
     let expect = |start: &str, end: &str| Some((start.into(), end.into()));
@@ -167,7 +167,7 @@ fn nested_deletions_stay_small() {
     // A queue that is emptied by deleting ever longer prefixes: the numbers must not multiply.
     let key = |number: u64| format!("{number:06}");
     let deletes: Vec<RangeDelete> = (1..=2_000).map(|n| delete("", &key(n), n)).collect();
-    let tombstones = RangeTombstones::new(&KeyOrder::Bytewise, &deletes);
+    let tombstones = RangeTombstones::new(&Comparator::Bytewise, &deletes);
     assert!(tombstones.seqnos.len() < 2_000 * 22);
     assert_eq!(
         tombstones.newest_cover(b"", SeqNo::MAX),

@@ -1,13 +1,15 @@
 //! Tests of `run_cursor`.
 
 use super::*;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::{FileNumber, Level};
 use crate::base::types::key::Trailer;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::Fs;
-use crate::flow::read::model::{History, Shape, VectorCursor, for_seeds, order_of, random_key};
+use crate::flow::read::model::{
+    History, Shape, VectorCursor, comparator_of, for_seeds, random_key,
+};
 use crate::flow::read::model_view::Layout;
 use crate::store::names::FileName;
 
@@ -20,8 +22,8 @@ fn files_of_a_run_move_as_one() {
             key_count: 1 + random.below(40),
             range_delete_one_in: 4,
         };
-        let history = History::random(random, &order_of(seed), shape);
-        let mut layout = Layout::new(&history.order);
+        let history = History::random(random, &comparator_of(seed), shape);
+        let mut layout = Layout::new(&history.comparator);
         let cuts = (0..random.below(7))
             .map(|_| random_key(random, 40))
             .collect();
@@ -30,7 +32,7 @@ fn files_of_a_run_move_as_one() {
         let view = layout.view(&[]);
         let run = view.parts().levels.run(level);
         let mut cursor = RunCursor::new(&view, run, &KeyRange::ALL, ReadOptions::default());
-        let mut oracle = VectorCursor::new(&history.order, history.entries());
+        let mut oracle = VectorCursor::new(&history.comparator, history.entries());
         for _ in 0..80 {
             let target = key::encode(
                 &random_key(random, 40),
@@ -65,7 +67,7 @@ fn ten_files() -> (Layout, Level) {
             value: Vec::new(),
         });
     }
-    let mut layout = Layout::new(&KeyOrder::Bytewise);
+    let mut layout = Layout::new(&Comparator::Bytewise);
     let cuts = (1..10).map(|ten| format!("{ten}0").into_bytes()).collect();
     let level = Level::new(1).unwrap();
     layout.add_run(level, &history, cuts);

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use super::*;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
-use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};
+use crate::flow::read::model::{History, Shape, comparator_of, for_seeds, random_key};
 use crate::flow::read::model_view::{Layout, read_at};
 
 fn random_range(random: &mut Random) -> KeyRange {
@@ -30,22 +30,22 @@ fn every_range_reads_as_in_the_naive_reader() {
             key_count: 1 + random.below(40),
             range_delete_one_in: random.below(3) * 8,
         };
-        let mut history = History::random(random, &order_of(seed), shape);
+        let mut history = History::random(random, &comparator_of(seed), shape);
         if seed.is_multiple_of(4) {
             history.turn_into_merges(random);
         }
         let view = Layout::random_view(random, &history);
-        let order = &history.order;
+        let comparator = &history.comparator;
         let seqno = SeqNo::new(random.below(history.newest().get() + 2));
         let range = random_range(random);
         let mut rows = history.scan(seqno);
-        rows.retain(|(key, _)| range.contains(order, key));
+        rows.retain(|(key, _)| range.contains(comparator, key));
         let mut cursor = scan(&view, range, &read_at(seqno)).unwrap();
         let mut place: Option<usize> = None;
         for _ in 0..60 {
             let target = random_key(random, 40);
-            let before = rows.partition_point(|(key, _)| order.compare(key, &target).is_lt());
-            let up_to = rows.partition_point(|(key, _)| order.compare(key, &target).is_le());
+            let before = rows.partition_point(|(key, _)| comparator.compare(key, &target).is_lt());
+            let up_to = rows.partition_point(|(key, _)| comparator.compare(key, &target).is_le());
             let (found, expected) = match (random.below(16), place) {
                 (0, _) => (cursor.seek_to_first(), Some(0)),
                 (1, _) => (cursor.seek_to_last(), rows.len().checked_sub(1)),

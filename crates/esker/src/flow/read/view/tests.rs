@@ -5,12 +5,12 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::range_delete::RangeDelete;
-use crate::flow::read::model::{History, for_seeds, order_of, random_key};
+use crate::flow::read::model::{History, comparator_of, for_seeds, random_key};
 use crate::flow::read::model_view::Layout;
 use crate::store::mem::memtable::MemtableWriter;
 
 fn view_of(table: &Arc<Memtable>, previous: Option<&View>) -> View {
-    let empty = Layout::new(&KeyOrder::Bytewise).view(&[]);
+    let empty = Layout::new(&Comparator::Bytewise).view(&[]);
     let parts = ViewParts {
         memtables: vec![Arc::clone(table)],
         ..empty.parts().clone()
@@ -29,7 +29,7 @@ fn a_live_memtable_shows_every_range_tombstone_at_once() {
     // Three hundred range deletes come one by one; every read between them sees all so far, and
     // the view is made anew now and then.
     for_seeds(10, |seed, random| {
-        let mut writer = Memtable::create(order_of(1), None);
+        let mut writer = Memtable::create(comparator_of(1), None);
         let mut history = History::default();
         let mut view = view_of(writer.table(), None);
         for number in 1..=300 {
@@ -56,7 +56,7 @@ fn a_live_memtable_shows_every_range_tombstone_at_once() {
 #[test]
 fn a_new_view_takes_over_what_the_last_one_learned() {
     // The same memtable in two views: its tombstones are built once.
-    let mut writer = Memtable::create(KeyOrder::Bytewise, None);
+    let mut writer = Memtable::create(Comparator::Bytewise, None);
     let only = RangeDelete {
         start: Bytes::copy_of(b"a"),
         end: Bytes::copy_of(b"b"),

@@ -3,27 +3,28 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
 use crate::env::sim::SimFs;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::model::{
-    History, NOW_UNIX_S, Shape, VectorCursor, for_seeds, order_of, random_key, rule,
+    History, NOW_UNIX_S, Shape, VectorCursor, comparator_of, for_seeds, random_key, rule,
 };
 use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::read::tombstone_aggregator::TombstoneAggregator;
 use crate::store::vlog::open_values::OpenValues;
 
 fn reader(history: &History, sources: &[History], range: KeyRange, at: SeqNo) -> Reader {
-    let order = history.order.clone();
-    let tombstones = |source: &History| Arc::new(RangeTombstones::new(&order, &source.deletes));
+    let comparator = history.comparator.clone();
+    let tombstones =
+        |source: &History| Arc::new(RangeTombstones::new(&comparator, &source.deletes));
     let tombstone_lists = sources.iter().map(tombstones).enumerate().collect();
     Reader {
-        tombstones: TombstoneAggregator::new(order.clone(), at, tombstone_lists),
-        order,
+        tombstones: TombstoneAggregator::new(comparator.clone(), at, tombstone_lists),
+        comparator,
         range,
         at,
         now_unix_s: NOW_UNIX_S,
@@ -40,7 +41,7 @@ fn visible(
     at: SeqNo,
 ) -> VisibleCursor<VectorCursor> {
     let cursors = sources.iter().map(History::cursor).collect();
-    let inner = MergingCursor::new(history.order.clone(), cursors);
+    let inner = MergingCursor::new(history.comparator.clone(), cursors);
     VisibleCursor::new(inner, reader(history, sources, range, at))
 }
 
@@ -65,20 +66,20 @@ fn every_movement_matches_the_naive_reader() {
             key_count: 1 + random.below(40),
             range_delete_one_in: random.below(3) * 8,
         };
-        let history = History::random(random, &order_of(seed), shape);
+        let history = History::random(random, &comparator_of(seed), shape);
         let source_count = 1 + random.below(5);
         let sources = history.cut(random, source_count);
         let at = SeqNo::new(random.below(history.newest().get() + 2));
         let range = random_range(random, shape.key_count);
-        let order = &history.order;
+        let comparator = &history.comparator;
         let mut rows = history.scan(at);
-        rows.retain(|(key, _)| range.contains(order, key));
+        rows.retain(|(key, _)| range.contains(comparator, key));
         let mut cursor = visible(&history, &sources, range, at);
         let mut place: Option<usize> = None;
         for _ in 0..80 {
             let target = random_key(random, shape.key_count);
-            let before = rows.partition_point(|(key, _)| order.compare(key, &target).is_lt());
-            let up_to = rows.partition_point(|(key, _)| order.compare(key, &target).is_le());
+            let before = rows.partition_point(|(key, _)| comparator.compare(key, &target).is_lt());
+            let up_to = rows.partition_point(|(key, _)| comparator.compare(key, &target).is_le());
             let (found, expected) = match (random.below(16), place) {
                 (0, _) => (cursor.seek_to_first(), Some(0)),
                 (1, _) => (cursor.seek_to_last(), rows.len().checked_sub(1)),
@@ -203,11 +204,11 @@ fn failures_are_returned_and_the_cursor_stands_nowhere() {
             key_count: 12,
             range_delete_one_in: 10,
         };
-        let history = History::random(random, &KeyOrder::Bytewise, shape);
+        let history = History::random(random, &Comparator::Bytewise, shape);
         let sources = history.cut(random, 2);
         let mut cursors: Vec<VectorCursor> = sources.iter().map(History::cursor).collect();
         cursors[1].moves_before_failure = Some(seed % 100);
-        let inner = MergingCursor::new(KeyOrder::Bytewise, cursors);
+        let inner = MergingCursor::new(Comparator::Bytewise, cursors);
         let reader = reader(&history, &sources, KeyRange::ALL, SeqNo::MAX);
         let mut cursor = VisibleCursor::new(inner, reader);
         let failure = loop {

@@ -11,7 +11,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::sim::fs::SimFs;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::merging::MergingCursor;
-use crate::flow::read::model::{History, Shape, for_seeds, order_of, random_key};
+use crate::flow::read::model::{History, Shape, comparator_of, for_seeds, random_key};
 use crate::flow::read::model::{NOW_UNIX_S, rule};
 use crate::flow::read::model_lookahead::LookaheadCursor;
 use crate::flow::read::model_view::{Layout, read_at};
@@ -30,14 +30,14 @@ fn long_walks_read_as_the_naive_reader() {
             key_count: 10 + random.below(80),
             range_delete_one_in: if seed.is_multiple_of(5) { 40 } else { 0 },
         };
-        let mut history = History::random(random, &order_of(seed), shape);
+        let mut history = History::random(random, &comparator_of(seed), shape);
         for write in &mut history.writes {
             if random.below(10) > 0 {
                 write.trailer = key::Trailer::new(write.trailer.seqno(), Kind::Put);
             }
         }
         let view = Layout::random_view(random, &history);
-        let order = &history.order;
+        let comparator = &history.comparator;
         let seqno = SeqNo::new(random.below(history.newest().get() + 2));
         let mut range = KeyRange::ALL;
         if random.one_in(3) {
@@ -45,11 +45,11 @@ fn long_walks_read_as_the_naive_reader() {
             range.upper = Bound::Excluded(random_key(random, 80));
         }
         let mut rows = history.scan(seqno);
-        rows.retain(|(key, _)| range.contains(order, key));
+        rows.retain(|(key, _)| range.contains(comparator, key));
         let mut walk = scan(&view, range, &read_at(seqno)).unwrap();
         for _ in 0..12 {
             let target = random_key(random, 80);
-            let from = rows.partition_point(|(key, _)| order.compare(key, &target).is_lt());
+            let from = rows.partition_point(|(key, _)| comparator.compare(key, &target).is_lt());
             assert_eq!(walk.seek(&target).unwrap(), from < rows.len());
             let mut place = (from < rows.len()).then_some(from);
             for _ in 0..6 {
@@ -84,7 +84,7 @@ fn walks_over_lookaheads_read_as_the_naive_reader() {
             key_count: 10 + random.below(150),
             range_delete_one_in: 0,
         };
-        let mut history = History::random(random, &order_of(seed), shape);
+        let mut history = History::random(random, &comparator_of(seed), shape);
         for write in &mut history.writes {
             if seed % 3 == 0 {
                 write.key.splice(0..0, [b'k'; 40]);
@@ -97,16 +97,16 @@ fn walks_over_lookaheads_read_as_the_naive_reader() {
         let source_count = 2 + random.below(4);
         let cursors = history.cut(random, source_count);
         let cursors = cursors.iter().map(LookaheadCursor::new).collect();
-        let order = &history.order;
+        let comparator = &history.comparator;
         let mut range = KeyRange::ALL;
         if random.one_in(3) && seed % 3 > 0 {
             range.upper = Bound::Excluded(random_key(random, 150));
         }
         let mut rows = history.scan(seqno);
-        rows.retain(|(key, _)| range.contains(order, key));
+        rows.retain(|(key, _)| range.contains(comparator, key));
         let reader = Reader {
-            tombstones: TombstoneAggregator::new(order.clone(), seqno, Vec::new()),
-            order: order.clone(),
+            tombstones: TombstoneAggregator::new(comparator.clone(), seqno, Vec::new()),
+            comparator: comparator.clone(),
             range,
             at: seqno,
             now_unix_s: NOW_UNIX_S,
@@ -114,7 +114,7 @@ fn walks_over_lookaheads_read_as_the_naive_reader() {
             values: Arc::new(OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1)),
             kept: None,
         };
-        let merged = MergingCursor::new(order.clone(), cursors);
+        let merged = MergingCursor::new(comparator.clone(), cursors);
         let mut walk = Walk::new(VisibleCursor::new(merged, reader));
         assert_eq!(walk.seek_to_first().unwrap(), !rows.is_empty());
         let mut place = (!rows.is_empty()).then_some(0);
@@ -147,7 +147,7 @@ fn a_walk_over_one_file_goes_by_the_chunk() {
             value: Vec::new(),
         });
     }
-    let mut layout = Layout::new(&history.order);
+    let mut layout = Layout::new(&history.comparator);
     layout.add_run(Level::new(1).unwrap(), &history, Vec::new());
     let view = layout.view(&[]);
     for way in [Way::Forward, Way::Back] {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::base::hooks::merge_builtin::builtin;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::ErrorKind;
-use crate::base::types::order::KeyOrder;
 use crate::env::random::Random;
 use crate::env::sim::crash::CrashMode;
 use crate::env::sim::world::SimWorld;
@@ -56,7 +56,7 @@ struct Log {
 }
 
 fn fresh() -> MemtableWriter {
-    Memtable::create(KeyOrder::Bytewise, builtin("append"))
+    Memtable::create(Comparator::Bytewise, builtin("append"))
 }
 
 impl Log {
@@ -99,7 +99,7 @@ impl Log {
         let cache = Arc::new(ShardedCache::new(1 << 10));
         let parts = ViewParts {
             keyspace: KEYSPACE,
-            order: KeyOrder::Bytewise,
+            comparator: Comparator::Bytewise,
             folder: Folder::new("log", builtin("append")),
             memtables: vec![Arc::clone(writer.table())],
             levels: Arc::new(Levels::default()),

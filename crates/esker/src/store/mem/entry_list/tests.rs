@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::base::types::comparator::CustomComparator;
 use crate::base::types::key::TRAILER_BYTES;
-use crate::base::types::order::Order;
 use crate::base::types::seqno::SeqNo;
 use crate::env::pages::HeapPages;
 use crate::env::random::Random;
@@ -63,9 +63,9 @@ fn assert_same(list: &EntryList, oracle: &Oracle, targets: &[Vec<u8>], random: &
     }
 }
 
-fn check(order: KeyOrder, key_of: impl Fn(&mut Random, u64) -> Vec<u8>) {
+fn check(comparator: Comparator, key_of: impl Fn(&mut Random, u64) -> Vec<u8>) {
     let mut random = Random::new(11);
-    let mut writer = EntryList::create(Arc::new(HeapPages), order);
+    let mut writer = EntryList::create(Arc::new(HeapPages), comparator);
     let mut oracle = Oracle::new();
     for seqno in 1..=INSERTS {
         let key = key_of(&mut random, seqno);
@@ -80,7 +80,7 @@ fn check(order: KeyOrder, key_of: impl Fn(&mut Random, u64) -> Vec<u8>) {
 #[test]
 fn random_decimal_keys_agree_with_a_btree() {
     // Sixteen digits, as benchmarks make them; half of the keys come twice or more.
-    check(KeyOrder::Bytewise, |random, _| {
+    check(Comparator::Bytewise, |random, _| {
         format!("{:016}", random.below(INSERTS)).into_bytes()
     });
 }
@@ -88,11 +88,13 @@ fn random_decimal_keys_agree_with_a_btree() {
 #[test]
 fn rising_falling_and_zigzag_keys_agree_with_a_btree() {
     // The finger must be right whichever way the keys run.
-    check(KeyOrder::Bytewise, |_, seqno| seqno.to_be_bytes().to_vec());
-    check(KeyOrder::Bytewise, |_, seqno| {
+    check(Comparator::Bytewise, |_, seqno| {
+        seqno.to_be_bytes().to_vec()
+    });
+    check(Comparator::Bytewise, |_, seqno| {
         (!seqno).to_be_bytes().to_vec()
     });
-    check(KeyOrder::Bytewise, |_, seqno| {
+    check(Comparator::Bytewise, |_, seqno| {
         let number = if seqno.is_multiple_of(2) {
             seqno
         } else {
@@ -105,7 +107,7 @@ fn rising_falling_and_zigzag_keys_agree_with_a_btree() {
 #[test]
 fn keys_that_tie_in_their_fragments_agree_with_a_btree() {
     // Keys that part from the reference early and from one another late, and empty keys.
-    check(KeyOrder::Bytewise, |random, _| {
+    check(Comparator::Bytewise, |random, _| {
         let len = usize::try_from(random.below(14)).unwrap();
         (0..len)
             .map(|_| b"\x00\xff"[usize::from(random.one_in(2))])
@@ -116,14 +118,14 @@ fn keys_that_tie_in_their_fragments_agree_with_a_btree() {
 #[test]
 fn a_hot_key_agrees_with_a_btree() {
     // Thousands of versions of three keys: the newest comes first.
-    check(KeyOrder::Bytewise, |random, _| {
+    check(Comparator::Bytewise, |random, _| {
         vec![b'a' + random.below(3) as u8]
     });
 }
 
 struct Backwards;
 
-impl Order for Backwards {
+impl CustomComparator for Backwards {
     fn name(&self) -> &str {
         "backwards"
     }
@@ -134,9 +136,10 @@ impl Order for Backwards {
 }
 
 #[test]
-fn a_custom_order_rules() {
+fn a_custom_comparator_rules() {
     // Fragments are for bytewise keys; another order must not be misled by them.
-    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Custom(Arc::new(Backwards)));
+    let mut writer =
+        EntryList::create(Arc::new(HeapPages), Comparator::Custom(Arc::new(Backwards)));
     let mut oracle = Oracle::new();
     for seqno in 1..=INSERTS {
         put(
@@ -159,7 +162,7 @@ fn a_custom_order_rules() {
 #[test]
 fn an_empty_list_has_no_place_to_stand() {
     // Nothing was inserted, so there is not even a reference for fragments.
-    let writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let writer = EntryList::create(Arc::new(HeapPages), Comparator::Bytewise);
     let list = writer.list();
     assert!(list.first().is_none());
     assert!(list.last().is_none());
@@ -174,7 +177,7 @@ fn an_empty_list_has_no_place_to_stand() {
 #[test]
 fn fold_is_given_the_next_older_entry() {
     // The neighbour at the place of insertion is the newest older entry, or another key's.
-    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let mut writer = EntryList::create(Arc::new(HeapPages), Comparator::Bytewise);
     let entry = |key, seqno, value| Entry {
         key,
         trailer: Trailer::new(SeqNo::new(seqno), Kind::Merge),
@@ -199,7 +202,7 @@ fn fold_is_given_the_next_older_entry() {
 #[should_panic]
 fn an_entry_that_is_there_already_is_refused() {
     // Two entries with one sequence number could not be told apart.
-    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let mut writer = EntryList::create(Arc::new(HeapPages), Comparator::Bytewise);
     put(&mut writer, &mut Oracle::new(), b"a", 1);
     put(&mut writer, &mut Oracle::new(), b"a", 1);
 }
@@ -207,7 +210,7 @@ fn an_entry_that_is_there_already_is_refused() {
 #[test]
 fn cursors_outlive_the_writer() {
     // An iterator may be kept after its memtable was flushed and forgotten.
-    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let mut writer = EntryList::create(Arc::new(HeapPages), Comparator::Bytewise);
     put(&mut writer, &mut Oracle::new(), b"a", 1);
     let mut cursor = ListCursor::new(Arc::clone(writer.list()));
     drop(writer);
@@ -220,7 +223,7 @@ fn cursors_outlive_the_writer() {
 #[test]
 fn readers_never_miss_what_was_there_before_they_began() {
     // One thread inserts and tells how far it is; others must find all of it, in order.
-    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let mut writer = EntryList::create(Arc::new(HeapPages), Comparator::Bytewise);
     let done = std::sync::atomic::AtomicU64::new(0);
     let key_of = |number: u64| format!("{:08}", number * 7919 % 1_000_003).into_bytes();
     let list = Arc::clone(writer.list());
@@ -265,7 +268,7 @@ fn readers_never_miss_what_was_there_before_they_began() {
 const ENTRIES_OF_A_TREE: u64 = if cfg!(miri) { 300 } else { 20_000 };
 
 fn filled(key_of: impl Fn(u64) -> u64) -> EntryListWriter {
-    let mut writer = EntryList::create(Arc::new(HeapPages), KeyOrder::Bytewise);
+    let mut writer = EntryList::create(Arc::new(HeapPages), Comparator::Bytewise);
     for seqno in 1..=ENTRIES_OF_A_TREE {
         let key = key_of(seqno).to_be_bytes();
         let entry = Entry {
@@ -293,7 +296,7 @@ fn rising_keys_fill_nodes() {
 
 #[test]
 #[cfg_attr(miri, ignore = "the interpreter takes too few entries to tell")]
-fn keys_in_any_order_fill_nodes_by_two_thirds() {
+fn keys_in_any_comparator_fill_nodes_by_two_thirds() {
     let mut random = Random::new(3);
     let mask = random.next_u64();
     let scattered = filled(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mask);

@@ -13,7 +13,7 @@ fn tangled_key(random: &mut Random, len_max: u64) -> Vec<u8> {
 }
 
 #[test]
-fn fragments_never_contradict_the_order() {
+fn fragments_never_contradict_the_comparator() {
     // Any three keys, one of them the reference: the smaller key has no larger fragment.
     let mut random = Random::new(1);
     for _ in 0..if cfg!(miri) { 200 } else { 100_000 } {
@@ -29,7 +29,7 @@ fn fragments_never_contradict_the_order() {
 }
 
 #[test]
-fn long_shared_beginnings_never_contradict_the_order() {
+fn long_shared_beginnings_never_contradict_the_comparator() {
     // Keys that share more bytes with the reference than the top byte can tell.
     let mut random = Random::new(2);
     for _ in 0..if cfg!(miri) { 50 } else { 20_000 } {

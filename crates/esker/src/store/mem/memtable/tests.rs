@@ -122,7 +122,7 @@ fn every_reader_sees_what_was_written_before_it() {
     {
         let rule = builtin(name).unwrap();
         let mut random = Random::new(u64::try_from(round).unwrap());
-        let mut writer = Memtable::create(KeyOrder::Bytewise, Some(rule.clone()));
+        let mut writer = Memtable::create(Comparator::Bytewise, Some(rule.clone()));
         let mut writes = Vec::new();
         for seqno in 1..=WRITES {
             let write = random_write(&mut random);
@@ -155,7 +155,7 @@ fn every_reader_sees_what_was_written_before_it() {
 #[test]
 fn a_hot_counter_is_read_as_one_entry() {
     // A counter without a base here: the newest entry holds all, and the way behind it is short.
-    let mut writer = Memtable::create(KeyOrder::Bytewise, builtin("uint64add"));
+    let mut writer = Memtable::create(Comparator::Bytewise, builtin("uint64add"));
     for seqno in 1..=WRITES {
         insert(&mut writer, seqno, Kind::Merge, b"hot", &1u64.to_le_bytes());
     }
@@ -175,7 +175,7 @@ fn a_hot_counter_is_read_as_one_entry() {
 #[test]
 fn a_folded_entry_still_knows_its_own_operand() {
     // A flush that must keep the older entries for a snapshot writes the operand alone.
-    let mut writer = Memtable::create(KeyOrder::Bytewise, builtin("uint64add"));
+    let mut writer = Memtable::create(Comparator::Bytewise, builtin("uint64add"));
     insert(&mut writer, 1, Kind::Merge, b"k", &5u64.to_le_bytes());
     insert(&mut writer, 2, Kind::Merge, b"k", &6u64.to_le_bytes());
     let mut cursor = writer.table().cursor();
@@ -189,7 +189,7 @@ fn a_folded_entry_still_knows_its_own_operand() {
 #[test]
 fn merges_onto_a_known_base_become_puts() {
     // Onto a value, onto a deletion, and onto what a range delete hides.
-    let mut writer = Memtable::create(KeyOrder::Bytewise, builtin("uint64add"));
+    let mut writer = Memtable::create(Comparator::Bytewise, builtin("uint64add"));
     insert(&mut writer, 1, Kind::Put, b"a", &5u64.to_le_bytes());
     insert(&mut writer, 2, Kind::Delete, b"b", b"");
     insert(&mut writer, 3, Kind::Merge, b"c", &9u64.to_le_bytes());
@@ -207,7 +207,7 @@ fn merges_onto_a_known_base_become_puts() {
 #[test]
 fn appending_does_not_store_every_intermediate_result() {
     // A thousand words onto one key must cost a thousand words, not half a million.
-    let mut writer = Memtable::create(KeyOrder::Bytewise, builtin("append"));
+    let mut writer = Memtable::create(Comparator::Bytewise, builtin("append"));
     for seqno in 1..=1000 {
         insert(
             &mut writer,
@@ -231,7 +231,7 @@ fn appending_does_not_store_every_intermediate_result() {
 #[test]
 fn range_deletes_are_counted_and_listed() {
     // A long one takes memory, and the next one stands behind it.
-    let mut writer = Memtable::create(KeyOrder::Bytewise, None);
+    let mut writer = Memtable::create(Comparator::Bytewise, None);
     assert!(!writer.table().has_range_deletes());
     let empty_bytes = writer.table().used_bytes();
     insert(&mut writer, 1, Kind::RangeDelete, b"a", &[b'z'; 100]);
@@ -248,18 +248,18 @@ fn range_deletes_are_counted_and_listed() {
 #[test]
 fn thousands_of_empty_memtables_cost_little() {
     // A database may have thousands of keyspaces, most of them idle.
-    let writer = Memtable::create(KeyOrder::Bytewise, None);
+    let writer = Memtable::create(Comparator::Bytewise, None);
     assert!(writer.table().used_bytes() < 2048);
-    let mut writer = Memtable::create(KeyOrder::Bytewise, None);
+    let mut writer = Memtable::create(Comparator::Bytewise, None);
     insert(&mut writer, 1, Kind::Put, b"k", b"v");
     assert!(writer.table().used_bytes() < 2048 + 4096);
 }
 
 #[test]
 #[should_panic]
-fn entries_must_come_in_the_order_of_their_numbers() {
+fn entries_must_come_in_the_comparator_of_their_numbers() {
     // Folding relies on it: an older operand that came later would be missed.
-    let mut writer = Memtable::create(KeyOrder::Bytewise, None);
+    let mut writer = Memtable::create(Comparator::Bytewise, None);
     insert(&mut writer, 2, Kind::Put, b"a", b"");
     insert(&mut writer, 2, Kind::Put, b"b", b"");
 }
@@ -267,7 +267,7 @@ fn entries_must_come_in_the_order_of_their_numbers() {
 #[test]
 fn large_values_are_held() {
     // A value far beyond a chunk gets memory of its own.
-    let mut writer = Memtable::create(KeyOrder::Bytewise, None);
+    let mut writer = Memtable::create(Comparator::Bytewise, None);
     let value = vec![7; 3 << 20];
     insert(&mut writer, 1, Kind::Put, b"large", &value);
     assert_eq!(

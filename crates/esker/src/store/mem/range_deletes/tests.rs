@@ -27,7 +27,7 @@ fn every_index_has_its_own_place() {
 }
 
 #[test]
-fn what_was_added_is_seen_in_order_by_readers_meanwhile() {
+fn what_was_added_is_seen_in_comparator_by_readers_meanwhile() {
     // One thread adds, another walks over what is counted; an iterator keeps what it began with.
     let deletes = Arc::new(RangeDeletes::default());
     assert!(deletes.is_empty() && deletes.used_bytes() == 0);
@@ -57,8 +57,8 @@ fn what_was_added_is_seen_in_order_by_readers_meanwhile() {
 #[test]
 fn few_newer_ones_are_looked_through_and_many_are_not() {
     // The newest covers; one sixteen back does still; behind more nobody looks.
-    let (order, deletes) = (KeyOrder::Bytewise, RangeDeletes::default());
-    let cover = |key: &[u8], seqno| deletes.cover(&order, key, SeqNo::new(seqno));
+    let (comparator, deletes) = (Comparator::Bytewise, RangeDeletes::default());
+    let cover = |key: &[u8], seqno| deletes.cover(&comparator, key, SeqNo::new(seqno));
     assert_eq!(cover(b"00000000", 0), Some(false));
     for number in 0..LOOKED_AT_MAX {
         deletes.add(numbered(number));

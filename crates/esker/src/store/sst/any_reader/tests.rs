@@ -8,11 +8,11 @@ use esker_phrase::{Effort, Encoder, corpus};
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::{Packing, SstOptions};
+use crate::base::types::comparator::CustomComparator;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
-use crate::base::types::order::Order;
 use crate::env::random::Random;
 use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
@@ -26,7 +26,7 @@ const NUMBER: FileNumber = FileNumber(42);
 // By length first, then backwards: nothing that a shortcut for bytes would get right.
 struct Backwards;
 
-impl Order for Backwards {
+impl CustomComparator for Backwards {
     fn name(&self) -> &str {
         "backwards"
     }
@@ -36,10 +36,10 @@ impl Order for Backwards {
     }
 }
 
-fn settings(order: &KeyOrder, sst: SstOptions) -> BuildSettings {
+fn settings(comparator: &Comparator, sst: SstOptions) -> BuildSettings {
     BuildSettings {
         number: NUMBER,
-        order: order.clone(),
+        comparator: comparator.clone(),
         compression: sst.compression.of_blocks(),
         sst,
         keyspace: KeyspaceId(3),
@@ -84,7 +84,7 @@ fn random_value(random: &mut Random) -> Vec<u8> {
     }
 }
 
-fn random_rows(random: &mut Random, order: &KeyOrder) -> Rows {
+fn random_rows(random: &mut Random, comparator: &Comparator) -> Rows {
     let mut rows = Rows::new();
     for _ in 0..1 + random.below(150) {
         let user_key = random_key(random);
@@ -110,7 +110,7 @@ fn random_rows(random: &mut Random, order: &KeyOrder) -> Rows {
             rows.push((key::encode(&user_key, trailer), value));
         }
     }
-    rows.sort_by(|l, r| key::compare(order, &l.0, &r.0));
+    rows.sort_by(|l, r| key::compare(comparator, &l.0, &r.0));
     rows.dedup_by(|l, r| l.0 == r.0);
     rows
 }
@@ -144,15 +144,21 @@ fn build(begin: Begin, rows: &Rows, settings: BuildSettings) -> (Vec<u8>, Finish
     (bytes, finished)
 }
 
-fn open(bytes: Vec<u8>, number: FileNumber, order: &KeyOrder) -> Result<Arc<AnyReader>> {
+fn open(bytes: Vec<u8>, number: FileNumber, comparator: &Comparator) -> Result<Arc<AnyReader>> {
     let cache = Arc::new(BlockCache::new(1 << 20));
-    AnyReader::open(Arc::new(MemoryBytes(bytes)), number, order.clone(), cache).map(Arc::new)
+    AnyReader::open(
+        Arc::new(MemoryBytes(bytes)),
+        number,
+        comparator.clone(),
+        cache,
+    )
+    .map(Arc::new)
 }
 
 // The same file twice: read by calls, and read through a map.
-fn open_both(bytes: &[u8], order: &KeyOrder) -> Result<[Arc<AnyReader>; 2]> {
-    let by_calls = open(bytes.to_vec(), NUMBER, order)?;
-    let mut mapped = open(bytes.to_vec(), NUMBER, order)?;
+fn open_both(bytes: &[u8], comparator: &Comparator) -> Result<[Arc<AnyReader>; 2]> {
+    let by_calls = open(bytes.to_vec(), NUMBER, comparator)?;
+    let mut mapped = open(bytes.to_vec(), NUMBER, comparator)?;
     Arc::get_mut(&mut mapped).unwrap().map(Unchanging::word());
     Ok([by_calls, mapped])
 }
@@ -168,7 +174,7 @@ fn walk_forward(reader: &Arc<AnyReader>) -> Result<Rows> {
     Ok(rows)
 }
 
-fn check_walks(reader: &Arc<AnyReader>, rows: &Rows, order: &KeyOrder, random: &mut Random) {
+fn check_walks(reader: &Arc<AnyReader>, rows: &Rows, comparator: &Comparator, random: &mut Random) {
     let options = ReadOptions {
         fill_cache: random.one_in(2),
         ..ReadOptions::default()
@@ -204,13 +210,13 @@ fn check_walks(reader: &Arc<AnyReader>, rows: &Rows, order: &KeyOrder, random: &
                 let target = key::encode(&user_key, trailer);
                 if action % 2 == 0 {
                     let at = rows.partition_point(|row| {
-                        key::compare(order, &row.0, &target) == Ordering::Less
+                        key::compare(comparator, &row.0, &target) == Ordering::Less
                     });
                     place = (at < rows.len()).then_some(at);
                     cursor.seek(&target).unwrap()
                 } else {
                     let behind = rows.partition_point(|row| {
-                        key::compare(order, &row.0, &target) != Ordering::Greater
+                        key::compare(comparator, &row.0, &target) != Ordering::Greater
                     });
                     place = behind.checked_sub(1);
                     cursor.seek_for_prev(&target).unwrap()
@@ -250,18 +256,18 @@ fn a_file_reads_as_the_model_does() {
     // Random entries under random settings, read in every way, in two orders of keys.
     let mut random = Random::new(20_261_121);
     for round in 0..240 {
-        let order = match round % 4 {
-            0 => KeyOrder::Custom(Arc::new(Backwards)),
-            _ => KeyOrder::Bytewise,
+        let comparator = match round % 4 {
+            0 => Comparator::Custom(Arc::new(Backwards)),
+            _ => Comparator::Bytewise,
         };
         let begin = EVERY_KIND[round / 4 % 3];
-        let rows = random_rows(&mut random, &order);
+        let rows = random_rows(&mut random, &comparator);
         let sst = random_settings(&mut random);
-        let (bytes, finished) = build(begin, &rows, settings(&order, sst));
-        for reader in open_both(&bytes, &order).unwrap() {
+        let (bytes, finished) = build(begin, &rows, settings(&comparator, sst));
+        for reader in open_both(&bytes, &comparator).unwrap() {
             assert_eq!(reader.props(), &finished.props);
             assert_eq!(walk_forward(&reader).unwrap(), rows);
-            check_walks(&reader, &rows, &order, &mut random);
+            check_walks(&reader, &rows, &comparator, &mut random);
             check_gets(&reader, &rows, &mut random);
             reader.verify().unwrap();
             assert!(reader.pinned_bytes() > 0);
@@ -282,10 +288,10 @@ fn long_scans_read_ahead() {
             )
         })
         .collect();
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     for begin in EVERY_KIND {
-        let (bytes, _) = build(begin, &rows, settings(&order, SstOptions::default()));
-        for reader in open_both(&bytes, &order).unwrap() {
+        let (bytes, _) = build(begin, &rows, settings(&comparator, SstOptions::default()));
+        for reader in open_both(&bytes, &comparator).unwrap() {
             assert_eq!(walk_forward(&reader).unwrap(), rows);
             let mut cursor = reader.cursor(ReadOptions {
                 fill_cache: false,
@@ -304,7 +310,7 @@ fn long_scans_read_ahead() {
 #[test]
 fn props_tell_what_is_inside() {
     // One entry of each kind, each with something of its own to count.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let entry = |key: &[u8], seqno, kind, value: &[u8]| {
         let trailer = Trailer::new(SeqNo::new(seqno), kind);
         (key::encode(key, trailer), value.to_vec())
@@ -316,7 +322,7 @@ fn props_tell_what_is_inside() {
         entry(b"c", 6, Kind::PutExpiring, &[7, 0, 0, 0, b'v']),
     ];
     for begin in EVERY_KIND {
-        let (_, finished) = build(begin, &rows, settings(&order, SstOptions::default()));
+        let (_, finished) = build(begin, &rows, settings(&comparator, SstOptions::default()));
         let props = finished.props;
         assert_eq!((props.entry_count, props.key_count), (4, 3));
         assert_eq!((props.delete_count, props.merge_count), (1, 1));
@@ -329,7 +335,11 @@ fn props_tell_what_is_inside() {
         assert_eq!(props.largest_seqno, SeqNo::new(9));
         assert_eq!(props.newest_expiry_s, None);
         let expiring = rows[3..].to_vec();
-        let (_, finished) = build(begin, &expiring, settings(&order, SstOptions::default()));
+        let (_, finished) = build(
+            begin,
+            &expiring,
+            settings(&comparator, SstOptions::default()),
+        );
         assert_eq!(finished.props.newest_expiry_s, Some(7));
     }
 }
@@ -345,15 +355,15 @@ fn range(start: &[u8], end: &[u8], seqno: u64) -> RangeDelete {
 #[test]
 fn a_file_may_hold_range_deletes_only() {
     // A flush of a memtable in which nothing happened but one delete_range.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     for begin in EVERY_KIND {
         let file = MemoryFile::default();
-        let mut builder = begin(file.clone(), settings(&order, SstOptions::default()));
+        let mut builder = begin(file.clone(), settings(&comparator, SstOptions::default()));
         builder.add_range_delete(&range(b"m", b"z", 8)).unwrap();
         builder.add_range_delete(&range(b"a", b"c", 9)).unwrap();
         let finished = builder.finish().unwrap();
         assert_eq!(finished.props.largest_seqno, SeqNo::new(9));
-        let reader = open(file.bytes(), NUMBER, &order).unwrap();
+        let reader = open(file.bytes(), NUMBER, &comparator).unwrap();
         assert_eq!(
             reader.range_deletes()[..],
             [range(b"a", b"c", 9), range(b"m", b"z", 8)]
@@ -373,13 +383,13 @@ fn a_file_may_hold_range_deletes_only() {
 fn an_empty_file_is_refused() {
     // It would have no place in a level: no smallest key, no largest.
     for begin in EVERY_KIND {
-        let settings = settings(&KeyOrder::Bytewise, SstOptions::default());
+        let settings = settings(&Comparator::Bytewise, SstOptions::default());
         let builder = begin(MemoryFile::default(), settings);
         assert_eq!(builder.finish().unwrap_err().kind(), ErrorKind::Invalid);
     }
 }
 
-fn build_out_of_order(begin: Begin) {
+fn build_out_of_comparator(begin: Begin) {
     let trailer = Trailer::new(SeqNo::new(1), Kind::Put);
     let rows = vec![
         (key::encode(b"b", trailer), Vec::new()),
@@ -388,22 +398,22 @@ fn build_out_of_order(begin: Begin) {
     build(
         begin,
         &rows,
-        settings(&KeyOrder::Bytewise, SstOptions::default()),
+        settings(&Comparator::Bytewise, SstOptions::default()),
     );
 }
 
 #[test]
 #[should_panic(expected = "order of keys")]
-fn entries_out_of_order_are_our_own_fault() {
+fn entries_out_of_comparator_are_our_own_fault() {
     // A bug above must not become a file that cannot be searched.
-    build_out_of_order(BLOCKS);
+    build_out_of_comparator(BLOCKS);
 }
 
 #[test]
 #[should_panic(expected = "order of keys")]
-fn records_out_of_order_are_our_own_fault() {
+fn records_out_of_comparator_are_our_own_fault() {
     // The same, in the other kind of file.
-    build_out_of_order(SEARCHABLE);
+    build_out_of_comparator(SEARCHABLE);
 }
 
 // A file with every kind of block in few bytes, and what it holds.
@@ -416,9 +426,9 @@ fn small_file(begin: Begin, compression: Compression) -> (Vec<u8>, Rows) {
             (internal, vec![b'v'; number as usize * 3])
         })
         .collect();
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let mut rows = rows;
-    rows.sort_by(|l, r| key::compare(&order, &l.0, &r.0));
+    rows.sort_by(|l, r| key::compare(&comparator, &l.0, &r.0));
     let sst = SstOptions {
         block_size_bytes: 150,
         restart_interval: 3,
@@ -427,7 +437,7 @@ fn small_file(begin: Begin, compression: Compression) -> (Vec<u8>, Rows) {
         ..SstOptions::default()
     };
     let file = MemoryFile::default();
-    let mut builder = begin(file.clone(), settings(&order, sst));
+    let mut builder = begin(file.clone(), settings(&comparator, sst));
     builder.add_range_delete(&range(b"a", b"c", 9)).unwrap();
     rows.iter()
         .for_each(|(key, value)| builder.add(key, value).unwrap());
@@ -437,7 +447,7 @@ fn small_file(begin: Begin, compression: Compression) -> (Vec<u8>, Rows) {
 
 // Reads everything there is, by calls and through a map; the right answers, or an error.
 fn read_all(bytes: &[u8], rows: &Rows) -> Result<()> {
-    let [by_calls, mapped] = open_both(bytes, &KeyOrder::Bytewise)?;
+    let [by_calls, mapped] = open_both(bytes, &Comparator::Bytewise)?;
     let (said, said_of_map) = (read_one(by_calls, rows), read_one(mapped, rows));
     assert_eq!(said.is_err(), said_of_map.is_err());
     said
@@ -491,7 +501,7 @@ fn a_cut_file_does_not_open() {
     for begin in EVERY_KIND {
         let (good, _) = small_file(begin, Compression::Lz4);
         for len in 0..good.len() {
-            let error = open(good[..len].to_vec(), NUMBER, &KeyOrder::Bytewise).unwrap_err();
+            let error = open(good[..len].to_vec(), NUMBER, &Comparator::Bytewise).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corruption, "{len}");
             assert_eq!(error.file(), Some("000042.sst"), "{len}");
         }
@@ -503,18 +513,18 @@ fn a_file_under_another_number_does_not_open() {
     // Two files changed places.
     for begin in EVERY_KIND {
         let (good, _) = small_file(begin, Compression::Lz4);
-        let error = open(good, FileNumber(43), &KeyOrder::Bytewise).unwrap_err();
+        let error = open(good, FileNumber(43), &Comparator::Bytewise).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corruption);
         assert!(error.message().contains("000042"), "{error}");
     }
 }
 
 #[test]
-fn another_order_is_refused_by_name() {
+fn another_comparator_is_refused_by_name() {
     // The keyspace was opened with a comparator it was not written with.
     for begin in EVERY_KIND {
         let (good, _) = small_file(begin, Compression::Lz4);
-        let error = open(good, NUMBER, &KeyOrder::Custom(Arc::new(Backwards))).unwrap_err();
+        let error = open(good, NUMBER, &Comparator::Custom(Arc::new(Backwards))).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(error.message().contains("backwards"), "{error}");
         assert!(error.message().contains("bytewise"), "{error}");
@@ -534,9 +544,9 @@ fn a_misplaced_block_is_noticed() {
         block_hash_index: false,
         ..SstOptions::default()
     };
-    let order = KeyOrder::Bytewise;
-    let (mut bytes, _) = build(BLOCKS, &rows, settings(&order, sst));
-    let reader = open(bytes.clone(), NUMBER, &order).unwrap();
+    let comparator = Comparator::Bytewise;
+    let (mut bytes, _) = build(BLOCKS, &rows, settings(&comparator, sst));
+    let reader = open(bytes.clone(), NUMBER, &comparator).unwrap();
     let AnyReader::BlockBased(blocks) = &*reader else {
         panic!("a file made of blocks");
     };
@@ -546,7 +556,7 @@ fn a_misplaced_block_is_noticed() {
     let len = first.stored_len() as usize;
     let (left, right) = bytes.split_at_mut(len);
     left.swap_with_slice(&mut right[..len]);
-    let reader = open(bytes, NUMBER, &order).unwrap();
+    let reader = open(bytes, NUMBER, &comparator).unwrap();
     let error = reader.get(&0u32.to_be_bytes(), SeqNo::MAX, &ReadOptions::default());
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Corruption);
     // The other keys stay readable.

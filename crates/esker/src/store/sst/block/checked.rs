@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::base::codec::fixed::{u16_at, u32_at};
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
-use crate::base::types::order::KeyOrder;
 use crate::store::sst::block::format::{
     BUCKET_COLLISION, BUCKET_EMPTY, HASH_INDEX_FLAG, bucket_of, head_at,
 };
@@ -240,14 +240,19 @@ impl Checked {
 
     /// Number of the last restart whose entry is before the internal key of `user_key` and the
     /// raw `trailer`, or 0: where a search of it begins. Only in a block with entries.
-    pub fn search_restart(&self, order: &KeyOrder, user_key: &[u8], trailer: u64) -> Result<usize> {
+    pub fn search_restart(
+        &self,
+        comparator: &Comparator,
+        user_key: &[u8],
+        trailer: u64,
+    ) -> Result<usize> {
         self.touch_restarts()?;
         let (mut lower, mut upper) = (0, self.restart_count().saturating_sub(1));
         while lower < upper {
             let middle = (lower + upper).div_ceil(2);
             let key = self.restart_key(middle)?;
             let (middle_key, middle_trailer) = key::split(key);
-            let by_key = order.compare(middle_key, user_key);
+            let by_key = comparator.compare(middle_key, user_key);
             // A larger trailer is an earlier entry of the same key.
             if by_key.then_with(|| trailer.cmp(&middle_trailer.raw())) == Ordering::Less {
                 lower = middle;

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::chunk_writer::{ChunkWriter, Put};
+use crate::base::types::comparator::Comparator;
 use crate::base::types::cursor::Way;
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, TRAILER_BYTES, Trailer};
-use crate::base::types::order::KeyOrder;
 use crate::store::sst::block::checked::{Checked, damaged_entry};
 use crate::store::sst::block::format::head_at;
 use crate::store::sst::block::gather::{
@@ -149,21 +149,21 @@ impl BlockCursor {
     }
 
     /// Moves to the first entry that is not before the internal key `target`.
-    pub fn seek(&mut self, order: &KeyOrder, target: &[u8]) -> Result<bool> {
+    pub fn seek(&mut self, comparator: &Comparator, target: &[u8]) -> Result<bool> {
         let block = self.block.as_ref();
         let Some(block) = block.filter(|block| block.restart_count() > 0) else {
             self.leave();
             return Ok(false);
         };
         let (user_key, trailer) = key::split(target);
-        let restart = block.search_restart(order, user_key, trailer.raw())?;
+        let restart = block.search_restart(comparator, user_key, trailer.raw())?;
         let start = block.approach(restart)?;
-        if order.is_bytewise() {
+        if comparator.is_bytewise() {
             return self.seek_bytewise(start, user_key, trailer);
         }
         self.begin_at(start);
         while self.step()? {
-            if key::compare(order, &self.key, target) != Ordering::Less {
+            if key::compare(comparator, &self.key, target) != Ordering::Less {
                 return Ok(true);
             }
         }

@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use crate::base::codec::fixed::u64_at;
 use crate::base::types::chunk_writer::{ChunkWriter, Put};
+use crate::base::types::comparator::Comparator;
 use crate::base::types::entry_chunk::Terms;
 use crate::base::types::key::TRAILER_BYTES;
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::prefix_number_16;
 use crate::store::sst::block::format::{Head, whole_at};
 
@@ -210,7 +210,7 @@ fn put_long_key_at(entries: &[u8], at: usize, chunk: &mut ChunkWriter<'_>) -> Op
 
 /// The key at which a walk ends.
 struct Limit<'a> {
-    order: &'a KeyOrder,
+    comparator: &'a Comparator,
     key: Option<&'a [u8]>,
     /// The first bytes of the key, where keys compare as bytes.
     head: Option<u128>,
@@ -218,10 +218,14 @@ struct Limit<'a> {
 
 impl<'a> Limit<'a> {
     fn new(terms: &Terms<'a>) -> Limit<'a> {
-        let Terms { order, limit, .. } = *terms;
-        let head = limit.filter(|_| order.is_bytewise()).map(prefix_number_16);
+        let Terms {
+            comparator, limit, ..
+        } = *terms;
+        let head = limit
+            .filter(|_| comparator.is_bytewise())
+            .map(prefix_number_16);
         Limit {
-            order,
+            comparator,
             key: limit,
             head,
         }
@@ -233,7 +237,9 @@ impl<'a> Limit<'a> {
         let limit = self.key?;
         let by_head = self.head.map(|head| chunk.last_prefix().cmp(&head));
         match by_head {
-            None | Some(Ordering::Equal) => Some(self.order.compare(chunk.last_user_key(), limit)),
+            None | Some(Ordering::Equal) => {
+                Some(self.comparator.compare(chunk.last_user_key(), limit))
+            }
             decided => decided,
         }
     }

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
-use crate::base::types::order::KeyOrder;
 use crate::store::sst::block::checked::{Bucket, Checked};
 use crate::store::sst::block::cursor::BlockCursor;
 use crate::store::sst::block::search::{Reached, first_not_before};
@@ -25,19 +25,19 @@ pub struct Wanted<'a> {
 /// lies in the block.
 pub fn find(
     block: &Checked,
-    order: &KeyOrder,
+    comparator: &Comparator,
     wanted: Wanted<'_>,
 ) -> Result<Option<(Trailer, Range<usize>)>> {
     let restart = match block.bucket(wanted.hash) {
         Bucket::Absent => return Ok(None),
         _ if block.restart_count() == 0 => return Ok(None),
         Bucket::Restart(restart) => restart,
-        Bucket::Unknown => block.search_restart(order, wanted.key, wanted.newest.raw())?,
+        Bucket::Unknown => block.search_restart(comparator, wanted.key, wanted.newest.raw())?,
     };
     let start = block.approach(restart)?;
-    match order {
-        KeyOrder::Bytewise => search_bytewise(block.entries(), start, wanted),
-        KeyOrder::Custom(_) => scan_custom(block, order, start, wanted),
+    match comparator {
+        Comparator::Bytewise => search_bytewise(block.entries(), start, wanted),
+        Comparator::Custom(_) => scan_custom(block, comparator, start, wanted),
     }
 }
 
@@ -56,7 +56,7 @@ fn search_bytewise(
 // Another order says nothing about prefixes, so every key is put together and compared.
 fn scan_custom(
     block: &Checked,
-    order: &KeyOrder,
+    comparator: &Comparator,
     start: usize,
     wanted: Wanted<'_>,
 ) -> Result<Option<(Trailer, Range<usize>)>> {
@@ -65,7 +65,7 @@ fn scan_custom(
     let mut is_on = cursor.seek_from(start)?;
     while is_on {
         let (user_key, trailer) = key::split(cursor.key());
-        match order.compare(user_key, wanted.key) {
+        match comparator.compare(user_key, wanted.key) {
             Ordering::Less => {}
             Ordering::Greater => return Ok(None),
             Ordering::Equal if trailer <= wanted.newest => {

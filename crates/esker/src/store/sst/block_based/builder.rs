@@ -87,9 +87,9 @@ impl BlockBasedBuilder {
         if self.is_block_full_with(internal_key.len() + value.len()) {
             self.cut()?;
         }
-        let is_new_key = self.check_order(internal_key);
+        let is_new_key = self.check_comparator(internal_key);
         if let Some((last, handle)) = self.pending.take() {
-            let (short, behind) = separator(&self.settings.order, &last, internal_key);
+            let (short, behind) = separator(&self.settings.comparator, &last, internal_key);
             self.index.add(&short, behind, handle);
         }
         if is_new_key {
@@ -129,7 +129,7 @@ impl BlockBasedBuilder {
     /// When its start is not before its end.
     pub fn add_range_delete(&mut self, range: &RangeDelete) -> Result<()> {
         assert_eq!(
-            self.settings.order.compare(&range.start, &range.end),
+            self.settings.comparator.compare(&range.start, &range.end),
             Ordering::Less
         );
         self.tally.count_range(range);
@@ -209,13 +209,13 @@ impl BlockBasedBuilder {
     }
 
     // Whether the user key is another than that of the entry before.
-    fn check_order(&mut self, internal_key: &[u8]) -> bool {
+    fn check_comparator(&mut self, internal_key: &[u8]) -> bool {
         let last = self.last_key();
         if last.is_empty() {
             self.tally.props.smallest = Bytes::copy_of(key::user_key(internal_key));
             return true;
         }
-        is_new_key(&self.settings.order, last, internal_key)
+        is_new_key(&self.settings.comparator, last, internal_key)
     }
 
     // Closes the block and writes it.
@@ -249,7 +249,7 @@ impl BlockBasedBuilder {
         if self.range_deletes.is_empty() {
             return Ok(None);
         }
-        let plain = range_deletes::encode(&self.settings.order, &mut self.range_deletes);
+        let plain = range_deletes::encode(&self.settings.comparator, &mut self.range_deletes);
         self.out.write_packed(&plain).map(Some)
     }
 

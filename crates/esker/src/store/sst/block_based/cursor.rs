@@ -160,7 +160,7 @@ impl BlockBasedCursor {
         let reader = &self.reader;
         let (user_key, trailer) = key::split(target);
         let wanted = Target {
-            order: reader.order(),
+            comparator: reader.comparator(),
             user_key,
             trailer: trailer.raw(),
         };
@@ -171,7 +171,7 @@ impl BlockBasedCursor {
         } else if !self.enter(place)? {
             return Ok(false);
         }
-        match self.rows.seek(self.reader.order(), target) {
+        match self.rows.seek(self.reader.comparator(), target) {
             Ok(true) => Ok(true),
             Ok(false) => self.first_behind(),
             Err(error) => Err(self.placed(error)),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
-use crate::base::types::order::KeyOrder;
 use crate::store::sst::block::fetch::BlockSource;
 use crate::store::sst::format::BlockHandle;
 use crate::store::sst::index::block::{IndexBlock, share};
@@ -220,7 +220,7 @@ impl Index {
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// How keys compare.
-    pub order: &'a KeyOrder,
+    pub comparator: &'a Comparator,
     /// The user key.
     pub user_key: &'a [u8],
     /// The raw trailer: entries of the key with larger trailers are not wanted.
@@ -229,6 +229,6 @@ pub struct Target<'a> {
 
 impl Target<'_> {
     fn slot_in(&self, block: &IndexBlock) -> usize {
-        block.first_not_before(self.order, self.user_key, self.trailer)
+        block.first_not_before(self.comparator, self.user_key, self.trailer)
     }
 }

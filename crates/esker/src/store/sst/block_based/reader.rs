@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::ReadFile;
@@ -26,7 +26,7 @@ use crate::store::sst::range_deletes;
 #[derive(Debug)]
 pub struct BlockBasedReader {
     source: BlockSource,
-    order: KeyOrder,
+    comparator: Comparator,
     index: Index,
     filter: Option<Bloom>,
     range_deletes: Arc<[RangeDelete]>,
@@ -42,7 +42,7 @@ impl BlockBasedReader {
     pub fn open(
         file: Arc<dyn ReadFile>,
         footer: &RawFooter,
-        order: KeyOrder,
+        comparator: Comparator,
         cache: Arc<BlockCache>,
     ) -> Result<BlockBasedReader> {
         let source = BlockSource::new(file, footer.number(), cache);
@@ -51,7 +51,7 @@ impl BlockBasedReader {
         let tail = footer.filter.unwrap_or(footer.index).offset;
         source.prefetch(tail, source.size_bytes().saturating_sub(tail));
         let (props, range_deletes) =
-            read_description(&source, &order, footer.props, footer.range_deletes)?;
+            read_description(&source, &comparator, footer.props, footer.range_deletes)?;
         let filter = match footer.filter {
             None => None,
             Some(handle) => Some(read_part(&source, handle, read_filter)?),
@@ -60,7 +60,7 @@ impl BlockBasedReader {
         Ok(BlockBasedReader {
             index: Index::new(top, footer.is_index_partitioned),
             source,
-            order,
+            comparator,
             filter,
             range_deletes,
             props,
@@ -89,7 +89,7 @@ impl BlockBasedReader {
         }
         let newest = Trailer::seek(at);
         let target = Target {
-            order: &self.order,
+            comparator: &self.comparator,
             user_key,
             trailer: newest.raw(),
         };
@@ -103,8 +103,8 @@ impl BlockBasedReader {
             hash,
             newest,
         };
-        let found =
-            find(&block, &self.order, wanted).map_err(|error| self.source.at(error, handle))?;
+        let found = find(&block, &self.comparator, wanted)
+            .map_err(|error| self.source.at(error, handle))?;
         Ok(found.map(|(trailer, range)| Found {
             trailer,
             value: match self.source.is_much_pinned(handle) {
@@ -143,8 +143,8 @@ impl BlockBasedReader {
     }
 
     /// How the file's keys compare.
-    pub fn order(&self) -> &KeyOrder {
-        &self.order
+    pub fn comparator(&self) -> &Comparator {
+        &self.comparator
     }
 
     /// Where the file's blocks come from.

@@ -75,10 +75,10 @@ pub fn rebuilt_footer(
         false => only_damage(source.index_from_file(top.handle(0)))?.ok(),
     };
     let parts_end = partition.as_ref().map_or(offset, |_| top.handle(0).offset);
-    let order_free = |plain: Vec<u8>| Some(plain.len());
+    let comparator_free = |plain: Vec<u8>| Some(plain.len());
     let range_deletes = match props.range_delete_count {
         0 => None,
-        _ => block_before(source, 0, parts_end, order_free)?
+        _ => block_before(source, 0, parts_end, comparator_free)?
             .and_then(|(plain_len, offset)| handle(offset, parts_end, plain_len)),
     };
     Ok(

@@ -78,21 +78,22 @@ impl Walk<'_> {
     }
 
     fn entry(&mut self, internal_key: &[u8], leaf: &IndexBlock, slot: usize) -> Result<()> {
-        let order = self.reader.order();
-        let is_behind = |last: &Vec<u8>| key::compare(order, last, internal_key) == Ordering::Less;
+        let comparator = self.reader.comparator();
+        let is_behind =
+            |last: &Vec<u8>| key::compare(comparator, last, internal_key) == Ordering::Less;
         if !self.last_key.as_ref().is_none_or(is_behind) {
             return Err(Error::corruption("entries are out of order"));
         }
         let (user_key, trailer) = key::split(internal_key);
-        if leaf.first_not_before(order, user_key, trailer.raw()) != slot {
+        if leaf.first_not_before(comparator, user_key, trailer.raw()) != slot {
             return Err(Error::corruption("the index leads past an entry"));
         }
         if !self.reader.may_contain(hash64(user_key)) {
             return Err(Error::corruption("the filter denies a key that is there"));
         }
         let props = self.reader.props();
-        if order.compare(user_key, &props.smallest) == Ordering::Less
-            || order.compare(user_key, &props.largest) == Ordering::Greater
+        if comparator.compare(user_key, &props.smallest) == Ordering::Less
+            || comparator.compare(user_key, &props.largest) == Ordering::Greater
             || trailer.seqno() < props.smallest_seqno
             || trailer.seqno() > props.largest_seqno
         {

@@ -28,9 +28,9 @@
 use std::cmp::Ordering;
 
 use crate::base::codec::reader::ByteReader;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::limits::KEY_BYTES_MAX;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::{common_len, prefix_number};
 use crate::store::sst::format::BlockHandle;
 
@@ -163,14 +163,19 @@ impl IndexBlock {
 
     /// Number of the first block whose separator is not before the internal key of `user_key`
     /// and the raw `trailer`; the number of blocks when there is none.
-    pub fn first_not_before(&self, order: &KeyOrder, user_key: &[u8], trailer: u64) -> usize {
+    pub fn first_not_before(
+        &self,
+        comparator: &Comparator,
+        user_key: &[u8],
+        trailer: u64,
+    ) -> usize {
         let is_before = |index: usize| {
-            let by_key = order.compare(self.key(index), user_key);
+            let by_key = comparator.compare(self.key(index), user_key);
             // A larger trailer is an earlier entry of the same key.
             let own = self.trailers.get(index).copied().unwrap_or(0);
             by_key.then_with(|| trailer.cmp(&own)) == Ordering::Less
         };
-        let (lower, upper) = if order.is_bytewise() {
+        let (lower, upper) = if comparator.is_bytewise() {
             self.narrow(user_key)
         } else {
             (0, self.len())

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::base::codec::varint::put_varint;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::key;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::prefix::common_len;
 use crate::store::sst::format::BlockHandle;
 
@@ -83,15 +83,15 @@ impl IndexBuilder {
 
 /// The separator between a block that ends with the internal key `last` and a block that begins
 /// with `next`: user key and raw trailer. As short as the order allows.
-pub fn separator(order: &KeyOrder, last: &[u8], next: &[u8]) -> (Vec<u8>, u64) {
+pub fn separator(comparator: &Comparator, last: &[u8], next: &[u8]) -> (Vec<u8>, u64) {
     let (last_key, last_trailer) = key::split(last);
     let next_key = key::user_key(next);
     if last_key == next_key {
         return (last_key.to_vec(), last_trailer.raw());
     }
-    let short = match order {
-        KeyOrder::Bytewise => short_between(last_key, next_key),
-        KeyOrder::Custom(_) => last_key.to_vec(),
+    let short = match comparator {
+        Comparator::Bytewise => short_between(last_key, next_key),
+        Comparator::Custom(_) => last_key.to_vec(),
     };
     (short, BEHIND_ALL)
 }

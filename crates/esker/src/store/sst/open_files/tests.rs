@@ -19,7 +19,7 @@ use crate::store::sst::contract::BuildSettings;
 fn settings(number: FileNumber) -> BuildSettings {
     BuildSettings {
         number,
-        order: KeyOrder::Bytewise,
+        comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
         compression: Compression::Lz4,
         keyspace: KeyspaceId::DEFAULT,
@@ -54,10 +54,10 @@ fn an_open_file_is_opened_once() {
     write(dir.path(), FileNumber(7));
     let files = open_files(dir.path(), 10);
     let first = files
-        .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+        .get(FileNumber(7), &Comparator::Bytewise, |_| Ok(()))
         .unwrap();
     let second = files
-        .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+        .get(FileNumber(7), &Comparator::Bytewise, |_| Ok(()))
         .unwrap();
     assert!(Arc::ptr_eq(&first, &second));
     assert_eq!(files.pinned_bytes(), first.pinned_bytes());
@@ -67,7 +67,7 @@ fn an_open_file_is_opened_once() {
     assert_eq!((files.open_count(), files.pinned_bytes()), (0, held_bytes));
     assert_eq!(seqno_in(&first), SeqNo::new(7));
     let third = files
-        .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+        .get(FileNumber(7), &Comparator::Bytewise, |_| Ok(()))
         .unwrap();
     assert!(!Arc::ptr_eq(&first, &third));
     drop((first, second));
@@ -81,7 +81,11 @@ fn files_that_nobody_holds_are_closed_for_their_memory() {
     let dir = tempfile::tempdir().unwrap();
     let numbers = write_all(dir.path(), 8);
     let files = open_files(dir.path(), 100);
-    let open = |number| files.get(number, &KeyOrder::Bytewise, |_| Ok(())).unwrap();
+    let open = |number| {
+        files
+            .get(number, &Comparator::Bytewise, |_| Ok(()))
+            .unwrap()
+    };
     let first = open(numbers[0]);
     let each = first.pinned_bytes();
     files.keep_within(4 * each + each / 2);
@@ -112,10 +116,10 @@ fn the_longest_unused_file_is_closed() {
     let dir = tempfile::tempdir().unwrap();
     let numbers = write_all(dir.path(), 9);
     let files = open_files(dir.path(), 1);
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     for number in &numbers {
         assert_eq!(
-            seqno_in(&files.get(*number, &order, |_| Ok(())).unwrap()).get(),
+            seqno_in(&files.get(*number, &comparator, |_| Ok(())).unwrap()).get(),
             number.0
         );
         assert_eq!(files.open_count(), 1);
@@ -123,10 +127,10 @@ fn the_longest_unused_file_is_closed() {
     // One shard of two files, so that the order of eviction can be seen.
     let files = open_files(dir.path(), 1);
     files.set_open_max(2);
-    let used = files.get(FileNumber(1), &order, |_| Ok(())).unwrap();
+    let used = files.get(FileNumber(1), &comparator, |_| Ok(())).unwrap();
     for number in &numbers[1..] {
-        files.get(*number, &order, |_| Ok(())).unwrap();
-        let again = files.get(FileNumber(1), &order, |_| Ok(())).unwrap();
+        files.get(*number, &comparator, |_| Ok(())).unwrap();
+        let again = files.get(FileNumber(1), &comparator, |_| Ok(())).unwrap();
         assert!(Arc::ptr_eq(&used, &again));
         assert_eq!(files.open_count(), 2);
     }
@@ -141,7 +145,7 @@ fn what_somebody_holds_is_closed_last() {
     files.set_open_max(2);
     let get = |number: usize| {
         files
-            .get(numbers[number - 1], &KeyOrder::Bytewise, |_| Ok(()))
+            .get(numbers[number - 1], &Comparator::Bytewise, |_| Ok(()))
             .unwrap()
     };
     let first = get(1);
@@ -160,7 +164,9 @@ fn the_bound_holds_over_all_shards() {
     let files = open_files(dir.path(), 20);
     for number in (1..=60).map(FileNumber) {
         write(dir.path(), number);
-        files.get(number, &KeyOrder::Bytewise, |_| Ok(())).unwrap();
+        files
+            .get(number, &Comparator::Bytewise, |_| Ok(()))
+            .unwrap();
         assert!(files.open_count() <= 20);
     }
     assert!(files.pinned_bytes() > 0);
@@ -171,7 +177,7 @@ fn a_missing_file_is_corruption_and_says_so() {
     // Somebody removed a file of the database by hand.
     let dir = tempfile::tempdir().unwrap();
     let error = open_files(dir.path(), 10)
-        .get(FileNumber(5), &KeyOrder::Bytewise, |_| Ok(()))
+        .get(FileNumber(5), &Comparator::Bytewise, |_| Ok(()))
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corruption);
     assert!(error.message().contains("missing"), "{error}");
@@ -190,7 +196,9 @@ fn many_threads_share_few_files() {
             scope.spawn(move || {
                 for step in 0..200 {
                     let number = FileNumber(1 + (start + step * 3) % 8);
-                    let reader = files.get(number, &KeyOrder::Bytewise, |_| Ok(())).unwrap();
+                    let reader = files
+                        .get(number, &Comparator::Bytewise, |_| Ok(()))
+                        .unwrap();
                     assert_eq!(seqno_in(&reader).get(), number.0);
                     if step % 50 == 0 {
                         files.forget(number);
@@ -224,7 +232,7 @@ fn a_dictionary_is_counted_while_any_file_has_it() {
         let files = open_files(dir.path(), 10);
         let open = |number| {
             files
-                .get(FileNumber(number), &KeyOrder::Bytewise, |_| Ok(()))
+                .get(FileNumber(number), &Comparator::Bytewise, |_| Ok(()))
                 .unwrap()
         };
         let (one, other) = (open(1), open(2));
@@ -263,7 +271,7 @@ fn a_map_outlives_the_name_of_its_file() {
     let (path, text) = write_searchable(dir.path(), FileNumber(7));
     let files = open_files(dir.path(), 10).mapped(true);
     let reader = files
-        .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+        .get(FileNumber(7), &Comparator::Bytewise, |_| Ok(()))
         .unwrap();
     files.forget(FileNumber(7));
     RealFs.remove_file(&path).unwrap();
@@ -272,7 +280,7 @@ fn a_map_outlives_the_name_of_its_file() {
     assert_eq!(found.unwrap().unwrap().value[..], text);
     assert!(
         !files
-            .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+            .get(FileNumber(7), &Comparator::Bytewise, |_| Ok(()))
             .unwrap()
             .is_searchable()
     );
@@ -289,7 +297,7 @@ fn a_cut_file_is_not_mapped() {
     whole.read_at(0, &mut bytes).unwrap();
     let files = open_files(dir.path(), 10).mapped(true);
     files
-        .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+        .get(FileNumber(7), &Comparator::Bytewise, |_| Ok(()))
         .unwrap();
     // Dictionaries are long, and what stands in front of them is not.
     for cut in (1..len).filter(|cut| cut % 97 == 0 || *cut < 300 || *cut > len - 300) {
@@ -298,7 +306,7 @@ fn a_cut_file_is_not_mapped() {
         file.append(&bytes[..len - cut]).unwrap();
         file.sync().unwrap();
         let error = files
-            .get(FileNumber(7), &KeyOrder::Bytewise, |_| Ok(()))
+            .get(FileNumber(7), &Comparator::Bytewise, |_| Ok(()))
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corruption, "{cut}");
         assert_eq!(error.file(), Some("000007.sst"), "{cut}");

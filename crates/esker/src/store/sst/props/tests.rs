@@ -21,7 +21,7 @@ fn props() -> Props {
         data_block_count: 30,
         index_bytes: 500,
         filter_bytes: 0,
-        order_name: Bytes::copy_of(b"bytewise"),
+        comparator_name: Bytes::copy_of(b"bytewise"),
         compression: Compression::Zstd,
         values: ValueLiveBytes::default(),
         origin: Origin::default(),
@@ -82,7 +82,7 @@ fn every_cut_is_an_error() {
 }
 
 #[test]
-fn tags_out_of_order_are_refused() {
+fn tags_out_of_comparator_are_refused() {
     // One value has one place, so a tag cannot stand there twice.
     let mut bytes = props().encode();
     put_number(&mut bytes, CREATED_UNIX_S, 5);

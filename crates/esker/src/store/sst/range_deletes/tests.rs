@@ -13,14 +13,14 @@ fn range(start: &[u8], end: &[u8], seqno: u64) -> RangeDelete {
 #[test]
 fn range_deletes_come_back_sorted() {
     // Given in the order in which they were written, stored in the order of their starts.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let mut list = vec![
         range(b"m", b"z", 4),
         range(b"a", b"c", 2),
         range(b"a", b"b", 9),
     ];
-    let bytes = encode(&order, &mut list);
-    let back = decode(&order, &bytes).unwrap();
+    let bytes = encode(&comparator, &mut list);
+    let back = decode(&comparator, &bytes).unwrap();
     assert_eq!(
         back,
         [
@@ -31,7 +31,7 @@ fn range_deletes_come_back_sorted() {
     );
     for len in 1..bytes.len() {
         // A cut between two records leaves fewer, which the count in the properties tells.
-        let fewer = decode(&order, &bytes[..len]);
+        let fewer = decode(&comparator, &bytes[..len]);
         assert!(fewer.is_err() || fewer.unwrap().len() < 3);
     }
 }
@@ -39,10 +39,10 @@ fn range_deletes_come_back_sorted() {
 #[test]
 fn backward_ranges_are_refused() {
     // Bytes with a right checksum that no builder writes.
-    let order = KeyOrder::Bytewise;
-    let bytes = encode(&order, &mut [range(b"b", b"a", 1)]);
-    assert!(decode(&order, &bytes).is_err());
-    let mut bytes = encode(&order, &mut [range(b"b", b"c", 1)]);
-    bytes.extend(encode(&order, &mut [range(b"a", b"c", 1)]));
-    assert!(decode(&order, &bytes).is_err());
+    let comparator = Comparator::Bytewise;
+    let bytes = encode(&comparator, &mut [range(b"b", b"a", 1)]);
+    assert!(decode(&comparator, &bytes).is_err());
+    let mut bytes = encode(&comparator, &mut [range(b"b", b"c", 1)]);
+    bytes.extend(encode(&comparator, &mut [range(b"a", b"c", 1)]));
+    assert!(decode(&comparator, &bytes).is_err());
 }

@@ -36,7 +36,7 @@ fn build(is_searchable: bool, index_partition_bytes: usize) -> Vec<u8> {
     };
     let settings = BuildSettings {
         number: NUMBER,
-        order: KeyOrder::Bytewise,
+        comparator: Comparator::Bytewise,
         compression: sst.compression.of_blocks(),
         sst,
         keyspace: KeyspaceId(3),
@@ -63,7 +63,7 @@ fn build(is_searchable: bool, index_partition_bytes: usize) -> Vec<u8> {
 fn salvage(bytes: Vec<u8>) -> (Rows, Vec<LostPart>, usize) {
     let file = Arc::new(MemoryBytes(bytes));
     let cache = Arc::new(ShardedCache::new(1 << 20));
-    let remains = SstRemains::read(file, NUMBER, KeyOrder::Bytewise, cache).unwrap();
+    let remains = SstRemains::read(file, NUMBER, Comparator::Bytewise, cache).unwrap();
     let mut found = Rows::new();
     let lost = remains.save(&mut |key, value| {
         found.push((key.to_vec(), value.to_vec()));

@@ -194,7 +194,7 @@ impl SearchableBuilder {
     fn is_new(&self, internal_key: &[u8]) -> bool {
         match self.pending {
             None => true,
-            Some(_) => is_new_key(&self.settings.order, &self.last_key, internal_key),
+            Some(_) => is_new_key(&self.settings.comparator, &self.last_key, internal_key),
         }
     }
 
@@ -221,7 +221,7 @@ impl SearchableBuilder {
     /// When its start is not before its end.
     pub fn add_range_delete(&mut self, range: &RangeDelete) -> Result<()> {
         assert_eq!(
-            self.settings.order.compare(&range.start, &range.end),
+            self.settings.comparator.compare(&range.start, &range.end),
             Ordering::Less
         );
         self.tally.count_range(range);
@@ -308,7 +308,7 @@ impl SearchableBuilder {
         };
         let (user_key, trailer) = key::split(&self.last_key);
         let has_older = next.is_some_and(|(_, is_new)| !is_new);
-        let is_whole = pending.has_newer || has_older || !self.settings.order.is_bytewise();
+        let is_whole = pending.has_newer || has_older || !self.settings.comparator.is_bytewise();
         let len = match is_whole {
             true => user_key.len(),
             false => prefix_len(
@@ -347,7 +347,7 @@ impl SearchableBuilder {
         if self.range_deletes.is_empty() {
             return Ok(None);
         }
-        let plain = range_deletes::encode(&self.settings.order, &mut self.range_deletes);
+        let plain = range_deletes::encode(&self.settings.comparator, &mut self.range_deletes);
         self.out.write_packed(&plain).map(Some)
     }
 }
@@ -378,7 +378,7 @@ impl KeyPages {
 
     fn add(&mut self, settings: &BuildSettings, internal_key: &[u8], key: &KeyOfRecord<'_>) {
         if !self.page.is_empty() && self.page.size_estimate() >= self.page_bytes {
-            let separator = separator(&settings.order, &self.last_key, internal_key);
+            let separator = separator(&settings.comparator, &self.last_key, internal_key);
             self.close_page(separator);
         }
         self.page.add(key);

@@ -200,7 +200,7 @@ impl SearchableCursor {
         self.enter_page(slot)?;
         let (_, page) = self.page.as_ref().expect("a page was entered");
         let wanted = Wanted {
-            order: reader.order(),
+            comparator: reader.comparator(),
             user_key,
             trailer,
         };
@@ -215,7 +215,7 @@ impl SearchableCursor {
         }
         let mut is_on = self.load(spot.entry)?;
         // Once, at the most: its record tells that the entry is before what is wanted.
-        while is_on && key::compare(reader.order(), &self.key, target) == Ordering::Less {
+        while is_on && key::compare(reader.comparator(), &self.key, target) == Ordering::Less {
             is_on = self.try_next()?;
         }
         Ok(is_on)

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
+use crate::base::types::comparator::{Comparator, compare_by};
 use crate::base::types::error::Result;
 use crate::base::types::key::Trailer;
-use crate::base::types::order::{KeyOrder, compare_by};
 use crate::base::types::prefix::common_len;
 use crate::store::sst::searchable::page::{Fronts, Page, RecordPlace, bad, no_place};
 
@@ -44,7 +44,7 @@ pub enum Landing {
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// How keys compare.
-    pub order: &'a KeyOrder,
+    pub comparator: &'a Comparator,
     /// The user key.
     pub user_key: &'a [u8],
     /// The newest entry of it that is wanted.
@@ -55,9 +55,9 @@ impl Wanted<'_> {
     /// Looks for the entry in `page`.
     pub fn find(&self, page: &Page) -> Result<Landing> {
         let group = self.first_group(page)?;
-        match self.order {
-            KeyOrder::Bytewise => self.scan_prefixes(page, group),
-            KeyOrder::Custom(_) => self.scan_keys(page, group),
+        match self.comparator {
+            Comparator::Bytewise => self.scan_prefixes(page, group),
+            Comparator::Custom(_) => self.scan_keys(page, group),
         }
     }
 
@@ -67,9 +67,13 @@ impl Wanted<'_> {
         while lower < upper {
             let middle = (lower + upper).div_ceil(2);
             let prefix = page.group(middle)?.first_prefix()?;
-            let is_before = match self.order {
-                KeyOrder::Bytewise => prefix < self.user_key && !self.user_key.starts_with(prefix),
-                KeyOrder::Custom(order) => compare_by(&**order, prefix, self.user_key).is_lt(),
+            let is_before = match self.comparator {
+                Comparator::Bytewise => {
+                    prefix < self.user_key && !self.user_key.starts_with(prefix)
+                }
+                Comparator::Custom(comparator) => {
+                    compare_by(&**comparator, prefix, self.user_key).is_lt()
+                }
             };
             if is_before {
                 lower = middle;
@@ -153,7 +157,7 @@ impl Wanted<'_> {
                     group: index,
                     entry,
                 };
-                match self.order.compare(&key, self.user_key) {
+                match self.comparator.compare(&key, self.user_key) {
                     Ordering::Less => {}
                     Ordering::Greater => return Ok(Landing::Behind(spot)),
                     Ordering::Equal if marks.trailer(entry)? <= self.trailer => {

@@ -6,10 +6,10 @@ use esker_phrase::{Dictionary, DictionaryId};
 
 use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::{ReadFile, Unchanging};
@@ -31,7 +31,7 @@ use crate::store::sst::searchable::records::{Record, Sealed, VALUE_BYTES_CLAIM_M
 #[derive(Debug)]
 pub struct SearchableReader {
     source: BlockSource,
-    order: KeyOrder,
+    comparator: Comparator,
     index: IndexBlock,
     dictionary: Option<SharedDictionary>,
     range_deletes: Arc<[RangeDelete]>,
@@ -48,7 +48,7 @@ impl SearchableReader {
     pub fn open(
         file: Arc<dyn ReadFile>,
         footer: &RawFooter,
-        order: KeyOrder,
+        comparator: Comparator,
         cache: Arc<BlockCache>,
     ) -> Result<SearchableReader> {
         let source = BlockSource::new(file, footer.number(), cache);
@@ -57,7 +57,7 @@ impl SearchableReader {
         let tail = footer.index.offset;
         source.prefetch(tail, source.size_bytes().saturating_sub(tail));
         let (props, range_deletes) =
-            read_description(&source, &order, footer.props, footer.range_deletes)?;
+            read_description(&source, &comparator, footer.props, footer.range_deletes)?;
         let dictionary = match footer.dictionary {
             None => None,
             Some(handle) => Some(read_part(&source, handle, SharedDictionary::read)?),
@@ -66,7 +66,7 @@ impl SearchableReader {
             index: source.index_from_file(footer.index)?,
             dictionary,
             source,
-            order,
+            comparator,
             range_deletes,
             props,
             value_bytes_max: (footer.value_bytes_max as usize).min(VALUE_BYTES_CLAIM_MAX),
@@ -155,7 +155,7 @@ impl SearchableReader {
         newest: Trailer,
     ) -> Result<Option<(Trailer, usize, RecordPlace)>> {
         let wanted = Wanted {
-            order: &self.order,
+            comparator: &self.comparator,
             user_key,
             trailer: newest,
         };
@@ -248,7 +248,7 @@ impl SearchableReader {
     pub fn page_of(&self, user_key: &[u8], trailer: Trailer) -> Option<usize> {
         let slot = self
             .index
-            .first_not_before(&self.order, user_key, trailer.raw());
+            .first_not_before(&self.comparator, user_key, trailer.raw());
         (slot < self.page_count()).then_some(slot)
     }
 
@@ -290,8 +290,8 @@ impl SearchableReader {
     }
 
     /// How the file's keys compare.
-    pub fn order(&self) -> &KeyOrder {
-        &self.order
+    pub fn comparator(&self) -> &Comparator {
+        &self.comparator
     }
 
     /// Where the file's parts come from.

@@ -7,10 +7,10 @@ use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
-use crate::base::types::order::KeyOrder;
 use crate::store::names::FileName;
 use crate::store::sst::contract::BuildSettings;
 use crate::store::sst::searchable::format::fingerprint_of;
@@ -57,7 +57,7 @@ impl<'a> Walk<'a> {
         let props = reader.props();
         let settings = BuildSettings {
             number: reader.number(),
-            order: reader.order().clone(),
+            comparator: reader.comparator().clone(),
             sst: SstOptions::default(),
             compression: props.compression,
             keyspace: props.keyspace,
@@ -119,17 +119,17 @@ impl<'a> Walk<'a> {
 
     // Holds the entry's key against that of the entry before, and counts the entry.
     fn check_key(&mut self, own_len: usize) -> Result<()> {
-        let order = self.reader.order();
+        let comparator = self.reader.comparator();
         let entry = Entry::from_internal(&self.key, &self.value);
         let mut is_new = true;
         if let Some((last, last_len)) = &self.last {
-            if key::compare(order, last, &self.key) != Ordering::Less {
+            if key::compare(comparator, last, &self.key) != Ordering::Less {
                 return Err(bad("entries are out of order"));
             }
             let last_key = key::user_key(last);
             is_new = last_key != entry.key;
-            let is_long_enough = match order {
-                KeyOrder::Bytewise if is_new => {
+            let is_long_enough = match comparator {
+                Comparator::Bytewise if is_new => {
                     let needed = |own: &[u8], other: &[u8]| prefix_len(None, own, Some(other));
                     *last_len >= needed(last_key, entry.key)
                         && own_len >= needed(entry.key, last_key)
@@ -169,7 +169,7 @@ impl<'a> Walk<'a> {
         found.data_block_count = reader.page_count() as u64;
         // What only the writer knew.
         found.index_bytes = said.index_bytes;
-        found.order_name = said.order_name.clone();
+        found.comparator_name = said.comparator_name.clone();
         found.origin = said.origin.clone();
         found.passing = said.passing.clone();
         if found != said {

@@ -10,7 +10,7 @@ use crate::base::types::ids::{FileNumber, KeyspaceId};
 fn held(entries: &[(u64, Kind)], range: Option<u64>) -> (Vec<(u64, u64)>, u64) {
     let mut tally = Tally::new(&BuildSettings {
         number: FileNumber(1),
-        order: KeyOrder::Bytewise,
+        comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
         compression: Compression::None,
         keyspace: KeyspaceId::DEFAULT,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::ErrorKind;
-use crate::base::types::order::KeyOrder;
 use crate::env::random::Random;
 use crate::store::version::edit::Edit;
 use crate::store::version::format::FORMAT_VERSION;
@@ -78,7 +78,7 @@ impl Model {
         edit.push(Change::CreateKeyspace {
             id: KeyspaceId(id),
             name: keyspace.name.clone(),
-            order_name: "bytewise".into(),
+            comparator_name: "bytewise".into(),
             merge_name: keyspace.merge_name.clone(),
             settings: SettingsText::new(),
         });
@@ -259,7 +259,7 @@ fn create(id: u32, name: &str) -> Change {
     Change::CreateKeyspace {
         id: KeyspaceId(id),
         name: name.into(),
-        order_name: "bytewise".into(),
+        comparator_name: "bytewise".into(),
         merge_name: None,
         settings: SettingsText::new(),
     }
@@ -270,10 +270,10 @@ fn contradictions_are_refused_by_kind() {
     // Each one a single change on a version with one keyspace.
     let version = apply(&empty(), &[create(4, "a")]).unwrap();
     let id = KeyspaceId(9);
-    let wrong_order = Change::CreateKeyspace {
+    let wrong_comparator = Change::CreateKeyspace {
         id,
         name: "b".into(),
-        order_name: "by moon phase".into(),
+        comparator_name: "by moon phase".into(),
         merge_name: None,
         settings: SettingsText::new(),
     };
@@ -282,7 +282,7 @@ fn contradictions_are_refused_by_kind() {
         (create(3, "b"), ErrorKind::Corruption),
         (create(5, "a"), ErrorKind::Corruption),
         (create(5, ""), ErrorKind::Corruption),
-        (wrong_order, ErrorKind::Unsupported),
+        (wrong_comparator, ErrorKind::Unsupported),
         (Change::DropKeyspace { id }, ErrorKind::Corruption),
         (
             Change::SetFlushed {
@@ -388,6 +388,6 @@ fn ten_thousand_files_take_single_edits() {
     let run = version.keyspaces[&KeyspaceId(0)].levels.run(bottom);
     let numbers: BTreeSet<_> = run.files().iter().map(|file| file.number).collect();
     assert_eq!(numbers.len(), 9_980);
-    let place = run.find(&KeyOrder::Bytewise, &key(20_003)).unwrap();
+    let place = run.find(&Comparator::Bytewise, &key(20_003)).unwrap();
     assert_eq!(run.files()[place].number, FileNumber(2_001));
 }

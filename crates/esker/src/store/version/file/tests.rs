@@ -17,19 +17,19 @@ fn record(smallest: &[u8], largest: &[u8], is_largest_exclusive: bool) -> FileRe
 #[test]
 fn an_exclusive_end_is_not_covered() {
     // A range delete up to `m` says nothing about `m`; a put of `m` does.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let open = record(b"a", b"m", true);
     let closed = record(b"a", b"m", false);
-    assert!(!open.covers(&order, b"m"));
-    assert!(closed.covers(&order, b"m"));
-    assert!(open.covers(&order, b"l\xff"));
-    assert!(open.ends_before(&order, b"m") && !closed.ends_before(&order, b"m"));
+    assert!(!open.covers(&comparator, b"m"));
+    assert!(closed.covers(&comparator, b"m"));
+    assert!(open.covers(&comparator, b"l\xff"));
+    assert!(open.ends_before(&comparator, b"m") && !closed.ends_before(&comparator, b"m"));
 }
 
 #[test]
 fn overlap_agrees_with_every_key_tried() {
     // The bounds of file and range are tried in all combinations against single keys.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let keys: Vec<[u8; 1]> = (b'a'..=b'k').map(|byte| [byte]).collect();
     let bounds = |key: u8| {
         [
@@ -42,7 +42,7 @@ fn overlap_agrees_with_every_key_tried() {
         for (low, high) in (b'a'..=b'k').flat_map(|low| (low..=b'k').map(move |high| (low, high))) {
             for lower in bounds(low) {
                 for upper in bounds(high) {
-                    check_overlap(&order, &file, &keys, lower.clone(), upper);
+                    check_overlap(&comparator, &file, &keys, lower.clone(), upper);
                 }
             }
         }
@@ -50,7 +50,7 @@ fn overlap_agrees_with_every_key_tried() {
 }
 
 fn check_overlap(
-    order: &KeyOrder,
+    comparator: &Comparator,
     file: &FileRecord,
     keys: &[[u8; 1]],
     lower: Bound<Vec<u8>>,
@@ -61,28 +61,31 @@ fn check_overlap(
     let upper = range.upper.as_ref().map(Vec::as_slice);
     let shares_key = keys
         .iter()
-        .any(|key| range.contains(order, key) && file.covers(order, key));
+        .any(|key| range.contains(comparator, key) && file.covers(comparator, key));
     if shares_key {
-        assert!(file.overlaps(order, lower, upper), "{range:?} {file:?}");
+        assert!(
+            file.overlaps(comparator, lower, upper),
+            "{range:?} {file:?}"
+        );
     }
     assert_eq!(
-        file.key_range().contains(order, b"g"),
-        file.covers(order, b"g")
+        file.key_range().contains(comparator, b"g"),
+        file.covers(comparator, b"g")
     );
 }
 
 #[test]
 fn neighbours_do_not_overlap() {
     // A range that ends where the file begins, or begins where it ends, shares no key with it.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let [d, g] = [b"d".as_slice(), b"g"];
     let open = record(d, g, true);
     let closed = record(d, g, false);
-    assert!(!open.overlaps(&order, Bound::Unbounded, Bound::Excluded(d)));
-    assert!(open.overlaps(&order, Bound::Unbounded, Bound::Included(d)));
-    assert!(!open.overlaps(&order, Bound::Included(g), Bound::Unbounded));
-    assert!(closed.overlaps(&order, Bound::Included(g), Bound::Unbounded));
-    assert!(!closed.overlaps(&order, Bound::Excluded(g), Bound::Unbounded));
+    assert!(!open.overlaps(&comparator, Bound::Unbounded, Bound::Excluded(d)));
+    assert!(open.overlaps(&comparator, Bound::Unbounded, Bound::Included(d)));
+    assert!(!open.overlaps(&comparator, Bound::Included(g), Bound::Unbounded));
+    assert!(closed.overlaps(&comparator, Bound::Included(g), Bound::Unbounded));
+    assert!(!closed.overlaps(&comparator, Bound::Excluded(g), Bound::Unbounded));
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn a_range_delete_outlives_expired_entries() {
 #[test]
 fn contradictions_are_refused() {
     // Each of these would make a search go wrong silently.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let mut seqnos = record(b"a", b"b", false);
     seqnos.smallest_seqno = SeqNo::new(10);
     let mut deletes = record(b"a", b"b", false);
@@ -110,7 +113,7 @@ fn contradictions_are_refused() {
         seqnos,
         deletes,
     ] {
-        assert!(bad.check(&order).is_err(), "{bad:?}");
+        assert!(bad.check(&comparator).is_err(), "{bad:?}");
     }
-    assert!(record(b"a", b"a", false).check(&order).is_ok());
+    assert!(record(b"a", b"a", false).check(&comparator).is_ok());
 }

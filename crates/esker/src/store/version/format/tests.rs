@@ -56,7 +56,7 @@ fn every_change() -> Edit {
         Change::CreateKeyspace {
             id: keyspace,
             name: "a".repeat(255),
-            order_name: "bytewise".into(),
+            comparator_name: "bytewise".into(),
             merge_name: Some("uint64add".into()),
             settings: settings(),
         },

@@ -43,7 +43,7 @@ fn create(id: u32) -> Change {
     Change::CreateKeyspace {
         id: KeyspaceId(id),
         name: format!("keyspace {id}"),
-        order_name: "bytewise".into(),
+        comparator_name: "bytewise".into(),
         merge_name: None,
         settings: SettingsText::new(),
     }

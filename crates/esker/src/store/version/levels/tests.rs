@@ -4,7 +4,7 @@ use super::*;
 use crate::base::types::seqno::SeqNo;
 use crate::store::version::plain_file::record;
 
-const ORDER: KeyOrder = KeyOrder::Bytewise;
+const ORDER: Comparator = Comparator::Bytewise;
 
 fn file(number: u64, keys: (&str, &str), seqnos: (u64, u64)) -> Arc<FileRecord> {
     Arc::new(FileRecord {

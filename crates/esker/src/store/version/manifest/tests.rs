@@ -45,7 +45,7 @@ fn plain_edits(count: usize) -> Vec<Edit> {
     let create = Change::CreateKeyspace {
         id: KeyspaceId(0),
         name: "default".into(),
-        order_name: "bytewise".into(),
+        comparator_name: "bytewise".into(),
         merge_name: None,
         settings: SettingsText::new(),
     };

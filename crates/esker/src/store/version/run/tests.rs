@@ -1,8 +1,8 @@
 //! Tests of `run`.
 
 use super::*;
+use crate::base::types::comparator::CustomComparator;
 use crate::base::types::error::ErrorKind;
-use crate::base::types::order::Order;
 use crate::env::random::Random;
 use crate::store::version::plain_file::record;
 
@@ -16,7 +16,7 @@ fn file(number: u64, smallest: &[u8], largest: &[u8], is_exclusive: bool) -> Arc
 
 struct Backwards;
 
-impl Order for Backwards {
+impl CustomComparator for Backwards {
     fn name(&self) -> &str {
         "backwards"
     }
@@ -27,7 +27,7 @@ impl Order for Backwards {
 }
 
 // Cuts a sorted set of random keys into files; some end exclusively at the next one's start.
-fn random_run(random: &mut Random, order: &KeyOrder, prefix: &[u8]) -> Run {
+fn random_run(random: &mut Random, comparator: &Comparator, prefix: &[u8]) -> Run {
     let mut keys: Vec<Vec<u8>> = (0..random.below(40) + 2)
         .map(|_| {
             let len = usize::try_from(random.below(12)).unwrap();
@@ -35,7 +35,7 @@ fn random_run(random: &mut Random, order: &KeyOrder, prefix: &[u8]) -> Run {
             prefix.iter().copied().chain(tail).collect()
         })
         .collect();
-    keys.sort_by(|left, right| order.compare(left, right));
+    keys.sort_by(|left, right| comparator.compare(left, right));
     keys.dedup();
     let mut files = Vec::new();
     let mut index = 0;
@@ -50,7 +50,7 @@ fn random_run(random: &mut Random, order: &KeyOrder, prefix: &[u8]) -> Run {
         };
     }
     files.reverse();
-    Run::new(0, order, files).unwrap()
+    Run::new(0, comparator, files).unwrap()
 }
 
 #[test]
@@ -58,11 +58,14 @@ fn searches_agree_with_looking_at_every_file() {
     // Shared prefixes, keys that begin one another, zeros and 0xff: what the heads could get
     // wrong; and another order, which does without them.
     let mut random = Random::new(7);
-    let orders = [KeyOrder::Bytewise, KeyOrder::Custom(Arc::new(Backwards))];
+    let comparators = [
+        Comparator::Bytewise,
+        Comparator::Custom(Arc::new(Backwards)),
+    ];
     for round in 0..160 {
-        let order = &orders[round % 2];
+        let comparator = &comparators[round % 2];
         let prefix = [&b""[..], b"user", b"\xff\xff", b"a"][round / 2 % 4];
-        let run = random_run(&mut random, order, prefix);
+        let run = random_run(&mut random, comparator, prefix);
         for _ in 0..30 {
             let len = usize::try_from(random.below(8)).unwrap();
             let tail = (0..len).map(|_| b"ab\0\xff"[usize::try_from(random.below(4)).unwrap()]);
@@ -71,37 +74,37 @@ fn searches_agree_with_looking_at_every_file() {
                 0 => tail,
                 _ => prefix.iter().copied().chain(tail).collect(),
             };
-            check_search(order, &run, &key);
+            check_search(comparator, &run, &key);
             for upper in [b"a".as_slice(), b"usf", b"userb"] {
-                check_overlapping(order, &run, &key, upper);
+                check_overlapping(comparator, &run, &key, upper);
             }
         }
     }
 }
 
-fn check_search(order: &KeyOrder, run: &Run, key: &[u8]) {
+fn check_search(comparator: &Comparator, run: &Run, key: &[u8]) {
     let mut files = run.files().iter();
-    let wanted = files.position(|file| file.covers(order, key));
-    assert_eq!(run.find(order, key), wanted, "{key:?} in {run:?}");
+    let wanted = files.position(|file| file.covers(comparator, key));
+    assert_eq!(run.find(comparator, key), wanted, "{key:?} in {run:?}");
     let wanted = run
         .files()
         .iter()
-        .position(|file| !file.ends_before(order, key));
+        .position(|file| !file.ends_before(comparator, key));
     let wanted = wanted.unwrap_or(run.files().len());
-    assert_eq!(run.first_not_before(order, key), wanted, "{key:?}");
+    assert_eq!(run.first_not_before(comparator, key), wanted, "{key:?}");
 }
 
-fn check_overlapping(order: &KeyOrder, run: &Run, key: &[u8], end: &[u8]) {
+fn check_overlapping(comparator: &Comparator, run: &Run, key: &[u8], end: &[u8]) {
     for lower in [Bound::Unbounded, Bound::Included(key), Bound::Excluded(key)] {
         for upper in [Bound::Unbounded, Bound::Included(end), Bound::Excluded(end)] {
-            let found = run.overlapping_bounds(order, lower, upper);
-            if order.compare(key, end) != Ordering::Less {
+            let found = run.overlapping_bounds(comparator, lower, upper);
+            if comparator.compare(key, end) != Ordering::Less {
                 continue;
             }
             let wanted: Vec<_> = run
                 .files()
                 .iter()
-                .filter(|file| file.overlaps(order, lower, upper))
+                .filter(|file| file.overlaps(comparator, lower, upper))
                 .cloned()
                 .collect();
             assert_eq!(found, wanted, "{lower:?} {upper:?}");
@@ -112,36 +115,36 @@ fn check_overlapping(order: &KeyOrder, run: &Run, key: &[u8], end: &[u8]) {
 #[test]
 fn overlapping_files_are_refused_by_name() {
     // The message must name both, so that a person can look at them.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let files = vec![file(7, b"a", b"k", false), file(9, b"k", b"z", false)];
-    let error = Run::new(0, &order, files).unwrap_err();
+    let error = Run::new(0, &comparator, files).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corruption);
     let text = error.to_string();
     assert!(text.contains("000007") && text.contains("000009"), "{text}");
     // A range delete up to the first key of the next file is fine.
     let files = vec![file(7, b"a", b"k", true), file(9, b"k", b"z", false)];
-    assert!(Run::new(0, &order, files).is_ok());
+    assert!(Run::new(0, &comparator, files).is_ok());
 }
 
 #[test]
 fn an_edit_leaves_the_old_run_as_it_was() {
     // Readers still hold it.
-    let order = KeyOrder::Bytewise;
-    let run = Run::new(3, &order, vec![file(1, b"a", b"b", false)]).unwrap();
-    let more = run.with(&order, file(2, b"c", b"d", false)).unwrap();
-    let less = more.without(&order, FileNumber(1)).unwrap();
+    let comparator = Comparator::Bytewise;
+    let run = Run::new(3, &comparator, vec![file(1, b"a", b"b", false)]).unwrap();
+    let more = run.with(&comparator, file(2, b"c", b"d", false)).unwrap();
+    let less = more.without(&comparator, FileNumber(1)).unwrap();
     assert_eq!((run.files().len(), more.files().len()), (1, 2));
     assert_eq!(less.files()[0].number, FileNumber(2));
     assert_eq!((more.size_bytes(), less.id()), (20, 3));
-    assert!(run.without(&order, FileNumber(2)).is_err());
-    let twice = more.edited(&order, &[FileNumber(1), FileNumber(1)], Vec::new());
+    assert!(run.without(&comparator, FileNumber(2)).is_err());
+    let twice = more.edited(&comparator, &[FileNumber(1), FileNumber(1)], Vec::new());
     assert!(twice.unwrap_err().to_string().contains("twice"));
 }
 
 #[test]
 fn a_run_knows_which_of_its_files_delete_ranges() {
     // Of five files the second and the fourth; asked for every part of the run.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let files = (0..5u8).map(|place| {
         let key = [b'a' + place];
         let plain = record(u64::from(place) + 1, &key, &key);
@@ -150,7 +153,7 @@ fn a_run_knows_which_of_its_files_delete_ranges() {
             ..plain
         })
     });
-    let run = Run::new(0, &order, files.collect()).unwrap();
+    let run = Run::new(0, &comparator, files.collect()).unwrap();
     for start in 0..=5 {
         for end in start..=5 {
             let wanted = [1, 3]
@@ -165,12 +168,16 @@ fn a_run_knows_which_of_its_files_delete_ranges() {
 #[test]
 fn a_run_knows_whether_a_file_points_into_the_value_log() {
     // One of two does, whichever; without it none.
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     let mut pointing = record(2, b"c", b"d");
     pointing.values.add(FileNumber(9), 100);
     let files = vec![file(1, b"a", b"b", false), Arc::new(pointing)];
-    let run = Run::new(0, &order, files).unwrap();
+    let run = Run::new(0, &comparator, files).unwrap();
     assert!(run.has_values());
-    assert!(!run.without(&order, FileNumber(2)).unwrap().has_values());
+    assert!(
+        !run.without(&comparator, FileNumber(2))
+            .unwrap()
+            .has_values()
+    );
     assert!(!Run::empty(0).has_values());
 }

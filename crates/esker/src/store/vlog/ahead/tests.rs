@@ -27,7 +27,7 @@ impl ReadFile for Told {
 }
 
 #[test]
-fn values_in_order_are_read_ahead() {
+fn values_in_comparator_are_read_ahead() {
     // All of a segment but its first three values is asked for, each byte once and in time.
     let (file, ahead) = (Told::default(), Ahead::default());
     let count = SIZE_BYTES / (VALUE_BYTES + 30);

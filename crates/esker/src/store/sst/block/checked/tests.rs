@@ -27,15 +27,15 @@ fn exercise(bytes: Vec<u8>) {
     let Ok(block) = Checked::new(bytes) else {
         return;
     };
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     for key in [b"".as_slice(), b"apply", b"bandit", b"zzz"] {
         let newest = Trailer::seek(SeqNo::MAX);
         let hash = hash64(key);
         // Any answer will do: bytes may be damaged, and must not make it panic.
-        let _ = find(&block, &order, Wanted { key, hash, newest });
+        let _ = find(&block, &comparator, Wanted { key, hash, newest });
         let mut cursor = BlockCursor::default();
         cursor.enter(block.clone());
-        let mut forward = cursor.seek(&order, &key::encode(key, newest));
+        let mut forward = cursor.seek(&comparator, &key::encode(key, newest));
         while matches!(forward, Ok(true)) {
             forward = cursor.next();
         }
@@ -124,7 +124,7 @@ fn an_empty_block_is_empty() {
     assert!(!cursor.seek_to_first().unwrap());
     assert!(!cursor.seek_to_last().unwrap());
     let target = key::encode(b"k", Trailer::seek(SeqNo::MAX));
-    assert!(!cursor.seek(&KeyOrder::Bytewise, &target).unwrap());
+    assert!(!cursor.seek(&Comparator::Bytewise, &target).unwrap());
 }
 
 #[test]

@@ -34,8 +34,8 @@ fn random_rows(random: &mut Random) -> Rows {
             rows.push((internal, random.bytes(len)));
         }
     }
-    let order = KeyOrder::Bytewise;
-    rows.sort_by(|l, r| key::compare(&order, &l.0, &r.0));
+    let comparator = Comparator::Bytewise;
+    rows.sort_by(|l, r| key::compare(&comparator, &l.0, &r.0));
     rows.dedup_by(|l, r| l.0 == r.0);
     rows
 }
@@ -55,7 +55,7 @@ fn block_of(rows: &Rows, interval: usize, has_hash_index: bool) -> Checked {
 fn moves_as_the_model_moves() {
     // Random blocks, and walks of seeks and steps both ways beside an index into a sorted list.
     let mut random = Random::new(5);
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     for round in 0..400 {
         let rows = random_rows(&mut random);
         let block = block_of(&rows, 1 + random.below(20) as usize, random.one_in(2));
@@ -84,11 +84,11 @@ fn moves_as_the_model_moves() {
                     let newest = Trailer::seek(SeqNo::new(random.below(50)));
                     let target = key::encode(&random_key(&mut random), newest);
                     let is_before = |row: &(Vec<u8>, Vec<u8>)| {
-                        key::compare(&order, &row.0, &target) == Ordering::Less
+                        key::compare(&comparator, &row.0, &target) == Ordering::Less
                     };
                     let at = rows.partition_point(is_before);
                     place = (at < rows.len()).then_some(at);
-                    cursor.seek(&order, &target).unwrap()
+                    cursor.seek(&comparator, &target).unwrap()
                 }
             };
             assert_eq!(is_on, place.is_some(), "round {round}");
@@ -106,7 +106,7 @@ fn moves_as_the_model_moves() {
 fn point_reads_find_what_a_walk_finds() {
     // Every key of the block and many strangers, at random sequence numbers.
     let mut random = Random::new(6);
-    let order = KeyOrder::Bytewise;
+    let comparator = Comparator::Bytewise;
     for round in 0..400 {
         let rows = random_rows(&mut random);
         let block = block_of(&rows, 1 + random.below(20) as usize, random.one_in(2));
@@ -126,7 +126,7 @@ fn point_reads_find_what_a_walk_finds() {
                 hash: hash64(&key),
                 newest,
             };
-            let found = find(&block, &order, wanted).unwrap();
+            let found = find(&block, &comparator, wanted).unwrap();
             let found = found
                 .map(|(trailer, range)| (key::encode(&key, trailer), block.slice(range).to_vec()));
             assert_eq!(found.as_ref(), walked, "round {round}");

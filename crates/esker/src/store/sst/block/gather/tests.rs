@@ -38,7 +38,7 @@ fn random_rows(random: &mut Random) -> Rows {
             rows.push((key::encode(&key, trailer), random.bytes(len)));
         }
     }
-    rows.sort_by(|l, r| key::compare(&KeyOrder::Bytewise, &l.0, &r.0));
+    rows.sort_by(|l, r| key::compare(&Comparator::Bytewise, &l.0, &r.0));
     rows.dedup_by(|l, r| l.0 == r.0);
     rows
 }
@@ -73,7 +73,7 @@ fn cursor_in_random_block(random: &mut Random) -> Option<(Rows, BlockCursor, usi
     }
     let mut cursor = cursor_over(&rows, 1 + random.below(20) as usize);
     let from = random.below(rows.len() as u64) as usize;
-    assert!(cursor.seek(&KeyOrder::Bytewise, &rows[from].0).unwrap());
+    assert!(cursor.seek(&Comparator::Bytewise, &rows[from].0).unwrap());
     Some((rows, cursor, from))
 }
 
@@ -153,7 +153,7 @@ fn a_chunk_is_what_one_by_one_would_find() {
         let limit = is_ahead.then(|| key::user_key(&rows[limit_at].0));
         let count_max = 1 + random.below(100) as usize;
         let terms = Terms {
-            order: &KeyOrder::Bytewise,
+            comparator: &Comparator::Bytewise,
             at,
             limit,
             count_max,
@@ -237,7 +237,7 @@ fn all_of_a_usual_block_is_one_chunk_backwards() {
     let mut cursor = cursor_over(&rows, 16);
     assert!(cursor.seek_to_last().unwrap());
     let terms = Terms {
-        order: &KeyOrder::Bytewise,
+        comparator: &Comparator::Bytewise,
         at: SeqNo::MAX,
         limit: None,
         count_max: 128,
@@ -277,7 +277,7 @@ fn damaged_entries_end_a_chunk() {
             Way::Back => cursor.seek_to_last(),
         };
         let terms = Terms {
-            order: &KeyOrder::Bytewise,
+            comparator: &Comparator::Bytewise,
             at: SeqNo::MAX,
             limit: None,
             count_max: 1 + random.below(60) as usize,

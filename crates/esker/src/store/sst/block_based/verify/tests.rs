@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::base::codec::compress::Compression;
 use crate::base::options::sst::SstOptions;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::sst::any_builder::AnyBuilder;
@@ -26,7 +26,7 @@ fn properties_that_count_bytes_wrong_are_damage() {
     let file = MemoryFile::default();
     let settings = BuildSettings {
         number: NUMBER,
-        order: KeyOrder::Bytewise,
+        comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
         compression: Compression::None,
         keyspace: KeyspaceId(1),
@@ -60,7 +60,7 @@ fn properties_that_count_bytes_wrong_are_damage() {
         out.sync().unwrap();
         let read = Arc::new(MemoryBytes(file.bytes()));
         let cache = Arc::new(ShardedCache::new(1 << 20));
-        let reader = AnyReader::open(read, NUMBER, KeyOrder::Bytewise, cache).unwrap();
+        let reader = AnyReader::open(read, NUMBER, Comparator::Bytewise, cache).unwrap();
         reader.verify().map_err(|error| error.message().to_owned())
     };
     assert_eq!(verified(&props), Ok(()));

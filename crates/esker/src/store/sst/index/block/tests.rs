@@ -49,7 +49,7 @@ fn a_search_finds_what_a_walk_finds() {
                 .iter()
                 .position(|(key, t)| *key > target || *key == target && *t <= trailer)
                 .unwrap_or(separators.len());
-            let found = block.first_not_before(&KeyOrder::Bytewise, &target, trailer);
+            let found = block.first_not_before(&Comparator::Bytewise, &target, trailer);
             assert_eq!(found, walked, "round {round}");
             if found < block.len() {
                 assert_eq!(block.handle(found), handle(found as u64 * 100));
@@ -81,7 +81,7 @@ fn damaged_index_bytes_are_refused() {
         let mut bad = good.clone();
         bad[bit / 8] ^= 1 << (bit % 8);
         if let Ok(block) = IndexBlock::read(&bad) {
-            let at = block.first_not_before(&KeyOrder::Bytewise, b"key010", 0);
+            let at = block.first_not_before(&Comparator::Bytewise, b"key010", 0);
             assert!(at <= block.len());
         }
     }

@@ -23,7 +23,11 @@ fn separators_are_short() {
         (b"", b"x", b""),
     ];
     for (last, next, expected) in cases {
-        let (found, _) = separator(&KeyOrder::Bytewise, &internal(last, 5), &internal(next, 5));
+        let (found, _) = separator(
+            &Comparator::Bytewise,
+            &internal(last, 5),
+            &internal(next, 5),
+        );
         assert_eq!(found, expected, "{last:?} {next:?}");
     }
 }
@@ -52,8 +56,11 @@ fn separators_separate() {
 #[test]
 fn versions_of_one_key_are_parted_by_their_trailer() {
     // Block one ends with a key's version 9, block two begins with version 7.
-    let (user_key, trailer) =
-        separator(&KeyOrder::Bytewise, &internal(b"k", 9), &internal(b"k", 7));
+    let (user_key, trailer) = separator(
+        &Comparator::Bytewise,
+        &internal(b"k", 9),
+        &internal(b"k", 7),
+    );
     assert_eq!(user_key, b"k");
     assert_eq!(trailer, Trailer::new(SeqNo::new(9), Kind::Put).raw());
 }

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::base::options::sst::SstOptions;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
-use crate::base::types::order::KeyOrder;
 use crate::base::types::seqno::SeqNo;
 use crate::env::random::Random;
 use crate::store::sst::memory_file::MemoryFile;
@@ -13,7 +13,7 @@ use crate::store::sst::memory_file::MemoryFile;
 fn settings() -> BuildSettings {
     BuildSettings {
         number: FileNumber(3),
-        order: KeyOrder::Bytewise,
+        comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
         compression: Compression::None,
         keyspace: KeyspaceId(1),

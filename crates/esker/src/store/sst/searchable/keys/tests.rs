@@ -83,9 +83,9 @@ fn a_search_lands_where_a_list_says() {
             let len = random.below(9) as usize;
             let user_key: Vec<u8> = (0..len).map(|_| b'a' + random.below(3) as u8).collect();
             let trailer = Trailer::seek(SeqNo::new(random.below(52)));
-            let order = &KeyOrder::Bytewise;
+            let comparator = &Comparator::Bytewise;
             let wanted = Wanted {
-                order,
+                comparator,
                 user_key: &user_key,
                 trailer,
             };

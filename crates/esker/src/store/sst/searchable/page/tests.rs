@@ -1,14 +1,14 @@
 //! Tests of `page`.
 
 use super::*;
-use crate::base::types::order::{KeyOrder, Order};
+use crate::base::types::comparator::{Comparator, CustomComparator};
 use crate::env::random::Random;
 use crate::store::sst::searchable::keys::{OpenGroup, Wanted};
 use crate::store::sst::searchable::page_builder::{KeyOfRecord, PageBuilder};
 
 struct Forwards;
 
-impl Order for Forwards {
+impl CustomComparator for Forwards {
     fn name(&self) -> &str {
         "forwards"
     }
@@ -53,11 +53,11 @@ fn exercise(bytes: Vec<u8>) {
     };
     // A damaged count may claim any number of groups, which are not there.
     let groups = page.group_count().min(10);
-    for order in [KeyOrder::Bytewise, KeyOrder::Custom(Arc::new(Forwards))] {
+    for comparator in [Comparator::Bytewise, Comparator::Custom(Arc::new(Forwards))] {
         for user_key in [b"".as_slice(), b"b", b"bandana in the window", b"c", b"zzz"] {
             for seqno in [SeqNo::ZERO, SeqNo::new(84), SeqNo::MAX] {
                 let wanted = Wanted {
-                    order: &order,
+                    comparator: &comparator,
                     user_key,
                     trailer: Trailer::seek(seqno),
                 };

@@ -39,7 +39,7 @@ impl ReadFile for Vanishing {
 fn settings() -> BuildSettings {
     BuildSettings {
         number: FileNumber(3),
-        order: KeyOrder::Bytewise,
+        comparator: Comparator::Bytewise,
         sst: SstOptions {
             block_size_bytes: 400,
             ..SstOptions::default()
@@ -70,7 +70,7 @@ fn try_open(bytes: Vec<u8>) -> Result<SearchableReader> {
     let cache = Arc::new(BlockCache::new(1 << 20));
     let file = Arc::new(MemoryBytes(bytes));
     let footer = RawFooter::read(&*file, FileNumber(3))?;
-    SearchableReader::open(file, &footer, KeyOrder::Bytewise, cache)
+    SearchableReader::open(file, &footer, Comparator::Bytewise, cache)
 }
 
 fn open(bytes: Vec<u8>) -> SearchableReader {
@@ -182,8 +182,8 @@ fn a_record_read_before_is_read_from_memory() {
         is_gone: AtomicBool::new(false),
     });
     let footer = RawFooter::read(&*file, FileNumber(3)).unwrap();
-    let order = KeyOrder::Bytewise;
-    let reader = SearchableReader::open(file.clone(), &footer, order, cache).unwrap();
+    let comparator = Comparator::Bytewise;
+    let reader = SearchableReader::open(file.clone(), &footer, comparator, cache).unwrap();
     let past = ReadOptions {
         fill_cache: false,
         ..ReadOptions::default()

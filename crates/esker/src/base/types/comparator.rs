@@ -23,7 +23,7 @@ pub const BYTEWISE_NAME: &str = "bytewise";
 /// again (`Faulted`): the batch is there as a whole then, or not at all. A panic in a read goes
 /// through to the caller; one while a database is opened or copied is told as `Invalid`; one in the
 /// background counts as a failed write.
-pub trait Order: Send + Sync {
+pub trait CustomComparator: Send + Sync {
     /// Name kept in the manifest.
     fn name(&self) -> &str;
     /// How `left` compares with `right`.
@@ -35,20 +35,20 @@ pub trait Order: Send + Sync {
 /// An enum, not only a trait: the bytewise order is nearly always the one, and a comparison that
 /// can be inlined halves the cost of a search in a memtable.
 #[derive(Clone, Default)]
-pub enum KeyOrder {
+pub enum Comparator {
     /// As `memcmp`, the shorter first where one begins the other.
     #[default]
     Bytewise,
     /// The user's own.
-    Custom(Arc<dyn Order>),
+    Custom(Arc<dyn CustomComparator>),
 }
 
-impl KeyOrder {
+impl Comparator {
     /// Name kept in the manifest.
     pub fn name(&self) -> &str {
         match self {
-            KeyOrder::Bytewise => BYTEWISE_NAME,
-            KeyOrder::Custom(order) => order.name(),
+            Comparator::Bytewise => BYTEWISE_NAME,
+            Comparator::Custom(comparator) => comparator.name(),
         }
     }
 
@@ -56,27 +56,27 @@ impl KeyOrder {
     #[inline]
     pub fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
         match self {
-            KeyOrder::Bytewise => left.cmp(right),
-            KeyOrder::Custom(order) => compare_by(&**order, left, right),
+            Comparator::Bytewise => left.cmp(right),
+            Comparator::Custom(comparator) => compare_by(&**comparator, left, right),
         }
     }
 
     /// Whether keys compare as bytes, so that prefixes and separators may be used.
     #[inline]
     pub fn is_bytewise(&self) -> bool {
-        matches!(self, KeyOrder::Bytewise)
+        matches!(self, Comparator::Bytewise)
     }
 }
 
-/// How `left` compares with `right` in a user's own order.
+/// How `left` compares with `right` in a user's own comparator.
 // Apart: with the mark and what takes it off inlined, every comparison of bytes was dearer.
 #[inline(never)]
-pub fn compare_by(order: &dyn Order, left: &[u8], right: &[u8]) -> Ordering {
-    user_code::run(|| order.compare(left, right))
+pub fn compare_by(comparator: &dyn CustomComparator, left: &[u8], right: &[u8]) -> Ordering {
+    user_code::run(|| comparator.compare(left, right))
 }
 
-impl fmt::Debug for KeyOrder {
+impl fmt::Debug for Comparator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyOrder({})", self.name())
+        write!(f, "Comparator({})", self.name())
     }
 }
