@@ -397,7 +397,7 @@ fn assert_blames_the_comparator(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
     let text = error.to_string();
     assert!(
-        text.contains("order") && text.contains("bad mood"),
+        text.contains("comparator") && text.contains("bad mood"),
         "{text}"
     );
 }
