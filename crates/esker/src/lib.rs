@@ -15,7 +15,7 @@
 //! # let path = dir.path().join("harbour");
 //! let db = Db::open(&path)?;
 //! db.put("ship:anna", "in port")?;
-//! db.put_with_ttl("pilot:anna", "on statistics", Duration::from_secs(3600))?;
+//! db.put_with_ttl("pilot:anna", "on board", Duration::from_secs(3600))?;
 //!
 //! // A keyspace is a map of its own, with settings of its own.
 //! let counted = KeyspaceOptions::default().merge_operator(merge::uint64_add());
