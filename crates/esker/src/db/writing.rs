@@ -14,8 +14,8 @@ use crate::db::settling;
 use crate::db::space;
 use crate::db::worker;
 use crate::db::write_control;
-use crate::flow::write::active::Applied;
 use crate::flow::write::commit::{CommitOptions, Outcome, Unchanged};
+use crate::flow::write::follow_ups::{FollowUp, FollowUps};
 use crate::flow::write::write_controller::LOOK_AGAIN;
 use crate::store::batch::writer::{Batch, LargeBytes};
 
@@ -131,8 +131,8 @@ pub fn write(
                 core.statistics.add(Ticker::ValueLogBytes, large_bytes);
             }
             core.statistics.add(Ticker::WalBytes, applied.logged_bytes);
-            if applied.has_work() {
-                follow_up(core, applied);
+            if !applied.follow_ups.is_empty() {
+                follow_up(core, applied.follow_ups);
             }
             Ok(true)
         }
@@ -205,30 +205,25 @@ fn once_there_is_space(
 }
 
 #[cold]
-fn follow_up(core: &Arc<Core>, applied: Applied) {
-    if applied.has_rotated
-        || applied.has_values_rotated
-        || applied.has_values_due
-        || applied.has_values_unwatched
-        || applied.has_sealed
-    {
+fn follow_up(core: &Arc<Core>, due: FollowUps) {
+    if !due.without(FollowUp::ShareMemory).is_empty() {
         // All that leaves much to give back comes by one of these.
         settling::watch(core);
     }
-    if applied.has_rotated {
+    if due.has(FollowUp::PrepareSegment) {
         worker::prepare_segment(core);
     }
-    if applied.has_values_rotated {
+    if due.has(FollowUp::LookAtSpace) {
         worker::look_at_space(core);
     }
-    if applied.has_values_due {
+    if due.has(FollowUp::FlushValues) {
         worker::flush_values(core);
-    } else if applied.has_values_unwatched {
+    } else if due.has(FollowUp::WatchValues) {
         worker::watch_values(core);
     }
-    if applied.has_sealed {
+    if due.has(FollowUp::Flush) {
         worker::memtable_sealed(core);
-    } else if applied.has_grown {
+    } else if due.has(FollowUp::ShareMemory) {
         write_control::set_memory(core);
     }
 }

@@ -10,6 +10,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::fs::LogFile;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::read::fold::Folder;
+use crate::flow::write::follow_ups::{FollowUp, FollowUps};
 use crate::flow::write::segments::Segments;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::reader::BatchReader;
@@ -57,34 +58,10 @@ pub struct Active {
 /// What one write did to the live pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// Whether a memtable was sealed, so that a flush should come.
-    pub has_sealed: bool,
-    /// Whether a new segment was begun, so that the next one should be prepared.
-    pub has_rotated: bool,
-    /// Whether live memtables took notably more memory, so that others should make room.
-    pub has_grown: bool,
-    /// Whether a new segment of the value log was begun, so that space should be looked at.
-    pub has_values_rotated: bool,
-    /// Whether so much of the value log is unsynced that a sync should come.
-    pub has_values_due: bool,
-    /// Whether large values wait to be written or synced, and nobody will look after them later.
-    pub has_values_unwatched: bool,
+    /// What is to be done because of it.
+    pub follow_ups: FollowUps,
     /// Bytes that the log grew by, framing and heads of segments included.
     pub logged_bytes: u64,
-}
-
-impl Applied {
-    /// Whether the background has anything to do because of the write, as after few of them.
-    #[inline]
-    pub fn has_work(&self) -> bool {
-        // Without branches: mostly all have to be looked at.
-        self.has_sealed
-            | self.has_rotated
-            | self.has_grown
-            | self.has_values_rotated
-            | self.has_values_due
-            | self.has_values_unwatched
-    }
 }
 
 impl Active {
@@ -222,7 +199,7 @@ impl Active {
         let mut before = self.log.as_ref().map_or(0, WalWriter::end_offset);
         if !fits {
             self.rotate(WalWriter::framed_len(batch.len()), sync)?;
-            applied.has_rotated = true;
+            applied.follow_ups.add_if(true, FollowUp::PrepareSegment);
             before = 0;
         }
         let log = self.log.as_mut().expect("a rotation leaves a live log");
@@ -346,7 +323,7 @@ impl Active {
     pub fn seal_full(&mut self, keyspaces: &[KeyspaceId], applied: &mut Applied) {
         for &id in keyspaces {
             if self.tables.get(&id).is_some_and(LiveTable::is_full) {
-                applied.has_sealed |= self.seal(id);
+                applied.follow_ups.add_if(self.seal(id), FollowUp::Flush);
             }
         }
     }

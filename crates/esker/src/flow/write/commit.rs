@@ -14,6 +14,7 @@ use crate::env::fs::LogSync;
 use crate::flow::read::newest::is_written_since;
 use crate::flow::value_log::{Pending, ValueLog};
 use crate::flow::write::active::{Active, Applied};
+use crate::flow::write::follow_ups::FollowUp;
 use crate::flow::write::gate::Gate;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::flow::write::write_controller::{LOOK_AGAIN, WriteController};
@@ -266,25 +267,33 @@ impl Committer {
                 table.values().keep(pending.take_waiting());
                 self.values.name(table);
             }
-            applied.has_values_rotated = pending.has_begun();
-            applied.has_values_due = self.values.is_flush_due();
-            applied.has_values_unwatched = self.values.is_watch_due();
-            applied.has_grown = {
-                let used_bytes = self.values.pool().used_bytes();
-                let watch = self.values.watch();
-                watch.has_moved(used_bytes, GROWTH_BYTES as u64)
-            };
+            let follow_ups = &mut applied.follow_ups;
+            follow_ups.add_if(pending.has_begun(), FollowUp::LookAtSpace);
+            follow_ups.add_if(self.values.is_flush_due(), FollowUp::FlushValues);
+            follow_ups.add_if(self.values.is_watch_due(), FollowUp::WatchValues);
+            let used_bytes = self.values.pool().used_bytes();
+            let has_moved = self
+                .values
+                .watch()
+                .has_moved(used_bytes, GROWTH_BYTES as u64);
+            follow_ups.add_if(has_moved, FollowUp::ShareMemory);
         }
         self.visible
             .store(active.last_seqno().get(), atomic::Ordering::Release);
-        applied.has_grown |= live_before / GROWTH_BYTES != active.live_bytes() / GROWTH_BYTES;
+        let has_grown = live_before / GROWTH_BYTES != active.live_bytes() / GROWTH_BYTES;
+        applied.follow_ups.add_if(has_grown, FollowUp::ShareMemory);
         active.seal_full(batch.keyspaces(), &mut applied);
         if active.live_bytes() > self.controller.live_bytes_max() {
-            applied.has_sealed |= active.seal_largest();
+            applied
+                .follow_ups
+                .add_if(active.seal_largest(), FollowUp::Flush);
         }
         // A keyspace that is seldom written to must not keep the log of all the others.
-        if applied.has_rotated && active.log_bytes() > self.controller.log_bytes_max() {
-            applied.has_sealed |= active.seal_oldest();
+        let has_rotated = applied.follow_ups.has(FollowUp::PrepareSegment);
+        if has_rotated && active.log_bytes() > self.controller.log_bytes_max() {
+            applied
+                .follow_ups
+                .add_if(active.seal_oldest(), FollowUp::Flush);
         }
         Ok(applied)
     }

@@ -12,6 +12,7 @@ pub mod debt;
 pub mod write_controller;
 pub mod sync;
 pub mod segments;
+pub mod follow_ups;
 pub mod active;
 pub mod commit;
 pub mod chain;

@@ -14,6 +14,7 @@ use crate::flow::model::for_seeds;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::view::ViewParts;
 use crate::flow::write::active::{Active, Applied, LiveTable};
+use crate::flow::write::follow_ups::FollowUp;
 use crate::flow::write::segments::Segments;
 use crate::flow::write::sync::SyncGroup;
 use crate::store::batch::writer::Batch;
@@ -143,7 +144,7 @@ impl Log {
             self.active
                 .log(batch.bytes(), &self.sync, &mut applied)
                 .unwrap();
-            if applied.has_rotated {
+            if applied.follow_ups.has(FollowUp::PrepareSegment) {
                 self.segments.prepare().unwrap();
             }
             let segment = self.active.log_position().unwrap().segment;
