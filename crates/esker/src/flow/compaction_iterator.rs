@@ -28,6 +28,7 @@ use crate::base::types::kind::Kind;
 use crate::base::types::limits::VALUE_BYTES_MAX;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
+use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::{Piece, RangeTombstones};
 use crate::store::vlog::open_values::OpenValues;
 use crate::store::vlog::pointer::ValuePointer;
@@ -118,7 +119,7 @@ pub struct Tally {
 
 /// The entries of a stream that live on, one after the other.
 pub struct CompactionIterator<'a, C> {
-    input: C,
+    input: MergingCursor<C>,
     rules: Rules<'a>,
     /// The current key, where the input does not tell keys apart or operands are folded.
     key: Vec<u8>,
@@ -147,7 +148,7 @@ enum Verdict {
 impl<'a, C: Cursor> CompactionIterator<'a, C> {
     /// The survivors of `input`, which stands nowhere yet; from `lower` on, if given.
     pub fn new(
-        mut input: C,
+        mut input: MergingCursor<C>,
         lower: Option<&[u8]>,
         rules: Rules<'a>,
     ) -> Result<CompactionIterator<'a, C>> {

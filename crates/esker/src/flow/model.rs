@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use crate::base::hooks::merge::{MergeOperator, MergeRule};
 use crate::base::hooks::merge_builtin::builtin;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
 use crate::base::types::entry::{is_expired, join_expiring, split_expiring};
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
@@ -251,6 +253,18 @@ impl Cursor for VectorCursor {
     }
     fn value(&self) -> error::Result<&[u8]> {
         Ok(&self.entry().1)
+    }
+    fn is_surely_newest(&self) -> bool {
+        false
+    }
+    fn value_bytes(&self) -> error::Result<Bytes> {
+        self.value().map(Bytes::copy_of)
+    }
+    fn fill(&mut self, _: Way, _: Fill<'_>, _: &mut EntryChunk) -> bool {
+        false
+    }
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        None
     }
 }
 

@@ -6,7 +6,9 @@
 
 use std::cmp::Ordering;
 
-use crate::base::types::cursor::Cursor;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
@@ -107,6 +109,22 @@ impl Cursor for OwnOperands {
 
     fn value(&self) -> Result<&[u8]> {
         Ok(self.inner.own_value())
+    }
+
+    fn value_bytes(&self) -> Result<Bytes> {
+        self.value().map(Bytes::copy_of)
+    }
+
+    fn is_surely_newest(&self) -> bool {
+        false
+    }
+
+    fn fill(&mut self, _: Way, _: Fill<'_>, _: &mut EntryChunk) -> bool {
+        false
+    }
+
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        None
     }
 }
 

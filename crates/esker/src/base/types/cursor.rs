@@ -5,7 +5,6 @@ use esker_phrase::DictionaryId;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
-use crate::base::types::key;
 
 /// Ordered movement over entries, in the order of internal keys, both ways.
 ///
@@ -13,6 +12,9 @@ use crate::base::types::key;
 /// `false` means it ran off an end or found nothing, and it stands nowhere again. After an error
 /// it stands nowhere too. `key` and `value` may be called only while it stands on an entry, and
 /// what they lend stays unchanged until the next movement.
+///
+/// Nothing that a cursor over cursors has to pass on is there by default, so that it cannot be
+/// forgotten; only `seek_for_prev` is made of the others.
 ///
 /// Law for every implementation: moving `next` then `prev`, or the other way round, returns to
 /// the same entry, wherever in the sequence it happens.
@@ -42,26 +44,7 @@ pub trait Cursor: Send {
     fn is_valid(&self) -> bool;
     /// Whether the entry before this one is surely of another user key, or there is none: so that
     /// this one is the newest of its key. `false` also where that is not known without moving.
-    fn is_surely_newest(&self) -> bool {
-        false
-    }
-    /// Whether the entry is of the same user key as the one that the cursor stood on before its
-    /// last movement, if that was a `next` and it is known without comparing keys.
-    fn is_again(&self) -> Option<bool> {
-        None
-    }
-    /// Whether `is_again` will be known after a `next`. Only while standing on an entry.
-    fn tells_keys_apart(&self) -> bool {
-        false
-    }
-    /// Makes `key` the user key of the entry, to know further entries of it by; or leaves it, where
-    /// `is_again` will say which those are.
-    #[inline]
-    fn keep_key(&self, key: &mut Vec<u8>) {
-        if !self.tells_keys_apart() {
-            key::user_key(self.key()).clone_into(key);
-        }
-    }
+    fn is_surely_newest(&self) -> bool;
     /// The internal key of the entry: user key and trailer.
     fn key(&self) -> &[u8];
     /// The raw value of the entry. One that is packed by itself is unpacked when this is called
@@ -71,32 +54,26 @@ pub trait Cursor: Send {
     fn value(&self) -> Result<&[u8]>;
     /// The raw value as a handle that outlives the cursor; shares memory where it can. Errors as
     /// those of `value`.
-    fn value_bytes(&self) -> Result<Bytes> {
-        self.value().map(Bytes::copy_of)
-    }
-    /// Moves on over entries that lie one behind another where they can be decoded together, as far
-    /// as each is a plain value that the reader of `terms` sees, of another user key than the
-    /// entries before and behind, and makes `chunk` of them and the current one, standing on that.
-    /// The cursor then stands on the last one that it came to.
-    ///
-    /// `false`, and the cursor stands where it stood, with `chunk` of no use, where that is not
-    /// cheap or there are none. Only while standing on an entry that is such a value.
-    fn gather(&mut self, _way: Way, _terms: &Terms<'_>, _chunk: &mut EntryChunk) -> bool {
-        false
-    }
-    /// Moves on over entries that lie one behind another where they can be decoded together, of any
-    /// kind, and makes `chunk` of them, standing on the first that it came to: about `count_max`
-    /// of them, and not the one it stood on. The cursor then stands on the last that it came to.
+    fn value_bytes(&self) -> Result<Bytes>;
+    /// Moves on over entries that lie one behind another where they can be decoded together, makes
+    /// `chunk` of those that are wanted, and stands on the last that it came to.
     ///
     /// `false`, and the cursor stands where it stood, with `chunk` of no use, where that is not
     /// cheap or there are none. Only while standing on an entry.
-    fn lookahead(&mut self, _way: Way, _count_max: usize, _chunk: &mut EntryChunk) -> bool {
-        false
-    }
+    fn fill(&mut self, way: Way, fill: Fill<'_>, chunk: &mut EntryChunk) -> bool;
     /// The value as it is stored, where that is phrases of a dictionary: for who can use it so.
-    fn phrased(&self) -> Option<Phrased<'_>> {
-        None
-    }
+    fn phrased(&self) -> Option<Phrased<'_>>;
+}
+
+/// Which entries a chunk is to be made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Fill<'a> {
+    /// The current one, which is such a value, and what follows as far as each is a plain value
+    /// that the reader of these terms sees, of another user key than the entries before and behind.
+    /// The chunk stands on the current one.
+    Seen(&'a Terms<'a>),
+    /// Of any kind, about so many, without the current one. The chunk stands on the first of them.
+    Next(usize),
 }
 
 /// Which way a cursor moves.

@@ -55,6 +55,7 @@ impl Rewrite<'_> {
             verbatim: Verbatim::default(),
         };
         let input: VectorCursor = self.inputs.cursor();
+        let input = MergingCursor::new(Comparator::Bytewise, vec![input]);
         let mut kept = CompactionIterator::new(input, self.lower.as_deref(), rules)?;
         let mut out = Entries::default();
         let mut last: Option<Vec<u8>> = None;

@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
@@ -206,6 +207,18 @@ impl Cursor for FoldedCursor {
 
     fn value_bytes(&self) -> Result<Bytes> {
         self.inner.value_bytes()
+    }
+
+    fn is_surely_newest(&self) -> bool {
+        false
+    }
+
+    fn fill(&mut self, _: Way, _: Fill<'_>, _: &mut EntryChunk) -> bool {
+        false
+    }
+
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        None
     }
 }
 

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::cursor::{Cursor, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
@@ -322,6 +322,55 @@ impl<C: Cursor> MergingCursor<C> {
     }
 }
 
+impl<C: Cursor> MergingCursor<C> {
+    /// Whether the entry is of the same user key as the one that the cursor stood on before its
+    /// last movement, if that was a `next` and it is known without comparing keys.
+    #[inline]
+    pub fn is_again(&self) -> Option<bool> {
+        self.is_again
+    }
+
+    /// Makes `key` the user key of the entry, to know further entries of it by; or leaves it, where
+    /// `is_again` will say which those are.
+    #[inline]
+    pub fn keep_key(&self, key: &mut Vec<u8>) {
+        if !self.tells_keys_apart() {
+            key::user_key(self.key()).clone_into(key);
+        }
+    }
+
+    /// Whether `is_again` will be known after a `next`: of several sources, where all of the key is
+    /// in its prefix.
+    #[inline]
+    fn tells_keys_apart(&self) -> bool {
+        assert!(self.is_valid);
+        let is_forward = self.direction == Direction::Forward;
+        self.sources.count() > 1 && is_forward && self.nodes[self.winner].head.key.is_whole()
+    }
+
+    /// [`Fill::Seen`], of the winner's source alone, as far as it stays the winner.
+    pub fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
+        assert!(self.is_valid);
+        let is_forward = self.direction == Direction::Forward;
+        if is_forward != (way == Way::Forward) {
+            return false;
+        }
+        let mut lead = Lead {
+            source: self.winner,
+            rival: None,
+        };
+        if self.sources.count() == 1 {
+            return self.sources.gather(lead, way, terms, chunk);
+        }
+        let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
+        self.runner_up = Some(runner_up);
+        lead.rival = Some(runner_up).filter(|rival| self.nodes[*rival].head.is_valid);
+        let is_gathered = self.sources.gather(lead, way, terms, chunk);
+        self.look_at(self.winner, true);
+        is_gathered
+    }
+}
+
 impl<C: Cursor> Cursor for MergingCursor<C> {
     fn seek_to_first(&mut self) -> Result<bool> {
         self.place_all(Direction::Forward, C::seek_to_first)
@@ -366,19 +415,6 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
         self.is_valid
     }
 
-    #[inline]
-    fn is_again(&self) -> Option<bool> {
-        self.is_again
-    }
-
-    /// Of several sources, where all of the key is in its prefix.
-    #[inline]
-    fn tells_keys_apart(&self) -> bool {
-        assert!(self.is_valid);
-        let is_forward = self.direction == Direction::Forward;
-        self.sources.count() > 1 && is_forward && self.nodes[self.winner].head.key.is_whole()
-    }
-
     /// Known while moving backwards, where the runner-up is what all other sources have next.
     #[inline]
     fn is_surely_newest(&self) -> bool {
@@ -412,26 +448,12 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
         self.sources.value_bytes(self.winner)
     }
 
-    /// Of the winner's source alone, as far as it stays the winner.
-    fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
-        assert!(self.is_valid);
-        let is_forward = self.direction == Direction::Forward;
-        if is_forward != (way == Way::Forward) {
-            return false;
+    fn fill(&mut self, way: Way, fill: Fill<'_>, chunk: &mut EntryChunk) -> bool {
+        match fill {
+            Fill::Seen(terms) => self.gather(way, terms, chunk),
+            // Nothing looks ahead over what is merged already.
+            Fill::Next(_) => false,
         }
-        let mut lead = Lead {
-            source: self.winner,
-            rival: None,
-        };
-        if self.sources.count() == 1 {
-            return self.sources.gather(lead, way, terms, chunk);
-        }
-        let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
-        self.runner_up = Some(runner_up);
-        lead.rival = Some(runner_up).filter(|rival| self.nodes[*rival].head.is_valid);
-        let is_gathered = self.sources.gather(lead, way, terms, chunk);
-        self.look_at(self.winner, true);
-        is_gathered
     }
 
     fn phrased(&self) -> Option<Phrased<'_>> {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::merge_builtin::builtin;
+use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::{Comparator, CustomComparator};
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
 use crate::base::types::entry::{is_expired, join_expiring, split_expiring};
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
@@ -317,6 +319,18 @@ impl Cursor for VectorCursor {
     }
     fn value(&self) -> Result<&[u8]> {
         Ok(&self.entries[self.place.expect("stands on an entry")].1)
+    }
+    fn is_surely_newest(&self) -> bool {
+        false
+    }
+    fn value_bytes(&self) -> Result<Bytes> {
+        self.value().map(Bytes::copy_of)
+    }
+    fn fill(&mut self, _: Way, _: Fill<'_>, _: &mut EntryChunk) -> bool {
+        false
+    }
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        None
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::base::types::bytes::Bytes;
 use crate::base::types::chunk_writer::Put;
-use crate::base::types::cursor::{Cursor, Way};
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::flow::read::model::{History, VectorCursor};
@@ -66,7 +67,19 @@ impl Cursor for LookaheadCursor {
     fn value(&self) -> Result<&[u8]> {
         self.inner.value()
     }
-    fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
+    fn is_surely_newest(&self) -> bool {
+        false
+    }
+    fn value_bytes(&self) -> Result<Bytes> {
+        self.value().map(Bytes::copy_of)
+    }
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        None
+    }
+    fn fill(&mut self, way: Way, fill: Fill<'_>, chunk: &mut EntryChunk) -> bool {
+        let Fill::Next(count_max) = fill else {
+            return false;
+        };
         let own = self.index();
         let start = own - own % PLACE_ENTRIES;
         let end = self.entries.len().min(start + PLACE_ENTRIES);

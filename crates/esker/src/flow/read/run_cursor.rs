@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Phrased, Way};
-use crate::base::types::entry_chunk::{EntryChunk, Terms};
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::base::types::range::KeyRange;
@@ -201,14 +201,9 @@ impl Cursor for RunCursor {
         self.standing().value_bytes()
     }
 
-    fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
+    fn fill(&mut self, way: Way, fill: Fill<'_>, chunk: &mut EntryChunk) -> bool {
         assert!(self.is_valid);
-        self.current().gather(way, terms, chunk)
-    }
-
-    fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
-        assert!(self.is_valid);
-        self.current().lookahead(way, count_max, chunk)
+        self.current().fill(way, fill, chunk)
     }
 
     fn phrased(&self) -> Option<Phrased<'_>> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Way};
-use crate::base::types::entry_chunk::{EntryChunk, Terms};
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
 use crate::flow::read::folded::FoldedCursor;
@@ -215,12 +215,12 @@ impl Cursor for SourceCursor {
         each!(self, cursor => cursor.value_bytes())
     }
 
-    fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
-        each!(self, cursor => cursor.gather(way, terms, chunk))
+    fn fill(&mut self, way: Way, fill: Fill<'_>, chunk: &mut EntryChunk) -> bool {
+        each!(self, cursor => cursor.fill(way, fill, chunk))
     }
 
-    fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
-        each!(self, cursor => cursor.lookahead(way, count_max, chunk))
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        each!(self, cursor => cursor.phrased())
     }
 }
 

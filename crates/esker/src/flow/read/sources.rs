@@ -7,7 +7,7 @@
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::cursor::{Cursor, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
@@ -221,7 +221,7 @@ impl<C: Cursor> Sources<C> {
         }
     }
 
-    /// As `Cursor::gather`, of a source as far as its entries come before that of its rival.
+    /// As [`Fill::Seen`], of a source as far as its entries come before that of its rival.
     pub fn gather(
         &mut self,
         lead: Lead,
@@ -300,10 +300,10 @@ fn gather<C: Cursor>(
     chunk: &mut EntryChunk,
 ) -> bool {
     let Some(lookahead) = lookahead else {
-        return cursor.gather(way, terms, chunk);
+        return cursor.fill(way, Fill::Seen(terms), chunk);
     };
     let is_gathered = match lookahead.entries.is_empty() {
-        true => lookahead.is_lead_open && cursor.gather(way, terms, chunk),
+        true => lookahead.is_lead_open && cursor.fill(way, Fill::Seen(terms), chunk),
         false => chunk.take_from(&mut lookahead.entries, way == Way::Back, terms),
     };
     // A source that leads for long needs no lookahead: what is in it would be looked at twice.
@@ -345,7 +345,7 @@ impl Lookahead {
             return Ok(false);
         }
         self.way = way;
-        let is_taken = cursor.lookahead(way, self.count_max, &mut self.entries);
+        let is_taken = cursor.fill(way, Fill::Next(self.count_max), &mut self.entries);
         match is_taken {
             true => self.count_max = (self.count_max * 2).min(LOOKAHEAD_ENTRIES_MAX),
             false => self.entries.clear(),

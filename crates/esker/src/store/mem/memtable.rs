@@ -31,8 +31,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::cursor::Cursor;
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
 use crate::base::types::entry::Entry;
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
@@ -375,6 +376,18 @@ impl Cursor for MemCursor {
     #[inline]
     fn value(&self) -> Result<&[u8]> {
         Ok(self.node().value())
+    }
+
+    fn value_bytes(&self) -> Result<Bytes> {
+        self.value().map(Bytes::copy_of)
+    }
+
+    fn fill(&mut self, _: Way, _: Fill<'_>, _: &mut EntryChunk) -> bool {
+        false
+    }
+
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        None
     }
 }
 

@@ -7,8 +7,8 @@ use esker_phrase::{Dictionary, DictionaryId};
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::cursor::{Cursor, Phrased, Way};
-use crate::base::types::entry_chunk::{EntryChunk, Terms};
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::range_delete::RangeDelete;
@@ -331,23 +331,16 @@ impl Cursor for AnyCursor {
         }
     }
 
-    fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
+    fn fill(&mut self, way: Way, fill: Fill<'_>, chunk: &mut EntryChunk) -> bool {
         match self {
-            AnyCursor::BlockBased(cursor) => cursor.gather(way, terms, chunk),
-            AnyCursor::Searchable(cursor) => cursor.gather(way, terms, chunk),
-        }
-    }
-
-    fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.lookahead(way, count_max, chunk),
-            AnyCursor::Searchable(cursor) => cursor.lookahead(way, count_max, chunk),
+            AnyCursor::BlockBased(cursor) => cursor.fill(way, fill, chunk),
+            AnyCursor::Searchable(cursor) => cursor.fill(way, fill, chunk),
         }
     }
 
     fn phrased(&self) -> Option<Phrased<'_>> {
         match self {
-            AnyCursor::BlockBased(_) => None,
+            AnyCursor::BlockBased(cursor) => cursor.phrased(),
             AnyCursor::Searchable(cursor) => cursor.phrased(),
         }
     }

@@ -221,7 +221,7 @@ impl BlockCursor {
         }
     }
 
-    /// Moves over as many entries as `Cursor::gather` says, and makes `chunk` of them.
+    /// Moves over as many entries as `Fill::Seen` says, and makes `chunk` of them.
     pub fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
         assert!(self.is_valid);
         let landing = match way {
@@ -231,7 +231,7 @@ impl BlockCursor {
         self.land(landing.filter(|_| chunk.len() > 1), way, chunk)
     }
 
-    /// Moves over as many entries as `Cursor::lookahead` says, and makes `chunk` of them.
+    /// Moves over as many entries as `Fill::Next` says, and makes `chunk` of them.
     pub fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
         assert!(self.is_valid);
         let landing = match way {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Way};
-use crate::base::types::entry_chunk::{EntryChunk, Terms};
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
 use crate::store::sst::block::checked::Checked;
@@ -249,11 +249,16 @@ impl Cursor for BlockBasedCursor {
         Ok(self.rows.value_bytes())
     }
 
-    fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
-        self.rows.gather(way, terms, chunk)
+    fn fill(&mut self, way: Way, fill: Fill<'_>, chunk: &mut EntryChunk) -> bool {
+        match fill {
+            Fill::Seen(terms) => self.rows.gather(way, terms, chunk),
+            Fill::Next(count_max) => {
+                self.ahead.is_on() && self.rows.lookahead(way, count_max, chunk)
+            }
+        }
     }
 
-    fn lookahead(&mut self, way: Way, count_max: usize, chunk: &mut EntryChunk) -> bool {
-        self.ahead.is_on() && self.rows.lookahead(way, count_max, chunk)
+    fn phrased(&self) -> Option<Phrased<'_>> {
+        None
     }
 }

@@ -5,7 +5,9 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
-use crate::base::types::cursor::{Cursor, Phrased};
+use crate::base::types::bytes::Bytes;
+use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::store::sst::index::block::share;
@@ -272,6 +274,18 @@ impl Cursor for SearchableCursor {
         self.reader
             .unpack(&self.standing()?, self.record, &mut raw)?;
         Ok(self.value.get_or_init(|| raw))
+    }
+
+    fn is_surely_newest(&self) -> bool {
+        false
+    }
+
+    fn value_bytes(&self) -> Result<Bytes> {
+        self.value().map(Bytes::copy_of)
+    }
+
+    fn fill(&mut self, _: Way, _: Fill<'_>, _: &mut EntryChunk) -> bool {
+        false
     }
 
     fn phrased(&self) -> Option<Phrased<'_>> {
