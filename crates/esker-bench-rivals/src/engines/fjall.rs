@@ -9,7 +9,7 @@ use ::fjall::config::{
 };
 use ::fjall::{
     CompressionType, Database, Iter, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode,
-    Slice, Snapshot,
+    Readable, Slice, Snapshot,
 };
 use esker_bench::fail::{Failure, Outcome};
 use esker_bench::target::counters::Counters;
