@@ -16,21 +16,10 @@ use crate::base::types::comparator::Comparator;
 use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
-use crate::base::types::key::{self, Trailer};
-use crate::base::types::prefix::KeyHead;
+use crate::base::types::key::{self};
 use crate::base::types::seqno::SeqNo;
+use crate::flow::read::merge_head::Head;
 use crate::flow::read::sources::{Lead, Pivot, Sources};
-
-/// Which way the sources were last placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
-    /// Each source but the current one stands on an entry behind the current one, or ran off its
-    /// end: on the first there that can matter. What was skipped lies between, and what a live
-    /// memtable got since, which no reader of this cursor sees.
-    Forward,
-    /// Each source but the current one stands on an entry before the current one, likewise.
-    Backward,
-}
 
 /// What the tree knows of a source without touching it, and the inner node of the same number:
 /// side by side, so that a cursor that is opened for one seek allocates once for both.
@@ -39,16 +28,6 @@ struct Node {
     head: Head,
     /// The source that lost at this inner node.
     loser: usize,
-}
-
-/// What is known of a source's entry: all that decides, where user keys are short.
-#[derive(Clone, Copy, Debug)]
-struct Head {
-    /// Of the user key; where the order is not bytewise, one that decides nothing. Of a source
-    /// without an entry, one with the last prefix in the direction of movement.
-    key: KeyHead,
-    trailer: Trailer,
-    is_valid: bool,
 }
 
 /// A node at which nobody has played yet.
@@ -70,7 +49,11 @@ pub struct MergingCursor<C> {
     winner: usize,
     /// The second best, known once the winner has won twice in a row.
     runner_up: Option<usize>,
-    direction: Direction,
+    /// Which way the sources were last placed. Forward, each source but the current one stands on
+    /// an entry behind the current one, or ran off its end: on the first there that can matter.
+    /// What was skipped lies between, and what a live memtable got since, which no reader of this
+    /// cursor sees. Back, likewise before the current one.
+    way: Way,
     is_valid: bool,
     /// Whether the entry is of the same user key as the one before the last movement, if known.
     is_again: Option<bool>,
@@ -85,7 +68,7 @@ impl<C: Cursor> MergingCursor<C> {
             sources: Sources::new(sources),
             winner: 0,
             runner_up: None,
-            direction: Direction::Forward,
+            way: Way::Forward,
             is_valid: false,
             is_again: None,
         }
@@ -115,7 +98,7 @@ impl<C: Cursor> MergingCursor<C> {
     #[inline]
     pub fn is_surely_covered(&self, at: SeqNo) -> bool {
         assert!(self.is_valid);
-        if self.sources.count() < 2 || self.direction == Direction::Forward {
+        if self.sources.count() < 2 || self.way == Way::Forward {
             return false;
         }
         let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
@@ -135,7 +118,7 @@ impl<C: Cursor> MergingCursor<C> {
     /// When `target` is not ahead.
     pub fn skip_to(&mut self, target: &[u8]) -> Result<bool> {
         let ahead = key::compare(&self.comparator, target, self.key());
-        let is_forward = self.direction == Direction::Forward;
+        let is_forward = self.way == Way::Forward;
         assert!(if is_forward {
             ahead.is_gt()
         } else {
@@ -153,7 +136,7 @@ impl<C: Cursor> MergingCursor<C> {
     /// Places every source and lets them play from scratch.
     fn place_all(
         &mut self,
-        direction: Direction,
+        way: Way,
         mut place: impl FnMut(&mut C) -> Result<bool>,
     ) -> Result<bool> {
         self.is_valid = false;
@@ -161,13 +144,13 @@ impl<C: Cursor> MergingCursor<C> {
         for index in 0..self.sources.count() {
             self.sources.place(index, &mut place)?;
         }
-        self.direction = direction;
+        self.way = way;
         Ok(self.play())
     }
 
-    /// Places all sources but the current one for the other direction, then moves that one.
+    /// Places all sources but the current one for the other way, then moves that one.
     #[cold]
-    fn turn(&mut self, direction: Direction) -> Result<bool> {
+    fn turn(&mut self, way: Way) -> Result<bool> {
         self.is_valid = false;
         let winner = self.winner;
         let key = self.sources.key(winner).to_vec();
@@ -176,18 +159,14 @@ impl<C: Cursor> MergingCursor<C> {
             key: &key,
             source: winner,
         };
-        let way = match direction {
-            Direction::Forward => Way::Forward,
-            Direction::Backward => Way::Back,
-        };
         for index in (0..self.sources.count()).filter(|&index| index != winner) {
             self.sources.turn(index, way, &pivot)?;
         }
-        match direction {
-            Direction::Forward => self.sources.next(winner)?,
-            Direction::Backward => self.sources.prev(winner)?,
+        match way {
+            Way::Forward => self.sources.next(winner)?,
+            Way::Back => self.sources.prev(winner)?,
         };
-        self.direction = direction;
+        self.way = way;
         Ok(self.play())
     }
 
@@ -281,7 +260,7 @@ impl<C: Cursor> MergingCursor<C> {
     fn look_at(&mut self, index: usize, is_valid: bool) {
         self.nodes[index].head = match is_valid {
             true => Head::of(self.sources.key(index), &self.comparator),
-            false => Head::of_none(self.direction),
+            false => Head::of_none(self.way),
         };
     }
 
@@ -293,7 +272,7 @@ impl<C: Cursor> MergingCursor<C> {
         if left_head.key.prefix == right_head.key.prefix {
             return self.beats_closely(left, right);
         }
-        (left_head.key.prefix < right_head.key.prefix) == (self.direction == Direction::Forward)
+        (left_head.key.prefix < right_head.key.prefix) == (self.way == Way::Forward)
     }
 
     /// As that, of two whose keys begin alike, or of which one has none. Apart, so that the usual
@@ -315,9 +294,9 @@ impl<C: Cursor> MergingCursor<C> {
                 key::compare(&self.comparator, left_key, right_key)
             }
         };
-        match self.direction {
-            Direction::Forward => ordering.then(left.cmp(&right)) == Ordering::Less,
-            Direction::Backward => ordering.then(left.cmp(&right)) == Ordering::Greater,
+        match self.way {
+            Way::Forward => ordering.then(left.cmp(&right)) == Ordering::Less,
+            Way::Back => ordering.then(left.cmp(&right)) == Ordering::Greater,
         }
     }
 }
@@ -344,14 +323,14 @@ impl<C: Cursor> MergingCursor<C> {
     #[inline]
     fn tells_keys_apart(&self) -> bool {
         assert!(self.is_valid);
-        let is_forward = self.direction == Direction::Forward;
+        let is_forward = self.way == Way::Forward;
         self.sources.count() > 1 && is_forward && self.nodes[self.winner].head.key.is_whole()
     }
 
     /// [`Fill::Seen`], of the winner's source alone, as far as it stays the winner.
     pub fn gather(&mut self, way: Way, terms: &Terms<'_>, chunk: &mut EntryChunk) -> bool {
         assert!(self.is_valid);
-        let is_forward = self.direction == Direction::Forward;
+        let is_forward = self.way == Way::Forward;
         if is_forward != (way == Way::Forward) {
             return false;
         }
@@ -373,26 +352,26 @@ impl<C: Cursor> MergingCursor<C> {
 
 impl<C: Cursor> Cursor for MergingCursor<C> {
     fn seek_to_first(&mut self) -> Result<bool> {
-        self.place_all(Direction::Forward, C::seek_to_first)
+        self.place_all(Way::Forward, C::seek_to_first)
     }
 
     fn seek_to_last(&mut self) -> Result<bool> {
-        self.place_all(Direction::Backward, C::seek_to_last)
+        self.place_all(Way::Back, C::seek_to_last)
     }
 
     fn seek(&mut self, target: &[u8]) -> Result<bool> {
-        self.place_all(Direction::Forward, |source| source.seek(target))
+        self.place_all(Way::Forward, |source| source.seek(target))
     }
 
     fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
-        self.place_all(Direction::Backward, |source| source.seek_for_prev(target))
+        self.place_all(Way::Back, |source| source.seek_for_prev(target))
     }
 
     #[inline]
     fn next(&mut self) -> Result<bool> {
         assert!(self.is_valid);
-        if self.direction != Direction::Forward {
-            return self.turn(Direction::Forward);
+        if self.way != Way::Forward {
+            return self.turn(Way::Forward);
         }
         self.is_valid = false;
         let is_on = self.sources.next(self.winner)?;
@@ -402,8 +381,8 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
     #[inline]
     fn prev(&mut self) -> Result<bool> {
         assert!(self.is_valid);
-        if self.direction != Direction::Backward {
-            return self.turn(Direction::Backward);
+        if self.way != Way::Back {
+            return self.turn(Way::Back);
         }
         self.is_valid = false;
         let is_on = self.sources.prev(self.winner)?;
@@ -420,7 +399,7 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
     fn is_surely_newest(&self) -> bool {
         assert!(self.is_valid);
         let is_alone = self.sources.count() == 1 || {
-            self.direction == Direction::Backward && {
+            self.way == Way::Back && {
                 let runner_up = self.runner_up.unwrap_or_else(|| self.second_best());
                 let winner = &self.nodes[self.winner].head;
                 let next = &self.nodes[runner_up].head;
@@ -465,40 +444,8 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
 impl Node {
     fn new() -> Node {
         Node {
-            head: Head::of_none(Direction::Forward),
+            head: Head::of_none(Way::Forward),
             loser: NOBODY,
-        }
-    }
-}
-
-impl Head {
-    #[inline]
-    fn of(internal_key: &[u8], comparator: &Comparator) -> Head {
-        let (user_key, trailer) = key::split(internal_key);
-        let key = match comparator.is_bytewise() {
-            true => KeyHead::of(user_key),
-            false => KeyHead {
-                prefix: 0,
-                len: usize::MAX,
-            },
-        };
-        Head {
-            key,
-            trailer,
-            is_valid: true,
-        }
-    }
-
-    /// Of a source without an entry, which comes last.
-    fn of_none(direction: Direction) -> Head {
-        let prefix = match direction {
-            Direction::Forward => u128::MAX,
-            Direction::Backward => 0,
-        };
-        Head {
-            key: KeyHead { prefix, len: 0 },
-            trailer: Trailer::seek(SeqNo::ZERO),
-            is_valid: false,
         }
     }
 }

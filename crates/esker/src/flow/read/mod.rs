@@ -26,6 +26,7 @@ pub mod multi_get;
 pub mod folded;
 pub mod run_cursor;
 pub mod sources;
+pub mod merge_head;
 pub mod merging;
 pub mod cursor_state;
 pub mod tombstone_aggregator;
