@@ -22,7 +22,7 @@ if [ ! -f "$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library/Cargo.
         { echo "sanitize: this nightly has no rust-src; try: rustup update nightly" >&2; exit 1; }
 fi
 host=$(rustc +nightly -vV | sed -n 's/^host: //p')
-rooms=(env::pages env::real store::mem store::vlog flow::current flow::value_log flow::write)
+rooms=(env::pages env::real store::mem store::vlog flow::current flow::values::value_log flow::write)
 # This one counts the process's threads, and ThreadSanitizer has one of its own.
 skipped=no_thread_is_started_before_there_is_work
 

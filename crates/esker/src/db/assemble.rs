@@ -20,7 +20,7 @@ use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
 use crate::flow::background_rate::BackgroundRate;
-use crate::flow::value_log::{ValueLog, ValueLogParts};
+use crate::flow::values::value_log::{ValueLog, ValueLogParts};
 use crate::flow::write::active::Active;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;

@@ -14,7 +14,7 @@ use crate::db::space;
 use crate::db::work::WorkState;
 use crate::flow::compact::plan::Plan;
 use crate::flow::read::view::View;
-use crate::flow::vlog_gc::Holdings;
+use crate::flow::values::garbage::Holdings;
 
 /// Picks the next compaction that is due, and books it. `None` when none is, or when every
 /// thread has one already.

@@ -17,7 +17,7 @@ use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
 use crate::flow::background_rate::BackgroundRate;
-use crate::flow::value_log::ValueLog;
+use crate::flow::values::value_log::ValueLog;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;
 use crate::flow::write::replay::ReplayReport;

@@ -4,7 +4,7 @@ use crate::base::stats::statistics::Ticker;
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::db::core::Core;
-use crate::flow::value_segments::SegmentSize;
+use crate::flow::values::segments::SegmentSize;
 use crate::store::names::FileName;
 use crate::store::version::numbers::is_given_out;
 

@@ -16,7 +16,7 @@ use crate::flow::current::Sealed;
 use crate::flow::flush::{Flushed, flush};
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings};
 use crate::flow::read::view::View;
-use crate::flow::value_relocation::RelocationSettings;
+use crate::flow::values::relocation::RelocationSettings;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 

@@ -5,7 +5,7 @@ use crate::base::types::ids::KeyspaceId;
 use crate::db::core::Core;
 use crate::db::space;
 use crate::db::write_control;
-use crate::flow::value_flush::write_waiting;
+use crate::flow::values::flush::write_waiting;
 use crate::flow::write::active::Active;
 
 /// Writes values that wait, and syncs the value log and the log that points there. Says whether

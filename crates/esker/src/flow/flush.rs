@@ -13,7 +13,7 @@ use crate::flow::output::{Output, OutputSettings};
 use crate::flow::own_operands::OwnOperands;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::RangeTombstones;
-use crate::flow::value_relocation::Relocated;
+use crate::flow::values::relocation::Relocated;
 use crate::store::version::file::FileRecord;
 
 /// What a flush made.

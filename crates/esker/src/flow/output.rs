@@ -21,7 +21,7 @@ use crate::flow::background_rate::BackgroundRate;
 use crate::flow::compaction_iterator::Verbatim;
 use crate::flow::grandparent_boundaries::GrandparentBoundaries;
 use crate::flow::parallel_compression::{self, ParallelCompression, ParallelCompressionSettings};
-use crate::flow::value_relocation::{Relocated, RelocationSettings, ValueRelocator};
+use crate::flow::values::relocation::{Relocated, RelocationSettings, ValueRelocator};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::contract::{BuildSettings, PackTally};

@@ -29,12 +29,12 @@ const DOORS: [Door; 4] = [
         module: "store::vlog::writer",
         users: &[
             "store/vlog/packet.rs",
-            "flow/value_segments.rs",
-            "flow/value_log.rs",
-            "flow/value_relocation.rs",
+            "flow/values/segments.rs",
+            "flow/values/value_log.rs",
+            "flow/values/relocation.rs",
         ],
         is_open_to_binaries: false,
-        reason: "one owner of each part of a segment: put values through flow/value_log",
+        reason: "one owner of each part of a segment: put values through flow/values/value_log",
     },
     Door {
         module: "store::version::manifest",

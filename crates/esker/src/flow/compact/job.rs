@@ -26,7 +26,7 @@ use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::view::View;
-use crate::flow::value_relocation::Relocated;
+use crate::flow::values::relocation::Relocated;
 use crate::store::sst::contract::PackTally;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;

@@ -12,7 +12,7 @@ use crate::base::types::user_code;
 use crate::env::bundle::Env;
 use crate::env::fs::LogSync;
 use crate::flow::read::newest::is_written_since;
-use crate::flow::value_log::{Pending, ValueLog};
+use crate::flow::values::value_log::{Pending, ValueLog};
 use crate::flow::write::active::{Active, Applied};
 use crate::flow::write::follow_ups::FollowUp;
 use crate::flow::write::gate::Gate;

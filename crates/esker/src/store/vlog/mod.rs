@@ -6,7 +6,7 @@
 //!
 //! Law: whatever is handed out was held against its checksum.
 //!
-//! Not here: when a segment is begun, synced or removed (`flow/value_log`), and moving
+//! Not here: when a segment is begun, synced or removed (`flow/values/value_log`), and moving
 //! values out of mostly dead segments (`flow/compact`).
 
 pub mod format;

@@ -6,7 +6,7 @@
 //! so that reading it soon after takes neither a system call nor a copy: the oldest of these give
 //! way to newer values, whichever kind they are.
 //!
-//! Who waits and how, and who writes, is not known here (`flow/write/commit`, `flow/value_flush`).
+//! Who waits and how, and who writes, is not known here (`flow/write/commit`, `flow/values/flush`).
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -10,7 +10,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::view::View;
-use crate::flow::value_log::ValueLog;
+use crate::flow::values::value_log::ValueLog;
 use crate::store::mem::memtable::Memtable;
 use crate::store::vlog::packet::{PACKET_VALUES, PackedValue};
 use crate::store::vlog::value_pool::WaitingValue;

@@ -9,7 +9,8 @@ use crate::store::mem::memtable::Memtable;
 use crate::store::vlog::format::SEGMENT_HEAD_BYTES;
 use crate::store::vlog::writer::VlogWriter;
 
-/// Every segment of a value log, and who names them. Behind one lock, which `flow/value_log` holds.
+/// Every segment of a value log, and who names them. Behind one lock, which `flow/values/value_log`
+/// holds.
 #[derive(Default)]
 pub(in crate::flow) struct Segments {
     pub(in crate::flow) live: Option<FileNumber>,

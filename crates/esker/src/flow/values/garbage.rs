@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::types::ids::FileNumber;
-use crate::flow::value_segments::SegmentSize;
+use crate::flow::values::segments::SegmentSize;
 use crate::store::vlog::live_bytes::ValueLiveBytes;
 
 /// Live bytes that one step moves at most, in segments: a step is installed as a whole, so this

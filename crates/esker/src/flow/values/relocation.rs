@@ -17,7 +17,7 @@ use crate::base::types::error::{ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
-use crate::flow::value_log::{Pending, ValueLog};
+use crate::flow::values::value_log::{Pending, ValueLog};
 use crate::store::vlog::format::SEGMENT_HEAD_BYTES;
 use crate::store::vlog::packet::{PackedValue, Packet};
 use crate::store::vlog::pointer::{ValuePointer, repointed};
