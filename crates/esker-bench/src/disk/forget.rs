@@ -1,6 +1,7 @@
 //! Makes the system forget what it cached of some files, so that reads are cold.
 
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -49,19 +50,26 @@ pub fn forget_store(dir: &Path, is_all: bool) -> Outcome<Forgotten> {
     Ok(forgotten)
 }
 
-/// Drops every file below `dir` from the page cache. Nothing may have them mapped.
+/// Drops every file below `dir` from the page cache. Nothing may have them mapped. What somebody
+/// removes meanwhile, as some engines do for a moment after they were closed, is out of it too.
 pub fn forget(dir: &Path) -> Outcome<Forgotten> {
     let told = |error| Failure::system(format!("cannot read {}", dir.display()), &error);
     let mut all = Forgotten::default();
     for entry in fs::read_dir(dir).map_err(told)? {
         let entry = entry.map_err(told)?;
-        let found = entry.metadata().map_err(told)?;
+        let found = match entry.metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            found => found.map_err(told)?,
+        };
         if found.is_dir() {
             let inner = forget(&entry.path())?;
             all.files += inner.files;
             all.bytes += inner.bytes;
         } else if found.is_file() {
-            forget_file(&entry.path())?;
+            match drop_file(&entry.path()) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                dropped => dropped.map_err(told)?,
+            }
             all.files += 1;
             all.bytes += found.size();
         }
@@ -71,12 +79,14 @@ pub fn forget(dir: &Path) -> Outcome<Forgotten> {
 
 /// Drops one file. Only pages that are on the medium can be dropped, so it is synced first.
 pub fn forget_file(path: &Path) -> Outcome {
-    let dropped = File::open(path).and_then(|file| {
-        file.sync_all()?;
-        Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
-    });
     let told = |error| Failure::system(format!("cannot drop {}", path.display()), &error);
-    dropped.map_err(told)
+    drop_file(path).map_err(told)
+}
+
+fn drop_file(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    file.sync_all()?;
+    Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
 #[cfg(test)]

@@ -25,11 +25,15 @@ state is read-only: memory, snapshots and stalls of a process that writes are to
 Examples:
   esker stats
   esker stats --counters                what the engine has counted since it was opened
-  esker stats --json | jq .keyspaces")]
+  esker stats --json | jq .keyspaces
+  esker stats --prometheus > /var/lib/node_exporter/esker.prom")]
 pub struct Stats {
     /// Show every counter, too
     #[arg(long)]
     counters: bool,
+    /// Everything in the text format of Prometheus
+    #[arg(long, conflicts_with = "counters")]
+    prometheus: bool,
 }
 
 /// Prints the statistics.
@@ -37,6 +41,10 @@ pub fn stats(shared: &GlobalFlags, args: &Stats) -> Outcome {
     let db = open::database_for_reading(shared)?;
     let stats = db.stats();
     let mut out = Out::lock();
+    if args.prometheus {
+        out.text(stats.to_prometheus())?;
+        return Ok(out.finish()?);
+    }
     if shared.json {
         out.json_page(&stats_to_json(&stats))?;
         return Ok(out.finish()?);

@@ -188,3 +188,16 @@ fn what_is_small_has_its_size_told() {
         .unwrap();
     assert!((1..1024).contains(&bytes), "{disk:?}");
 }
+
+#[test]
+fn a_monitor_is_told_in_its_own_format() {
+    // Every line is a comment or a sample, and nothing else is on the page.
+    let bench = Bench::new();
+    bench.ok(&["put", "a", "1"]);
+    let ran = bench.ok(&["stats", "--prometheus"]);
+    let samples = |line: &&str| !line.starts_with('#');
+    assert!(ran.text().lines().filter(samples).count() > 40);
+    let mut told = ran.text().lines().filter(samples);
+    assert!(told.all(|line| line.starts_with("esker_") && line.split(' ').count() == 2));
+    assert!(ran.text().contains("esker_state{state=\"read-only\"} 1\n"));
+}

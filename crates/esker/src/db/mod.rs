@@ -57,5 +57,6 @@ pub mod write_batch;
 pub mod open;
 pub mod typed_settings;
 pub mod statistics;
+pub mod prometheus;
 pub mod properties;
 pub mod handle;
