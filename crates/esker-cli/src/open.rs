@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::ops::Bound;
 use std::path::Path;
 
-use esker::store::names::FileName;
+use esker::internals::store::names::FileName;
 use esker::{Builder, Db, Keyspace};
 
 use crate::fail::{Failure, Outcome};

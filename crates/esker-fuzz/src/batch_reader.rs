@@ -1,11 +1,11 @@
 //! Any bytes as a batch: what reads whole must be its own encoding.
 
-use esker::base::types::entry::split_expiring;
-use esker::base::types::kind::Kind;
-use esker::store::batch::writer::LargeBytes;
-use esker::store::batch::{Batch, BatchReader};
-use esker::store::vlog::ValuePointer;
-use esker::store::vlog::pointer::POINTER_BYTES;
+use esker::internals::base::types::entry::split_expiring;
+use esker::internals::base::types::kind::Kind;
+use esker::internals::store::batch::writer::LargeBytes;
+use esker::internals::store::batch::{Batch, BatchReader};
+use esker::internals::store::vlog::ValuePointer;
+use esker::internals::store::vlog::pointer::POINTER_BYTES;
 
 /// Runs the target on one input.
 pub fn run(bytes: &[u8]) {

@@ -3,17 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use esker::base::codec::checksum::hash64;
-use esker::base::types::comparator::Comparator;
-use esker::base::types::cursor::Way;
-use esker::base::types::entry_chunk::{EntryChunk, Terms};
-use esker::base::types::key::{self, Trailer};
-use esker::base::types::kind::Kind;
-use esker::base::types::seqno::SeqNo;
-use esker::store::sst::block::builder::BlockBuilder;
-use esker::store::sst::block::checked::Checked;
-use esker::store::sst::block::cursor::BlockCursor;
-use esker::store::sst::block::point::{Wanted, find};
+use esker::internals::base::codec::checksum::hash64;
+use esker::internals::base::types::comparator::Comparator;
+use esker::internals::base::types::cursor::Way;
+use esker::internals::base::types::entry_chunk::{EntryChunk, Terms};
+use esker::internals::base::types::key::{self, Trailer};
+use esker::internals::base::types::kind::Kind;
+use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::store::sst::block::builder::BlockBuilder;
+use esker::internals::store::sst::block::checked::Checked;
+use esker::internals::store::sst::block::cursor::BlockCursor;
+use esker::internals::store::sst::block::point::{Wanted, find};
 
 /// Runs the target on one input.
 pub fn run(bytes: &[u8]) {

@@ -6,11 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use esker::db::inspect::{manifest, sst, wal};
-use esker::env::bundle::Env;
-use esker::env::fs::Fs;
-use esker::env::sim::clock::SimClock;
-use esker::env::sim::{CrashMode, SimFs, SimWorld};
+use esker::internals::db::inspect::{manifest, sst, wal};
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::clock::SimClock;
+use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{Builder, Db, RepairOptions, Result, repair_in};
 
 const DIR: &str = "/db";

@@ -1,10 +1,10 @@
 //! Any bytes as a filter, as properties, as range deletes and as an index block.
 
-use esker::base::types::comparator::Comparator;
-use esker::store::sst::filter::block::{FilterBuilder, read_filter};
-use esker::store::sst::index::block::IndexBlock;
-use esker::store::sst::props::Props;
-use esker::store::sst::range_deletes;
+use esker::internals::base::types::comparator::Comparator;
+use esker::internals::store::sst::filter::block::{FilterBuilder, read_filter};
+use esker::internals::store::sst::index::block::IndexBlock;
+use esker::internals::store::sst::props::Props;
+use esker::internals::store::sst::range_deletes;
 
 /// Runs the target on one input.
 pub fn run(bytes: &[u8]) {

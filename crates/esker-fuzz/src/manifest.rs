@@ -7,18 +7,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use esker::base::types::error::ErrorKind;
-use esker::base::types::ids::{FileNumber, KeyspaceId};
-use esker::base::types::seqno::SeqNo;
-use esker::env::fs::Fs;
-use esker::env::sim::SimFs;
-use esker::store::version::apply::apply;
-use esker::store::version::decode::{decode_edit, decode_snapshot};
-use esker::store::version::edit::{Change, Edit, SettingsText};
-use esker::store::version::encode::{encode_edit, encode_snapshot};
-use esker::store::version::manifest::Manifest;
-use esker::store::version::recovery::read_manifest;
-use esker::store::version::state::{Identity, Orders, Version};
+use esker::internals::base::types::error::ErrorKind;
+use esker::internals::base::types::ids::{FileNumber, KeyspaceId};
+use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::SimFs;
+use esker::internals::store::version::apply::apply;
+use esker::internals::store::version::decode::{decode_edit, decode_snapshot};
+use esker::internals::store::version::edit::{Change, Edit, SettingsText};
+use esker::internals::store::version::encode::{encode_edit, encode_snapshot};
+use esker::internals::store::version::manifest::Manifest;
+use esker::internals::store::version::recovery::read_manifest;
+use esker::internals::store::version::state::{Identity, Orders, Version};
 
 const DIR: &str = "/db";
 

@@ -3,7 +3,7 @@
 //! The first byte chooses the operator; the rest is cut at each byte 0xff into the base and the
 //! operands.
 
-use esker::base::hooks::merge_builtin::{BUILTIN_NAMES, builtin};
+use esker::internals::base::hooks::merge_builtin::{BUILTIN_NAMES, builtin};
 
 /// Operands taken from one input: enough for every way to group them that differs.
 const OPERANDS_MAX: usize = 6;

@@ -2,10 +2,10 @@
 
 use std::str::from_utf8;
 
-use esker::store::names::FileName;
-use esker::store::version::format::{decode_current, encode_current};
-use esker::store::wal::format::Header;
-use esker::store::wal::head::SegmentHead;
+use esker::internals::store::names::FileName;
+use esker::internals::store::version::format::{decode_current, encode_current};
+use esker::internals::store::wal::format::Header;
+use esker::internals::store::wal::head::SegmentHead;
 
 /// Runs the target on one input.
 pub fn run(bytes: &[u8]) {

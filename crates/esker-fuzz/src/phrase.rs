@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use esker::base::codec::checksum::{crc32c, mask};
+use esker::internals::base::codec::checksum::{crc32c, mask};
 use esker_phrase::{Dictionary, Effort, Encoder, Error, Sample, Wish};
 
 /// Most bytes that a record may say it has.

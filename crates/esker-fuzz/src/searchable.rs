@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use crate::sorted_file::{NUMBER, props, push, read};
-use esker::base::codec::checksum::{crc32c, crc32c_more, mask};
-use esker::base::options::call::ReadOptions;
-use esker::store::sst::any_reader::AnyReader;
-use esker::store::sst::index::builder::IndexBuilder;
-use esker::store::sst::searchable::format::Footer;
-use esker::store::sst::searchable::keys::OpenGroup;
-use esker::store::sst::searchable::page::Page;
+use esker::internals::base::codec::checksum::{crc32c, crc32c_more, mask};
+use esker::internals::base::options::call::ReadOptions;
+use esker::internals::store::sst::any_reader::AnyReader;
+use esker::internals::store::sst::index::builder::IndexBuilder;
+use esker::internals::store::sst::searchable::format::Footer;
+use esker::internals::store::sst::searchable::keys::OpenGroup;
+use esker::internals::store::sst::searchable::page::Page;
 
 // Damaged pages may name one record many times over; unpacking it again would find nothing new.
 const ENTRIES_MAX: usize = 1000;

@@ -1,10 +1,10 @@
 //! Any text as settings: `name=text` line by line, as users, manifests and benchmarks spell them.
 
-use esker::base::options::catalog;
-use esker::base::options::keyspace::KeyspaceOptions;
-use esker::base::options::pairs::{from_pairs, to_pairs};
-use esker::base::options::profile::Profile;
-use esker::base::options::resolve::resolve;
+use esker::internals::base::options::catalog;
+use esker::internals::base::options::keyspace::KeyspaceOptions;
+use esker::internals::base::options::pairs::{from_pairs, to_pairs};
+use esker::internals::base::options::profile::Profile;
+use esker::internals::base::options::resolve::resolve;
 
 /// Settings taken from one input; more would only take longer.
 const PAIRS_MAX: usize = 16;

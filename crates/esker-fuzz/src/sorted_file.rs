@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use esker::base::codec::compress::Compression;
-use esker::base::options::call::ReadOptions;
-use esker::base::types::bytes::Bytes;
-use esker::base::types::comparator::Comparator;
-use esker::base::types::cursor::Cursor;
-use esker::base::types::error::{Error, Result};
-use esker::base::types::ids::{FileNumber, KeyspaceId};
-use esker::base::types::key::{self, Trailer};
-use esker::base::types::seqno::SeqNo;
-use esker::env::fs::ReadFile;
-use esker::store::sst::any_reader::AnyReader;
-use esker::store::sst::block::fetch::BlockCache;
-use esker::store::sst::format::{BlockHandle, block_checksum};
-use esker::store::sst::origin::Origin;
-use esker::store::sst::props::Props;
-use esker::store::vlog::live_bytes::ValueLiveBytes;
+use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::options::call::ReadOptions;
+use esker::internals::base::types::bytes::Bytes;
+use esker::internals::base::types::comparator::Comparator;
+use esker::internals::base::types::cursor::Cursor;
+use esker::internals::base::types::error::{Error, Result};
+use esker::internals::base::types::ids::{FileNumber, KeyspaceId};
+use esker::internals::base::types::key::{self, Trailer};
+use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::env::fs::ReadFile;
+use esker::internals::store::sst::any_reader::AnyReader;
+use esker::internals::store::sst::block::fetch::BlockCache;
+use esker::internals::store::sst::format::{BlockHandle, block_checksum};
+use esker::internals::store::sst::origin::Origin;
+use esker::internals::store::sst::props::Props;
+use esker::internals::store::vlog::live_bytes::ValueLiveBytes;
 
 /// The number of the file, which its checksums cover.
 pub const NUMBER: FileNumber = FileNumber(9);

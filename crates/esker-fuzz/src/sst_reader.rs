@@ -4,7 +4,7 @@
 //! they are, framed and summed as the builder does, so that the reader has to believe them.
 
 use crate::sorted_file::{NUMBER, props, push, read};
-use esker::store::sst::format::Footer;
+use esker::internals::store::sst::format::Footer;
 
 // Every walk ends, wherever damaged handles lead it.
 const ENTRIES_MAX: usize = 10_000;

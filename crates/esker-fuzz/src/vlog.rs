@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use esker::base::codec::reader::ByteReader;
-use esker::base::types::error::{Error, ErrorKind, Result};
-use esker::base::types::ids::FileNumber;
-use esker::env::fs::ReadFile;
-use esker::store::vlog::format::SegmentHead;
-use esker::store::vlog::reader::VlogReader;
-use esker::store::vlog::{ValueLiveBytes, ValuePointer};
+use esker::internals::base::codec::reader::ByteReader;
+use esker::internals::base::types::error::{Error, ErrorKind, Result};
+use esker::internals::base::types::ids::FileNumber;
+use esker::internals::env::fs::ReadFile;
+use esker::internals::store::vlog::format::SegmentHead;
+use esker::internals::store::vlog::reader::VlogReader;
+use esker::internals::store::vlog::{ValueLiveBytes, ValuePointer};
 
 const NUMBER: FileNumber = FileNumber(9);
 

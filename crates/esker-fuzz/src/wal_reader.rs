@@ -6,12 +6,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use esker::base::types::error::{Error, ErrorKind, Result};
-use esker::base::types::ids::FileNumber;
-use esker::env::fs::{LogFile, LogSync, ReadFile};
-use esker::store::names::FileName;
-use esker::store::wal::writer::WalWriter;
-use esker::store::wal::{Salvaged, WalReader};
+use esker::internals::base::types::error::{Error, ErrorKind, Result};
+use esker::internals::base::types::ids::FileNumber;
+use esker::internals::env::fs::{LogFile, LogSync, ReadFile};
+use esker::internals::store::names::FileName;
+use esker::internals::store::wal::writer::WalWriter;
+use esker::internals::store::wal::{Salvaged, WalReader};
 
 const NUMBER: FileNumber = FileNumber(9);
 

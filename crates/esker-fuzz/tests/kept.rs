@@ -11,9 +11,9 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use esker::store::batch::BatchReader;
-use esker::store::sst::block::checked::Checked;
-use esker::store::version::decode::decode_edit;
+use esker::internals::store::batch::BatchReader;
+use esker::internals::store::sst::block::checked::Checked;
+use esker::internals::store::version::decode::decode_edit;
 use esker_fuzz::mutation::Mutation;
 use esker_fuzz::{TARGETS, sorted_file, starts};
 

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
 use esker::DbCursor;
-use esker::env::bundle::Env;
+use esker::internals::env::bundle::Env;
 
 use crate::answer::{code, code_of_kvs, guarded, logged, object, reason, remember};
 use crate::config::{Config, Fields, KEY_BYTES_MAX, VALUE_BYTES_MAX};

@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 pub const BUFFER_BYTES_MIN: i32 = 52_428_800;
 
 /// Largest key: the engine's limit. The original had none, and kept only hashes.
-pub const KEY_BYTES_MAX: usize = esker::base::types::limits::KEY_BYTES_MAX;
+pub const KEY_BYTES_MAX: usize = esker::internals::base::types::limits::KEY_BYTES_MAX;
 
 /// Largest value: 5 MiB, as the original has it.
 pub const VALUE_BYTES_MAX: usize = 5_242_880;

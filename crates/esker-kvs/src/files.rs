@@ -14,9 +14,9 @@
 use std::path::{Path, PathBuf};
 
 use esker::Error;
-use esker::env::bundle::Env;
-use esker::env::fs::Fs;
-use esker::store::names::FileName;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::store::names::FileName;
 
 use crate::refusal::Refusal;
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use esker::env::bundle::Env;
+use esker::internals::env::bundle::Env;
 use esker::{Bytes, Db, DbCursor, Update};
 
 use crate::config::{Config, KEY_BYTES_MAX, Start, VALUE_BYTES_MAX};

@@ -11,8 +11,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use esker::base::hooks::merge_builtin;
-use esker::env::random::Random;
+use esker::internals::base::hooks::merge_builtin;
+use esker::internals::env::random::Random;
 use esker::{Db, Durability, Result, WriteOptions};
 
 /// Keys, and operations of each line unless it says otherwise.

@@ -9,21 +9,21 @@ use std::hint::black_box;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, RwLock};
 
-use esker::base::codec::checksum::{crc32c, hash64};
-use esker::base::hooks::merge_builtin::builtin;
-use esker::base::types::comparator::Comparator;
-use esker::base::types::cursor::Cursor;
-use esker::base::types::ids::FileNumber;
-use esker::base::types::key::Trailer;
-use esker::base::types::kind::Kind;
-use esker::base::types::seqno::SeqNo;
-use esker::env::fs::LogFile;
-use esker::env::primitives::ArcSwap;
-use esker::env::random::Random;
-use esker::env::real::log::RealLogFile;
-use esker::store::cache::block_key::BlockKey;
-use esker::store::mem::memtable::{Memtable, MemtableWriter};
-use esker::store::sst::block::fetch::{BlockCache, Cached};
+use esker::internals::base::codec::checksum::{crc32c, hash64};
+use esker::internals::base::hooks::merge_builtin::builtin;
+use esker::internals::base::types::comparator::Comparator;
+use esker::internals::base::types::cursor::Cursor;
+use esker::internals::base::types::ids::FileNumber;
+use esker::internals::base::types::key::Trailer;
+use esker::internals::base::types::kind::Kind;
+use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::env::fs::LogFile;
+use esker::internals::env::primitives::ArcSwap;
+use esker::internals::env::random::Random;
+use esker::internals::env::real::log::RealLogFile;
+use esker::internals::store::cache::block_key::BlockKey;
+use esker::internals::store::mem::memtable::{Memtable, MemtableWriter};
+use esker::internals::store::sst::block::fetch::{BlockCache, Cached};
 
 /// Entries in each structure: about 150 MB, far beyond any cache.
 const ENTRY_COUNT: u64 = 1_000_000;

@@ -19,8 +19,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use esker::base::codec::checksum::hash64;
-use esker::base::codec::compress::Compression;
+use esker::internals::base::codec::checksum::hash64;
+use esker::internals::base::codec::compress::Compression;
 use esker_phrase::{Dictionary, Effort, Encoder, Sample, Wish};
 
 /// Bytes that finding a text takes beside its payload.

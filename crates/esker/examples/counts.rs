@@ -15,8 +15,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
 
-use esker::env::bundle::Env;
-use esker::env::random::Random;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::random::Random;
 use esker::{Db, Result};
 
 /// Keys of the store; callgrind is fifty times slower than the machine.

@@ -48,13 +48,40 @@
 //! - The guide (`docs/guide` in the repository) has modelling keys, operations, tuning, and moving
 //!   from other engines; six example programs lie in `examples`.
 //!
-//! The five floors, from the ground up; a file imports only from what is declared above it.
+//! Inside there are five floors, from the ground up; a file imports only from what is declared
+//! above it. None of them is part of the interface: what you may rely on is what this page lists.
 
-pub mod base;
-pub mod env;
-pub mod store;
-pub mod flow;
-pub mod db;
+mod base;
+mod env;
+mod store;
+mod flow;
+mod db;
+
+/// The floors, for the tests, fuzz targets, benchmarks and tools of this repository alone: anything
+/// here may change or go with any commit.
+#[doc(hidden)]
+pub mod internals {
+    /// Words and arithmetic.
+    pub mod base {
+        pub use crate::base::*;
+    }
+    /// The outside world.
+    pub mod env {
+        pub use crate::env::*;
+    }
+    /// What holds entries.
+    pub mod store {
+        pub use crate::store::*;
+    }
+    /// How entries move.
+    pub mod flow {
+        pub use crate::flow::*;
+    }
+    /// The parts put together.
+    pub mod db {
+        pub use crate::db::*;
+    }
+}
 
 /// The merge operators that come with the engine.
 pub mod merge {
@@ -82,7 +109,6 @@ pub use db::backup::verify::{Damage, VerifyProgress, VerifyReport};
 pub use db::cursor::DbCursor;
 pub use db::file_list::FileStats;
 pub use db::handle::Db;
-pub use db::inspect;
 pub use db::iterator::{Iter, Keys};
 pub use db::keyspace_handle::Keyspace;
 pub use db::open::Builder;

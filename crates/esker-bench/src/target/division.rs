@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use esker::inspect::sst::SstContents;
-use esker::store::names::FileName;
+use esker::internals::db::inspect::sst::SstContents;
+use esker::internals::store::names::FileName;
 
 use crate::fail::{Failure, Outcome};
 
@@ -28,7 +28,7 @@ pub fn division(dir: &Path) -> Outcome<Vec<(String, u64)>> {
         ) {
             continue;
         }
-        let parts = parts_of(&esker::inspect::sst(entry.path())?);
+        let parts = parts_of(&esker::internals::db::inspect::sst(entry.path())?);
         for ((_, sum), bytes) in all.iter_mut().zip(parts) {
             *sum += bytes;
         }

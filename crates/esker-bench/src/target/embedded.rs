@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use esker::store::names::FileName;
+use esker::internals::store::names::FileName;
 use esker::{Db, DbCursor, Durability, Keyspace, Stats, WriteBatch, WriteOptions};
 
 use crate::fail::{Failure, Outcome};

@@ -1,7 +1,7 @@
 //! Neutral settings in the words of our engine's catalogue.
 
 use crate::target::settings::{Matched, Merge, Packing, StoreSettings};
-use esker::base::options::db::DbOptions;
+use esker::internals::base::options::db::DbOptions;
 
 /// Memtables at the same time unless told: one live, one being flushed, one sealed meanwhile.
 const MEMTABLES: u64 = 3;

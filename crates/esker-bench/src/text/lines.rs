@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use esker::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use esker::internals::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 
 /// What lines and the records on them may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use esker::base::types::range::prefix_end;
+use esker::internals::base::types::range::prefix_end;
 use esker::{Keyspace, WriteBatch};
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use esker::ErrorKind;
-use esker::store::names::FileName;
+use esker::internals::store::names::FileName;
 use serde_json::json;
 
 use crate::contents::page::{Page, Wholeness};
@@ -129,22 +129,22 @@ fn show(kind: Kind, shared: &GlobalFlags, path: &Path, out: &mut Out) -> Result<
     // What opens is read before the first line, so that a file that is gone leaves no heading.
     match kind {
         Kind::Wal => {
-            let items = esker::inspect::wal(path)?;
+            let items = esker::internals::db::inspect::wal(path)?;
             page.heading("segment of the log")?;
             for item in items {
                 wal::show(&mut page, &item?)?;
             }
         }
-        Kind::Vlog => match esker::inspect::vlog(path) {
+        Kind::Vlog => match esker::internals::db::inspect::vlog(path) {
             Ok(contents) => vlog::show(&mut page, &contents)?,
             Err(error) => show_broken(&mut page, error)?,
         },
-        Kind::Sst => match esker::inspect::sst(path) {
+        Kind::Sst => match esker::internals::db::inspect::sst(path) {
             Ok(contents) => sst::show(&mut page, &contents)?,
             Err(error) => show_broken(&mut page, error)?,
         },
         Kind::Manifest => {
-            let contents = esker::inspect::manifest(path)?;
+            let contents = esker::internals::db::inspect::manifest(path)?;
             manifest::show(&mut page, &contents)?;
         }
     }

@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 use esker::KeyspaceOptions;
-use esker::base::options::catalog::{find, set_keyspace};
-use esker::base::options::setting::Scope;
+use esker::internals::base::options::catalog::{find, set_keyspace};
+use esker::internals::base::options::setting::Scope;
 use serde_json::{Map, Value, json};
 
 use crate::fail::{Failure, Outcome};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use esker::db::open_keyspace::DEFAULT_KEYSPACE;
+use esker::internals::db::open_keyspace::DEFAULT_KEYSPACE;
 use serde_json::json;
 
 use crate::commands::write::Survives;

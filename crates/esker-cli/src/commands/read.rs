@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use clap::Args;
-use esker::base::types::range::KeyRange;
+use esker::internals::base::types::range::KeyRange;
 use esker::{Bytes, Iter};
 use serde_json::json;
 

@@ -1,10 +1,10 @@
 //! The catalogue of settings, with the values in effect.
 
 use clap::Args;
-use esker::base::options::catalog;
-use esker::base::options::profile::Profile;
-use esker::base::options::resolve::resolve;
-use esker::base::options::setting::{Rank, Scope, Setting};
+use esker::internals::base::options::catalog;
+use esker::internals::base::options::profile::Profile;
+use esker::internals::base::options::resolve::resolve;
+use esker::internals::base::options::setting::{Rank, Scope, Setting};
 use serde_json::{Value, json};
 
 use crate::commands::settings_page;

@@ -1,8 +1,8 @@
 //! Every setting on one page in Markdown, from the catalogue: docs/settings.md.
 
-use esker::base::options::catalog;
-use esker::base::options::profile::Profile;
-use esker::base::options::setting::{Rank, Scope, Setting};
+use esker::internals::base::options::catalog;
+use esker::internals::base::options::profile::Profile;
+use esker::internals::base::options::setting::{Rank, Scope, Setting};
 
 use crate::fail::Outcome;
 use crate::out::Out;

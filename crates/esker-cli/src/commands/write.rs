@@ -5,10 +5,10 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use esker::base::options::catalog;
-use esker::base::options::codec::Value;
-use esker::base::types::limits::VALUE_BYTES_MAX;
-use esker::base::types::range::prefix_end;
+use esker::internals::base::options::catalog;
+use esker::internals::base::options::codec::Value;
+use esker::internals::base::types::limits::VALUE_BYTES_MAX;
+use esker::internals::base::types::range::prefix_end;
 use esker::{Durability, WriteOptions};
 use serde_json::json;
 

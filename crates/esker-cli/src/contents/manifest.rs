@@ -2,7 +2,7 @@
 
 use std::io;
 
-use esker::inspect::manifest::{EditContents, ManifestContents, ManifestHead};
+use esker::internals::db::inspect::manifest::{EditContents, ManifestContents, ManifestHead};
 use serde_json::json;
 
 use crate::contents::page::Page;

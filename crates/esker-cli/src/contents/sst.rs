@@ -2,9 +2,9 @@
 
 use std::io;
 
-use esker::inspect::searchable::RecordsContents;
-use esker::inspect::sst::{BlockContents, SstContents};
-use esker::store::sst::searchable::format::Method;
+use esker::internals::db::inspect::searchable::RecordsContents;
+use esker::internals::db::inspect::sst::{BlockContents, SstContents};
+use esker::internals::store::sst::searchable::format::Method;
 use serde_json::json;
 
 use crate::contents::page::Page;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use esker::inspect::vlog::VlogContents;
+use esker::internals::db::inspect::vlog::VlogContents;
 use serde_json::json;
 
 use crate::contents::page::Page;

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use esker::base::types::kind::Kind;
-use esker::inspect::wal::{WalBatch, WalEntry, WalItem};
+use esker::internals::base::types::kind::Kind;
+use esker::internals::db::inspect::wal::{WalBatch, WalEntry, WalItem};
 use serde_json::{Value, json};
 
 use crate::contents::page::Page;

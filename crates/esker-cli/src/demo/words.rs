@@ -1,6 +1,6 @@
 //! Third act: words of the text are counted by merge, without reading a counter.
 
-use esker::base::hooks::merge_builtin::builtin;
+use esker::internals::base::hooks::merge_builtin::builtin;
 use esker::{Db, Keyspace, KeyspaceOptions};
 
 use crate::demo::measure::Timings;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use esker::base::options::catalog::set_keyspace;
+use esker::internals::base::options::catalog::set_keyspace;
 use esker::{ErrorKind, Keyspace, KeyspaceOptions, WriteBatch, WriteOptions};
 
 use crate::fail::{Failure, Outcome};

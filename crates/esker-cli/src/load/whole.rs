@@ -6,7 +6,7 @@
 
 use std::io;
 
-use esker::base::types::limits::KEYSPACE_COUNT_MAX;
+use esker::internals::base::types::limits::KEYSPACE_COUNT_MAX;
 use serde_json::{Map, Value, json};
 
 use esker_bench::text::lines::{Line, Lines, LongLine};

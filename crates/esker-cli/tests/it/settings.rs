@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use esker::base::options::catalog;
-use esker::base::options::profile::Profile;
+use esker::internals::base::options::catalog;
+use esker::internals::base::options::profile::Profile;
 
 use crate::tool::Bench;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use esker::env::sim::fault_plan::{Calls, Fault, Plan};
-use esker::env::sim::{CrashMode, FaultFs, SimWorld};
+use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
+use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
 
 use super::*;
 

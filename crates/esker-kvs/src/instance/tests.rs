@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use esker::env::sim::{CrashMode, SimWorld};
+use esker::internals::env::sim::{CrashMode, SimWorld};
 
 use super::*;
 use crate::config::{BUFFER_BYTES_MIN, Fields};

@@ -181,6 +181,7 @@ impl Builder {
     /// Another world than the operating system: for tests and simulations. In one, `memory_limit`
     /// may be as small as 1 MiB if it is set after this; what the process takes is not promised
     /// then.
+    #[doc(hidden)]
     pub fn env(mut self, env: Env) -> Builder {
         self.env = Some(env);
         self

@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::base::types::ids::FileNumber;
-use esker::env::bundle::Env;
-use esker::env::fs::Fs;
-use esker::env::sim::fault::FaultFs;
-use esker::env::sim::fault_plan::{Calls, Fault, Plan};
-use esker::env::sim::world::SimWorld;
-use esker::store::version::encode::encode_snapshot;
-use esker::store::version::format::{SnapshotHead, encode_current};
-use esker::store::wal::writer::WalWriter;
+use esker::internals::base::types::ids::FileNumber;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::fault::FaultFs;
+use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
+use esker::internals::env::sim::world::SimWorld;
+use esker::internals::store::version::encode::encode_snapshot;
+use esker::internals::store::version::format::{SnapshotHead, encode_current};
+use esker::internals::store::wal::writer::WalWriter;
 use esker::{
     Builder, Bytes, Db, Error, ErrorKind, KeyspaceOptions, MergeOperator, MergeRule, Result,
 };

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use esker::env::bundle::Env;
-use esker::env::sim::SimWorld;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::sim::SimWorld;
 use esker::{Db, Update};
 
 #[test]

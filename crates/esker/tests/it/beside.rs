@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use esker::env::bundle::Env;
-use esker::env::sim::world::SimWorld;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::sim::world::SimWorld;
 use esker::{Builder, Db, ErrorKind, checkpoint_beside, checkpoint_beside_in};
 
 /// Names its directory to the child; without it, the child's test does nothing.

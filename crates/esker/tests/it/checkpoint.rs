@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use esker::env::bundle::Env;
-use esker::env::fs::Fs;
-use esker::env::sim::crash::CrashMode;
-use esker::env::sim::fault::FaultFs;
-use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
-use esker::env::sim::world::SimWorld;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::crash::CrashMode;
+use esker::internals::env::sim::fault::FaultFs;
+use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
+use esker::internals::env::sim::world::SimWorld;
 use esker::{Db, ErrorKind, checkpoint_beside_in};
 
 type Contents = BTreeMap<String, Vec<(Vec<u8>, Vec<u8>)>>;

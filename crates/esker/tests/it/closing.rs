@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use esker::env::fs::Fs;
-use esker::env::sim::{CrashMode, SimFs, SimWorld};
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{Db, Durability, WriteOptions};
 
 use crate::watched_fs::{Eye, Lie, WatchedFs};
@@ -190,7 +190,7 @@ fn nothing_is_lost_when_the_power_fails_while_a_database_is_closed() {
 }
 
 fn survive(image: &SimFs, seed: u64) {
-    let clock = Arc::new(esker::env::sim::clock::SimClock::new());
+    let clock = Arc::new(esker::internals::env::sim::clock::SimClock::new());
     let world = SimWorld::with_disk(image.clone(), clock, seed);
     for _ in 0..2 {
         let db = open(&world, Arc::clone(&world.fs) as Arc<dyn Fs>);

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use esker::env::sim::clock::SimClock;
-use esker::env::sim::{CrashMode, SimFs};
+use esker::internals::env::sim::clock::SimClock;
+use esker::internals::env::sim::{CrashMode, SimFs};
 
 use crate::journal::{Journal, Loss};
 use crate::seeds;

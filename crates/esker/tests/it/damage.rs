@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker::env::bundle::Env;
-use esker::env::fs::Fs;
-use esker::env::random::Random;
-use esker::env::sim::world::SimWorld;
-use esker::env::sim::{CrashMode, SimFs};
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::random::Random;
+use esker::internals::env::sim::world::SimWorld;
+use esker::internals::env::sim::{CrashMode, SimFs};
 use esker::{
     Bytes, Db, Durability, ErrorKind, RepairOptions, RepairReport, WriteOptions, repair_in,
 };

@@ -1,8 +1,8 @@
 //! What deletes leave behind, and how soon it is gone.
 
 use esker::Db;
-use esker::env::fs::Fs;
-use esker::env::sim::SimWorld;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::SimWorld;
 
 /// A database whose `count` keys lie at rest at the bottom.
 fn filled(world: &SimWorld, count: u32) -> Db {

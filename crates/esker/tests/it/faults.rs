@@ -7,8 +7,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
-use esker::env::sim::{CrashMode, FaultFs};
+use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
+use esker::internals::env::sim::{CrashMode, FaultFs};
 use esker::{Durability, ErrorKind, WriteOptions};
 
 use crate::journal::{Journal, Loss};

@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::base::codec::compress::Compression;
-use esker::base::hooks::merge_builtin::builtin;
-use esker::base::options::sst::Packing;
-use esker::base::types::kind::Kind;
-use esker::env::real::fs::RealFs;
-use esker::env::sim::SimWorld;
-use esker::inspect;
-use esker::inspect::wal::WalItem;
+use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::hooks::merge_builtin::builtin;
+use esker::internals::base::options::sst::Packing;
+use esker::internals::base::types::kind::Kind;
+use esker::internals::db::inspect;
+use esker::internals::db::inspect::wal::WalItem;
+use esker::internals::env::real::fs::RealFs;
+use esker::internals::env::sim::SimWorld;
 use esker::{Db, Keyspace, KeyspaceOptions};
 
 /// A fixture lies in every clone for ever: kept small.

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use esker::Db;
-use esker::env::real::fs::RealFs;
-use esker::env::sim::SimWorld;
+use esker::internals::env::real::fs::RealFs;
+use esker::internals::env::sim::SimWorld;
 
 use crate::fixture::{check_size, copy, keep};
 use crate::formats::{Contents, decode, large, review, sorted};

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::env::random::Random;
-use esker::env::real::fs::RealFs;
-use esker::env::sim::SimWorld;
+use esker::internals::env::random::Random;
+use esker::internals::env::real::fs::RealFs;
+use esker::internals::env::sim::SimWorld;
 use esker::{Db, ErrorKind};
 
 use crate::fixture::{check_size, copy, keep};

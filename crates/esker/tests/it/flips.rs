@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use esker::env::fs::Fs;
-use esker::env::random::Random;
-use esker::env::sim::clock::SimClock;
-use esker::env::sim::{CrashMode, SimFs};
+use esker::internals::env::fs::Fs;
+use esker::internals::env::random::Random;
+use esker::internals::env::sim::clock::SimClock;
+use esker::internals::env::sim::{CrashMode, SimFs};
 
 use crate::journal::{Journal, Loss};
 use crate::seeds;
@@ -121,7 +121,7 @@ impl Victim {
         if torn_bytes > 0 && self.is_killed {
             stage.journal.lock().unwrap().unsettle();
         }
-        let now = esker::env::clock::Clock::unix_seconds(&*stage.clock);
+        let now = esker::internals::env::clock::Clock::unix_seconds(&*stage.clock);
         let checked = {
             let journal = stage.journal.lock().unwrap();
             journal.check_damaged(stage.db.as_ref().unwrap(), now)

@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use esker::env::sim::SimWorld;
+use esker::internals::env::sim::SimWorld;
 use esker::{
     Builder, Comparator, CustomComparator, Db, Durability, Error, ErrorKind, MergeOperator,
     MergeRule, Result, Update, WriteOptions,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use esker::env::bundle::Env;
-use esker::env::sim::pool::{JobOrder, SimPool};
-use esker::env::sim::{CrashMode, SimWorld};
+use esker::internals::env::bundle::Env;
+use esker::internals::env::sim::pool::{JobOrder, SimPool};
+use esker::internals::env::sim::{CrashMode, SimWorld};
 use esker::{Db, Readable};
 
 const KEY_COUNT: u32 = 100;

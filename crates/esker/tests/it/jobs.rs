@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use esker::env::real::pool::RealPool;
-use esker::env::sim::SimWorld;
+use esker::internals::env::real::pool::RealPool;
+use esker::internals::env::sim::SimWorld;
 use esker::{Db, Error, ErrorKind, Result};
 
 use crate::hooks::in_time;

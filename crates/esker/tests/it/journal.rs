@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use esker::base::hooks::merge_builtin::builtin;
+use esker::internals::base::hooks::merge_builtin::builtin;
 use esker::{Db, Durability, MergeRule, Readable};
 
 /// One change of one key or range.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use esker::Db;
-use esker::env::bundle::Env;
-use esker::env::random::Random;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::random::Random;
 
 /// Names the directory to the child; without it, the child's test does nothing.
 const CHILD_DIR: &str = "ESKER_KILL_DIR";

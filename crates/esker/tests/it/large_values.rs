@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::base::hooks::merge_builtin::builtin;
-use esker::env::fs::Fs;
-use esker::env::random::Random;
-use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
-use esker::env::sim::{CrashMode, FaultFs, SimFs, SimWorld};
+use esker::internals::base::hooks::merge_builtin::builtin;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::random::Random;
+use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
+use esker::internals::env::sim::{CrashMode, FaultFs, SimFs, SimWorld};
 use esker::{Db, Durability, ErrorKind, Readable, Update, WriteOptions};
 
 const DIR: &str = "/db";

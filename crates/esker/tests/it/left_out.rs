@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
-use esker::env::sim::{FaultFs, SimWorld};
+use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
+use esker::internals::env::sim::{FaultFs, SimWorld};
 use esker::{Db, ErrorKind, Keyspace, WriteOptions};
 
 const SETTINGS: [(&str, &str); 6] = [

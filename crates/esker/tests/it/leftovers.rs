@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use esker::env::fs::Fs;
-use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
-use esker::env::sim::{FaultFs, SimWorld};
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
+use esker::internals::env::sim::{FaultFs, SimWorld};
 use esker::{Builder, Comparator, CustomComparator, Db, ErrorKind};
 
 use crate::hooks::in_time;

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use esker::env::bundle::Env;
+use esker::internals::env::bundle::Env;
 use esker::{Builder, Db, ErrorKind, Keyspace};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

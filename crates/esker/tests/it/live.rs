@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::env::bundle::Env;
-use esker::env::clock::Clock;
-use esker::env::sim::SimWorld;
-use esker::env::sim::crash::CrashMode;
-use esker::env::sim::pool::{JobOrder, SimPool};
+use esker::internals::env::bundle::Env;
+use esker::internals::env::clock::Clock;
+use esker::internals::env::sim::SimWorld;
+use esker::internals::env::sim::crash::CrashMode;
+use esker::internals::env::sim::pool::{JobOrder, SimPool};
 use esker::{Db, ErrorKind, KeyspaceOptions, merge};
 
 fn open(env: &Env) -> Db {

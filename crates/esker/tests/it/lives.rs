@@ -13,9 +13,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use esker::env::fs::Fs;
-use esker::env::random::Random;
-use esker::env::sim::{CrashMode, SimFs};
+use esker::internals::env::fs::Fs;
+use esker::internals::env::random::Random;
+use esker::internals::env::sim::{CrashMode, SimFs};
 use esker::{Db, Durability, RepairOptions, repair_in};
 
 use crate::journal::{Journal, Loss};

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use esker::env::fs::Fs;
-use esker::env::sim::world::SimWorld;
-use esker::inspect::wal::{WalItem, wal_in};
+use esker::internals::db::inspect::wal::{WalItem, wal_in};
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::world::SimWorld;
 use esker::{Db, Durability, ErrorKind, RepairOptions, WriteOptions, repair_in};
 
 const DIR: &str = "/db";
@@ -74,7 +74,7 @@ fn damage_everywhere(world: &SimWorld, check: impl Fn(u64, SimWorld)) {
     for offset in (0..end).step_by(89) {
         let disk = world
             .fs
-            .crash_image(esker::env::sim::CrashMode::KeepAll, offset);
+            .crash_image(esker::internals::env::sim::CrashMode::KeepAll, offset);
         let damaged = SimWorld::with_disk(disk, world.clock.clone(), offset);
         flip(&damaged, &path, offset);
         check(offset, damaged);

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use esker::env::fs::Fs;
-use esker::env::sim::world::SimWorld;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::world::SimWorld;
 use esker::{Db, Durability, ErrorKind, WriteOptions};
 
 const DIR: &str = "/db";

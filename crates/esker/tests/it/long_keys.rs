@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use esker::env::sim::SimWorld;
+use esker::internals::env::sim::SimWorld;
 use esker::{Db, ErrorKind, Readable};
 
 #[test]

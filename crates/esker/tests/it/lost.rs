@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker::env::fs::Fs;
-use esker::env::sim::crash::CrashMode;
-use esker::env::sim::fault::FaultFs;
-use esker::env::sim::fault_plan::{Calls, Fault, Plan};
-use esker::env::sim::world::SimWorld;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::crash::CrashMode;
+use esker::internals::env::sim::fault::FaultFs;
+use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
+use esker::internals::env::sim::world::SimWorld;
 use esker::{Builder, Db, ErrorKind};
 
 const DIR: &str = "/db";

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use esker::env::bundle::Env;
+use esker::internals::env::bundle::Env;
 use esker::{Builder, Db, ErrorKind};
 
 fn builder(path: &Path) -> Builder {

@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use esker::env::bundle::Env;
-use esker::env::random::Random;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::random::Random;
 use esker::{Builder, Db, ErrorKind, Keyspace};
 
 /// Names the directory to the child; without it, the child's test does nothing.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::env::sim::SimWorld;
+use esker::internals::env::sim::SimWorld;
 use esker::{Db, MergeOperator, MergeRule, Readable};
 
 /// A database on `world` whose files take what is put into it.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use esker::env::bundle::Env;
-use esker::env::sim::world::SimWorld;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::sim::world::SimWorld;
 use esker::{Builder, Db, ErrorKind, RepairOptions, repair_in};
 
 type Contents = BTreeMap<String, Vec<(Vec<u8>, Vec<u8>)>>;

@@ -1,6 +1,6 @@
 //! What readers keep is counted, bounded and given back.
 
-use esker::env::bundle::Env;
+use esker::internals::env::bundle::Env;
 use esker::{Db, DbCursor, Stats};
 
 const LIMIT: u64 = 8 << 20;

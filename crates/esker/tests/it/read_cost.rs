@@ -1,7 +1,7 @@
 //! What is merged because readers, and not writers, would be better off.
 
 use esker::Db;
-use esker::env::sim::SimWorld;
+use esker::internals::env::sim::SimWorld;
 
 /// Seeks past one run that pay for the least of merges, which these databases are far below.
 const SEEKS_DUE: usize = 32 << 10;

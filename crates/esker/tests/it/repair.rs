@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker::env::bundle::Env;
-use esker::env::fs::Fs;
-use esker::env::sim::crash::CrashMode;
-use esker::env::sim::fault::FaultFs;
-use esker::env::sim::fault_plan::{Calls, Fault, Plan};
-use esker::env::sim::world::SimWorld;
-use esker::inspect::manifest::manifest_in;
-use esker::inspect::sst::sst_in;
-use esker::inspect::wal::{WalItem, wal_in};
+use esker::internals::db::inspect::manifest::manifest_in;
+use esker::internals::db::inspect::sst::sst_in;
+use esker::internals::db::inspect::wal::{WalItem, wal_in};
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::crash::CrashMode;
+use esker::internals::env::sim::fault::FaultFs;
+use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
+use esker::internals::env::sim::world::SimWorld;
 use esker::{Db, ErrorKind, ManifestState, RepairOptions, RepairReport, repair_in};
 
 type Contents = BTreeMap<String, BTreeMap<Vec<u8>, Vec<u8>>>;

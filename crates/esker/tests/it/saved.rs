@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker::env::bundle::Env;
-use esker::env::sim::fault::FaultFs;
-use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
-use esker::env::sim::world::SimWorld;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::sim::fault::FaultFs;
+use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
+use esker::internals::env::sim::world::SimWorld;
 use esker::{Db, ErrorKind, RepairOptions, RepairReport, repair_in};
 
 const WET: RepairOptions = RepairOptions { dry_run: false };

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use esker::Db;
-use esker::env::bundle::Env;
-use esker::env::random::Random;
-use esker::env::sim::SimWorld;
-use esker::env::sim::pool::{JobOrder, SimPool};
+use esker::internals::env::bundle::Env;
+use esker::internals::env::random::Random;
+use esker::internals::env::sim::SimWorld;
+use esker::internals::env::sim::pool::{JobOrder, SimPool};
 
 const SETTINGS: [(&str, &str); 6] = [
     ("compression", "searchable"),

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use esker::env::bundle::Env;
-use esker::env::fs::Fs;
-use esker::env::pool::{Job, Pool, Priority};
-use esker::env::random::Random;
-use esker::env::signal::Signal;
-use esker::env::sim::{SimFs, SimWorld};
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::pool::{Job, Pool, Priority};
+use esker::internals::env::random::Random;
+use esker::internals::env::signal::Signal;
+use esker::internals::env::sim::{SimFs, SimWorld};
 use esker::{Db, Durability, Keyspace, WriteOptions};
 
 const DIR: &str = "/db";

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
-use esker::base::codec::compress::Compression;
-use esker::env::bundle::Env;
-use esker::env::fs::Fs;
-use esker::env::signal::Signal;
-use esker::env::sim::SimWorld;
+use esker::internals::base::codec::compress::Compression;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::signal::Signal;
+use esker::internals::env::sim::SimWorld;
 use esker::{Db, Durability, ErrorKind, Keyspace, KeyspaceOptions, WriteOptions};
 
 use crate::watched_fs::{Eye, Lie, WatchedFs};

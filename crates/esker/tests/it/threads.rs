@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-use esker::env::bundle::Env;
-use esker::env::random::Random;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::random::Random;
 use esker::{Bytes, Db, Durability, ErrorKind, Keyspace, Readable, Update, WriteOptions};
 use tempfile::TempDir;
 

@@ -5,13 +5,13 @@ use std::sync::mpsc::{self, Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use esker::env::bundle::Env;
-use esker::env::fs::Fs;
-use esker::env::pool::{Job, Pool, Priority};
-use esker::env::random::Random;
-use esker::env::signal::Signal;
-use esker::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
-use esker::env::sim::{CrashMode, FaultFs, SimWorld};
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::pool::{Job, Pool, Priority};
+use esker::internals::env::random::Random;
+use esker::internals::env::signal::Signal;
+use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
+use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
 use esker::{Comparator, CustomComparator, Db, Durability, ErrorKind, Keyspace, WriteOptions};
 
 use crate::watched_fs::{Eye, Lie, WatchedFs};

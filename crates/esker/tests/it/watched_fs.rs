@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use esker::Result;
-use esker::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, ReadFile};
-use esker::env::sim::SimFs;
+use esker::internals::env::fs::{AppendFile, DirLock, ExtentFile, Fs, LogFile, LogSync, ReadFile};
+use esker::internals::env::sim::SimFs;
 
 /// Looks at the disk before a call changes it; the text says which call.
 pub type Eye = Arc<dyn Fn(&SimFs, &str) + Send + Sync>;

@@ -8,15 +8,15 @@ use std::sync::atomic::{self, AtomicU64};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use esker::env::bundle::Env;
-use esker::env::clock::Clock;
-use esker::env::fs::Fs;
-use esker::env::pool::{Job, Pool, Priority};
-use esker::env::random::Random;
-use esker::env::signal::Signal;
-use esker::env::sim::clock::SimClock;
-use esker::env::sim::pool::SimPool;
-use esker::env::sim::{CrashMode, SimFs, SimWorld};
+use esker::internals::env::bundle::Env;
+use esker::internals::env::clock::Clock;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::pool::{Job, Pool, Priority};
+use esker::internals::env::random::Random;
+use esker::internals::env::signal::Signal;
+use esker::internals::env::sim::clock::SimClock;
+use esker::internals::env::sim::pool::SimPool;
+use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{
     Comparator, CustomComparator, Db, Durability, Error, ErrorKind, Keyspace, KeyspaceOptions,
     Update, WriteOptions,

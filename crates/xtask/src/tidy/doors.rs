@@ -86,6 +86,9 @@ fn trespasses(door: &Door, source: &Source, named: &[Named]) -> Vec<Finding> {
     let module: Vec<&str> = door.module.split("::").collect();
     let goes_through = |named: &&Named| {
         let inner = &named.parts[1..];
+        // From outside the floors are reached by this name alone.
+        let is_within = inner.first().is_some_and(|first| first == "internals");
+        let inner = &inner[usize::from(is_within)..];
         let is_whole = inner.len() >= module.len();
         is_whole
             && inner

@@ -1,6 +1,6 @@
 //! Tests of values.
 
-use esker::base::codec::compress::Compression;
+use esker::internals::base::codec::compress::Compression;
 
 use super::*;
 

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use esker::base::codec::checksum::{crc32c, hash64};
-use esker::base::codec::compress::{Compression, Packer};
+use esker::internals::base::codec::checksum::{crc32c, hash64};
+use esker::internals::base::codec::compress::{Compression, Packer};
 use xxhash_rust::{xxh32::xxh32, xxh64::xxh64};
 
 use crate::fail::{Failure, Outcome};

@@ -5,7 +5,7 @@
 //! buffer that is warm. Each stands beside what the same disk does without an engine, measured in
 //! the same run.
 
-use esker::base::options::db::DbOptions;
+use esker::internals::base::options::db::DbOptions;
 use std::time::Instant;
 
 use crate::disk::raw::{self, Pieces, SyncWhen};

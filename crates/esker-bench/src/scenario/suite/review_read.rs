@@ -1,6 +1,6 @@
 //! Reading reviews: many threads at a memory limit, one thread alone, and all of them in order.
 
-use esker::base::options::db::DbOptions;
+use esker::internals::base::options::db::DbOptions;
 use std::hint::black_box;
 use std::time::Duration;
 

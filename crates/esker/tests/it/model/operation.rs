@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use esker::Durability;
-use esker::env::random::Random;
+use esker::internals::env::random::Random;
 
 /// A keyspace by its place in the program's list.
 pub type Place = usize;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use esker::base::hooks::merge_builtin::builtin;
-use esker::env::random::Random;
+use esker::internals::base::hooks::merge_builtin::builtin;
+use esker::internals::env::random::Random;
 use esker::{Comparator, CustomComparator, MergeOperator, MergeRule};
 
 use super::operation::{At, End, Move, Operation, Write};

@@ -1,8 +1,8 @@
 //! Random settings that must not show in any answer.
 
 use esker::KeyspaceOptions;
-use esker::base::options::catalog::set_keyspace;
-use esker::env::random::Random;
+use esker::internals::base::options::catalog::set_keyspace;
+use esker::internals::env::random::Random;
 
 use super::program::KeyspaceShape;
 

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::env::fs::Fs;
-use esker::env::pool::Pool;
-use esker::env::random::Random;
-use esker::env::sim::SimWorld;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::pool::Pool;
+use esker::internals::env::random::Random;
+use esker::internals::env::sim::SimWorld;
 use esker::{
     Bytes, Db, DbCursor, ErrorKind, Iter, Keyspace, KeyspaceSnapshot, Result, Snapshot, Update,
     WriteBatch, WriteOptions,

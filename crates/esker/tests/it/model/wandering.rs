@@ -5,7 +5,7 @@
 //! happen: writes beside and over where they stand, flushes, compactions, time that passes, other
 //! settings, a keyspace that is dropped, a snapshot that is released.
 
-use esker::env::random::Random;
+use esker::internals::env::random::Random;
 
 use super::operation::{At, End, Move, Operation, Write};
 use super::program::{Program, Writer, pick};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use esker::env::pool::{Job, Pool, Priority};
-use esker::env::signal::Signal;
+use esker::internals::env::pool::{Job, Pool, Priority};
+use esker::internals::env::signal::Signal;
 
 /// Waits without any work left after which nothing will ever end them.
 const IDLE_WAITS_MAX: u64 = 10_000;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use esker::base::types::error::Result as EskerResult;
-use esker::base::types::ids::KeyspaceId;
-use esker::base::types::seqno::SeqNo;
-use esker::store::batch::{Batch, BatchReader};
+use esker::internals::base::types::error::Result as EskerResult;
+use esker::internals::base::types::ids::KeyspaceId;
+use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::store::batch::{Batch, BatchReader};
 
 use crate::scripts::text::{hex, number, quoted};
 use crate::scripts::{Stage, run_scripts};

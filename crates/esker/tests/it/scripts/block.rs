@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use esker::base::codec::checksum::hash64;
-use esker::base::types::comparator::Comparator;
-use esker::base::types::error::Result as EskerResult;
-use esker::base::types::key::{self, Trailer};
-use esker::base::types::kind::Kind;
-use esker::base::types::seqno::SeqNo;
-use esker::store::sst::block::builder::BlockBuilder;
-use esker::store::sst::block::checked::Checked;
-use esker::store::sst::block::cursor::BlockCursor;
-use esker::store::sst::block::format::head_at;
-use esker::store::sst::block::point::{Wanted, find};
+use esker::internals::base::codec::checksum::hash64;
+use esker::internals::base::types::comparator::Comparator;
+use esker::internals::base::types::error::Result as EskerResult;
+use esker::internals::base::types::key::{self, Trailer};
+use esker::internals::base::types::kind::Kind;
+use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::store::sst::block::builder::BlockBuilder;
+use esker::internals::store::sst::block::checked::Checked;
+use esker::internals::store::sst::block::cursor::BlockCursor;
+use esker::internals::store::sst::block::format::head_at;
+use esker::internals::store::sst::block::point::{Wanted, find};
 
 use crate::scripts::text::{hex, number, quoted};
 use crate::scripts::{Stage, run_scripts};

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use esker::base::options::keyspace::CompactionOptions;
-use esker::base::types::comparator::Comparator;
-use esker::base::types::entry::join_expiring;
-use esker::base::types::kind::Kind;
-use esker::base::types::range::KeyRange;
-use esker::flow::compact::job::{JobContext, Part, edit_of, run_part};
-use esker::flow::compact::leveled::CompactionPicker;
-use esker::flow::compact::plan::{CompactionKind, Plan};
+use esker::internals::base::options::keyspace::CompactionOptions;
+use esker::internals::base::types::comparator::Comparator;
+use esker::internals::base::types::entry::join_expiring;
+use esker::internals::base::types::kind::Kind;
+use esker::internals::base::types::range::KeyRange;
+use esker::internals::flow::compact::job::{JobContext, Part, edit_of, run_part};
+use esker::internals::flow::compact::leveled::CompactionPicker;
+use esker::internals::flow::compact::plan::{CompactionKind, Plan};
 
 use crate::scripts::text::number;
 use crate::scripts::tree::{KEYSPACE, Tree};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use esker::base::types::error::{Error, Result};
-use esker::env::fs::{LogFile, LogSync, ReadFile};
+use esker::internals::base::types::error::{Error, Result};
+use esker::internals::env::fs::{LogFile, LogSync, ReadFile};
 
 /// A file of fixed size. Clones are the same file.
 #[derive(Clone)]

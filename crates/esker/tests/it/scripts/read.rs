@@ -3,16 +3,16 @@
 use std::fmt::Write;
 use std::ops::Bound;
 
-use esker::base::hooks::merge_builtin::builtin;
-use esker::base::options::call::ReadOptions;
-use esker::base::types::entry::join_expiring;
-use esker::base::types::ids::Level;
-use esker::base::types::kind::Kind;
-use esker::base::types::range::KeyRange;
-use esker::base::types::seqno::SeqNo;
-use esker::flow::read::get::{ReadAt, contains, get_valued};
-use esker::flow::read::multi_get::multi_get;
-use esker::flow::read::scan::{Scan, scan};
+use esker::internals::base::hooks::merge_builtin::builtin;
+use esker::internals::base::options::call::ReadOptions;
+use esker::internals::base::types::entry::join_expiring;
+use esker::internals::base::types::ids::Level;
+use esker::internals::base::types::kind::Kind;
+use esker::internals::base::types::range::KeyRange;
+use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::flow::read::get::{ReadAt, contains, get_valued};
+use esker::internals::flow::read::multi_get::multi_get;
+use esker::internals::flow::read::scan::{Scan, scan};
 
 use crate::scripts::text::number;
 use crate::scripts::tree::Tree;

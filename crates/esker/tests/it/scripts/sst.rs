@@ -7,31 +7,31 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use esker::base::codec::compress::Compression;
-use esker::base::options::call::ReadOptions;
-use esker::base::options::sst::SstOptions;
-use esker::base::types::bytes::Bytes;
-use esker::base::types::comparator::Comparator;
-use esker::base::types::cursor::Cursor;
-use esker::base::types::error::Result as EskerResult;
-use esker::base::types::ids::{FileNumber, KeyspaceId};
-use esker::base::types::key::{self, Trailer};
-use esker::base::types::kind::Kind;
-use esker::base::types::range_delete::RangeDelete;
-use esker::base::types::seqno::SeqNo;
-use esker::env::fs::Fs;
-use esker::env::real::fs::RealFs;
-use esker::store::sst::any_builder::AnyBuilder;
-use esker::store::sst::any_reader::AnyReader;
-use esker::store::sst::block::fetch::BlockCache;
-use esker::store::sst::contract::BuildSettings;
-use esker::store::sst::format::{
+use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::options::call::ReadOptions;
+use esker::internals::base::options::sst::SstOptions;
+use esker::internals::base::types::bytes::Bytes;
+use esker::internals::base::types::comparator::Comparator;
+use esker::internals::base::types::cursor::Cursor;
+use esker::internals::base::types::error::Result as EskerResult;
+use esker::internals::base::types::ids::{FileNumber, KeyspaceId};
+use esker::internals::base::types::key::{self, Trailer};
+use esker::internals::base::types::kind::Kind;
+use esker::internals::base::types::range_delete::RangeDelete;
+use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::real::fs::RealFs;
+use esker::internals::store::sst::any_builder::AnyBuilder;
+use esker::internals::store::sst::any_reader::AnyReader;
+use esker::internals::store::sst::block::fetch::BlockCache;
+use esker::internals::store::sst::contract::BuildSettings;
+use esker::internals::store::sst::format::{
     BlockHandle, FOOTER_BYTES, Footer, SEARCHABLE_VERSION, version_of,
 };
-use esker::store::sst::opening::RawFooter;
-use esker::store::sst::searchable;
-use esker::store::sst::searchable::keys::OpenGroup;
-use esker::store::sst::searchable::reader::SearchableReader;
+use esker::internals::store::sst::opening::RawFooter;
+use esker::internals::store::sst::searchable;
+use esker::internals::store::sst::searchable::keys::OpenGroup;
+use esker::internals::store::sst::searchable::reader::SearchableReader;
 
 use crate::scripts::text::{hex, number, quoted};
 use crate::scripts::{Stage, run_scripts};

@@ -4,17 +4,17 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use esker::base::types::bytes::Bytes;
-use esker::base::types::error::Result as EskerResult;
-use esker::base::types::ids::{FileNumber, KeyspaceId, Level};
-use esker::base::types::seqno::SeqNo;
-use esker::env::fs::Fs;
-use esker::env::sim::SimFs;
-use esker::store::version::edit::{Change, Edit};
-use esker::store::version::encode::encode_edit;
-use esker::store::version::file::FileRecord;
-use esker::store::version::manifest::Manifest;
-use esker::store::version::state::{Identity, Orders, Version};
+use esker::internals::base::types::bytes::Bytes;
+use esker::internals::base::types::error::Result as EskerResult;
+use esker::internals::base::types::ids::{FileNumber, KeyspaceId, Level};
+use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::SimFs;
+use esker::internals::store::version::edit::{Change, Edit};
+use esker::internals::store::version::encode::encode_edit;
+use esker::internals::store::version::file::FileRecord;
+use esker::internals::store::version::manifest::Manifest;
+use esker::internals::store::version::state::{Identity, Orders, Version};
 
 use crate::scripts::text::number;
 use crate::scripts::{Stage, run_scripts};
@@ -202,7 +202,7 @@ fn file_record(words: &[&str]) -> Result<FileRecord, String> {
         delete_count: 2,
         range_delete_count: u64::from(end.is_some()),
         newest_expiry_s: None,
-        values: esker::store::vlog::ValueLiveBytes::default(),
+        values: esker::internals::store::vlog::ValueLiveBytes::default(),
         is_searchable: false,
         raw_bytes: 0,
         passing: None,

@@ -3,13 +3,15 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use esker::base::types::ids::{FileNumber, KeyspaceId};
-use esker::env::fs::Fs;
-use esker::env::sim::SimFs;
-use esker::store::vlog::ValuePointer;
-use esker::store::vlog::format::{RECORD_HEAD_BYTES, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead};
-use esker::store::vlog::reader::VlogReader;
-use esker::store::vlog::writer::{NewValue, VlogWriter};
+use esker::internals::base::types::ids::{FileNumber, KeyspaceId};
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::SimFs;
+use esker::internals::store::vlog::ValuePointer;
+use esker::internals::store::vlog::format::{
+    RECORD_HEAD_BYTES, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead,
+};
+use esker::internals::store::vlog::reader::VlogReader;
+use esker::internals::store::vlog::writer::{NewValue, VlogWriter};
 
 use crate::scripts::text::{hex, number, quoted};
 use crate::scripts::{Stage, run_scripts};

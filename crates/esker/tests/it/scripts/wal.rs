@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use esker::base::types::ids::FileNumber;
-use esker::store::names::FileName;
-use esker::store::wal::format::{HEADER_BYTES, Header, next_header};
-use esker::store::wal::writer::WalWriter;
-use esker::store::wal::{Salvaged, WalReader};
+use esker::internals::base::types::ids::FileNumber;
+use esker::internals::store::names::FileName;
+use esker::internals::store::wal::format::{HEADER_BYTES, Header, next_header};
+use esker::internals::store::wal::writer::WalWriter;
+use esker::internals::store::wal::{Salvaged, WalReader};
 
 use crate::scripts::memory_file::MemoryFile;
 use crate::scripts::text::{hex, number, quoted};

@@ -67,7 +67,7 @@ fn a_folder_may_not_leave_its_door_open() {
 #[test]
 fn only_programs_bring_the_real_world_from_outside() {
     // A library of ours takes the environment as an argument; a program makes it.
-    let text = "use esker::env::real::fs::RealFs;";
+    let text = "use esker::internals::env::real::fs::RealFs;";
     let cli = (
         "crates/esker-cli/Cargo.toml",
         "[package]\nname = \"esker-cli\"\n",
@@ -88,7 +88,7 @@ fn only_programs_bring_the_real_world_from_outside() {
     let paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
     assert_eq!(paths, ["crates/esker-server/src/node.rs"]);
     // The other doors stay shut to programs too.
-    let inner = "use esker::store::version::manifest::Manifest;";
+    let inner = "use esker::internals::store::version::manifest::Manifest;";
     let found = check(&planted(&[cli, ("crates/esker-cli/src/main.rs", inner)]));
     assert_eq!(found.len(), 1);
 }
