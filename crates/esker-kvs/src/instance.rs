@@ -175,7 +175,7 @@ impl Instance {
         // Relaxed: the number guards nothing but itself.
         let taken = budget
             .count
-            .try_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
                 (count < budget.max).then_some(count + 1)
             });
         taken.map(drop).map_err(Refusal::Full)

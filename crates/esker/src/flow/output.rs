@@ -442,10 +442,9 @@ impl Output {
         let comparator = &self.settings.comparator;
         let mut clipped = Vec::new();
         let mut beyond = Vec::new();
-        while let Some(mut whole) = self
-            .range_deletes
-            .pop_front_if(|next| comparator.compare(&next.start, upper).is_lt())
-        {
+        let begins_before = |next: &&RangeDelete| comparator.compare(&next.start, upper).is_lt();
+        let count = self.range_deletes.iter().take_while(begins_before).count();
+        for mut whole in self.range_deletes.drain(..count) {
             if comparator.compare(&whole.end, upper).is_gt() {
                 let end = std::mem::replace(&mut whole.end, upper.clone());
                 beyond.push(RangeDelete {

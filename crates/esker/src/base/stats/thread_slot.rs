@@ -70,7 +70,7 @@ fn take_slot() -> usize {
     // A thread so near its end that nothing can be dropped any more must not take a slot.
     let can_return = RETURNER.try_with(|_| ()).is_ok();
     // Acquire: pairs with the release of the thread that sat here before.
-    let taken = TAKEN.try_update(Ordering::Acquire, Ordering::Relaxed, |taken| {
+    let taken = TAKEN.fetch_update(Ordering::Acquire, Ordering::Relaxed, |taken| {
         (can_return && taken != u32::MAX).then(|| taken | (taken + 1))
     });
     let slot = taken.map_or(SHARED_SLOT, |before| before.trailing_ones() as usize);

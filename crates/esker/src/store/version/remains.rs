@@ -101,8 +101,14 @@ impl Remains {
         self.take_files(&files);
         for change in &others {
             if let Change::DropKeyspace { id } = change {
-                let gone = self.files.extract_if(.., |_, (keyspace, _)| keyspace == id);
-                self.obsolete.extend(gone.map(|(number, _)| number));
+                let obsolete = &mut self.obsolete;
+                self.files.retain(|number, (keyspace, _)| {
+                    let is_gone = keyspace == id;
+                    if is_gone {
+                        obsolete.insert(*number);
+                    }
+                    !is_gone
+                });
             }
         }
     }

@@ -227,9 +227,9 @@ impl Run {
 
     fn missing(&self, gone: &[FileNumber]) -> Error {
         let twice = gone
-            .array_windows()
-            .find(|[left, right]| left == right)
-            .map(|[left, _]| format!("file {left} is removed twice"));
+            .windows(2)
+            .find(|pair| pair[0] == pair[1])
+            .map(|pair| format!("file {} is removed twice", pair[0]));
         let absent = || {
             let number = gone.iter().find(|number| self.file(**number).is_none());
             let number = number.map(FileNumber::to_string).unwrap_or_default();
