@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint docs audit fuzz soak bench micro counts compare reviews
+.PHONY: help run libs install uninstall test lint docs msrv audit fuzz soak bench micro counts compare reviews
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -56,6 +56,10 @@ lint: ## check format, clippy, the rules of STYLE.md, and that fuzz targets and 
 docs: ## build the guide as a site, and the documentation of the crates
 	@scripts/setup.sh
 	@scripts/docs.sh
+
+msrv: ## check that everything builds with the oldest Rust that is promised; installs it by rustup
+	@scripts/setup.sh
+	scripts/msrv.sh
 
 audit: ## check licences, duplicates, sources and known holes of what comes from outside; needs the network
 	@scripts/setup.sh
