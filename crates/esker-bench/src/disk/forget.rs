@@ -5,8 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{Advice, fadvise};
-
+use crate::disk::advice::drop_pages;
 use crate::fail::{Failure, Outcome};
 use crate::quantity;
 
@@ -86,7 +85,7 @@ pub fn forget_file(path: &Path) -> Outcome {
 fn drop_file(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     file.sync_all()?;
-    Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
+    drop_pages(&file)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Law: nothing here knows an engine. No line of a benchmark can beat the limits measured here.
 
+pub mod advice;
 pub mod space;
 pub mod forget;
 pub mod raw;

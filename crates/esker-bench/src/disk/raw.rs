@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
+use crate::disk::advice::expect_random;
 use crate::disk::forget::forget_file;
 use crate::fail::{Failure, Outcome};
 use crate::make::random::{Random, scramble};
@@ -264,8 +265,7 @@ pub fn read(path: &Path, pieces: Pieces, reads: u64, is_checked: bool) -> Outcom
         0
     });
     let file = File::open(path).map_err(told(path))?;
-    let random = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
-    random.map_err(|error| told(path)(error.into()))?;
+    expect_random(&file).map_err(told(path))?;
     measure(|lane| {
         let (mut random, mut buffer) = (Random::new(2), vec![0; pieces.bytes]);
         for _ in 0..reads.min(pieces.count) {

@@ -21,7 +21,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
 use libc::{SA_ONSTACK, SA_SIGINFO, SIG_DFL, SIG_IGN, SIGBUS, sigaction, siginfo_t};
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use rustix::mm::{ProtFlags, mmap_anonymous};
+
+use crate::env::real::system::REPLACING;
 
 // One for each log that is being written through a map, which is one for each open database. What
 // finds none is not mapped. 32 KiB that no memory is taken for until they are used.
@@ -161,13 +163,10 @@ fn replace(slot: &Slot) -> bool {
     let start = slot.start.load(Ordering::Relaxed);
     let len = slot.len.load(Ordering::Relaxed);
     let start = ptr::with_exposed_provenance_mut(start);
-    let (protection, flags) = (
-        ProtFlags::READ | ProtFlags::WRITE,
-        MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE,
-    );
+    let protection = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: the stretch is a mapping of whoever guards it, who is in the middle of a store into
     // it, reads nothing from it, and gives it back by the same call.
-    unsafe { mmap_anonymous(start, len, protection, flags).is_ok() }
+    unsafe { mmap_anonymous(start, len, protection, REPLACING).is_ok() }
 }
 
 // # Safety: with what the kernel handed to a handler, and in it.

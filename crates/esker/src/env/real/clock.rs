@@ -6,9 +6,10 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::clock_gettime;
 
 use crate::env::clock::Clock;
+use crate::env::real::system::SECONDS_CLOCK;
 
 /// The monotonic and the wall clock; both cost some tens of nanoseconds and no system call, whole
 /// seconds a few.
@@ -47,7 +48,7 @@ impl Clock for RealClock {
     // Every read asks, in case it meets an expiry. The time of the last tick, some milliseconds
     // ago, is there for a fifth of what it costs to ask the processor's counter as well.
     fn unix_seconds(&self) -> u64 {
-        let tick = clock_gettime(ClockId::RealtimeCoarse);
+        let tick = clock_gettime(SECONDS_CLOCK);
         u64::try_from(tick.tv_sec).unwrap_or_default()
     }
 }

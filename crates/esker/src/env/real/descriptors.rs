@@ -20,6 +20,7 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::env::fs::FileKeeper;
+use crate::env::real::system::DESCRIPTORS;
 
 /// Descriptors for what is open for a moment or written to: a log and its spare, outputs of all
 /// background threads, a segment of values, a manifest; and some for what the program does beside.
@@ -150,7 +151,7 @@ fn raise_limit(needed: u64) -> u64 {
 
 // Descriptors that are open in this process, if the system says so.
 fn open_count() -> Option<u64> {
-    let entries = fs::read_dir("/proc/self/fd").ok()?;
+    let entries = fs::read_dir(DESCRIPTORS).ok()?;
     // One of them is that of the list itself.
     Some((entries.count() as u64).saturating_sub(1))
 }

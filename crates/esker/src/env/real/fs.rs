@@ -12,7 +12,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use rustix::fs::{AtFlags, Dir, FileType, fstatvfs, fsync, linkat, renameat, statvfs, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, fstatvfs, linkat, renameat, statvfs, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::base::types::error::Result;
@@ -25,6 +25,7 @@ use crate::env::real::lock::RealLock;
 use crate::env::real::log::RealLogFile;
 use crate::env::real::os_file::{OsFile, RealReadFile, path_error};
 use crate::env::real::place::Place;
+use crate::env::real::system;
 
 // New directories are their owner's alone, as new files are.
 const DIR_MODE: u32 = 0o700;
@@ -167,13 +168,12 @@ impl<P: Places> Fs for P {
     }
 
     fn sync_dir(&self, dir: &Path) -> Result<()> {
-        // A directory has no contents apart from its entries, so this is fsync, not fdatasync.
         let place = self.place(dir);
         let synced = match place.is_held_dir() {
-            true => retry_on_intr(|| fsync(place.dir())),
+            true => system::sync_entries(place.dir()),
             false => {
                 let opened = OsFile::open_dir(dir)?;
-                retry_on_intr(|| fsync(opened.file()))
+                system::sync_entries(opened.file())
             }
         };
         synced.map_err(|errno| place.error("sync the directory", errno))

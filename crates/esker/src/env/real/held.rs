@@ -20,6 +20,7 @@ use std::sync::{OnceLock, Weak};
 use crate::base::types::error::{Error, Result};
 use crate::env::real::os_file::OsFile;
 use crate::env::real::place::{Place, SELF};
+use crate::env::real::system::identity_of;
 
 /// How a file system comes to its files.
 pub trait Places: Send + Sync + fmt::Debug {
@@ -61,7 +62,7 @@ impl HeldFs {
         let is_ours = || -> io::Result<bool> {
             let found = self.place(lock.path()).stat()?;
             let held = lock.file().metadata()?;
-            if (found.st_dev, found.st_ino) != (held.dev(), held.ino()) {
+            if identity_of(&found) != (held.dev(), held.ino()) {
                 return Ok(false);
             }
             let text = holder_text();

@@ -22,6 +22,7 @@ use crate::env::process::Process;
 use crate::env::real::held::holder_text;
 use crate::env::real::os_file::OsFile;
 use crate::env::real::place::Place;
+use crate::env::real::system::identity_of;
 
 // Each try loses against somebody who replaced the lock file in between; nobody does that
 // again and again.
@@ -120,7 +121,7 @@ impl RealLock {
 fn is_still_at(file: &File, place: Place<'_>) -> io::Result<bool> {
     let held = file.metadata()?;
     match place.stat() {
-        Ok(found) => Ok((found.st_dev, found.st_ino) == (held.dev(), held.ino())),
+        Ok(found) => Ok(identity_of(&found) == (held.dev(), held.ino())),
         Err(Errno::NOENT) => Ok(false),
         Err(cause) => Err(cause.into()),
     }

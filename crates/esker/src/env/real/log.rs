@@ -14,7 +14,7 @@
 //! A store to a mapped page for which the file system has no room, or no bytes, or which it no
 //! longer lets become dirty (after an error of the disk), is a signal and no error. Against that:
 //! all blocks are allocated before the first store; only file systems are mapped that write
-//! allocated blocks in place (see `has_stable_blocks`), so that no store needs a new block; and the
+//! allocated blocks in place (`is_written_in_place`), so that no store needs a new block; and the
 //! directory is ours alone (mode 0700, lock), so that nobody shortens the file. What happens all
 //! the same is noted by a handler (`env/real/bus_errors.rs`), and what was to be stored is written
 //! by `pwrite`, as is all that follows: that tells what is wrong, or is right again.
@@ -23,13 +23,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::fstatfs;
-
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::env::fs::{LogFile, LogSync};
 use crate::env::real::map::MappedWindow;
 use crate::env::real::os_file::{Allocated, OsFile};
 use crate::env::real::place::Place;
+use crate::env::real::system::is_written_in_place;
 
 // Resident memory must not grow with the segment, so only this much is mapped. Moving the
 // window costs two system calls, some microseconds; the 256 page faults inside it cost about
@@ -38,11 +37,6 @@ use crate::env::real::place::Place;
 // (MADV_POPULATE_WRITE, by 16 KiB to 1 MiB) was measured and gains nothing: the cost is the file
 // system's own work for each page it lets become dirty.
 const WINDOW_BYTES: u64 = 1 << 20;
-
-// Numbers of file systems from linux/magic.h.
-const EXT_MAGIC: i64 = 0xef53;
-const XFS_MAGIC: i64 = 0x5846_5342;
-const TMPFS_MAGIC: i64 = 0x0102_1994;
 
 /// A preallocated file that one owner fills in place.
 ///
@@ -77,7 +71,8 @@ impl RealLogFile {
                 return Err(error);
             }
         };
-        let is_mappable = may_map && allocated == Allocated::Blocks && has_stable_blocks(&file);
+        let is_mappable =
+            may_map && allocated == Allocated::Blocks && is_written_in_place(file.file());
         let file = Arc::new(file);
         let syncer = Arc::new(RealLogSync {
             file: Arc::clone(&file),
@@ -163,20 +158,6 @@ impl LogFile for RealLogFile {
 
     fn syncer(&self) -> Arc<dyn LogSync> {
         Arc::clone(&self.syncer) as Arc<dyn LogSync>
-    }
-}
-
-// Whether an allocated block is written in place, so that no store ever needs a new one. Not
-// so where writing copies (btrfs, ZFS, f2fs), or where somebody else decides (network, FUSE,
-// overlay): those are written by system calls.
-fn has_stable_blocks(file: &OsFile) -> bool {
-    match fstatfs(file.file()) {
-        Ok(stat) => {
-            #[allow(clippy::useless_conversion)] // The field's width differs by architecture.
-            let magic = i64::from(stat.f_type);
-            matches!(magic, EXT_MAGIC | XFS_MAGIC | TMPFS_MAGIC)
-        }
-        Err(_) => false,
     }
 }
 

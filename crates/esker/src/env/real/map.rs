@@ -47,6 +47,7 @@ impl Drop for Mapping {
             // The kernel may refuse: it keeps neighbouring mappings as one, and to cut a piece out
             // takes a mapping more, of which a process may have so many only (vm.max_map_count).
             // Then the addresses are lost, and the memory goes back all the same.
+            #[cfg(target_os = "linux")]
             // SAFETY: as above. Where even that is refused nothing is left to be done.
             let _ = unsafe { madvise(start, self.len, Advice::LinuxDontNeed) };
         }

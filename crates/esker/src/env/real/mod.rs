@@ -1,4 +1,4 @@
-//! The world as it is: the files, clocks and threads of the operating system (Linux).
+//! The world as it is: the files, clocks and threads of the operating system.
 //!
 //! Law: the only place that names `std::fs`, a clock of `std::time`, `std::thread` or a system
 //! call. Nothing here knows what the files mean. Errors carry the operation in their message
@@ -7,6 +7,7 @@
 //! Not here: what the traits promise (`env/fs.rs` and its neighbours), the simulation of all
 //! this (`env/sim`).
 
+pub(crate) mod system;
 pub(crate) mod bus_errors;
 pub(crate) mod map;
 pub mod descriptors;

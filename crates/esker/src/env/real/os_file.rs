@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{Advice, FallocateFlags, Mode, OFlags, fadvise, fallocate};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, pread, pwritev, retry_on_intr};
 
 use crate::base::types::error::{Error, Result};
@@ -19,6 +19,7 @@ use crate::env::fs::{MappedFile, ReadFile, Unchanging};
 use crate::env::real::descriptors::{above_streams, patiently};
 use crate::env::real::map::MappedBytes;
 use crate::env::real::place::Place;
+use crate::env::real::system;
 
 // Zeros are written in pieces of this size where the disk cannot allocate without writing:
 // large enough that the number of calls does not matter, small enough to be a passing cost.
@@ -210,19 +211,16 @@ impl OsFile {
     /// As [`OsFile::allocate`] for a new file, but where the file system cannot allocate ahead the
     /// range is a hole: for files whose every byte is written by a call that can fail.
     pub fn allocate_or_size(&self, size_bytes: u64) -> Result<()> {
-        let flags = FallocateFlags::empty();
-        match retry_on_intr(|| fallocate(&self.file, flags, 0, size_bytes)) {
-            Ok(()) => Ok(()),
-            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => self.set_size(size_bytes),
+        match system::allocate(&self.file, 0, size_bytes) {
+            Ok(true) => Ok(()),
+            Ok(false) => self.set_size(size_bytes),
             Err(errno) => Err(self.error("allocate blocks", errno.into())),
         }
     }
 
-    /// Makes contents and size durable; times and modes may lag (`fdatasync`).
+    /// Makes contents and size durable; times and modes may lag.
     pub fn sync_contents(&self) -> Result<()> {
-        self.file
-            .sync_data()
-            .map_err(|cause| self.error("sync", cause))
+        system::sync_contents(&self.file).map_err(|cause| self.error("sync", cause))
     }
 
     /// Gives the file room for `size_bytes` from its start, and at least that size. Bytes that
@@ -235,10 +233,9 @@ impl OsFile {
         }
         // Over the whole range and not only its new part: a file that came here by way of a
         // copy may have holes.
-        let flags = FallocateFlags::empty();
-        match retry_on_intr(|| fallocate(&self.file, flags, 0, whole_bytes)) {
-            Ok(()) => Ok(Allocated::Blocks),
-            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+        match system::allocate(&self.file, present_bytes, whole_bytes) {
+            Ok(true) => Ok(Allocated::Blocks),
+            Ok(false) => {
                 self.write_zeros(present_bytes, whole_bytes)?;
                 Ok(Allocated::Zeros)
             }
@@ -263,15 +260,13 @@ impl OsFile {
     /// Asks the kernel to read a range ahead. A hint: nothing depends on it.
     pub fn advise_soon(&self, offset: u64, len: u64) {
         if let Some(len) = std::num::NonZeroU64::new(len) {
-            // A refused hint changes nothing but speed, so its error has no reader.
-            let _ = fadvise(&self.file, offset, Some(len), Advice::WillNeed);
+            system::advise_soon(&self.file, offset, len);
         }
     }
 
     /// Asks the kernel to read nothing ahead by itself. A hint: nothing depends on it.
     pub fn advise_random(&self) {
-        // As above.
-        let _ = fadvise(&self.file, 0, None, Advice::Random);
+        system::advise_random(&self.file);
     }
 }
 

@@ -17,9 +17,10 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::base::types::error::Error;
 use crate::env::real::descriptors::{above_streams, patiently};
+use crate::env::real::system::raw_mode;
 
 /// Mode of new files: what a database holds is nobody else's to read.
-pub const FILE_MODE: u32 = 0o600;
+pub const FILE_MODE: u16 = 0o600;
 
 /// By what a directory calls itself.
 pub const SELF: &str = ".";
@@ -83,7 +84,7 @@ impl<'a> Place<'a> {
         // A pipe that somebody put in a file's place would keep us waiting for its other end;
         // opened so it is an empty file, and for files the flag means nothing.
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let mode = Mode::from_raw_mode(FILE_MODE);
+        let mode = Mode::from_raw_mode(raw_mode(FILE_MODE));
         let opened = patiently(|| Ok(retry_on_intr(|| openat(self.dir, self.name, flags, mode))?));
         opened.and_then(above_streams)
     }
