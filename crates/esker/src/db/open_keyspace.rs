@@ -7,7 +7,7 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::options::automatic::fill_keyspace;
 use crate::base::options::catalog::set_keyspace;
-use crate::base::options::check::check_keyspace;
+use crate::base::options::check::{check_keyspace, missing_packing};
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::pairs::to_pairs;
 use crate::base::options::resolve::{Origin, Resolved};
@@ -64,8 +64,24 @@ pub fn options_of(
     if state.id == KeyspaceId::DEFAULT {
         overlay(&mut options, state, resolved)?;
     }
+    refuse_missing_packing(&options, state)?;
     fill_keyspace(&resolved.db, &mut options);
     Ok(options)
+}
+
+// Told of what the manifest keeps; what was asked for just now was refused before.
+fn refuse_missing_packing(options: &KeyspaceOptions, state: &KeyspaceState) -> Result<()> {
+    let Some((setting, missing)) = missing_packing(&options.sst) else {
+        return Ok(());
+    };
+    let missing = missing.name();
+    let message = format!(
+        "keyspace {:?} has `{setting}` = `{missing}`, which this build of esker does not have; \
+         build it with the feature `{missing}`, or with a build that has it give the keyspace \
+         another `{setting}`",
+        state.name
+    );
+    Err(Error::new(ErrorKind::NotBuilt, message))
 }
 
 fn overlay(options: &mut KeyspaceOptions, state: &KeyspaceState, asked: &Resolved) -> Result<()> {
@@ -349,3 +365,6 @@ fn create_change(id: KeyspaceId, name: &str, options: &KeyspaceOptions) -> Chang
         settings: to_pairs(options).into_iter().collect(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,7 @@ use crate::db::directory::prepare_directory;
 use crate::db::file_deletion;
 use crate::db::identity;
 use crate::db::log_survey::segments_of;
+use crate::db::needed_packings;
 use crate::db::open_keyspace;
 use crate::db::settling;
 use crate::db::torn_log::keep_torn;
@@ -192,6 +193,7 @@ fn load(
     version: Arc<Version>,
     lock: Option<Box<dyn DirLock>>,
 ) -> Result<(Arc<Core>, Vec<FileNumber>)> {
+    needed_packings::check(&*parts.env.fs, &parts.dir, &version)?;
     let mut targets = replay_targets(parts, &version)?;
     let found = segments_of(&*parts.env.fs, &parts.dir, &version)?;
     let value_segments = list_values(parts, &version)?;

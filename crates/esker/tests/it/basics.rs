@@ -190,6 +190,7 @@ fn expiries_are_told_by_every_way_of_reading() {
         assert!(db.get_valued("past").unwrap().is_none());
         db.flush().unwrap();
     }
+    #[cfg(feature = "lz4")]
     assert_eq!(
         db.own_settings(),
         [("merge_operator".to_owned(), "append".to_owned())]

@@ -100,6 +100,10 @@ fn what_is_set_on_the_database_goes_for_keyspaces_to_come() {
     assert!(db.get("key").unwrap().is_none());
 }
 
+#[cfg_attr(
+    not(all(feature = "lz4", feature = "snappy", feature = "zstd")),
+    ignore = "needs every compressor"
+)]
 #[test]
 fn the_packing_of_upper_levels_goes_along_unless_it_was_chosen() {
     // As when a database is opened with these settings.
@@ -240,6 +244,7 @@ fn a_keyspace_without_a_merge_operator_takes_one_for_good() {
 
     let db = open(&world.env());
     let counts = db.existing_keyspace("counts").unwrap();
+    #[cfg(feature = "lz4")]
     assert_eq!(
         counts.own_settings(),
         [("merge_operator".to_owned(), "uint64add".to_owned())]

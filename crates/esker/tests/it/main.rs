@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test stands in the real world")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod packings;
 mod scripts;
 mod bad_input;
 mod basics;
@@ -34,10 +35,16 @@ mod leftovers;
 mod checkpoint;
 mod beside;
 mod repair;
+#[cfg(all(feature = "lz4", feature = "snappy", feature = "zstd"))]
 mod fixture;
+#[cfg(all(feature = "lz4", feature = "snappy", feature = "zstd"))]
 mod fixture_values;
+#[cfg(all(feature = "lz4", feature = "snappy", feature = "zstd"))]
 mod formats;
+#[cfg(all(feature = "lz4", feature = "snappy", feature = "zstd"))]
 mod fixture_searchable;
+#[cfg(not(all(feature = "lz4", feature = "snappy", feature = "zstd")))]
+mod not_built;
 mod limits;
 mod memory;
 mod meeting;

@@ -11,6 +11,8 @@ use esker::internals::env::bundle::Env;
 use esker::internals::env::random::Random;
 use esker::{Builder, Db, ErrorKind, Keyspace};
 
+use crate::packings::or_plain;
+
 /// Names the directory to the child; without it, the child's test does nothing.
 const CHILD_DIR: &str = "ESKER_MEMORY_DIR";
 
@@ -115,7 +117,7 @@ impl Child {
     fn builder(&self) -> Builder {
         let compression = match self.shape {
             Shape::Searchable => "searchable",
-            _ => "lz4",
+            _ => or_plain("lz4"),
         };
         let settings = [
             ("memory_limit", &self.limit_bytes.to_string()[..]),

@@ -9,6 +9,8 @@ use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::internals::env::sim::world::SimWorld;
 use esker::{Db, ErrorKind, RepairOptions, RepairReport, repair_in};
 
+use crate::packings::or_plain;
+
 const WET: RepairOptions = RepairOptions { dry_run: false };
 
 fn open(env: &Env, compression: &str) -> Db {
@@ -59,7 +61,7 @@ fn compacted(compression: &str) -> SimWorld {
 #[test]
 fn four_wrong_bytes_cost_what_they_lie_in() {
     // In the middle of a file of blocks, and of a searchable one: a block, a record, or a page.
-    for (compression, most) in [("lz4", 200), ("searchable", 10)] {
+    for (compression, most) in [(or_plain("lz4"), 200), ("searchable", 10)] {
         let world = compacted(compression);
         let env = world.env();
         let ssts = files(&env, ".sst");
@@ -96,7 +98,7 @@ fn four_wrong_bytes_cost_what_they_lie_in() {
 // Two large values of each of three keys in files, the older ones below; and one more in the log.
 fn with_values() -> SimWorld {
     let world = SimWorld::new(8);
-    let db = open(&world.env(), "lz4");
+    let db = open(&world.env(), or_plain("lz4"));
     for round in 0..2u8 {
         for key in ["a", "b", "c"] {
             db.put(key, vec![b'0' + round; 1000]).unwrap();
@@ -124,7 +126,7 @@ fn a_lost_value_is_told_and_nothing_older_takes_its_place() {
         .collect();
     assert_eq!(values.len(), 3);
     overwrite(&env, segment, values[1] as u64 + 17, b"x");
-    let db = open(&env, "lz4");
+    let db = open(&env, or_plain("lz4"));
     let verified = db.verify().unwrap();
     assert_eq!(verified.damages.len(), 1, "{verified}");
     assert_eq!(db.get("b").unwrap_err().kind(), ErrorKind::Corruption);
@@ -140,7 +142,7 @@ fn a_lost_value_is_told_and_nothing_older_takes_its_place() {
     );
     assert_eq!(report.lost_values.len(), 1, "{report}");
     assert_eq!(report.lost_values[0].keys.0, "b");
-    let db = open(&env, "lz4");
+    let db = open(&env, or_plain("lz4"));
     let verified = db.verify().unwrap();
     assert!(verified.is_whole(), "{verified}");
     let left: Vec<_> = db.iter().unwrap().map(|entry| entry.unwrap().0).collect();
@@ -150,7 +152,7 @@ fn a_lost_value_is_told_and_nothing_older_takes_its_place() {
 #[test]
 fn a_segment_that_only_the_log_names_may_be_missing() {
     let world = SimWorld::new(9);
-    let db = open(&world.env(), "lz4");
+    let db = open(&world.env(), or_plain("lz4"));
     db.put("small", "stays").unwrap();
     db.put("large", vec![b'l'; 1000]).unwrap();
     db.sync().unwrap();
@@ -164,7 +166,7 @@ fn a_segment_that_only_the_log_names_may_be_missing() {
     }
     let report = repair(&env);
     assert!(report.is_lossy(), "{report}");
-    let db = open(&env, "lz4");
+    let db = open(&env, or_plain("lz4"));
     assert!(db.verify().unwrap().is_whole());
     assert_eq!(db.get("small").unwrap().unwrap(), "stays");
     assert_eq!(db.get("later").unwrap().unwrap(), "stays");
@@ -181,7 +183,7 @@ fn a_segment_gets_a_new_head_and_keeps_its_values() {
     let report = repair(&env);
     assert!(!report.is_lossy() && !report.is_whole(), "{report}");
     assert_eq!(report.mended_segments.len(), files(&env, ".vlog").len());
-    let db = open(&env, "lz4");
+    let db = open(&env, or_plain("lz4"));
     assert!(db.verify().unwrap().is_whole());
     assert_eq!(db.get("b").unwrap().unwrap(), vec![b'1'; 1000]);
     assert_eq!(db.get("d").unwrap().unwrap(), vec![b'd'; 1000]);

@@ -10,6 +10,8 @@ use esker::internals::env::random::Random;
 use esker::internals::env::sim::SimWorld;
 use esker::internals::env::sim::pool::{JobOrder, SimPool};
 
+use crate::packings::or_plain;
+
 const SETTINGS: [(&str, &str); 6] = [
     ("compression", "searchable"),
     ("sst.dictionary_min", "64KiB"),
@@ -208,7 +210,7 @@ fn the_setting_can_be_changed_both_ways() {
     // A store of blocks becomes searchable at the next compaction, and blocks again after.
     let world = SimWorld::new(3);
     let mut model = Model::new();
-    let db = open_with(&world, &[("compression", "zstd")]);
+    let db = open_with(&world, &[("compression", or_plain("zstd"))]);
     fill(&db, 0..1000, &mut model);
     db.compact::<&[u8]>(..).unwrap();
     assert!(is_all_blocks(&db));
@@ -219,7 +221,7 @@ fn the_setting_can_be_changed_both_ways() {
     let searchable = stored_bytes(&db);
     assert!(searchable < blocks, "{searchable} of {blocks}");
     assert_equal(&db, &model);
-    db.set("compression", "lz4").unwrap();
+    db.set("compression", or_plain("lz4")).unwrap();
     db.compact::<&[u8]>(..).unwrap();
     assert!(is_all_blocks(&db));
     assert_equal(&db, &model);
@@ -381,7 +383,10 @@ fn what_moves_between_files_that_are_packed_anew_is_not_in_their_way() {
             ..world.env()
         };
         let mut builder = Db::builder("/db").env(env);
-        let more = [("compression", "zstd"), ("sst.dictionary_min", "1KiB")];
+        let more = [
+            ("compression", or_plain("zstd")),
+            ("sst.dictionary_min", "1KiB"),
+        ];
         for (name, text) in SETTINGS[2..].iter().chain(&more) {
             builder = builder.set(name, text).unwrap();
         }

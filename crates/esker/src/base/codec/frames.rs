@@ -2,12 +2,22 @@
 
 use std::fmt;
 
-use crate::base::types::error::{Error, Result};
+#[cfg(not(feature = "zstd"))]
+use crate::base::codec::compress::Compression;
+#[cfg(feature = "zstd")]
+use crate::base::types::error::Error;
+use crate::base::types::error::Result;
 
 /// Makes Zstd frames. What a packer needs in memory, half a MiB and more, is taken once: for
 /// values of a kilobyte that is most of the time of packing one by itself.
+#[cfg(feature = "zstd")]
 pub struct FramePacker(zstd::bulk::Compressor<'static>);
 
+/// What would make Zstd frames: a build without Zstd has none.
+#[cfg(not(feature = "zstd"))]
+pub struct FramePacker(std::convert::Infallible);
+
+#[cfg(feature = "zstd")]
 impl FramePacker {
     /// A packer of that Zstd level.
     pub fn new(zstd_level: i32) -> Result<FramePacker> {
@@ -27,11 +37,26 @@ impl FramePacker {
     }
 }
 
+#[cfg(not(feature = "zstd"))]
+impl FramePacker {
+    /// `NotBuilt`.
+    pub fn new(_zstd_level: i32) -> Result<FramePacker> {
+        Err(Compression::Zstd
+            .check_built()
+            .expect_err("it was left out"))
+    }
+
+    /// Never called.
+    pub fn pack(&mut self, _plain: &[u8], _bytes_max: usize, _frame: &mut Vec<u8>) -> Result<bool> {
+        match self.0 {}
+    }
+}
+
 impl fmt::Debug for FramePacker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "FramePacker")
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "zstd"))]
 mod tests;

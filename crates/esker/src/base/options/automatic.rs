@@ -3,7 +3,7 @@
 use crate::base::codec::compress::Compression;
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::options::sst::Packing;
+use crate::base::options::sst::{Packing, QUICKEST_FIRST};
 
 /// The part of the memory limit that memtables share: a quarter. The rest is for reads, whose
 /// caches, filters and indexes gain more from it than longer memtables would.
@@ -70,7 +70,7 @@ pub const SEGMENT_REASON: &str =
 
 /// Why the packing of the upper levels is what it is.
 pub const PACKING_REASON: &str = "follows `compression`; where that is zstd or searchable, \
-    lz4 is quicker for files that are soon merged again";
+    lz4, or what a build without it has instead, is quicker for files that are soon merged again";
 
 /// Fills in what was left to the engine in the settings of a database, for a machine of `cores`.
 pub fn fill_db(options: &mut DbOptions, cores: usize) {
@@ -119,7 +119,7 @@ fn memtable_bytes(memory_limit: u64, wal_total_bytes: u64) -> usize {
 /// How the two newest levels are packed when only `compression` was chosen.
 pub fn upper_packing(packing: Packing) -> Compression {
     match packing.of_blocks() {
-        Compression::Zstd => Compression::Lz4,
+        Compression::Zstd => Compression::first_built(&QUICKEST_FIRST),
         other => other,
     }
 }

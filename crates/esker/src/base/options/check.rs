@@ -1,10 +1,12 @@
 //! Settings that cannot work, or not together, are refused by name, with the remedy.
 
+use crate::base::codec::compress::Compression;
 use crate::base::options::automatic::{BUFFER_PART_MIN, LOG_PART_MIN};
 use crate::base::options::catalog::{db_values, find, keyspace_values};
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::quantity::show_size;
+use crate::base::options::sst::{Packing, SstOptions};
 use crate::base::types::error::{Error, Result};
 
 /// A size that must not exceed a part of another.
@@ -86,6 +88,7 @@ pub fn check_keyspace(db: &DbOptions, keyspace: &KeyspaceOptions) -> Result<()> 
     for (setting, value) in keyspace_values(keyspace) {
         setting.check(&value)?;
     }
+    check_built(&keyspace.sst)?;
     let memory = ("memory_limit", db.memory_limit);
     let memtable = ("memtable.size", bytes(keyspace.memtable_bytes));
     let block = ("sst.block_size", bytes(keyspace.sst.block_size_bytes));
@@ -137,6 +140,34 @@ pub fn check_keyspace(db: &DbOptions, keyspace: &KeyspaceOptions) -> Result<()> 
         },
     ];
     bounds.iter().try_for_each(hold)
+}
+
+/// `Invalid` when files are to be packed in a way that this build does not have.
+pub fn check_built(sst: &SstOptions) -> Result<()> {
+    let lacking = missing_packing(sst);
+    lacking.map_or(Ok(()), |(setting, missing)| {
+        let missing = missing.name();
+        let built = Compression::built().map(|(name, _)| format!("`{name}`"));
+        let built: Vec<_> = built.collect();
+        Err(Error::invalid(format!(
+            "`{setting}` cannot be `{missing}`: this build of esker does not have it; build it \
+             with the feature `{missing}`, or choose {}",
+            built.join(" or ")
+        )))
+    })
+}
+
+/// The first setting that names a way of packing which this build does not have, and that way.
+pub fn missing_packing(sst: &SstOptions) -> Option<(&'static str, Compression)> {
+    let blocks = match sst.compression {
+        Packing::Blocks(way) => way,
+        Packing::Searchable => Compression::None,
+    };
+    let named = [
+        ("compression", blocks),
+        ("sst.compression_upper", sst.compression_upper),
+    ];
+    named.into_iter().find(|(_, way)| !way.is_built())
 }
 
 fn bytes(size: usize) -> u64 {

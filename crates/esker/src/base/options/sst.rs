@@ -30,14 +30,23 @@ impl Packing {
         }
     }
 
-    /// How blocks are packed, in files that are made of them.
+    /// How blocks are packed, in files that are made of them. What a build does not have nobody
+    /// chose: searchable takes what there is.
     pub fn of_blocks(self) -> Compression {
         match self {
             Packing::Blocks(compression) => compression,
-            Packing::Searchable => Compression::Zstd,
+            Packing::Searchable => Compression::first_built(&TIGHTEST_FIRST),
         }
     }
 }
+
+/// What is taken by itself where little space counts.
+const TIGHTEST_FIRST: [Compression; 3] = [Compression::Zstd, Compression::Lz4, Compression::Snappy];
+
+/// What is taken by itself where little time counts; Zstd still packs a block in less time than a
+/// disk takes for what it saves.
+pub const QUICKEST_FIRST: [Compression; 3] =
+    [Compression::Lz4, Compression::Snappy, Compression::Zstd];
 
 /// How sorted files are written. Files that exist keep the settings they were written with.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,8 +73,9 @@ pub struct SstOptions {
     pub dictionary_min_bytes: u64,
 }
 
-impl Default for SstOptions {
-    fn default() -> SstOptions {
+impl SstOptions {
+    /// What holds where nobody says anything, in a build that has every compressor.
+    pub fn of_full_build() -> SstOptions {
         SstOptions {
             block_size_bytes: 4096,
             restart_interval: 16,
@@ -77,6 +87,17 @@ impl Default for SstOptions {
             index_partition_bytes: 1 << 20,
             file_size_bytes: 32 << 20,
             dictionary_min_bytes: 4 << 20,
+        }
+    }
+}
+
+impl Default for SstOptions {
+    fn default() -> SstOptions {
+        let quickest = Compression::first_built(&QUICKEST_FIRST);
+        SstOptions {
+            compression: Packing::Blocks(quickest),
+            compression_upper: quickest,
+            ..SstOptions::of_full_build()
         }
     }
 }

@@ -17,6 +17,9 @@ pub enum ErrorKind {
     TooLarge,
     /// The files are of a format, or name a hook, that this program does not have.
     Unsupported,
+    /// The files, or the settings kept with them, need a part of the engine that was left out of
+    /// this build; nothing is wrong with them.
+    NotBuilt,
     /// Bytes on disk are not what was written.
     Corruption,
     /// The operating system refused an operation on a file.
@@ -43,6 +46,7 @@ impl ErrorKind {
             ErrorKind::Invalid => "invalid",
             ErrorKind::TooLarge => "too large",
             ErrorKind::Unsupported => "unsupported",
+            ErrorKind::NotBuilt => "not built",
             ErrorKind::Corruption => "corruption",
             ErrorKind::Io => "io",
             ErrorKind::OutOfSpace => "out of space",

@@ -121,7 +121,8 @@ impl fmt::Display for VerifyReport {
 /// how far it is.
 ///
 /// Errors: `Closed`; `Busy` when one of them is gone, with whoever writes, and not open here;
-/// `OutOfFiles` when one of them cannot be opened, which says nothing of it.
+/// `OutOfFiles` when one of them cannot be opened, and `NotBuilt` when this build cannot unpack it,
+/// which says nothing of it.
 pub fn verify(core: &Core, tell: &mut dyn FnMut(VerifyProgress)) -> Result<VerifyReport> {
     core.gate.check_read()?;
     let mut report = VerifyReport::default();
@@ -238,10 +239,10 @@ fn verify_memory(core: &Core, report: &mut VerifyReport) -> Result<()> {
     Ok(())
 }
 
-// Of a file that is gone with whoever writes beside us, or that we have no descriptor for, nothing
-// is known.
+// Of a file that is gone with whoever writes beside us, that we have no descriptor for, or that
+// this build cannot unpack, nothing is known.
 fn is_no_damage(error: &Error) -> bool {
-    error.kind() == ErrorKind::Busy || error.is_shortage()
+    matches!(error.kind(), ErrorKind::Busy | ErrorKind::NotBuilt) || error.is_shortage()
 }
 
 /// Values that cannot be had, by segment: how many, and what is wrong with the first.

@@ -31,8 +31,8 @@ fn typed() -> Vec<(&'static str, &'static str, Builder)> {
         ),
         (
             "compression",
-            "zstd",
-            builder().compression(Packing::Blocks(Compression::Zstd)),
+            "none",
+            builder().compression(Packing::Blocks(Compression::None)),
         ),
         ("ttl", "2s", builder().ttl(Duration::from_millis(1001))),
         ("ttl", "none", builder().ttl(Duration::ZERO)),
@@ -92,6 +92,7 @@ fn a_typed_setting_out_of_range_is_refused_by_name_at_open() {
     assert!(builder().create_if_missing(false).open().is_err());
 }
 
+#[cfg_attr(not(feature = "snappy"), ignore = "needs the feature `snappy`")]
 #[test]
 fn names_of_other_engines_are_understood() {
     // What a benchmark of LevelDB or RocksDB is given may be given here.

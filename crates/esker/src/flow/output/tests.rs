@@ -388,7 +388,8 @@ fn files_are_the_same_however_many_threads_pack() {
     let build = |threads: usize, pool: Option<usize>| {
         let world = SimWorld::new(0);
         let mut settings = settings(&world, 100_000);
-        settings.compression = Compression::Zstd;
+        // In a build without Zstd values that are no phrases stay as they are.
+        settings.compression = Compression::first_built(&[Compression::Zstd]);
         settings.phrasing = Some(Phrasing {
             threads,
             ..phrasing(1)

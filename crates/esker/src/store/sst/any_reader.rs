@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use esker_phrase::{Dictionary, DictionaryId};
 
+use crate::base::codec::compress::Compression;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
@@ -14,13 +15,15 @@ use crate::base::types::ids::FileNumber;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::{ReadFile, Unchanging};
-use crate::store::sst::block::fetch::BlockCache;
+use crate::store::cache::sharded::ShardedCache;
+use crate::store::sst::block::fetch::{BlockCache, BlockSource};
 use crate::store::sst::block_based::cursor::BlockBasedCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::block_based::verify;
 use crate::store::sst::contract::{FinishedSst, Found};
 use crate::store::sst::file_memory::FileMemory;
-use crate::store::sst::opening::RawFooter;
+use crate::store::sst::format::Footer;
+use crate::store::sst::opening::{RawFooter, read_part};
 use crate::store::sst::props::Props;
 use crate::store::sst::searchable;
 use crate::store::sst::searchable::cursor::SearchableCursor;
@@ -38,8 +41,9 @@ pub enum AnyReader {
 impl AnyReader {
     /// Opens the file with that number.
     ///
-    /// Errors: `Unsupported` for a newer format, `Invalid` for another order of keys than the
-    /// file was written with, `Corruption` with file and offset for everything that is damaged.
+    /// Errors: `Unsupported` for a newer format, `NotBuilt` for a compressor that this build does
+    /// not have, `Invalid` for another order of keys than the file was written with, `Corruption`
+    /// with file and offset for everything that is damaged.
     pub fn open(
         file: Arc<dyn ReadFile>,
         number: FileNumber,
@@ -53,6 +57,20 @@ impl AnyReader {
         }
         let reader = BlockBasedReader::open(file, &footer, comparator, cache)?;
         Ok(AnyReader::BlockBased(Arc::new(reader)))
+    }
+
+    /// How the blocks of the file with that number are packed where that pays, by what it says
+    /// about itself: two reads, whatever its size.
+    ///
+    /// Errors: as [`AnyReader::open`], but for the order of keys.
+    pub fn packing_of(file: Arc<dyn ReadFile>, number: FileNumber) -> Result<Compression> {
+        let footer = RawFooter::read(&*file, number)?;
+        let props = match footer.is_searchable() {
+            true => footer.decode(searchable::format::Footer::decode)?.props,
+            false => footer.decode(Footer::decode)?.props,
+        };
+        let source = BlockSource::new(file, number, Arc::new(ShardedCache::new(0)));
+        Ok(read_part(&source, props, Props::decode)?.compression)
     }
 
     /// Has records that are packed by themselves read from a map of the file from now on, if there

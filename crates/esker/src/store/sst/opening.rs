@@ -74,7 +74,8 @@ pub fn read_part<T>(
 
 /// Reads the properties and the range deletes of a file whose keys are to be in `order`.
 ///
-/// Errors: `Invalid` for another order than the file was written with, else `Corruption`.
+/// Errors: `Invalid` for another order than the file was written with, `NotBuilt` for one that is
+/// packed in a way which this build does not have, else `Corruption`.
 pub fn read_description(
     source: &BlockSource,
     comparator: &Comparator,
@@ -86,6 +87,7 @@ pub fn read_description(
     if props.comparator_name != comparator.name() {
         return Err(in_file(another_comparator(&props, comparator)));
     }
+    props.compression.check_built().map_err(in_file)?;
     let range_deletes = match range_deletes {
         None => Vec::new(),
         Some(handle) => read_part(source, handle, |plain| {

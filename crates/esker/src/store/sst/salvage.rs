@@ -7,6 +7,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::ReadFile;
+use crate::store::names::FileName;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
 use crate::store::sst::block::stray::block_before;
 use crate::store::sst::block_based;
@@ -38,7 +39,8 @@ enum AnyFooter {
 impl SstRemains {
     /// Looks at the end of a file whose keys are in `order`.
     ///
-    /// Errors: `Invalid` when it was written in another order; whatever is no damage.
+    /// Errors: `Invalid` when it was written in another order; `NotBuilt` when it is packed in a
+    /// way that this build does not have; whatever is no damage.
     pub fn read(
         file: Arc<dyn ReadFile>,
         number: FileNumber,
@@ -64,7 +66,12 @@ impl SstRemains {
                     remains.comparator.name()
                 )))
             }
-            _ => Ok(remains),
+            Some(props) => {
+                let built = props.compression.check_built();
+                built.map_err(|error| error.in_file(FileName::Sst(number)))?;
+                Ok(remains)
+            }
+            None => Ok(remains),
         }
     }
 

@@ -6,6 +6,8 @@ use esker::internals::env::random::Random;
 
 use super::program::KeyspaceShape;
 
+use crate::packings::or_plain;
+
 /// Settings of one opening: names and values.
 #[derive(Clone, Debug)]
 pub struct Settings(pub Vec<(&'static str, &'static str)>);
@@ -35,8 +37,8 @@ impl Settings {
             ("sst.hash_index", pick(&["true", "false"])),
             ("sst.index_partition", pick(&["4KiB", "256KiB"])),
             ("sst.file_size", pick(&["16KiB", "32KiB", "64KiB"])),
-            ("compression", pick(&packings)),
-            ("sst.compression_upper", pick(&packings[..4])),
+            ("compression", or_plain(pick(&packings))),
+            ("sst.compression_upper", or_plain(pick(&packings[..4]))),
             ("sst.dictionary_min", pick(&["0", "4KiB", "4MiB"])),
             ("compaction.l0_trigger", pick(&["1", "2", "4", "8"])),
             (

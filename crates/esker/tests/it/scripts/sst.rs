@@ -36,6 +36,7 @@ use esker::internals::store::sst::searchable::reader::SearchableReader;
 use crate::scripts::text::{hex, number, quoted};
 use crate::scripts::{Stage, run_scripts};
 
+#[cfg_attr(not(feature = "zstd"), ignore = "needs the feature `zstd`")]
 #[test]
 fn sorted_files_tell_their_story() {
     // Every script in tests/scripts/sst*.txt.

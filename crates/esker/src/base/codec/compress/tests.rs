@@ -7,7 +7,7 @@ fn every_way_gives_back_the_plain_bytes() {
     // Empty, repetitive and incompressible bytes, behind something that is already there.
     let mut noise = crate::env::random::Random::new(7);
     for plain in [vec![], b"abcabcabc".repeat(500), noise.bytes(5000)] {
-        for (name, kind) in Compression::NAMES {
+        for (name, kind) in Compression::built() {
             let mut out = b"before".to_vec();
             kind.pack(&plain, 1, &mut out).unwrap();
             assert_eq!(
@@ -25,7 +25,7 @@ fn every_way_gives_back_the_plain_bytes() {
 fn damage_is_an_error_or_other_bytes_but_never_a_panic() {
     // Unpackers see bytes whose checksum held; still, every flipped byte must be survived.
     let plain = b"the quick brown fox jumps over the lazy dog ".repeat(20);
-    for (_, kind) in Compression::NAMES {
+    for (_, kind) in Compression::built() {
         let mut packed = vec![];
         kind.pack(&plain, 1, &mut packed).unwrap();
         for index in 0..packed.len() {
@@ -46,11 +46,40 @@ fn a_packer_packs_each_block_as_if_it_were_its_first() {
     for size in [3_000, 70_000, 10, 0, 4_096] {
         let noise = random.bytes(size / 2);
         let plain = [&noise[..], &noise].concat();
-        for (name, way) in Compression::NAMES {
+        for (name, way) in Compression::built() {
             let (mut again, mut once) = (b"before".to_vec(), b"before".to_vec());
             packer.pack(way, &plain, 1, &mut again).unwrap();
             way.pack(&plain, 1, &mut once).unwrap();
             assert!(again == once, "{name}, {size} bytes");
         }
     }
+}
+
+#[cfg(not(all(feature = "lz4", feature = "snappy", feature = "zstd")))]
+#[test]
+fn what_was_left_out_is_refused_by_its_name() {
+    // Whatever the bytes: they are not looked at, and not called damaged.
+    let missing = Compression::NAMES.iter().filter(|(_, way)| !way.is_built());
+    for (name, way) in missing {
+        let mut out = Vec::new();
+        let packed = way.pack(b"plain", 1, &mut out);
+        let unpacked = way.unpack(b"whatever", 5).map(drop);
+        for error in [packed, unpacked].map(Result::unwrap_err) {
+            assert_eq!(error.kind(), ErrorKind::NotBuilt);
+            assert!(error.message().contains(&format!("feature `{name}`")));
+        }
+        assert!(out.is_empty());
+        assert_eq!(Compression::from_byte(*way as u8), Some(*way));
+    }
+}
+
+#[test]
+fn the_first_that_is_there_is_taken() {
+    // Plain where none of them is.
+    for (_, way) in Compression::NAMES {
+        let taken = Compression::first_built(&[way]);
+        assert_eq!(taken == way, way.is_built());
+        assert!(taken.is_built());
+    }
+    assert_eq!(Compression::first_built(&[]), Compression::None);
 }

@@ -37,6 +37,10 @@ fn what_the_user_set_is_left_alone() {
     assert_eq!(db.background_threads, 1);
 }
 
+#[cfg_attr(
+    not(all(feature = "lz4", feature = "snappy", feature = "zstd")),
+    ignore = "needs every compressor"
+)]
 #[test]
 fn only_zstd_is_replaced_in_the_upper_levels() {
     // Who asks for no packing or for one of the quick ones gets it everywhere.

@@ -1,8 +1,10 @@
 //! Tests of `pairs`.
 
 use super::*;
+use crate::base::codec::compress::Compression;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::options::setting::Scope;
+use crate::base::options::sst::Packing;
 
 fn reread(pairs: &[(String, String)]) -> Result<KeyspaceOptions> {
     from_pairs(
@@ -12,6 +14,7 @@ fn reread(pairs: &[(String, String)]) -> Result<KeyspaceOptions> {
     )
 }
 
+#[cfg_attr(not(feature = "lz4"), ignore = "needs the feature `lz4`")]
 #[test]
 fn defaults_need_no_pairs() {
     // Thousands of plain keyspaces must not weigh on the manifest.
@@ -20,6 +23,26 @@ fn defaults_need_no_pairs() {
         ..KeyspaceOptions::default()
     };
     assert_eq!(to_pairs(&options), []);
+}
+
+#[cfg(not(feature = "lz4"))]
+#[test]
+fn a_keyspace_made_without_the_default_packing_says_so() {
+    // So that a build which has it does not write what this one cannot read.
+    let pairs = to_pairs(&KeyspaceOptions::default());
+    let names: Vec<_> = pairs.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["compression", "sst.compression_upper"]);
+    assert_eq!(to_pairs(&reread(&pairs).unwrap()), pairs);
+}
+
+#[test]
+fn a_packing_that_this_build_lacks_is_read_all_the_same() {
+    // Whoever opens the keyspace may choose another; who does not is refused then.
+    for (name, way) in Compression::NAMES {
+        let pairs = [("compression".to_owned(), name.to_owned())];
+        let packing = reread(&pairs).unwrap().sst.compression;
+        assert_eq!(packing, Packing::Blocks(way));
+    }
 }
 
 #[test]

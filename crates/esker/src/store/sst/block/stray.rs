@@ -20,6 +20,8 @@ const PLAIN_BYTES_MAX: [usize; 2] = [256 << 10, 64 << 20];
 
 /// The block that begins at `start`, as `read` understands it, and where it ends: before `end`.
 /// `None` when there is none.
+///
+/// Errors: those of reading; `NotBuilt` when it is packed in a way that this build does not have.
 pub fn block_at<T>(
     source: &BlockSource,
     start: u64,
@@ -45,7 +47,7 @@ pub fn block_at<T>(
         summed = covered;
         let whole = mask(crc32c_more(crc32c_more(crc, &number), &offset));
         if u32_at(&bytes, covered) == Some(whole)
-            && let Some(found) = unpack(packing, &bytes[..packed_len]).and_then(&mut read)
+            && let Some(found) = unpack(packing, &bytes[..packed_len])?.and_then(&mut read)
         {
             return Ok(Some((found, start + (packed_len + TRAILER_BYTES) as u64)));
         }
@@ -55,6 +57,8 @@ pub fn block_at<T>(
 
 /// The block that ends at `end`, as `read` understands it, and where it begins: not before
 /// `start`. `None` when there is none.
+///
+/// Errors: as [`block_at`].
 pub fn block_before<T>(
     source: &BlockSource,
     start: u64,
@@ -76,7 +80,7 @@ pub fn block_before<T>(
     for first in (0..packed_end).rev() {
         let offset = end - len + first as u64;
         if block_checksum(&bytes[first..=packed_end], source.number(), offset) == stored
-            && let Some(found) = unpack(packing, &bytes[first..packed_end]).and_then(&mut read)
+            && let Some(found) = unpack(packing, &bytes[first..packed_end])?.and_then(&mut read)
         {
             return Ok(Some((found, offset)));
         }
@@ -84,13 +88,15 @@ pub fn block_before<T>(
     Ok(None)
 }
 
-// How long it is when unpacked stands in the index only.
-fn unpack(packing: Compression, packed: &[u8]) -> Option<Vec<u8>> {
-    PLAIN_BYTES_MAX.into_iter().find_map(|plain_len_max| {
+// How long it is when unpacked stands in the index only. A block that this build cannot unpack is
+// there all the same, and must not pass for a lost one.
+fn unpack(packing: Compression, packed: &[u8]) -> Result<Option<Vec<u8>>> {
+    packing.check_built()?;
+    Ok(PLAIN_BYTES_MAX.into_iter().find_map(|plain_len_max| {
         let mut plain = Vec::new();
         let unpacked = packing.unpack_up_to(packed, plain_len_max, &mut plain);
         unpacked.ok().map(|()| plain)
-    })
+    }))
 }
 
 #[cfg(test)]

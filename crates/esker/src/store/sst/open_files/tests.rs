@@ -6,7 +6,7 @@ use esker_phrase::{Effort, Encoder, corpus};
 use super::*;
 use crate::base::codec::compress::Compression;
 use crate::base::options::call::ReadOptions;
-use crate::base::options::sst::SstOptions;
+use crate::base::options::sst::{QUICKEST_FIRST, SstOptions};
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::{self, Trailer};
@@ -21,7 +21,7 @@ fn settings(number: FileNumber) -> BuildSettings {
         number,
         comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
-        compression: Compression::Lz4,
+        compression: Compression::first_built(&QUICKEST_FIRST),
         keyspace: KeyspaceId::DEFAULT,
         created_unix_s: 0,
     }

@@ -87,9 +87,11 @@ struct FinishedPage {
     separator: (Vec<u8>, u64),
 }
 
-/// The level at which values of such files are given to Zstd; `None` where nothing is packed.
+/// The level at which values of such files are given to Zstd; `None` where nothing is packed, and
+/// in a build without Zstd.
 pub fn zstd_level(compression: Compression, settings: &SstOptions) -> Option<i32> {
-    (compression != Compression::None).then_some(settings.zstd_level)
+    let is_packed = compression != Compression::None && Compression::Zstd.is_built();
+    is_packed.then_some(settings.zstd_level)
 }
 
 impl SearchableBuilder {

@@ -24,6 +24,7 @@ fn record_of(kind: Kind, raw: &[u8], zstd_level: Option<i32>) -> Vec<u8> {
     out
 }
 
+#[cfg_attr(not(feature = "zstd"), ignore = "needs the feature `zstd`")]
 #[test]
 fn values_come_back() {
     // Of every kind that lies in files, of lengths around every border, packed and as they are.
@@ -98,6 +99,7 @@ fn a_record_belongs_to_its_file_key_and_entry() {
     assert!(Record::read(&bytes, &own, 11).is_err());
 }
 
+#[cfg_attr(not(feature = "zstd"), ignore = "needs the feature `zstd`")]
 #[test]
 fn damage_under_a_right_checksum_is_an_error() {
     // Any body at all, summed up as it should be: an error or a value, never a panic.
@@ -121,6 +123,7 @@ fn damage_under_a_right_checksum_is_an_error() {
     }
 }
 
+#[cfg_attr(not(feature = "zstd"), ignore = "needs the feature `zstd`")]
 #[test]
 fn phrases_are_taken_where_they_pay() {
     // Text that the dictionary knows, expiring and not; noise, and a value too long for it, which
