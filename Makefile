@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run libs install uninstall test lint docs msrv audit fuzz soak bench micro counts compare reviews
+.PHONY: help run libs install uninstall test lint docs msrv platforms audit fuzz soak bench micro counts compare reviews
 # Where rustup puts cargo, for shells that were started before it was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
@@ -42,11 +42,12 @@ test: ## prove that the tree is sound: lint, every test, and the models of what 
 	scripts/browser.sh
 	scripts/loom.sh
 
-lint: ## check format, clippy, the rules of STYLE.md, and that fuzz targets and rivals still build
+lint: ## check format, clippy, the rules of STYLE.md, and that a build without C, fuzz targets and rivals still build
 	@scripts/setup.sh lint
 	cargo fmt --all --check
 	cargo fmt --manifest-path crates/esker-bench-rivals/Cargo.toml --check
-	deny=$$(scripts/setup.sh deny); cargo clippy --workspace --all-targets --locked -- $$deny
+	deny=$$(scripts/setup.sh deny); cargo clippy --workspace --all-targets --locked -- $$deny; \
+		cargo clippy -p esker --no-default-features --lib --tests --locked -- $$deny
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo check --manifest-path crates/esker-bench-rivals/Cargo.toml --all-targets --target-dir target --locked
 	@# Named, the fuzzer's own library is not built: nothing is linked here.
@@ -61,6 +62,10 @@ msrv: ## check that everything builds with the oldest Rust that is promised; ins
 	@scripts/setup.sh
 	scripts/msrv.sh
 
+platforms: ## check that everything compiles for macOS and FreeBSD; fetches what rustup lacks for it
+	@scripts/setup.sh lint
+	scripts/platforms.sh
+
 audit: ## check licences, duplicates, sources and known holes of what comes from outside; needs the network
 	@scripts/setup.sh
 	scripts/audit.sh
@@ -73,6 +78,9 @@ soak: ## run the long tests, deeper models, the sanitizers and Miri
 	@scripts/setup.sh
 	cargo test --workspace --release --locked -- --ignored soak
 	cargo test -p esker-bench --features png --locked png
+	for kept in "" lz4 snappy zstd; do \
+		cargo test -p esker --no-default-features --features "$$kept" --lib --tests --locked; \
+	done
 	ESKER_SEEDS=20000 ESKER_STRESS=20 cargo test -p esker --release --locked --test it -- model threads
 	scripts/loom.sh deep
 	scripts/sanitize.sh

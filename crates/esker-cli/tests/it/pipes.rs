@@ -129,6 +129,7 @@ fn listing(bench: &Bench) -> Vec<(String, u64)> {
     facts
 }
 
+#[cfg_attr(not(target_os = "linux"), ignore = "needs /dev/full")]
 #[test]
 fn help_that_cannot_be_written_is_a_failure() {
     // /dev/full refuses every write as a full disk does.

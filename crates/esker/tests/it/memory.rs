@@ -340,11 +340,13 @@ fn a_smaller_limit_is_refused_and_told_the_smallest() {
     assert_eq!(db.stats().memory_limit, 1 << 20);
 }
 
+#[cfg_attr(not(target_os = "linux"), ignore = "reads /proc")]
 #[test]
 fn smallest_limit_holds() {
     measure_all(LIMIT_MIN, |shape| shape.quick_bytes(LIMIT_MIN));
 }
 
+#[cfg_attr(not(target_os = "linux"), ignore = "reads /proc")]
 #[test]
 fn limit_of_64_mib_holds() {
     measure_all(64 << 20, |shape| shape.quick_bytes(64 << 20));

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::*;
 
+#[cfg_attr(not(target_os = "linux"), ignore = "needs /dev/full")]
 #[test]
 fn a_file_that_failed_once_fails_for_ever() {
     // After a refused write nobody knows where the file ends, so a later sync must not succeed.

@@ -54,6 +54,7 @@ fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
     assert!(written.is_err());
 }
 
+#[cfg_attr(not(target_os = "linux"), ignore = "needs /dev/full")]
 #[test]
 fn a_full_disk_is_out_of_space() {
     // /dev/full refuses every write as a full disk does.
