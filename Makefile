@@ -77,7 +77,6 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60), and list th
 soak: ## run the long tests, deeper models, the sanitizers and Miri
 	@scripts/setup.sh
 	cargo test --workspace --release --locked -- --ignored soak
-	cargo test -p esker-bench --features png --locked png
 	for kept in "" lz4 snappy zstd; do \
 		cargo test -p esker --no-default-features --features "$$kept" --lib --tests --locked; \
 	done
@@ -101,13 +100,12 @@ counts: ## count the instructions of each operation, and fail where one grew by 
 	@scripts/setup.sh
 	scripts/counts.sh
 
-# Record, page and chart land in COMPARE_DIR; COMPARE may name other files.
+# Record and page land in COMPARE_DIR; COMPARE may name other files.
 COMPARE_DIR ?= target/compare
 compare: ## measure Esker and its rivals in turns, and make a report; COMPARE holds further arguments
 	@mkdir -p $(COMPARE_DIR)
-	scripts/rivals.sh $(or $(RIVALS),all),png --json $(COMPARE_DIR)/run.json \
-		--html $(COMPARE_DIR)/report.html --png $(COMPARE_DIR)/chart.png \
-		--history docs/history.tsv $(COMPARE)
+	scripts/rivals.sh $(or $(RIVALS),all) --json $(COMPARE_DIR)/run.json \
+		--html $(COMPARE_DIR)/report.html --history docs/history.tsv $(COMPARE)
 
 # Only the rival of the published document is built.
 reviews: ## load and read reviews on Esker and RocksDB in turns at four memory limits; REVIEWS adds flags

@@ -42,8 +42,6 @@ pub struct Request {
     pub json: Option<PathBuf>,
     /// Where the page of the record goes.
     pub html: Option<PathBuf>,
-    /// Where the record's chart goes as PNG.
-    pub png: Option<PathBuf>,
     /// Where the table goes besides standard output.
     pub markdown: Option<PathBuf>,
     /// Where the ratios of earlier runs are kept.
@@ -55,7 +53,7 @@ pub struct Request {
 }
 
 /// What a flag is for.
-const FLAGS: [(&str, &str); 23] = [
+const FLAGS: [(&str, &str); 22] = [
     (
         "--workloads",
         "A,B,…: only these; those they build upon run untold",
@@ -97,10 +95,6 @@ const FLAGS: [(&str, &str); 23] = [
     ),
     ("--json", "file for the record, written after each turn"),
     ("--html", "file for the report of the record, a page"),
-    (
-        "--png",
-        "file for the chart of the report (built with --features png)",
-    ),
     ("--markdown", "file for the tables, written after each turn"),
     (
         "--history",
@@ -165,7 +159,6 @@ impl Request {
             dir: std::env::temp_dir().join(format!("esker-compare-{}", std::process::id())),
             json: None,
             html: None,
-            png: None,
             markdown: None,
             history: None,
             keeps_history: false,
@@ -245,7 +238,6 @@ impl Request {
             "--dir" => self.dir = PathBuf::from(text),
             "--json" => self.json = Some(PathBuf::from(text)),
             "--html" => self.html = Some(PathBuf::from(text)),
-            "--png" => self.png = Some(PathBuf::from(text)),
             "--markdown" => self.markdown = Some(PathBuf::from(text)),
             _ => return Err(unknown(name)),
         }

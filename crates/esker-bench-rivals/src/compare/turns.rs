@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use esker_bench::console::Console;
 use esker_bench::fail::{Failure, FailureKind, Outcome};
-use esker_bench::report::chart::png;
 use esker_bench::report::history::{self, Past};
 use esker_bench::report::record::Record;
 use esker_bench::report::{entry, file, json};
@@ -91,15 +90,11 @@ fn look_ahead(request: &Request) -> Outcome<Vec<Past>> {
     let outputs = [
         request.json.as_ref(),
         request.html.as_ref(),
-        request.png.as_ref(),
         request.markdown.as_ref(),
         kept,
     ];
     for path in outputs.into_iter().flatten() {
         json::check_writable(path)?;
-    }
-    if request.png.is_some() {
-        png::check()?;
     }
     match &request.history {
         Some(path) => history::read(path),
@@ -107,19 +102,13 @@ fn look_ahead(request: &Request) -> Outcome<Vec<Past>> {
     }
 }
 
-/// Writes the record with its history, the history, chart and page, where they are wanted.
+/// Writes the record with its history, the history and the page, where they are wanted.
 fn report(request: &Request, record: &Record, console: &mut Console<'_>) -> Outcome {
     if let Some(path) = &request.json {
         json::write(path, record)?;
     }
     if let Some(path) = request.history.as_ref().filter(|_| request.keeps_history) {
         history::write(path, &record.history)?;
-    }
-    if let Some(path) = &request.png
-        && let Err(failure) = entry::write_png(path, record)
-    {
-        // A system without fonts is no reason to lose what was measured.
-        console.err.line(&format!("note: no chart: {failure}"))?;
     }
     let Some(path) = &request.html else {
         return Ok(());

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::console::Console;
 use crate::fail::{Failure, Outcome};
 use crate::report::chart::main_chart::{self, Panel};
-use crate::report::chart::{png, style};
+use crate::report::chart::style;
 use crate::report::page::comparison::Pair;
 use crate::report::page::report;
 use crate::report::record::Record;
@@ -59,19 +59,6 @@ pub fn write_page(path: &Path, record: &Record) -> Outcome {
     file::write(path, report::write(record).as_bytes())
 }
 
-/// Writes the main chart of `record` to `path` as PNG, for other commands that have one.
-///
-/// Errors: those of [`png::pixels`]; `Usage` if nothing was measured.
-pub fn write_png(path: &Path, record: &Record) -> Outcome {
-    let request = Request {
-        png: Some(path.to_path_buf()),
-        ..Request::default()
-    };
-    let study = Study::of(record);
-    let panels = main_chart::panels(&study);
-    charts(&request, &panels, &report::title(&study), &foot(&study))
-}
-
 fn show(request: &Request, record: &Record, console: &mut Console<'_>) -> Outcome {
     if let Some(path) = &request.html {
         write_page(path, record)?;
@@ -79,7 +66,7 @@ fn show(request: &Request, record: &Record, console: &mut Console<'_>) -> Outcom
     let study = Study::of(record);
     let panels = main_chart::panels(&study);
     let heading = report::title(&study);
-    charts(request, &panels, &heading, &foot(&study))?;
+    chart(request, &panels, &heading, &foot(&study))?;
     told(request, console)
 }
 
@@ -106,7 +93,7 @@ fn compare(
         format!("before {before_name}, after {after_name}"),
         pair.method(),
     ];
-    charts(request, &pair.panels(), "Two runs compared", &foot)?;
+    chart(request, &pair.panels(), "Two runs compared", &foot)?;
     if request.is_json {
         let text = serde_json::to_string_pretty(&in_json(&pair))
             .map_err(|error| Failure::failed(format!("cannot tell the outcome: {error}")))?;
@@ -116,26 +103,19 @@ fn compare(
     told(request, console)
 }
 
-/// The chart in the files that are asked for.
-fn charts(request: &Request, panels: &[Panel], heading: &str, foot: &[String]) -> Outcome {
-    if request.svg.is_none() && request.png.is_none() {
+/// The chart in the file that is asked for.
+fn chart(request: &Request, panels: &[Panel], heading: &str, foot: &[String]) -> Outcome {
+    let Some(path) = &request.svg else {
         return Ok(());
-    }
+    };
     if panels.is_empty() {
         return Err(Failure::usage(format!(
             "{} holds nothing to draw; run a benchmark that measures something",
             request.first().display()
         )));
     }
-    if let Some(path) = &request.svg {
-        let svg = main_chart::in_file(panels, &style::of_file(), heading, foot);
-        file::write(path, svg.as_bytes())?;
-    }
-    if let Some(path) = &request.png {
-        let svg = main_chart::in_file(panels, &style::of_pixels(), heading, foot);
-        file::write(path, &png::pixels(&svg)?)?;
-    }
-    Ok(())
+    let svg = main_chart::in_file(panels, &style::of_file(), heading, foot);
+    file::write(path, svg.as_bytes())
 }
 
 /// What stands below the chart of a run: so that it still says what it is when it is alone.

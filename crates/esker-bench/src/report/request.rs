@@ -6,7 +6,6 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{CommandFactory, Parser};
 
 use crate::fail::{Failure, Outcome};
-use crate::report::chart::png;
 use crate::report::file;
 
 /// What is asked for.
@@ -28,9 +27,6 @@ pub struct Request {
     /// The main chart as SVG
     #[arg(long = "chart", value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// The main chart as PNG, in programs built with `--features png`
-    #[arg(long, value_name = "FILE")]
-    pub png: Option<PathBuf>,
     /// Of two runs: tell the outcome in JSON
     #[arg(long = "json")]
     pub is_json: bool,
@@ -53,8 +49,8 @@ pub fn help() -> String {
         "\
 Make a report of a run, or hold two runs against each other
 
-Usage: esker bench report RUN.json [-o FILE] [--chart FILE] [--png FILE]
-       esker bench report BEFORE.json AFTER.json [--json] [-o FILE] [--chart FILE] [--png FILE]
+Usage: esker bench report RUN.json [-o FILE] [--chart FILE]
+       esker bench report BEFORE.json AFTER.json [--json] [-o FILE] [--chart FILE]
 
 A run is a file that a benchmark wrote with --json. Of one run it writes a page for the browser
 that needs nothing else; of two it prints what changed and whether that is more than noise.
@@ -105,7 +101,7 @@ impl Request {
             let told = "--json is for two runs; the record of one is JSON already";
             return Err(Failure::usage(told));
         }
-        let is_any = self.html.is_some() || self.svg.is_some() || self.png.is_some();
+        let is_any = self.html.is_some() || self.svg.is_some();
         if self.second().is_none() && !is_any {
             self.html = Some(self.first().with_extension("html"));
         }
@@ -118,9 +114,6 @@ impl Request {
                 )));
             }
             taken.push(path.to_path_buf());
-        }
-        if self.png.is_some() {
-            png::check()?;
         }
         Ok(())
     }
@@ -137,7 +130,7 @@ impl Request {
 
     /// The files to write.
     pub fn outputs(&self) -> impl Iterator<Item = &Path> {
-        let all = [&self.html, &self.svg, &self.png];
+        let all = [&self.html, &self.svg];
         all.into_iter().filter_map(|path| path.as_deref())
     }
 }

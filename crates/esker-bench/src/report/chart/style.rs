@@ -45,11 +45,6 @@ pub fn of_file() -> String {
     )
 }
 
-/// The style of a drawing that becomes pixels: light only, since pixels cannot follow the reader.
-pub fn of_pixels() -> String {
-    spelled(LIGHT)
-}
-
 /// The classes with the values of `colours` in place of their names.
 fn spelled(colours: &str) -> String {
     let mut text = CLASSES.to_owned();
