@@ -55,10 +55,15 @@ impl Summary {
 
     /// The three numbers, each as `text` shows it; of one measurement only that.
     pub fn text(&self, text: impl Fn(f64) -> String) -> String {
+        self.text_in("", text)
+    }
+
+    /// The same with a unit, which stands once.
+    pub fn text_in(&self, unit: &str, text: impl Fn(f64) -> String) -> String {
         let (median, min, max) = (text(self.median), text(self.min), text(self.max));
         match min == max {
-            true => median,
-            false => format!("{median} ({min}–{max})"),
+            true => format!("{median}{unit}"),
+            false => format!("{median}{unit} ({min}–{max})"),
         }
     }
 }

@@ -54,6 +54,15 @@ impl Machine {
             host: first("/proc/sys/kernel/hostname"),
         }
     }
+
+    /// How many processors of which model; nothing where that is not known.
+    pub fn processors(&self) -> String {
+        match (self.cpu_count, self.cpu.as_str()) {
+            (_, "") => String::new(),
+            (0, cpu) => cpu.to_owned(),
+            (count, cpu) => format!("{count} × {cpu}"),
+        }
+    }
 }
 
 /// What follows `name` and a colon in the first line that begins so.

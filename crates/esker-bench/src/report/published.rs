@@ -16,6 +16,8 @@ pub enum Unit {
 /// Where a figure is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Document {
+    /// What it is called over a column.
+    pub short: &'static str,
     /// Its title.
     pub title: &'static str,
     /// Who published it, and when.
@@ -48,6 +50,7 @@ pub const CAUTION: &str = "Machines, years and disks differ, so a rate here says
 
 /// Counters by reading and writing, and by merging.
 pub const MERGES: Document = Document {
+    short: "RocksDB, 2013",
     title: "Read-Modify-Write Benchmarks",
     source: "RocksDB wiki, 2013",
     machine: "16 cores Xeon E5-2660, 144 GB, 1.8 TB flash; 50 M keys, 8-byte values, log off",
@@ -55,6 +58,7 @@ pub const MERGES: Document = Document {
 
 /// LevelDB's list on a desktop.
 pub const DESKTOP: Document = Document {
+    short: "LevelDB, desktop",
     title: "Key-value stores that turn rows into columns: LevelDB",
     source: "notes on LevelDB 1.20, about 2017",
     machine: "desktop, i5, SATA SSD Kingston SA400; 1 M keys, no packing",
@@ -62,6 +66,7 @@ pub const DESKTOP: Document = Document {
 
 /// LevelDB's list on a server.
 pub const SERVER: Document = Document {
+    short: "LevelDB, server",
     title: "Key-value stores that turn rows into columns: LevelDB",
     source: "notes on LevelDB 1.20, October 2017",
     machine: "server, 8 cores Opteron 4386, hard disk; 1 M keys, no packing",
@@ -69,23 +74,16 @@ pub const SERVER: Document = Document {
 
 /// Values of 100 KB through a pool of buffers.
 pub const KVS: Document = Document {
+    short: "kvs, 2012",
     title: "key-value-system performance test",
     source: "FoOTOo Lab, 2012",
     machine: "Pentium E5700, 2 GB, 7200 rpm SATA disk; 100 KB values",
 };
 
-const PEGASUS: Document = Document {
-    title: "Pegasus benchmark",
-    source: "Pegasus 1.12.3, about 2019",
-    machine: "5 replica servers, 24 cores Xeon E5-2620 v3, 8 SSDs, 10 Gb network; 320-byte records",
-};
-
-const REVIEWS: Document = Document {
-    title: "Amazon movie reviews",
-    source: "TerarkDB documentation, about 2018",
-    machine: "2 × Xeon E5-2630 v3, 64 GB, Intel 730; 9.1 GB of text, 16 threads; its speeds are \
-              pictures only",
-};
+/// Documents that have no counterpart here, and why.
+pub const WITHOUT_COUNTERPART: &str = "Without a counterpart here: the benchmark of Pegasus \
+    1.12.3, about 2019, whose records cross a network and are kept three times; and that of Amazon \
+    movie reviews in TerarkDB's documentation, about 2018, which tells its speeds in pictures.";
 
 fn rate(
     document: &'static Document,
@@ -187,12 +185,6 @@ pub fn figures() -> Vec<Figure> {
     all.extend(scheme("sequential put", PUT, put));
     all.extend(scheme("cold random get", GET, get));
     all.extend(scheme("get and put, 200 : 1", MIX, mix));
-    // Behind a network and three copies of each record: nothing measured in process is the same.
-    all.extend([
-        rate(&PEGASUS, "writes only", &[], 41_068.0),
-        rate(&PEGASUS, "reads, with writes 30 : 1", &[], 279_818.0),
-        rate(&PEGASUS, "reads only, 1200 threads", &[], 1_194_394.0),
-    ]);
     all
 }
 
@@ -241,17 +233,6 @@ fn leveldb() -> [[Figure; 2]; 15] {
         both("fill100K", &[("fill100K", 0)], 4904.830, 6323.643),
         both("crc32c, 4 KiB", &[("crc32c", 0)], 1.066, 2.097),
         both("loads of a pointer", &[("acquireload", 0)], 12.601, 0.666),
-    ]
-}
-
-/// Documents whose figures have no counterpart here, and why.
-pub fn without_counterpart() -> [(&'static Document, &'static str); 2] {
-    [
-        (
-            &PEGASUS,
-            "its records cross a network and are kept three times",
-        ),
-        (&REVIEWS, "it tells its speeds in pictures, without numbers"),
     ]
 }
 

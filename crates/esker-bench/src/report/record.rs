@@ -8,6 +8,7 @@ use crate::measure::latency::{Latencies, PERCENTILES};
 use crate::measure::process::Usage;
 use crate::measure::series::Series;
 use crate::measure::summary::Summary;
+use crate::quantity;
 use crate::report::date;
 use crate::report::history::Past;
 use crate::report::machine::{Machine, commit};
@@ -101,6 +102,15 @@ impl Verdict {
             unit: unit.into(),
             is_met: measured.map(|measured| is_met(measured.median)),
         }
+    }
+
+    /// What was measured, with its unit: `1.02 × (0.75–1.15)`.
+    pub fn measured_text(&self) -> String {
+        let told = self.measured.map(|all| match self.unit.as_str() {
+            "/s" => all.text_in("/s", quantity::count),
+            unit => all.text_in(&format!(" {unit}"), quantity::ratio),
+        });
+        told.unwrap_or_else(|| quantity::NONE.into())
     }
 
     /// How it reads: `met`, `not met` or `not measured`.

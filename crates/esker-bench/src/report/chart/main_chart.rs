@@ -59,7 +59,7 @@ fn rates(study: &Study<'_>) -> Vec<Panel> {
         return Vec::new();
     };
     let rows = study.workloads.iter().filter_map(|workload| {
-        let cell = workload.cell(0)?;
+        let cell = workload.cell(0).filter(|cell| !cell.is_one_piece())?;
         let value = cell.rate()?;
         Some(Row {
             label: workload.label.clone(),

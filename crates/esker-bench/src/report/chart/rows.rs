@@ -88,6 +88,11 @@ impl Rows {
         self.rows.is_empty()
     }
 
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// How high it is at that width.
     pub fn height(&self, width: f64) -> f64 {
         HEAD + self.rows.len() as f64 * row_height(width) + FOOT

@@ -6,8 +6,9 @@ use crate::report::chart::main_chart::Panel;
 use crate::report::chart::paint::escape;
 use crate::report::chart::rows::{Kind, Row, Rows};
 use crate::report::date;
-use crate::report::page::markup::{Cell, Table, accent, both_widths, note, quiet};
+use crate::report::page::markup::{Cell, Table, accent, headline, note, quiet, terms};
 use crate::report::page::shell::{Section, page};
+use crate::report::page::speed::drawn;
 use crate::report::record::Record;
 use crate::report::study::contrast::{
     CHANCE_MAX, Call, Change, Contrast, ROUNDS_MIN, UNKNOWN_NOISE, least_chance,
@@ -129,13 +130,7 @@ impl Pair<'_> {
 
     /// One panel for each engine: later over earlier.
     pub fn panels(&self) -> Vec<Panel> {
-        let mut engines: Vec<&str> = Vec::new();
-        for row in &self.contrast.rows {
-            if !engines.contains(&row.engine.as_str()) {
-                engines.push(&row.engine);
-            }
-        }
-        let panels = engines.into_iter().map(|engine| {
+        let panels = self.engines().into_iter().map(|engine| {
             let rows = self.contrast.rows.iter().filter(|row| row.engine == engine);
             let rows = rows.map(|row| Row {
                 told: format!(
@@ -158,20 +153,12 @@ impl Pair<'_> {
 
     /// The page.
     pub fn page(&self) -> String {
-        let drawings = self.panels().into_iter().map(|panel| {
-            let title = escape(&panel.title);
-            let drawn = both_widths(760.0, &panel.title, |width| {
-                (panel.rows.draw(width), panel.rows.height(width))
-            });
-            format!("<h3>{title}</h3>{drawn}")
-        });
-        let drawings: String = drawings.collect();
         let mut missing = String::new();
         for (name, all) in self.missing() {
             missing += &note(&format!("Only in {name}: {all}."));
         }
         let sections = [
-            Section::new("Speed", drawings),
+            Section::new("Speed", drawn(&self.panels())),
             Section::new("Numbers", self.table().html() + &missing),
             Section::new("How noise was judged", note(&self.method())),
         ];
@@ -179,7 +166,7 @@ impl Pair<'_> {
     }
 
     fn lead(&self) -> String {
-        let run = |what: &str, (name, record): (&str, &Record)| {
+        let run = |what: &'static str, (name, record): (&str, &Record)| {
             let facts = [
                 name.to_owned(),
                 record.tool.clone(),
@@ -187,44 +174,74 @@ impl Pair<'_> {
                 date::utc(record.started_unix_s),
             ];
             let facts: Vec<String> = facts.into_iter().filter(|it| !it.is_empty()).collect();
-            format!("<dt>{what}</dt><dd>{}</dd>", escape(&facts.join(", ")))
+            (what, facts.join(", "))
         };
-        let mut lead = format!(
-            "<dl>{}{}</dl>\n",
-            run("before", self.before),
-            run("after", self.after)
-        );
+        let mut lead = terms(&[run("before", self.before), run("after", self.after)]);
         for warning in self.warnings() {
             lead += &format!("<p class=\"warning\">{}</p>\n", escape(&warning));
         }
-        lead
+        lead + &self.headline()
     }
 
+    /// How the rate of the middle workload moved, and what that is made of.
+    fn headline(&self) -> String {
+        let rows = &self.contrast.rows;
+        let Some(middle) = Summary::of(rows.iter().map(|row| row.rate.ratio)) else {
+            return String::new();
+        };
+        let count = |calls: [Call; 2]| {
+            let called = rows.iter().filter(|row| calls.contains(&row.rate.call));
+            called.count()
+        };
+        let told = format!(
+            "the rate of before in the middle workload; of {}: {} better, {} worse, {} not to be \
+             told from noise",
+            rows.len(),
+            count([Call::Better, Call::PerhapsBetter]),
+            count([Call::Worse, Call::PerhapsWorse]),
+            count([Call::Noise, Call::Unknown]),
+        );
+        headline(&format!("{} ×", quantity::ratio(middle.median)), &told)
+    }
+
+    /// A row for each workload; the engine is named where there are several, the slowest operations
+    /// where both runs timed any.
     fn table(&self) -> Table {
-        let mut table = Table::new([
-            "workload",
-            "engine",
-            "before",
-            "after",
-            "ratio",
-            "call",
-            "p99 ratio",
-            "call",
-        ]);
-        for row in &self.contrast.rows {
-            let p99 = row.p99.as_ref();
-            table.row([
-                Cell::from(row.label.clone()),
-                row.engine.clone().into(),
+        let rows = &self.contrast.rows;
+        let has_engines = self.engines().len() > 1;
+        let has_p99 = rows.iter().any(|row| row.p99.is_some());
+        let engine = ["engine"].into_iter().filter(|_| has_engines);
+        let p99 = ["p99 ratio", "call"].into_iter().filter(|_| has_p99);
+        let heads = ["workload"].into_iter().chain(engine);
+        let mut table = Table::new(heads.chain(["before", "after", "ratio", "call"]).chain(p99));
+        for row in rows {
+            let mut cells = vec![Cell::from(row.label.clone())];
+            cells.extend(has_engines.then(|| row.engine.clone().into()));
+            cells.extend([
                 row.rate.before.text(quantity::count).into(),
                 row.rate.after.text(quantity::count).into(),
                 quantity::ratio(row.rate.ratio).into(),
                 called(row.rate.call),
-                p99.map_or("".into(), |it| quantity::ratio(it.ratio).into()),
-                p99.map_or("".into(), |it| called(it.call)),
             ]);
+            if has_p99 {
+                let p99 = row.p99.as_ref();
+                cells.push(p99.map_or("".into(), |it| quantity::ratio(it.ratio).into()));
+                cells.push(p99.map_or("".into(), |it| called(it.call)));
+            }
+            table.row(cells);
         }
         table
+    }
+
+    /// The engines that both runs have.
+    fn engines(&self) -> Vec<&str> {
+        let mut engines: Vec<&str> = Vec::new();
+        for row in &self.contrast.rows {
+            if !engines.contains(&row.engine.as_str()) {
+                engines.push(&row.engine);
+            }
+        }
+        engines
     }
 }
 

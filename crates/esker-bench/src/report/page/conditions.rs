@@ -2,11 +2,10 @@
 
 use crate::quantity;
 use crate::report::chart::paint::escape;
-use crate::report::date;
-use crate::report::page::markup::{Cell, Table, folded, note, quiet};
+use crate::report::page::markup::{Cell, Table, folded, quiet, terms};
 use crate::report::page::shell::Section;
 use crate::report::record::Record;
-use crate::report::study::workloads::{Seat, Study};
+use crate::report::study::workloads::Study;
 use crate::target::settings::Matched;
 
 /// The section.
@@ -17,13 +16,9 @@ pub fn section(study: &Study<'_>) -> Section {
     Section::new("How it was measured", body)
 }
 
-/// Terms and what they are; empty ones are left out.
+/// Build, machine and command.
 fn facts(record: &Record) -> String {
     let machine = &record.machine;
-    let processors = match machine.cpu.is_empty() {
-        true => String::new(),
-        false => format!("{} × {}", machine.cpu_count, machine.cpu),
-    };
     let memory = match machine.memory_bytes {
         0 => String::new(),
         bytes => quantity::bytes(bytes as f64),
@@ -32,24 +27,19 @@ fn facts(record: &Record) -> String {
         true => record.commit.clone(),
         false => format!("{}, built without optimisation", record.commit),
     };
-    let facts = [
-        ("tool", record.tool.clone()),
-        ("commit", build),
-        ("started", date::utc(record.started_unix_s)),
-        ("processors", processors),
+    let mut text = terms(&[
+        ("processors", machine.processors()),
         ("their cache", machine.cpu_cache.clone()),
         ("memory", memory),
         ("disk", machine.disk.clone()),
         ("kernel", machine.kernel.clone()),
         ("host", machine.host.clone()),
-    ];
-    let mut text = String::from("<dl>");
-    for (term, fact) in facts.iter().filter(|(_, fact)| !fact.trim().is_empty()) {
-        text += &format!("<dt>{term}</dt><dd>{}</dd>", escape(fact));
-    }
-    text += "</dl>\n";
-    if !record.command.is_empty() {
-        let words = format!("{} {}", record.tool, record.command.join(" "));
+        ("commit", build),
+    ]);
+    if let Some(first) = record.command.first() {
+        // The tool's name may end with the word that the command begins with.
+        let tool = record.tool.strip_suffix(first).unwrap_or(&record.tool);
+        let words = format!("{} {}", tool.trim(), record.command.join(" "));
         text += &format!("<pre>{}</pre>\n", escape(words.trim()));
     }
     text
@@ -65,17 +55,11 @@ fn settings(study: &Study<'_>) -> String {
             (!settings.is_empty()).then_some(settings)
         });
         if let Some(all) = all {
-            text += &folded(&told(seat), &table(all).html());
+            let title = format!("What {} made of the settings", seat.full());
+            text += &folded(&title, &table(all).html());
         }
     }
-    match text.is_empty() {
-        true => text,
-        false => note("All engines were told the same, each in its own words:") + &text,
-    }
-}
-
-fn told(seat: &Seat) -> String {
-    format!("What {} made of the settings", seat.full())
+    text
 }
 
 fn table(all: &[Matched]) -> Table {

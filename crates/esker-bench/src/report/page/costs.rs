@@ -1,7 +1,7 @@
 //! The section of costs: processor, memory, bytes, amplification, stalls, debt.
 
 use crate::quantity;
-use crate::report::page::markup::{Table, folded, note};
+use crate::report::page::markup::{Table, folded, note, quiet};
 use crate::report::page::shell::Section;
 use crate::report::record::Measurement;
 use crate::report::study::workloads::{Cell, Study};
@@ -21,7 +21,8 @@ const fn column(
     Column { head, of, text }
 }
 
-const COLUMNS: [Column; 13] = [
+/// What the work took.
+const WORK: [Column; 5] = [
     column("CPU", |one| above_zero(one.usage.cpu_s), quantity::seconds),
     column(
         "CPU per op",
@@ -33,6 +34,16 @@ const COLUMNS: [Column; 13] = [
         |one| above_zero(one.usage.peak_rss_bytes as f64),
         quantity::bytes,
     ),
+    column("stalls", |one| one.engine_work.stall_s, quantity::seconds),
+    column(
+        "debt left",
+        |one| one.engine_work.debt_bytes.map(|it| it as f64),
+        quantity::bytes,
+    ),
+];
+
+/// What went to files and came from them.
+const BYTES: [Column; 8] = [
     column(
         "device wrote",
         |one| above_zero(one.usage.device_write_bytes as f64),
@@ -68,12 +79,6 @@ const COLUMNS: [Column; 13] = [
         |one| one.engine_work.space_amplification,
         quantity::ratio,
     ),
-    column("stalls", |one| one.engine_work.stall_s, quantity::seconds),
-    column(
-        "debt left",
-        |one| one.engine_work.debt_bytes.map(|it| it as f64),
-        quantity::bytes,
-    ),
     column(
         "live files",
         |one| one.engine_work.live_bytes.map(|it| it as f64),
@@ -85,7 +90,8 @@ const EXPLAINED: &str = "Medians over the rounds, background threads included. T
     what the process caused to be read and written; what the page cache still held is not in it. \
     Amplification is what the engine wrote for each byte of the user's, read for each byte \
     returned, and keeps for each byte alive. Stalls add up the waits of all writers; debt is what \
-    compaction had still to merge at the end. A dash: the engine or the system does not tell.";
+    compaction had still to merge at the end. A dash: the engine or the system does not tell. A \
+    column without anything but dashes and zeros is left out.";
 
 /// What the number of a system that does not tell looks like is 0.
 fn above_zero(number: f64) -> Option<f64> {
@@ -94,45 +100,46 @@ fn above_zero(number: f64) -> Option<f64> {
 
 /// The section; empty for a record without measurements.
 pub fn section(study: &Study<'_>) -> Section {
-    let tables: Vec<String> = (0..study.seats.len())
-        .map(|place| table(study, place).html())
-        .collect();
     let mut body = String::new();
-    for (index, (seat, table)) in study.seats.iter().zip(&tables).enumerate() {
-        body += &match index {
-            0 => table.clone(),
-            _ => folded(&format!("The same of {}", seat.full()), table),
+    for (place, seat) in study.seats.iter().enumerate() {
+        let tables = table(study, place, &WORK).html() + &table(study, place, &BYTES).html();
+        body += &match place {
+            0 => tables,
+            _ => folded(&format!("The same of {}", seat.full()), &tables),
         };
     }
     match body.is_empty() {
         true => Section::new("Cost", body),
-        false => Section::new("Cost", note(EXPLAINED) + &body),
+        false => Section::new("Cost", body + &folded("What this means", &note(EXPLAINED))),
     }
 }
 
-/// A row for each workload; columns without any number are left out.
-fn table(study: &Study<'_>, place: usize) -> Table {
+/// A row for each workload; columns that tell nothing of any are left out, and so are rows.
+fn table(study: &Study<'_>, place: usize, columns: &[Column]) -> Table {
     let cells = study.workloads.iter().filter_map(|workload| {
         let cell = workload.cell(place)?;
         Some((workload.label.as_str(), cell))
     });
     let cells: Vec<(&str, &Cell<'_>)> = cells.collect();
-    let has_number = |column: &&Column| {
-        let mut cells = cells.iter();
-        cells.any(|(_, cell)| cell.summary(column.of).is_some())
-    };
-    let columns: Vec<&Column> = COLUMNS.iter().filter(has_number).collect();
+    let number = |cell: &Cell<'_>, column: &Column| Some(cell.summary(column.of)?.median);
+    let is_telling =
+        |cell: &Cell<'_>, column: &Column| number(cell, column).is_some_and(|it| it != 0.0);
+    let columns = columns
+        .iter()
+        .filter(|column| cells.iter().any(|(_, cell)| is_telling(cell, column)));
+    let columns: Vec<&Column> = columns.collect();
     let heads = columns.iter().map(|column| column.head);
     let mut table = Table::new(std::iter::once("workload").chain(heads));
-    if columns.is_empty() {
-        return table;
-    }
     for (label, cell) in &cells {
-        let numbers = columns.iter().map(|column| {
-            let number = cell.summary(column.of);
-            number.map_or(quantity::NONE.into(), |it| (column.text)(it.median))
+        if !columns.iter().any(|column| is_telling(cell, column)) {
+            continue;
+        }
+        let numbers = columns.iter().map(|column| match number(cell, column) {
+            Some(number) if number != 0.0 => (column.text)(number).into(),
+            Some(_) => quiet("0"),
+            None => quiet(quantity::NONE),
         });
-        table.row(std::iter::once((*label).to_owned()).chain(numbers));
+        table.row(std::iter::once((*label).into()).chain(numbers));
     }
     table
 }

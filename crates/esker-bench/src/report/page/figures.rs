@@ -1,55 +1,58 @@
 //! The section of published figures beside ours, where the workload is the same.
 
 use crate::quantity;
-use crate::report::chart::paint::escape;
-use crate::report::page::markup::{Table, note};
+use crate::report::page::markup::{Table, folded, note};
 use crate::report::page::shell::Section;
-use crate::report::published::{CAUTION, Document, Figure, Unit, figures, without_counterpart};
+use crate::report::published::{CAUTION, Document, Figure, Unit, WITHOUT_COUNTERPART, figures};
 use crate::report::study::workloads::{Cell, Study};
 
-/// The section, a table for each document; empty if nothing that was measured was ever published.
+/// The section; empty if nothing that was measured was ever published.
 pub fn section(study: &Study<'_>) -> Section {
-    let mut tables: Vec<(&Document, Table)> = Vec::new();
-    for figure in figures() {
-        let Some(ours) = ours(study, &figure) else {
-            continue;
-        };
-        if !tables
-            .iter()
-            .any(|(document, _)| *document == figure.document)
-        {
-            let heads = ["workload", "published", "ours here"];
-            tables.push((figure.document, Table::new(heads)));
-        }
-        let mut tables = tables.iter_mut();
-        if let Some((_, table)) = tables.find(|(document, _)| *document == figure.document) {
-            table.row([
-                figure.workload.to_owned(),
-                text(figure.value, figure.unit),
-                text(ours, figure.unit),
-            ]);
+    let found = figures().into_iter();
+    let found: Vec<(Figure, f64)> = found
+        .filter_map(|figure| Some((figure, ours(study, &figure)?)))
+        .collect();
+    let mut documents: Vec<&Document> = Vec::new();
+    for (figure, _) in &found {
+        if !documents.contains(&figure.document) {
+            documents.push(figure.document);
         }
     }
-    if tables.is_empty() {
+    if documents.is_empty() {
         return Section::new("Published figures", String::new());
     }
-    let mut body = note(CAUTION) + "<div class=\"pair\">";
-    for (document, table) in &tables {
-        body += &format!(
-            "<div><h3>{}</h3>{}{}</div>\n",
-            escape(document.title),
-            note(&format!("{}. {}.", document.source, document.machine)),
-            table.html()
-        );
+    let short = documents.iter().map(|document| document.short);
+    let mut table = Table::new(["workload", "here"].into_iter().chain(short));
+    // Two documents on one workload share a line.
+    for same in found.chunk_by(|left, right| left.0.workload == right.0.workload) {
+        let Some((figure, ours)) = same.first() else {
+            continue;
+        };
+        let published = documents.iter().map(|document| {
+            let mut of_document = same.iter().filter(|(it, _)| it.document == *document);
+            of_document
+                .next()
+                .map_or(String::new(), |(it, _)| text(it.value, it.unit))
+        });
+        let heads = [figure.workload.to_owned(), text(*ours, figure.unit)];
+        table.row(heads.into_iter().chain(published));
     }
-    let absent = without_counterpart()
-        .map(|(document, why)| format!("{} ({}): {why}", document.title, document.source));
-    body += "</div>\n";
-    body += &note(&format!(
-        "Without a counterpart here: {}.",
-        absent.join("; ")
-    ));
-    Section::new("Published figures", body)
+    let mut sources = String::new();
+    for document in documents {
+        let Document {
+            short,
+            title,
+            source,
+            machine,
+        } = document;
+        sources += &note(&format!("{short}: {title}; {source}; {machine}."));
+    }
+    let body = note(CAUTION) + &table.html();
+    let sources = folded(
+        "Where they are from",
+        &(sources + &note(WITHOUT_COUNTERPART)),
+    );
+    Section::new("Published figures", body + &sources)
 }
 
 /// Our number for a figure, in its unit.

@@ -1,6 +1,5 @@
 //! The section of goals: what was asked for, what was measured, whether it is met.
 
-use crate::quantity;
 use crate::report::page::markup::{Cell, Table, accent, quiet};
 use crate::report::page::shell::Section;
 use crate::report::record::{Record, Verdict};
@@ -34,7 +33,7 @@ pub fn section(record: &Record) -> Section {
         table.row([
             verdict.line.clone().into(),
             Cell::from(verdict.asked.clone()),
-            measured(verdict).into(),
+            verdict.measured_text().into(),
             match verdict.is_met {
                 Some(true) => accent(verdict.word()),
                 Some(false) => verdict.word().into(),
@@ -43,17 +42,6 @@ pub fn section(record: &Record) -> Section {
         ]);
     }
     Section::new("Goals", table.html())
-}
-
-fn measured(verdict: &Verdict) -> String {
-    let text = |number: f64| match verdict.unit.as_str() {
-        "/s" => format!("{}/s", quantity::count(number)),
-        unit => format!("{} {unit}", quantity::ratio(number)),
-    };
-    match &verdict.measured {
-        Some(measured) => measured.text(text),
-        None => quantity::NONE.into(),
-    }
 }
 
 #[cfg(test)]

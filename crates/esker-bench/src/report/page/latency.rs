@@ -1,7 +1,7 @@
 //! The section of latencies: the percentiles of every kind of operation.
 
 use crate::quantity;
-use crate::report::page::markup::{Table, note};
+use crate::report::page::markup::{Cell as Field, Table, note, quiet};
 use crate::report::page::shell::Section;
 use crate::report::study::tails::{Tail, at, kinds, nines, tail};
 use crate::report::study::workloads::{Study, Workload};
@@ -15,14 +15,15 @@ const SHARES: [(&str, f64); 5] = [
     ("p99.99", 0.9999),
 ];
 
-const EXPLAINED: &str = "How long operations took, all rounds together: behind p99.9 one of a \
-    thousand is slower. In an open loop times count from when an operation was due. A dash: too \
-    few operations to tell.";
+const EXPLAINED: &str = "How long operations took, all rounds together: of a thousand one is \
+    slower than p99.9 says. In an open loop times count from when an operation was due.";
 
 /// The section; empty if nothing was timed.
 pub fn section(study: &Study<'_>) -> Section {
     let shares = SHARES.iter().map(|(name, _)| *name);
-    let heads = ["workload", "engine", "count"].into_iter();
+    // Where one engine is alone, its name is in the title.
+    let engine = ["engine"].into_iter().filter(|_| study.seats.len() > 1);
+    let heads = std::iter::once("workload").chain(engine).chain(["count"]);
     let mut table = Table::new(heads.chain(shares).chain(["max"]));
     for workload in &study.workloads {
         for (title, tails) in tails_of(workload) {
@@ -51,24 +52,25 @@ fn tails_of(workload: &Workload<'_>) -> Vec<(String, Vec<Tail>)> {
             true => format!("{}, {kind}", workload.label),
             false => workload.label.clone(),
         };
-        let cells = workload.cells.iter();
+        // Of one long operation there is nothing to tell but its time, which Speed has.
+        let cells = workload.cells.iter().filter(|cell| !cell.is_one_piece());
         (title, cells.filter_map(|cell| tail(cell, kind)).collect())
     });
     tails.collect()
 }
 
-fn row(title: &str, study: &Study<'_>, one: &Tail) -> Vec<String> {
-    let mut row = vec![
-        title.to_owned(),
-        study.seats[one.place].name.clone(),
-        quantity::exact(one.count),
-    ];
+fn row(title: &str, study: &Study<'_>, one: &Tail) -> Vec<Field> {
+    let mut row = vec![title.into()];
+    if study.seats.len() > 1 {
+        row.push(study.seats[one.place].name.as_str().into());
+    }
+    row.push(quantity::exact(one.count).into());
     row.extend(SHARES.iter().map(|(_, share)| {
         // Of a hundred operations nobody knows the slowest of ten thousand.
         let is_resolved = one.count as f64 * (1.0 - share) >= 1.0 - 1e-9;
         let nanos = at(one, nines(*share)).filter(|_| is_resolved);
-        nanos.map_or(quantity::NONE.into(), quantity::nanos)
+        nanos.map_or(quiet(quantity::NONE), |it| quantity::nanos(it).into())
     }));
-    row.push(quantity::nanos(one.max_ns));
+    row.push(quantity::nanos(one.max_ns).into());
     row
 }

@@ -10,18 +10,20 @@ const EXPLAINED: &str = "What the machine did in the same run without any engine
 
 /// The section; empty if no limit was measured.
 pub fn section(study: &Study<'_>) -> Section {
-    let heads = ["limit", "a second", "bytes a second", "p99", "what it does"];
-    let mut table = Table::of_words(heads);
+    let is_told = study.limits.iter().any(|(_, cell)| !does(cell).is_empty());
+    let told = ["what it does"].into_iter().filter(|_| is_told);
+    let heads = ["limit", "a second", "bytes a second", "p99"].into_iter();
+    let mut table = Table::of_words(heads.chain(told));
     for (name, cell) in &study.limits {
         let bytes = cell.summary(|one| Some(one.bytes as f64 / one.wall_s.max(1e-9)));
         let rate = |rate: f64| format!("{}/s", quantity::bytes(rate));
-        table.row([
+        let numbers = [
             (*name).to_owned(),
             cell.speed_text(),
             bytes.map_or(quantity::NONE.into(), |bytes| bytes.text(rate)),
             p99(cell),
-            does(cell),
-        ]);
+        ];
+        table.row(numbers.into_iter().chain(is_told.then(|| does(cell))));
     }
     match table.is_empty() {
         true => Section::new("Limits of the machine", String::new()),

@@ -2,11 +2,17 @@
 
 use crate::report::chart::paint::{Drawing, escape};
 
+/// Width of a drawing that has the page to itself.
+pub const FULL: f64 = 960.0;
+
 /// Width of a drawing beside another on a screen.
-pub const WIDE: f64 = 500.0;
+pub const HALF: f64 = 460.0;
 
 /// Width of a drawing on a phone of 360 pixels, its margins left out.
 pub const NARROW: f64 = 328.0;
+
+/// A table of more columns does not fit a phone, and becomes a list there; so does one of words.
+const COLUMNS_MAX: usize = 4;
 
 /// A table; its first column is text, the others are numbers unless told otherwise.
 #[derive(Clone, Debug, Default)]
@@ -78,33 +84,95 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Its markup; nothing if it is empty. Where it is wider than the page, it scrolls by itself.
+    /// Its markup; nothing if it is empty. A first cell that says what the one above it says
+    /// stands once for both.
     pub fn html(&self) -> String {
         if self.is_empty() {
             return String::new();
         }
-        let class = if self.is_prose { "words" } else { "numbers" };
-        let mut text = format!("<div class=\"scroll\"><table class=\"{class}\"><thead><tr>");
+        let kind = if self.is_prose { "words" } else { "numbers" };
+        let is_many = self.is_prose || self.heads.len() > COLUMNS_MAX;
+        let many = if is_many { " many" } else { "" };
+        let mut text = format!("<div class=\"scroll\"><table class=\"{kind}{many}\"><thead><tr>");
         for head in &self.heads {
             text += &format!("<th scope=\"col\">{}</th>", escape(head));
         }
         text += "</tr></thead><tbody>\n";
-        for row in &self.rows {
-            text += "<tr>";
-            for (index, cell) in row.iter().enumerate() {
-                let (name, scope) = match index {
-                    0 => ("th", " scope=\"row\""),
-                    _ => ("td", ""),
-                };
-                let class = match cell.class {
-                    "" => String::new(),
-                    class => format!(" class=\"{class}\""),
-                };
-                text += &format!("<{name}{scope}{class}>{}</{name}>", escape(&cell.text));
+        let same = |left: &[Cell], right: &[Cell]| left.first() == right.first();
+        for group in self.rows.chunk_by(|left, right| same(left, right)) {
+            for (index, row) in group.iter().enumerate() {
+                text += "<tr>";
+                if let (0, Some(first)) = (index, row.first()) {
+                    text += &first.head_of(group.len());
+                }
+                for (cell, head) in row.iter().zip(&self.heads).skip(1) {
+                    text += &cell.html(if is_many { head } else { "" }, self.is_prose);
+                }
+                text += "</tr>\n";
             }
-            text += "</tr>\n";
         }
         text + "</tbody></table></div>\n"
+    }
+}
+
+impl Cell {
+    /// As the head of so many rows.
+    fn head_of(&self, rows: usize) -> String {
+        let (scope, rows) = match rows {
+            1 => ("row", String::new()),
+            _ => ("rowgroup", format!(" rowspan=\"{rows}\"")),
+        };
+        format!("<th scope=\"{scope}\"{rows}>{}</th>", escape(&self.text))
+    }
+
+    /// As one of the others; `head` is what a list says before it.
+    fn html(&self, head: &str, is_prose: bool) -> String {
+        let class = match self.class {
+            "" => String::new(),
+            class => format!(" class=\"{class}\""),
+        };
+        // The spread of a number steps back behind it.
+        let text = match self.text.split_once(" (") {
+            Some((number, spread)) if !is_prose => {
+                format!("{} <small>({}</small>", escape(number), escape(spread))
+            }
+            _ => escape(&self.text),
+        };
+        match head {
+            "" => format!("<td{class}>{text}</td>"),
+            head => format!("<td data-head=\"{}\"{class}>{text}</td>", escape(head)),
+        }
+    }
+}
+
+/// The number of a page that matters most, and what it says: one for each page, below its title.
+pub fn headline(number: &str, told: &str) -> String {
+    let (number, told) = (escape(number), escape(told));
+    format!("<p class=\"headline\"><b>{number}</b><span>{told}</span></p>\n")
+}
+
+/// The few numbers that come next, each with what it says; nothing if there are none.
+pub fn facts(facts: &[(String, String)]) -> String {
+    let one = |(number, told): &(String, String)| {
+        let (number, told) = (escape(number), escape(told));
+        format!("<div><b>{number}</b><span>{told}</span></div>")
+    };
+    match facts.iter().map(one).collect::<String>() {
+        all if all.is_empty() => all,
+        all => format!("<div class=\"facts\">{all}</div>\n"),
+    }
+}
+
+/// Terms and what they are; empty ones are left out.
+pub fn terms(terms: &[(&str, String)]) -> String {
+    let told = terms.iter().filter(|(_, fact)| !fact.trim().is_empty());
+    let one = |(term, fact): &(&str, String)| {
+        let (term, fact) = (escape(term), escape(fact));
+        format!("<div><dt>{term}</dt><dd>{fact}</dd></div>")
+    };
+    match told.map(one).collect::<String>() {
+        all if all.is_empty() => all,
+        all => format!("<dl>{all}</dl>\n"),
     }
 }
 

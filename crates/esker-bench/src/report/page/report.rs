@@ -5,11 +5,15 @@ use crate::quantity;
 use crate::report::chart::main_chart::rounds_text;
 use crate::report::chart::paint::escape;
 use crate::report::date;
+use crate::report::page::markup::{facts, headline};
 use crate::report::page::shell::{Section, page};
 use crate::report::page::{conditions, costs, figures, goals, latency, limits, past, speed};
 use crate::report::record::Record;
-use crate::report::study::ratios::{Ratio, duels};
+use crate::report::study::ratios::{Duel, Ratio, duels};
 use crate::report::study::workloads::Study;
+
+/// More goals that were missed are counted, not named, beside the number.
+const MISSED_MAX: usize = 3;
 
 /// The whole page of a run.
 pub fn write(record: &Record) -> String {
@@ -54,74 +58,109 @@ pub fn summary(study: &Study<'_>) -> String {
             false => format!(", {} to {} keys", count(first), count(last)),
         };
     }
-    let machine = &study.record.machine;
-    if !machine.cpu.is_empty() {
-        text += &format!("; {} × {}", machine.cpu_count, machine.cpu);
+    let processors = study.record.machine.processors();
+    if !processors.is_empty() {
+        text += &format!("; {processors}");
     }
     text
 }
 
 /// What stands below the title: the sentence, warnings, and the few numbers that matter most.
 pub fn lead(study: &Study<'_>) -> String {
+    conditions_line(study) + &numbers(study)
+}
+
+/// How much was run, on what, when, of which commit; and a warning where one is due.
+pub fn conditions_line(study: &Study<'_>) -> String {
     let record = study.record;
-    let mut when = vec![date::utc(record.started_unix_s)];
+    let mut told = vec![summary(study), date::utc(record.started_unix_s)];
     if !record.commit.is_empty() {
-        when.push(format!("commit {}", record.commit));
+        told.push(format!("commit {}", record.commit));
     }
-    when.retain(|text| !text.is_empty());
-    let mut text = format!(
-        "<p class=\"lead\">{}<br>{}</p>\n",
-        escape(&summary(study)),
-        escape(&when.join(", "))
-    );
+    told.retain(|text| !text.is_empty());
+    let mut text = format!("<p class=\"lead\">{}</p>\n", escape(&told.join("; ")));
     if !record.is_optimised && !record.measurements.is_empty() {
         text += "<p class=\"warning\">Built without optimisation: these numbers say nothing \
                  about speed.</p>\n";
     }
-    text + &tiles(study)
+    text
 }
 
-/// The few numbers that matter most.
-fn tiles(study: &Study<'_>) -> String {
-    let mut tiles: Vec<(String, String)> = Vec::new();
-    for duel in duels(study) {
-        let ratios = duel.ratios.iter().map(|ratio| ratio.times.median);
-        if let Some(middle) = Summary::of(ratios) {
-            let (won, all) = (won(&duel.ratios), duel.ratios.len());
-            tiles.push((
-                format!("{} ×", quantity::ratio(middle.median)),
-                format!(
-                    "the speed of {} in the middle workload; ahead in {won} of {all}",
-                    duel.rival.name
-                ),
-            ));
-        }
+/// The one number that matters most, and those that come next: the rival that comes nearest, the
+/// goals, or what ran first.
+fn numbers(study: &Study<'_>) -> String {
+    let mut all = rivals(study);
+    all.extend(goals(study.record));
+    if all.is_empty() {
+        all.extend(first(study));
     }
-    let goals = goals::tally(&study.record.verdicts);
-    if goals.judged > 0 {
-        let open = match goals.open {
-            0 => String::new(),
-            open => format!(", {open} not measured"),
-        };
-        tiles.push((
-            format!("{} of {}", goals.met, goals.judged),
-            format!("goals met{open}"),
-        ));
+    match all.split_first() {
+        Some(((number, told), others)) => headline(number, told) + &facts(others),
+        None => String::new(),
     }
-    if tiles.is_empty() {
-        return String::new();
-    }
-    let tiles: String = tiles
+}
+
+/// Ours to each rival in the middle workload, the nearest first.
+fn rivals(study: &Study<'_>) -> Vec<(String, String)> {
+    let middle = |duel: &Duel| Summary::of(duel.ratios.iter().map(|ratio| ratio.times.median));
+    let duels = duels(study);
+    let mut all: Vec<(f64, &Duel)> = duels
         .iter()
-        .map(|(number, told)| {
-            format!(
-                "<div><b>{}</b><span>{}</span></div>",
-                escape(number),
-                escape(told)
-            )
-        })
+        .filter_map(|duel| Some((middle(duel)?.median, duel)))
         .collect();
-    format!("<div class=\"tiles\">{tiles}</div>\n")
+    all.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let told = all.into_iter().map(|(times, duel)| {
+        let (won, count) = (won(&duel.ratios), duel.ratios.len());
+        (
+            format!("{} ×", quantity::ratio(times)),
+            format!(
+                "the speed of {} in the middle workload; ahead in {won} of {count}",
+                duel.rival.full()
+            ),
+        )
+    });
+    told.collect()
+}
+
+/// How many goals were met, and which were not.
+fn goals(record: &Record) -> Option<(String, String)> {
+    let goals = goals::tally(&record.verdicts);
+    if goals.judged == 0 {
+        return None;
+    }
+    let missed = record.verdicts.iter().filter(|it| it.is_met == Some(false));
+    let missed: Vec<String> = missed
+        .map(|it| format!("{} ({})", it.line, it.asked))
+        .collect();
+    let mut told = "goals met".to_owned();
+    if !missed.is_empty() && missed.len() <= MISSED_MAX {
+        told += &format!("; not met: {}", missed.join(", "));
+    }
+    if goals.open > 0 {
+        told += &format!("; {} not measured", goals.open);
+    }
+    Some((format!("{} of {}", goals.met, goals.judged), told))
+}
+
+/// The speed of the workload that ran first.
+fn first(study: &Study<'_>) -> Option<(String, String)> {
+    let workload = study.workloads.first()?;
+    let cell = workload.cell(0)?;
+    let of = match study.workloads.len() {
+        1 => String::new(),
+        count => format!(", the first of {count} workloads"),
+    };
+    let (number, unit) = match cell.is_one_piece() {
+        true => (
+            quantity::seconds(cell.summary(|one| Some(one.wall_s))?.median),
+            "",
+        ),
+        false => (
+            quantity::count(cell.rate()?.median),
+            "operations a second: ",
+        ),
+    };
+    Some((number, format!("{unit}{}{of}", workload.label)))
 }
 
 fn won(ratios: &[Ratio]) -> usize {

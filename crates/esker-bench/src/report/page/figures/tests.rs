@@ -17,6 +17,14 @@ fn figures_stand_beside_the_same_workload_only() {
         assert!(html.contains(number), "{number}: {html}");
     }
     assert!(html.contains("what can be compared"));
+    // Two documents on one workload share its line.
+    let both = crate::report::sample::record(vec![round("fillseq", "Esker", 0, 1e6)]);
+    let html = section(&Study::of(&both)).body;
+    assert_eq!(html.matches(">fillseq<").count(), 1);
+    assert!(
+        html.contains("<td>1.00 µs</td><td>4.43 µs</td><td>4.42 µs</td>"),
+        "{html}"
+    );
     let nothing = crate::report::sample::record(vec![round("fill", "Esker", 0, 1.0)]);
     assert_eq!(section(&Study::of(&nothing)).body, "");
 }

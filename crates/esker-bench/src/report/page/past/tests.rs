@@ -21,8 +21,9 @@ fn a_record_with_earlier_runs_shows_where_each_ratio_went() {
     record.history.push(run(2 * 86_400, 3.0));
     let html = section(&record).body;
     assert!(
-        html.contains("<td>1.50</td><td>1.50</td><td>3.00</td><td>3.00</td>")
-            && html.contains("<td>3.00</td><td>3.00</td><td>6.00</td><td>6.00</td>"),
+        html.contains(
+            ">1.50</td><td data-head=\"least\">1.50</td><td data-head=\"most\">3.00</td>"
+        ) && html.contains("<td data-head=\"last\">6.00</td>"),
         "{html}"
     );
     assert!(html.contains("commit c86400") && html.contains("over 2 runs"));
