@@ -123,7 +123,7 @@ fn scenarios_of_the_documents_run() {
         line,
         &["merge-counters", "leveldb-suite", "large-values", "reviews"],
     );
-    assert!(out.contains("goal of"), "{out}");
+    assert!(out.contains(" goal "), "{out}");
     runs(&tool, "report {}/all.json -o {}/all.html", &["all.html"]);
     let page = fs::read_to_string(tool.path("all.html")).expect("a page");
     for part in [

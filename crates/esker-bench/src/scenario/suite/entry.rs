@@ -1,4 +1,4 @@
-//! The way in: the list, the checks before the start, the scenarios in turn, the table at the end.
+//! The way in: the list, the checks before the start, the scenarios in turn, what they came to.
 
 use clap::CommandFactory;
 
@@ -134,17 +134,19 @@ fn seats<'a>(engines: &[&'a dyn Engine], request: &Request, scenario: &Scenario)
     engines.iter().enumerate().map(seat).collect()
 }
 
+/// What came out of each scenario, a sentence a line: what was measured, what it was, and what it
+/// is compared with.
 fn summary(headlines: &[Headline]) -> String {
-    let mut table = Table::new(&["scenario", "", "here", "beside it"]).with_left(4);
-    for line in headlines {
-        table.add(vec![
-            line.scenario.into(),
-            line.what.clone(),
-            line.ours.clone(),
-            line.beside.clone(),
-        ]);
+    let mut text = String::new();
+    for same in headlines.chunk_by(|left, right| left.scenario == right.scenario) {
+        for (index, line) in same.iter().enumerate() {
+            if index == 0 {
+                text += &format!("{}\n", line.scenario);
+            }
+            text += &format!("  {}: {}; {}\n", line.what, line.ours, line.beside);
+        }
     }
-    table.text()
+    text
 }
 
 /// What came of goals; nothing where the run was held against none.
@@ -152,14 +154,12 @@ fn goals(verdicts: &[Verdict]) -> String {
     if verdicts.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["goal of", "", "measured", ""]).with_left(2);
+    let mut table = Table::new(&["workload", "goal", "measured", ""]).with_left(2);
     for verdict in verdicts {
-        let text = |number: f64| format!("{number:.2} {}", verdict.unit);
-        let measured = verdict.measured.map(|all| all.text(text));
         table.add(vec![
             verdict.line.clone(),
             verdict.asked.clone(),
-            measured.unwrap_or_else(|| "–".into()),
+            verdict.measured_text(),
             verdict.word().into(),
         ]);
     }

@@ -41,13 +41,13 @@ impl Shares {
             at_most("put", WRITTEN_MAX, "bytes written for one", &self.written),
             at_least("get", GET_MIN, "of plain reads", &self.gets),
             at_least(
-                "overwrite",
+                "overwrite-twice",
                 OVERWRITE_MIN,
                 "of the first fill",
                 &self.overwrites,
             ),
             at_most(
-                "overwrite",
+                "overwrite-twice",
                 SPACE_MAX,
                 "live bytes on the disk",
                 &self.spaces,

@@ -168,8 +168,11 @@ fn tell(stage: &mut Stage<'_, '_>, lines: &[Line], keys: u64) -> Outcome {
     let middle = Summary::of(ratios).ok_or_else(|| Failure::failed("the list is empty"))?;
     stage.headline(
         &format!("list of {} keys", quantity::grouped(keys)),
-        format!("{} ×", middle.text(|ratio| format!("{ratio:.1}"))),
-        "LevelDB 1.20 on a desktop with an SSD, 2017; median of the lines".into(),
+        format!(
+            "{} as fast in the middle line as LevelDB 1.20",
+            middle.text_in(" times", |ratio| format!("{ratio:.1}"))
+        ),
+        "that was on a desktop with an SSD, 2017".into(),
     );
     Ok(())
 }

@@ -176,6 +176,6 @@ fn tell(stage: &mut Stage<'_, '_>, rates: &[Vec<f64>; 2], times: &[Vec<f64>; 2])
         table.text()
     ))?;
     let beside = format!("{published:.2} published, RocksDB 2013");
-    stage.headline("mergerandom ÷ updaterandom", ratio, beside);
+    stage.headline("merges a second to updates a second", ratio, beside);
     Ok(())
 }

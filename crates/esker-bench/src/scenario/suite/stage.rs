@@ -16,7 +16,7 @@ use crate::target::marker;
 use crate::target::settings::{Matched, StoreSettings};
 use crate::target::store::{Engine, Opened, Store};
 
-/// One line of the table at the very end: what came out, and what it stands beside.
+/// One line at the very end: what came out, and what it is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
     /// The scenario.
@@ -25,7 +25,7 @@ pub struct Headline {
     pub what: String,
     /// What came out.
     pub ours: String,
-    /// What it stands beside, and whose that is.
+    /// What it is compared with, and whose that is.
     pub beside: String,
 }
 
@@ -78,7 +78,7 @@ impl Stage<'_, '_> {
         Ok(self.console.err.line(&format!("note: {text}"))?)
     }
 
-    /// Adds a line to the table at the very end.
+    /// Adds a line to what stands at the very end.
     pub fn headline(&mut self, what: &str, ours: String, beside: String) {
         self.headlines.push(Headline {
             scenario: self.name,

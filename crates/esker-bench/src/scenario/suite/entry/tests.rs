@@ -77,7 +77,7 @@ fn merges_and_updates_are_told_as_a_ratio() {
     };
     assert_eq!(goal.asked, "3.16 × updaterandom");
     assert_eq!(goal.is_met, goal.measured.map(|one| one.median >= 3.16));
-    assert!(ran.out.contains(&goal.asked) && ran.out.contains("goal of"));
+    assert!(ran.out.contains(&goal.asked) && ran.out.contains("workload     goal "));
 }
 
 #[test]
