@@ -5,9 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use esker::Db;
 use esker_bench::measure::process::Usage;
-use esker_bench::report::chart::paint::escape;
 use esker_bench::report::machine::{Machine, commit};
-use esker_bench::report::page::markup::{Table, note};
+use esker_bench::report::page::markup::{Table, facts, headline, note};
 use esker_bench::report::page::report;
 use esker_bench::report::page::shell::{self, Section};
 use esker_bench::report::record::{
@@ -104,18 +103,19 @@ impl Account {
 
 /// Writes the record and its page into `dir`; where the page is.
 ///
-/// `told` are lines about the whole, `rounds` the kills, `maps` the tree in the end.
+/// `numbers` are those that matter, each with what it says, the first of all before the others;
+/// `rounds` are the kills, `maps` the tree in the end.
 pub fn write(
     dir: &Path,
     record: &Record,
-    told: &[String],
+    numbers: &[(String, String)],
     rounds: &[Round],
     maps: &[KeyspaceMap],
 ) -> Outcome<PathBuf> {
     let study = Study::of(record);
-    let mut lead = report::lead(&study);
-    for line in told {
-        lead += &format!("<p>{}</p>\n", escape(line));
+    let mut lead = report::conditions_line(&study);
+    if let Some(((number, told), others)) = numbers.split_first() {
+        lead += &(headline(number, told) + &facts(others));
     }
     let mut sections = report::sections(&study);
     // Behind the speed, which comes first.
@@ -132,27 +132,24 @@ pub fn write(
 }
 
 fn kills(rounds: &[Round]) -> Section {
-    let mut table = Table::new([
-        "round",
-        "killed after",
-        "acknowledged",
-        "entries compared",
-        "reopened in",
-    ]);
+    let mut table = Table::new(["round", "killed after", "acknowledged", "reopened in"]);
     for (index, round) in rounds.iter().enumerate() {
         table.row([
             (index + 1).to_string(),
             quantity::duration(round.lived),
             quantity::count(round.acknowledged),
-            quantity::count(round.compared),
             quantity::duration(round.reopened_in),
         ]);
     }
     if table.is_empty() {
         return Section::new("", String::new());
     }
-    let told = "A writer was killed with SIGKILL in the middle of its work. After each kill every \
-                batch that it had been told was written is there, none is torn, and none is there \
-                that nobody wrote.";
-    Section::new("Killed while writing", note(told) + &table.html())
+    let compared = rounds.iter().map(|round| round.compared).sum();
+    let told = format!(
+        "A writer was killed with SIGKILL in the middle of its work. After each kill every batch \
+         that it had been told was written is there, none is torn, and none is there that nobody \
+         wrote: {} entries were compared.",
+        quantity::count(compared)
+    );
+    Section::new("Killed while writing", note(&told) + &table.html())
 }

@@ -28,8 +28,6 @@ pub struct Round {
     pub lived: Duration,
     /// Batches it acknowledged in this round.
     pub acknowledged: u64,
-    /// Whether one batch more was whole in the log: written, but killed before it said so.
-    pub is_one_more: bool,
     /// How long the database took to open afterwards.
     pub reopened_in: Duration,
     /// Entries of all rounds that were compared.
@@ -60,7 +58,6 @@ pub fn rounds(
         tell(&Round {
             lived,
             acknowledged: last + 1 - first,
-            is_one_more: proved.batches == last + 2,
             reopened_in,
             compared: proved.entries,
         })?;

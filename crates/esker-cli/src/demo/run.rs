@@ -1,7 +1,6 @@
 //! The demo from its first act to its last line.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use clap::Args;
 use esker_bench::measure::process::Resident;
@@ -21,7 +20,6 @@ use crate::fail::Outcome;
 use crate::global_flags::GlobalFlags;
 use crate::out::Out;
 use crate::picture::map::KeyspaceMap;
-use crate::picture::strip;
 use crate::quantity;
 
 /// Load real text, measure, kill itself, and prove that nothing was lost
@@ -47,7 +45,6 @@ pub struct Demo {
 
 /// Plays all acts.
 pub fn demo(shared: &GlobalFlags, args: &Demo) -> Outcome {
-    let began = Instant::now();
     let stage = Stage::set(shared, args.dir.as_deref())?;
     let mut told = Told {
         is_json: shared.json,
@@ -55,8 +52,8 @@ pub fn demo(shared: &GlobalFlags, args: &Demo) -> Outcome {
     let played = play(&stage, &mut told)?;
     let seed = args.seed.unwrap_or_else(|| u64::from(std::process::id()));
     told.line(&format!(
-        "killing a writer with SIGKILL in the middle of its work, {} times (seed {seed})",
-        args.rounds
+        "{} of a writer with SIGKILL in the middle of its work (seed {seed})",
+        quantity::counted(u64::from(args.rounds), "kill")
     ))?;
     let mut rounds = Vec::new();
     kill::rounds(&stage, args.rounds, seed, &mut |round| {
@@ -65,8 +62,9 @@ pub fn demo(shared: &GlobalFlags, args: &Demo) -> Outcome {
         Ok(())
     })?;
     let maps = final_maps(&stage)?;
-    let sizes = summary::sizes(&played.sizes);
-    let html = account::write(&stage.dir, &played.record, &sizes, &rounds, &maps)?;
+    let mut numbers: Vec<(String, String)> = summary::kills(&rounds).into_iter().collect();
+    numbers.extend(summary::facts(&played.acts, &played.sizes));
+    let html = account::write(&stage.dir, &played.record, &numbers, &rounds, &maps)?;
     if shared.json {
         let mut summary = summary::to_json(&played.acts, &played.sizes);
         summary["rounds"] = rounds.iter().map(round_json).collect();
@@ -75,7 +73,7 @@ pub fn demo(shared: &GlobalFlags, args: &Demo) -> Outcome {
         out.json_page(&summary)?;
         return Ok(out.finish()?);
     }
-    finale(&stage, &played, &maps, &html, began.elapsed())
+    finale(&stage, &played, &rounds, &html)
 }
 
 fn peak_bytes() -> Option<u64> {
@@ -92,7 +90,6 @@ struct Played {
 }
 
 fn play(stage: &Stage, told: &mut Told) -> Outcome<Played> {
-    let before = peak_bytes();
     let texts = texts::find()?;
     let what = match &texts {
         Texts::File(path) => path.display().to_string(),
@@ -146,24 +143,16 @@ fn play(stage: &Stage, told: &mut Told) -> Outcome<Played> {
             disk,
             books: book_bytes(&filled.books) + counted.book_bytes,
             peak: peak_bytes(),
-            before,
             limit,
         },
     })
 }
 
 fn round_line(round: &Round) -> String {
-    let more = if round.is_one_more {
-        ", and one that was whole though not acknowledged yet"
-    } else {
-        ""
-    };
     format!(
-        "  killed after {}: all {} acknowledged batches are there{more}; nothing torn, nothing \
-         invented ({} entries compared); reopened in {}",
+        "  killed after {}: {} batches acknowledged, all there and whole; open again in {}",
         quantity::duration(round.lived),
         quantity::count(round.acknowledged),
-        quantity::count(round.compared),
         quantity::duration(round.reopened_in)
     )
 }
@@ -184,27 +173,22 @@ fn round_json(round: &Round) -> Value {
     })
 }
 
-fn finale(
-    stage: &Stage,
-    played: &Played,
-    maps: &[KeyspaceMap],
-    html: &Path,
-    took: Duration,
-) -> Outcome {
+/// What matters of all this, where the page of it is, and what to try next.
+fn finale(stage: &Stage, played: &Played, rounds: &[Round], html: &Path) -> Outcome {
     let mut lines = vec![String::new()];
     lines.extend(summary::table(&played.acts));
     lines.push(String::new());
-    lines.extend(summary::sizes(&played.sizes));
-    lines.push(format!("time    {}", quantity::duration(took)));
-    lines.push(String::new());
-    lines.extend(maps.iter().flat_map(strip::draw));
-    lines.push(String::new());
-    lines.extend(summary::next(&stage.db_dir(), &played.sample, &played.word));
+    let disk = Some(summary::disk(&played.sizes));
+    let numbers = [summary::kills(rounds), disk, summary::memory(&played.sizes)];
+    let numbers = numbers.into_iter().flatten();
+    lines.extend(numbers.map(|(number, told)| format!("{number:>9}  {told}")));
     lines.push(String::new());
     lines.push(format!(
-        "all of this as a page for the browser: {}",
+        "all of it as a page for the browser: {}",
         html.display()
     ));
+    lines.push(String::new());
+    lines.extend(summary::next(&stage.db_dir(), &played.sample, &played.word));
     let mut out = Out::lock();
     for line in lines {
         out.line(line)?;

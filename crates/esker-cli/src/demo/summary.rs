@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::demo::kill::Round;
 use crate::demo::stage::Act;
 use crate::out::{Side, Table};
 use crate::quantity;
@@ -18,8 +19,6 @@ pub struct Sizes {
     pub disk: u64,
     /// Memory that was resident at most, where the system tells.
     pub peak: Option<u64>,
-    /// The same before the database was opened.
-    pub before: Option<u64>,
     /// What the demo itself keeps to compare with, about.
     pub books: u64,
     /// The limit that the engine was given.
@@ -29,48 +28,68 @@ pub struct Sizes {
 /// The table: a line for each act.
 pub fn table(acts: &[Act]) -> Vec<String> {
     let mut table = Table::new([
-        ("what", Side::Left),
-        ("count", Side::Right),
-        ("time", Side::Right),
-        ("rate", Side::Right),
+        ("", Side::Left),
+        ("a second", Side::Right),
         ("p50", Side::Right),
         ("p99", Side::Right),
-        ("proved", Side::Left),
     ]);
     for act in acts {
         let timings = &act.timings;
         table.row([
             act.name.into(),
-            format!("{} {}", quantity::count(timings.count()), act.unit),
-            quantity::duration(timings.total()),
             quantity::rate(timings.count(), timings.total()),
             quantity::duration(timings.percentile(50.0)),
             quantity::duration(timings.percentile(99.0)),
-            act.proved.clone(),
         ]);
     }
     table.lines()
 }
 
-/// The sizes in words.
-pub fn sizes(sizes: &Sizes) -> Vec<String> {
+/// What the kills showed: the number that matters most, and what it says. None without kills.
+pub fn kills(rounds: &[Round]) -> Option<(String, String)> {
+    let acknowledged: u64 = rounds.iter().map(|round| round.acknowledged).sum();
+    let told = format!(
+        "of {} acknowledged batches lost in {}",
+        quantity::count(acknowledged),
+        quantity::counted(rounds.len() as u64, "kill")
+    );
+    // A round that lost any has ended the demo with a failure.
+    (!rounds.is_empty()).then(|| ("0".to_owned(), told))
+}
+
+/// The numbers that come next, each with what it says.
+pub fn facts(acts: &[Act], sizes: &Sizes) -> Vec<(String, String)> {
+    let speed = |act: &Act| {
+        let timings = &act.timings;
+        let p99 = quantity::duration(timings.percentile(99.0));
+        let rate = quantity::rate(timings.count(), timings.total());
+        let told = format!("{} a second: {}; p99 {p99}", act.unit, act.name);
+        (rate.trim_end_matches("/s").to_owned(), told)
+    };
+    let mut facts: Vec<(String, String)> = acts.iter().take(2).map(speed).collect();
+    facts.push(disk(sizes));
+    facts.extend(memory(sizes));
+    facts
+}
+
+/// How much of its size the text takes in files.
+pub fn disk(sizes: &Sizes) -> (String, String) {
     let share = sizes.sorted.saturating_mul(100) / sizes.raw.max(1);
-    let mut lines = vec![format!(
-        "disk    {} of keys and values take {} in sorted files ({share} %); the log, laid out \
-         ahead, {}",
-        quantity::bytes(sizes.raw),
-        quantity::bytes(sizes.sorted),
-        quantity::bytes(sizes.disk.saturating_sub(sizes.sorted))
-    )];
-    if let (Some(peak), Some(before)) = (sizes.peak, sizes.before) {
-        let [peak, before, limit, books] =
-            [peak, before, sizes.limit, sizes.books].map(quantity::bytes);
-        lines.push(format!(
-            "memory  {peak} at most: {before} before the database was opened, memory_limit \
-             {limit}, the demo's own books {books}"
-        ));
-    }
-    lines
+    let log = sizes.disk.saturating_sub(sizes.sorted);
+    let [sorted, raw, log] = [sizes.sorted, sizes.raw, log].map(quantity::bytes);
+    let told = format!(
+        "of its size is what the text takes: {sorted} of files for {raw}, and {log} of log"
+    );
+    (format!("{share} %"), told)
+}
+
+/// The most memory that the demo took, where the system tells.
+pub fn memory(sizes: &Sizes) -> Option<(String, String)> {
+    let [limit, books] = [sizes.limit, sizes.books].map(quantity::bytes);
+    let told = format!(
+        "of memory at most: memory_limit is {limit}, the demo's list to compare with {books}"
+    );
+    Some((quantity::bytes(sizes.peak?), told))
 }
 
 /// The same for programs.
@@ -104,9 +123,8 @@ pub fn next(dir: &Path, key: &[u8], word: &str) -> Vec<String> {
     let key = String::from_utf8_lossy(key);
     let prefix = key.split('/').next().unwrap_or_default();
     let (key, prefix) = (quoted(&key), quoted(prefix));
-    let copy = quoted(&dir.with_file_name("copy").display().to_string());
     vec![
-        "what to try next:".into(),
+        "try next".into(),
         format!("  export ESKER_DB={}", quoted(&dir.display().to_string())),
         format!("  {tool} get {key}"),
         format!("  {tool} scan {prefix} --keys-only --limit 20"),
@@ -114,10 +132,7 @@ pub fn next(dir: &Path, key: &[u8], word: &str) -> Vec<String> {
             "  {tool} get --keyspace words --value-format hex {}",
             quoted(word)
         ),
-        format!("  {tool} dump {prefix} | {tool} load --db {copy} --format tsv -"),
-        format!("  {tool} stats"),
-        format!("  {tool} compact && {tool} levels"),
-        format!("  {tool} verify"),
+        format!("  {tool} levels && {tool} stats"),
         format!("  {tool} help"),
     ]
 }

@@ -1,6 +1,7 @@
 //! The tree as sections of a page: a drawing and a table for each keyspace.
 
-use esker_bench::report::page::markup::{Table, note};
+use esker_bench::report::chart::paint::escape;
+use esker_bench::report::page::markup::{Table, headline, note};
 use esker_bench::report::page::shell::{self, Section};
 
 use crate::picture::map::KeyspaceMap;
@@ -16,45 +17,43 @@ pub const STYLE: &str = svg::STYLE;
 
 /// One page with nothing but the tree; `title` is text, not markup.
 pub fn write(title: &str, maps: &[KeyspaceMap]) -> String {
-    shell::page(title, &note(EXPLAINED), STYLE, &sections(maps))
-}
-
-/// One section with everything, for a page that shows more than the tree.
-pub fn section(title: &str, maps: &[KeyspaceMap]) -> Section {
-    let parts = sections(maps).into_iter().map(|section| {
-        let title = esker_bench::report::chart::paint::escape(&section.title);
-        format!("<h3>{title}</h3>\n{}", section.body)
-    });
-    Section::new(title, note(EXPLAINED) + &parts.collect::<String>())
-}
-
-fn sections(maps: &[KeyspaceMap]) -> Vec<Section> {
-    maps.iter().map(keyspace).collect()
-}
-
-fn keyspace(map: &KeyspaceMap) -> Section {
-    let title = format!("Keyspace {}", map.name);
-    let Some(svg) = svg::draw(map) else {
-        return Section::new(&title, note("It has no sorted files yet."));
-    };
-    let heads = ["level", "runs", "files", "size", "entries", "deletes"];
-    let mut table = Table::new(heads);
-    for sum in map.levels() {
-        table.row([
-            format!("L{}", sum.level),
-            quantity::count(sum.run_count),
-            quantity::count(sum.file_count),
-            quantity::bytes(sum.size_bytes),
-            quantity::count(sum.entry_count),
-            quantity::count(sum.delete_count),
-        ]);
-    }
-    // A drawing of keys has no second layout: on a phone it scrolls rather than shrinks.
-    let body = format!(
-        "<div class=\"scroll\"><div class=\"tree\">{svg}</div></div>\n{}",
-        table.html()
+    let bytes = maps.iter().map(KeyspaceMap::size_bytes).sum();
+    let files = maps.iter().map(|map| map.files().count() as u64).sum();
+    let told = format!(
+        "in {}, {}",
+        quantity::counted(files, "sorted file"),
+        quantity::counted(maps.len() as u64, "keyspace")
     );
-    Section::new(&title, body)
+    let lead = headline(&quantity::bytes(bytes), &told);
+    shell::page(title, &lead, STYLE, &[section("The levels", maps)])
+}
+
+/// A drawing of each keyspace, and the numbers of all in one table.
+pub fn section(title: &str, maps: &[KeyspaceMap]) -> Section {
+    let mut body = note(EXPLAINED);
+    let heads = [
+        "keyspace", "level", "runs", "files", "size", "entries", "deletes",
+    ];
+    let mut table = Table::new(heads);
+    for map in maps {
+        body += &format!("<h3>Keyspace {}</h3>\n", escape(&map.name));
+        match svg::draw(map) {
+            Some(drawing) => body += &drawing,
+            None => body += &note("It has no sorted files yet."),
+        }
+        for sum in map.levels() {
+            table.row([
+                map.name.clone(),
+                format!("L{}", sum.level),
+                quantity::count(sum.run_count),
+                quantity::count(sum.file_count),
+                quantity::bytes(sum.size_bytes),
+                quantity::count(sum.entry_count),
+                quantity::count(sum.delete_count),
+            ]);
+        }
+    }
+    Section::new(title, body + &table.html())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use esker_bench::report::chart::paint::escape;
 use esker_bench::report::chart::style;
+use esker_bench::report::page::markup::{FULL, NARROW};
 
 use crate::picture::axis::Axis;
 use crate::picture::map::{FileBox, KeyspaceMap};
@@ -9,78 +10,92 @@ use crate::picture::strip::shorten;
 use crate::quantity;
 use crate::text;
 
-/// Width of the drawing's files, in its own units.
-const WIDTH: f64 = 1000.0;
+/// Width of a drawing in a file of its own.
+const ALONE: f64 = 1000.0;
 /// Left of the files: the names of the levels.
-const LEFT: f64 = 44.0;
-/// Right of the files: nothing but air.
-const RIGHT: f64 = 8.0;
+const LEFT: f64 = 32.0;
+/// Right of the files: the bytes of their run.
+const RIGHT: f64 = 74.0;
 /// Height that all rows share: so much for each, and a bound. Area is bytes on one scale for the
 /// whole drawing.
-const ROW_SHARE: f64 = 70.0;
-const HEIGHT_MAX: f64 = 320.0;
+const ROW_SHARE: f64 = 48.0;
+const HEIGHT_MAX: f64 = 220.0;
 /// Lowest row: a line of text beside it can be read.
-const ROW_MIN: f64 = 14.0;
+const ROW_MIN: f64 = 16.0;
 /// Between rows.
-const GAP: f64 = 6.0;
+const GAP: f64 = 5.0;
 /// Below the rows: the keys.
 const FOOT: f64 = 24.0;
 /// Thinnest rectangle that can be seen and pointed at.
 const THIN: f64 = 0.8;
-/// Letters of a key below the drawing.
-const KEY_CHARS: usize = 36;
+/// Narrower drawings have the first key and the last below them, others one in the middle too.
+const THREE_KEYS_MIN: f64 = 700.0;
+/// Width of a letter of a key, and a little more.
+const LETTER: f64 = 7.4;
 
-/// What the classes of the drawing look like, beside the style of every page.
+/// What the classes of the drawing look like, beside the style of every page. What has just come in
+/// has a colour of its own; how deep the rest lies is told by its place.
 pub const STYLE: &str = "\
-:root{--fill:var(--accent)}\
-.tree{min-width:640px}\
-svg .row{fill:none;stroke:var(--line);stroke-width:.5}\
-svg .file{stroke:var(--paper);stroke-width:.6;fill:var(--fill)}\
+svg .row{fill:var(--wash)}\
+svg .file{stroke:var(--paper);stroke-width:.6;fill:var(--accent)}\
+svg .l0{fill:var(--mark)}\
 svg .file:hover{stroke:var(--ink);stroke-width:1.6}\
 svg .name{fill:var(--ink);font-weight:600}\
-svg .within{fill:var(--paper);font-size:10px;pointer-events:none}\
-.l0{--fill:#d9822b}.l1{--fill:#c9a227}.l2{--fill:#6b9e3e}.l3{--fill:#2f9e8f}\
-.l4{--fill:#3f8fc9}.l5{--fill:#6a74cf}.l6{--fill:#9a63b8}\
-@media(prefers-color-scheme:dark){.l0{--fill:#eda35a}.l1{--fill:#dfc04d}.l2{--fill:#94c367}\
-.l3{--fill:#5cc4b4}.l4{--fill:#6fb4e4}.l5{--fill:#959df0}.l6{--fill:#be8fd8}}";
+svg .within{fill:var(--paper);font-size:10px;pointer-events:none}";
 
-/// The drawing of one keyspace, to be put into a page; `None` when it has no files.
+/// The drawing of one keyspace on a screen and on a phone, to be put into a page; `None` when it
+/// has no files.
 pub fn draw(map: &KeyspaceMap) -> Option<String> {
+    let wide = draw_at(map, FULL, "on-screen")?;
+    Some(format!(
+        "<figure>{wide}{}</figure>\n",
+        draw_at(map, NARROW, "on-phone")?
+    ))
+}
+
+fn draw_at(map: &KeyspaceMap, width: f64, class: &str) -> Option<String> {
     let axis = Axis::new(map)?;
-    let rows = Rows::new(map, &axis);
-    let (width, height) = (LEFT + WIDTH + RIGHT, rows.bottom() + FOOT);
+    let plane = Plane::new(map, &axis, width);
+    let (height, files_width) = (plane.bottom() + FOOT, plane.width);
     let mut svg = String::new();
     let name = escape(&map.name);
     svg.push_str(&format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.1}\" \
-         role=\"img\" aria-label=\"Files of keyspace {name} by level and key range\">"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" \
+         viewBox=\"0 0 {width:.0} {height:.1}\" role=\"img\" \
+         aria-label=\"Files of keyspace {name} by level and key range\">"
     ));
     let mut level_before = None;
-    for (run, row) in map.runs.iter().zip(&rows.0) {
+    for (run, row) in map.runs.iter().zip(&plane.rows) {
         let (top, tall) = (row.top, row.height);
         svg.push_str(&format!(
-            "<rect class=\"row\" x=\"{LEFT}\" y=\"{top:.1}\" width=\"{WIDTH}\" \
+            "<rect class=\"row\" x=\"{LEFT}\" y=\"{top:.1}\" width=\"{files_width:.1}\" \
              height=\"{tall:.1}\"/>"
         ));
+        let at = top + tall / 2.0 + 4.0;
         if level_before != Some(run.level) {
-            let (at, level) = (top + tall.min(40.0) / 2.0 + 4.0, run.level);
+            let level = run.level;
             svg.push_str(&format!(
-                "<text class=\"name\" x=\"8\" y=\"{at:.1}\">L{level}</text>"
+                "<text class=\"name\" x=\"0\" y=\"{at:.1}\">L{level}</text>"
             ));
             level_before = Some(run.level);
         }
+        let bytes = run.files.iter().map(|file| file.size_bytes).sum();
+        svg.push_str(&format!(
+            "<text x=\"{width}\" y=\"{at:.1}\" text-anchor=\"end\">{}</text>",
+            quantity::bytes(bytes)
+        ));
         for file in &run.files {
-            rectangle(&mut svg, &axis, &rows, *row, run.level, file);
+            rectangle(&mut svg, &axis, &plane, *row, run.level, file);
         }
     }
-    footer(&mut svg, &axis, rows.bottom() + 16.0);
+    footer(&mut svg, &axis, &plane);
     svg.push_str("</svg>");
     Some(svg)
 }
 
 /// A drawing that stands alone in a file of its own.
 pub fn standalone(map: &KeyspaceMap) -> Option<String> {
-    let svg = draw(map)?;
+    let svg = draw_at(map, ALONE, "")?;
     let end_of_tag = svg.find('>')? + 1;
     let (tag, rest) = svg.split_at(end_of_tag);
     let paper = "<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>";
@@ -95,11 +110,18 @@ struct Row {
     height: f64,
 }
 
-struct Rows(Vec<Row>, f64);
+/// Where all of them are drawn.
+struct Plane {
+    /// Width of the files.
+    width: f64,
+    rows: Vec<Row>,
+    /// Height of a byte over the whole width.
+    scale: f64,
+}
 
-impl Rows {
+impl Plane {
     /// Each row as high as its highest file; all of them on one scale, so that areas compare.
-    fn new(map: &KeyspaceMap, axis: &Axis) -> Rows {
+    fn new(map: &KeyspaceMap, axis: &Axis, width: f64) -> Plane {
         let highest = map.runs.iter().map(|run| {
             let heights = run.files.iter().map(|file| bytes_high(axis, file));
             heights.fold(0.0, f64::max)
@@ -116,11 +138,17 @@ impl Rows {
             top += row.height + GAP;
             row
         });
-        Rows(rows.collect(), scale)
+        Plane {
+            width: width - LEFT - RIGHT,
+            rows: rows.collect(),
+            scale,
+        }
     }
 
     fn bottom(&self) -> f64 {
-        self.0.last().map_or(0.0, |row| row.top + row.height + GAP)
+        self.rows
+            .last()
+            .map_or(0.0, |row| row.top + row.height + GAP)
     }
 }
 
@@ -130,10 +158,13 @@ fn bytes_high(axis: &Axis, file: &FileBox) -> f64 {
     file.size_bytes as f64 / (right - left).max(f64::EPSILON)
 }
 
-fn rectangle(svg: &mut String, axis: &Axis, rows: &Rows, row: Row, level: usize, file: &FileBox) {
+fn rectangle(svg: &mut String, axis: &Axis, plane: &Plane, row: Row, level: usize, file: &FileBox) {
     let (left, right) = axis.span(file);
-    let (x, wide) = (LEFT + left * WIDTH, ((right - left) * WIDTH).max(THIN));
-    let tall = (bytes_high(axis, file) * rows.1).clamp(THIN, row.height);
+    let (x, wide) = (
+        LEFT + left * plane.width,
+        ((right - left) * plane.width).max(THIN),
+    );
+    let tall = (bytes_high(axis, file) * plane.scale).clamp(THIN, row.height);
     let y = row.top + row.height - tall;
     let number = file.number;
     let told = format!(
@@ -158,17 +189,21 @@ fn rectangle(svg: &mut String, axis: &Axis, rows: &Rows, row: Row, level: usize,
     }
 }
 
-/// The keys at both ends and in the middle.
-fn footer(svg: &mut String, axis: &Axis, base: f64) {
+/// The keys at both ends, and in the middle where there is room.
+fn footer(svg: &mut String, axis: &Axis, plane: &Plane) {
+    let base = plane.bottom() + 14.0;
     let ends = [
-        (LEFT, "start", axis.first_key()),
-        (LEFT + WIDTH / 2.0, "middle", axis.key_near(0.5)),
-        (LEFT + WIDTH, "end", axis.last_key()),
+        (0.0, "start", axis.first_key()),
+        (1.0, "end", axis.last_key()),
+        (0.5, "middle", axis.key_near(0.5)),
     ];
-    for (x, anchor, key) in ends {
-        let key = escape(&shorten(key, KEY_CHARS));
+    let count = if plane.width < THREE_KEYS_MIN { 2 } else { 3 };
+    // A few dozen letters at most: rounding down leaves air between them.
+    let chars = (plane.width / count as f64 / LETTER) as usize;
+    for (place, anchor, key) in ends.into_iter().take(count) {
+        let (x, key) = (LEFT + place * plane.width, escape(&shorten(key, chars)));
         svg.push_str(&format!(
-            "<text x=\"{x}\" y=\"{base:.1}\" text-anchor=\"{anchor}\">{key}</text>"
+            "<text x=\"{x:.1}\" y=\"{base:.1}\" text-anchor=\"{anchor}\">{key}</text>"
         ));
     }
 }

@@ -36,13 +36,18 @@ fn demo_loads_measures_and_survives_its_kill() {
             "{act}"
         );
     }
-    assert!(ran.text().contains("acknowledged batches are there"));
-    // The last thing told is where the page of the run is; it has the numbers, the kill and the
-    // tree.
-    let last = ran.text().lines().last().unwrap().to_owned();
-    assert!(last.ends_with("play/report.html"), "{last}");
+    assert!(ran.text().contains("batches acknowledged, all there"));
+    assert!(ran.text().contains("acknowledged batches lost in 1 kill\n"));
+    // What it came to fits a terminal, and tells where the page of the run is.
+    let told = ran.text();
+    let numbers = told.lines().skip_while(|line| !line.contains("p99"));
+    let numbers: Vec<&str> = numbers.take_while(|line| *line != "try next").collect();
+    let is_narrow = |line: &&str| line.chars().count() <= 100;
+    assert!(numbers.len() > 8 && numbers.iter().all(is_narrow), "{told}");
+    assert!(told.lines().any(|line| line.ends_with("play/report.html")));
     let page = std::fs::read_to_string(bench.path("play/report.html")).unwrap();
     for part in [
+        "<p class=\"headline\"><b>0</b>",
         "<svg",
         "count words, merge",
         "Killed while writing",

@@ -29,7 +29,11 @@ fn page_needs_nothing_else() {
     let page = write("A & B", &[full, empty]);
     assert!(page.starts_with("<!doctype html>"));
     assert!(page.contains("<title>A &amp; B</title>"));
-    assert!(page.contains(">2.00 KiB</td>") && page.contains("no sorted files yet"));
+    assert!(
+        page.contains(">2.00 KiB</td>")
+            && page.contains("<b>2.00 KiB</b>")
+            && page.contains("no sorted files yet")
+    );
     for foreign in ["<script", "<link", "src=", "@import", "url("] {
         assert!(!page.contains(foreign), "{foreign}");
     }
