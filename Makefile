@@ -12,7 +12,7 @@ help: ## list what can be made
 
 run: ## build the tool in release mode and show the engine at work
 	@scripts/setup.sh
-	cargo run --release --locked -p esker-cli -- demo
+	@tool=$$(scripts/tool.sh); "$$tool" demo
 
 libs: ## build the C library, libkvs, and the tool
 	@scripts/setup.sh
@@ -87,10 +87,11 @@ soak: ## run the long tests, deeper models, the sanitizers and Miri
 
 bench: ## run the scenarios small, a few minutes: figures of this machine beside published ones
 	@scripts/setup.sh
-	cargo build --release --locked -p esker-cli
-	target/release/esker bench scenario all --size $(or $(SIZE),small) \
-		--dir target/bench --json target/bench.json $(BENCH)
-	target/release/esker bench report target/bench.json -o target/bench.html
+	@tool=$$(scripts/tool.sh); \
+	"$$tool" bench scenario all --size $(or $(SIZE),small) \
+		--dir target/bench --json target/bench.json $(BENCH); \
+	printf '\nall of it as a page for the browser: '; \
+	"$$tool" bench report target/bench.json -o target/bench.html
 
 micro: ## time the engine's operations and parts in process, one by one
 	@scripts/setup.sh
