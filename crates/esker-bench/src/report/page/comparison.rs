@@ -183,19 +183,21 @@ impl Pair<'_> {
         lead + &self.headline()
     }
 
-    /// How the rate of the middle workload moved, and what that is made of.
+    /// How the middle workload of the first engine moved, and what that is made of.
     fn headline(&self) -> String {
-        let rows = &self.contrast.rows;
-        let Some(middle) = Summary::of(rows.iter().map(|row| row.rate.ratio)) else {
+        let engine = self.engines().first().copied().unwrap_or_default();
+        let rows = self.contrast.rows.iter().filter(|row| row.engine == engine);
+        let rows: Vec<&Change> = rows.map(|row| &row.rate).collect();
+        let Some(middle) = Summary::of(rows.iter().map(|rate| rate.ratio)) else {
             return String::new();
         };
         let count = |calls: [Call; 2]| {
-            let called = rows.iter().filter(|row| calls.contains(&row.rate.call));
+            let called = rows.iter().filter(|rate| calls.contains(&rate.call));
             called.count()
         };
         let told = format!(
-            "the rate of before in the middle workload; of {}: {} better, {} worse, {} not to be \
-             told from noise",
+            "the speed of {engine} before, in the middle workload; of {}: {} better, {} worse, {} \
+             not to be told from noise",
             rows.len(),
             count([Call::Better, Call::PerhapsBetter]),
             count([Call::Worse, Call::PerhapsWorse]),
