@@ -14,13 +14,16 @@ use crate::report::record::Record;
 use crate::report::request::{Request, help};
 use crate::report::study::contrast::{Change, contrast};
 use crate::report::study::workloads::Study;
-use crate::report::{date, file, json};
+use crate::report::{date, file, history, json};
 
 /// Carries out the words behind `esker bench report`.
 pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
     let Some(request) = Request::parse(words)? else {
         return Ok(console.out.write_all(help().as_bytes())?);
     };
+    if request.is_history() {
+        return draw_newest(&request, console);
+    }
     let read = |path: &Path| read_only(path, &request.only);
     let first = read(request.first())?;
     let second = request.second().map(read).transpose()?;
@@ -36,22 +39,48 @@ pub fn run(words: &[String], console: &mut Console<'_>) -> Outcome {
 /// The record in `path` with the workloads of these names; with all if there are no names.
 fn read_only(path: &Path, names: &[String]) -> Outcome<Record> {
     let mut record = json::read(path)?;
-    for name in names {
-        if !record.measurements.iter().any(|one| one.name == *name) {
-            let mut all: Vec<&str> = record.measurements.iter().map(|it| &*it.name).collect();
-            all.sort_unstable();
-            all.dedup();
-            return Err(Failure::usage(format!(
-                "there is no workload `{name}` in {}; there is {}",
-                path.display(),
-                all.join(", ")
-            )));
-        }
-    }
+    let there = record.measurements.iter().map(|one| &*one.name);
+    check_names(path, names, there.collect())?;
     let is_wanted = |name: &String| names.is_empty() || names.contains(name);
     record.measurements.retain(|one| is_wanted(&one.name));
     record.verdicts.retain(|one| is_wanted(&one.line));
     Ok(record)
+}
+
+/// Fails for a name that is not among those of the workloads in `path`.
+fn check_names(path: &Path, names: &[String], mut there: Vec<&str>) -> Outcome {
+    let Some(name) = names.iter().find(|name| !there.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    there.sort_unstable();
+    there.dedup();
+    Err(Failure::usage(format!(
+        "there is no workload `{name}` in {}; there is {}",
+        path.display(),
+        there.join(", ")
+    )))
+}
+
+/// Draws the newest run of a history.
+fn draw_newest(request: &Request, console: &mut Console<'_>) -> Outcome {
+    let path = request.first();
+    let Some(mut run) = history::read(path)?.pop() else {
+        let told = format!("{} holds no run; keep one first", path.display());
+        return Err(Failure::usage(told));
+    };
+    let there = run.ratios.iter().map(|(name, _)| name.as_str());
+    check_names(path, &request.only, there.collect())?;
+    run.ratios
+        .retain(|(name, _)| request.only.is_empty() || request.only.contains(name));
+    let foot = [
+        "times as fast, the median over the rounds of one run".to_owned(),
+        format!("{}; commit {}", date::utc(run.started_unix_s), run.commit),
+    ];
+    let panel = main_chart::newest(&run);
+    file::check_writable(request.svg.as_deref().unwrap_or(path))?;
+    let heading = panel.title.clone();
+    chart(request, &[panel], &heading, &foot)?;
+    told(request, console)
 }
 
 /// Writes the page of `record` to `path`, for other commands that have one.

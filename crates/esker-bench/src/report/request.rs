@@ -61,6 +61,7 @@ Examples:
   esker bench db --num=1000000 --json=run.json && esker bench report run.json
   esker bench report before.json after.json
   esker bench report run.json --chart chart.svg
+  esker bench report history.tsv --chart chart.svg    the newest run of those that were kept
 
 Exit codes: 0 done, 1 something failed, 2 the command line makes no sense, or a file it names is no
 record or cannot be written. Files are written whole or not at all, and never over a record.
@@ -101,6 +102,10 @@ impl Request {
             let told = "--json is for two runs; the record of one is JSON already";
             return Err(Failure::usage(told));
         }
+        if self.is_history() && (self.svg.is_none() || self.html.is_some()) {
+            let told = "of a history there is a chart only; name its file with --chart";
+            return Err(Failure::usage(told));
+        }
         let is_any = self.html.is_some() || self.svg.is_some();
         if self.second().is_none() && !is_any {
             self.html = Some(self.first().with_extension("html"));
@@ -126,6 +131,12 @@ impl Request {
     /// The later of two.
     pub fn second(&self) -> Option<&Path> {
         self.records.get(1).map(PathBuf::as_path)
+    }
+
+    /// Whether the newest run of a history is asked for, rather than records.
+    pub fn is_history(&self) -> bool {
+        let is_table = self.first().extension().is_some_and(|it| it == "tsv");
+        is_table && self.second().is_none()
     }
 
     /// The files to write.

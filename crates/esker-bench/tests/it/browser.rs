@@ -150,19 +150,22 @@ fn browser_shows_the_page_in_light_and_dark_and_on_a_phone() {
 fn browser_needs_no_scrolling_to_the_side() {
     // The page in frames of several widths, since no window is narrower than 500 pixels; a probe
     // writes down how wide each frame is, how wide its page is, how far its elements reach with
-    // everything unfolded, and how many there are. Tables may scroll within themselves, nothing
-    // else may.
+    // everything unfolded, and how many there are. Tables have room too. One number is written
+    // larger than anything else.
     const PROBE: &str = "<script>addEventListener('load', () => {
         const widths = [...document.querySelectorAll('iframe')].map(frame => {
             const page = frame.contentDocument;
             page.querySelectorAll('details').forEach(it => it.open = true);
             const all = [...page.body.querySelectorAll('*')];
             const reach = all
-                .filter(it => !it.closest('.scroll') || it.matches('.scroll'))
                 .filter(it => !it.closest('svg') || it.matches('svg'))
                 .map(it => it.getBoundingClientRect().right);
+            const size = it => parseFloat(frame.contentWindow.getComputedStyle(it).fontSize);
+            const most = Math.max(...all.map(size));
+            const largest = all.filter(it => size(it) == most);
             return [frame.contentWindow.innerWidth, page.documentElement.scrollWidth,
-                Math.ceil(Math.max(...reach)), all.length].join(' ');
+                Math.floor(Math.max(...reach)), all.length, largest.length,
+                largest.filter(it => it.matches('.headline b')).length].join(' ');
         });
         document.body.setAttribute('data-probe', widths.join(','));
         })</script>";
@@ -201,5 +204,6 @@ fn browser_needs_no_scrolling_to_the_side() {
             numbers[3] > 200,
             "at {width} the page is nearly empty: {row}"
         );
+        assert_eq!(numbers[4..], [1, 1], "at {width}: not one headline: {row}");
     }
 }

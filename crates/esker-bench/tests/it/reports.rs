@@ -1,6 +1,7 @@
 //! Reports of real runs, and the many ways in which files can be wrong.
 
 use std::fs;
+use std::path::Path;
 
 use esker_bench::report::json;
 
@@ -62,6 +63,32 @@ fn a_run_becomes_a_page_and_a_chart() {
         names(&tool),
         ["chart.svg", "other.html", "run.html", "run.json"]
     );
+}
+
+#[test]
+fn the_chart_of_the_readme_is_of_the_newest_run() {
+    // docs/report.md says how it is drawn from docs/history.tsv; drawn so, it is the one that is
+    // there. A newer run in the history, or another drawing, wants it drawn again.
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let read = |name: &str| fs::read_to_string(docs.join(name)).expect("a document");
+    let told = read("report.md").replace("\\\n", " ");
+    let line = told
+        .lines()
+        .find(|line| line.contains("--chart docs/report.svg"));
+    let line = line.expect("a command").replace("esker bench ", "");
+    let line = line.replace("docs/report.svg", "{}/chart.svg");
+    let history = docs.join("history.tsv").display().to_string();
+    let tool = Tool::new();
+    let ran = tool.bench(&line.replace("docs/history.tsv", &history));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let drawn = fs::read_to_string(tool.path("chart.svg")).expect("a chart");
+    assert!(drawn == read("report.svg"), "draw it again: {line}");
+    // What was never measured cannot be drawn, and a history without a run neither.
+    let ran = report(&tool, &format!("{history} --chart {{}}/a.svg --only fly"));
+    assert!(ran.code == 2 && ran.err.contains("there is "), "{ran:?}");
+    let ran = report(&tool, "{}/none.tsv --chart {}/a.svg");
+    assert!(ran.code == 2 && ran.err.contains("no run"), "{ran:?}");
+    assert_eq!(names(&tool), ["chart.svg"]);
 }
 
 #[test]

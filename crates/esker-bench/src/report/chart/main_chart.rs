@@ -1,8 +1,10 @@
 //! The chart that stands for a whole record: ours against every rival, or our rates alone.
 
+use crate::measure::summary::Summary;
 use crate::quantity;
 use crate::report::chart::paint::{Anchor, Drawing, fit};
 use crate::report::chart::rows::{Kind, Row, Rows, bounds_of};
+use crate::report::history::Past;
 use crate::report::study::ratios::{Duel, duels};
 use crate::report::study::workloads::Study;
 
@@ -44,6 +46,20 @@ fn rows_of(duel: Duel) -> Vec<Row> {
         is_noise: false,
     });
     rows.collect()
+}
+
+/// The panel of one run of a history: ours to the best other log-structured engine.
+pub fn newest(run: &Past) -> Panel {
+    let rows = run.ratios.iter().map(|(label, ratio)| Row {
+        label: label.clone(),
+        value: Summary::one(*ratio),
+        told: format!("{label}: {} times as fast", quantity::ratio(*ratio)),
+        is_noise: false,
+    });
+    Panel {
+        title: "Esker against the best other log-structured engine".into(),
+        rows: Rows::new(Kind::Ratio, rows.collect(), None),
+    }
 }
 
 /// So many rounds, in words.

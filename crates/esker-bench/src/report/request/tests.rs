@@ -37,6 +37,8 @@ fn what_makes_no_sense_is_refused_with_advice() {
         ),
         ("a.json --only=", "a value is required for '--only"),
         ("a.json --json", "--json is for two runs"),
+        ("a.tsv", "--chart"),
+        ("a.tsv -o a.html --chart a.svg", "a chart only"),
         ("a.json -o a.json", "written over"),
         ("a.html", "written over"),
         ("a.json b.json --chart=b.json", "written over"),
