@@ -14,8 +14,8 @@ const NONE: &str = "–";
 /// What else there are goals for, and why it is not here.
 const ELSEWHERE: &str = "
 Measured elsewhere, because it takes long or has no rival: growth with the keys by `esker bench \
-scenario leveldb-suite --growth --size full`, 20 GB of puts as docs/performance.md tells, memory \
-under a limit and opening by `cargo run --release -p esker-bench --example footprint`.
+scenario leveldb-suite --growth --size full`; 20 GB of puts, memory under a limit and opening as \
+docs/performance.md tells.
 ";
 
 /// All tables.
