@@ -3,282 +3,233 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::RangedU64ValueParser;
+use clap::{CommandFactory, Parser};
+use esker_bench::disk::raw::LIMITS;
 use esker_bench::fail::{Failure, Outcome};
 use esker_bench::target::settings::{Packing, StoreSettings};
 
 use crate::compare::workloads;
 use crate::compare::workloads::{WORKLOADS, Workload};
 use crate::engines::roster::{self, ALL};
-use esker_bench::disk::raw::LIMITS;
 
-/// What is asked for.
-#[derive(Clone, Debug)]
+/// Far above what any disk holds, and far below where sizes overflow.
+const MOST: u64 = 1 << 40;
+
+/// What is asked for. All engines and five rounds take a quarter of an hour; ten times as many keys
+/// take ten times as long.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    no_binary_name = true,
+    disable_help_flag = true,
+    args_override_self = true,
+    rename_all = "snake_case",
+    help_template = "{options}",
+    term_width = 100
+)]
 pub struct Request {
     /// The workloads to measure.
+    #[arg(skip)]
     pub workloads: Vec<Workload>,
-    /// The words for the engines; all if empty.
+    /// Only these workloads; those they build upon run untold
+    // The name that it had until it was given the field's word still works.
+    #[arg(
+        long = "workloads",
+        alias = "lines",
+        value_name = "A,B,…",
+        value_delimiter = ','
+    )]
+    names: Vec<String>,
+    /// Only these engines
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub engines: Vec<String>,
-    /// Keys, and operations of each workload that writes.
+    /// Keys, and writes of each workload
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = count())]
     pub num: u64,
-    /// Operations of each workload that reads points.
+    /// Point reads of each workload.
+    #[arg(skip)]
     pub reads: u64,
-    /// The same where everything must come from the disk.
+    /// Point reads of each workload [default: as --num]
+    #[arg(long = "reads", value_name = "N", value_parser = count())]
+    reads_asked: Option<u64>,
+    /// Point reads from the disk
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = count())]
     pub cold_reads: u64,
-    /// Synced writes.
+    /// Synced writes
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
     pub sync_ops: u64,
-    /// Values of 100 KB.
+    /// Values of 100 KB
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
     pub large_ops: u64,
-    /// How long a workload may take, where its end can be chosen; then it is cut short.
+    /// How long a workload may take, where its end can be chosen.
+    #[arg(skip)]
     pub patience: Option<Duration>,
-    /// How often each engine runs each workload.
+    // The engine sits out what is left of that store.
+    /// Seconds after which a workload is cut short [default: no bound]
+    #[arg(long, value_name = "S", value_parser = count())]
+    patience_s: Option<u64>,
+    /// Turns of each engine
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST)
+    )]
     pub rounds: usize,
     /// What every engine is given alike.
+    #[arg(skip)]
     pub settings: StoreSettings,
-    /// Further settings of ours by name.
+    /// Block cache in MiB; 8 is LevelDB's
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = count())]
+    cache_mib: u64,
+    /// Write buffer in MiB; 4 is LevelDB's
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = count())]
+    buffer_mib: u64,
+    /// Filter bits for each key; 0 is no filter
+    #[arg(long, value_name = "N", default_value = "10", value_parser = filter_bits)]
+    filter_bits: f64,
+    /// How blocks are packed: none, snappy, lz4 or zstd
+    #[arg(long, default_value = "snappy", value_parser = packing)]
+    packing: Packing,
+    /// Threads for flushes and compactions [default: the engine's own]
+    #[arg(long, value_name = "N", value_parser = count())]
+    background_threads: Option<u64>,
+    /// A setting of Esker by its own name, as often as wanted
+    #[arg(long = "esker", value_name = "NAME=VALUE", value_parser = pair)]
     pub own: Vec<(String, String)>,
-    /// Where stores are made.
-    pub dir: PathBuf,
-    /// Where the record goes.
-    pub json: Option<PathBuf>,
-    /// Where the page of the record goes.
-    pub html: Option<PathBuf>,
-    /// Where the table goes besides standard output.
-    pub markdown: Option<PathBuf>,
-    /// Where the ratios of earlier runs are kept.
-    pub history: Option<PathBuf>,
-    /// Whether those of this run go there too.
-    pub keeps_history: bool,
-    /// Whether the raw limits are measured too.
+    /// Whether the raw limits of disk and memory are measured
+    #[arg(
+        long = "limits",
+        value_name = "yes|no",
+        default_value = "yes",
+        value_parser = choice,
+        action = clap::ArgAction::Set
+    )]
     pub has_limits: bool,
+    /// Where stores are made [default: a folder for temporary files]
+    #[arg(long, default_value_os_t = place(), hide_default_value = true)]
+    pub dir: PathBuf,
+    /// The record, written after each turn
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The report of the record, a page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// The tables, written after each turn
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// The ratios of earlier runs, for the report
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
+    /// Whether those of this run are added to it
+    #[arg(
+        long = "keep_history",
+        value_name = "yes|no",
+        default_value = "no",
+        value_parser = choice,
+        action = clap::ArgAction::Set
+    )]
+    pub keeps_history: bool,
+    /// This
+    #[arg(short = 'h', long = "help")]
+    is_help: bool,
 }
-
-/// What a flag is for.
-const FLAGS: [(&str, &str); 22] = [
-    (
-        "--workloads",
-        "A,B,…: only these; those they build upon run untold",
-    ),
-    ("--engines", "A,B,…: only these engines"),
-    ("--num", "keys, and writes of each workload (200000)"),
-    ("--reads", "point reads of each workload (as --num)"),
-    ("--cold_reads", "point reads from the disk (10000)"),
-    ("--sync_ops", "synced writes (1000)"),
-    ("--large_ops", "values of 100 KB (1000)"),
-    (
-        "--patience_s",
-        "seconds that a workload may take; then it is cut short, and the engine sits out what is \
-         left of that store (no bound)",
-    ),
-    ("--rounds", "turns of each engine (5)"),
-    ("--cache_mib", "block cache (8, as LevelDB)"),
-    ("--buffer_mib", "write buffer (4, as LevelDB)"),
-    (
-        "--filter_bits",
-        "filter bits for each key (10; 0 is no filter)",
-    ),
-    ("--packing", "none, snappy, lz4 or zstd (snappy)"),
-    (
-        "--background_threads",
-        "for flushes and compactions (engine's own)",
-    ),
-    (
-        "--esker",
-        "NAME=VALUE: a setting of Esker by its own name, as often as wanted",
-    ),
-    (
-        "--limits",
-        "yes or no: the raw limits of disk and memory (yes)",
-    ),
-    (
-        "--dir",
-        "where stores are made (a folder for temporary files)",
-    ),
-    ("--json", "file for the record, written after each turn"),
-    ("--html", "file for the report of the record, a page"),
-    ("--markdown", "file for the tables, written after each turn"),
-    (
-        "--history",
-        "file with the ratios of earlier runs, for the report",
-    ),
-    (
-        "--keep_history",
-        "yes or no: add those of this run to it (no)",
-    ),
-];
 
 /// What `--help` says.
 pub fn help() -> String {
-    let mut text = String::from(
-        "Measure Esker and its rivals in turns, and the limits of the disk\n\n\
-         Usage: compare [--flag=value …]\n       compare reviews [flags of `esker bench \
-         scenario`] [--html=FILE]\n       compare check \
-         [any of these]    say what makes no sense in it, and run nothing\n\nFlags:\n",
-    );
-    for (name, doc) in FLAGS {
-        text += &format!("  {name:<22} {doc}\n");
-    }
-    text += &format!("\nEngines: {}\n", ALL.join(", "));
-    let built: Vec<&str> = roster::every().iter().map(|entry| entry.word).collect();
-    let names: Vec<&str> = WORKLOADS.iter().map(|line| line.name).collect();
-    let limits: Vec<&str> = LIMITS.iter().map(|limit| limit.name).collect();
-    text += &format!("Built in: {}\n", built.join(", "));
-    text += &format!(
-        "Workloads: {}\nLimits: {}\n",
-        names.join(", "),
-        limits.join(", ")
-    );
-    text += "\nExit codes: 0 done, 1 something failed or the engines disagree, 2 the command line \
-             makes no sense.\n";
-    text
+    let names = |all: &mut dyn Iterator<Item = &'static str>| all.collect::<Vec<_>>().join(", ");
+    let (built, workloads) = (roster::every(), WORKLOADS.iter());
+    format!(
+        "\
+Measure Esker and its rivals in turns, and the limits of the disk
+
+Usage: compare [--flag=value …]
+       compare reviews [flags of `esker bench scenario`] [--html=FILE]
+       compare check [any of these]    say what makes no sense in it, and run nothing
+
+Options:
+{}
+Engines: {}
+Built in: {}
+Workloads: {}
+Limits: {}
+
+Exit codes: 0 done, 1 something failed or the engines disagree, 2 the command line makes no sense.
+",
+        Request::command().render_help(),
+        ALL.join(", "),
+        names(&mut built.iter().map(|entry| entry.word)),
+        names(&mut workloads.map(|workload| workload.name)),
+        names(&mut LIMITS.iter().map(|limit| limit.name)),
+    )
 }
 
 impl Request {
     /// What a command line asks for; `None` for `--help`.
     pub fn parse(words: &[String]) -> Outcome<Option<Request>> {
-        let mut request = Request {
-            workloads: workloads::choose(&[])?,
-            engines: Vec::new(),
-            // All engines and five rounds then take a quarter of an hour; ten times as many keys
-            // take ten times as long.
-            num: 200_000,
-            reads: 0,
-            cold_reads: 10_000,
-            sync_ops: 1000,
-            large_ops: 1000,
-            patience: None,
-            rounds: 5,
-            settings: StoreSettings {
-                cache_bytes: Some(8 << 20),
-                write_buffer_bytes: Some(4 << 20),
-                filter_bits: Some(10.0),
-                packing: Some(Packing::Snappy),
-                block_bytes: Some(4096),
-                ..StoreSettings::default()
-            },
-            own: Vec::new(),
-            dir: std::env::temp_dir().join(format!("esker-compare-{}", std::process::id())),
-            json: None,
-            html: None,
-            markdown: None,
-            history: None,
-            keeps_history: false,
-            has_limits: true,
-        };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            if matches!(word.as_str(), "--help" | "-h" | "help") {
-                return Ok(None);
-            }
-            let (name, text) = match word.split_once('=') {
-                Some((name, text)) => (name, Some(text.to_owned())),
-                None => (word.as_str(), words.next().cloned()),
-            };
-            // The name that it had until it was given the field's word.
-            let name = if name == "--lines" {
-                "--workloads"
-            } else {
-                name
-            };
-            let is_known = FLAGS.iter().any(|(flag, _)| *flag == name);
-            match (is_known, text) {
-                (true, Some(text)) => request.set(name, &text)?,
-                (true, None) => return Err(Failure::usage(format!("{name} wants a value"))),
-                (false, _) => return Err(unknown(name)),
-            }
+        if words.iter().any(|word| word == "help") {
+            return Ok(None);
+        }
+        let mut request = Request::try_parse_from(words)?;
+        if request.is_help {
+            return Ok(None);
         }
         if request.keeps_history && request.history.is_none() {
             return Err(Failure::usage(
                 "--keep_history=yes wants --history=FILE to keep it in",
             ));
         }
-        if request.reads == 0 {
-            request.reads = request.num;
-        }
+        request.workloads = workloads::choose(&request.names)?;
+        request.reads = request.reads_asked.unwrap_or(request.num);
+        request.patience = request.patience_s.map(Duration::from_secs);
+        request.settings = StoreSettings {
+            cache_bytes: Some(request.cache_mib << 20),
+            write_buffer_bytes: Some(request.buffer_mib << 20),
+            filter_bits: Some(request.filter_bits),
+            packing: Some(request.packing),
+            block_bytes: Some(4096),
+            background_threads: request.background_threads,
+            ..StoreSettings::default()
+        };
         Ok(Some(request))
     }
-
-    fn set(&mut self, name: &str, text: &str) -> Outcome {
-        let list = || text.split(',').map(str::to_owned).collect::<Vec<String>>();
-        match name {
-            "--workloads" => self.workloads = workloads::choose(&list())?,
-            "--engines" => self.engines = list(),
-            "--num" => self.num = count(name, text)?,
-            "--reads" => self.reads = count(name, text)?,
-            "--cold_reads" => self.cold_reads = count(name, text)?,
-            "--sync_ops" => self.sync_ops = count(name, text)?,
-            "--large_ops" => self.large_ops = count(name, text)?,
-            "--patience_s" => self.patience = Some(Duration::from_secs(count(name, text)?)),
-            "--rounds" => {
-                self.rounds = usize::try_from(count(name, text)?)
-                    .map_err(|_| Failure::usage("so many rounds have no end"))?;
-            }
-            "--cache_mib" => self.settings.cache_bytes = Some(count(name, text)? << 20),
-            "--buffer_mib" => self.settings.write_buffer_bytes = Some(count(name, text)? << 20),
-            "--background_threads" => {
-                self.settings.background_threads = Some(count(name, text)?);
-            }
-            "--filter_bits" => {
-                let bits = text
-                    .parse()
-                    .ok()
-                    .filter(|bits| (0.0..=100.0).contains(bits));
-                let wrong = || Failure::usage(format!("{name} is a number from 0 to 100"));
-                self.settings.filter_bits = Some(bits.ok_or_else(wrong)?);
-            }
-            "--packing" => self.settings.packing = Some(packing(text)?),
-            "--esker" => {
-                let pair = text.split_once('=');
-                let (name, value) =
-                    pair.ok_or_else(|| Failure::usage("--esker wants NAME=VALUE"))?;
-                self.own.push((name.to_owned(), value.to_owned()));
-            }
-            "--limits" => self.has_limits = choice(name, text)?,
-            "--history" => self.history = Some(PathBuf::from(text)),
-            "--keep_history" => self.keeps_history = choice(name, text)?,
-            "--dir" => self.dir = PathBuf::from(text),
-            "--json" => self.json = Some(PathBuf::from(text)),
-            "--html" => self.html = Some(PathBuf::from(text)),
-            "--markdown" => self.markdown = Some(PathBuf::from(text)),
-            _ => return Err(unknown(name)),
-        }
-        Ok(())
-    }
 }
 
-fn unknown(name: &str) -> Failure {
-    let all: Vec<&str> = FLAGS.iter().map(|(flag, _)| *flag).collect();
-    Failure::usage(format!(
-        "there is no flag `{name}`; there is {}",
-        all.join(", ")
-    ))
+fn place() -> PathBuf {
+    std::env::temp_dir().join(format!("esker-compare-{}", std::process::id()))
 }
 
-fn count(name: &str, text: &str) -> Outcome<u64> {
-    // Far above what any disk holds, and far below where sizes overflow.
-    const MOST: u64 = 1 << 40;
-    let count = text.parse().ok().filter(|count| (1..=MOST).contains(count));
-    count.ok_or_else(|| Failure::usage(format!("{name} is a whole number from 1 on, not `{text}`")))
+fn count() -> RangedU64ValueParser {
+    RangedU64ValueParser::new().range(1..=MOST)
 }
 
-fn choice(name: &str, text: &str) -> Outcome<bool> {
+fn filter_bits(text: &str) -> Result<f64, &'static str> {
+    let bits = text.parse().ok();
+    bits.filter(|bits| (0.0..=100.0).contains(bits))
+        .ok_or("it is a number from 0 to 100")
+}
+
+fn choice(text: &str) -> Result<bool, &'static str> {
     match text {
         "yes" => Ok(true),
         "no" => Ok(false),
-        _ => Err(Failure::usage(format!("{name} is yes or no"))),
+        _ => Err("it is yes or no"),
     }
 }
 
-fn packing(text: &str) -> Outcome<Packing> {
+fn pair(text: &str) -> Result<(String, String), &'static str> {
+    let pair = text.split_once('=').ok_or("it is NAME=VALUE")?;
+    Ok((pair.0.to_owned(), pair.1.to_owned()))
+}
+
+fn packing(text: &str) -> Result<Packing, &'static str> {
     Ok(match text {
         "none" => Packing::None,
         "snappy" => Packing::Snappy,
         "lz4" => Packing::Lz4,
         // The level at which RocksDB and Esker pack unless told.
         "zstd" => Packing::Zstd(3),
-        _ => {
-            let wrong = "--packing is none, snappy, lz4 or zstd";
-            return Err(Failure::usage(wrong));
-        }
+        _ => return Err("it is none, snappy, lz4 or zstd"),
     })
 }
 
