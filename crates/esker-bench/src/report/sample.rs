@@ -1,6 +1,5 @@
 //! Records made by hand, for tests.
 
-use crate::measure::series::{Sample, Series};
 use crate::report::machine::Machine;
 use crate::report::record::{FORMAT, LatencyRecord, Measurement, Record, VERSION};
 
@@ -57,19 +56,6 @@ pub fn round(name: &str, engine: &str, round: usize, ops_per_s: f64) -> Measurem
         }],
         ..Measurement::default()
     }
-}
-
-/// A course of so many operations in each second.
-pub fn series(ops: &[u64]) -> Series {
-    let mut series = Series::default();
-    for (index, ops) in ops.iter().enumerate() {
-        series.samples.push(Sample {
-            at_s: (index + 1) as f64,
-            ops: *ops,
-            stall_s: 0.0,
-        });
-    }
-    series
 }
 
 /// Two engines, two workloads, two rounds each, ours twice and half as fast.

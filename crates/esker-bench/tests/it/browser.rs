@@ -7,7 +7,6 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use esker_bench::measure::series::{Sample, Series};
 use esker_bench::report::json;
 use esker_bench::report::record::{Record, Verdict};
 
@@ -50,24 +49,14 @@ fn page(tool: &Tool) {
     assert_eq!(ran.code, 0, "{ran:?}");
 }
 
-/// A rival, more sizes, stalls, a verdict, and names that no table likes.
+/// Rivals, more sizes, a verdict, and names that no table likes.
 fn enrich(record: &mut Record) {
     let ours = record.measurements.clone();
     for (index, one) in ours.iter().enumerate() {
-        let mut series = Series::default();
-        for second in 1..20 {
-            series.samples.push(Sample {
-                at_s: f64::from(second),
-                ops: if second % 7 == 0 { 10 } else { 1000 },
-                stall_s: 0.1,
-            });
-        }
-        record.measurements[index].series = series.clone();
         for name in ["Anvil", "Bellows"] {
             let mut theirs = one.clone();
             theirs.engine = name.into();
             theirs.ops_per_s *= 0.4 + index as f64;
-            theirs.series = series.clone();
             record.measurements.push(theirs);
         }
         let mut larger = one.clone();

@@ -73,7 +73,6 @@ impl Account {
             lane_s: wall_s,
             ops_per_s: count as f64 / wall_s.max(1e-9),
             latencies: vec![LatencyRecord::of(act.unit, act.timings.latencies())],
-            series: act.timings.series().clone(),
             usage: usage.since(&self.usage),
             engine_work: EngineWork::between(&self.counters, &after),
             message: act.proved.clone(),

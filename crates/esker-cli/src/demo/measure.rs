@@ -1,19 +1,13 @@
-//! Latencies of many short operations, and how many there were in each second.
+//! Latencies of many short operations.
 
 use std::time::{Duration, Instant};
 
 use esker_bench::measure::latency::Latencies;
-use esker_bench::measure::series::Series;
-
-/// Time between two samples of throughput: the acts of the demo last a few seconds.
-const SAMPLE_EVERY: Duration = Duration::from_millis(250);
 
 /// Times of operations of one kind.
 pub struct Timings {
     latencies: Latencies,
-    series: Series,
     total: Duration,
-    sample_at: Duration,
 }
 
 impl Timings {
@@ -21,9 +15,7 @@ impl Timings {
     pub fn new() -> Timings {
         Timings {
             latencies: Latencies::new(),
-            series: Series::default(),
             total: Duration::ZERO,
-            sample_at: SAMPLE_EVERY,
         }
     }
 
@@ -39,11 +31,6 @@ impl Timings {
     pub fn add(&mut self, took: Duration) {
         self.total += took;
         self.latencies.add(took);
-        if self.total >= self.sample_at {
-            self.series
-                .end_interval(self.total, self.latencies.count(), Duration::ZERO);
-            self.sample_at = self.total + SAMPLE_EVERY;
-        }
     }
 
     /// How many operations.
@@ -64,10 +51,5 @@ impl Timings {
     /// All of them.
     pub fn latencies(&self) -> &Latencies {
         &self.latencies
-    }
-
-    /// How many in each interval, over the time that operations took.
-    pub fn series(&self) -> &Series {
-        &self.series
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::measure::summary::Summary;
 use crate::report::record::{Measurement, Verdict};
-use crate::report::sample::{duel, record, round, series};
+use crate::report::sample::{duel, record, round};
 use crate::target::settings::Matched;
 
 /// The headings of a page, in order.
@@ -32,9 +32,7 @@ fn assert_balanced(html: &str) {
 
 fn full() -> Record {
     let mut record = duel();
-    record.measurements[0].series = series(&[10, 10, 1, 10]);
     for one in &mut record.measurements {
-        one.series = series(&[250, 250, 20, 250, 230]);
         one.usage.cpu_s = 0.5;
         one.settings = vec![Matched {
             wish: "cache_bytes".into(),
@@ -161,8 +159,6 @@ fn numbers_that_are_none_and_records_of_nothing_make_pages() {
     broken.usage.cpu_s = f64::INFINITY;
     broken.latencies[0].mean_ns = f64::NAN;
     broken.engine_work.write_amplification = Some(f64::NAN);
-    broken.series = series(&[1, 2, 3]);
-    broken.series.samples[1].at_s = f64::NAN;
     broken.target_rate = Some(f64::NAN);
     for record in [
         record(Vec::new()),
