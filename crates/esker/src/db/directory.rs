@@ -3,10 +3,10 @@
 use std::io::ErrorKind as Os;
 use std::path::Path;
 
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::db::assemble::Parts;
-use crate::env::fs::DirLock;
+use crate::env::fs::{DirLock, Fs};
 use crate::store::names::FileName;
 
 /// The manifest of every new database: number 0 is never given out.
@@ -53,6 +53,17 @@ pub fn prepare_directory(parts: &mut Parts) -> Result<Option<Box<dyn DirLock>>> 
         refuse_lost_current(parts)?;
     }
     Ok(Some(lock))
+}
+
+/// Keeps writers away from a database that is only read, and leaves its directory as it is. `None`
+/// where nobody ever opened it for writing, and on a medium without locks, where nobody writes.
+///
+/// Errors: `Locked` while somebody has it open for writing.
+pub fn lock_for_reading(fs: &dyn Fs, dir: &Path) -> Result<Option<Box<dyn DirLock>>> {
+    match fs.lock_unwritten(&dir.join(FileName::Lock.to_string())) {
+        Err(error) if error.kind() == ErrorKind::Io => Ok(None),
+        lock => lock,
+    }
 }
 
 fn hold(parts: &mut Parts) -> Result<()> {

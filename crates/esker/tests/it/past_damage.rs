@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use esker::internals::env::bundle::Env;
+use esker::internals::env::sim::fault::FaultFs;
+use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::internals::env::sim::world::SimWorld;
 use esker::{Builder, Db, ErrorKind, RepairOptions, repair_in};
 
@@ -170,4 +173,22 @@ fn nobody_writes_meanwhile() {
     assert_eq!(past.put("a", "b").unwrap_err().kind(), ErrorKind::Invalid);
     drop(past);
     builder(&env).open().unwrap();
+}
+
+#[test]
+fn a_medium_without_locks_is_read_past_damage() {
+    // A dry run reads it there, since nobody can write to it either; and so does this.
+    let world = filled();
+    let env = world.env();
+    env.fs.create_dir_all(Path::new(SCRATCH)).unwrap();
+    let fault = FaultFs::over_sim(&world.fs, 0);
+    let lock = Plan::sticky(Fault::Io, Calls::Of(CallClass::Look), 0).in_files("LOCK");
+    fault.set_plans(vec![lock]);
+    let bare = world.env_with(Arc::new(fault));
+    let dry = RepairOptions { dry_run: true };
+    let report = repair_in(&bare, Path::new(DIR), dry, &[]).unwrap();
+    assert!(report.is_whole(), "{report}");
+    let (db, report) = builder(&bare).open_past_damage(SCRATCH).unwrap();
+    assert!(report.is_whole(), "{report}");
+    assert!(contents(&db).values().map(Vec::len).sum::<usize>() > 600);
 }

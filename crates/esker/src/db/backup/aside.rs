@@ -7,9 +7,9 @@ use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
 use crate::db::backup::repair::{RepairOptions, repair_in};
 use crate::db::backup::report::RepairReport;
+use crate::db::directory::lock_for_reading;
 use crate::env::bundle::Env;
 use crate::env::overlay::OverlayFs;
-use crate::store::names::FileName;
 
 /// Repairs the database in `dir` and changes nothing there: what a repair writes goes to `scratch`,
 /// an empty directory. Gives the world in which `dir` is the repaired database; it keeps writers
@@ -28,8 +28,7 @@ pub fn repair_aside(
     }
     let held = env.fs.hold_dir(dir)?;
     let base = held.unwrap_or_else(|| Arc::clone(&env.fs));
-    // Where nobody ever opened the database there is nobody to keep away.
-    let lock = base.lock_unwritten(&dir.join(FileName::Lock.to_string()))?;
+    let lock = lock_for_reading(&*base, dir)?;
     let aside = Env {
         fs: Arc::new(OverlayFs::new(base, dir, scratch, lock)),
         ..env.clone()

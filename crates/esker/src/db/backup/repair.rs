@@ -8,12 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::types::comparator::Comparator;
-use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::error::{Error, Result};
 use crate::db::backup::job::Job;
 use crate::db::backup::mend::mend;
 use crate::db::backup::remake::remake;
 use crate::db::backup::report::{ManifestState, RepairReport};
 use crate::db::backup::survey::{Found, Listing, survey};
+use crate::db::directory::lock_for_reading;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
 use crate::store::names::FileName;
@@ -96,13 +97,8 @@ pub fn repair_in(
 }
 
 fn take_lock(env: &Env, dir: &Path, options: RepairOptions) -> Result<Option<Box<dyn DirLock>>> {
-    let path = dir.join(FileName::Lock.to_string());
-    if !options.dry_run {
-        return env.fs.lock(&path).map(Some);
+    if options.dry_run {
+        return lock_for_reading(&*env.fs, dir);
     }
-    match env.fs.lock_unwritten(&path) {
-        // On a medium without locks nobody writes.
-        Err(error) if error.kind() == ErrorKind::Io => Ok(None),
-        lock => lock,
-    }
+    env.fs.lock(&dir.join(FileName::Lock.to_string())).map(Some)
 }
