@@ -35,6 +35,7 @@ mod leftovers;
 mod checkpoint;
 mod beside;
 mod repair;
+mod rebuilt;
 #[cfg(all(feature = "lz4", feature = "snappy", feature = "zstd"))]
 mod fixture;
 #[cfg(all(feature = "lz4", feature = "snappy", feature = "zstd"))]

@@ -16,6 +16,7 @@ pub mod survey;
 pub mod log_check;
 pub mod descent;
 pub mod job;
+pub mod claims;
 pub mod rebuild;
 pub mod mend;
 pub mod remake;

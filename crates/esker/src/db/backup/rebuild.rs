@@ -16,13 +16,13 @@ use crate::base::types::limits::LEVEL_COUNT;
 use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
+use crate::db::backup::claims::Claims;
 use crate::db::backup::descent::replaced;
 use crate::db::backup::job::Job;
 use crate::db::backup::report::LostFile;
 use crate::db::backup::runs::{output_settings, plain_settings, write_run};
 use crate::db::backup::salvage_file::{Examined, FileExaminer, FileState, Saved};
 use crate::db::identity;
-use crate::db::open_keyspace::DEFAULT_KEYSPACE;
 use crate::env::bundle::Env;
 use crate::flow::output::OutputSettings;
 use crate::flow::read::fold::Folder;
@@ -33,7 +33,6 @@ use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
 use crate::store::sst::open_files::OpenFiles;
 use crate::store::sst::origin::Lineage;
-use crate::store::sst::salvage::SstRemains;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::file::FileRecord;
@@ -67,10 +66,6 @@ pub struct Sorted {
     pub saved: BTreeMap<KeyspaceId, SavedFiles>,
     /// Files that counted no more when the manifest was damaged.
     pub obsolete: Vec<FileNumber>,
-    /// Names of keyspaces, as files tell them.
-    pub names: BTreeMap<KeyspaceId, String>,
-    /// By what the database is known, if anybody says.
-    database_id: Option<[u8; 16]>,
 }
 
 /// What was saved of the damaged files of a keyspace.
@@ -88,21 +83,12 @@ pub struct SavedFiles {
 pub fn sort_files(
     job: &mut Job<'_>,
     examiner: &mut FileExaminer<'_>,
+    (claims, remains): (&Claims, Option<&Remains>),
     comparators: &[Comparator],
-    remains: Option<&Remains>,
 ) -> Result<Sorted> {
-    let owners = owners(job, comparators)?;
-    let mut sorted = Sorted {
-        database_id: match remains {
-            Some(remains) => Some(remains.version.identity.database_id),
-            None => only_owner(&owners)?,
-        },
-        ..Sorted::default()
-    };
+    let mut sorted = Sorted::default();
     for number in job.listing.ssts.clone() {
-        if let (Some(owner), Some(own)) = (owners.get(&number), sorted.database_id)
-            && *owner != own
-        {
+        if claims.is_strangers(number) {
             let lost = lost_file(number, None, "it is a file of another database".into());
             job.report.lost_files.push(lost);
             continue;
@@ -111,13 +97,8 @@ pub fn sort_files(
             sorted.obsolete.push(number);
             continue;
         }
-        let (comparator, examined) = examine(
-            job,
-            examiner,
-            (number, sorted.database_id),
-            comparators,
-            remains,
-        )?;
+        let (comparator, examined) =
+            examine(job, examiner, number, (claims, remains), comparators)?;
         let id = examined.keyspace.unwrap_or(KeyspaceId::DEFAULT);
         match examined.state {
             FileState::Lost(error) => {
@@ -126,7 +107,6 @@ pub fn sort_files(
             }
             _ if is_dropped(id, remains) => sorted.obsolete.push(number),
             FileState::Whole(sound) => {
-                sorted.take_name(id, &sound.origin.keyspace_name);
                 sorted.sound.entry(id).or_default().push(SoundFile {
                     comparator,
                     record: Arc::new(sound.record),
@@ -135,9 +115,8 @@ pub fn sort_files(
                 });
             }
             FileState::Saved(mut saved) => {
-                sorted.take_name(id, &saved.keyspace_name);
                 let lost = lost_file(number, remains, String::new());
-                let name = name_of(id, remains, &sorted);
+                let name = claims.name_of(id, remains);
                 job.note_saved(lost, &name, &mut saved);
                 sorted.take_saved(id, comparator, saved);
             }
@@ -154,55 +133,13 @@ pub fn sort_files(
     Ok(sorted)
 }
 
-// Which database wrote each file, as far as files say.
-fn owners(job: &Job<'_>, comparators: &[Comparator]) -> Result<BTreeMap<FileNumber, [u8; 16]>> {
-    let mut owners = BTreeMap::new();
-    for &number in &job.listing.ssts {
-        let path = job.dir.join(FileName::Sst(number).to_string());
-        let file = job.env.fs.open_read(&path)?;
-        for comparator in std::iter::once(&Comparator::Bytewise).chain(comparators) {
-            let cache = Arc::new(ShardedCache::new(0));
-            match SstRemains::read(Arc::clone(&file), number, comparator.clone(), cache) {
-                // Another order than the file was written with.
-                Err(error) if error.kind() == ErrorKind::Invalid => {}
-                remains => {
-                    let props = remains?.props().map(|props| props.origin.database_id);
-                    owners.extend(props.flatten().map(|id| (number, id)));
-                    break;
-                }
-            }
-        }
-    }
-    Ok(owners)
-}
-
-// Without a manifest nobody says which of two databases was here, and to take the files of both for
-// one would mix them for good.
-fn only_owner(owners: &BTreeMap<FileNumber, [u8; 16]>) -> Result<Option<[u8; 16]>> {
-    let mut groups: BTreeMap<[u8; 16], Vec<String>> = BTreeMap::new();
-    for (number, id) in owners {
-        let name = FileName::Sst(*number).to_string();
-        groups.entry(*id).or_default().push(name);
-    }
-    if groups.len() <= 1 {
-        return Ok(groups.into_keys().next());
-    }
-    let told = groups.values().map(|names| names.join(", "));
-    Err(Error::invalid(format!(
-        "files of {} databases lie here, and no manifest says which is this one's: {}; move the \
-         others away",
-        groups.len(),
-        told.collect::<Vec<_>>().join("; and ")
-    )))
-}
-
 // By the order that it was written with, which must be one of those that are known.
 fn examine(
     job: &Job<'_>,
     examiner: &mut FileExaminer<'_>,
-    (number, database_id): (FileNumber, Option<[u8; 16]>),
+    number: FileNumber,
+    (claims, remains): (&Claims, Option<&Remains>),
     comparators: &[Comparator],
-    remains: Option<&Remains>,
 ) -> Result<(Comparator, Examined)> {
     let known = remains.and_then(|remains| remains.files.get(&number));
     let known = known.map(|(keyspace, record)| Known {
@@ -213,7 +150,7 @@ fn examine(
     for comparator in std::iter::once(&Comparator::Bytewise).chain(comparators) {
         let settings = |keyspace| {
             let plain = |numbers| OutputSettings {
-                database_id,
+                database_id: claims.database_id,
                 ..plain_settings(job.env, job.dir, numbers, keyspace, comparator)
             };
             Ok(job.numbers().map(plain))
@@ -232,22 +169,8 @@ fn examine(
         .caused_by(refused))
 }
 
-// The name under which a keyspace will be found.
-fn name_of(id: KeyspaceId, remains: Option<&Remains>, sorted: &Sorted) -> String {
-    let known = remains.and_then(|remains| remains.version.keyspace(id));
-    match known {
-        Some(state) => state.name.to_string(),
-        None if sorted.names.contains_key(&id) => sorted.names[&id].clone(),
-        None if id == KeyspaceId::DEFAULT => DEFAULT_KEYSPACE.into(),
-        None => format!("recovered-{id}"),
-    }
-}
-
-// Numbers of keyspaces are given out in order, and never again.
 fn is_dropped(id: KeyspaceId, remains: Option<&Remains>) -> bool {
-    remains.is_some_and(|remains| {
-        id < remains.version.next_keyspace && remains.version.keyspace(id).is_none()
-    })
+    remains.is_some_and(|remains| remains.is_dropped(id))
 }
 
 fn lost_file(number: FileNumber, remains: Option<&Remains>, cause: String) -> LostFile {
@@ -273,7 +196,7 @@ fn lost_file(number: FileNumber, remains: Option<&Remains>, cause: String) -> Lo
 pub fn version_of(
     env: &Env,
     comparators: &Orders,
-    remains: Option<&Remains>,
+    (claims, remains): (&Claims, Option<&Remains>),
     sorted: &Sorted,
     in_log: &BTreeSet<KeyspaceId>,
 ) -> Result<Version> {
@@ -281,24 +204,23 @@ pub fn version_of(
         Some(remains) => remains.version.clone(),
         None => {
             let mut identity = identity::fresh(env);
-            identity.database_id = sorted.database_id.unwrap_or(identity.database_id);
+            identity.database_id = claims.database_id.unwrap_or(identity.database_id);
             Version::empty(identity, comparators.clone())
         }
     };
     let ids = sorted.sound.keys().chain(sorted.saved.keys()).chain(in_log);
-    let ids: BTreeSet<KeyspaceId> = ids.copied().chain([KeyspaceId::DEFAULT]).collect();
+    let ids = ids.copied().chain([KeyspaceId::DEFAULT]);
+    let is_lost = |id: &KeyspaceId| version.keyspace(*id).is_none() && !is_dropped(*id, remains);
+    let lost: BTreeSet<KeyspaceId> = ids.filter(is_lost).collect();
     let mut edit = Edit::new();
-    for id in ids {
-        if version.keyspace(id).is_none() && !is_dropped(id, remains) {
-            let comparator = sorted.comparator_of(id);
-            edit.push(Change::CreateKeyspace {
-                id,
-                name: name_of(id, remains, sorted),
-                comparator_name: comparator.name().into(),
-                merge_name: None,
-                settings: SettingsText::new(),
-            });
-        }
+    for &id in &lost {
+        edit.push(Change::CreateKeyspace {
+            id,
+            name: claims.name_of(id, remains),
+            comparator_name: sorted.comparator_of(id).name().into(),
+            merge_name: None,
+            settings: SettingsText::new(),
+        });
     }
     for id in sorted.ids() {
         edit.push(Change::SetFlushed {
@@ -306,7 +228,12 @@ pub fn version_of(
             seqno: sorted.last_seqno(id),
         });
     }
+    // Those whose creation is lost get the numbers that they had.
+    let next_keyspace = version.next_keyspace;
+    let first = lost.first().copied().unwrap_or(next_keyspace);
+    version.next_keyspace = next_keyspace.min(first);
     version = apply(&version, &edit)?;
+    version.next_keyspace = version.next_keyspace.max(next_keyspace);
     version.first_log = FileNumber(0);
     Ok(version)
 }
@@ -403,18 +330,6 @@ impl Sorted {
     pub fn sound_bytes(&self) -> u64 {
         let files = self.ids().into_iter().flat_map(|id| self.files_of(id));
         files.map(|file| file.record.size_bytes).sum()
-    }
-
-    // Two keyspaces never have one name: the first to have it keeps it.
-    fn take_name(&mut self, id: KeyspaceId, name: &[u8]) {
-        let Ok(name) = std::str::from_utf8(name) else {
-            return;
-        };
-        let is_taken = self.names.values().any(|taken| taken == name);
-        let is_default = (id == KeyspaceId::DEFAULT) == (name == DEFAULT_KEYSPACE);
-        if !name.is_empty() && !is_taken && is_default {
-            self.names.entry(id).or_insert_with(|| name.to_owned());
-        }
     }
 
     // Beside what a manifest says, of which the last edits may be lost.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
+use crate::db::backup::claims::Claims;
 use crate::db::backup::job::Job;
 use crate::db::backup::lost::Lost;
 use crate::db::backup::rebuild::{Sorted, merge_files, sort_files, version_of};
@@ -26,20 +27,22 @@ use crate::store::version::state::Version;
 /// of an old one, and keyspaces may have their keys in one of `orders`.
 pub fn remake(
     job: &mut Job<'_>,
-    remains: Option<&Remains>,
+    mut remains: Option<Box<Remains>>,
     comparators: &[Comparator],
 ) -> Result<()> {
     let (env, dir) = (job.env, job.dir);
     let fs = &env.fs;
+    let claims = Claims::read(job, remains.as_deref_mut(), comparators)?;
+    let remains = remains.as_deref();
     if let Some(remains) = remains {
         job.numbers.skip(remains.version.next_file);
     }
     let vlogs = job.listing.vlogs.clone();
     let mut examiner = FileExaminer::new(env, dir, Segments::new(&**fs, dir, &vlogs));
-    let sorted = sort_files(job, &mut examiner, comparators, remains)?;
+    let sorted = sort_files(job, &mut examiner, (&claims, remains), comparators)?;
     let mut segments = examiner.segments;
     let in_log = keyspaces_in(&**fs, dir, &job.listing.wals)?;
-    let version = version_of(env, job.comparators, remains, &sorted, &in_log)?;
+    let version = version_of(env, job.comparators, (&claims, remains), &sorted, &in_log)?;
     job.numbers.skip(version.next_file);
     job.count_sound(&version, &sorted);
     let wals = job.listing.wals.clone();

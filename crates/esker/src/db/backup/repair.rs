@@ -90,7 +90,7 @@ pub fn repair_in(
                 cause: cause.to_string(),
                 names_from: remains.as_ref().map(|remains| name(remains.manifest)),
             };
-            remake(&mut job, remains.as_deref(), comparators)?;
+            remake(&mut job, remains, comparators)?;
         }
     }
     Ok(job.report)

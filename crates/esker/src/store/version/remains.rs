@@ -26,6 +26,10 @@ pub struct Remains {
     pub files: BTreeMap<FileNumber, (KeyspaceId, Arc<FileRecord>)>,
     /// Files that were removed, or went with their keyspace.
     pub obsolete: BTreeSet<FileNumber>,
+    /// Keyspaces that were dropped since the snapshot.
+    dropped: BTreeSet<KeyspaceId>,
+    /// Every keyspace with a smaller number that was there is in the snapshot.
+    snapshot_end: KeyspaceId,
 }
 
 /// Reads whatever is intact of the manifest with that number, also behind damage. `None` when its
@@ -57,14 +61,16 @@ pub fn read_remains(
                 }
                 Err(_) => return Ok(None),
             },
-            // An edit that does not fit what was read rests on one that was lost.
-            Some(remains) => match decode_edit(payload) {
-                Ok(edit) => remains.take(edit.changes),
-                Err(error) if error.kind() == ErrorKind::Unsupported => {
-                    return Err(error.in_file(name));
+            Some(remains) => {
+                let taken = decode_edit(payload).and_then(|edit| remains.take(edit.changes));
+                match taken {
+                    Err(error) if error.kind() == ErrorKind::Unsupported => {
+                        return Err(error.in_file(name));
+                    }
+                    // What is no edit says nothing.
+                    Ok(()) | Err(_) => {}
                 }
-                Err(_) => {}
-            },
+            }
         }
     }
     Ok(remains)
@@ -85,32 +91,68 @@ fn begin(number: FileNumber, record: &[u8], comparators: &Orders) -> Result<Rema
         },
         files: BTreeMap::new(),
         obsolete: BTreeSet::new(),
+        dropped: BTreeSet::new(),
+        snapshot_end: KeyspaceId(0),
     };
     let (files, others) = split(edit.changes);
     remains.version = apply(&remains.version, &others)?;
+    remains.snapshot_end = remains.version.next_keyspace;
     remains.take_files(&files);
     Ok(remains)
 }
 
 impl Remains {
-    fn take(&mut self, changes: Edit) {
-        let (files, others) = split(changes);
-        if let Ok(next) = apply(&self.version, &others) {
-            self.version = next;
+    /// Whether the keyspace with that number was dropped. Of one that is not known nothing says so
+    /// where its creation may be what is lost.
+    pub fn is_dropped(&self, id: KeyspaceId) -> bool {
+        let is_known = self.version.keyspace(id).is_some();
+        !is_known && (id < self.snapshot_end || self.dropped.contains(&id))
+    }
+
+    /// Notes that a keyspace has that name, or had it. Two never have one name at a time, and
+    /// numbers are given out in order: so of two the older one was dropped.
+    pub fn note_name(&mut self, id: KeyspaceId, name: &str) {
+        let mut known = self.version.keyspaces.values();
+        let holder = known.find(|state| *state.name == *name);
+        if let Some(holder) = holder.map(|state| state.id).filter(|holder| *holder != id) {
+            self.drop_keyspace(holder.min(id));
         }
+    }
+
+    // Change by change: one that does not fit what was read rests on an edit that was lost, and
+    // says nothing against the others.
+    fn take(&mut self, changes: Edit) -> Result<()> {
+        let (files, others) = split(changes);
         self.take_files(&files);
-        for change in &others {
-            if let Change::DropKeyspace { id } = change {
-                let obsolete = &mut self.obsolete;
-                self.files.retain(|number, (keyspace, _)| {
-                    let is_gone = keyspace == id;
-                    if is_gone {
-                        obsolete.insert(*number);
-                    }
-                    !is_gone
-                });
+        for change in others {
+            match &change {
+                Change::CreateKeyspace { id, name, .. } => self.note_name(*id, name),
+                Change::DropKeyspace { id } => self.drop_keyspace(*id),
+                _ => {}
+            }
+            match apply(&self.version, &[change]) {
+                Ok(next) => self.version = next,
+                Err(error) if error.kind() == ErrorKind::Unsupported => return Err(error),
+                Err(_) => {}
             }
         }
+        Ok(())
+    }
+
+    fn drop_keyspace(&mut self, id: KeyspaceId) {
+        self.dropped.insert(id);
+        // Of one that is not known there is nothing to drop.
+        if let Ok(next) = apply(&self.version, &[Change::DropKeyspace { id }]) {
+            self.version = next;
+        }
+        let obsolete = &mut self.obsolete;
+        self.files.retain(|number, (keyspace, _)| {
+            let is_gone = *keyspace == id;
+            if is_gone {
+                obsolete.insert(*number);
+            }
+            !is_gone
+        });
     }
 
     // Removals first, as in an edit: a file that moves is removed and added by the same one.

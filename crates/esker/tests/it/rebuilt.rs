@@ -1,0 +1,238 @@
+//! A manifest damaged in every place in turn, and what a repair makes of what is left of it.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use esker::inspect::manifest::manifest_in;
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::world::SimWorld;
+use esker::{
+    Builder, Comparator, Db, KeyspaceOptions, Order, RepairOptions, RepairReport, repair_in,
+};
+
+type Pairs = BTreeMap<Vec<u8>, Vec<u8>>;
+
+const DIR: &str = "db";
+
+struct Backwards;
+
+impl CustomComparator for Backwards {
+    fn name(&self) -> &str {
+        "backwards"
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        right.cmp(left)
+    }
+}
+
+fn comparator() -> Comparator {
+    Comparator::Custom(Arc::new(Backwards))
+}
+
+fn builder(env: &Env) -> Builder {
+    let settings = [
+        ("compaction.automatic", "false"),
+        ("compression", "none"),
+        ("sst.block_size", "512B"),
+        ("wal.segment_size", "64KiB"),
+        ("memory_limit", "8MiB"),
+    ];
+    let builder = Db::builder(DIR)
+        .env(env.clone())
+        .known_comparator(comparator());
+    let set = settings
+        .iter()
+        .try_fold(builder, |builder, (name, text)| builder.set(name, text));
+    set.unwrap()
+}
+
+fn repair(env: &Env) -> RepairReport {
+    let options = RepairOptions { dry_run: false };
+    repair_in(env, Path::new(DIR), options, &[comparator()]).unwrap()
+}
+
+fn paths(env: &Env, part: &str) -> Vec<PathBuf> {
+    let mut names = env.fs.list(Path::new(DIR)).unwrap();
+    names.retain(|name| name.contains(part));
+    names.sort();
+    let paths = names.iter().map(|name| Path::new(DIR).join(name));
+    paths.collect()
+}
+
+fn read(fs: &dyn Fs, path: &Path) -> Vec<u8> {
+    let file = fs.open_read(path).unwrap();
+    let mut bytes = vec![0; usize::try_from(file.size_bytes()).unwrap()];
+    file.read_at(0, &mut bytes).unwrap();
+    bytes
+}
+
+fn write(fs: &dyn Fs, path: &Path, bytes: &[u8]) {
+    let mut file = fs.create(path).unwrap();
+    file.append(bytes).unwrap();
+    file.sync().unwrap();
+}
+
+fn flip(fs: &dyn Fs, path: &Path, offset: u64) {
+    let mut bytes = read(fs, path);
+    bytes[usize::try_from(offset).unwrap()] ^= 0x10;
+    write(fs, path, &bytes);
+}
+
+fn fill(db: &Db, keyspace: &str, prefix: &str, value: &str) {
+    let keyspace = db.keyspace(keyspace).unwrap();
+    for number in 0..30 {
+        let key = format!("{prefix}{number:03}");
+        keyspace.put(key, format!("{value} {number}")).unwrap();
+    }
+}
+
+fn contents(db: &Db) -> BTreeMap<String, Pairs> {
+    let read = |name: String| {
+        let entries = db.keyspace(&name).unwrap().iter().unwrap();
+        let pairs = entries.map(|entry| entry.unwrap());
+        let pairs = pairs.map(|(key, value)| (key.to_vec(), value.to_vec()));
+        (name, pairs.collect())
+    };
+    db.keyspaces().into_iter().map(read).collect()
+}
+
+/// A killed database whose manifest tells of keyspaces that came, went, and came again.
+struct Victim {
+    world: SimWorld,
+    /// What is in each keyspace.
+    live: BTreeMap<String, Pairs>,
+    /// What was in keyspaces when they were dropped.
+    dropped: Vec<Pairs>,
+}
+
+impl Victim {
+    // Two keyspaces were dropped, and the name of one was given out again while a reader still had
+    // the files of the old one. One has another order. Of the last, if there is one behind that
+    // whose name was given out again, there are no files yet.
+    fn make(has_last: bool) -> Victim {
+        let world = SimWorld::new(3);
+        let db = builder(&world.env()).open().unwrap();
+        fill(&db, "default", "key", "first");
+        fill(&db, "again", "key", "of the old one");
+        let old = db.keyspace("again").unwrap();
+        db.flush_all().unwrap();
+        let mut dropped = vec![contents(&db)["again"].clone()];
+        let reader = old.iter().unwrap();
+        db.drop_keyspace("again").unwrap();
+        fill(&db, "gone", "key", "gone");
+        db.flush_all().unwrap();
+        dropped.push(contents(&db)["gone"].clone());
+        let mut reverse = KeyspaceOptions {
+            comparator: comparator(),
+            ..KeyspaceOptions::default()
+        };
+        reverse.sst.block_size_bytes = 512;
+        let reverse = db.keyspace_with("reverse", reverse).unwrap();
+        reverse.set("compression", "none").unwrap();
+        fill(&db, "reverse", "key", "backwards");
+        db.flush_all().unwrap();
+        db.drop_keyspace("gone").unwrap();
+        fill(&db, "plain", "key", "plain");
+        fill(&db, "again", "other", "of the new one");
+        fill(&db, "reverse", "more", "backwards");
+        db.flush_all().unwrap();
+        db.compact::<&[u8]>(..).unwrap();
+        db.keyspace("reverse")
+            .unwrap()
+            .compact::<&[u8]>(..)
+            .unwrap();
+        fill(&db, "reverse", "then", "backwards");
+        db.flush_all().unwrap();
+        fill(&db, "default", "key", "second");
+        if has_last {
+            fill(&db, "late", "key", "only in the log");
+        }
+        fill(&db, "reverse", "late", "only in the log");
+        db.sync().unwrap();
+        let live = contents(&db);
+        std::mem::forget((db, reader, old));
+        let world = world.after_kill();
+        Victim {
+            world,
+            live,
+            dropped,
+        }
+    }
+
+    fn manifest(&self) -> (PathBuf, Vec<u64>) {
+        let env = self.world.env();
+        let path = paths(&env, "MANIFEST").pop().unwrap();
+        let edits = manifest_in(&env, &path).unwrap().edits;
+        let offsets = edits.iter().map(|edit| edit.offset);
+        (path.clone(), offsets.collect())
+    }
+
+    // Every keyspace that is there is found under its name, and what was dropped under no name
+    // that another has now.
+    fn check(&self, what: &str, report: &RepairReport) {
+        let db = builder(&self.world.env()).open().unwrap();
+        let verified = db.verify().unwrap();
+        assert!(verified.is_whole(), "{what}: {verified}\n{report}");
+        let mut found = contents(&db);
+        for (name, pairs) in &self.live {
+            let own = match found.remove(name) {
+                // Its name stood in its first edit alone.
+                None if name == "late" => {
+                    let same = found.iter().find(|(_, found)| *found == pairs);
+                    let renamed = same.map(|(name, _)| name.clone());
+                    renamed.and_then(|name| found.remove(&name))
+                }
+                own => own,
+            };
+            assert_eq!(own.as_ref(), Some(pairs), "{what}: {name}\n{report}");
+        }
+        for (name, pairs) in found {
+            let is_old = pairs.is_empty() || self.dropped.contains(&pairs);
+            assert!(is_old, "{what}: {name} is {pairs:?}\n{report}");
+        }
+    }
+}
+
+// Damages a database by the manifest's path and the offsets of its records, repairs it and looks.
+fn check_damaged(has_last: bool, what: &str, damage: impl Fn(&dyn Fs, &Path, &[u64])) {
+    let victim = Victim::make(has_last);
+    let env = victim.world.env();
+    let (path, offsets) = victim.manifest();
+    damage(&*env.fs, &path, &offsets);
+    let report = repair(&env);
+    let count = offsets.len();
+    victim.check(&format!("{what} of {count}, last: {has_last}"), &report);
+}
+
+#[test]
+fn whatever_is_lost_of_a_manifest_every_live_keyspace_is_found() {
+    // Each record in turn has a wrong byte, alone and with each other one; then everything from it
+    // on is cut off.
+    for has_last in [false, true] {
+        let count = Victim::make(has_last).manifest().1.len();
+        assert!(count > 15, "only {count} records");
+        for first in 0..count {
+            // With itself: that one alone.
+            for second in first..count {
+                let what = format!("records {first} and {second}");
+                check_damaged(has_last, &what, |fs, path, offsets| {
+                    flip(fs, path, offsets[first] + 12);
+                    if second > first {
+                        flip(fs, path, offsets[second] + 12);
+                    }
+                });
+            }
+        }
+        for index in 1..count {
+            let what = format!("cut before record {index}");
+            check_damaged(has_last, &what, |fs, path, offsets| {
+                let end = usize::try_from(offsets[index]).unwrap();
+                write(fs, path, &read(fs, path)[..end]);
+            });
+        }
+    }
+}
