@@ -1,4 +1,4 @@
-//! What the sorted files of a directory say of themselves: whose they are.
+//! What the sorted files of a directory say of themselves: whose they are, and in which order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ pub struct Claims {
     owners: BTreeMap<FileNumber, [u8; 16]>,
     /// By keyspace; no two have one name.
     names: BTreeMap<KeyspaceId, String>,
+    comparators: BTreeMap<KeyspaceId, Comparator>,
 }
 
 /// What one file says of itself.
@@ -29,6 +30,7 @@ struct Claim {
     owner: Option<[u8; 16]>,
     keyspace: KeyspaceId,
     name: Option<String>,
+    comparator: Comparator,
 }
 
 impl Claims {
@@ -61,6 +63,7 @@ impl Claims {
             if claims.is_strangers(claim.number) {
                 continue;
             }
+            claims.comparators.entry(claim.keyspace).or_insert(claim.comparator);
             let Some(name) = claim.name else {
                 continue;
             };
@@ -108,6 +111,17 @@ impl Claims {
         free.expect("there are fewer keyspaces than such names")
     }
 
+    /// The order of a keyspace's keys, if the manifest or a file says.
+    pub fn comparator_of<'a>(
+        &'a self,
+        id: KeyspaceId,
+        remains: Option<&'a Remains>,
+    ) -> Option<&'a Comparator> {
+        let known = remains.and_then(|remains| remains.version.keyspace(id));
+        let known = known.map(|state| &state.comparator);
+        known.or_else(|| self.comparators.get(&id))
+    }
+
     // Two keyspaces never have one name at a time: the newer one has it.
     fn take_name(&mut self, id: KeyspaceId, name: String) {
         let mut names = self.names.iter();
@@ -148,6 +162,7 @@ fn claim_of(
                 owner: props.origin.database_id,
                 keyspace,
                 name: name.ok().filter(is_fit).map(str::to_owned),
+                comparator: comparator.clone(),
             }
         }));
     }

@@ -146,8 +146,11 @@ fn examine(
         keyspace: *keyspace,
         record,
     });
+    // First that of its keyspace: where the file has lost what it says of itself, it fits any.
+    let own = known.and_then(|known| claims.comparator_of(known.keyspace, remains));
+    let own = own.into_iter();
     let mut refused = Error::invalid("no comparator is known");
-    for comparator in std::iter::once(&Comparator::Bytewise).chain(comparators) {
+    for comparator in own.chain([&Comparator::Bytewise]).chain(comparators) {
         let settings = |keyspace| {
             let plain = |numbers| OutputSettings {
                 database_id: claims.database_id,
@@ -214,10 +217,11 @@ pub fn version_of(
     let lost: BTreeSet<KeyspaceId> = ids.filter(is_lost).collect();
     let mut edit = Edit::new();
     for &id in &lost {
+        let comparator = claims.comparator_of(id, remains).cloned();
         edit.push(Change::CreateKeyspace {
             id,
             name: claims.name_of(id, remains),
-            comparator_name: sorted.comparator_of(id).name().into(),
+            comparator_name: comparator.unwrap_or(sorted.comparator_of(id)).name().into(),
             merge_name: None,
             settings: SettingsText::new(),
         });
