@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker::inspect::manifest::manifest_in;
+use esker::inspect::wal::{WalItem, wal_in};
 use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::Fs;
 use esker::internals::env::sim::world::SimWorld;
 use esker::{
-    Builder, Comparator, Db, KeyspaceOptions, Order, RepairOptions, RepairReport, repair_in,
+    Builder, Comparator, Db, Durability, KeyspaceOptions, Order, RepairOptions, RepairReport,
+    WriteOptions, repair_in,
 };
 
 type Pairs = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -276,4 +278,103 @@ fn a_damaged_file_is_read_in_the_comparator_of_its_keyspace() {
         let is_right = |(key, value): (&Vec<u8>, &Vec<u8>)| all.get(key) == Some(value);
         assert!(found.iter().all(is_right), "{what}: {report}");
     }
+}
+
+// A killed database whose log has a few segments that are needed, and before them some that are
+// not, with a gap; the last writes were never synced.
+fn with_used_segments() -> (SimWorld, Vec<(PathBuf, u64)>) {
+    let world = SimWorld::new(5);
+    let env = world.env();
+    let db = builder(&env).open().unwrap();
+    let options = WriteOptions {
+        durability: Some(Durability::Buffered),
+        ..WriteOptions::default()
+    };
+    let writer = db.default_keyspace().clone().with_write(options);
+    for round in 0..6 {
+        for number in 0..40 {
+            let key = format!("{round:02} {number:03}");
+            writer.put(key, vec![b'v'; 1500]).unwrap();
+        }
+        // Of the segments that this retires, the newer ones are removed or used again.
+        if round == 4 {
+            db.flush_all().unwrap();
+        }
+    }
+    db.sync().unwrap();
+    for number in 0..12 {
+        writer
+            .put(format!("late{number}"), vec![b'l'; 500])
+            .unwrap();
+        if number < 3 {
+            db.sync().unwrap();
+        }
+    }
+    std::mem::forget((db, writer));
+    let world = world.after_kill();
+    let env = world.env();
+    let mut batches = Vec::new();
+    for path in paths(&env, ".wal") {
+        for item in wal_in(&env, &path).unwrap() {
+            if let WalItem::Batch(batch) = item.unwrap() {
+                batches.push((path.clone(), batch.offset));
+            }
+        }
+    }
+    (world, batches)
+}
+
+// Whether a segment names one that is not there while an older one is.
+fn has_gap(env: &Env) -> bool {
+    let wals = paths(env, ".wal");
+    let is_behind_gap = |path: &&PathBuf| {
+        let mut items = wal_in(env, path).unwrap();
+        let Some(Ok(WalItem::Head { previous, .. })) = items.next() else {
+            return false;
+        };
+        let Some((previous, _)) = previous else {
+            return false;
+        };
+        let previous = Path::new(DIR).join(format!("{:06}.wal", previous.0));
+        !wals.contains(&previous) && wals[0] < previous
+    };
+    wals.iter().any(|path| is_behind_gap(&path))
+}
+
+#[test]
+fn without_a_manifest_a_log_comes_to_what_it_comes_to_with_one() {
+    // Segments that were used up lie about, and not all of them. A wrong byte in each batch of the
+    // log: where the manifest is lost as well, the same is kept and the same is told.
+    let (world, batches) = with_used_segments();
+    assert!(has_gap(&world.env()), "{:?}", paths(&world.env(), ".wal"));
+    let late = batches.len() - 40;
+    let mut gap_counts = [0; 2];
+    for damaged in std::iter::once(None).chain((late..batches.len()).map(Some)) {
+        let outcome = |is_manifest_lost: bool| {
+            let (world, batches) = with_used_segments();
+            let env = world.env();
+            if let Some(index) = damaged {
+                let (path, offset) = &batches[index];
+                flip(&*env.fs, path, offset + 20);
+            }
+            if is_manifest_lost {
+                for path in paths(&env, "MANIFEST") {
+                    env.fs.remove_file(&path).unwrap();
+                }
+            }
+            let report = repair(&env);
+            let gaps = report.log.gaps.iter();
+            let gaps = gaps.map(|gap| (gap.name.clone(), gap.offset, gap.len_bytes));
+            let gaps = gaps.collect::<Vec<_>>();
+            let db = builder(&env).open().unwrap();
+            assert!(db.verify().unwrap().is_whole());
+            (contents(&db)["default"].clone(), gaps)
+        };
+        let (with, without) = (outcome(false), outcome(true));
+        assert_eq!(with.1, without.1, "{damaged:?}");
+        let keys = |pairs: &Pairs| pairs.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&with.0), keys(&without.0), "{damaged:?}");
+        gap_counts[usize::from(!with.1.is_empty())] += 1;
+    }
+    assert!(gap_counts[1] > 3, "{gap_counts:?}");
 }

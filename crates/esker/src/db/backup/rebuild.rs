@@ -195,7 +195,8 @@ fn lost_file(number: FileNumber, remains: Option<&Remains>, cause: String) -> Lo
 }
 
 /// A version with every keyspace that is known, has a sound file or is named in the log, and
-/// without any files; each keyspace is flushed as far as its files go.
+/// without any files; each keyspace is flushed as far as its files go. Where the log begins is not
+/// said.
 pub fn version_of(
     env: &Env,
     comparators: &Orders,

@@ -14,7 +14,7 @@ use crate::db::backup::salvage::keyspaces_in;
 use crate::db::backup::salvage_file::FileExaminer;
 use crate::db::backup::segments::Segments;
 use crate::db::log_survey::survey_log;
-use crate::flow::write::replay::ReplayReport;
+use crate::flow::write::chain::{chain, first_unbroken};
 use crate::store::names::FileName;
 use crate::store::sst::saving::only_damage;
 use crate::store::version::apply::apply;
@@ -41,11 +41,15 @@ pub fn remake(
     let mut examiner = FileExaminer::new(env, dir, Segments::new(&**fs, dir, &vlogs));
     let sorted = sort_files(job, &mut examiner, (&claims, remains), comparators)?;
     let mut segments = examiner.segments;
-    let in_log = keyspaces_in(&**fs, dir, &job.listing.wals)?;
-    let version = version_of(env, job.comparators, (&claims, remains), &sorted, &in_log)?;
+    // The edits that raised it may be lost.
+    let first_log = remains.map_or(FileNumber(0), |remains| remains.version.first_log);
+    let mut wals = job.listing.wals.clone();
+    wals.retain(|number| *number >= first_log);
+    let in_log = keyspaces_in(&**fs, dir, &wals)?;
+    let mut version = version_of(env, job.comparators, (&claims, remains), &sorted, &in_log)?;
     job.numbers.skip(version.next_file);
+    version.first_log = first_unbroken(&chain(&**fs, dir, &wals)?).unwrap_or(FileNumber(0));
     job.count_sound(&version, &sorted);
-    let wals = job.listing.wals.clone();
     let mut leaving: BTreeSet<FileNumber> = sorted.obsolete.iter().copied().collect();
     let is_sound: BTreeSet<FileNumber> = sorted
         .sound
@@ -62,12 +66,14 @@ pub fn remake(
         edit.extend(files);
         leaving.extend(merged);
     }
-    let accepted = job.accepted_log(&version, &wals)?;
+    let accepted = only_damage(survey_log(fs, dir, &version, &wals))?.ok();
+    // Also what lies before a break in the log: where it is in no sorted file, it was needed.
     let log = (&wals[..], accepted.as_ref());
     edit.extend(job.salvage(&version, log, &mut segments)?);
     job.note_heads(&segments);
     let names = leaving.into_iter().map(FileName::Sst);
-    let names = names.chain(wals.into_iter().map(FileName::Wal));
+    let wals = job.listing.wals.iter().copied();
+    let names = names.chain(wals.map(FileName::Wal));
     let manifests = job.listing.manifests.iter();
     let names = names.chain(manifests.map(|number| FileName::Manifest(*number)));
     let mut names: Vec<String> = names.map(|name| name.to_string()).collect();
@@ -113,15 +119,6 @@ impl Job<'_> {
             }
             self.report.kept.push(kept);
         }
-    }
-
-    // Which segment is the first that is needed nobody knows; those before it hold only what is in
-    // sorted files, and end where the next begins.
-    fn accepted_log(&self, version: &Version, wals: &[FileNumber]) -> Result<Option<ReplayReport>> {
-        let mut from_first = version.clone();
-        from_first.first_log = wals.first().copied().unwrap_or(FileNumber(0));
-        let replayed = survey_log(&self.env.fs, self.dir, &from_first, wals);
-        Ok(only_damage(replayed)?.ok())
     }
 
     fn refuse_full_disk(&self, sorted: &Sorted) -> Result<()> {

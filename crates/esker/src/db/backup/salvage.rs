@@ -227,7 +227,10 @@ impl<'a, 'b> Salvage<'a, 'b> {
         let Some((previous, previous_end)) = head.previous else {
             return;
         };
-        if previous >= self.version.first_log && !segments.contains(&previous) {
+        // Before the first one only what is not needed is missing; but for writes that are in no
+        // sorted file.
+        let is_needed = previous >= self.version.first_log || self.state.entry_count > 0;
+        if is_needed && !segments.contains(&previous) {
             let is_told = |gap: &LogGap| gap.name == FileName::Wal(previous).to_string();
             if before.is_some() && !self.state.gaps.iter().any(is_told) {
                 self.missing(previous);

@@ -88,6 +88,39 @@ pub fn chain(fs: &dyn Fs, dir: &Path, segments: &[FileNumber]) -> Result<Vec<Lin
     Ok(links)
 }
 
+/// The first segment of a log, for whoever is not told where it begins: the oldest one to which the
+/// heads lead from the newest without a break. `None` where no segment has begun.
+///
+/// What is needed of a log is there without a break. Of what is not needed any more some segments
+/// lie about until they are used again, and the newest of them go first: so there may be a break
+/// before, and none of what lies before that is needed.
+pub fn first_unbroken(links: &[Link]) -> Option<FileNumber> {
+    let mut first = None;
+    // What the head behind names; `None` where that says nothing, and the next one is taken.
+    let mut named: Option<FileNumber> = None;
+    for link in links.iter().rev().filter(|link| link.is_part) {
+        if named.is_some_and(|named| link.number < named) {
+            break;
+        }
+        match &link.front {
+            // Prepared ahead, and never used.
+            Front::Nothing(_) if named.is_none() => {}
+            Front::Nothing(_) | Front::Damaged(_) => {
+                first = Some(link.number);
+                named = None;
+            }
+            Front::Head(head) => {
+                first = Some(link.number);
+                match head.previous {
+                    Some((previous, _)) => named = Some(previous),
+                    None => break,
+                }
+            }
+        }
+    }
+    first
+}
+
 fn open(fs: &dyn Fs, dir: &Path, number: FileNumber) -> Result<WalReader> {
     let name = FileName::Wal(number).to_string();
     Ok(WalReader::new(fs.open_read(&dir.join(name))?, number))

@@ -102,3 +102,28 @@ fn a_reader_stops_at_the_end_that_the_next_one_says() {
     assert_eq!(reader.next().unwrap(), None);
     assert_eq!(reader.tail(), Tail::Clean);
 }
+
+#[test]
+fn a_log_begins_where_its_heads_lead_without_a_break() {
+    // Whole from the first one; one that names a segment that is not there; behind a spare one;
+    // one of which the head is gone, so that the segment before it is taken; and nothing at all.
+    let whole = links(&[Some(None), Some(Some((1, 60))), Some(Some((2, 60))), None]);
+    assert_eq!(first_unbroken(&whole), Some(FileNumber(1)));
+    let mut gap = links(&[
+        Some(None),
+        Some(Some((1, 60))),
+        Some(Some((2, 60))),
+        Some(Some((3, 60))),
+    ]);
+    gap.remove(1);
+    assert_eq!(first_unbroken(&gap), Some(FileNumber(3)));
+    let torn = links(&[
+        Some(None),
+        Some(Some((1, 60))),
+        None,
+        Some(Some((3, 60))),
+        None,
+    ]);
+    assert_eq!(first_unbroken(&torn), Some(FileNumber(1)));
+    assert_eq!(first_unbroken(&links(&[None, None])), None);
+}
