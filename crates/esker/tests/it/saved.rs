@@ -174,6 +174,41 @@ fn a_segment_that_only_the_log_names_may_be_missing() {
 }
 
 #[test]
+fn lost_values_of_the_log_are_told_together() {
+    // Twenty large values were durable and are gone, with one that is there in the middle: two
+    // lines say so, and not twenty.
+    let world = SimWorld::new(10);
+    let db = open(&world.env(), "lz4");
+    for number in 0..20 {
+        if number == 10 {
+            db.put("small", "stays").unwrap();
+        }
+        db.put(format!("{number:02}"), vec![b'l'; 1000]).unwrap();
+    }
+    db.sync().unwrap();
+    db.put("later", "stays").unwrap();
+    db.sync().unwrap();
+    std::mem::forget(db);
+    let world = world.after_kill();
+    let env = world.env();
+    for segment in files(&env, ".vlog") {
+        env.fs.remove_file(&segment).unwrap();
+    }
+    let report = repair(&env);
+    let told = report.lost_values.iter();
+    let told = told.map(|lost| (&*lost.keys.0, &*lost.keys.1, lost.count));
+    let told: Vec<(&[u8], &[u8], u64)> = told.collect();
+    assert_eq!(
+        told,
+        [(&b"00"[..], &b"09"[..], 10), (b"10", b"19", 10)],
+        "{report}"
+    );
+    let db = open(&env, "lz4");
+    assert!(db.verify().unwrap().is_whole());
+    assert_eq!(db.iter().unwrap().count(), 2);
+}
+
+#[test]
 fn a_segment_gets_a_new_head_and_keeps_its_values() {
     let world = with_values();
     let env = world.env();

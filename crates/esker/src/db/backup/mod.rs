@@ -6,6 +6,7 @@
 pub mod checkpoint;
 pub mod beside;
 pub mod report;
+pub mod lost_values;
 pub mod lost;
 pub mod runs;
 pub mod segments;

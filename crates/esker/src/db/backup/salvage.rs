@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
+use crate::db::backup::lost_values::{LostValue, LostValueList};
 use crate::db::backup::report::{LogGap, LogState, LostValues};
 use crate::db::backup::runs::{output_settings, write_run};
 use crate::db::backup::segments::Segments;
@@ -39,7 +39,7 @@ pub struct Salvage<'a, 'b> {
     dir: &'a Path,
     version: &'a Version,
     segments: &'a mut Segments<'b>,
-    lost_values: Vec<LostValues>,
+    lost_values: LostValueList,
     /// `None` in a dry run: then entries are counted and forgotten.
     numbers: Option<&'a Arc<FileNumbers>>,
     /// Entries up to this number lie in sorted files.
@@ -69,7 +69,7 @@ impl<'a, 'b> Salvage<'a, 'b> {
             dir,
             version,
             segments,
-            lost_values: Vec::new(),
+            lost_values: LostValueList::default(),
             numbers,
             flushed: states.map(|state| (state.id, state.flushed)).collect(),
             tables: BTreeMap::new(),
@@ -119,7 +119,7 @@ impl<'a, 'b> Salvage<'a, 'b> {
             let seqno = self.last_seqno;
             self.edit.push(Change::SetLastSeqno { seqno });
         }
-        Ok((self.state, self.lost_values, self.edit))
+        Ok((self.state, self.lost_values.finish(), self.edit))
     }
 
     fn ends_at(&self) -> (FileNumber, u64) {
@@ -287,17 +287,20 @@ impl<'a, 'b> Salvage<'a, 'b> {
             }
             let state = self.keyspace(entry.keyspace)?;
             let (mut trailer, mut value) = (entry.trailer, entry.value);
-            if let Some((segment, error)) = self.segments.lost_value(&entry.in_keyspace())? {
-                // It was durable, so what is older must not pass for the newest.
-                (trailer, value) = (Trailer::new(seqno, Kind::Delete), &[]);
-                let key = Bytes::copy_of(entry.key);
-                self.lost_values.push(LostValues {
-                    file: FileName::Vlog(segment).to_string(),
-                    keyspace: state.name.to_string(),
-                    keys: (key.clone(), key),
-                    count: 1,
-                    cause: error.to_string(),
-                });
+            match self.segments.lost_value(&entry.in_keyspace())? {
+                None => self.lost_values.pass(state.id),
+                Some((segment, error)) => {
+                    // It was durable, so what is older must not pass for the newest.
+                    (trailer, value) = (Trailer::new(seqno, Kind::Delete), &[]);
+                    self.lost_values.add(&LostValue {
+                        keyspace: state.id,
+                        name: &state.name,
+                        comparator: &state.comparator,
+                        key: entry.key,
+                        segment,
+                        error: &error,
+                    });
+                }
             }
             // No rule: operands are kept as they were written.
             let table = self.tables.entry(entry.keyspace);

@@ -14,6 +14,7 @@ use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
+use crate::db::backup::lost_values::{LostValue, LostValueList};
 use crate::db::backup::report::{KeyGap, LostValues};
 use crate::db::backup::segments::{Segments, delete_for};
 use crate::env::bundle::Env;
@@ -75,7 +76,7 @@ pub struct Saved {
     pub last_seqno: SeqNo,
     /// Where entries are lost.
     pub gaps: Vec<KeyGap>,
-    /// Values that are lost.
+    /// Values that are lost, without the name of their keyspace.
     pub values: Vec<LostValues>,
     /// Name of its keyspace, if it says.
     pub keyspace_name: Bytes,
@@ -278,8 +279,7 @@ struct Saver<'a, 'b> {
     keyspace: KeyspaceId,
     output: Option<Output>,
     saved: Saved,
-    /// Whether the entry before has lost its value too.
-    is_last_lost: bool,
+    lost_values: LostValueList,
 }
 
 impl<'a, 'b> Saver<'a, 'b> {
@@ -296,7 +296,7 @@ impl<'a, 'b> Saver<'a, 'b> {
             keyspace,
             output: None,
             saved: Saved::default(),
-            is_last_lost: false,
+            lost_values: LostValueList::default(),
         }
     }
 
@@ -311,7 +311,7 @@ impl<'a, 'b> Saver<'a, 'b> {
         self.saved.last_seqno = self.saved.last_seqno.max(entry.seqno());
         match self.segments.lost_value(&entry)? {
             None => {
-                self.is_last_lost = false;
+                self.lost_values.pass(self.keyspace);
                 self.saved.entry_count += 1;
                 self.put(internal_key, value)
             }
@@ -336,30 +336,21 @@ impl<'a, 'b> Saver<'a, 'b> {
             && (record.smallest_seqno..=record.largest_seqno).contains(&entry.seqno())
     }
 
-    // Values of neighbours in one segment are told together.
     fn lose_value(&mut self, internal_key: &[u8], segment: FileNumber, error: &Error) {
-        let user_key = Bytes::copy_of(key::user_key(internal_key));
-        let name = FileName::Vlog(segment).to_string();
-        let is_next = std::mem::replace(&mut self.is_last_lost, true);
-        if is_next
-            && let Some(last) = self.saved.values.last_mut()
-            && last.file == name
-        {
-            last.keys.1 = user_key;
-            last.count += 1;
-            return;
-        }
-        self.saved.values.push(LostValues {
-            file: name,
-            keyspace: self.keyspace.to_string(),
-            keys: (user_key.clone(), user_key),
-            count: 1,
-            cause: error.to_string(),
+        self.lost_values.add(&LostValue {
+            keyspace: self.keyspace,
+            // Who reads all of them knows its name.
+            name: "",
+            comparator: self.comparator,
+            key: key::user_key(internal_key),
+            segment,
+            error,
         });
     }
 
     fn finish(self) -> Result<Saved> {
         let mut saved = self.saved;
+        saved.values = self.lost_values.finish();
         if let Some(output) = self.output {
             saved.records = output.finish()?;
         }
