@@ -1,5 +1,6 @@
 //! What is intact of a damaged log, put into sorted files.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -29,9 +30,9 @@ use crate::store::wal::format::EARLIER_DURABLE;
 use crate::store::wal::head::SegmentHead;
 use crate::store::wal::{Salvaged, WalSalvage};
 
-/// Bytes of one keyspace's entries that are gathered before they become a run: few enough to fit
-/// anywhere, and many enough that a log of some gigabytes makes no hundred runs.
-const TABLE_BYTES: usize = 64 << 20;
+/// Bytes of entries, of all keyspaces, that are gathered before the most of them become a run: few
+/// enough to fit anywhere, and many enough that a log of some gigabytes makes no hundred runs.
+const GATHERED_BYTES_MAX: usize = 64 << 20;
 
 /// Puts what is intact of some segments into sorted files.
 pub struct Salvage<'a, 'b> {
@@ -45,6 +46,9 @@ pub struct Salvage<'a, 'b> {
     /// Entries up to this number lie in sorted files.
     flushed: BTreeMap<KeyspaceId, SeqNo>,
     tables: BTreeMap<KeyspaceId, MemtableWriter>,
+    /// Bytes of all tables, and how many they may be.
+    gathered_bytes: usize,
+    gathered_bytes_max: usize,
     last_seqno: SeqNo,
     /// What lies before this place was durable once.
     proven: (FileNumber, u64),
@@ -73,6 +77,8 @@ impl<'a, 'b> Salvage<'a, 'b> {
             numbers,
             flushed: states.map(|state| (state.id, state.flushed)).collect(),
             tables: BTreeMap::new(),
+            gathered_bytes: 0,
+            gathered_bytes_max: GATHERED_BYTES_MAX,
             last_seqno: SeqNo::ZERO,
             proven: (FileNumber(0), 0),
             accepted: None,
@@ -302,15 +308,35 @@ impl<'a, 'b> Salvage<'a, 'b> {
                     });
                 }
             }
-            // No rule: operands are kept as they were written.
-            let table = self.tables.entry(entry.keyspace);
-            let table = table.or_insert_with(|| Memtable::create(state.comparator.clone(), None));
-            table.insert(trailer, entry.key, value);
-            if table.table().used_bytes() >= TABLE_BYTES {
-                self.write(entry.keyspace)?;
-            }
+            self.gather(&state, (trailer, entry.key, value))?;
         }
         Ok(())
+    }
+
+    fn gather(
+        &mut self,
+        state: &KeyspaceState,
+        (trailer, key, value): (Trailer, &[u8], &[u8]),
+    ) -> Result<()> {
+        // No rule: operands are kept as they were written.
+        let fresh = || Memtable::create(state.comparator.clone(), None);
+        let (table, before) = match self.tables.entry(state.id) {
+            Entry::Occupied(table) => {
+                let table = table.into_mut();
+                let before = table.table().used_bytes();
+                (table, before)
+            }
+            Entry::Vacant(place) => (place.insert(fresh()), 0),
+        };
+        table.insert(trailer, key, value);
+        self.gathered_bytes += table.table().used_bytes() - before;
+        if self.gathered_bytes < self.gathered_bytes_max {
+            return Ok(());
+        }
+        let size_bytes = |(_, table): &(&KeyspaceId, &MemtableWriter)| table.table().used_bytes();
+        let largest = self.tables.iter().max_by_key(size_bytes);
+        let largest = largest.map(|(id, _)| *id);
+        largest.map_or(Ok(()), |id| self.write(id))
     }
 
     /// Why a large value of the batch cannot be had, if one that still counts cannot.
@@ -334,7 +360,11 @@ impl<'a, 'b> Salvage<'a, 'b> {
 
     // Makes a run of level 0 of what was gathered for a keyspace.
     fn write(&mut self, id: KeyspaceId) -> Result<()> {
-        let (Some(table), Some(numbers)) = (self.tables.remove(&id), self.numbers) else {
+        let Some(table) = self.tables.remove(&id) else {
+            return Ok(());
+        };
+        self.gathered_bytes -= table.table().used_bytes();
+        let Some(numbers) = self.numbers else {
             return Ok(());
         };
         if table.table().is_empty() {
@@ -413,3 +443,6 @@ pub fn keyspaces_in(
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests;
