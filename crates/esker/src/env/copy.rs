@@ -1,13 +1,29 @@
-//! Bytes of one file at the end of another.
+//! Copies of files and of parts of them, and second names.
 
 use std::ops::Range;
 use std::path::Path;
 
-use crate::base::types::error::Result;
+use crate::base::types::error::{ErrorKind, Result};
 use crate::env::fs::{AppendFile, Fs, ReadFile};
 
 /// Bytes copied at a time: large enough that the calls cost nothing, and no burden to memory.
 const COPY_BYTES: u64 = 1 << 20;
+
+/// Gives a file a second name, or copies it where it cannot have one: on another file system, or
+/// one without links. Says whether it has.
+pub fn link_or_copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<bool> {
+    match fs.hard_link(source, target) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::Io => copy(fs, source, target).map(|()| false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Copies a file and makes the copy's bytes durable; to sync its name is the caller's.
+pub fn copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
+    let from = fs.open_read(source)?;
+    copy_front(fs, &*from, target, from.size_bytes())?.sync()
+}
 
 /// Makes a file of the first `len_bytes` bytes of another; to sync it and its name is the caller's.
 pub fn copy_front(

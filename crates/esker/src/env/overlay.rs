@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::base::types::error::{Error, Result};
-use crate::env::copy::copy_front;
+use crate::env::copy::copy;
 use crate::env::fs::{AppendFile, DirLock, ExtentFile, FileKeeper, Fs, LogFile, ReadFile};
 
 /// The same file system, but in one directory, the lower one, nothing changes: files that are made
@@ -110,11 +110,6 @@ impl OverlayFs {
         }
     }
 
-    fn copy_up(&self, source: &Path, target: &Path) -> Result<()> {
-        let source = self.base.open_read(source)?;
-        copy_front(&*self.base, &*source, target, source.size_bytes())?.sync()
-    }
-
     // Both names in the directory, or `None` when both lead elsewhere. No file goes from one side
     // to the other: one of the lower directory would be told of that.
     fn names_of<'a>(
@@ -187,7 +182,7 @@ impl Fs for OverlayFs {
             && let Place::Lower(found) = self.place_of(name)
             && self.base.exists(&found)?
         {
-            self.copy_up(&found, &self.upper.join(name))?;
+            copy(&*self.base, &found, &self.upper.join(name))?;
         }
         self.make(path, |path| self.base.open_log(path, capacity_bytes))
     }

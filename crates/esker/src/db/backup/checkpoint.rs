@@ -11,13 +11,13 @@ use std::io::ErrorKind as Os;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::flush_barrier::flush_barrier;
 use crate::env::bundle::Env;
-use crate::env::copy::copy_front;
+use crate::env::copy::link_or_copy;
 use crate::env::fs::{DirLock, Fs};
 use crate::store::names::FileName;
 use crate::store::version::manifest::Manifest;
@@ -82,23 +82,6 @@ pub fn finish(env: &Env, target: &Path, first: Version) -> Result<()> {
     // A database from here on; whoever opens it would remove this too.
     let sign = FileName::CheckpointTemporary.to_string();
     env.fs.remove_file(&target.join(sign))
-}
-
-/// Gives a file a second name, or copies it where it cannot have one: on another file system, or
-/// one without links. Says whether it has.
-pub fn link_or_copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<bool> {
-    match fs.hard_link(source, target) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::Io => copy(fs, source, target).map(|()| false),
-        Err(error) => Err(error),
-    }
-}
-
-// Copies a file and makes the copy's bytes durable; its name is the caller's to sync.
-fn copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
-    let from = fs.open_read(source)?;
-    let mut to = copy_front(fs, &*from, target, from.size_bytes())?;
-    to.sync()
 }
 
 /// An empty directory that nobody else fills meanwhile.

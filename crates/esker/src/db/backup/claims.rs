@@ -63,7 +63,10 @@ impl Claims {
             if claims.is_strangers(claim.number) {
                 continue;
             }
-            claims.comparators.entry(claim.keyspace).or_insert(claim.comparator);
+            claims
+                .comparators
+                .entry(claim.keyspace)
+                .or_insert(claim.comparator);
             let Some(name) = claim.name else {
                 continue;
             };

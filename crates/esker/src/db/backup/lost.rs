@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::types::error::{Error, Result};
-use crate::db::backup::checkpoint::link_or_copy;
+use crate::env::copy::link_or_copy;
 use crate::env::fs::Fs;
 use crate::store::names::LOST_DIR;
 

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::base::types::bytes::Bytes;
+use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Error;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::comparator::Comparator;
 use crate::db::backup::report::LostValues;
 use crate::store::names::FileName;
 
