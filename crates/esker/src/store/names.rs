@@ -18,7 +18,7 @@
 //! first million files. Valid if and only if it is one of these names, and its number is decimal,
 //! below 2^64, and has six digits or more without a zero in front. So every file has exactly one
 //! name, and a stranger's is never taken for ours. In `lost` a name that was taken there already
-//! has `.1`, `.2` and so on behind it.
+//! has `.1`, `.2` and so on behind it, and one whose file is not there as a whole yet `.tmp`.
 
 use std::fmt;
 
@@ -30,6 +30,19 @@ pub const LOST_DIR: &str = "lost";
 
 /// Name of the folder, inside that one, for what a recovery cuts off the log.
 pub const TORN_DIR: &str = "torn";
+
+/// The name in [`LOST_DIR`] of a file called `name`, where as many of that name are there already.
+pub fn lost_name(name: &str, taken_count: usize) -> String {
+    match taken_count {
+        0 => name.to_owned(),
+        _ => format!("{name}.{taken_count}"),
+    }
+}
+
+/// The name in [`LOST_DIR`] of a file called `name` until all of it is there.
+pub fn lost_draft_name(name: &str) -> String {
+    format!("{name}.tmp")
+}
 
 /// Digits that every number has at least; shorter ones are padded with zeros.
 const DIGITS_MIN: usize = 6;

@@ -5,13 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::base::types::error::{Error, Result};
 use crate::env::copy::link_or_copy;
 use crate::env::fs::Fs;
-use crate::store::names::LOST_DIR;
+use crate::store::names::{LOST_DIR, lost_draft_name, lost_name};
 
 /// How many files of one name the folder takes: each repair adds one of a name at most.
 const SAME_NAME_MAX: usize = 1000;
-
-/// What is added to a name until the file is there as a whole.
-const DRAFT_ENDING: &str = ".tmp";
 
 /// Files that leave the database: first they get a second name in the folder, and once nothing
 /// needs the first name any more, that goes. A crash in between leaves both.
@@ -39,7 +36,7 @@ impl<'a> Lost<'a> {
             }
             let target = self.free_name(&folder, &name)?;
             // A copy is no copy until all of it is there.
-            let draft = folder.join(format!("{name}{DRAFT_ENDING}"));
+            let draft = folder.join(lost_draft_name(&name));
             if self.fs.exists(&draft)? {
                 self.fs.remove_file(&draft)?;
             }
@@ -74,10 +71,7 @@ impl<'a> Lost<'a> {
 
     fn free_name(&self, folder: &Path, name: &str) -> Result<PathBuf> {
         for count in 0..SAME_NAME_MAX {
-            let path = match count {
-                0 => folder.join(name),
-                _ => folder.join(format!("{name}.{count}")),
-            };
+            let path = folder.join(lost_name(name, count));
             if !self.fs.exists(&path)? {
                 return Ok(path);
             }
