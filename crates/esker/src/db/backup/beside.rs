@@ -7,7 +7,7 @@
 //! everything that was in the page cache when the copy was begun. Else it is tried again, and what
 //! is held already stays held, so that each try has less to do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::base::types::comparator::Comparator;
@@ -110,7 +110,7 @@ impl CopyBeside<'_> {
     fn try_to_take(&mut self) -> Result<Taken> {
         let (version, _) = read_manifest(&*self.env.fs, self.dir, self.comparators)?;
         let mut is_all_there = true;
-        for name in files_of(&version) {
+        for name in version.file_names() {
             is_all_there &= self.hold(name, false)?;
         }
         let value_ends = self.copy_log(&version);
@@ -231,7 +231,7 @@ impl CopyBeside<'_> {
         for copy in self.log.values_mut() {
             copy.sync()?;
         }
-        let of_files = files_of(&taken.version);
+        let of_files = taken.version.file_names();
         for (&number, &end) in &taken.value_ends {
             let name = FileName::Vlog(number);
             if self.held.get(&name) != Some(&true) {
@@ -263,22 +263,6 @@ impl CopyBeside<'_> {
     fn target_of(&self, name: FileName) -> PathBuf {
         self.target.join(name.to_string())
     }
-}
-
-// Sorted files, and segments of the value log that they point into.
-fn files_of(version: &Version) -> BTreeSet<FileName> {
-    let mut names = BTreeSet::new();
-    for state in version.keyspaces.values() {
-        for (_, file) in state.levels.files() {
-            names.insert(FileName::Sst(file.number));
-            names.extend(
-                file.values
-                    .iter()
-                    .map(|(segment, _)| FileName::Vlog(segment)),
-            );
-        }
-    }
-    names
 }
 
 // What is damaged is told by whoever opens the copy.

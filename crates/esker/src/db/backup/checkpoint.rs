@@ -6,7 +6,6 @@
 //! the value log never change, so each database may go on, and remove its own names of them, as if
 //! it were alone.
 
-use std::collections::BTreeSet;
 use std::io::ErrorKind as Os;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,16 +56,8 @@ fn fill(core: &Arc<Core>, target: &Path) -> Result<()> {
     let version = flush_barrier(core)?;
     // What the copy gets is finished, so that its size is what it holds.
     core.values.seal_live();
-    let mut segments = BTreeSet::new();
-    for state in version.keyspaces.values() {
-        for (_, file) in state.levels.files() {
-            let name = FileName::Sst(file.number).to_string();
-            link_or_copy(&**fs, &core.dir.join(&name), &target.join(&name))?;
-            segments.extend(file.values.iter().map(|(segment, _)| segment));
-        }
-    }
-    for segment in segments {
-        let name = FileName::Vlog(segment).to_string();
+    for name in version.file_names() {
+        let name = name.to_string();
         link_or_copy(&**fs, &core.dir.join(&name), &target.join(&name))?;
     }
     let mut first = Version::clone(&version);

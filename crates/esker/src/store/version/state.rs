@@ -1,6 +1,6 @@
 //! One version: every keyspace, its settings and its files, at one moment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
+use crate::store::names::FileName;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::format::{DATABASE_ID_BYTES, FORMAT_VERSION};
 use crate::store::version::levels::Levels;
@@ -169,6 +170,18 @@ impl Version {
     pub fn file_count(&self) -> usize {
         let levels = self.keyspaces.values().map(|state| &state.levels);
         levels.map(|levels| levels.file_count()).sum()
+    }
+
+    /// Names of its sorted files, and of the segments of the value log that they point into.
+    pub fn file_names(&self) -> BTreeSet<FileName> {
+        let levels = self.keyspaces.values().map(|state| &state.levels);
+        let mut names = BTreeSet::new();
+        for (_, file) in levels.flat_map(|levels| levels.files()) {
+            names.insert(FileName::Sst(file.number));
+            let segments = file.values.iter().map(|(segment, _)| segment);
+            names.extend(segments.map(FileName::Vlog));
+        }
+        names
     }
 
     /// Bytes of the value log that its files point to, by segment: what is live.
