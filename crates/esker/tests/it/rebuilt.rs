@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker::inspect::manifest::manifest_in;
-use esker::inspect::wal::{WalItem, wal_in};
+use esker::internals::db::inspect::manifest::manifest_in;
+use esker::internals::db::inspect::wal::{WalItem, wal_in};
 use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::Fs;
 use esker::internals::env::sim::world::SimWorld;
 use esker::{
-    Builder, Comparator, Db, Durability, KeyspaceOptions, Order, RepairOptions, RepairReport,
-    WriteOptions, repair_in,
+    Builder, Comparator, CustomComparator, Db, Durability, KeyspaceOptions, RepairOptions,
+    RepairReport, WriteOptions, repair_in,
 };
 
 type Pairs = BTreeMap<Vec<u8>, Vec<u8>>;
