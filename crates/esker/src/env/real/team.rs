@@ -98,7 +98,8 @@ impl Team {
     }
 
     /// How often a free thread woke: for each job once, or, as a thread about to wait may be woken
-    /// with another, at most once for each thread; never while nothing happens.
+    /// with another, and one takes over the watch of the time from another, at most once for each
+    /// thread; never while nothing happens.
     pub fn wakeup_count(&self) -> u64 {
         self.shared.lock().wakeup_count
     }
@@ -108,9 +109,9 @@ impl Team {
         let index = {
             let mut queue = self.shared.lock();
             let started_count = queue.running.len();
-            // A job for later needs one thread that waits for its time.
-            let is_enough = queue.waiting.len() <= queue.idle_count
-                && (queue.later.is_empty() || started_count > 0);
+            // Each job for later needs a thread that is free at its time, whatever comes meanwhile:
+            // one that waits takes nothing but its stack.
+            let is_enough = queue.waiting.len() + queue.later.len() <= queue.idle_count;
             if is_enough || started_count == self.thread_count {
                 return;
             }
@@ -245,6 +246,11 @@ impl Shared {
             let next_due = queue.take_due();
             if let Some(job) = queue.waiting.pop_front() {
                 set_running(&mut queue, index, Some(job.name));
+                // Several may have come due at once, and this may be the only thread that was to
+                // wake at the time of the next: another one takes over.
+                if !queue.waiting.is_empty() || !queue.later.is_empty() {
+                    self.work_came.notify_one();
+                }
                 return Some(job);
             }
             queue.idle_count += 1;

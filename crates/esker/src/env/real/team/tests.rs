@@ -168,3 +168,58 @@ fn a_job_for_later_runs_when_its_time_has_come() {
         assert!(after >= delay, "{after:?}");
     }
 }
+
+#[test]
+fn as_many_jobs_meet_whenever_they_are_due() {
+    // As many jobs as there are threads, each due at once or a little later, in every mixture: they
+    // get through only together. A job whose time came waited behind one that ran, though a thread
+    // was free, or could have been started: where another job had taken the thread that watched
+    // the time, and where several came due at once.
+    const COUNT: u64 = 3;
+    // For a machine that does much else; only a broken team ever waits it out.
+    let patience = Duration::from_secs(10);
+    for (mixture, is_warm) in (0..1 << COUNT).flat_map(|bits| [(bits, false), (bits, true)]) {
+        let team = Team::new("test", 3);
+        let (meeting, done) = (Arc::new(Signal::default()), Arc::new(Signal::default()));
+        let meet = || {
+            let (meeting, done) = (Arc::clone(&meeting), Arc::clone(&done));
+            let job = move || {
+                meeting.raise();
+                let since = Instant::now();
+                while meeting.raised_count() < COUNT && since.elapsed() < patience {
+                    let seen = meeting.raised_count();
+                    meeting.block(seen, patience.saturating_sub(since.elapsed()));
+                }
+                if meeting.raised_count() == COUNT {
+                    done.raise();
+                }
+            };
+            Box::new(job)
+        };
+        if is_warm {
+            let (started, ended) = (Arc::new(Barrier::new(3)), Arc::new(Signal::default()));
+            for _ in 0..COUNT {
+                let (started, ended) = (Arc::clone(&started), Arc::clone(&ended));
+                let job = move || {
+                    started.wait();
+                    ended.raise();
+                };
+                team.spawn("warm up", Box::new(job));
+            }
+            wait_for_count(&team, &ended, COUNT);
+        }
+        for bit in 0..COUNT {
+            match mixture >> bit & 1 {
+                0 => team.spawn("now", meet()),
+                _ => team.spawn_after(Duration::from_millis(2), "later", meet()),
+            }
+        }
+        while done.raised_count() < COUNT {
+            let seen = done.raised_count();
+            assert!(
+                done.block(seen, patience),
+                "{mixture:03b} {is_warm} {team:?}"
+            );
+        }
+    }
+}
