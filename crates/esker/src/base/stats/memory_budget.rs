@@ -116,7 +116,7 @@ impl MemoryOwner {
 pub struct MemoryBudget {
     limit: AtomicU64,
     held: [Held; MemoryOwner::ALL.len()],
-    /// Most that compactions held at one time.
+    /// Most that compactions held at one time, under this limit.
     compaction_peak: AtomicU64,
 }
 
@@ -142,7 +142,11 @@ impl MemoryBudget {
 
     /// Changes the limit; takes effect with the next question asked.
     pub fn set_limit_bytes(&self, limit_bytes: u64) {
-        self.limit.store(limit_bytes, Ordering::Relaxed);
+        if self.limit.swap(limit_bytes, Ordering::Relaxed) != limit_bytes {
+            // What compactions held under another limit, they never will under this one.
+            let held = self.held_bytes(MemoryOwner::Compaction);
+            self.compaction_peak.store(held, Ordering::Relaxed);
+        }
     }
 
     /// Notes that `owner` holds `bytes` more. Prefer [`MemoryBudget::hold`], which cannot forget
@@ -276,9 +280,9 @@ impl MemoryBudget {
     /// Bytes the block cache may hold now, with what is pinned of its blocks: the limit less what
     /// everyone else holds and less the allocator's slack, and at least a sixteenth of the limit.
     ///
-    /// Compactions count with the most they ever held: a cache that grew into their share between
-    /// two of them would give back blocks here and there when the next one begins, and hardly a
-    /// whole page (measured: a quarter of the heap free, and resident).
+    /// Compactions count with the most they ever held under this limit: a cache that grew into
+    /// their share between two of them would give back blocks here and there when the next one
+    /// begins, and hardly a whole page (measured: a quarter of the heap free, and resident).
     pub fn cache_allowance(&self) -> usize {
         let limit = self.limit_bytes();
         let others: u64 = MemoryOwner::ALL

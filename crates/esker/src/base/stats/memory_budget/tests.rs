@@ -118,3 +118,33 @@ fn owners_are_listed_in_the_order_of_their_numbers() {
         assert_eq!(*owner as usize, place);
     }
 }
+
+#[test]
+fn under_a_lowered_limit_the_cache_has_what_it_would_have_had_from_the_start() {
+    // What compactions once held under a large limit they never will again under a small one: the
+    // cache stayed at its floor until the database was reopened. Whatever was changed before, the
+    // cache gets what a budget gives that knew no other limit.
+    let limits = [1_600, 16_000, 1 << 30, 32 << 20, 800, 1_600];
+    let held = [0, 50, 300];
+    for (before, limit) in limits
+        .into_iter()
+        .flat_map(|one| limits.map(|two| (one, two)))
+    {
+        for bytes in held {
+            let changed = Arc::new(MemoryBudget::new(before));
+            drop(changed.hold(MemoryOwner::Compaction, before / 4));
+            let fresh = Arc::new(MemoryBudget::new(limit));
+            let _running = [&changed, &fresh].map(|one| one.hold(MemoryOwner::Compaction, bytes));
+            if before != limit {
+                changed.set_limit_bytes(limit);
+                let (changed, fresh) = (changed.cache_allowance(), fresh.cache_allowance());
+                assert_eq!(changed, fresh, "{before} to {limit}, {bytes} held");
+            } else {
+                // Nothing was changed: their share is kept free.
+                let kept = changed.cache_allowance();
+                changed.set_limit_bytes(limit);
+                assert_eq!(changed.cache_allowance(), kept);
+            }
+        }
+    }
+}
