@@ -336,6 +336,7 @@ pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
         active.remove_keyspace(parts.id);
     });
     core.keyspaces.remove(name);
+    core.write_controller.forget(parts.id);
     // Its memtables will never be flushed, nor what waits in them written: writers who wait for
     // memory go on now. Whoever reads the keyspace still keeps the values, and finds them there.
     let sealed = parts.current.sealed();

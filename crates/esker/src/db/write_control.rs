@@ -23,9 +23,17 @@ pub fn set_rates(core: &Core) {
     let digest_bytes_s = core.work.state().digest_bytes_s as u64;
     for parts in core.keyspaces.all() {
         let rate = rate_of(core, &parts, digest_bytes_s);
-        if rate != core.write_controller.rate(parts.id) {
-            core.write_controller.set_rate(parts.id, rate.0, rate.1);
-        }
+        set_rate(core, &parts, rate);
+    }
+}
+
+fn set_rate(core: &Core, parts: &KeyspaceParts, rate: (u64, Option<String>)) {
+    if rate != core.write_controller.rate(parts.id) {
+        core.write_controller.set_rate(parts.id, rate.0, rate.1);
+    }
+    // It was dropped meanwhile: whoever drops one forgets its rate behind that.
+    if core.keyspaces.by_id(parts.id).is_none() {
+        core.write_controller.forget(parts.id);
     }
 }
 
@@ -113,3 +121,6 @@ pub fn let_go(core: &Core) {
         set_cache(core);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -156,12 +156,25 @@ impl WriteController {
             let rate = rates.entry(keyspace).or_default();
             rate.limiter.set_rate(bytes_s);
             rate.hindrance = hindrance;
-            let is_any = rates
-                .values()
-                .any(|rate| rate.limiter.rate() != RATE_UNLIMITED);
-            self.is_any_limited.store(is_any, Ordering::Relaxed);
+            self.set_hint(&rates);
         }
         self.gate.changed.raise();
+    }
+
+    /// Forgets the rate of a keyspace that was dropped.
+    pub fn forget(&self, keyspace: KeyspaceId) {
+        {
+            let mut rates = self.rates.write().unwrap_or_else(PoisonError::into_inner);
+            rates.remove(&keyspace);
+            self.set_hint(&rates);
+        }
+        self.gate.changed.raise();
+    }
+
+    fn set_hint(&self, rates: &BTreeMap<KeyspaceId, KeyspaceRate>) {
+        let mut rates = rates.values();
+        let is_any = rates.any(|rate| rate.limiter.rate() != RATE_UNLIMITED);
+        self.is_any_limited.store(is_any, Ordering::Relaxed);
     }
 
     /// How fast a keyspace may write, in bytes per second, and what hinders it.
@@ -270,6 +283,9 @@ fn busy(reason: &str) -> Error {
         format!("{reason}; try again, or write without no_wait"),
     )
 }
+
+#[cfg(test)]
+mod tests;
 
 #[cfg(all(test, loom))]
 mod loom_models;
