@@ -9,7 +9,7 @@ use crate::base::options::check::{check_db, check_keyspace};
 use crate::base::options::codec::Shape;
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::options::profile::Profile;
+use crate::base::options::profile::{Profile, ProfileLine};
 use crate::base::options::setting::{Access, Scope, Setting, named};
 use crate::base::types::error::Result;
 
@@ -67,37 +67,53 @@ pub struct Resolved {
     pub effective: Vec<Effective>,
 }
 
+/// The setting that says how large the log may be.
+const LOG_SIZE: &str = "wal.total_size";
+
 /// Memtables of one keyspace at the same time: one is filled while two wait for their flush.
 const MEMTABLES_AT_ONCE: usize = 3;
 
 impl Resolved {
     /// The same with one more setting given by the user. `Invalid` as for [`resolve`].
     pub fn with(&self, setting: &'static Setting, text: &str) -> Result<Resolved> {
-        let mut next = self.clone();
-        // What was left to the engine follows what is changed.
-        if self.is_automatic("value_buffer_size") {
-            next.db.value_buffer_bytes = 0;
-        }
-        if self.is_automatic("value_flush_bytes") {
-            next.db.value_flush_bytes = 0;
-        }
+        let mut draft = self.draft()?;
         match setting.scope() {
-            Scope::Database => set_db(&mut next.db, setting.name, text)?,
-            Scope::Keyspace => change_keyspace(&mut next.keyspace_asked, setting.name, text)?,
+            Scope::Database => set_db(&mut draft.db, setting.name, text)?,
+            Scope::Keyspace => change_keyspace(&mut draft.keyspace, setting.name, text)?,
         }
-        let cores = next.db.background_threads;
-        fill_db(&mut next.db, cores);
-        next.keyspace = next.keyspace_asked.clone();
-        fill_keyspace(&next.db, &mut next.keyspace);
-        check_db(&next.db)?;
-        check_keyspace(&next.db, &next.keyspace)?;
-        for one in &mut next.effective {
-            one.text = one.setting.text_in(next.profile, &next.db, &next.keyspace);
-            if one.setting.name == setting.name {
-                (one.origin, one.reason) = (Origin::User, None);
+        draft.origins.insert(setting.name, (Origin::User, None));
+        // Segments stay as long as they are while the database is open.
+        draft.follow_disk_limit(self.db.wal_segment_bytes);
+        draft.finish(self.profile, self.db.background_threads)
+    }
+
+    /// What was asked for: what was left to the engine is left to it once more, so that it follows
+    /// what is changed.
+    fn draft(&self) -> Result<Draft> {
+        let told = self.effective.iter();
+        let told = told.filter(|one| one.origin != Origin::Default);
+        let mut draft = Draft {
+            db: self.db.clone(),
+            keyspace: self.keyspace_asked.clone(),
+            origins: told
+                .map(|one| (one.setting.name, (one.origin, one.reason)))
+                .collect(),
+        };
+        if draft.is_automatic("value_buffer_size") {
+            draft.db.value_buffer_bytes = 0;
+        }
+        if draft.is_automatic("value_flush_bytes") {
+            draft.db.value_flush_bytes = 0;
+        }
+        if draft.is_automatic(LOG_SIZE) {
+            draft.db.wal_total_bytes = DbOptions::default().wal_total_bytes;
+            draft.origins.remove(LOG_SIZE);
+            let lines = self.profile.lines().iter();
+            for line in lines.filter(|line| line.setting == LOG_SIZE) {
+                draft.take_line(line)?;
             }
         }
-        Ok(next)
+        Ok(draft)
     }
 
     /// Says that the user gave the merge operator of that name in code.
@@ -107,11 +123,6 @@ impl Resolved {
                 (one.text, one.origin, one.reason) = (name.into(), Origin::User, None);
             }
         }
-    }
-
-    fn is_automatic(&self, name: &str) -> bool {
-        let mut settings = self.effective.iter();
-        settings.any(|one| one.setting.name == name && one.origin == Origin::Automatic)
     }
 
     /// Bytes that all memtables may take together: three of the keyspace's size (one is filled
@@ -172,18 +183,9 @@ pub fn resolve(profile: Profile, pairs: &[(&str, &str)], cores: usize) -> Result
         draft.note_automatic("memory_limit", MEMORY_REASON);
     }
     draft.follow_compression();
-    draft.follow_disk_limit();
-    let keyspace_asked = draft.keyspace.clone();
-    draft.fill(cores);
-    check_db(&draft.db)?;
-    check_keyspace(&draft.db, &draft.keyspace)?;
-    Ok(Resolved {
-        effective: draft.effective(profile),
-        profile,
-        db: draft.db,
-        keyspace: draft.keyspace,
-        keyspace_asked,
-    })
+    draft.follow_disk_limit(0);
+    draft.follow_log_size();
+    draft.finish(profile, cores)
 }
 
 impl Draft {
@@ -199,12 +201,17 @@ impl Draft {
             }
         }
         for line in profile.lines() {
-            let setting = catalog::find(line.setting)?;
-            self.set(setting, line.value)?;
-            let origin = (Origin::Profile, Some(line.reason));
-            self.origins.insert(setting.name, origin);
+            self.take_line(line)?;
         }
         Ok(profile)
+    }
+
+    fn take_line(&mut self, line: &ProfileLine) -> Result<()> {
+        let setting = catalog::find(line.setting)?;
+        self.set(setting, line.value)?;
+        let origin = (Origin::Profile, Some(line.reason));
+        self.origins.insert(setting.name, origin);
+        Ok(())
     }
 
     fn take_given(&mut self, one: &Given) -> Result<()> {
@@ -233,22 +240,49 @@ impl Draft {
         }
     }
 
-    // Who gives a small disk and nothing else need not know that there is a log.
-    fn follow_disk_limit(&mut self) {
+    // Who gives a small disk and nothing else need not know that there is a log; which is no
+    // smaller than `least_bytes`.
+    fn follow_disk_limit(&mut self, least_bytes: u64) {
         if self.db.disk_limit == 0 {
             return;
         }
-        let (total, segment) = ("wal.total_size", "wal.segment_size");
-        let most = automatic::log_bytes_max(self.db.disk_limit);
-        if self.db.wal_total_bytes > most && !self.is_users(total) {
+        let most = automatic::log_bytes_max(self.db.disk_limit).max(least_bytes);
+        if self.db.wal_total_bytes > most && !self.is_users(LOG_SIZE) {
             self.db.wal_total_bytes = most;
-            self.note_automatic(total, automatic::LOG_REASON);
+            self.note_automatic(LOG_SIZE, automatic::LOG_REASON);
         }
+    }
+
+    // Segments that suit a log under a disk limit.
+    fn follow_log_size(&mut self) {
+        if self.db.disk_limit == 0 {
+            return;
+        }
+        let segment = "wal.segment_size";
         let most = automatic::log_segment_bytes_max(self.db.wal_total_bytes);
         if self.db.wal_segment_bytes > most && !self.is_users(segment) {
             self.db.wal_segment_bytes = most;
             self.note_automatic(segment, automatic::SEGMENT_REASON);
         }
+    }
+
+    // Fills in what was left to the engine, for a machine of `cores`, and checks the whole.
+    fn finish(mut self, profile: Profile, cores: usize) -> Result<Resolved> {
+        let keyspace_asked = self.keyspace.clone();
+        self.fill(cores);
+        check_db(&self.db)?;
+        check_keyspace(&self.db, &self.keyspace)?;
+        Ok(Resolved {
+            effective: self.effective(profile),
+            profile,
+            db: self.db,
+            keyspace: self.keyspace,
+            keyspace_asked,
+        })
+    }
+
+    fn is_automatic(&self, name: &str) -> bool {
+        matches!(self.origins.get(name), Some((Origin::Automatic, _)))
     }
 
     fn is_users(&self, name: &str) -> bool {

@@ -192,3 +192,84 @@ fn refusals_name_what_the_user_wrote() {
     );
     assert!(refused(&[("wal.total_size", "1MiB")]).contains("raise `wal.total_size` to 32MiB"));
 }
+
+#[test]
+fn what_is_changed_live_is_as_if_it_had_been_given_at_opening() {
+    // For every setting of the database that is live, its example and sizes below and above: with
+    // it changed while the database is open, every setting has the value and the origin that it
+    // has where both were given at opening, with the same segments of the log, which stay; but for
+    // those that are only read then. And what is taken back leaves nothing behind.
+    let profiles = [Profile::Balanced, Profile::BulkLoad, Profile::SmallSpace];
+    let samples = |setting: &'static Setting| {
+        let sizes = ["0", "16MiB", "200MiB", "600MiB", "2GiB", "1TiB"];
+        std::iter::once(setting.example).chain(sizes)
+    };
+    let is_kept_open = |setting: &Setting| setting.is_live || setting.name == "memtable.size";
+    let mut count = 0;
+    for profile in profiles {
+        let opened = resolve(profile, &[], 2).unwrap();
+        let live = catalog::settings()
+            .filter(|setting| setting.is_live && setting.scope() == Scope::Database);
+        for (setting, text) in
+            live.flat_map(|setting| samples(setting).map(move |text| (setting, text)))
+        {
+            let segments = effective(&opened, "wal.segment_size");
+            let pairs = [(setting.name, text), ("wal.segment_size", &segments.text)];
+            let (Ok(given), Ok(changed)) =
+                (resolve(profile, &pairs, 2), opened.with(setting, text))
+            else {
+                continue;
+            };
+            count += 1;
+            for (one, other) in given.effective.iter().zip(&changed.effective) {
+                let (one, other) = (
+                    (one.setting.name, &one.text, one.origin, one.reason),
+                    (other.setting.name, &other.text, other.origin, other.reason),
+                );
+                if is_kept_open(catalog::find(one.0).unwrap()) {
+                    assert_eq!(one, other, "{profile:?} {} {text}", setting.name);
+                }
+            }
+            // Back again.
+            let before = setting.text_in(profile, &opened.db, &opened.keyspace);
+            let Ok(back) = changed.with(setting, &before) else {
+                continue;
+            };
+            for (one, other) in opened.effective.iter().zip(&back.effective) {
+                assert_eq!(one.text, other.text, "{} {text}", setting.name);
+            }
+        }
+    }
+    assert!(count > 50, "{count}");
+}
+
+#[test]
+fn a_small_disk_limit_may_be_set_while_the_database_is_open() {
+    // Nobody chose a size for the log, and yet the limit was refused for it. Segments stay as long
+    // as they are, so that is as small as the log gets; raised later, it is what it was. Whoever
+    // chose the log's size is refused, as at opening.
+    let limit = catalog::find("disk_limit").unwrap();
+    let total = |resolved: &Resolved| told(resolved, "wal.total_size");
+    let opened = resolve(Profile::Balanced, &[], 2).unwrap();
+    let small = opened.with(limit, "400MiB").unwrap();
+    assert_eq!(total(&small), ("100MiB".to_owned(), Origin::Automatic));
+    assert_eq!(small.db.wal_total_bytes, 100 << 20);
+    let smaller = small.with(limit, "100MiB").unwrap();
+    assert_eq!(smaller.db.wal_total_bytes, smaller.db.wal_segment_bytes);
+    for large in ["8GiB", "0"] {
+        let again = smaller.with(limit, large).unwrap();
+        assert_eq!(total(&again), total(&opened));
+    }
+    let chosen = resolve(Profile::Balanced, &[("wal.total_size", "512MiB")], 2).unwrap();
+    let refused = chosen.with(limit, "600MiB").err().unwrap();
+    assert!(
+        refused
+            .message()
+            .starts_with("`wal.total_size` (512MiB) must not exceed half")
+    );
+    let chosen = small
+        .with(catalog::find("wal.total_size").unwrap(), "150MiB")
+        .unwrap();
+    assert_eq!(total(&chosen), ("150MiB".to_owned(), Origin::User));
+    assert!(chosen.with(limit, "200MiB").is_err());
+}
