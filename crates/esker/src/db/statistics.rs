@@ -235,7 +235,7 @@ fn pinned(core: &Core, now: Duration) -> PinnedStats {
     }
 }
 
-// Those that are still there.
+// Those that are still there, and were not given free since.
 fn left_out(core: &Core, now: Duration) -> Vec<LeftOutStats> {
     let version = core.history.current();
     let levels = version.keyspaces.values().map(|state| &state.levels);
@@ -246,7 +246,7 @@ fn left_out(core: &Core, now: Duration) -> Vec<LeftOutStats> {
     let state = core.work.state();
     let files = state.left_out.files();
     files
-        .filter(|(number, _)| present.contains(number))
+        .filter(|(number, _)| state.left_out.is_out(*number) && present.contains(number))
         .map(|(number, file)| LeftOutStats {
             file: FileName::Sst(number).to_string(),
             error: file.error.to_string(),

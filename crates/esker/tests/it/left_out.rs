@@ -82,6 +82,31 @@ fn an_error_that_passes_delays_a_compaction_and_ends_none() {
 }
 
 #[test]
+fn a_failure_is_told_only_while_something_is_left_out() {
+    // One read fails in a compaction that somebody asked for, and nothing is due by itself. When
+    // the files may be compacted again, the database is as good as before: it said `degraded` for
+    // ever, and that they would be tried "again in 0.0 s".
+    let world = SimWorld::new(5);
+    let (db, faults) = open(&world);
+    db.set("compaction.l0_trigger", "8").unwrap();
+    for round in 1..4 {
+        fill(&world, &db, round);
+    }
+    let read = Calls::Of(CallClass::Read);
+    faults.set_plans(vec![Plan::once(Fault::Io, read, 0).in_files(".sst")]);
+    assert_eq!(db.compact::<&str>(..).unwrap_err().kind(), ErrorKind::Io);
+    let stats = db.stats();
+    assert_eq!(stats.state, "degraded", "{stats}");
+    assert!(!stats.left_out.is_empty(), "{stats}");
+    world.clock.advance(Duration::from_secs(2));
+    world.pool.run_all();
+    let stats = db.stats();
+    assert_eq!((stats.state.as_str(), stats.left_out.len()), ("open", 0));
+    db.compact::<&str>(..).unwrap();
+    db.close().unwrap();
+}
+
+#[test]
 fn a_shortage_of_descriptors_delays_a_compaction_and_ends_none() {
     // As above: whoever has all descriptors closes some of them one day. The files are whole.
     let world = SimWorld::new(4);
