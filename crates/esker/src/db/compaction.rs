@@ -142,7 +142,7 @@ pub fn begin_range(
             Ok(Some(book(core, &mut state, parts, &view, plan, threads)))
         }
         None => match picker.busy_files(range) {
-            numbers if numbers.is_empty() => Ok(None),
+            numbers if numbers.is_empty() && !picker.is_claimed_within(range) => Ok(None),
             numbers if state.is_at_rest() => Err(state.left_out.refusal(&parts.name, &numbers)),
             _ => Err(Error::new(
                 ErrorKind::Busy,
@@ -161,3 +161,6 @@ fn no_room(plan: &Plan, room_bytes: u64) -> Error {
     );
     Error::new(ErrorKind::OutOfSpace, message)
 }
+
+#[cfg(test)]
+mod tests;

@@ -97,6 +97,21 @@ impl CompactionPicker<'_> {
         numbers
     }
 
+    /// Whether a compaction that is on the books holds [`CompactionPicker::pick_range`] up by where
+    /// it may write, though no busy file is in the way any more: its inputs leave the tree a moment
+    /// before its claim goes.
+    pub fn is_claimed_within(&self, range: &KeyRange) -> bool {
+        let Some((_, reach)) = self.grown(range) else {
+            return false;
+        };
+        let mut claims = self.claims.iter();
+        claims.any(|claim| {
+            claim.keyspace == self.keyspace
+                && !ends_before(self.comparator, &claim.reach, &reach)
+                && !ends_before(self.comparator, &reach, &claim.reach)
+        })
+    }
+
     /// The files that overlap `range` and those that must come with them, and how far they reach.
     fn grown(&self, range: &KeyRange) -> Option<(Vec<Input>, KeyRange)> {
         let mut inputs = self.overlapping(range);

@@ -1,0 +1,108 @@
+//! Tests of what is told to who waits for a compaction.
+
+use super::*;
+use crate::db::handle::Db;
+use crate::db::job::Booking;
+use crate::db::keyspace_handle::Keyspace;
+use crate::db::database_ref::DatabaseRef;
+use crate::db::open::Builder;
+use crate::db::running_compaction::end;
+use crate::env::sim::world::SimWorld;
+
+const SETTINGS: [(&str, &str); 6] = [
+    ("memory_limit", "4MiB"),
+    ("memtable.size", "64KiB"),
+    ("sst.file_size", "16KiB"),
+    ("compaction.l0_trigger", "2"),
+    ("compaction.base_level", "64KiB"),
+    ("compaction.level_growth", "2"),
+];
+
+/// A database in which no compaction begins by itself.
+fn open(world: &SimWorld) -> (Db, Arc<Core>) {
+    let mut builder = Builder::new("/db").env(world.env());
+    for (name, text) in SETTINGS {
+        builder = builder.set(name, text).unwrap();
+    }
+    let database = builder.open_database().unwrap();
+    let core = Arc::clone(DatabaseRef::core(&database));
+    core.work.state().manual_count = 1;
+    (Db::new(database).unwrap(), core)
+}
+
+fn flush(keyspace: &Keyspace, round: u32) {
+    for number in 0..100 {
+        let mut value = format!("{number} {round} ").into_bytes();
+        // Not to be packed to nothing.
+        value.extend((0..100_u32).map(|at| (at.wrapping_mul(number + 7 * round) >> 3) as u8));
+        keyspace.put(format!("key{number:04}"), value).unwrap();
+    }
+    keyspace.flush().unwrap();
+}
+
+/// Picks what the background would, and books it.
+fn pick(core: &Arc<Core>) -> Option<Running> {
+    core.work.state().manual_count = 0;
+    let running = begin(core);
+    core.work.state().manual_count = 1;
+    running
+}
+
+fn run_parts(running: &Running) {
+    for index in 0..running.part_count() {
+        running.set_part(index, running.run_part(index));
+    }
+}
+
+/// Asks for a merge of everything. Whether there is nothing to do, and not only for the moment.
+fn ask(core: &Arc<Core>, parts: &Arc<KeyspaceParts>) -> bool {
+    match begin_range(core, parts, &KeyRange::new::<&[u8]>(..)) {
+        Ok(None) => {
+            let version = core.history.current();
+            let levels = &version.keyspace(parts.id).unwrap().levels;
+            assert!(levels.all_runs().count() <= 1, "told that all is merged");
+            true
+        }
+        Ok(Some(_)) => panic!("what a running compaction holds was taken"),
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Busy, "{error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn who_asks_for_a_merge_is_put_off_until_a_running_one_is_off_the_books() {
+    // At every step of every compaction that the background picks, a merge of everything is asked
+    // for. Between the edit and the end, the inputs have left the tree and the claim is still
+    // there: the merge was neither begun nor put off, and `compact` said that it was done.
+    let world = SimWorld::new(1);
+    let (db, core) = open(&world);
+    let parts = core.keyspaces.get("default").unwrap();
+    let mut compactions = 0;
+    for round in 0..20 {
+        flush(&db, round);
+        let Some(running) = pick(&core) else {
+            continue;
+        };
+        compactions += 1;
+        let bookings: Vec<_> = (0..running.part_count())
+            .map(|_| Booking::of_counted(&core))
+            .collect();
+        ask(&core, &parts);
+        run_parts(&running);
+        ask(&core, &parts);
+        if compactions % 2 == 0 {
+            flush(&db, 100 + round);
+        }
+        running.finish(&core).unwrap();
+        ask(&core, &parts);
+        end(&core, &running, &Ok(()));
+        drop(bookings);
+    }
+    assert!(compactions > 5, "{compactions}");
+    core.work.state().manual_count = 0;
+    db.compact::<&str>(..).unwrap();
+    assert!(db.files().iter().all(|file| file.depth > 0));
+    db.close().unwrap();
+}
