@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::range::KeyRange;
 use crate::db::compaction_memory;
@@ -12,6 +13,7 @@ use crate::db::occasion::{occasion, picker_of};
 use crate::db::running_compaction::{Running, book};
 use crate::db::space;
 use crate::db::work::WorkState;
+use crate::flow::compact::leveled::CompactionPicker;
 use crate::flow::compact::plan::Plan;
 use crate::flow::read::view::View;
 use crate::flow::values::garbage::Holdings;
@@ -37,24 +39,64 @@ pub fn begin(core: &Arc<Core>) -> Option<Running> {
         return None;
     }
     let limits = dead_space::limits(core, &state);
-    for parts in core.keyspaces.all() {
-        let options = parts.options();
-        if !options.compaction.is_automatic {
-            continue;
+    let fits = |plan: &Plan| plan.space_needed_bytes() <= room_bytes;
+    // What the shape of any tree calls for comes before what can wait in another.
+    let mut shapely = Vec::new();
+    for tree in by_need(core, &state) {
+        let plan = tree.picker(core, &state).pick();
+        match plan {
+            None => shapely.push(tree),
+            Some(plan) if fits(&plan) => {
+                return Some(tree.book(core, &mut state, plan, free_threads));
+            }
+            Some(_) => {}
         }
-        let view = parts.current.view();
-        let picker = picker_of(core, &parts, &options, &view, &state);
-        let occasion = occasion(&picker, &parts, &state, limits, free_threads);
-        let plan = picker.pick_next(&occasion);
-        let Some(plan) = plan.filter(|plan| plan.space_needed_bytes() <= room_bytes) else {
-            continue;
-        };
-        return Some(book(core, &mut state, &parts, &view, plan, free_threads));
+    }
+    for tree in shapely {
+        let picker = tree.picker(core, &state);
+        let occasion = occasion(&picker, &tree.parts, &state, limits, free_threads);
+        let plan = picker.pick_patient(&occasion).filter(fits);
+        if let Some(plan) = plan {
+            return Some(tree.book(core, &mut state, plan, free_threads));
+        }
     }
     let is_automatic = |parts: &KeyspaceParts| parts.options().compaction.is_automatic;
     let (parts, view, plan) = pick_collection(core, &state, is_automatic)?;
-    let fits = plan.space_needed_bytes() <= room_bytes;
-    fits.then(|| book(core, &mut state, &parts, &view, plan, free_threads))
+    fits(&plan).then(|| book(core, &mut state, &parts, &view, plan, free_threads))
+}
+
+/// A keyspace as it is while a compaction is picked.
+struct Tree {
+    parts: Arc<KeyspaceParts>,
+    options: Arc<KeyspaceOptions>,
+    view: Arc<View>,
+}
+
+impl Tree {
+    fn picker<'a>(&'a self, core: &Core, state: &'a WorkState) -> CompactionPicker<'a> {
+        picker_of(core, &self.parts, &self.options, &self.view, state)
+    }
+
+    fn book(&self, core: &Arc<Core>, state: &mut WorkState, plan: Plan, threads: usize) -> Running {
+        book(core, state, &self.parts, &self.view, plan, threads)
+    }
+}
+
+/// The keyspaces that are compacted by themselves, those first whose shape calls for it most: where
+/// all are behind, none waits until everything is done in those before it by name.
+fn by_need(core: &Core, state: &WorkState) -> Vec<Tree> {
+    let trees = core.keyspaces.all().into_iter().map(|parts| Tree {
+        options: Arc::clone(&parts.options()),
+        view: parts.current.view(),
+        parts,
+    });
+    let automatic = trees.filter(|tree| tree.options.compaction.is_automatic);
+    let mut ranked: Vec<_> = automatic
+        .map(|tree| (tree.picker(core, state).need(), tree))
+        .collect();
+    // Stable: by name where they are alike.
+    ranked.sort_by(|(left, _), (right, _)| right.total_cmp(left));
+    ranked.into_iter().map(|(_, tree)| tree).collect()
 }
 
 /// Whether compactions may begin by themselves. Not, among others, where the database was only

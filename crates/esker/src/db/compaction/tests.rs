@@ -1,11 +1,13 @@
-//! Tests of what is told to who waits for a compaction.
+//! Tests of which compaction comes next, and of what who waits for one is told.
 
 use super::*;
+use crate::base::types::ids::Level;
 use crate::db::handle::Db;
 use crate::db::job::Booking;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::open::Builder;
+use crate::db::read_cost::CostMeter;
 use crate::db::running_compaction::end;
 use crate::env::sim::world::SimWorld;
 
@@ -105,4 +107,52 @@ fn who_asks_for_a_merge_is_put_off_until_a_running_one_is_off_the_books() {
     db.compact::<&str>(..).unwrap();
     assert!(db.files().iter().all(|file| file.depth > 0));
     db.close().unwrap();
+}
+
+#[test]
+fn the_keyspace_that_needs_it_most_is_compacted_first() {
+    // "calm" comes first by name. It is due for a merge, too, or for what nobody waits for; but in
+    // "pressed" level 0 is three times as high as it is to be.
+    for is_due in [true, false] {
+        let world = SimWorld::new(2);
+        let (db, core) = open(&world);
+        let calm = db.keyspace("calm").unwrap();
+        let pressed = db.keyspace("pressed").unwrap();
+        let id_of = |name: &str| core.keyspaces.get(name).unwrap().id;
+        flush(&calm, 1);
+        if is_due {
+            flush(&calm, 2);
+        } else {
+            calm.compact::<&str>(..).unwrap();
+            flush(&calm, 2);
+            // Readers have paid for its level 0.
+            let parts = core.keyspaces.get("calm").unwrap();
+            let view = parts.current.view();
+            let levels = &view.parts().levels;
+            assert_eq!(levels.l0().len(), 1);
+            assert!(levels.size_bytes(Level::ZERO) > 0);
+            let meter = CostMeter::through(levels, &parts.read_cost).unwrap();
+            meter.pay(1 << 20, 0);
+            assert!(parts.read_cost.is_due(levels));
+        }
+        for round in 0..6 {
+            flush(&pressed, round);
+        }
+        let mut turns = Vec::new();
+        while let Some(running) = pick(&core) {
+            turns.extend(core.work.state().claims.iter().map(|claim| claim.keyspace));
+            let bookings: Vec<_> = (0..running.part_count())
+                .map(|_| Booking::of_counted(&core))
+                .collect();
+            run_parts(&running);
+            running.finish(&core).unwrap();
+            end(&core, &running, &Ok(()));
+            drop(bookings);
+        }
+        assert_eq!(turns.first(), Some(&id_of("pressed")));
+        // Nobody is forgotten.
+        assert!(turns.contains(&id_of("calm")));
+        core.work.state().manual_count = 0;
+        db.close().unwrap();
+    }
 }

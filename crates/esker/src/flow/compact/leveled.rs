@@ -143,6 +143,13 @@ impl CompactionPicker<'_> {
         })
     }
 
+    /// How much the tree calls for a compaction: the highest of its scores; beyond 1.0 one is due.
+    pub fn need(&self) -> f64 {
+        let targets = targets(self.levels, self.options);
+        let scores = scores(self.levels, &targets, self.options);
+        scores.into_iter().fold(0.0, f64::max)
+    }
+
     pub(in crate::flow::compact) fn pick_by_size(&self) -> Option<Plan> {
         let targets = targets(self.levels, self.options);
         let scores = scores(self.levels, &targets, self.options);

@@ -17,25 +17,25 @@ pub struct Occasion {
 }
 
 impl CompactionPicker<'_> {
-    /// The next compaction, of all that are due: what the tree's shape asks for, then what gives
-    /// space back, then what makes reads quicker, and then what only packs.
-    pub fn pick_next(&self, occasion: &Occasion) -> Option<Plan> {
-        let pick_for_readers = || {
-            let is_wanted = occasion.is_l0_unwanted;
-            is_wanted.then(|| self.pick_for_readers())?
-        };
-        let pick_packing = || occasion.may_pack.then(|| self.pick_packing())?;
-        self.pick()
-            .or_else(|| self.pick_hidden(&occasion.limits))
-            .or_else(|| self.pick_passed(&occasion.limits, occasion.is_settling))
-            .or_else(pick_for_readers)
-            .or_else(pick_packing)
-    }
-
     /// What the tree's shape asks for, if any step is worth taking.
     pub fn pick(&self) -> Option<Plan> {
         self.pick_expired()
             .or_else(|| self.pick_by_size())
             .or_else(|| self.pick_deletes())
+    }
+
+    /// The next compaction of those that can wait, where the tree's shape asks for none
+    /// ([`CompactionPicker::pick`]): what gives space back, then what makes reads quicker, and then
+    /// what only packs.
+    pub fn pick_patient(&self, occasion: &Occasion) -> Option<Plan> {
+        let pick_for_readers = || {
+            let is_wanted = occasion.is_l0_unwanted;
+            is_wanted.then(|| self.pick_for_readers())?
+        };
+        let pick_packing = || occasion.may_pack.then(|| self.pick_packing())?;
+        self.pick_hidden(&occasion.limits)
+            .or_else(|| self.pick_passed(&occasion.limits, occasion.is_settling))
+            .or_else(pick_for_readers)
+            .or_else(pick_packing)
     }
 }
