@@ -53,14 +53,6 @@ impl RealPool {
         urgent.or_else(|| self.patient.first_trouble())
     }
 
-    #[cfg(test)]
-    fn without_threads() -> RealPool {
-        RealPool {
-            urgent: Team::without_threads("esker-urgent"),
-            patient: Team::without_threads("esker"),
-        }
-    }
-
     fn team(&self, priority: Priority) -> &Team {
         match priority {
             Priority::High => &self.urgent,

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -29,10 +30,11 @@ pub struct Team {
     shared: Arc<Shared>,
     thread_count: usize,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    // Tests ask for more than there is, so that no thread can be started.
-    #[cfg(test)]
-    stack_bytes: Option<usize>,
+    start: Start,
 }
+
+/// How a thread is started, as [`thread::Builder::spawn`] does.
+pub type Start = fn(thread::Builder, Job) -> io::Result<JoinHandle<()>>;
 
 struct Shared {
     // Held for moments only: never while a job runs or is dropped.
@@ -70,6 +72,11 @@ impl Team {
     /// # Panics
     /// When `thread_count` is 0: nothing would ever run.
     pub fn new(name: &'static str, thread_count: usize) -> Team {
+        Team::with_start(name, thread_count, |thread, life| thread.spawn(life))
+    }
+
+    /// As [`Team::new`], of threads that are started so.
+    pub fn with_start(name: &'static str, thread_count: usize, start: Start) -> Team {
         assert!(thread_count > 0);
         Team {
             name,
@@ -79,17 +86,8 @@ impl Team {
             }),
             thread_count,
             threads: Mutex::default(),
-            #[cfg(test)]
-            stack_bytes: None,
+            start,
         }
-    }
-
-    /// A team whose threads the system refuses to start, as it does beyond `ulimit -u`.
-    #[cfg(test)]
-    pub fn without_threads(name: &'static str) -> Team {
-        let mut team = Team::new(name, 1);
-        team.stack_bytes = Some(usize::MAX / 4);
-        team
     }
 
     /// The first panic of a job, or the first refusal to start a thread; `None` if all is well.
@@ -122,12 +120,8 @@ impl Team {
         };
         let shared = Arc::clone(&self.shared);
         let builder = thread::Builder::new().name(format!("{}-{index}", self.name));
-        #[cfg(test)]
-        let builder = match self.stack_bytes {
-            Some(stack_bytes) => builder.stack_size(stack_bytes),
-            None => builder,
-        };
-        match builder.spawn(move || shared.run_jobs(index)) {
+        let life = Box::new(move || shared.run_jobs(index));
+        match (self.start)(builder, life) {
             Ok(thread) => lock_any(&self.threads).push(thread),
             // The job stays queued: for a thread that is there, for the next call of `spawn` or
             // `wait`, which tries again, or for who waits.

@@ -1,5 +1,6 @@
 //! Tests of `pool`.
 
+use std::io;
 use std::sync::{Arc, Barrier};
 
 use super::*;
@@ -53,11 +54,20 @@ fn trouble_of_either_kind_is_told() {
     }
 }
 
+/// A pool whose threads the system refuses to start, as it does beyond `ulimit -u`.
+fn without_threads() -> RealPool {
+    let team = |name| Team::with_start(name, 1, |_, _| Err(io::ErrorKind::WouldBlock.into()));
+    RealPool {
+        urgent: team("esker-urgent"),
+        patient: team("esker"),
+    }
+}
+
 #[test]
 fn who_waits_does_the_work_where_no_thread_can_be_started() {
     // Beyond `ulimit -u` a write, and the closing behind it, waited for ever for their flush. Here
     // jobs of both kinds, one of them for later, one that panics and one that waits for another.
-    let pool = Arc::new(RealPool::without_threads());
+    let pool = Arc::new(without_threads());
     let done = Arc::new(Signal::default());
     let raise = || {
         let done = Arc::clone(&done);
