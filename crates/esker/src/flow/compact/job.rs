@@ -43,7 +43,7 @@ pub struct JobContext {
     pub settings: OutputSettings,
     /// How operands fold.
     pub merge: Option<MergeRule>,
-    /// Live snapshots, ascending, and the last visible number when the job began.
+    /// The snapshots that were live when the job began, ascending.
     pub snapshots: Vec<SeqNo>,
     /// The view that the plan was made from; keeps the inputs on the disk.
     pub view: Arc<View>,

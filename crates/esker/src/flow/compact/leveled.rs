@@ -24,7 +24,7 @@ pub struct CompactionPicker<'a> {
     pub comparator: &'a Comparator,
     /// When and how to compact.
     pub options: &'a CompactionOptions,
-    /// Files that a running compaction reads.
+    /// Files that a running compaction reads, or that are left out since one failed over them.
     pub busy: &'a HashSet<FileNumber>,
     /// Where running compactions may write.
     pub claims: &'a [Claim],
@@ -43,7 +43,8 @@ impl CompactionPicker<'_> {
     ///
     /// Of what is one run there already, from the first to the last file that has anything to lose
     /// or is not packed as is wished. `None` when nothing overlaps, when no file is such a one, or
-    /// when a running compaction is in the way ([`CompactionPicker::is_busy`]).
+    /// when a running compaction is in the way ([`CompactionPicker::busy_files`],
+    /// [`CompactionPicker::is_claimed_within`]).
     pub fn pick_range(&self, range: &KeyRange) -> Option<Plan> {
         let (mut inputs, reach) = self.grown(range)?;
         if self.is_in_the_way(&reach) {
