@@ -108,14 +108,6 @@ impl FileName {
             | FileName::Lock => None,
         }
     }
-
-    /// Whether the file was never finished and nothing refers to it.
-    pub fn is_temporary(self) -> bool {
-        matches!(
-            self,
-            FileName::Temporary(_) | FileName::CurrentTemporary | FileName::CheckpointTemporary
-        )
-    }
 }
 
 impl fmt::Display for FileName {

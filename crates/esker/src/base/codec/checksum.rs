@@ -3,7 +3,7 @@
 //! CRC32C guards records and blocks: hardware computes it at 10 GB/s and more, and it detects
 //! every burst of up to 32 bits. XXH3 hashes keys for filters, caches and hash indexes.
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// What `mask` adds; any constant far from 0 does, this is LevelDB's.
 const MASK_DELTA: u32 = 0xa282_ead8;
@@ -26,20 +26,10 @@ pub fn mask(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(MASK_DELTA)
 }
 
-/// Undoes [`mask`].
-pub fn unmask(masked: u32) -> u32 {
-    masked.wrapping_sub(MASK_DELTA).rotate_left(15)
-}
-
 /// The 64-bit XXH3 hash of `bytes`; stable, part of the file formats.
 #[inline]
 pub fn hash64(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
-}
-
-/// The 128-bit XXH3 hash of `bytes`: long enough to stand for them.
-pub fn hash128(bytes: &[u8]) -> u128 {
-    xxh3_128(bytes)
 }
 
 /// The seeded 64-bit XXH3 hash of `bytes`.

@@ -20,15 +20,6 @@ pub fn find(name: &str) -> Result<&'static Setting> {
         .ok_or_else(|| unknown(name))
 }
 
-/// The value of a setting of the database, as text. `Invalid` for any other name.
-pub fn get_db(options: &DbOptions, name: &str) -> Result<String> {
-    let setting = find(name)?;
-    match setting.access {
-        Access::Db { get, .. } => Ok(setting.shape.show(&get(options))),
-        _ => Err(misplaced(setting, "database")),
-    }
-}
-
 /// Sets a setting of the database from text. `Invalid`, and nothing changed, for any other name
 /// and for text that spells no allowed value.
 pub fn set_db(options: &mut DbOptions, name: &str, text: &str) -> Result<()> {

@@ -153,18 +153,6 @@ pub struct Reading {
     pub value: u64,
 }
 
-impl Reading {
-    /// The value in the base unit of metrics: events, bytes or seconds.
-    pub fn base_value(&self) -> f64 {
-        // Above 2^53 the last digits are rounded, as metrics do anyway.
-        let value = self.value as f64;
-        match self.ticker.unit() {
-            CounterUnit::Events | CounterUnit::Bytes => value,
-            CounterUnit::Nanoseconds => value / 1e9,
-        }
-    }
-}
-
 impl StatisticsSnapshot {
     /// The value of one counter.
     pub fn get(&self, ticker: Ticker) -> u64 {

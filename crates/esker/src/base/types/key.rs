@@ -76,13 +76,6 @@ pub fn encode(user_key: &[u8], trailer: Trailer) -> Vec<u8> {
     out
 }
 
-/// Splits an encoded internal key, or `None` when it is too short or its kind unknown.
-/// For bytes from disk.
-pub fn checked_split(internal: &[u8]) -> Option<(&[u8], Trailer)> {
-    let (user_key, raw) = internal.split_last_chunk::<TRAILER_BYTES>()?;
-    Some((user_key, Trailer::checked(u64::from_le_bytes(*raw))?))
-}
-
 /// Splits an encoded internal key that is known to be whole.
 ///
 /// # Panics

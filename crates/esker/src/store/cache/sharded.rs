@@ -171,12 +171,6 @@ impl<V: Clone + Holdable> ShardedCache<V> {
         pinned > cell.share_bytes.load(Ordering::Relaxed) / MUCH_DIVISOR
     }
 
-    /// Finds what is not held any more among what left the cache held; after this
-    /// [`ShardedCache::pinned_bytes`] is right.
-    pub fn look_at_pinned(&self) {
-        self.cells.iter().for_each(Cell::look_through);
-    }
-
     /// Bytes of blocks that left the cache while cursors or returned values held them, and that
     /// were held still when last looked at.
     pub fn pinned_bytes(&self) -> usize {

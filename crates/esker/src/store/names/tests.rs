@@ -62,12 +62,3 @@ fn strangers_are_not_ours() {
         assert_eq!(FileName::parse(name), None, "{name:?}");
     }
 }
-
-#[test]
-fn only_unfinished_files_are_temporary() {
-    // Opening a directory removes these without looking inside.
-    assert!(FileName::Temporary(FileNumber(1)).is_temporary());
-    assert!(FileName::CurrentTemporary.is_temporary());
-    assert!(!FileName::Wal(FileNumber(1)).is_temporary());
-    assert!(!FileName::Current.is_temporary());
-}

@@ -146,17 +146,6 @@ impl Run {
         self.places_in(comparator, lower, upper)
     }
 
-    /// The files that may hold keys from `lower` to `upper`.
-    pub fn overlapping_bounds(
-        &self,
-        comparator: &Comparator,
-        lower: Bound<&[u8]>,
-        upper: Bound<&[u8]>,
-    ) -> &[Arc<FileRecord>] {
-        let places = self.places_in(comparator, lower, upper);
-        self.files.get(places).unwrap_or_default()
-    }
-
     fn places_in(
         &self,
         comparator: &Comparator,

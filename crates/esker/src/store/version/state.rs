@@ -161,11 +161,6 @@ impl Version {
         self.keyspaces.get(&id)
     }
 
-    /// The keyspace with that name.
-    pub fn keyspace_named(&self, name: &str) -> Option<&Arc<KeyspaceState>> {
-        self.keyspace(*self.names.get(name)?)
-    }
-
     /// How many files there are.
     pub fn file_count(&self) -> usize {
         let levels = self.keyspaces.values().map(|state| &state.levels);

@@ -33,13 +33,6 @@ impl ValueLiveBytes {
         }
     }
 
-    /// Counts all that `other` counts.
-    pub fn add_all(&mut self, other: &ValueLiveBytes) {
-        other
-            .iter()
-            .for_each(|(segment, bytes)| self.add(segment, bytes));
-    }
-
     /// Bytes in `segment`.
     pub fn of(&self, segment: FileNumber) -> u64 {
         let found = self.0.binary_search_by_key(&segment, |(number, _)| *number);

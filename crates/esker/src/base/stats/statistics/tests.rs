@@ -51,23 +51,6 @@ fn names_follow_the_rules_of_prometheus() {
 }
 
 #[test]
-fn time_is_shown_in_seconds() {
-    // Metrics want base units; the engine counts nanoseconds.
-    let statistics = Statistics::new();
-    statistics.add(Ticker::FlushNanos, 1_500_000_000);
-    statistics.add(Ticker::WalBytes, 7);
-    let snapshot = statistics.snapshot();
-    let shown = |ticker| {
-        snapshot
-            .readings()
-            .find(|reading| reading.ticker == ticker)
-            .unwrap()
-    };
-    assert_eq!(shown(Ticker::FlushNanos).base_value(), 1.5);
-    assert_eq!(shown(Ticker::WalBytes).base_value(), 7.0);
-}
-
-#[test]
 fn tickers_are_listed_in_the_order_of_their_numbers() {
     // The number of a ticker is its place on the statistics.
     for (place, ticker) in Ticker::ALL.iter().enumerate() {

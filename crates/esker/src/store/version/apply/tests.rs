@@ -184,8 +184,8 @@ impl Model {
         assert_eq!(version.first_log, FileNumber(self.first_log));
         assert_eq!(version.keyspaces.len(), self.keyspaces.len());
         for (id, wanted) in &self.keyspaces {
-            let state = version.keyspace_named(&wanted.name).unwrap();
-            assert_eq!(state.id, KeyspaceId(*id));
+            assert_eq!(version.names.get(&*wanted.name), Some(&KeyspaceId(*id)));
+            let state = version.keyspace(KeyspaceId(*id)).unwrap();
             assert_eq!(state.merge_name.as_deref(), wanted.merge_name.as_deref());
             assert_eq!(*state.settings, wanted.settings);
             assert_eq!(state.flushed, SeqNo::new(wanted.flushed));

@@ -97,7 +97,11 @@ fn check_search(comparator: &Comparator, run: &Run, key: &[u8]) {
 fn check_overlapping(comparator: &Comparator, run: &Run, key: &[u8], end: &[u8]) {
     for lower in [Bound::Unbounded, Bound::Included(key), Bound::Excluded(key)] {
         for upper in [Bound::Unbounded, Bound::Included(end), Bound::Excluded(end)] {
-            let found = run.overlapping_bounds(comparator, lower, upper);
+            let range = KeyRange {
+                lower: lower.map(<[u8]>::to_vec),
+                upper: upper.map(<[u8]>::to_vec),
+            };
+            let found = run.overlapping(comparator, &range);
             if comparator.compare(key, end) != Ordering::Less {
                 continue;
             }

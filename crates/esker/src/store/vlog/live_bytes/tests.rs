@@ -13,7 +13,8 @@ fn shares_add_up_by_segment() {
     // In any order; a segment of which nothing is pointed to is not there.
     let mut all = live(&[(9, 1), (2, 5), (9, 3), (4, 0)]);
     assert_eq!(all, live(&[(2, 5), (9, 4)]));
-    all.add_all(&live(&[(1, 1), (9, 6)]));
+    all.add(FileNumber(1), 1);
+    all.add(FileNumber(9), 6);
     assert_eq!(all.of(FileNumber(9)), 10);
     assert_eq!(all.of(FileNumber(4)), 0);
     assert_eq!(all.total_bytes(), 16);
