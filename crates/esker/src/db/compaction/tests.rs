@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::base::types::ids::Level;
+use crate::db::database_ref::DatabaseRef;
 use crate::db::handle::Db;
 use crate::db::job::Booking;
 use crate::db::keyspace_handle::Keyspace;
-use crate::db::database_ref::DatabaseRef;
 use crate::db::open::Builder;
 use crate::db::read_cost::CostMeter;
 use crate::db::running_compaction::end;

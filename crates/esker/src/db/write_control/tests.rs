@@ -1,8 +1,8 @@
 //! Tests of the rates that are set from above.
 
 use super::*;
-use crate::db::handle::Db;
 use crate::db::database_ref::DatabaseRef;
+use crate::db::handle::Db;
 use crate::db::open::Builder;
 use crate::env::sim::world::SimWorld;
 
@@ -11,7 +11,10 @@ fn a_dropped_keyspace_leaves_no_rate_behind() {
     // Writers of all others would look for theirs at every write until the database is reopened,
     // and each keyspace that comes and goes under load would leave one more.
     let world = SimWorld::new(1);
-    let database = Builder::new("/db").env(world.env()).open_database().unwrap();
+    let database = Builder::new("/db")
+        .env(world.env())
+        .open_database()
+        .unwrap();
     let core = Arc::clone(DatabaseRef::core(&database));
     let db = Db::new(database).unwrap();
     db.keyspace("gone").unwrap();
