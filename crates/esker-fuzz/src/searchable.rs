@@ -15,10 +15,10 @@ use esker::internals::store::sst::searchable::format::Footer;
 use esker::internals::store::sst::searchable::keys::OpenGroup;
 use esker::internals::store::sst::searchable::page::Page;
 
-// Damaged pages may name one record many times over; unpacking it again would find nothing new.
+// Damaged pages may name one record many times over; uncompressing it again would find nothing new.
 const ENTRIES_MAX: usize = 1000;
 
-// Longest value that the file claims to hold, in bytes: more than any input packs.
+// Longest value that the file claims to hold, in bytes: more than any input compresses.
 const VALUE_BYTES_MAX: u32 = 1 << 20;
 
 /// Runs the target on one input.

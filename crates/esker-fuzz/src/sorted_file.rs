@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::codec::compress::CompressionType;
 use esker::internals::base::options::call::ReadOptions;
 use esker::internals::base::types::bytes::Bytes;
 use esker::internals::base::types::comparator::Comparator;
@@ -22,18 +22,18 @@ use esker::internals::store::vlog::live_bytes::ValueLiveBytes;
 /// The number of the file, which its checksums cover.
 pub const NUMBER: FileNumber = FileNumber(9);
 
-/// Adds a block with its packing's byte and its right checksum, as the builder does.
-pub fn push(file: &mut Vec<u8>, block: &[u8], packing: u8) -> BlockHandle {
+/// Adds a block with its compression's byte and its right checksum, as the builder does.
+pub fn push(file: &mut Vec<u8>, block: &[u8], compression: u8) -> BlockHandle {
     let offset = file.len() as u64;
     let mut stored = block.to_vec();
-    stored.push(packing);
+    stored.push(compression);
     let checksum = block_checksum(&stored, NUMBER, offset);
     file.extend(stored);
     file.extend(checksum.to_le_bytes());
     let len = u32::try_from(block.len()).expect("inputs are short");
     BlockHandle {
         offset,
-        packed_len: len,
+        compressed_len: len,
         plain_len: len,
     }
 }
@@ -59,7 +59,7 @@ pub fn props() -> Props {
         index_bytes: 0,
         filter_bytes: 0,
         comparator_name: Bytes::copy_of(b"bytewise"),
-        compression: Compression::None,
+        compression: CompressionType::None,
         created_unix_s: 0,
         values: ValueLiveBytes::default(),
         origin: Origin::default(),

@@ -11,12 +11,12 @@ const ENTRIES_MAX: usize = 10_000;
 
 /// Runs the target on one input.
 pub fn run(input: &[u8]) {
-    let Some((&[packing, levels, cut], rest)) = input.split_first_chunk::<3>() else {
+    let Some((&[compression, levels, cut], rest)) = input.split_first_chunk::<3>() else {
         return;
     };
     let (index, rows) = rest.split_at(rest.len() * usize::from(cut) / 256);
     let mut file = Vec::new();
-    push(&mut file, rows, packing % 4);
+    push(&mut file, rows, compression % 4);
     let index = push(&mut file, index, 0);
     let props = push(&mut file, &props().encode(), 0);
     let footer = Footer {

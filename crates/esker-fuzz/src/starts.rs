@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use esker::internals::base::codec::checksum::hash64;
-use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::codec::compress::CompressionType;
 use esker::internals::base::options::catalog;
 use esker::internals::base::options::keyspace::KeyspaceOptions;
 use esker::internals::base::options::pairs::to_pairs;
@@ -106,7 +106,7 @@ fn index(blocks: u32) -> Vec<u8> {
     for number in 0..blocks {
         let handle = BlockHandle {
             offset,
-            packed_len: len,
+            compressed_len: len,
             plain_len: len,
         };
         offset = handle.end().expect("small numbers");
@@ -227,7 +227,7 @@ fn sorted_file(is_searchable: bool) -> Vec<u8> {
             block_size_bytes: BLOCK_BYTES,
             ..SstOptions::default()
         },
-        compression: Compression::None,
+        compression: CompressionType::None,
         keyspace: KeyspaceId(1),
         created_unix_s: 0,
     };

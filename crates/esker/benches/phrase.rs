@@ -1,4 +1,4 @@
-//! What phrase dictionaries make of a file of texts, beside blocks packed with zstd.
+//! What phrase dictionaries make of a file of texts, beside blocks compressed with zstd.
 //!
 //! `cargo bench -p esker --bench phrase -- FILE [NAME]`. The file has texts with empty lines
 //! between them; a label such as `review/text: ` at the front of a line is dropped, and lines that
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker::internals::base::codec::checksum::hash64;
-use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::codec::compress::CompressionType;
 use esker_phrase::{Dictionary, Effort, Encoder, Sample, Wish};
 
 /// Bytes that finding a text takes beside its payload.
@@ -33,7 +33,7 @@ const CHUNK: usize = 20;
 /// Lookups in all.
 const LOOKUPS: usize = 100_000;
 
-/// Bytes of texts in a block, where blocks are packed.
+/// Bytes of texts in a block, where blocks are compressed.
 const BLOCK_BYTES: usize = 16 << 10;
 
 /// What is trained: name, megabytes of sample, wish.
@@ -172,12 +172,12 @@ fn blocks(held_out: &HeldOut) {
         homes.push(plain.len() - 1);
         plain.last_mut().expect("a block").extend_from_slice(text);
     }
-    let mut packed = Vec::new();
+    let mut compressed = Vec::new();
     let byte_s = seconds(&plain, Vec::len, |block| {
         let mut bytes = Vec::new();
-        let done = Compression::Zstd.pack(block, 3, &mut bytes);
-        done.expect("zstd packs");
-        packed.push(bytes);
+        let done = CompressionType::Zstd.compress(block, 3, &mut bytes);
+        done.expect("zstd compresses");
+        compressed.push(bytes);
     });
     let mut out = Vec::new();
     let random_s = seconds(
@@ -185,11 +185,15 @@ fn blocks(held_out: &HeldOut) {
         |_| 1,
         |&index| {
             let home = homes[index];
-            let done = Compression::Zstd.unpack_into(&packed[home], plain[home].len(), &mut out);
-            done.expect("what was packed");
+            let done = CompressionType::Zstd.uncompress_into(
+                &compressed[home],
+                plain[home].len(),
+                &mut out,
+            );
+            done.expect("what was compressed");
         },
     );
-    let bytes = packed.iter().map(Vec::len).sum();
+    let bytes = compressed.iter().map(Vec::len).sum();
     show("zstd -3, 16 KiB blocks", held_out, bytes, byte_s, random_s);
 }
 

@@ -1,7 +1,7 @@
 //! One sorted file: how fast it is written, scanned and asked for single keys.
 //!
 //! `cargo bench -p esker --bench sst`. A million entries with keys of 16 bytes and values of 100
-//! that pack to half; medians of five rounds, in nanoseconds for each operation. Files made of
+//! that compress to half; medians of five rounds, in nanoseconds for each operation. Files made of
 //! blocks first, and then the kind that is searched while it is compressed.
 #![allow(
     clippy::disallowed_methods,
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::codec::compress::CompressionType;
 use esker::internals::base::options::call::ReadOptions;
 use esker::internals::base::options::sst::SstOptions;
 use esker::internals::base::types::comparator::Comparator;
@@ -45,7 +45,7 @@ enum FileKind {
     Searchable,
 }
 
-fn write(path: &Path, kind: FileKind, compression: Compression) {
+fn write(path: &Path, kind: FileKind, compression: CompressionType) {
     let settings = BuildSettings {
         number: NUMBER,
         comparator: Comparator::Bytewise,
@@ -147,10 +147,14 @@ fn main() {
     std::fs::create_dir_all(&dir).expect("a directory for the bench");
     let path = dir.join("000001.sst");
     for (what, kind, compression) in [
-        ("blocks", FileKind::BlockBased, Compression::None),
-        ("blocks, lz4", FileKind::BlockBased, Compression::Lz4),
-        ("searchable", FileKind::Searchable, Compression::None),
-        ("searchable, zstd", FileKind::Searchable, Compression::Zstd),
+        ("blocks", FileKind::BlockBased, CompressionType::None),
+        ("blocks, lz4", FileKind::BlockBased, CompressionType::Lz4),
+        ("searchable", FileKind::Searchable, CompressionType::None),
+        (
+            "searchable, zstd",
+            FileKind::Searchable,
+            CompressionType::Zstd,
+        ),
     ] {
         println!("{what}:");
         measure("write", ENTRY_COUNT, || write(&path, kind, compression));

@@ -94,7 +94,7 @@ pub use base::hooks::merge::{MergeOperator, MergeRule};
 pub use base::options::call::{Durability, ReadOptions, WriteOptions};
 pub use base::options::keyspace::KeyspaceOptions;
 pub use base::options::profile::Profile;
-pub use base::options::sst::Packing as Compression;
+pub use base::options::sst::Compression;
 pub use base::types::bytes::Bytes;
 pub use base::types::comparator::{Comparator, CustomComparator};
 pub use base::types::error::{Error, ErrorKind, Result};

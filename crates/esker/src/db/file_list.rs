@@ -25,7 +25,7 @@ pub struct FileStats {
     pub delete_count: u64,
     /// Whether it is searched while it is compressed; else it is made of blocks.
     pub is_searchable: bool,
-    /// Bytes of its keys and values before packing; 0 where an older Esker wrote it.
+    /// Bytes of its keys and values before compression; 0 where an older Esker wrote it.
     pub raw_bytes: u64,
 }
 

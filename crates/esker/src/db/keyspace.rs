@@ -9,7 +9,7 @@ use arc_swap::{ArcSwap, Guard};
 use esker_phrase::Dictionary;
 
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::options::sst::Packing;
+use crate::base::options::sst::Compression;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::db::read_cost::ReadCost;
@@ -64,11 +64,11 @@ impl KeyspaceParts {
 
     /// Whether the bottom of its tree is to be made of searchable files.
     pub fn wants_searchable(&self) -> bool {
-        self.options().sst.compression == Packing::Searchable
+        self.options().sst.compression == Compression::Searchable
     }
 
     /// The dictionary with which searchable files are written now; `None` while none are.
-    pub fn packing_dictionary(&self) -> Option<Arc<Dictionary>> {
+    pub fn compression_dictionary(&self) -> Option<Arc<Dictionary>> {
         let is_wanted = self.wants_searchable();
         is_wanted.then(|| self.dictionary_policy.dictionary())?
     }

@@ -39,7 +39,7 @@ pub mod directory;
 pub mod log_survey;
 pub mod beside_writer;
 pub mod torn_log;
-pub mod needed_packings;
+pub mod needed_compressions;
 pub mod recover;
 pub mod live_settings;
 pub mod manual;

@@ -30,7 +30,7 @@ pub fn picker_of<'a>(
         oldest_snapshot: snapshots.first().copied().unwrap_or(visible),
         snapshots,
         now_unix_s: core.env.clock.unix_seconds(),
-        is_searchable_wanted: parts.packing_dictionary().is_some(),
+        is_searchable_wanted: parts.compression_dictionary().is_some(),
     }
 }
 
@@ -48,13 +48,13 @@ pub fn occasion(
         limits,
         is_settling: state.rest.is_settling(),
         is_l0_unwanted: is_hiding || parts.read_cost.is_due(picker.levels),
-        may_pack: may_pack(picker, parts, state, free_threads),
+        may_recompress: may_recompress(picker, parts, state, free_threads),
     }
 }
 
-// Whether files may be packed anew: with a thread to spare, since they take long, and nobody waits
-// for them.
-fn may_pack(
+// Whether files may be compressed anew: with a thread to spare, since they take long, and nobody
+// waits for them.
+fn may_recompress(
     picker: &CompactionPicker<'_>,
     parts: &KeyspaceParts,
     state: &WorkState,
@@ -65,7 +65,7 @@ fn may_pack(
     is_wanted && !parts.dictionary_policy.is_training()
 }
 
-/// Whether level 0 calls for a merge, which may need files that are being packed anew.
+/// Whether level 0 calls for a merge, which may need files that are being compressed anew.
 pub fn is_pressed(parts: &KeyspaceParts) -> bool {
     let runs = parts.current.view().parts().levels.l0().len();
     runs >= parts.options().compaction.l0_trigger

@@ -7,7 +7,7 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::options::automatic::fill_keyspace;
 use crate::base::options::catalog::set_keyspace;
-use crate::base::options::check::{check_keyspace, missing_packing};
+use crate::base::options::check::{check_keyspace, missing_compression};
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::pairs::to_pairs;
 use crate::base::options::resolve::{Origin, Resolved};
@@ -64,14 +64,14 @@ pub fn options_of(
     if state.id == KeyspaceId::DEFAULT {
         overlay(&mut options, state, resolved)?;
     }
-    refuse_missing_packing(&options, state)?;
+    refuse_missing_compression(&options, state)?;
     fill_keyspace(&resolved.db, &mut options);
     Ok(options)
 }
 
 // Told of what the manifest keeps; what was asked for just now was refused before.
-fn refuse_missing_packing(options: &KeyspaceOptions, state: &KeyspaceState) -> Result<()> {
-    let Some((setting, missing)) = missing_packing(&options.sst) else {
+fn refuse_missing_compression(options: &KeyspaceOptions, state: &KeyspaceState) -> Result<()> {
+    let Some((setting, missing)) = missing_compression(&options.sst) else {
         return Ok(());
     };
     let missing = missing.name();

@@ -14,7 +14,7 @@ use crate::db::directory::prepare_directory;
 use crate::db::file_deletion;
 use crate::db::identity;
 use crate::db::log_survey::segments_of;
-use crate::db::needed_packings;
+use crate::db::needed_compressions;
 use crate::db::open_keyspace;
 use crate::db::settling;
 use crate::db::torn_log::keep_torn;
@@ -74,7 +74,7 @@ fn begin(
     open_keyspace::apply_asked_settings(core)?;
     for parts in core.keyspaces.all() {
         if parts.wants_searchable() {
-            // Before the first compaction, which would unpack what it can copy.
+            // Before the first compaction, which would uncompress what it can copy.
             training::resume(&parts);
         }
     }
@@ -193,7 +193,7 @@ fn load(
     version: Arc<Version>,
     lock: Option<Box<dyn DirLock>>,
 ) -> Result<(Arc<Core>, Vec<FileNumber>)> {
-    needed_packings::check(&*parts.env.fs, &parts.dir, &version)?;
+    needed_compressions::check(&*parts.env.fs, &parts.dir, &version)?;
     let mut targets = replay_targets(parts, &version)?;
     let found = segments_of(&*parts.env.fs, &parts.dir, &version)?;
     let value_segments = list_values(parts, &version)?;

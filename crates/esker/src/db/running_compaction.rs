@@ -18,8 +18,8 @@ use crate::db::occasion::is_pressed;
 use crate::db::work::WorkState;
 use crate::env::pool::Priority;
 use crate::flow::compact::job::{JobContext, MayGoOn, Part, PartResult, edit_of, run_part, split};
-use crate::flow::compact::packing::effort;
 use crate::flow::compact::plan::{Claim, CompactionKind, Plan, Reason};
+use crate::flow::compact::recompression::effort;
 use crate::flow::compaction_iterator::Tally;
 use crate::flow::output::Phrasing;
 use crate::flow::read::view::View;
@@ -53,7 +53,7 @@ pub fn book(
 ) -> Running {
     let options = parts.options();
     let is_large = plan.size_bytes() >= 2 * options.sst.file_size_bytes;
-    let parts_max = if is_large && plan.reason != Reason::Packing {
+    let parts_max = if is_large && plan.reason != Reason::Recompression {
         options.compaction.subcompactions_max
     } else {
         1
@@ -106,7 +106,7 @@ pub fn book(
 // When a compaction is given up half done: what can wait gives way (`Busy`) to what cannot.
 fn may_go_on(core: &Core, parts: &Arc<KeyspaceParts>, plan: &Plan) -> MayGoOn {
     let gate = Arc::clone(&core.gate);
-    let giving_way = (plan.reason == Reason::Packing).then(|| Arc::clone(parts));
+    let giving_way = (plan.reason == Reason::Recompression).then(|| Arc::clone(parts));
     Arc::new(move || {
         gate.check_read()?;
         match giving_way.as_deref().is_some_and(is_pressed) {
@@ -117,7 +117,8 @@ fn may_go_on(core: &Core, parts: &Arc<KeyspaceParts>, plan: &Plan) -> MayGoOn {
 }
 
 fn gave_way() -> Error {
-    let message = "packing files anew gave way to a merge of level 0; it begins again by itself";
+    let message =
+        "compression files anew gave way to a merge of level 0; it begins again by itself";
     Error::new(ErrorKind::Busy, message)
 }
 
@@ -128,15 +129,15 @@ fn phrasing(
     view: &View,
     plan: &Plan,
 ) -> Option<Phrasing> {
-    let dictionary = parts.packing_dictionary()?;
+    let dictionary = parts.compression_dictionary()?;
     let effort = effort(plan, &view.parts().levels, &options.compaction)?;
     let threads = core.env.pool.thread_count();
     Some(Phrasing {
         dictionary,
         effort,
-        // Nobody waits for a packing: it leaves a thread to what somebody may wait for.
+        // Nobody waits for a compression: it leaves a thread to what somebody may wait for.
         threads: match plan.reason {
-            Reason::Packing => threads.saturating_sub(1).max(1),
+            Reason::Recompression => threads.saturating_sub(1).max(1),
             _ => threads,
         },
     })
@@ -303,12 +304,12 @@ impl Running {
         );
         let took = core.env.clock.monotonic() - self.began;
         statistics.add(Ticker::CompactionNanos, nanoseconds(took));
-        if !matches!(self.plan.reason, Reason::Packing | Reason::IntraL0) {
+        if !matches!(self.plan.reason, Reason::Recompression | Reason::IntraL0) {
             // Nobody waits for the former, and the latter pay no debt.
             core.work.note_digested(read_bytes, took);
         }
-        for packed in made.iter().filter_map(|part| part.packed) {
-            self.keyspace.dictionary_policy.note(packed);
+        for compressed in made.iter().filter_map(|part| part.compressed) {
+            self.keyspace.dictionary_policy.note(compressed);
         }
     }
 }

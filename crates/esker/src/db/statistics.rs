@@ -148,7 +148,7 @@ pub struct LevelStats {
     pub file_count: usize,
     /// Their bytes.
     pub size_bytes: u64,
-    /// Bytes of their keys and values before packing; 0 where an older Esker wrote them.
+    /// Bytes of their keys and values before compression; 0 where an older Esker wrote them.
     pub raw_bytes: u64,
     /// How many of them are searched while they are compressed.
     pub searchable_count: usize,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::base::options::call::Durability;
 use crate::base::options::keyspace::ttl_seconds;
 use crate::base::options::profile::Profile;
-use crate::base::options::sst::Packing;
+use crate::base::options::sst::Compression;
 use crate::db::open::Builder;
 
 impl Builder {
@@ -104,13 +104,13 @@ impl Builder {
     /// ```
     /// # fn main() -> esker::Result<()> {
     /// # let dir = tempfile::tempdir().expect("a temporary directory");
-    /// use esker::Compression;
+    /// use esker::CompressionType;
     ///
-    /// let db = esker::Db::builder(dir.path()).compression(Compression::Searchable).open()?;
+    /// let db = esker::Db::builder(dir.path()).compression(CompressionType::Searchable).open()?;
     /// # db.close()
     /// # }
     /// ```
-    pub fn compression(self, compression: Packing) -> Builder {
+    pub fn compression(self, compression: Compression) -> Builder {
         self.given("compression", compression.name())
     }
 

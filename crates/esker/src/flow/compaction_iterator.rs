@@ -12,7 +12,7 @@
 //! - a delete is dropped where nothing older can exist below it, in the oldest stripe.
 //!
 //! What lives on of the oldest stripe may take a larger number, as long as it stays older than
-//! everything newer of its key: neighbours that share a number pack better (decision 0011).
+//! everything newer of its key: neighbours that share a number compress better (decision 0011).
 
 use std::collections::VecDeque;
 
@@ -74,7 +74,7 @@ pub struct Rules<'a> {
     /// The number that an entry of the oldest stripe may be given: below that of everything
     /// newer of the user key that is not among the inputs. Asked in key order.
     pub ceiling: &'a mut dyn FnMut(&[u8]) -> SeqNo,
-    /// The values that need not be unpacked to live on.
+    /// The values that need not be uncompressed to live on.
     pub verbatim: Verbatim,
 }
 
@@ -94,7 +94,7 @@ impl Rules<'_> {
 pub struct Verbatim {
     /// Those that are phrases of this dictionary; `None` is none at all.
     pub dictionary: Option<DictionaryId>,
-    /// And have at most so many bytes unpacked.
+    /// And have at most so many bytes uncompressed.
     pub plain_len_max: usize,
 }
 
@@ -225,7 +225,7 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
         }
     }
 
-    // The value of the entry that the input stands on, unpacked only where it must be.
+    // The value of the entry that the input stands on, uncompressed only where it must be.
     fn carried(&self) -> Result<Carried<'_>> {
         match self.verbatim() {
             Some(phrased) => Ok(Carried::Phrased(phrased)),

@@ -1,7 +1,7 @@
 //! With which dictionary a keyspace's values become phrases, and when it wants another one.
 //!
 //! A dictionary is trained from a sample of the keyspace once there is enough of it, and again
-//! when it packs clearly worse than it did at first, or when there is so much more data that a
+//! when it compresses clearly worse than it did at first, or when there is so much more data that a
 //! larger one pays. Files keep the dictionary they were written with; they change it when they
 //! are rewritten. Nothing of this is stored: a database that is opened goes on with the
 //! dictionary of its newest searchable file.
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_phrase::{Dictionary, Wish};
 
-use crate::store::sst::contract::PackTally;
+use crate::store::sst::contract::CompressionTally;
 
-/// Raw bytes of the keyspace for each phrase. Fewer phrases pack worse, more take longer to train
-/// than they spare: 64 MB call for the most there are.
+/// Raw bytes of the keyspace for each phrase. Fewer phrases compress worse, more take longer to
+/// train than they spare: 64 MB call for the most there are.
 const RAW_BYTES_PER_PHRASE: u64 = 1 << 10;
 
 /// Fewest and most phrases of a dictionary.
@@ -30,7 +30,7 @@ const GROWTH: usize = 4;
 /// How many times as much data there must be until what did not pay is tried again.
 const RETRY_GROWTH: u64 = 4;
 
-/// Bytes of values over which it is measured how well a dictionary packs.
+/// Bytes of values over which it is measured how well a dictionary compresses.
 const WINDOW_BYTES: u64 = 16 << 20;
 
 /// Part of its first ratio below which a dictionary is out of date.
@@ -53,8 +53,8 @@ struct State {
     useless_at: Option<u64>,
     /// How many bytes became one at first, once that is known.
     first_ratio: Option<f64>,
-    /// What it packed since it was measured last.
-    window: Option<PackTally>,
+    /// What it compressed since it was measured last.
+    window: Option<CompressionTally>,
 }
 
 impl DictionaryPolicy {
@@ -86,22 +86,22 @@ impl DictionaryPolicy {
 
     /// Counts what a dictionary made of new values, if it is the one in use: a compaction that
     /// began before it was taken into use ends with another one's.
-    pub fn note(&self, packed: PackTally) {
+    pub fn note(&self, compressed: CompressionTally) {
         let mut state = self.state();
         let id = state.dictionary.as_ref().map(|dictionary| dictionary.id());
-        if id != Some(packed.dictionary) {
+        if id != Some(compressed.dictionary) {
             return;
         }
         let mut window = state
             .window
             .take()
-            .unwrap_or(PackTally::new(packed.dictionary));
-        window.add(packed);
+            .unwrap_or(CompressionTally::new(compressed.dictionary));
+        window.add(compressed);
         if window.plain_bytes < WINDOW_BYTES {
             state.window = Some(window);
             return;
         }
-        let ratio = window.plain_bytes as f64 / window.packed_bytes.max(1) as f64;
+        let ratio = window.plain_bytes as f64 / window.compressed_bytes.max(1) as f64;
         match state.first_ratio {
             None => state.first_ratio = Some(ratio),
             Some(first) => state.is_stale = ratio < first * STALE_RATIO,

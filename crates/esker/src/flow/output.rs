@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use esker_phrase::{Dictionary, Effort, Encoder};
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
@@ -24,7 +24,7 @@ use crate::flow::parallel_compression::{self, ParallelCompression, ParallelCompr
 use crate::flow::values::relocation::{Relocated, RelocationSettings, ValueRelocator};
 use crate::store::names::FileName;
 use crate::store::sst::any_builder::AnyBuilder;
-use crate::store::sst::contract::{BuildSettings, PackTally};
+use crate::store::sst::contract::{BuildSettings, CompressionTally};
 use crate::store::sst::origin::{Lineage, Origin};
 use crate::store::version::file::FileRecord;
 use crate::store::version::identity::record_of;
@@ -32,7 +32,7 @@ use crate::store::version::numbers::FileNumbers;
 use crate::store::vlog::open_values::OpenValues;
 
 /// Bytes of an output beside what grows with its keys: the file's buffer of 128 KiB, a block plain
-/// and packed, and the tables of what packs it.
+/// and compressed, and the tables of what compresses it.
 pub const OUTPUT_BYTES: u64 = (128 << 10) + (32 << 10) + (40 << 10);
 
 /// Bytes for each key of the file being written: its hash, twice while the list grows, and its
@@ -60,8 +60,8 @@ pub struct OutputSettings {
     pub comparator: Comparator,
     /// How its files are written.
     pub sst: SstOptions,
-    /// How blocks of these files are packed.
-    pub compression: Compression,
+    /// How blocks of these files are compressed.
+    pub compression: CompressionType,
     /// What makes them searchable files; without it they are made of blocks.
     pub phrasing: Option<Phrasing>,
     /// Where large values are read.
@@ -114,7 +114,7 @@ impl OutputSettings {
     /// What may be copied into the files as it is stored.
     pub fn verbatim(&self) -> Verbatim {
         let phrasing = self.phrasing.as_ref();
-        // What is to lie apart must be unpacked first.
+        // What is to lie apart must be uncompressed first.
         let threshold = self
             .relocator
             .as_ref()
@@ -134,7 +134,7 @@ pub struct Written {
     /// What became of separated values; to be kept until the files are installed or given up.
     pub relocated: Relocated,
     /// What became of values that phrases were looked for in; `None` without a dictionary.
-    pub packed: Option<PackTally>,
+    pub compressed: Option<CompressionTally>,
 }
 
 /// Writes a run of sorted files: entries in order, cut only between different user keys.
@@ -156,9 +156,9 @@ pub struct Output {
     builder: Option<(FileNumber, AnyBuilder)>,
     /// What the builders of searchable files encode with: each has a copy that shares the trie.
     encoder: Option<Encoder>,
-    /// Who packs values, where more than this thread may.
+    /// Who compresses values, where more than this thread may.
     parallel: Option<ParallelCompression>,
-    packed: Option<PackTally>,
+    compressed: Option<CompressionTally>,
     /// Bytes of the file being written, roughly, and those that the rate has been asked for.
     size_bytes: u64,
     paid_bytes: u64,
@@ -189,7 +189,7 @@ impl Output {
             builder: None,
             encoder: None,
             parallel: None,
-            packed: None,
+            compressed: None,
             size_bytes: 0,
             paid_bytes: 0,
             begun: Vec::new(),
@@ -213,14 +213,14 @@ impl Output {
         match value {
             Carried::Raw(raw) => self.add(internal_key, raw),
             Carried::Phrased(phrased) => {
-                // Behind what is being packed; where nothing is, there is nothing to wait for.
+                // Behind what is being compressed; where nothing is, there is nothing to wait for.
                 if let Some(parallel) = self
                     .parallel
                     .as_mut()
                     .filter(|parallel| !parallel.is_empty())
                 {
                     let is_due = parallel.add_phrased(internal_key, &phrased);
-                    return self.take_packed_if(is_due);
+                    return self.take_compressed_if(is_due);
                 }
                 self.append(internal_key, |builder| {
                     builder.add_phrased(internal_key, &phrased)
@@ -247,7 +247,7 @@ impl Output {
     fn put(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
         if let Some(parallel) = self.parallel() {
             let is_due = parallel.add(internal_key, value);
-            return self.take_packed_if(is_due);
+            return self.take_compressed_if(is_due);
         }
         self.append(internal_key, |builder| builder.add(internal_key, value))
     }
@@ -273,15 +273,15 @@ impl Output {
         self.parallel.as_mut()
     }
 
-    fn take_packed_if(&mut self, is_due: bool) -> Result<()> {
+    fn take_compressed_if(&mut self, is_due: bool) -> Result<()> {
         match is_due {
-            true => self.take_packed(false),
+            true => self.take_compressed(false),
             false => Ok(()),
         }
     }
 
     // Appends what the threads have compressed; with `is_last` all that it has.
-    fn take_packed(&mut self, is_last: bool) -> Result<()> {
+    fn take_compressed(&mut self, is_last: bool) -> Result<()> {
         while let Some(parallel) = &mut self.parallel
             && let Some(mut batch) = parallel.take(is_last)?
         {
@@ -318,7 +318,7 @@ impl Output {
 
     /// As [`Output::finish`]; with what became of values.
     pub fn finish_with_values(mut self) -> Result<Written> {
-        self.take_packed(true)?;
+        self.take_compressed(true)?;
         self.cut(None)?;
         let relocated = self
             .relocator
@@ -333,7 +333,7 @@ impl Output {
         Ok(Written {
             files,
             relocated: relocated.unwrap_or_default(),
-            packed: self.packed,
+            compressed: self.compressed,
         })
     }
 
@@ -406,9 +406,9 @@ impl Output {
         (self.size_bytes, self.paid_bytes) = (0, 0);
         self.boundaries.begin_file();
         let finished = builder.finish()?;
-        match (&mut self.packed, finished.packed) {
-            (Some(packed), Some(more)) => packed.add(more),
-            (packed, more) => *packed = packed.or(more),
+        match (&mut self.compressed, finished.compressed) {
+            (Some(compressed), Some(more)) => compressed.add(more),
+            (compressed, more) => *compressed = compressed.or(more),
         }
         self.files.push(record_of(
             number,
@@ -462,7 +462,8 @@ impl Output {
     }
 }
 
-// The encoder that the builders of searchable files, and those who pack for them, have copies of.
+// The encoder that the builders of searchable files, and those who compress for them, have copies
+// of.
 fn encoder<'a>(slot: &'a mut Option<Encoder>, phrasing: &Phrasing) -> &'a Encoder {
     slot.get_or_insert_with(|| Encoder::new(&phrasing.dictionary, phrasing.effort))
 }

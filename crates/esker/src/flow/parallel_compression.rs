@@ -1,13 +1,13 @@
-//! Packs the values of one output on several threads, and gives them back in order.
+//! Compresses the values of one output on several threads, and gives them back in order.
 //!
-//! Packing takes ten times as long as all else that a searchable file costs, and each value is
-//! packed by itself. So entries are gathered into batches, threads of the pool that have nothing
-//! else to do pack some of them, and the output's own thread those that nobody took. It takes
-//! them back in the order of keys, so what it writes is the same whoever packed what.
+//! Compression takes ten times as long as all else that a searchable file costs, and each value is
+//! compressed by itself. So entries are gathered into batches, threads of the pool that have
+//! nothing else to do compress some of them, and the output's own thread those that nobody took. It
+//! takes them back in the order of keys, so what it writes is the same whoever compressed what.
 //!
 //! Nobody waits for a job that has not begun: where all threads of the pool have other work, the
-//! output's own thread packs everything. A job packs one batch; if there are more it queues
-//! itself anew, behind what else is to be done.
+//! output's own thread compresses everything. A job compresses one batch; if there are more it
+//! queues itself anew, behind what else is to be done.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use esker_phrase::Encoder;
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::cursor::Phrased;
 use crate::base::types::entry::EXPIRY_BYTES;
@@ -24,24 +24,24 @@ use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::env::pool::{Pool, Priority};
 use crate::env::signal::Signal;
-use crate::store::sst::any_builder::{AnyBuilder, packer};
-use crate::store::sst::searchable::records::{PackedValue, ValuePacker};
+use crate::store::sst::any_builder::{AnyBuilder, compressor};
+use crate::store::sst::searchable::records::{CompressedValue, ValueCompressor};
 
-/// Keys and values of a batch, in bytes: five to ten milliseconds of packing. So long a
+/// Keys and values of a batch, in bytes: five to ten milliseconds of compression. So long a
 /// compaction may wait for a thread, and giving a batch away takes a thousandth of that.
 pub const BATCH_BYTES: usize = 128 << 10;
 
-/// Batches under way for each thread: one that it packs, and one for it to take next.
+/// Batches under way for each thread: one that it compresses, and one for it to take next.
 const BATCHES_PER_THREAD: usize = 2;
 
-/// How long is waited for a thread that packs the oldest batch before it is looked at again: it
-/// says when it is done, so this only bounds what a mistake would cost.
+/// How long is waited for a thread that compresses the oldest batch before it is looked at again:
+/// it says when it is done, so this only bounds what a mistake would cost.
 const WAIT: Duration = Duration::from_secs(1);
 
 /// Bytes of memory that encoding a record and a Zstd frame take.
 const PACKER_BYTES: u64 = 2 << 20;
 
-/// Bytes of memory that so many threads take: batches plain and packed, and a packer
+/// Bytes of memory that so many threads take: batches plain and compressed, and a compressor
 /// for each thread.
 pub fn buffer_bytes(threads: usize) -> u64 {
     if threads < 2 {
@@ -56,20 +56,20 @@ pub fn buffer_bytes(threads: usize) -> u64 {
 pub struct ParallelCompressionSettings {
     /// Encodes phrases.
     pub encoder: Encoder,
-    /// How blocks of the files are packed.
-    pub compression: Compression,
+    /// How blocks of the files are compressed.
+    pub compression: CompressionType,
     /// How the files are written.
     pub sst: SstOptions,
-    /// Threads that may pack, the output's own among them.
+    /// Threads that may compress, the output's own among them.
     pub threads: usize,
     /// Keys and values of a batch, in bytes: [`BATCH_BYTES`], and in tests less.
     pub batch_bytes: usize,
 }
 
-/// The threads that pack for one output. Belongs to the output's thread.
+/// The threads that compress for one output. Belongs to the output's thread.
 ///
-/// Shape: entries of up to two batches for each thread, plain and packed. Dropping it gives up
-/// what was not taken back; a batch that a thread packs just then is packed to its end.
+/// Shape: entries of up to two batches for each thread, plain and compressed. Dropping it gives up
+/// what was not taken back; a batch that a thread compresses just then is compressed to its end.
 pub struct ParallelCompression {
     pool: Arc<dyn Pool>,
     desk: Arc<Desk>,
@@ -82,8 +82,8 @@ pub struct ParallelCompression {
 struct Desk {
     settings: ParallelCompressionSettings,
     state: Mutex<State>,
-    /// Raised when somebody has packed a batch.
-    packed_one: Signal,
+    /// Raised when somebody has compressed a batch.
+    compressed_one: Signal,
 }
 
 #[derive(Default)]
@@ -96,15 +96,15 @@ struct State {
     /// Jobs that were spawned and have not ended.
     job_count: usize,
     /// Packers that nobody uses just now.
-    packers: Vec<ValuePacker>,
+    compressors: Vec<ValueCompressor>,
 }
 
 enum Stage {
     Waiting(RecordBatch),
-    /// Some thread packs it.
+    /// Some thread compresses it.
     Begun,
-    Packed(Result<RecordBatch>),
-    /// The thread that packed it panicked.
+    Compressed(Result<RecordBatch>),
+    /// The thread that compressed it panicked.
     Lost,
 }
 
@@ -116,7 +116,7 @@ enum Step {
     Wait,
 }
 
-/// Entries one behind the other, and their values packed.
+/// Entries one behind the other, and their values compressed.
 #[derive(Default)]
 pub struct RecordBatch {
     keys: Vec<u8>,
@@ -132,8 +132,8 @@ struct Item {
 
 enum ItemState {
     Plain,
-    Packed(PackedValue),
-    /// Of such a value unpacked.
+    Compressed(CompressedValue),
+    /// Of such a value uncompressed.
     Phrased(Phrased<'static>),
 }
 
@@ -143,7 +143,7 @@ impl ParallelCompression {
         let desk = Desk {
             settings,
             state: Mutex::default(),
-            packed_one: Signal::default(),
+            compressed_one: Signal::default(),
         };
         ParallelCompression {
             pool,
@@ -179,11 +179,12 @@ impl ParallelCompression {
         self.filling.plain_bytes() >= self.desk.settings.batch_bytes
     }
 
-    /// The oldest batch, packed, if so many are under way that one must be, or if it is packed
-    /// already; with `is_last` until there is none. Packs what nobody else has begun.
+    /// The oldest batch, compressed, if so many are under way that one must be, or if it is
+    /// compressed already; with `is_last` until there is none. Compresses what nobody else has
+    /// begun.
     ///
     /// # Panics
-    /// When a thread that packed for this one did.
+    /// When a thread that compressed for this one did.
     pub fn take(&mut self, is_last: bool) -> Result<Option<RecordBatch>> {
         if (is_last || self.is_full()) && !self.filling.items.is_empty() {
             let next = self.spare.pop().unwrap_or_default();
@@ -194,13 +195,13 @@ impl ParallelCompression {
         }
         loop {
             // Before anything is looked at, so that no batch is missed.
-            let seen = self.desk.packed_one.raised_count();
+            let seen = self.desk.compressed_one.raised_count();
             match self.desk.step(is_last) {
                 Step::Nothing => return Ok(None),
                 Step::Take(batch) => return batch.map(Some),
-                Step::Pack(number, batch) => self.desk.pack(number, batch),
+                Step::Pack(number, batch) => self.desk.compress(number, batch),
                 Step::Wait => {
-                    self.pool.wait(&self.desk.packed_one, seen, WAIT);
+                    self.pool.wait(&self.desk.compressed_one, seen, WAIT);
                 }
             }
         }
@@ -221,11 +222,11 @@ impl Drop for ParallelCompression {
         let mut state = self.desk.state();
         state.taken_count += state.batches.len() as u64;
         state.batches.clear();
-        state.packers.clear();
+        state.compressors.clear();
     }
 }
 
-// Has a thread of the pool pack a batch; whoever calls it counted the job.
+// Has a thread of the pool compress a batch; whoever calls it counted the job.
 fn hire(desk: &Arc<Desk>, pool: &Arc<dyn Pool>) {
     let (desk, own_pool) = (Arc::clone(desk), Arc::clone(pool));
     let job = move || {
@@ -233,7 +234,7 @@ fn hire(desk: &Arc<Desk>, pool: &Arc<dyn Pool>) {
             hire(&desk, &own_pool);
         }
     };
-    pool.spawn(Priority::Low, "pack values", Box::new(job));
+    pool.spawn(Priority::Low, "compress values", Box::new(job));
 }
 
 impl Desk {
@@ -247,12 +248,12 @@ impl Desk {
         is_short
     }
 
-    // One job's work: packs the oldest batch that waits, if there is one. Whether there are more,
-    // and another job is to be spawned in its place.
+    // One job's work: compresses the oldest batch that waits, if there is one. Whether there are
+    // more, and another job is to be spawned in its place.
     fn help(&self) -> bool {
         let waiting = self.state().first_waiting();
         if let Some((number, batch)) = waiting {
-            self.pack(number, batch);
+            self.compress(number, batch);
         }
         let mut state = self.state();
         let goes_on = state.is_waiting();
@@ -266,8 +267,8 @@ impl Desk {
         let mut state = self.state();
         match state.batches.front() {
             None => return Step::Nothing,
-            Some(Stage::Packed(_)) => return Step::Take(state.take_packed()),
-            Some(Stage::Lost) => panic!("a thread panicked that packed values"),
+            Some(Stage::Compressed(_)) => return Step::Take(state.take_compressed()),
+            Some(Stage::Lost) => panic!("a thread panicked that compressed values"),
             Some(_) if !is_last && state.plain_bytes < bytes_max => return Step::Nothing,
             Some(_) => {}
         }
@@ -277,41 +278,41 @@ impl Desk {
         }
     }
 
-    // Packs a batch and lays it back.
-    fn pack(&self, number: u64, mut batch: RecordBatch) {
+    // Compresses a batch and lays it back.
+    fn compress(&self, number: u64, mut batch: RecordBatch) {
         let laid_back = LaidBack {
             desk: self,
             number,
             stage: Some(Stage::Lost),
         };
-        let own = self.state().packers.pop();
-        let own = own.map_or_else(|| self.packer(), Ok);
-        let packed = own.and_then(|mut packer| {
-            batch.pack(&mut packer)?;
-            Ok((packer, batch))
+        let own = self.state().compressors.pop();
+        let own = own.map_or_else(|| self.compressor(), Ok);
+        let compressed = own.and_then(|mut compressor| {
+            batch.compress(&mut compressor)?;
+            Ok((compressor, batch))
         });
         let mut state = self.state();
-        let stage = match packed {
-            Ok((packer, batch)) => {
-                state.packers.push(packer);
-                Stage::Packed(Ok(batch))
+        let stage = match compressed {
+            Ok((compressor, batch)) => {
+                state.compressors.push(compressor);
+                Stage::Compressed(Ok(batch))
             }
-            Err(error) => Stage::Packed(Err(error)),
+            Err(error) => Stage::Compressed(Err(error)),
         };
         drop(state);
         laid_back.with(stage);
     }
 
-    fn packer(&self) -> Result<ValuePacker> {
+    fn compressor(&self) -> Result<ValueCompressor> {
         let settings = &self.settings;
-        packer(
+        compressor(
             settings.encoder.clone(),
             settings.compression,
             &settings.sst,
         )
     }
 
-    // Never held while something is packed, so what it guards is whole even after a panic.
+    // Never held while something is compressed, so what it guards is whole even after a panic.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -323,7 +324,7 @@ impl State {
         batches.any(|stage| matches!(stage, Stage::Waiting(_)))
     }
 
-    // The oldest batch that nobody packs, which the caller now does, and its number.
+    // The oldest batch that nobody compresses, which the caller now does, and its number.
     fn first_waiting(&mut self) -> Option<(u64, RecordBatch)> {
         for (number, stage) in (self.taken_count..).zip(&mut self.batches) {
             if matches!(stage, Stage::Waiting(_))
@@ -335,11 +336,11 @@ impl State {
         None
     }
 
-    // The oldest batch, which is packed.
-    fn take_packed(&mut self) -> Result<RecordBatch> {
+    // The oldest batch, which is compressed.
+    fn take_compressed(&mut self) -> Result<RecordBatch> {
         let oldest = self.batches.pop_front();
-        let Some(Stage::Packed(batch)) = oldest else {
-            panic!("the oldest batch is packed");
+        let Some(Stage::Compressed(batch)) = oldest else {
+            panic!("the oldest batch is compressed");
         };
         self.taken_count += 1;
         let batch = batch?;
@@ -348,8 +349,8 @@ impl State {
     }
 }
 
-/// Lays a batch back into its place, unless it was given up, and says so; one that nobody packed
-/// to its end, as lost.
+/// Lays a batch back into its place, unless it was given up, and says so; one that nobody
+/// compressed to its end, as lost.
 struct LaidBack<'a> {
     desk: &'a Desk,
     number: u64,
@@ -372,7 +373,7 @@ impl Drop for LaidBack<'_> {
             *slot = stage;
         }
         drop(state);
-        self.desk.packed_one.raise();
+        self.desk.compressed_one.raise();
     }
 }
 
@@ -397,7 +398,7 @@ impl RecordBatch {
         self.items.clear();
     }
 
-    fn pack(&mut self, packer: &mut ValuePacker) -> Result<()> {
+    fn compress(&mut self, compressor: &mut ValueCompressor) -> Result<()> {
         let (mut key_start, mut value_start) = (0, 0);
         for item in &mut self.items {
             let internal_key = &self.keys[key_start..item.key_end];
@@ -407,7 +408,7 @@ impl RecordBatch {
             // The builder tells what is wrong with one that expires and does not say when.
             let is_whole = !kind.is_expiring() || value.len() >= EXPIRY_BYTES;
             if matches!(item.state, ItemState::Plain) && is_whole {
-                item.state = ItemState::Packed(packer.pack(kind, value)?);
+                item.state = ItemState::Compressed(compressor.compress(kind, value)?);
             }
         }
         Ok(())
@@ -430,7 +431,9 @@ impl RecordBatch {
                 internal_key,
                 &mut |builder| match std::mem::replace(&mut state, ItemState::Plain) {
                     ItemState::Plain => builder.add(internal_key, value),
-                    ItemState::Packed(packed) => builder.add_packed(internal_key, value, packed),
+                    ItemState::Compressed(compressed) => {
+                        builder.add_compressed(internal_key, value, compressed)
+                    }
                     ItemState::Phrased(whole) => {
                         let payload = value;
                         builder.add_phrased(internal_key, &Phrased { payload, ..whole })

@@ -71,7 +71,7 @@ impl Picked {
     }
 }
 
-/// Bytes of all keys and values in the files of a view, before packing.
+/// Bytes of all keys and values in the files of a view, before compression.
 pub fn raw_bytes(view: &View) -> u64 {
     let files = view.parts().levels.files();
     files.map(|(_, file)| raw_bytes_of(file)).sum()
@@ -150,7 +150,7 @@ fn file_at<'a>(files: &[&'a FileRecord], mut at: u64) -> Option<&'a FileRecord> 
     None
 }
 
-// Of files that an older Esker wrote only the packed size is known.
+// Of files that an older Esker wrote only the compressed size is known.
 fn raw_bytes_of(file: &FileRecord) -> u64 {
     file.raw_bytes.max(file.size_bytes)
 }

@@ -3,8 +3,8 @@
 //! `tests/fixtures/format-1` was written by the first version. A fixture is never written again
 //! once its format is released; until then
 //! `cargo test -p esker --test it write_the_fixture -- --ignored` does it. It holds sorted files of
-//! two levels, a log that was not flushed, every kind of entry, every packing, range deletes, and
-//! three keyspaces.
+//! two levels, a log that was not flushed, every kind of entry, every compression, range deletes,
+//! and three keyspaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::codec::compress::CompressionType;
 use esker::internals::base::hooks::merge_builtin::builtin;
-use esker::internals::base::options::sst::Packing;
+use esker::internals::base::options::sst::Compression;
 use esker::internals::base::types::kind::Kind;
 use esker::internals::db::inspect;
 use esker::internals::db::inspect::wal::WalItem;
@@ -140,14 +140,14 @@ impl Scribe {
             ..KeyspaceOptions::default()
         };
         counters.compaction.is_automatic = false;
-        counters.sst.compression = Packing::Blocks(Compression::None);
-        counters.sst.compression_upper = Compression::None;
+        counters.sst.compression = Compression::Blocks(CompressionType::None);
+        counters.sst.compression_upper = CompressionType::None;
         counters.sst.block_hash_index = false;
         counters.sst.filter_bits_per_key = 0.0;
         let mut names = KeyspaceOptions::default();
         names.compaction.is_automatic = false;
-        names.sst.compression = Packing::Blocks(Compression::Snappy);
-        names.sst.compression_upper = Compression::Snappy;
+        names.sst.compression = Compression::Blocks(CompressionType::Snappy);
+        names.sst.compression_upper = CompressionType::Snappy;
         self.create("default", KeyspaceOptions::default());
         self.create("counters", counters);
         self.create("names", names);
@@ -337,9 +337,9 @@ fn format_1_is_read_as_it_was_written() {
 }
 
 #[test]
-fn the_fixture_holds_every_kind_and_every_packing() {
+fn the_fixture_holds_every_kind_and_every_compression() {
     // What is not in it is not proved to be readable by later versions.
-    let mut packings = BTreeSet::new();
+    let mut compressions = BTreeSet::new();
     let mut logged = BTreeSet::new();
     let mut range_delete_count = 0;
     for entry in fs::read_dir(fixture()).unwrap() {
@@ -349,7 +349,7 @@ fn the_fixture_holds_every_kind_and_every_packing() {
             range_delete_count += contents.range_deletes.len();
             for block in contents.blocks {
                 assert_eq!(block.damage, None);
-                packings.insert(block.compression.unwrap().name());
+                compressions.insert(block.compression.unwrap().name());
             }
         } else if path.extension().is_some_and(|end| end == "wal") {
             for item in inspect::wal(&path).unwrap() {
@@ -359,8 +359,8 @@ fn the_fixture_holds_every_kind_and_every_packing() {
             }
         }
     }
-    let packings: Vec<&str> = packings.into_iter().collect();
-    assert_eq!(packings, ["lz4", "none", "snappy", "zstd"]);
+    let compressions: Vec<&str> = compressions.into_iter().collect();
+    assert_eq!(compressions, ["lz4", "none", "snappy", "zstd"]);
     let kinds = [
         Kind::Delete,
         Kind::Put,

@@ -545,10 +545,10 @@ fn a_reader_made_from_the_tables_alone_finds_what_was_put() {
             "2 levels of index",
             "a filter",
             "a hash index",
-            "packing 0",
-            "packing 1",
-            "packing 2",
-            "packing 3",
+            "compression 0",
+            "compression 1",
+            "compression 2",
+            "compression 3",
         ]
     );
     check_lineages(&found);
@@ -764,9 +764,9 @@ fn texts_of_a_dictionary_of_one_class_are_read_too() {
     let mut encoder = Encoder::new(&dictionary, Effort::Best);
     let mut read_count = 0;
     for record in records.iter().filter(|record| !record.is_empty()) {
-        let mut packed = Vec::new();
-        encoder.encode(record, &mut packed);
-        let mut front = bytes::Front(&packed);
+        let mut compressed = Vec::new();
+        encoder.encode(record, &mut compressed);
+        let mut front = bytes::Front(&compressed);
         let number = front.len();
         if number % 4 == 1 {
             assert!(read.text(front.0, number / 4) == *record);

@@ -105,7 +105,7 @@ fn what_is_set_on_the_database_goes_for_keyspaces_to_come() {
     ignore = "needs every compressor"
 )]
 #[test]
-fn the_packing_of_upper_levels_goes_along_unless_it_was_chosen() {
+fn the_compression_of_upper_levels_goes_along_unless_it_was_chosen() {
     // As when a database is opened with these settings.
     let world = SimWorld::new(5);
     let db = open(&world.env());

@@ -11,7 +11,7 @@ use esker::internals::env::bundle::Env;
 use esker::internals::env::random::Random;
 use esker::{Builder, Db, ErrorKind, Keyspace};
 
-use crate::packings::or_plain;
+use crate::compressions::or_plain;
 
 /// Names the directory to the child; without it, the child's test does nothing.
 const CHILD_DIR: &str = "ESKER_MEMORY_DIR";
@@ -28,7 +28,7 @@ const CURSORS: u64 = 16;
 /// What is written, and where.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
-    /// Values of 1000 bytes that hardly pack, in one keyspace.
+    /// Values of 1000 bytes that hardly compress, in one keyspace.
     Plain,
     /// Values of 100 bytes: filters and indexes are a large part.
     Short,
@@ -64,7 +64,7 @@ impl Shape {
         }
     }
 
-    // Bytes that are written, twice over: so few because packing into phrases is slow without
+    // Bytes that are written, twice over: so few because compression into phrases is slow without
     // optimization, and so many that a dictionary is trained for each keyspace.
     fn quick_bytes(self, limit_bytes: u64) -> u64 {
         match self {

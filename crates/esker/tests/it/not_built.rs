@@ -1,20 +1,22 @@
 //! A build without some compressor, and a database that one with all of them wrote.
 //!
-//! `tests/fixtures/format-1` has files of every packing: whichever is missing here, some of them
-//! cannot be read. They are whole all the same, and nobody may say or do otherwise.
+//! `tests/fixtures/format-1` has files of every compression: whichever is missing here, some of
+//! them cannot be read. They are whole all the same, and nobody may say or do otherwise.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::codec::compress::CompressionType;
 use esker::internals::env::sim::SimWorld;
 use esker::{Db, Error, ErrorKind, RepairOptions, checkpoint_beside, inspect, repair};
 
 const FIXTURE: &str = "tests/fixtures/format-1";
 
 fn missing() -> impl Iterator<Item = &'static str> {
-    let missing = Compression::NAMES.iter().filter(|(_, way)| !way.is_built());
+    let missing = CompressionType::NAMES
+        .iter()
+        .filter(|(_, way)| !way.is_built());
     missing.map(|(name, _)| *name)
 }
 
@@ -70,7 +72,7 @@ fn a_database_that_needs_what_is_missing_is_refused_whole() {
 
 #[test]
 fn a_checkpoint_of_it_is_whole() {
-    // Files are copied as they are: nothing of them has to be unpacked.
+    // Files are copied as they are: nothing of them has to be uncompressed.
     let dir = copied();
     let (db, copy) = (dir.path().join("db"), dir.path().join("copy"));
     checkpoint_beside(&db, &copy).unwrap();
@@ -125,7 +127,7 @@ fn cut(path: &Path, count: usize) {
 }
 
 #[test]
-fn a_file_is_opened_only_where_it_can_be_unpacked() {
+fn a_file_is_opened_only_where_it_can_be_uncompressed() {
     // Each file of the fixture is either shown whole or refused by the name of what it needs.
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(FIXTURE);
     let (mut shown, mut refused) = (0, 0);

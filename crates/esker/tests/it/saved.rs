@@ -9,7 +9,7 @@ use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::internals::env::sim::world::SimWorld;
 use esker::{Db, ErrorKind, RepairOptions, RepairReport, repair_in};
 
-use crate::packings::or_plain;
+use crate::compressions::or_plain;
 
 const WET: RepairOptions = RepairOptions { dry_run: false };
 

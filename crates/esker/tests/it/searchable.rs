@@ -1,4 +1,4 @@
-//! Databases whose bottom level is packed value by value.
+//! Databases whose bottom level is compressed value by value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use esker::internals::env::random::Random;
 use esker::internals::env::sim::SimWorld;
 use esker::internals::env::sim::pool::{JobOrder, SimPool};
 
-use crate::packings::or_plain;
+use crate::compressions::or_plain;
 
 const SETTINGS: [(&str, &str); 6] = [
     ("compression", "searchable"),
@@ -144,7 +144,8 @@ fn stored_bytes(db: &Db) -> u64 {
 #[test]
 fn text_becomes_searchable_when_it_is_compacted() {
     // A third of the size, everything where it was, and so it stays when the database is opened
-    // again; what is written then is packed by the same dictionary, and what is there is copied.
+    // again; what is written then is compressed by the same dictionary, and what is there is
+    // copied.
     let world = SimWorld::new(1);
     let mut model = Model::new();
     let mut db = open(&world);
@@ -179,7 +180,7 @@ fn text_becomes_searchable_when_it_is_compacted() {
 }
 
 #[test]
-fn the_background_packs_what_is_there_when_it_has_time() {
+fn the_background_compresses_what_is_there_when_it_has_time() {
     // Nobody asks for a compaction: blocks first, for want of a dictionary, and in the end none.
     let world = SimWorld::new(2);
     let mut model = Model::new();
@@ -370,7 +371,7 @@ fn two_readers_and_compactions_share_a_map() {
 }
 
 #[test]
-fn what_moves_between_files_that_are_packed_anew_is_not_in_their_way() {
+fn what_moves_between_files_that_are_compressed_anew_is_not_in_their_way() {
     // Two files of blocks at the bottom, far apart, are to become one searchable file. Before that
     // has begun, what was written between them meanwhile comes down.
     let mut met_count = 0;

@@ -58,7 +58,7 @@ fn overwrite(db: &Keyspace, rounds: u8) {
     }
 }
 
-// No two are alike, so nothing packs them.
+// No two are alike, so nothing compresses them.
 fn small(round: u8, key: u32) -> Vec<u8> {
     Random::new(u64::from(key) << 8 | u64::from(round)).bytes(1_000)
 }

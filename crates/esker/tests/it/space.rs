@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
-use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::codec::compress::CompressionType;
 use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::Fs;
 use esker::internals::env::signal::Signal;
@@ -128,7 +128,7 @@ fn at_the_disk_limit_dropping_a_keyspace_makes_room() {
     let mut options = KeyspaceOptions::default();
     options.compaction.is_automatic = false;
     options.memtable_bytes = 256 << 10;
-    options.sst.compression_upper = Compression::None;
+    options.sst.compression_upper = CompressionType::None;
     let logs = db.keyspace_with("logs", options).unwrap();
     overwrite_until_refused(&world, &logs);
     db.put("key", "value").unwrap_err();

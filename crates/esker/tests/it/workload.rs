@@ -558,7 +558,7 @@ impl Stage {
         };
         let len = len_min + 1 + self.below(len);
         if len_min > 0 {
-            // Nothing that could be packed: these are to fill logs and disks.
+            // Nothing that could be compressed: these are to fill logs and disks.
             return self.random.bytes(len);
         }
         let noise = self.random.next_u64();

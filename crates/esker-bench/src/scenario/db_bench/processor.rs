@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use esker::internals::base::codec::checksum::{crc32c, hash64};
-use esker::internals::base::codec::compress::{Compression, Packer};
+use esker::internals::base::codec::compress::{CompressionType, Packer};
 use xxhash_rust::{xxh32::xxh32, xxh64::xxh64};
 
 use crate::fail::{Failure, Outcome};
@@ -75,12 +75,12 @@ fn check(
 
 /// Packs a block by snappy.
 pub fn snappy_pack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    pack(bench, lane, Compression::Snappy, 0, PACKED_LEVELDB)
+    pack(bench, lane, CompressionType::Snappy, 0, PACKED_LEVELDB)
 }
 
 /// Unpacks a block by snappy.
 pub fn snappy_unpack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    unpack(bench, lane, Compression::Snappy, 0, PACKED_LEVELDB)
+    unpack(bench, lane, CompressionType::Snappy, 0, PACKED_LEVELDB)
 }
 
 /// Packs a block by zstd.
@@ -88,7 +88,7 @@ pub fn zstd_pack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     pack(
         bench,
         lane,
-        Compression::Zstd,
+        CompressionType::Zstd,
         zstd_level(bench),
         PACKED_LEVELDB,
     )
@@ -99,7 +99,7 @@ pub fn zstd_unpack(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     unpack(
         bench,
         lane,
-        Compression::Zstd,
+        CompressionType::Zstd,
         zstd_level(bench),
         PACKED_LEVELDB,
     )
@@ -122,12 +122,12 @@ fn zstd_level(bench: &Bench<'_>) -> i32 {
     i32::try_from(level).expect("the catalogue bounds it")
 }
 
-fn packing(bench: &Bench<'_>) -> (Compression, i32) {
+fn packing(bench: &Bench<'_>) -> (CompressionType, i32) {
     match bench.setup.settings.packing {
-        None | Some(Packing::None) => (Compression::None, 0),
-        Some(Packing::Snappy) => (Compression::Snappy, 0),
-        Some(Packing::Lz4) => (Compression::Lz4, 0),
-        Some(Packing::Zstd(level)) => (Compression::Zstd, level),
+        None | Some(Packing::None) => (CompressionType::None, 0),
+        Some(Packing::Snappy) => (CompressionType::Snappy, 0),
+        Some(Packing::Lz4) => (CompressionType::Lz4, 0),
+        Some(Packing::Zstd(level)) => (CompressionType::Zstd, level),
     }
 }
 
@@ -151,7 +151,7 @@ fn failed(error: esker::Error) -> Failure {
 fn pack(
     bench: &Bench<'_>,
     lane: &mut Lane<'_>,
-    packing: Compression,
+    packing: CompressionType,
     level: i32,
     limit: u64,
 ) -> Outcome {
@@ -176,7 +176,7 @@ fn pack(
 fn unpack(
     bench: &Bench<'_>,
     lane: &mut Lane<'_>,
-    packing: Compression,
+    packing: CompressionType,
     level: i32,
     limit: u64,
 ) -> Outcome {

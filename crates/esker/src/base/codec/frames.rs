@@ -3,58 +3,68 @@
 use std::fmt;
 
 #[cfg(not(feature = "zstd"))]
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 #[cfg(feature = "zstd")]
 use crate::base::types::error::Error;
 use crate::base::types::error::Result;
 
-/// Makes Zstd frames. What a packer needs in memory, half a MiB and more, is taken once: for
-/// values of a kilobyte that is most of the time of packing one by itself.
+/// Makes Zstd frames. What a compressor needs in memory, half a MiB and more, is taken once: for
+/// values of a kilobyte that is most of the time of compression one by itself.
 #[cfg(feature = "zstd")]
-pub struct FramePacker(zstd::bulk::Compressor<'static>);
+pub struct FrameCompressor(zstd::bulk::Compressor<'static>);
 
 /// What would make Zstd frames: a build without Zstd has none.
 #[cfg(not(feature = "zstd"))]
-pub struct FramePacker(std::convert::Infallible);
+pub struct FrameCompressor(std::convert::Infallible);
 
 #[cfg(feature = "zstd")]
-impl FramePacker {
-    /// A packer of that Zstd level.
-    pub fn new(zstd_level: i32) -> Result<FramePacker> {
-        let packer = zstd::bulk::Compressor::new(zstd_level);
-        let packer = packer.map_err(|error| Error::io("prepare zstd", error))?;
-        Ok(FramePacker(packer))
+impl FrameCompressor {
+    /// A compressor of that Zstd level.
+    pub fn new(zstd_level: i32) -> Result<FrameCompressor> {
+        let compressor = zstd::bulk::Compressor::new(zstd_level);
+        let compressor = compressor.map_err(|error| Error::io("prepare zstd", error))?;
+        Ok(FrameCompressor(compressor))
     }
 
     /// Replaces what is in `frame` by one frame that holds `plain`, or, if that is longer than
     /// `bytes_max`, says `false`, and `frame` holds anything.
-    pub fn pack(&mut self, plain: &[u8], bytes_max: usize, frame: &mut Vec<u8>) -> Result<bool> {
+    pub fn compress(
+        &mut self,
+        plain: &[u8],
+        bytes_max: usize,
+        frame: &mut Vec<u8>,
+    ) -> Result<bool> {
         frame.resize(zstd::zstd_safe::compress_bound(plain.len()), 0);
         let len = self.0.compress_to_buffer(plain, &mut frame[..]);
-        let len = len.map_err(|error| Error::io("pack a value with zstd", error))?;
+        let len = len.map_err(|error| Error::io("compress a value with zstd", error))?;
         frame.truncate(len);
         Ok(len <= bytes_max)
     }
 }
 
 #[cfg(not(feature = "zstd"))]
-impl FramePacker {
+impl FrameCompressor {
     /// `NotBuilt`.
-    pub fn new(_zstd_level: i32) -> Result<FramePacker> {
-        Err(Compression::Zstd
+    pub fn new(_zstd_level: i32) -> Result<FrameCompressor> {
+        Err(CompressionType::Zstd
             .check_built()
             .expect_err("it was left out"))
     }
 
     /// Never called.
-    pub fn pack(&mut self, _plain: &[u8], _bytes_max: usize, _frame: &mut Vec<u8>) -> Result<bool> {
+    pub fn compress(
+        &mut self,
+        _plain: &[u8],
+        _bytes_max: usize,
+        _frame: &mut Vec<u8>,
+    ) -> Result<bool> {
         match self.0 {}
     }
 }
 
-impl fmt::Debug for FramePacker {
+impl fmt::Debug for FrameCompressor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FramePacker")
+        write!(f, "FrameCompressor")
     }
 }
 

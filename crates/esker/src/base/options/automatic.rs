@@ -1,9 +1,9 @@
 //! What the engine chooses where a setting was left to it.
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
-use crate::base::options::sst::{Packing, QUICKEST_FIRST};
+use crate::base::options::sst::{Compression, QUICKEST_FIRST};
 
 /// The part of the memory limit that memtables share: a quarter. The rest is for reads, whose
 /// caches, filters and indexes gain more from it than longer memtables would.
@@ -68,7 +68,7 @@ pub const LOG_REASON: &str = "a quarter of `disk_limit` at the most, which sorte
 pub const SEGMENT_REASON: &str =
     "a quarter of `wal.total_size` at the most, where `disk_limit` is set";
 
-/// Why the packing of the upper levels is what it is.
+/// Why the compression of the upper levels is what it is.
 pub const PACKING_REASON: &str = "follows `compression`; where that is zstd or searchable, \
     lz4, or what a build without it has instead, is quicker for files that are soon merged again";
 
@@ -116,10 +116,10 @@ fn memtable_bytes(memory_limit: u64, wal_total_bytes: u64) -> usize {
     usize::try_from(whole.max(MEMTABLE_BYTES_STEP)).expect("128 MiB fits any usize")
 }
 
-/// How the two newest levels are packed when only `compression` was chosen.
-pub fn upper_packing(packing: Packing) -> Compression {
-    match packing.of_blocks() {
-        Compression::Zstd => Compression::first_built(&QUICKEST_FIRST),
+/// How the two newest levels are compressed when only `compression` was chosen.
+pub fn upper_compression(compression: Compression) -> CompressionType {
+    match compression.of_blocks() {
+        CompressionType::Zstd => CompressionType::first_built(&QUICKEST_FIRST),
         other => other,
     }
 }

@@ -13,10 +13,10 @@ macro_rules! field {
     };
 }
 
-/// The ways of packing, as settings spell them.
+/// The ways of compression, as settings spell them.
 const PACKINGS: Shape = Shape::Choice(&["none", "lz4", "zstd", "snappy", "searchable"]);
 
-/// The ways of packing blocks.
+/// The ways of compression blocks.
 const BLOCK_PACKINGS: Shape = Shape::Choice(&["none", "lz4", "zstd", "snappy"]);
 
 const fn size(min: i64, max: i64, zero: Option<&'static str>) -> Shape {
@@ -45,7 +45,7 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         is_live: true,
         shape: PACKINGS,
         example: "zstd",
-        doc: "How new sorted files are packed: block by block, or, `searchable`, value by value \
+        doc: "How new sorted files are compressed: block by block, or, `searchable`, value by value \
               at the bottom of the tree, by a dictionary trained from them.",
         reason: "How much time a byte of disk is worth is the user's to say.",
         access: field!(sst.compression),
@@ -105,7 +105,7 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         shape: size(512, 16 << 20, None),
         example: "16KiB",
         doc: "Plain bytes after which a data block is closed.",
-        reason: "Small blocks suit point reads, large ones scans and packing.",
+        reason: "Small blocks suit point reads, large ones scans and compression.",
         access: field!(sst.block_size_bytes),
     },
     Setting {
@@ -137,7 +137,7 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         is_live: true,
         shape: BLOCK_PACKINGS,
         example: "none",
-        doc: "How blocks of the two newest levels are packed: they are short-lived.",
+        doc: "How blocks of the two newest levels are compressed: they are short-lived.",
         reason: "It can, from `compression`: set it where processor time is scarcer than disk.",
         access: field!(sst.compression_upper),
     },
@@ -147,7 +147,7 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         is_live: true,
         shape: count(-7, 22),
         example: "3",
-        doc: "Level given to zstd, where it is used: higher packs tighter and slower.",
+        doc: "Level given to zstd, where it is used: higher compresses tighter and slower.",
         reason: "How much time a byte of disk is worth is the user's to say.",
         access: field!(sst.zstd_level),
     },
@@ -187,7 +187,7 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         is_live: true,
         shape: size(0, 1 << 40, None),
         example: "1MiB",
-        doc: "Bytes of a keyspace, unpacked, from which on `compression = searchable` trains a \
+        doc: "Bytes of a keyspace, uncompressed, from which on `compression = searchable` trains a \
               dictionary for it; until then all files are made of blocks.",
         reason: "A dictionary takes seconds and some kilobytes, which small keyspaces may not \
                  be worth.",

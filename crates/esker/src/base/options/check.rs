@@ -1,12 +1,12 @@
 //! Settings that cannot work, or not together, are refused by name, with the remedy.
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::automatic::{BUFFER_PART_MIN, LOG_PART_MIN};
 use crate::base::options::catalog::{db_values, find, keyspace_values};
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::quantity::show_size;
-use crate::base::options::sst::{Packing, SstOptions};
+use crate::base::options::sst::{Compression, SstOptions};
 use crate::base::types::error::{Error, Result};
 
 /// A size that must not exceed a part of another.
@@ -142,12 +142,12 @@ pub fn check_keyspace(db: &DbOptions, keyspace: &KeyspaceOptions) -> Result<()> 
     bounds.iter().try_for_each(hold)
 }
 
-/// `Invalid` when files are to be packed in a way that this build does not have.
+/// `Invalid` when files are to be compressed in a way that this build does not have.
 pub fn check_built(sst: &SstOptions) -> Result<()> {
-    let lacking = missing_packing(sst);
+    let lacking = missing_compression(sst);
     lacking.map_or(Ok(()), |(setting, missing)| {
         let missing = missing.name();
-        let built = Compression::built().map(|(name, _)| format!("`{name}`"));
+        let built = CompressionType::built().map(|(name, _)| format!("`{name}`"));
         let built: Vec<_> = built.collect();
         Err(Error::invalid(format!(
             "`{setting}` cannot be `{missing}`: this build of esker does not have it; build it \
@@ -157,11 +157,11 @@ pub fn check_built(sst: &SstOptions) -> Result<()> {
     })
 }
 
-/// The first setting that names a way of packing which this build does not have, and that way.
-pub fn missing_packing(sst: &SstOptions) -> Option<(&'static str, Compression)> {
+/// The first setting that names a way of compression which this build does not have, and that way.
+pub fn missing_compression(sst: &SstOptions) -> Option<(&'static str, CompressionType)> {
     let blocks = match sst.compression {
-        Packing::Blocks(way) => way,
-        Packing::Searchable => Compression::None,
+        Compression::Blocks(way) => way,
+        Compression::Searchable => CompressionType::None,
     };
     let named = [
         ("compression", blocks),

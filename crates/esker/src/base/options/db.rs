@@ -38,7 +38,8 @@ pub struct DbOptions {
     pub value_flush_interval_s: u32,
     /// Sorted files that are kept open at the same time, if the process may.
     pub open_files_max: usize,
-    /// Whether records that are packed by themselves are read through memory maps of their files.
+    /// Whether records that are compressed by themselves are read through memory maps of their
+    /// files.
     pub mapped_reads: bool,
     /// Bytes per second that background work may write; 0 is as fast as it can.
     pub compaction_rate_bytes: u64,

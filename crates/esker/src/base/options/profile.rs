@@ -90,12 +90,12 @@ const SMALL_SPACE: &[ProfileLine] = &[
     line(
         "compression",
         "searchable",
-        "text packs to a third at the bottom of the tree, and each value is read by itself",
+        "text compresses to a third at the bottom of the tree, and each value is read by itself",
     ),
     line(
         "value_log.threshold",
         "64KiB",
-        "values are packed in the tree, and not in the value log",
+        "values are compressed in the tree, and not in the value log",
     ),
     line(
         "sst.zstd_level",
@@ -105,7 +105,7 @@ const SMALL_SPACE: &[ProfileLine] = &[
     line(
         "sst.block_size",
         "16KiB",
-        "the packer of blocks sees more at once, and their index has a quarter of the entries",
+        "the compressor of blocks sees more at once, and their index has a quarter of the entries",
     ),
     line(
         "compaction.l0_trigger",

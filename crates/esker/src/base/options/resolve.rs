@@ -147,14 +147,14 @@ struct Draft {
 /// Why the memory limit is what it is when foreign spellings asked for it.
 const MEMORY_REASON: &str = "the cache and three write buffers of the given sizes fit into it";
 
-/// Sets a setting of a keyspace from text. The packing of the upper levels goes along with that
+/// Sets a setting of a keyspace from text. The compression of the upper levels goes along with that
 /// of all, as long as nobody chose another for them. `Invalid` as for [`set_keyspace`].
 pub fn change_keyspace(options: &mut KeyspaceOptions, name: &str, text: &str) -> Result<()> {
     let sst = &options.sst;
-    let is_following = sst.compression_upper == automatic::upper_packing(sst.compression);
+    let is_following = sst.compression_upper == automatic::upper_compression(sst.compression);
     set_keyspace(options, name, text)?;
     if is_following && name == "compression" {
-        options.sst.compression_upper = automatic::upper_packing(options.sst.compression);
+        options.sst.compression_upper = automatic::upper_compression(options.sst.compression);
     }
     Ok(())
 }
@@ -235,7 +235,7 @@ impl Draft {
         let is_chosen = self.origins.contains_key("compression");
         if is_chosen && !self.origins.contains_key("sst.compression_upper") {
             let sst = &mut self.keyspace.sst;
-            sst.compression_upper = automatic::upper_packing(sst.compression);
+            sst.compression_upper = automatic::upper_compression(sst.compression);
             self.note_automatic("sst.compression_upper", automatic::PACKING_REASON);
         }
     }

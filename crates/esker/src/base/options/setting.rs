@@ -1,6 +1,6 @@
 //! What is told of one setting: name, shape, default, doc, reason, and where its value lives.
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::options::call::Durability;
@@ -8,7 +8,7 @@ use crate::base::options::codec::{Shape, Value};
 use crate::base::options::db::DbOptions;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::profile::Profile;
-use crate::base::options::sst::Packing;
+use crate::base::options::sst::Compression;
 use crate::base::types::error::Result;
 
 /// Whom a setting is for.
@@ -190,6 +190,16 @@ impl Field for Durability {
     }
 }
 
+impl Field for CompressionType {
+    fn to_value(&self) -> Value {
+        Value::Word(self.name().into())
+    }
+
+    fn from_value(value: Value) -> CompressionType {
+        named(&CompressionType::NAMES, &word_of(value)).expect(MISMATCH)
+    }
+}
+
 impl Field for Compression {
     fn to_value(&self) -> Value {
         Value::Word(self.name().into())
@@ -197,16 +207,6 @@ impl Field for Compression {
 
     fn from_value(value: Value) -> Compression {
         named(&Compression::NAMES, &word_of(value)).expect(MISMATCH)
-    }
-}
-
-impl Field for Packing {
-    fn to_value(&self) -> Value {
-        Value::Word(self.name().into())
-    }
-
-    fn from_value(value: Value) -> Packing {
-        named(&Packing::NAMES, &word_of(value)).expect(MISMATCH)
     }
 }
 

@@ -1,52 +1,59 @@
 //! Settings of a sorted file.
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 
-/// How the bulk of a keyspace is packed.
+/// How the bulk of a keyspace is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Packing {
+pub enum Compression {
     /// Block by block.
-    Blocks(Compression),
+    Blocks(CompressionType),
     /// Value by value at the bottom of the tree, by phrases of a dictionary that is trained from
     /// them; block by block with Zstd elsewhere, and where that does not pay.
     Searchable,
 }
 
-impl Packing {
-    /// Every way of packing, as settings spell them.
-    pub const NAMES: [(&str, Packing); 5] = [
-        ("none", Packing::Blocks(Compression::None)),
-        ("lz4", Packing::Blocks(Compression::Lz4)),
-        ("zstd", Packing::Blocks(Compression::Zstd)),
-        ("snappy", Packing::Blocks(Compression::Snappy)),
-        ("searchable", Packing::Searchable),
+impl Compression {
+    /// Every way of compression, as settings spell them.
+    pub const NAMES: [(&str, Compression); 5] = [
+        ("none", Compression::Blocks(CompressionType::None)),
+        ("lz4", Compression::Blocks(CompressionType::Lz4)),
+        ("zstd", Compression::Blocks(CompressionType::Zstd)),
+        ("snappy", Compression::Blocks(CompressionType::Snappy)),
+        ("searchable", Compression::Searchable),
     ];
 
-    /// The way of packing as settings spell it.
+    /// The way of compression as settings spell it.
     pub fn name(self) -> &'static str {
         match self {
-            Packing::Blocks(compression) => compression.name(),
-            Packing::Searchable => "searchable",
+            Compression::Blocks(compression) => compression.name(),
+            Compression::Searchable => "searchable",
         }
     }
 
-    /// How blocks are packed, in files that are made of them. What a build does not have nobody
+    /// How blocks are compressed, in files that are made of them. What a build does not have nobody
     /// chose: searchable takes what there is.
-    pub fn of_blocks(self) -> Compression {
+    pub fn of_blocks(self) -> CompressionType {
         match self {
-            Packing::Blocks(compression) => compression,
-            Packing::Searchable => Compression::first_built(&TIGHTEST_FIRST),
+            Compression::Blocks(compression) => compression,
+            Compression::Searchable => CompressionType::first_built(&TIGHTEST_FIRST),
         }
     }
 }
 
 /// What is taken by itself where little space counts.
-const TIGHTEST_FIRST: [Compression; 3] = [Compression::Zstd, Compression::Lz4, Compression::Snappy];
+const TIGHTEST_FIRST: [CompressionType; 3] = [
+    CompressionType::Zstd,
+    CompressionType::Lz4,
+    CompressionType::Snappy,
+];
 
-/// What is taken by itself where little time counts; Zstd still packs a block in less time than a
-/// disk takes for what it saves.
-pub const QUICKEST_FIRST: [Compression; 3] =
-    [Compression::Lz4, Compression::Snappy, Compression::Zstd];
+/// What is taken by itself where little time counts; Zstd still compresses a block in less time
+/// than a disk takes for what it saves.
+pub const QUICKEST_FIRST: [CompressionType; 3] = [
+    CompressionType::Lz4,
+    CompressionType::Snappy,
+    CompressionType::Zstd,
+];
 
 /// How sorted files are written. Files that exist keep the settings they were written with.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,10 +64,10 @@ pub struct SstOptions {
     pub restart_interval: usize,
     /// Filter bits per key; 0 writes no filters.
     pub filter_bits_per_key: f64,
-    /// How the files of all but the two newest levels are packed.
-    pub compression: Packing,
-    /// How blocks of the two newest levels are packed: they are short-lived.
-    pub compression_upper: Compression,
+    /// How the files of all but the two newest levels are compressed.
+    pub compression: Compression,
+    /// How blocks of the two newest levels are compressed: they are short-lived.
+    pub compression_upper: CompressionType,
     /// Level given to Zstd.
     pub zstd_level: i32,
     /// Whether data blocks carry a hash index for point reads.
@@ -69,7 +76,7 @@ pub struct SstOptions {
     pub index_partition_bytes: usize,
     /// Bytes after which an output of flush or compaction is cut into a new file.
     pub file_size_bytes: u64,
-    /// Bytes of a keyspace, unpacked, below which no phrase dictionary is trained for it.
+    /// Bytes of a keyspace, uncompressed, below which no phrase dictionary is trained for it.
     pub dictionary_min_bytes: u64,
 }
 
@@ -80,8 +87,8 @@ impl SstOptions {
             block_size_bytes: 4096,
             restart_interval: 16,
             filter_bits_per_key: 10.0,
-            compression: Packing::Blocks(Compression::Lz4),
-            compression_upper: Compression::Lz4,
+            compression: Compression::Blocks(CompressionType::Lz4),
+            compression_upper: CompressionType::Lz4,
             zstd_level: 1,
             block_hash_index: true,
             index_partition_bytes: 1 << 20,
@@ -93,9 +100,9 @@ impl SstOptions {
 
 impl Default for SstOptions {
     fn default() -> SstOptions {
-        let quickest = Compression::first_built(&QUICKEST_FIRST);
+        let quickest = CompressionType::first_built(&QUICKEST_FIRST);
         SstOptions {
-            compression: Packing::Blocks(quickest),
+            compression: Compression::Blocks(quickest),
             compression_upper: quickest,
             ..SstOptions::of_full_build()
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::catalog::set_keyspace;
 use crate::base::options::keyspace::{KeyspaceOptions, ttl_seconds};
-use crate::base::options::sst::Packing;
+use crate::base::options::sst::Compression;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
 
@@ -16,12 +16,12 @@ use crate::base::types::error::Result;
 /// # let dir = tempfile::tempdir().expect("a temporary directory");
 /// # let db = esker::Db::open(dir.path())?;
 /// use std::time::Duration;
-/// use esker::{Compression, KeyspaceOptions, merge};
+/// use esker::{CompressionType, KeyspaceOptions, merge};
 ///
 /// let options = KeyspaceOptions::default()
 ///     .merge_operator(merge::uint64_add())
 ///     .ttl(Duration::from_secs(7 * 86_400))
-///     .compression(Compression::Searchable)
+///     .compression(CompressionType::Searchable)
 ///     .set("sst.block_size", "16KiB")?;
 /// let visits = db.keyspace_with("visits", options)?;
 /// visits.merge("anna", 1_u64.to_le_bytes())?;
@@ -50,7 +50,7 @@ impl KeyspaceOptions {
     }
 
     /// How new sorted files are compressed.
-    pub fn compression(mut self, compression: Packing) -> KeyspaceOptions {
+    pub fn compression(mut self, compression: Compression) -> KeyspaceOptions {
         self.sst.compression = compression;
         self
     }

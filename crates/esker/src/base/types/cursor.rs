@@ -47,10 +47,10 @@ pub trait Cursor: Send {
     fn is_surely_newest(&self) -> bool;
     /// The internal key of the entry: user key and trailer.
     fn key(&self) -> &[u8];
-    /// The raw value of the entry. One that is packed by itself is unpacked when this is called
-    /// first.
+    /// The raw value of the entry. One that is compressed by itself is uncompressed when this is
+    /// called first.
     ///
-    /// Errors: `Corruption` for a value that does not unpack; the cursor stands where it stood.
+    /// Errors: `Corruption` for a value that does not uncompress; the cursor stands where it stood.
     fn value(&self) -> Result<&[u8]>;
     /// The raw value as a handle that outlives the cursor; shares memory where it can. Errors as
     /// those of `value`.
@@ -90,7 +90,7 @@ pub enum Way {
 pub struct Phrased<'a> {
     /// The dictionary.
     pub dictionary: DictionaryId,
-    /// Bytes of the value unpacked.
+    /// Bytes of the value uncompressed.
     pub plain_len: usize,
     /// What the dictionary's encoder made of it, with its head.
     pub payload: &'a [u8],
@@ -101,6 +101,6 @@ pub struct Phrased<'a> {
 pub enum Carried<'a> {
     /// The raw value.
     Raw(&'a [u8]),
-    /// A value that need not be unpacked.
+    /// A value that need not be uncompressed.
     Phrased(Phrased<'a>),
 }

@@ -20,12 +20,12 @@ use crate::base::types::seqno::SeqNo;
 /// Bytes of the trailer behind the user key.
 pub const TRAILER_BYTES: usize = 8;
 
-/// Sequence number and kind packed into eight bytes; a larger trailer is a newer entry.
+/// Sequence number and kind compressed into eight bytes; a larger trailer is a newer entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Trailer(u64);
 
 impl Trailer {
-    /// Packs a sequence number and a kind.
+    /// Compresses a sequence number and a kind.
     pub fn new(seqno: SeqNo, kind: Kind) -> Trailer {
         Trailer(seqno.get() << 8 | u64::from(kind.byte()))
     }
@@ -35,12 +35,12 @@ impl Trailer {
         Trailer::new(seqno, Kind::LAST)
     }
 
-    /// The trailer packed in `raw`, or `None` when its kind is unknown. For bytes from disk.
+    /// The trailer compressed in `raw`, or `None` when its kind is unknown. For bytes from disk.
     pub fn checked(raw: u64) -> Option<Trailer> {
         Kind::from_byte((raw & 0xff) as u8).map(|_| Trailer(raw))
     }
 
-    /// The packed number.
+    /// The compressed number.
     pub fn raw(self) -> u64 {
         self.0
     }

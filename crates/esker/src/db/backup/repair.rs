@@ -32,8 +32,8 @@ pub struct RepairOptions {
 ///
 /// Errors: `Invalid` when there is no database; `Locked` while somebody has it open;
 /// `Unsupported` for files of a newer Esker or of another engine, and for an order of keys that
-/// this program does not have; `NotBuilt` for files that this build cannot unpack, which are not
-/// touched; `OutOfSpace`; `Io`. A repair that failed can be done again.
+/// this program does not have; `NotBuilt` for files that this build cannot uncompress, which are
+/// not touched; `OutOfSpace`; `Io`. A repair that failed can be done again.
 pub fn repair(path: impl AsRef<Path>, options: RepairOptions) -> Result<RepairReport> {
     repair_in(&Env::real(1), path.as_ref(), options, &[])
 }

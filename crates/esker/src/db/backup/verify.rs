@@ -121,8 +121,8 @@ impl fmt::Display for VerifyReport {
 /// how far it is.
 ///
 /// Errors: `Closed`; `Busy` when one of them is gone, with whoever writes, and not open here;
-/// `OutOfFiles` when one of them cannot be opened, and `NotBuilt` when this build cannot unpack it,
-/// which says nothing of it.
+/// `OutOfFiles` when one of them cannot be opened, and `NotBuilt` when this build cannot uncompress
+/// it, which says nothing of it.
 pub fn verify(core: &Core, tell: &mut dyn FnMut(VerifyProgress)) -> Result<VerifyReport> {
     core.gate.check_read()?;
     let mut report = VerifyReport::default();
@@ -240,7 +240,7 @@ fn verify_memory(core: &Core, report: &mut VerifyReport) -> Result<()> {
 }
 
 // Of a file that is gone with whoever writes beside us, that we have no descriptor for, or that
-// this build cannot unpack, nothing is known.
+// this build cannot uncompress, nothing is known.
 fn is_no_damage(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Busy | ErrorKind::NotBuilt) || error.is_shortage()
 }

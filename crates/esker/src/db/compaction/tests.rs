@@ -35,7 +35,7 @@ fn open(world: &SimWorld) -> (Db, Arc<Core>) {
 fn flush(keyspace: &Keyspace, round: u32) {
     for number in 0..100 {
         let mut value = format!("{number} {round} ").into_bytes();
-        // Not to be packed to nothing.
+        // Not to be compressed to nothing.
         value.extend((0..100_u32).map(|at| (at.wrapping_mul(number + 7 * round) >> 3) as u8));
         keyspace.put(format!("key{number:04}"), value).unwrap();
     }

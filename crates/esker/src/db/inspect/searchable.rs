@@ -11,24 +11,24 @@ use crate::store::sst::searchable::page::no_place;
 use crate::store::sst::searchable::reader::SearchableReader;
 use crate::store::sst::searchable::window::Window;
 
-/// Records that are told one by one: those that were packed best, and as many that were worst.
+/// Records that are told one by one: those that were compressed best, and as many that were worst.
 const SHOWN_MAX: usize = 3;
 
-/// Least bytes of a value to be among them: what is shorter says nothing about the packing.
+/// Least bytes of a value to be among them: what is shorter says nothing about the compression.
 const SHOWN_BYTES_MIN: usize = 32;
 
 /// What the records of a searchable file are like.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordsContents {
-    /// By method of packing, in the order of their numbers.
+    /// By method of compression, in the order of their numbers.
     pub methods: Vec<MethodContents>,
     /// Bytes of all records.
     pub stored_bytes: u64,
     /// Bytes of them that belong to keys: tails and their lengths.
     pub tail_bytes: u64,
-    /// Those whose values were packed best, best first.
+    /// Those whose values were compressed best, best first.
     pub best: Vec<RecordContents>,
-    /// Those whose values were packed worst, worst first.
+    /// Those whose values were compressed worst, worst first.
     pub worst: Vec<RecordContents>,
     /// The dictionary, if values are phrases.
     pub dictionary: Option<DictionaryContents>,
@@ -41,10 +41,10 @@ pub struct MethodContents {
     pub method: Method,
     /// Records.
     pub record_count: u64,
-    /// Bytes of their values, unpacked.
+    /// Bytes of their values, uncompressed.
     pub plain_bytes: u64,
     /// Bytes of their values as stored, with length and method.
-    pub packed_bytes: u64,
+    pub compressed_bytes: u64,
 }
 
 /// One record.
@@ -52,16 +52,16 @@ pub struct MethodContents {
 pub struct RecordContents {
     /// Its user key.
     pub key: Bytes,
-    /// Bytes of its value, unpacked.
+    /// Bytes of its value, uncompressed.
     pub plain_len: usize,
     /// Bytes of its value as stored.
-    pub packed_len: usize,
+    pub compressed_len: usize,
 }
 
 impl RecordContents {
     /// How many bytes became one.
     pub fn ratio(&self) -> f64 {
-        self.plain_len as f64 / self.packed_len.max(1) as f64
+        self.plain_len as f64 / self.compressed_len.max(1) as f64
     }
 }
 
@@ -90,7 +90,7 @@ impl<'a> RecordsWalk<'a> {
             method,
             record_count: 0,
             plain_bytes: 0,
-            packed_bytes: 0,
+            compressed_bytes: 0,
         };
         let dictionary = reader.dictionary().map(|dictionary| DictionaryContents {
             id: dictionary.id(),
@@ -144,7 +144,7 @@ impl<'a> RecordsWalk<'a> {
         let contents = RecordContents {
             key: Bytes::from(user_key),
             plain_len: record.plain_len(),
-            packed_len: record.packed_len(),
+            compressed_len: record.compressed_len(),
         };
         let found = &mut self.found;
         found.stored_bytes += u64::from(place.len);
@@ -153,7 +153,7 @@ impl<'a> RecordsWalk<'a> {
         if let Some(of) = methods.find(|of| of.method == record.method()) {
             of.record_count += 1;
             of.plain_bytes += contents.plain_len as u64;
-            of.packed_bytes += contents.packed_len as u64;
+            of.compressed_bytes += contents.compressed_len as u64;
         }
         let key = contents.key.clone();
         let has_value = !entry.trailer.kind().is_separated();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
@@ -53,10 +53,10 @@ pub struct BlockContents {
     pub offset: u64,
     /// Bytes that it takes in the file, its trailer included.
     pub stored_len: u64,
-    /// Bytes of it unpacked.
+    /// Bytes of it uncompressed.
     pub plain_len: u64,
-    /// How it is packed; `None` when that byte makes no sense.
-    pub compression: Option<Compression>,
+    /// How it is compressed; `None` when that byte makes no sense.
+    pub compression: Option<CompressionType>,
     /// Entries in it.
     pub entry_count: u64,
     /// User keys of its first and last entry.
@@ -146,7 +146,7 @@ fn look_at_pages(
     let mut walk = RecordsWalk::new(reader);
     for slot in 0..reader.page_count() {
         let handle = reader.index().handle(slot);
-        let mut page = empty_block(handle, Some(Compression::None));
+        let mut page = empty_block(handle, Some(CompressionType::None));
         let walked = walk.page(slot, |user_key| count_entry(&mut page, user_key));
         page.damage = walked.err().map(|error| error.to_string());
         contents.blocks.push(page);
@@ -187,7 +187,7 @@ fn open(
     opened
 }
 
-fn empty_block(handle: BlockHandle, compression: Option<Compression>) -> BlockContents {
+fn empty_block(handle: BlockHandle, compression: Option<CompressionType>) -> BlockContents {
     BlockContents {
         offset: handle.offset,
         stored_len: handle.stored_len(),
@@ -212,11 +212,11 @@ fn read_block(
     reader: &BlockBasedReader,
     handle: BlockHandle,
 ) -> BlockContents {
-    let mut packing = [0];
-    let packed_end = handle.offset.checked_add(u64::from(handle.packed_len));
-    let packing_read = packed_end.map(|end| file.read_at(end, &mut packing));
-    let compression = match packing_read {
-        Some(Ok(())) => Compression::from_byte(packing[0]),
+    let mut compression = [0];
+    let compressed_end = handle.offset.checked_add(u64::from(handle.compressed_len));
+    let compression_read = compressed_end.map(|end| file.read_at(end, &mut compression));
+    let compression = match compression_read {
+        Some(Ok(())) => CompressionType::from_byte(compression[0]),
         _ => None,
     };
     let mut contents = empty_block(handle, compression);

@@ -1,28 +1,28 @@
 //! Tests of `open_keyspace`.
 
 use super::*;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::profile::Profile;
 use crate::base::options::resolve::resolve;
-use crate::base::options::sst::Packing;
+use crate::base::options::sst::Compression;
 use crate::db::identity;
 use crate::env::sim::SimWorld;
 
 #[test]
-fn a_stored_packing_that_was_left_out_is_told_unless_another_is_chosen() {
+fn a_stored_compression_that_was_left_out_is_told_unless_another_is_chosen() {
     // As a build with every compressor writes it down; in a build with all, nothing is refused.
     let asked = |pairs: &[(&str, &str)]| resolve(Profile::Balanced, pairs, 1).unwrap();
     let plain = asked(&[]);
-    for (name, way) in Compression::NAMES {
+    for (name, way) in CompressionType::NAMES {
         let mut stored = plain.clone();
-        stored.keyspace_asked.sst.compression = Packing::Blocks(way);
+        stored.keyspace_asked.sst.compression = Compression::Blocks(way);
         let identity = identity::fresh(&SimWorld::new(1).env());
         let version = first_version(identity, Orders::new(Vec::new()), &stored).unwrap();
         let state = version.keyspace(KeyspaceId::DEFAULT).unwrap();
         match options_of(state, &plain, &[]) {
             Ok(options) => {
                 assert!(way.is_built());
-                assert_eq!(options.sst.compression, Packing::Blocks(way));
+                assert_eq!(options.sst.compression, Compression::Blocks(way));
             }
             Err(error) => {
                 assert!(!way.is_built());
@@ -34,7 +34,7 @@ fn a_stored_packing_that_was_left_out_is_told_unless_another_is_chosen() {
         let other = options_of(state, &asked(&[("compression", "none")]), &[]);
         assert_eq!(
             other.unwrap().sst.compression,
-            Packing::Blocks(Compression::None)
+            Compression::Blocks(CompressionType::None)
         );
     }
 }

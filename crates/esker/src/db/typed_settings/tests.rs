@@ -1,7 +1,7 @@
 //! Tests of the typed settings against the catalogue.
 
 use super::*;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::hooks::merge_builtin;
 use crate::base::options::catalog;
 use crate::base::options::setting::Rank;
@@ -27,12 +27,12 @@ fn typed() -> Vec<(&'static str, &'static str, Builder)> {
         (
             "compression",
             "searchable",
-            builder().compression(Packing::Searchable),
+            builder().compression(Compression::Searchable),
         ),
         (
             "compression",
             "none",
-            builder().compression(Packing::Blocks(Compression::None)),
+            builder().compression(Compression::Blocks(CompressionType::None)),
         ),
         ("ttl", "2s", builder().ttl(Duration::from_millis(1001))),
         ("ttl", "none", builder().ttl(Duration::ZERO)),

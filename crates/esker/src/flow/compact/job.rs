@@ -27,7 +27,7 @@ use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::view::View;
 use crate::flow::values::relocation::Relocated;
-use crate::store::sst::contract::PackTally;
+use crate::store::sst::contract::CompressionTally;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
@@ -78,7 +78,7 @@ pub struct PartResult {
     /// What became of values; to be kept until the files are installed.
     pub relocated: Arc<Relocated>,
     /// What became of values that phrases were looked for in; `None` without a dictionary.
-    pub packed: Option<PackTally>,
+    pub compressed: Option<CompressionTally>,
 }
 
 /// Splits a merge into at most `count_max` parts of about equal size, at the boundaries of its
@@ -156,7 +156,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         files: written.files.into_iter().map(Arc::new).collect(),
         tally,
         relocated: Arc::new(written.relocated),
-        packed: written.packed,
+        compressed: written.compressed,
     })
 }
 

@@ -42,8 +42,8 @@ impl CompactionPicker<'_> {
     /// Everything that overlaps `range`, merged into the deepest level that holds any of it.
     ///
     /// Of what is one run there already, from the first to the last file that has anything to lose
-    /// or is not packed as is wished. `None` when nothing overlaps, when no file is such a one, or
-    /// when a running compaction is in the way ([`CompactionPicker::busy_files`],
+    /// or is not compressed as is wished. `None` when nothing overlaps, when no file is such a one,
+    /// or when a running compaction is in the way ([`CompactionPicker::busy_files`],
     /// [`CompactionPicker::is_claimed_within`]).
     pub fn pick_range(&self, range: &KeyRange) -> Option<Plan> {
         let (mut inputs, reach) = self.grown(range)?;
@@ -56,8 +56,8 @@ impl CompactionPicker<'_> {
         let is_one_run = inputs.iter().map(|input| input.runs.len()).sum::<usize>() == 1;
         let is_bottom = self.levels.is_bottom(output);
         let has_work = |file: &Arc<FileRecord>| {
-            let is_packed = !is_bottom || file.is_searchable == self.is_searchable_wanted;
-            !is_packed || self.may_lose(file)
+            let is_compressed = !is_bottom || file.is_searchable == self.is_searchable_wanted;
+            !is_compressed || self.may_lose(file)
         };
         if !is_one_run {
             return self.if_idle(inputs, output, CompactionKind::Merge, Reason::Manual);

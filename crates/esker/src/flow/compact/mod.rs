@@ -12,7 +12,7 @@ pub mod row;
 pub mod seqno_rewriting;
 pub mod deletes;
 pub mod values;
-pub mod packing;
+pub mod recompression;
 pub mod passing;
 pub mod picker;
 pub mod buffers;

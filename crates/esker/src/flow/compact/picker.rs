@@ -12,8 +12,8 @@ pub struct Occasion {
     pub is_settling: bool,
     /// Whether level 0 is in the way of readers, or may hide more than is allowed.
     pub is_l0_unwanted: bool,
-    /// Whether there is time to pack files anew.
-    pub may_pack: bool,
+    /// Whether there is time to compress files anew.
+    pub may_recompress: bool,
 }
 
 impl CompactionPicker<'_> {
@@ -26,16 +26,16 @@ impl CompactionPicker<'_> {
 
     /// The next compaction of those that can wait, where the tree's shape asks for none
     /// ([`CompactionPicker::pick`]): what gives space back, then what makes reads quicker, and then
-    /// what only packs.
+    /// what only compresses.
     pub fn pick_patient(&self, occasion: &Occasion) -> Option<Plan> {
         let pick_for_readers = || {
             let is_wanted = occasion.is_l0_unwanted;
             is_wanted.then(|| self.pick_for_readers())?
         };
-        let pick_packing = || occasion.may_pack.then(|| self.pick_packing())?;
+        let pick_recompression = || occasion.may_recompress.then(|| self.pick_recompression())?;
         self.pick_hidden(&occasion.limits)
             .or_else(|| self.pick_passed(&occasion.limits, occasion.is_settling))
             .or_else(pick_for_readers)
-            .or_else(pick_packing)
+            .or_else(pick_recompression)
     }
 }

@@ -57,8 +57,8 @@ pub enum Reason {
     Passed,
     /// Overwritten values may be beyond the limit of space.
     Values,
-    /// Files at the bottom are not packed as is wished.
-    Packing,
+    /// Files at the bottom are not compressed as is wished.
+    Recompression,
     /// Readers spent as long on level 0 as merging it takes.
     Readers,
     /// The user asked.

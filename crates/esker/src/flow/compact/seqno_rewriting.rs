@@ -4,7 +4,7 @@
 //! keeps of the oldest stripe may have any number that no snapshot is too old for, as long as
 //! everything newer of the key has a larger one: that is what lies above the output and is not
 //! merged. Where nothing of it is older than the inputs' last write, the whole merge shares one
-//! number, and eight bytes of each entry pack to nothing (decision 0011).
+//! number, and eight bytes of each entry compress to nothing (decision 0011).
 
 use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::Level;

@@ -65,7 +65,7 @@ impl Rewrite<'_> {
             }
             last = Some(internal_key.to_vec());
             let Carried::Raw(value) = value else {
-                panic!("nothing is packed here");
+                panic!("nothing is compressed here");
             };
             let (user_key, trailer) = key::split(internal_key);
             let point = (user_key.to_vec(), trailer, value.to_vec());

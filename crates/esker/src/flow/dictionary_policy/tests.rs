@@ -11,11 +11,11 @@ fn dictionary() -> Arc<Dictionary> {
     dictionary
 }
 
-fn packed(plain_bytes: u64, ratio: u64) -> PackTally {
-    PackTally {
+fn compressed(plain_bytes: u64, ratio: u64) -> CompressionTally {
+    CompressionTally {
         dictionary: dictionary().id(),
         plain_bytes,
-        packed_bytes: plain_bytes * 100 / ratio,
+        compressed_bytes: plain_bytes * 100 / ratio,
     }
 }
 
@@ -47,29 +47,29 @@ fn what_did_not_pay_is_tried_again_when_there_is_much_more() {
 }
 
 #[test]
-fn a_dictionary_that_packs_worse_than_it_did_is_replaced() {
-    // The first window says how well it packs; one that is a little worse changes nothing, one
+fn a_dictionary_that_compresses_worse_than_it_did_is_replaced() {
+    // The first window says how well it compresses; one that is a little worse changes nothing, one
     // that is clearly worse does, and a better one takes it back.
     let book = DictionaryPolicy::default();
     book.adopt(dictionary(), 1024);
     let wants = || book.wants_training(MIN_BYTES, MIN_BYTES);
-    book.note(packed(WINDOW_BYTES / 2, 400));
-    book.note(packed(WINDOW_BYTES / 2, 400));
-    book.note(packed(WINDOW_BYTES, 380));
+    book.note(compressed(WINDOW_BYTES / 2, 400));
+    book.note(compressed(WINDOW_BYTES / 2, 400));
+    book.note(compressed(WINDOW_BYTES, 380));
     assert!(!wants());
-    book.note(packed(WINDOW_BYTES, 360));
+    book.note(compressed(WINDOW_BYTES, 360));
     assert!(wants());
-    book.note(packed(WINDOW_BYTES, 390));
+    book.note(compressed(WINDOW_BYTES, 390));
     assert!(!wants());
-    book.note(packed(WINDOW_BYTES, 300));
+    book.note(compressed(WINDOW_BYTES, 300));
     book.adopt(dictionary(), 1024);
     assert!(!wants());
 }
 
 #[test]
-fn what_another_dictionary_packed_does_not_count() {
+fn what_another_dictionary_compressed_does_not_count() {
     // A compaction goes on with the dictionary it began with. Another one, with which the same
-    // values pack far worse, must not be measured by that.
+    // values compress far worse, must not be measured by that.
     let book = DictionaryPolicy::default();
     let [_, other] = corpus::dictionaries();
     book.adopt(other, 1024);
@@ -77,16 +77,16 @@ fn what_another_dictionary_packed_does_not_count() {
     let wants = || book.wants_training(MIN_BYTES, MIN_BYTES);
     let of_other = |ratio: u64| {
         let [_, other] = corpus::dictionaries();
-        PackTally {
+        CompressionTally {
             dictionary: other.id(),
-            ..packed(WINDOW_BYTES, ratio)
+            ..compressed(WINDOW_BYTES, ratio)
         }
     };
     book.note(of_other(200));
-    book.note(packed(WINDOW_BYTES, 400));
+    book.note(compressed(WINDOW_BYTES, 400));
     book.note(of_other(200));
     assert!(!wants());
-    book.note(packed(WINDOW_BYTES, 300));
+    book.note(compressed(WINDOW_BYTES, 300));
     assert!(wants());
 }
 

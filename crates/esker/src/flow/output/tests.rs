@@ -39,7 +39,7 @@ fn settings(world: &SimWorld, file_size_bytes: u64) -> OutputSettings {
             file_size_bytes,
             ..SstOptions::default()
         },
-        compression: Compression::None,
+        compression: CompressionType::None,
         phrasing: None,
         values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
         relocator: None,
@@ -321,11 +321,11 @@ fn phrasing(index: usize) -> Phrasing {
     }
 }
 
-/// Writes everything in a run again, as it is stored where that can be; what was packed anew.
+/// Writes everything in a run again, as it is stored where that can be; what was compressed anew.
 fn rewrite(
     settings: &OutputSettings,
     records: &[FileRecord],
-) -> (Vec<FileRecord>, Option<PackTally>) {
+) -> (Vec<FileRecord>, Option<CompressionTally>) {
     let mut output = Output::new(settings.clone(), Vec::new());
     let verbatim = settings.verbatim();
     for record in records {
@@ -349,7 +349,7 @@ fn rewrite(
         }
     }
     let written = output.finish_with_values().unwrap();
-    (written.files, written.packed)
+    (written.files, written.compressed)
 }
 
 #[test]
@@ -370,7 +370,7 @@ fn a_file_that_counts_its_bytes_wrong_is_no_panic() {
 }
 
 #[test]
-fn files_are_the_same_however_many_threads_pack() {
+fn files_are_the_same_however_many_threads_compress() {
     // Byte for byte: new values and such as were phrases already, on one thread and with others of
     // a real pool, and of a pool whose jobs nobody runs; and no file is left of one that is given
     // up halfway.
@@ -389,7 +389,7 @@ fn files_are_the_same_however_many_threads_pack() {
         let world = SimWorld::new(0);
         let mut settings = settings(&world, 100_000);
         // In a build without Zstd values that are no phrases stay as they are.
-        settings.compression = Compression::first_built(&[Compression::Zstd]);
+        settings.compression = CompressionType::first_built(&[CompressionType::Zstd]);
         settings.phrasing = Some(Phrasing {
             threads,
             ..phrasing(1)
@@ -403,8 +403,8 @@ fn files_are_the_same_however_many_threads_pack() {
         }
         let records = output.finish().unwrap();
         // Of the first all values are copied, of the others none.
-        let packed_already = &records[..1];
-        let again = rewrite(&settings, packed_already).0;
+        let compressed_already = &records[..1];
+        let again = rewrite(&settings, compressed_already).0;
         let mut half = Output::new(settings.clone(), Vec::new());
         for (number, value) in values.iter().enumerate().take(700) {
             half.add(&key(number), value).unwrap();
@@ -430,7 +430,7 @@ fn files_are_the_same_however_many_threads_pack() {
 
 #[test]
 fn phrases_are_copied_from_file_to_file() {
-    // With the same dictionary nothing is packed anew; with another one everything is, and
+    // With the same dictionary nothing is compressed anew; with another one everything is, and
     // without one the files are of blocks. What is in them is the same each time.
     let world = SimWorld::new(0);
     let mut settings = settings(&world, 4_000);
@@ -454,26 +454,26 @@ fn phrases_are_copied_from_file_to_file() {
             .collect()
     };
     assert_eq!(contents(&first), entries.points);
-    let (copied, packed) = rewrite(&settings, &first);
-    let packed = packed.unwrap();
-    assert_eq!(packed.dictionary, phrasing(0).dictionary.id());
-    assert!(packed.plain_bytes * 50 < texts as u64, "{packed:?}");
+    let (copied, compressed) = rewrite(&settings, &first);
+    let compressed = compressed.unwrap();
+    assert_eq!(compressed.dictionary, phrasing(0).dictionary.id());
+    assert!(compressed.plain_bytes * 50 < texts as u64, "{compressed:?}");
     assert_eq!(contents(&copied), entries.points);
     let other = OutputSettings {
         phrasing: Some(phrasing(1)),
         ..settings.clone()
     };
-    let (anew, packed) = rewrite(&other, &copied);
-    let packed = packed.unwrap();
-    assert_eq!(packed.dictionary, phrasing(1).dictionary.id());
-    assert_eq!(packed.plain_bytes, texts as u64);
+    let (anew, compressed) = rewrite(&other, &copied);
+    let compressed = compressed.unwrap();
+    assert_eq!(compressed.dictionary, phrasing(1).dictionary.id());
+    assert_eq!(compressed.plain_bytes, texts as u64);
     assert_eq!(contents(&anew), entries.points);
     let blocks = OutputSettings {
         phrasing: None,
         ..settings.clone()
     };
-    let (blocks, packed) = rewrite(&blocks, &anew);
-    assert!(packed.is_none() && blocks.iter().all(|file| !file.is_searchable));
+    let (blocks, compressed) = rewrite(&blocks, &anew);
+    assert!(compressed.is_none() && blocks.iter().all(|file| !file.is_searchable));
     assert_eq!(contents(&blocks), entries.points);
 }
 

@@ -15,7 +15,7 @@ fn settings(threads: usize) -> ParallelCompressionSettings {
     let [_, dictionary] = corpus::dictionaries();
     ParallelCompressionSettings {
         encoder: Encoder::new(&dictionary, Effort::Fast),
-        compression: Compression::Zstd,
+        compression: CompressionType::Zstd,
         sst: SstOptions::default(),
         threads,
         batch_bytes: 400,
@@ -72,8 +72,8 @@ fn entries_come_back_in_comparator_from_any_number_of_threads() {
 
 #[test]
 fn nobody_waits_for_threads_that_have_other_work() {
-    // A pool whose jobs are never run: the output's own thread packs everything. The job that was
-    // spawned finds nothing to do when it runs at last.
+    // A pool whose jobs are never run: the output's own thread compresses everything. The job that
+    // was spawned finds nothing to do when it runs at last.
     let world = SimWorld::new(3);
     let mut parallel = ParallelCompression::new(world.env().pool, settings(4));
     let mut count = 0;
@@ -110,7 +110,7 @@ fn the_output_may_go_while_others_compress_for_it() {
 
 #[test]
 fn a_batch_that_was_lost_is_a_panic_and_no_wait() {
-    // A thread that panics while it packs lays nothing back.
+    // A thread that panics while it compresses lays nothing back.
     let world = SimWorld::new(4);
     let mut parallel = ParallelCompression::new(world.env().pool, settings(2));
     parallel.add(&key(1), b"value");

@@ -38,7 +38,7 @@ pub struct Part {
 }
 
 /// What an entry means at `now_unix_s`. Its raw value is asked for only where it matters: it may
-/// have to be unpacked first.
+/// have to be uncompressed first.
 ///
 /// # Errors
 /// `Corruption` for an entry that cannot be among point entries, or that is cut short; those of

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::call::ReadOptions;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::comparator::Comparator;
@@ -156,7 +156,7 @@ impl Layout {
                 restart_interval: 2,
                 ..SstOptions::default()
             },
-            compression: Compression::None,
+            compression: CompressionType::None,
             keyspace: KeyspaceId::DEFAULT,
             created_unix_s: 0,
         };

@@ -40,7 +40,7 @@ fn write_table(log: &Arc<ValueLog>, view: &View, index: usize) -> Result<u64> {
             passed_bytes += waiting.waiting_bytes();
             continue;
         }
-        let bytes = packed(&waiting, value.clone()).record_bytes();
+        let bytes = compressed(&waiting, value.clone()).record_bytes();
         let is_beyond = packet_bytes + bytes > log.packet_bytes_max();
         if !packet.is_empty() && (is_beyond || packet.len() == PACKET_VALUES) {
             write_packet(log, table, std::mem::take(&mut packet))?;
@@ -55,12 +55,12 @@ fn write_table(log: &Arc<ValueLog>, view: &View, index: usize) -> Result<u64> {
     Ok(passed_bytes)
 }
 
-type Packed = (Arc<WaitingValue>, Bytes);
+type Compressed = (Arc<WaitingValue>, Bytes);
 
-fn write_packet(log: &Arc<ValueLog>, table: &Arc<Memtable>, packet: Vec<Packed>) -> Result<()> {
+fn write_packet(log: &Arc<ValueLog>, table: &Arc<Memtable>, packet: Vec<Compressed>) -> Result<()> {
     let mut pending = log.pending();
     let values = packet.iter();
-    let values = values.map(|(waiting, value)| packed(waiting, value.clone()));
+    let values = values.map(|(waiting, value)| compressed(waiting, value.clone()));
     let places = log.write_packet(values.collect(), &mut pending)?;
     for ((waiting, _), place) in packet.iter().zip(&places) {
         // Named before anybody can follow a pointer there.
@@ -70,7 +70,7 @@ fn write_packet(log: &Arc<ValueLog>, table: &Arc<Memtable>, packet: Vec<Packed>)
     Ok(())
 }
 
-fn packed(waiting: &WaitingValue, value: Bytes) -> PackedValue<'_> {
+fn compressed(waiting: &WaitingValue, value: Bytes) -> PackedValue<'_> {
     PackedValue {
         keyspace: waiting.keyspace(),
         key: waiting.key(),

@@ -164,13 +164,13 @@ impl ValueRelocator {
     }
 
     fn write(&mut self, user_key: &[u8], value: Bytes, crc: u32) -> Result<ValuePointer> {
-        let packed = PackedValue {
+        let compressed = PackedValue {
             keyspace: self.keyspace,
             key: user_key,
             value,
             crc,
         };
-        let bytes = packed.record_bytes();
+        let bytes = compressed.record_bytes();
         let fits = |(writer, packet): &(VlogWriter, Packet)| {
             packet.end() + bytes <= writer.capacity_bytes()
         };
@@ -183,7 +183,7 @@ impl ValueRelocator {
             self.open = Some((writer, Packet::at(SEGMENT_HEAD_BYTES)));
         }
         let (writer, packet) = self.open.as_mut().expect("begun just now");
-        let pointer = packet.add(writer, packed);
+        let pointer = packet.add(writer, compressed);
         if packet.is_full() {
             self.write_packet()?;
         }

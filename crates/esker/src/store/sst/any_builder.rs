@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_phrase::Encoder;
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::cursor::Phrased;
 use crate::base::types::error::Result;
@@ -15,7 +15,7 @@ use crate::store::sst::block_based::builder::BlockBasedBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
 use crate::store::sst::origin::Origin;
 use crate::store::sst::searchable::builder::{SearchableBuilder, zstd_level};
-use crate::store::sst::searchable::records::{PackedValue, ValuePacker};
+use crate::store::sst::searchable::records::{CompressedValue, ValueCompressor};
 
 /// Writes one sorted file, front to back.
 pub enum AnyBuilder {
@@ -25,16 +25,16 @@ pub enum AnyBuilder {
     Searchable(Box<SearchableBuilder>),
 }
 
-/// A packer of values as the builder of a searchable file with these settings has one, for who
-/// packs them somewhere else.
+/// A compressor of values as the builder of a searchable file with these settings has one, for who
+/// compresses them somewhere else.
 ///
 /// Errors: when Zstd gets no memory.
-pub fn packer(
+pub fn compressor(
     phrases: Encoder,
-    compression: Compression,
+    compression: CompressionType,
     settings: &SstOptions,
-) -> Result<ValuePacker> {
-    ValuePacker::new(Some(phrases), zstd_level(compression, settings))
+) -> Result<ValueCompressor> {
+    ValueCompressor::new(Some(phrases), zstd_level(compression, settings))
 }
 
 impl AnyBuilder {
@@ -43,7 +43,7 @@ impl AnyBuilder {
         AnyBuilder::BlockBased(Box::new(BlockBasedBuilder::new(file, settings)))
     }
 
-    /// A builder of a searchable file, on an empty `file`, whose values are packed by `phrases`
+    /// A builder of a searchable file, on an empty `file`, whose values are compressed by `phrases`
     /// if it is there.
     ///
     /// Errors: when Zstd gets no memory.
@@ -71,19 +71,24 @@ impl AnyBuilder {
         }
     }
 
-    /// As [`AnyBuilder::add`], of a value that [`packer`] made as the builder's own has packed.
+    /// As [`AnyBuilder::add`], of a value that [`compressor`] made as the builder's own has
+    /// compressed.
     ///
     /// # Panics
     /// As that; and when the file is not searchable.
-    pub fn add_packed(
+    pub fn add_compressed(
         &mut self,
         internal_key: &[u8],
         value: &[u8],
-        packed: PackedValue,
+        compressed: CompressedValue,
     ) -> Result<()> {
         match self {
-            AnyBuilder::BlockBased(_) => panic!("files of blocks do not pack values by themselves"),
-            AnyBuilder::Searchable(builder) => builder.add_packed(internal_key, value, packed),
+            AnyBuilder::BlockBased(_) => {
+                panic!("files of blocks do not compress values by themselves")
+            }
+            AnyBuilder::Searchable(builder) => {
+                builder.add_compressed(internal_key, value, compressed)
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_phrase::{Dictionary, DictionaryId};
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
@@ -59,11 +59,11 @@ impl AnyReader {
         Ok(AnyReader::BlockBased(Arc::new(reader)))
     }
 
-    /// How the blocks of the file with that number are packed where that pays, by what it says
+    /// How the blocks of the file with that number are compressed where that pays, by what it says
     /// about itself: two reads, whatever its size.
     ///
     /// Errors: as [`AnyReader::open`], but for the order of keys.
-    pub fn packing_of(file: Arc<dyn ReadFile>, number: FileNumber) -> Result<Compression> {
+    pub fn compression_of(file: Arc<dyn ReadFile>, number: FileNumber) -> Result<CompressionType> {
         let footer = RawFooter::read(&*file, number)?;
         let props = match footer.is_searchable() {
             true => footer.decode(searchable::format::Footer::decode)?.props,
@@ -73,8 +73,8 @@ impl AnyReader {
         Ok(read_part(&source, props, Props::decode)?.compression)
     }
 
-    /// Has records that are packed by themselves read from a map of the file from now on, if there
-    /// can be one. Blocks are read by calls: most have to be unpacked into memory anyway.
+    /// Has records that are compressed by themselves read from a map of the file from now on, if
+    /// there can be one. Blocks are read by calls: most have to be uncompressed into memory anyway.
     pub fn map(&mut self, word: Unchanging) {
         if let AnyReader::Searchable(reader) = self
             && let Some(reader) = Arc::get_mut(reader)
@@ -206,7 +206,7 @@ impl AnyReader {
             size_bytes: source.size_bytes(),
             props: self.props().clone(),
             is_searchable: self.is_searchable(),
-            packed: None,
+            compressed: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use esker_phrase::DictionaryId;
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
@@ -19,8 +19,8 @@ pub struct BuildSettings {
     pub comparator: Comparator,
     /// The keyspace's settings of sorted files.
     pub sst: SstOptions,
-    /// How blocks are packed: the level decides which of the two in `sst`.
-    pub compression: Compression,
+    /// How blocks are compressed: the level decides which of the two in `sst`.
+    pub compression: CompressionType,
     /// Whose entries these are.
     pub keyspace: KeyspaceId,
     /// Wall time, for people; unix seconds.
@@ -37,27 +37,27 @@ pub struct FinishedSst {
     /// Whether it is searched while it is compressed.
     pub is_searchable: bool,
     /// Values that phrases were looked for in; `None` without a dictionary.
-    pub packed: Option<PackTally>,
+    pub compressed: Option<CompressionTally>,
 }
 
-/// What became of values that were packed anew, by a dictionary.
+/// What became of values that were compressed anew, by a dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PackTally {
+pub struct CompressionTally {
     /// The dictionary.
     pub dictionary: DictionaryId,
     /// Their bytes before.
     pub plain_bytes: u64,
     /// Their bytes in the file.
-    pub packed_bytes: u64,
+    pub compressed_bytes: u64,
 }
 
-impl PackTally {
+impl CompressionTally {
     /// Nothing yet, by that dictionary.
-    pub fn new(dictionary: DictionaryId) -> PackTally {
-        PackTally {
+    pub fn new(dictionary: DictionaryId) -> CompressionTally {
+        CompressionTally {
             dictionary,
             plain_bytes: 0,
-            packed_bytes: 0,
+            compressed_bytes: 0,
         }
     }
 
@@ -65,10 +65,10 @@ impl PackTally {
     ///
     /// # Panics
     /// When that was by another dictionary.
-    pub fn add(&mut self, other: PackTally) {
+    pub fn add(&mut self, other: CompressionTally) {
         assert_eq!(self.dictionary, other.dictionary);
         self.plain_bytes += other.plain_bytes;
-        self.packed_bytes += other.packed_bytes;
+        self.compressed_bytes += other.compressed_bytes;
     }
 }
 

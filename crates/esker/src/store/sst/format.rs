@@ -9,7 +9,7 @@
 //! the handles of properties and range deletes, and all from offset 80 of the footer on, are the
 //! same in both. Version 2 was a searchable file that no release wrote, and is refused.
 //!
-//! | part | its plain bytes | packed |
+//! | part | its plain bytes | compressed |
 //! |---|---|---|
 //! | data block | `store/sst/block/format` | as the settings say |
 //! | filter | `store/sst/filter/block` | never |
@@ -24,9 +24,9 @@
 //!
 //! | offset | size | type | meaning |
 //! |---|---|---|---|
-//! | 0 | n | bytes | the block, packed |
-//! | n | 1 | u8 | how it is packed: 0 not at all, 1 LZ4 block, 2 Zstd frame, 3 raw Snappy |
-//! | n + 1 | 4 | u32 | masked CRC32C of packed bytes, packing byte, file number, offset |
+//! | 0 | n | bytes | the block, compressed |
+//! | n | 1 | u8 | how it is compressed: 0 not at all, 1 LZ4 block, 2 Zstd frame, 3 raw Snappy |
+//! | n + 1 | 4 | u32 | masked CRC32C of compressed bytes, compression byte, file number, offset |
 //!
 //! File number and offset of the block in its file (both u64) are not stored with the block:
 //! mixing them in means that a whole block which lies in the wrong place, or in the wrong file,
@@ -47,14 +47,14 @@
 //! | 84 | 4 | u32 | masked CRC32C of bytes 0 to 83 and of the footer's offset (u64) |
 //! | 88 | 8 | u64 | magic |
 //!
-//! A handle in the footer is offset (u64), packed length without trailer (u32), plain length
+//! A handle in the footer is offset (u64), compressed length without trailer (u32), plain length
 //! (u32). All integers are little-endian. Version and magic stay where they are, counted from
 //! the end, in every future version.
 //!
 //! Valid if and only if the magic is right, the version is known, the checksum is right, the
 //! number is the one under which the file was opened, the levels of the index are 1 or 2, what is
 //! to be zero is, every handle lies before the footer, and every block that is read has the right
-//! checksum and unpacks to the length in its handle.
+//! checksum and uncompresses to the length in its handle.
 
 use crate::base::codec::checksum::{crc32c, crc32c_more, mask};
 use crate::base::codec::fixed::{put_u32, put_u64, u32_at};
@@ -62,7 +62,7 @@ use crate::base::codec::reader::ByteReader;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 
-/// Bytes behind every block: packing byte and checksum.
+/// Bytes behind every block: compression byte and checksum.
 pub const TRAILER_BYTES: usize = 5;
 
 /// Bytes of the footer.
@@ -85,14 +85,14 @@ const HANDLE_BYTES: usize = 16;
 
 const _: () = assert!(4 * HANDLE_BYTES + 8 + 4 + 4 + FIXED_TAIL_BYTES == FOOTER_BYTES);
 
-/// Where a block lies, and how long it is before and after unpacking.
+/// Where a block lies, and how long it is before and after uncompressing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct BlockHandle {
     /// Offset of its first byte in the file.
     pub offset: u64,
-    /// Bytes as packed, without the trailer.
-    pub packed_len: u32,
-    /// Bytes when unpacked.
+    /// Bytes as compressed, without the trailer.
+    pub compressed_len: u32,
+    /// Bytes when uncompressed.
     pub plain_len: u32,
 }
 
@@ -104,13 +104,13 @@ impl BlockHandle {
 
     /// Bytes that the block and its trailer take in the file.
     pub fn stored_len(&self) -> u64 {
-        u64::from(self.packed_len) + TRAILER_BYTES as u64
+        u64::from(self.compressed_len) + TRAILER_BYTES as u64
     }
 
     /// Appends the handle as it stands in a footer.
     pub fn encode_into(&self, out: &mut Vec<u8>) {
         put_u64(out, self.offset);
-        put_u32(out, self.packed_len);
+        put_u32(out, self.compressed_len);
         put_u32(out, self.plain_len);
     }
 
@@ -118,16 +118,16 @@ impl BlockHandle {
     pub fn decode(reader: &mut ByteReader<'_>) -> Option<BlockHandle> {
         Some(BlockHandle {
             offset: reader.u64()?,
-            packed_len: reader.u32()?,
+            compressed_len: reader.u32()?,
             plain_len: reader.u32()?,
         })
     }
 }
 
-/// The checksum in the trailer of the block at `offset` of file `number`. `packed` is the packed
-/// block and the packing byte.
-pub fn block_checksum(packed: &[u8], number: FileNumber, offset: u64) -> u32 {
-    let crc = crc32c_more(crc32c(packed), &number.0.to_le_bytes());
+/// The checksum in the trailer of the block at `offset` of file `number`. `compressed` is the
+/// compressed block and the compression byte.
+pub fn block_checksum(compressed: &[u8], number: FileNumber, offset: u64) -> u32 {
+    let crc = crc32c_more(crc32c(compressed), &number.0.to_le_bytes());
     mask(crc32c_more(crc, &offset.to_le_bytes()))
 }
 

@@ -75,7 +75,7 @@ pub fn read_part<T>(
 /// Reads the properties and the range deletes of a file whose keys are to be in `order`.
 ///
 /// Errors: `Invalid` for another order than the file was written with, `NotBuilt` for one that is
-/// packed in a way which this build does not have, else `Corruption`.
+/// compressed in a way which this build does not have, else `Corruption`.
 pub fn read_description(
     source: &BlockSource,
     comparator: &Comparator,

@@ -25,7 +25,7 @@
 //! | 15 | number | bytes in the file of index and partitions, or of key pages and key index |
 //! | 16 | number | bytes in the file of the filter; 0 without one |
 //! | 17 | name | order of the keys |
-//! | 18 | number | how data blocks were packed where that paid; 2 or 0 in a searchable file |
+//! | 18 | number | how data blocks were compressed where that paid; 2 or 0 in a searchable file |
 //! | 19 | number | when the file was begun, in unix seconds |
 //! | 20 | live bytes | what entries point to, as in `store/vlog/live_bytes`; only where some do |
 //! | 21 | name | name of the keyspace; only where somebody told it |
@@ -37,7 +37,7 @@
 //! every value of a known tag is whole and within its bits. Unknown tags are passed over, so that
 //! a later version may say more without becoming unreadable to this one.
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::codec::reader::{ByteReader, put_prefixed};
 use crate::base::codec::varint::put_varint;
 use crate::base::types::bytes::Bytes;
@@ -64,9 +64,9 @@ pub struct Props {
     pub range_delete_count: u64,
     /// User keys among the point entries, each counted once.
     pub key_count: u64,
-    /// Bytes of all internal keys before packing.
+    /// Bytes of all internal keys before compression.
     pub raw_key_bytes: u64,
-    /// Bytes of all values before packing.
+    /// Bytes of all values before compression.
     pub raw_value_bytes: u64,
     /// Smallest user key of the point entries; empty when there are none.
     pub smallest: Bytes,
@@ -86,8 +86,8 @@ pub struct Props {
     pub filter_bytes: u64,
     /// Name of the order of keys.
     pub comparator_name: Bytes,
-    /// How blocks were packed where that paid.
-    pub compression: Compression,
+    /// How blocks were compressed where that paid.
+    pub compression: CompressionType,
     /// Wall time at which the file was begun; unix seconds.
     pub created_unix_s: u64,
     /// What the entries point to in the value log.
@@ -173,8 +173,8 @@ impl Props {
         out
     }
 
-    /// Bytes of all user keys and values before packing. A file may count wrong: whatever it says,
-    /// this is a number.
+    /// Bytes of all user keys and values before compression. A file may count wrong: whatever it
+    /// says, this is a number.
     pub fn raw_bytes(&self) -> u64 {
         let trailer_bytes = self.entry_count.saturating_mul(TRAILER_BYTES as u64);
         let bytes = self.raw_key_bytes.saturating_add(self.raw_value_bytes);
@@ -207,8 +207,8 @@ impl Props {
             filter_bytes: pairs.number(FILTER_BYTES)?,
             comparator_name: Bytes::copy_of(pairs.text(ORDER_NAME)?),
             compression: compression
-                .and_then(Compression::from_byte)
-                .ok_or_else(|| bad("its packing is unknown"))?,
+                .and_then(CompressionType::from_byte)
+                .ok_or_else(|| bad("its compression is unknown"))?,
             created_unix_s: pairs.number(CREATED_UNIX_S)?,
             values: pairs.values()?,
             origin: pairs.origin()?,

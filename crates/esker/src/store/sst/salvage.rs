@@ -39,8 +39,8 @@ enum AnyFooter {
 impl SstRemains {
     /// Looks at the end of a file whose keys are in `order`.
     ///
-    /// Errors: `Invalid` when it was written in another order; `NotBuilt` when it is packed in a
-    /// way that this build does not have; whatever is no damage.
+    /// Errors: `Invalid` when it was written in another order; `NotBuilt` when it is compressed in
+    /// a way that this build does not have; whatever is no damage.
     pub fn read(
         file: Arc<dyn ReadFile>,
         number: FileNumber,

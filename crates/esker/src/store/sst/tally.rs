@@ -75,8 +75,8 @@ impl Tally {
         self.count_expiry(entry, bytes)
     }
 
-    /// Counts a put of a value that stays packed, and has so many bytes unpacked.
-    pub fn count_packed(&mut self, internal_key: &[u8], value_len: usize, is_new_key: bool) {
+    /// Counts a put of a value that stays compressed, and has so many bytes uncompressed.
+    pub fn count_compressed(&mut self, internal_key: &[u8], value_len: usize, is_new_key: bool) {
         let (user_key, trailer) = key::split(internal_key);
         self.count_key(user_key, is_new_key);
         self.props.raw_value_bytes += value_len as u64;

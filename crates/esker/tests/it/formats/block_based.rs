@@ -16,23 +16,23 @@ pub fn read(
 ) {
     file.met.insert(format!("{index_levels} levels of index"));
     let (top, _) = parts.block(index);
-    let mut index_bytes = index.packed_len + 5;
+    let mut index_bytes = index.compressed_len + 5;
     let mut blocks = Vec::new();
     for (separator, handle) in read_index(&top) {
         if index_levels == 1 {
             blocks.push((separator, handle));
             continue;
         }
-        index_bytes += handle.packed_len + 5;
+        index_bytes += handle.compressed_len + 5;
         let leaf = read_index(&parts.block(handle).0);
         assert_eq!(leaf.last().unwrap().0, separator);
         blocks.extend(leaf);
     }
     let mut separators = Vec::new();
     for (separator, handle) in blocks {
-        let (plain, packing) = parts.block(handle);
-        assert!(packing == 0 || u64::from(packing) == file.number(18));
-        file.met.insert(format!("packing {packing}"));
+        let (plain, compression) = parts.block(handle);
+        assert!(compression == 0 || u64::from(compression) == file.number(18));
+        file.met.insert(format!("compression {compression}"));
         separators.push((separator, read_block(&plain, &mut file.met)));
     }
     for (index, (separator, rows)) in separators.iter().enumerate() {
@@ -41,13 +41,13 @@ pub fn read(
     }
     assert_eq!(file.number(14), u64::try_from(separators.len()).unwrap());
     assert_eq!(file.number(15), u64::try_from(index_bytes).unwrap());
-    let filter_bytes = filter.map_or(0, |handle| handle.packed_len + 5);
+    let filter_bytes = filter.map_or(0, |handle| handle.compressed_len + 5);
     assert_eq!(file.number(16), u64::try_from(filter_bytes).unwrap());
     file.rows = separators.into_iter().flat_map(|(_, rows)| rows).collect();
     if let Some(handle) = filter {
         file.met.insert("a filter".to_owned());
-        let (plain, packing) = parts.block(handle);
-        assert_eq!(packing, 0);
+        let (plain, compression) = parts.block(handle);
+        assert_eq!(compression, 0);
         for row in &file.rows {
             assert!(may_contain(&plain, &row.key));
         }

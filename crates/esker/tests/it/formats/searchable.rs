@@ -1,4 +1,4 @@
-//! Files whose values are packed each by itself: key pages, records, tails.
+//! Files whose values are compressed each by itself: key pages, records, tails.
 
 use std::collections::BTreeSet;
 
@@ -26,21 +26,21 @@ pub fn read(
 ) {
     let (plain, _) = parts.block(index);
     let dictionary = dictionary.map(|handle| {
-        let (plain, packing) = parts.block(handle);
-        assert_eq!(packing, 0);
+        let (plain, compression) = parts.block(handle);
+        assert_eq!(compression, 0);
         Dictionary::read(&plain)
     });
     if let Some(dictionary) = &dictionary {
         file.met
             .insert(format!("{} classes", dictionary.class_count().min(2)));
     }
-    let mut index_bytes = index.packed_len + 5;
+    let mut index_bytes = index.compressed_len + 5;
     let mut pages = Vec::new();
     let mut prefixes = Vec::new();
     for (separator, handle) in read_index(&plain) {
-        index_bytes += handle.packed_len + 5;
-        let (page, packing) = parts.block(handle);
-        assert_eq!(packing, 0);
+        index_bytes += handle.compressed_len + 5;
+        let (page, compression) = parts.block(handle);
+        assert_eq!(compression, 0);
         let mut rows = Vec::new();
         for mark in read_page(&page, u64::try_from(prefixes.len()).unwrap()) {
             let start = mark.record_offset;
@@ -156,7 +156,7 @@ fn read_prefix(fronts: &mut Front<'_>, before: &[u8]) -> Vec<u8> {
     prefix
 }
 
-// The smallest number, and by how much each is larger, packed.
+// The smallest number, and by how much each is larger, compressed.
 fn read_numbers(front: &mut Front<'_>, count: usize) -> Vec<u64> {
     let least = front.varint();
     let width = usize::from(front.u8());
@@ -204,12 +204,12 @@ impl Record<'_> {
             _ => &[],
         };
         let number = front.len();
-        let (len, packed) = (number / 4, front.0);
+        let (len, compressed) = (number / 4, front.0);
         met.insert(format!("method {}", number % 4));
         let value = match number % 4 {
-            0 => packed.to_vec(),
-            1 => dictionary.unwrap().text(packed, len),
-            2 => zstd::bulk::decompress(packed, len).unwrap(),
+            0 => compressed.to_vec(),
+            1 => dictionary.unwrap().text(compressed, len),
+            2 => zstd::bulk::decompress(compressed, len).unwrap(),
             other => panic!("method {other}"),
         };
         assert!(value.len() == len && len <= self.value_bytes_max);

@@ -15,16 +15,16 @@ pub struct SortedFile {
     pub props: BTreeMap<u64, Vec<u8>>,
     pub rows: Vec<Row>,
     pub ranges: Vec<Range>,
-    /// What was met in it: packings of blocks, levels of the index, hash indexes, methods and
+    /// What was met in it: compressions of blocks, levels of the index, hash indexes, methods and
     /// alphabets of records, methods of phrases.
     pub met: BTreeSet<String>,
 }
 
-/// Where a block lies, and its bytes packed and plain.
+/// Where a block lies, and its bytes compressed and plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handle {
     pub offset: usize,
-    pub packed_len: usize,
+    pub compressed_len: usize,
     pub plain_len: usize,
 }
 
@@ -39,17 +39,17 @@ impl Handle {
     pub fn take(front: &mut Front<'_>) -> Handle {
         Handle {
             offset: usize::try_from(front.u64()).unwrap(),
-            packed_len: size(front.u32()),
+            compressed_len: size(front.u32()),
             plain_len: size(front.u32()),
         }
     }
 
     pub fn is_none(self) -> bool {
-        (self.offset, self.packed_len, self.plain_len) == (0, 0, 0)
+        (self.offset, self.compressed_len, self.plain_len) == (0, 0, 0)
     }
 
     pub fn end(self) -> usize {
-        self.offset + self.packed_len + 5
+        self.offset + self.compressed_len + 5
     }
 }
 
@@ -64,24 +64,26 @@ impl<'a> Parts<'a> {
         self.number
     }
 
-    /// The plain bytes of a block, and how it is packed.
+    /// The plain bytes of a block, and how it is compressed.
     pub fn block(&mut self, handle: Handle) -> (Vec<u8>, u8) {
         let stored = self.take(handle.offset, handle.end());
-        let (packed, trailer) = stored.split_at(handle.packed_len);
+        let (compressed, trailer) = stored.split_at(handle.compressed_len);
         let checksum = u32::from_le_bytes(trailer[1..].try_into().unwrap());
         let offset = u64::try_from(handle.offset).unwrap().to_le_bytes();
         let covered = [
-            &stored[..=handle.packed_len],
+            &stored[..=handle.compressed_len],
             &self.number.to_le_bytes(),
             &offset,
         ];
         assert_eq!(checksum, masked(crc32c(&covered)));
         let plain = match trailer[0] {
-            0 => packed.to_vec(),
-            1 => lz4_flex::block::decompress(packed, handle.plain_len).unwrap(),
-            2 => zstd::bulk::decompress(packed, handle.plain_len).unwrap(),
-            3 => snap::raw::Decoder::new().decompress_vec(packed).unwrap(),
-            other => panic!("packing {other}"),
+            0 => compressed.to_vec(),
+            1 => lz4_flex::block::decompress(compressed, handle.plain_len).unwrap(),
+            2 => zstd::bulk::decompress(compressed, handle.plain_len).unwrap(),
+            3 => snap::raw::Decoder::new()
+                .decompress_vec(compressed)
+                .unwrap(),
+            other => panic!("compression {other}"),
         };
         assert_eq!(plain.len(), handle.plain_len);
         (plain, trailer[0])
@@ -151,7 +153,7 @@ pub fn read_index(plain: &[u8]) -> Vec<((Vec<u8>, u64), Handle)> {
         let trailer = front.varint();
         let handle = Handle {
             offset,
-            packed_len: front.len(),
+            compressed_len: front.len(),
             plain_len: front.len(),
         };
         offset = handle.end();

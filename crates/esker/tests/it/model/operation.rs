@@ -122,7 +122,7 @@ pub fn value(tag: u32) -> Vec<u8> {
     };
     let mut random = Random::new(u64::from(tag));
     if tag.is_multiple_of(2) {
-        // Half of them pack well.
+        // Half of them compress well.
         vec![random.bytes(1)[0]; len]
     } else {
         random.bytes(len)

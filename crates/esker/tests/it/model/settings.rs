@@ -6,7 +6,7 @@ use esker::internals::env::random::Random;
 
 use super::program::KeyspaceShape;
 
-use crate::packings::or_plain;
+use crate::compressions::or_plain;
 
 /// Settings of one opening: names and values.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ impl Settings {
         let mut pick = |choices: &[&'static str]| {
             choices[usize::try_from(random.below(choices.len() as u64)).unwrap()]
         };
-        let packings = ["none", "lz4", "zstd", "snappy", "searchable", "searchable"];
+        let compressions = ["none", "lz4", "zstd", "snappy", "searchable", "searchable"];
         Settings(vec![
             ("memory_limit", pick(&["1MiB", "4MiB", "64MiB"])),
             ("memtable.size", pick(&["16KiB", "16KiB", "64KiB", "auto"])),
@@ -37,8 +37,8 @@ impl Settings {
             ("sst.hash_index", pick(&["true", "false"])),
             ("sst.index_partition", pick(&["4KiB", "256KiB"])),
             ("sst.file_size", pick(&["16KiB", "32KiB", "64KiB"])),
-            ("compression", or_plain(pick(&packings))),
-            ("sst.compression_upper", or_plain(pick(&packings[..4]))),
+            ("compression", or_plain(pick(&compressions))),
+            ("sst.compression_upper", or_plain(pick(&compressions[..4]))),
             ("sst.dictionary_min", pick(&["0", "4KiB", "4MiB"])),
             ("compaction.l0_trigger", pick(&["1", "2", "4", "8"])),
             (

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::codec::compress::CompressionType;
 use esker::internals::base::options::call::ReadOptions;
 use esker::internals::base::options::sst::SstOptions;
 use esker::internals::base::types::bytes::Bytes;
@@ -68,9 +68,9 @@ impl Stage for SstStage {
                 };
                 self.build(sst)
             }
-            ["build_searchable", file, page_size, packing] => {
+            ["build_searchable", file, page_size, compression] => {
                 self.number = FileNumber(number(file)?);
-                self.build_searchable(number(page_size)?, packing)
+                self.build_searchable(number(page_size)?, compression)
             }
             ["put", key, seqno, value] => self.add(key, number(seqno)?, Kind::Put, value),
             ["merge", key, seqno, value] => self.add(key, number(seqno)?, Kind::Merge, value),
@@ -133,15 +133,15 @@ impl SstStage {
 
     fn build(&mut self, sst: SstOptions) -> EskerResult<()> {
         let file = RealFs.create(&self.path())?;
-        let settings = self.settings(sst, Compression::None);
+        let settings = self.settings(sst, CompressionType::None);
         self.builder = Some(AnyBuilder::block_based(file, settings));
         Ok(())
     }
 
-    fn build_searchable(&mut self, page_size: usize, packing: &str) -> EskerResult<()> {
-        let compression = match packing {
-            "zstd" => Compression::Zstd,
-            _ => Compression::None,
+    fn build_searchable(&mut self, page_size: usize, compression: &str) -> EskerResult<()> {
+        let compression = match compression {
+            "zstd" => CompressionType::Zstd,
+            _ => CompressionType::None,
         };
         let sst = SstOptions {
             block_size_bytes: page_size,
@@ -153,7 +153,7 @@ impl SstStage {
         Ok(())
     }
 
-    fn settings(&self, sst: SstOptions, compression: Compression) -> BuildSettings {
+    fn settings(&self, sst: SstOptions, compression: CompressionType) -> BuildSettings {
         BuildSettings {
             number: self.number,
             comparator: Comparator::Bytewise,
@@ -227,7 +227,7 @@ impl SstStage {
         let tail: &[u8; FOOTER_BYTES] = tail.try_into().unwrap();
         for (name, handle) in parts(tail, self.number, offset as u64)? {
             if let Some(handle) = handle {
-                let (start, len) = (handle.offset, handle.packed_len);
+                let (start, len) = (handle.offset, handle.compressed_len);
                 writeln!(out, "{start:>6} {name}, {len} bytes and a trailer").unwrap();
             }
         }
@@ -273,7 +273,7 @@ impl SstStage {
         Ok(())
     }
 
-    // The bytes of every record, its key's tail and how its value is packed.
+    // The bytes of every record, its key's tail and how its value is compressed.
     fn records(&self, out: &mut String) -> EskerResult<()> {
         let reader = self.searchable()?;
         let bytes = std::fs::read(self.path()).unwrap();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use esker::MergeRule;
-use esker::internals::base::codec::compress::Compression;
+use esker::internals::base::codec::compress::CompressionType;
 use esker::internals::base::options::sst::SstOptions;
 use esker::internals::base::types::comparator::Comparator;
 use esker::internals::base::types::ids::{FileNumber, KeyspaceId, Level};
@@ -69,7 +69,7 @@ impl Tree {
             snapshots: Default::default(),
             comparator: Comparator::Bytewise,
             sst: SstOptions::default(),
-            compression: Compression::None,
+            compression: CompressionType::None,
             phrasing: None,
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 10)),
             relocator: None,

@@ -43,18 +43,21 @@ fn what_the_user_set_is_left_alone() {
 )]
 #[test]
 fn only_zstd_is_replaced_in_the_upper_levels() {
-    // Who asks for no packing or for one of the quick ones gets it everywhere.
+    // Who asks for no compression or for one of the quick ones gets it everywhere.
     assert_eq!(
-        upper_packing(Packing::Blocks(Compression::Zstd)),
-        Compression::Lz4
+        upper_compression(Compression::Blocks(CompressionType::Zstd)),
+        CompressionType::Lz4
     );
     assert_eq!(
-        upper_packing(Packing::Blocks(Compression::None)),
-        Compression::None
+        upper_compression(Compression::Blocks(CompressionType::None)),
+        CompressionType::None
     );
     assert_eq!(
-        upper_packing(Packing::Blocks(Compression::Snappy)),
-        Compression::Snappy
+        upper_compression(Compression::Blocks(CompressionType::Snappy)),
+        CompressionType::Snappy
     );
-    assert_eq!(upper_packing(Packing::Searchable), Compression::Lz4);
+    assert_eq!(
+        upper_compression(Compression::Searchable),
+        CompressionType::Lz4
+    );
 }

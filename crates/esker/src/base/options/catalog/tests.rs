@@ -1,12 +1,12 @@
 //! Tests of `catalog`.
 
 use super::*;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::call::Durability;
 use crate::base::options::codec::Shape;
 use crate::base::options::profile::Profile;
 use crate::base::options::setting::{Rank, Scope};
-use crate::base::options::sst::Packing;
+use crate::base::options::sst::Compression;
 
 // Sets and reads back one setting, wherever it lives.
 fn round_trip(setting: &Setting, text: &str) -> String {
@@ -78,8 +78,11 @@ fn every_choice_knows_all_names() {
         _ => panic!("{name} is no choice"),
     };
     assert_eq!(words("durability"), Durability::NAMES.map(|(name, _)| name));
-    assert_eq!(words("compression"), Packing::NAMES.map(|(name, _)| name));
-    let of_blocks = Compression::NAMES.map(|(name, _)| name);
+    assert_eq!(
+        words("compression"),
+        Compression::NAMES.map(|(name, _)| name)
+    );
+    let of_blocks = CompressionType::NAMES.map(|(name, _)| name);
     assert_eq!(words("sst.compression_upper"), of_blocks);
     assert_eq!(words("profile"), Profile::NAMES.map(|(name, _)| name));
 }

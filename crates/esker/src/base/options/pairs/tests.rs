@@ -1,10 +1,10 @@
 //! Tests of `pairs`.
 
 use super::*;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::options::setting::Scope;
-use crate::base::options::sst::Packing;
+use crate::base::options::sst::Compression;
 
 fn reread(pairs: &[(String, String)]) -> Result<KeyspaceOptions> {
     from_pairs(
@@ -27,7 +27,7 @@ fn defaults_need_no_pairs() {
 
 #[cfg(not(feature = "lz4"))]
 #[test]
-fn a_keyspace_made_without_the_default_packing_says_so() {
+fn a_keyspace_made_without_the_default_compression_says_so() {
     // So that a build which has it does not write what this one cannot read.
     let pairs = to_pairs(&KeyspaceOptions::default());
     let names: Vec<_> = pairs.iter().map(|(name, _)| name.as_str()).collect();
@@ -36,12 +36,12 @@ fn a_keyspace_made_without_the_default_packing_says_so() {
 }
 
 #[test]
-fn a_packing_that_this_build_lacks_is_read_all_the_same() {
+fn a_compression_that_this_build_lacks_is_read_all_the_same() {
     // Whoever opens the keyspace may choose another; who does not is refused then.
-    for (name, way) in Compression::NAMES {
+    for (name, way) in CompressionType::NAMES {
         let pairs = [("compression".to_owned(), name.to_owned())];
-        let packing = reread(&pairs).unwrap().sst.compression;
-        assert_eq!(packing, Packing::Blocks(way));
+        let compression = reread(&pairs).unwrap().sst.compression;
+        assert_eq!(compression, Compression::Blocks(way));
     }
 }
 

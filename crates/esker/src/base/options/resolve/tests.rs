@@ -1,7 +1,7 @@
 //! Tests of `resolve`.
 
 use super::*;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::pairs::to_pairs;
 
 fn effective<'a>(resolved: &'a Resolved, name: &str) -> &'a Effective {
@@ -102,20 +102,20 @@ fn upper_levels_follow_the_chosen_compression() {
     // `compression=none` means none everywhere, unless somebody says otherwise.
     let upper = |pairs: &[(&str, &str)]| {
         let resolved = resolve(Profile::Balanced, pairs, 2).unwrap();
-        let packing = resolved.keyspace.sst.compression_upper;
-        (packing, told(&resolved, "sst.compression_upper").1)
+        let compression = resolved.keyspace.sst.compression_upper;
+        (compression, told(&resolved, "sst.compression_upper").1)
     };
-    assert_eq!(upper(&[]), (Compression::Lz4, Origin::Default));
+    assert_eq!(upper(&[]), (CompressionType::Lz4, Origin::Default));
     assert_eq!(
         upper(&[("compression_type", "none")]),
-        (Compression::None, Origin::Automatic)
+        (CompressionType::None, Origin::Automatic)
     );
     assert_eq!(
         upper(&[("compression", "zstd")]),
-        (Compression::Lz4, Origin::Automatic)
+        (CompressionType::Lz4, Origin::Automatic)
     );
     let both = [("compression", "none"), ("sst.compression_upper", "zstd")];
-    assert_eq!(upper(&both), (Compression::Zstd, Origin::User));
+    assert_eq!(upper(&both), (CompressionType::Zstd, Origin::User));
 }
 
 #[test]

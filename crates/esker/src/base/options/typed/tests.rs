@@ -14,7 +14,7 @@ fn a_setting_chosen_in_code_is_what_its_text_is() {
         (
             "compression",
             "searchable",
-            fresh().compression(Packing::Searchable),
+            fresh().compression(Compression::Searchable),
         ),
         ("ttl", "2s", fresh().ttl(Duration::from_millis(1001))),
         ("ttl", "none", fresh().ttl(Duration::ZERO)),

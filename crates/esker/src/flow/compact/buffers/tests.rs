@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
@@ -26,7 +26,7 @@ fn settings() -> OutputSettings {
         keyspace: KeyspaceId::DEFAULT,
         comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
-        compression: Compression::Lz4,
+        compression: CompressionType::Lz4,
         phrasing: None,
         values: Arc::new(OpenValues::new(world.env().fs, "/db", 1)),
         relocator: None,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::*;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::cursor::Cursor;
@@ -72,7 +72,7 @@ impl Tree {
                 filter_bits_per_key: 0.0,
                 ..SstOptions::default()
             },
-            compression: Compression::None,
+            compression: CompressionType::None,
             phrasing: None,
             values: Arc::new(OpenValues::new(world.env().fs, DIR, 1)),
             relocator: None,

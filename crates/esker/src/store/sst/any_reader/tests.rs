@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use esker_phrase::{Effort, Encoder, corpus};
 
 use super::*;
-use crate::base::codec::compress::Compression;
-use crate::base::options::sst::{Packing, QUICKEST_FIRST, SstOptions};
+use crate::base::codec::compress::CompressionType;
+use crate::base::options::sst::{Compression, QUICKEST_FIRST, SstOptions};
 use crate::base::types::comparator::CustomComparator;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::KeyspaceId;
@@ -53,7 +53,7 @@ fn random_settings(random: &mut Random) -> SstOptions {
         block_size_bytes: [64, 200, 1000, 4096, 65_536][pick(random, 5)],
         restart_interval: [1, 2, 7, 16, 32][pick(random, 5)],
         filter_bits_per_key: [0.0, 4.5, 10.0][pick(random, 3)],
-        compression: Packing::Blocks(any_packing(random)),
+        compression: Compression::Blocks(any_compression(random)),
         block_hash_index: random.one_in(2),
         index_partition_bytes: [1, 100, 1 << 20][pick(random, 3)],
         ..SstOptions::default()
@@ -61,9 +61,9 @@ fn random_settings(random: &mut Random) -> SstOptions {
 }
 
 // The same draw in every build.
-fn any_packing(random: &mut Random) -> Compression {
-    let (_, drawn) = Compression::NAMES[random.below(4) as usize];
-    Compression::first_built(&[drawn])
+fn any_compression(random: &mut Random) -> CompressionType {
+    let (_, drawn) = CompressionType::NAMES[random.below(4) as usize];
+    CompressionType::first_built(&[drawn])
 }
 
 fn random_key(random: &mut Random) -> Vec<u8> {
@@ -423,12 +423,12 @@ fn records_out_of_comparator_are_our_own_fault() {
 }
 
 // A file with every kind of block in few bytes, and what it holds.
-fn small_file(begin: Begin, compression: Compression) -> (Vec<u8>, Rows) {
+fn small_file(begin: Begin, compression: CompressionType) -> (Vec<u8>, Rows) {
     let rows: Rows = (0..24u64)
         .map(|number| {
             let trailer = Trailer::new(SeqNo::new(number), Kind::Put);
             let internal = key::encode(format!("key{:03}", number / 2 * 2).as_bytes(), trailer);
-            // Long enough that some pack, and short enough that others do not.
+            // Long enough that some compress, and short enough that others do not.
             (internal, vec![b'v'; number as usize * 3])
         })
         .collect();
@@ -438,7 +438,7 @@ fn small_file(begin: Begin, compression: Compression) -> (Vec<u8>, Rows) {
     let sst = SstOptions {
         block_size_bytes: 150,
         restart_interval: 3,
-        compression: Packing::Blocks(compression),
+        compression: Compression::Blocks(compression),
         index_partition_bytes: 40,
         ..SstOptions::default()
     };
@@ -485,10 +485,10 @@ fn read_one(reader: Arc<AnyReader>, rows: &Rows) -> Result<()> {
 fn no_flipped_bit_goes_unnoticed() {
     // Every single bit of a small file is flipped in turn: an error, never a wrong answer.
     let cases = [
-        (BLOCKS, Compression::None),
-        (BLOCKS, Compression::Lz4),
-        (SEARCHABLE, Compression::None),
-        (SEARCHABLE, Compression::Zstd),
+        (BLOCKS, CompressionType::None),
+        (BLOCKS, CompressionType::Lz4),
+        (SEARCHABLE, CompressionType::None),
+        (SEARCHABLE, CompressionType::Zstd),
     ];
     for (begin, compression) in cases.into_iter().filter(|(_, way)| way.is_built()) {
         let (good, rows) = small_file(begin, compression);
@@ -506,7 +506,7 @@ fn no_flipped_bit_goes_unnoticed() {
 fn a_cut_file_does_not_open() {
     // However much of its end is missing.
     for begin in EVERY_KIND {
-        let (good, _) = small_file(begin, Compression::first_built(&QUICKEST_FIRST));
+        let (good, _) = small_file(begin, CompressionType::first_built(&QUICKEST_FIRST));
         for len in 0..good.len() {
             let error = open(good[..len].to_vec(), NUMBER, &Comparator::Bytewise).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corruption, "{len}");
@@ -519,7 +519,7 @@ fn a_cut_file_does_not_open() {
 fn a_file_under_another_number_does_not_open() {
     // Two files changed places.
     for begin in EVERY_KIND {
-        let (good, _) = small_file(begin, Compression::first_built(&QUICKEST_FIRST));
+        let (good, _) = small_file(begin, CompressionType::first_built(&QUICKEST_FIRST));
         let error = open(good, FileNumber(43), &Comparator::Bytewise).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corruption);
         assert!(error.message().contains("000042"), "{error}");
@@ -530,7 +530,7 @@ fn a_file_under_another_number_does_not_open() {
 fn another_comparator_is_refused_by_name() {
     // The keyspace was opened with a comparator it was not written with.
     for begin in EVERY_KIND {
-        let (good, _) = small_file(begin, Compression::first_built(&QUICKEST_FIRST));
+        let (good, _) = small_file(begin, CompressionType::first_built(&QUICKEST_FIRST));
         let error = open(good, NUMBER, &Comparator::Custom(Arc::new(Backwards))).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(error.message().contains("backwards"), "{error}");
@@ -547,7 +547,7 @@ fn a_misplaced_block_is_noticed() {
         .collect();
     let sst = SstOptions {
         block_size_bytes: 500,
-        compression: Packing::Blocks(Compression::None),
+        compression: Compression::Blocks(CompressionType::None),
         block_hash_index: false,
         ..SstOptions::default()
     };
@@ -559,7 +559,7 @@ fn a_misplaced_block_is_noticed() {
     };
     let leaf = blocks.index().leaf(blocks.source(), 0, true).unwrap();
     let (first, second) = (leaf.handle(0), leaf.handle(1));
-    assert_eq!(first.packed_len, second.packed_len);
+    assert_eq!(first.compressed_len, second.compressed_len);
     let len = first.stored_len() as usize;
     let (left, right) = bytes.split_at_mut(len);
     left.swap_with_slice(&mut right[..len]);

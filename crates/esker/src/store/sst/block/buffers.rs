@@ -17,7 +17,7 @@ const SPARE_BYTES_MAX: usize = 64 << 10;
 /// next; on average half a step is left over.
 const STEP_BYTES: usize = 128;
 
-/// A scan unpacks into the memory of the block that it left even if that is larger by so much.
+/// A scan uncompresses into the memory of the block that it left even if that is larger by so much.
 const SLACK_BYTES_MAX: usize = 512;
 
 /// Heaps grow by so much for blocks to come. From 64 KiB on the C library gives back what is free
@@ -30,7 +30,7 @@ thread_local! {
     static STORED: SpareCell = const { Cell::new(Vec::new()) };
 }
 
-/// For the bytes of a block as the file has it, which nobody needs once it is unpacked.
+/// For the bytes of a block as the file has it, which nobody needs once it is uncompressed.
 pub const STORED_BUFFER: SpareBuffer = SpareBuffer::new(&STORED, SPARE_BYTES_MAX);
 
 /// Memory for a plain block of `len` bytes, with whatever is in it: `spare`, or what the thread

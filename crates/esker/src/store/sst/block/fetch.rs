@@ -1,9 +1,9 @@
-//! Brings a block: from the cache, else read, checked and unpacked.
+//! Brings a block: from the cache, else read, checked and uncompressed.
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::limits::VALUE_BYTES_MAX;
@@ -16,7 +16,7 @@ use crate::store::sst::block::around::Around;
 use crate::store::sst::block::buffers;
 use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::readahead::Readahead;
-use crate::store::sst::block::unpacked::Unpacked;
+use crate::store::sst::block::uncompressed::Uncompressed;
 use crate::store::sst::file_memory::FileReservation;
 use crate::store::sst::format::{BlockHandle, TRAILER_BYTES, block_checksum};
 use crate::store::sst::index::block::IndexBlock;
@@ -30,8 +30,8 @@ pub enum Cached {
     Index(Arc<IndexBlock>),
     /// Plain bytes, which whoever asks for them looks into by himself.
     Plain(Arc<Vec<u8>>),
-    /// No block but a record that was packed by itself.
-    Record(Unpacked),
+    /// No block but a record that was compressed by itself.
+    Record(Uncompressed),
 }
 
 // With its key and what the cache notes beside it a line of the processor's cache.
@@ -61,7 +61,7 @@ impl Holdable for Cached {
 pub type BlockCache = ShardedCache<Cached>;
 
 /// Longest plain block: one that holds the largest value, with 64 MiB for its company. Nothing
-/// longer is unpacked, whatever an index says.
+/// longer is uncompressed, whatever an index says.
 const PLAIN_BYTES_MAX: usize = VALUE_BYTES_MAX + (64 << 20);
 
 /// Where the blocks of one file come from.
@@ -157,8 +157,8 @@ impl BlockSource {
             return Ok(rows);
         };
         let rows = stored.and_then(|stored| {
-            let (packing, packed) = self.check(stored, handle)?;
-            unpack_rows(packing, packed, handle, spare.take())
+            let (compression, compressed) = self.check(stored, handle)?;
+            uncompress_rows(compression, compressed, handle, spare.take())
         });
         let rows = rows.map_err(|error| self.at(error, handle))?;
         let has_room = fill_cache && self.cache.has_room(&self.key(handle), rows.size_bytes());
@@ -210,9 +210,9 @@ impl BlockSource {
         Ok(plain)
     }
 
-    /// What the cache has unpacked under the user key with that `hash64`, or one with the same.
+    /// What the cache has uncompressed under the user key with that `hash64`, or one with the same.
     #[inline]
-    pub fn cached_record(&self, hash: u64) -> Option<Unpacked> {
+    pub fn cached_record(&self, hash: u64) -> Option<Uncompressed> {
         match self.cache.get(&BlockKey::of_user_key(self.number, hash)) {
             Some(Cached::Record(record)) => Some(record),
             // Nothing else is put under a key.
@@ -222,7 +222,7 @@ impl BlockSource {
 
     /// Offers the newest record of a user key with that `hash64` to the cache. It is brought again
     /// by one small access, where a block that it would push out takes as long and serves many.
-    pub fn offer_record(&self, hash: u64, record: Unpacked) {
+    pub fn offer_record(&self, hash: u64, record: Uncompressed) {
         let charge = record.size_bytes();
         let key = BlockKey::of_user_key(self.number, hash);
         self.cache.offer(key, Cached::Record(record), charge);
@@ -257,10 +257,10 @@ impl BlockSource {
         read.map_err(|error| self.at_offset(error, offset))
     }
 
-    /// The plain bytes of any block: read, checked, unpacked.
+    /// The plain bytes of any block: read, checked, uncompressed.
     pub fn read_plain(&self, handle: BlockHandle) -> Result<Vec<u8>> {
-        self.read_stored(handle, |packing, packed| {
-            packing.unpack(packed, plain_len(handle)?)
+        self.read_stored(handle, |compression, compressed| {
+            compression.uncompress(compressed, plain_len(handle)?)
         })
     }
 
@@ -320,8 +320,8 @@ impl BlockSource {
     }
 
     fn read_rows(&self, handle: BlockHandle) -> Result<Checked> {
-        self.read_stored(handle, |packing, packed| {
-            unpack_rows(packing, packed, handle, None)
+        self.read_stored(handle, |compression, compressed| {
+            uncompress_rows(compression, compressed, handle, None)
         })
     }
 
@@ -338,7 +338,7 @@ impl BlockSource {
     fn read_stored<T>(
         &self,
         handle: BlockHandle,
-        unpack: impl FnOnce(Compression, &[u8]) -> Result<T>,
+        uncompress: impl FnOnce(CompressionType, &[u8]) -> Result<T>,
     ) -> Result<T> {
         let read = self.stored_len(handle).and_then(|len| {
             let mut stored = match buffers::STORED_BUFFER.keeps(len) {
@@ -348,32 +348,36 @@ impl BlockSource {
             if stored.len() < len {
                 stored.resize(len, 0);
             }
-            let unpacked = self
+            let uncompressed = self
                 .file
                 .read_at(handle.offset, &mut stored[..len])
                 .and_then(|()| self.check(&stored[..len], handle))
-                .and_then(|(packing, packed)| unpack(packing, packed));
+                .and_then(|(compression, compressed)| uncompress(compression, compressed));
             buffers::STORED_BUFFER.give_back(stored);
-            unpacked
+            uncompressed
         });
         read.map_err(|error| self.at(error, handle))
     }
 
-    // Packed bytes whose checksum is right, and how they are packed.
-    fn check<'a>(&self, stored: &'a [u8], handle: BlockHandle) -> Result<(Compression, &'a [u8])> {
+    // Compressed bytes whose checksum is right, and how they are compressed.
+    fn check<'a>(
+        &self,
+        stored: &'a [u8],
+        handle: BlockHandle,
+    ) -> Result<(CompressionType, &'a [u8])> {
         let parts = stored
             .split_last_chunk::<4>()
             .and_then(|(covered, checksum)| Some((covered, checksum, covered.split_last()?)));
-        let Some((covered, checksum, (packing, packed))) = parts else {
+        let Some((covered, checksum, (compression, compressed))) = parts else {
             return Err(Error::corruption("a block is shorter than its trailer"));
         };
         if u32::from_le_bytes(*checksum) != block_checksum(covered, self.number, handle.offset) {
             return Err(Error::corruption("block checksum differs"));
         }
-        match Compression::from_byte(*packing) {
-            Some(compression) => Ok((compression, packed)),
+        match CompressionType::from_byte(*compression) {
+            Some(compression) => Ok((compression, compressed)),
             None => Err(Error::corruption(format!(
-                "block is packed in an unknown way, {packing}"
+                "block is compressed in an unknown way, {compression}"
             ))),
         }
     }
@@ -387,21 +391,21 @@ fn plain_len(handle: BlockHandle) -> Result<usize> {
     match plain_len <= PLAIN_BYTES_MAX {
         true => Ok(plain_len),
         false => Err(Error::corruption(format!(
-            "a block claims to unpack to {plain_len} bytes"
+            "a block claims to uncompress to {plain_len} bytes"
         ))),
     }
 }
 
-fn unpack_rows(
-    packing: Compression,
-    packed: &[u8],
+fn uncompress_rows(
+    compression: CompressionType,
+    compressed: &[u8],
     handle: BlockHandle,
     spare: Option<Arc<[u8]>>,
 ) -> Result<Checked> {
     let len = plain_len(handle)?;
     let mut memory = buffers::for_plain(len, spare);
     let plain = Arc::get_mut(&mut memory).expect("nobody else holds it");
-    packing.unpack_to(packed, &mut plain[..len])?;
+    compression.uncompress_to(compressed, &mut plain[..len])?;
     Checked::in_memory(memory, len)
 }
 

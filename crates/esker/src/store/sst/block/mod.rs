@@ -13,7 +13,7 @@ pub mod cursor;
 pub mod point;
 pub mod readahead;
 pub mod around;
-pub mod unpacked;
+pub mod uncompressed;
 pub mod buffers;
 pub mod fetch;
 pub mod stray;

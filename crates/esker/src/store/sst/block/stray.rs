@@ -5,7 +5,7 @@
 //! before it is believed.
 
 use crate::base::codec::checksum::{crc32c_more, mask};
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::codec::fixed::u32_at;
 use crate::base::types::error::Result;
 use crate::store::sst::block::fetch::BlockSource;
@@ -15,13 +15,14 @@ use crate::store::sst::format::{TRAILER_BYTES, block_checksum};
 /// takes time linear in it from its front, and quadratic from its end.
 const STORED_BYTES_MAX: u64 = 1 << 20;
 
-/// How much a block may be when unpacked: most fit the first, and clearing more takes time.
+/// How much a block may be when uncompressed: most fit the first, and clearing more takes time.
 const PLAIN_BYTES_MAX: [usize; 2] = [256 << 10, 64 << 20];
 
 /// The block that begins at `start`, as `read` understands it, and where it ends: before `end`.
 /// `None` when there is none.
 ///
-/// Errors: those of reading; `NotBuilt` when it is packed in a way that this build does not have.
+/// Errors: those of reading; `NotBuilt` when it is compressed in a way that this build does not
+/// have.
 pub fn block_at<T>(
     source: &BlockSource,
     start: u64,
@@ -38,18 +39,22 @@ pub fn block_at<T>(
     let number = source.number().0.to_le_bytes();
     let offset = start.to_le_bytes();
     let (mut crc, mut summed) = (0, 0);
-    for packed_len in 0..bytes.len().saturating_sub(TRAILER_BYTES - 1) {
-        let Some(packing) = Compression::from_byte(bytes[packed_len]) else {
+    for compressed_len in 0..bytes.len().saturating_sub(TRAILER_BYTES - 1) {
+        let Some(compression) = CompressionType::from_byte(bytes[compressed_len]) else {
             continue;
         };
-        let covered = packed_len + 1;
+        let covered = compressed_len + 1;
         crc = crc32c_more(crc, &bytes[summed..covered]);
         summed = covered;
         let whole = mask(crc32c_more(crc32c_more(crc, &number), &offset));
         if u32_at(&bytes, covered) == Some(whole)
-            && let Some(found) = unpack(packing, &bytes[..packed_len])?.and_then(&mut read)
+            && let Some(found) =
+                uncompress(compression, &bytes[..compressed_len])?.and_then(&mut read)
         {
-            return Ok(Some((found, start + (packed_len + TRAILER_BYTES) as u64)));
+            return Ok(Some((
+                found,
+                start + (compressed_len + TRAILER_BYTES) as u64,
+            )));
         }
     }
     Ok(None)
@@ -68,19 +73,20 @@ pub fn block_before<T>(
     let len = end.saturating_sub(start).min(STORED_BYTES_MAX / 2);
     let mut bytes = Vec::new();
     source.read_bare(end - len, len, &mut bytes)?;
-    let Some(packed_end) = bytes.len().checked_sub(TRAILER_BYTES) else {
+    let Some(compressed_end) = bytes.len().checked_sub(TRAILER_BYTES) else {
         return Ok(None);
     };
-    let (Some(packing), Some(stored)) = (
-        Compression::from_byte(bytes[packed_end]),
-        u32_at(&bytes, packed_end + 1),
+    let (Some(compression), Some(stored)) = (
+        CompressionType::from_byte(bytes[compressed_end]),
+        u32_at(&bytes, compressed_end + 1),
     ) else {
         return Ok(None);
     };
-    for first in (0..packed_end).rev() {
+    for first in (0..compressed_end).rev() {
         let offset = end - len + first as u64;
-        if block_checksum(&bytes[first..=packed_end], source.number(), offset) == stored
-            && let Some(found) = unpack(packing, &bytes[first..packed_end])?.and_then(&mut read)
+        if block_checksum(&bytes[first..=compressed_end], source.number(), offset) == stored
+            && let Some(found) =
+                uncompress(compression, &bytes[first..compressed_end])?.and_then(&mut read)
         {
             return Ok(Some((found, offset)));
         }
@@ -88,14 +94,14 @@ pub fn block_before<T>(
     Ok(None)
 }
 
-// How long it is when unpacked stands in the index only. A block that this build cannot unpack is
-// there all the same, and must not pass for a lost one.
-fn unpack(packing: Compression, packed: &[u8]) -> Result<Option<Vec<u8>>> {
-    packing.check_built()?;
+// How long it is when uncompressed stands in the index only. A block that this build cannot
+// uncompress is there all the same, and must not pass for a lost one.
+fn uncompress(compression: CompressionType, compressed: &[u8]) -> Result<Option<Vec<u8>>> {
+    compression.check_built()?;
     Ok(PLAIN_BYTES_MAX.into_iter().find_map(|plain_len_max| {
         let mut plain = Vec::new();
-        let unpacked = packing.unpack_up_to(packed, plain_len_max, &mut plain);
-        unpacked.ok().map(|()| plain)
+        let uncompressed = compression.uncompress_up_to(compressed, plain_len_max, &mut plain);
+        uncompressed.ok().map(|()| plain)
     }))
 }
 

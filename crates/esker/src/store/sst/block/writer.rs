@@ -1,6 +1,6 @@
-//! Packs, checksums and appends blocks to a file.
+//! Compresses, checksums and appends blocks to a file.
 
-use crate::base::codec::compress::{Compression, Packer};
+use crate::base::codec::compress::{CompressionType, Compressor};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::AppendFile;
@@ -9,32 +9,32 @@ use crate::store::sst::format::{BlockHandle, block_checksum};
 /// Writes the blocks of one file, front to back, and whatever lies between them.
 pub struct BlockWriter {
     file: Box<dyn AppendFile>,
-    settings: PackSettings,
-    packer: Packer,
+    settings: CompressionSettings,
+    compressor: Compressor,
     offset: u64,
     /// The stored bytes of one block, kept for the next.
     stored: Vec<u8>,
 }
 
-/// How blocks are packed, and for which file.
+/// How blocks are compressed, and for which file.
 #[derive(Clone, Copy, Debug)]
-pub struct PackSettings {
+pub struct CompressionSettings {
     /// Number of the file; mixed into every checksum.
     pub number: FileNumber,
-    /// How blocks are packed where that pays.
-    pub compression: Compression,
+    /// How blocks are compressed where that pays.
+    pub compression: CompressionType,
     /// Level given to Zstd.
     pub zstd_level: i32,
 }
 
 impl BlockWriter {
     /// A writer of the blocks of an empty `file`.
-    pub fn new(file: Box<dyn AppendFile>, settings: PackSettings) -> BlockWriter {
+    pub fn new(file: Box<dyn AppendFile>, settings: CompressionSettings) -> BlockWriter {
         assert_eq!(file.size_bytes(), 0);
         BlockWriter {
             file,
             settings,
-            packer: Packer::default(),
+            compressor: Compressor::default(),
             offset: 0,
             stored: Vec::new(),
         }
@@ -45,19 +45,19 @@ impl BlockWriter {
         self.offset
     }
 
-    /// Appends a block, packed as the settings say where that pays.
-    pub fn write_packed(&mut self, plain: &[u8]) -> Result<BlockHandle> {
-        let PackSettings {
+    /// Appends a block, compressed as the settings say where that pays.
+    pub fn write_compressed(&mut self, plain: &[u8]) -> Result<BlockHandle> {
+        let CompressionSettings {
             compression,
             zstd_level,
             ..
         } = self.settings;
-        if compression == Compression::None {
+        if compression == CompressionType::None {
             return self.write_plain(plain);
         }
         self.stored.clear();
-        self.packer
-            .pack(compression, plain, zstd_level, &mut self.stored)?;
+        self.compressor
+            .compress(compression, plain, zstd_level, &mut self.stored)?;
         // Unpacking costs every reader time; an eighth of a block is about what pays for it.
         if self.stored.len() > plain.len() - plain.len() / 8 {
             return self.write_plain(plain);
@@ -69,7 +69,7 @@ impl BlockWriter {
     pub fn write_plain(&mut self, plain: &[u8]) -> Result<BlockHandle> {
         self.stored.clear();
         self.stored.extend_from_slice(plain);
-        self.append(Compression::None, plain.len())
+        self.append(CompressionType::None, plain.len())
     }
 
     /// Appends bytes that are no block: whoever reads them knows how to check them.
@@ -93,11 +93,11 @@ impl BlockWriter {
     }
 
     // Appends what lies in `stored`, and its trailer.
-    fn append(&mut self, compression: Compression, plain_len: usize) -> Result<BlockHandle> {
+    fn append(&mut self, compression: CompressionType, plain_len: usize) -> Result<BlockHandle> {
         let length = |len: usize| u32::try_from(len).expect("blocks are below 4 GiB");
         let handle = BlockHandle {
             offset: self.offset,
-            packed_len: length(self.stored.len()),
+            compressed_len: length(self.stored.len()),
             plain_len: length(plain_len),
         };
         self.stored.push(compression as u8);

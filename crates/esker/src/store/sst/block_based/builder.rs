@@ -12,7 +12,7 @@ use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block::builder::BlockBuilder;
-use crate::store::sst::block::writer::{BlockWriter, PackSettings};
+use crate::store::sst::block::writer::{BlockWriter, CompressionSettings};
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
 use crate::store::sst::filter::block::FilterBuilder;
 use crate::store::sst::format::{BlockHandle, Footer};
@@ -21,12 +21,12 @@ use crate::store::sst::origin::Origin;
 use crate::store::sst::range_deletes;
 use crate::store::sst::tally::{Tally, is_new_key};
 
-/// Largest block size that a setting can ask for, in bytes: a block is read and unpacked as a
+/// Largest block size that a setting can ask for, in bytes: a block is read and uncompressed as a
 /// whole, and lengths inside it stay far below 32 bits even behind the largest value.
 const BLOCK_SIZE_BYTES_MAX: usize = 16 << 20;
 
 /// A block of which less than this part is free ends before an entry that it has no room for: what
-/// packs it has tables of a power of two, so a little more than 4 KiB costs a table for 8, and
+/// compresses it has tables of a power of two, so a little more than 4 KiB costs a table for 8, and
 /// memory comes in such pieces too. With more free room it takes the entry, however large.
 const NEARLY_FULL_PART: usize = 10;
 
@@ -56,13 +56,13 @@ impl BlockBasedBuilder {
     /// A builder that writes to an empty `file`.
     pub fn new(file: Box<dyn AppendFile>, settings: BuildSettings) -> BlockBasedBuilder {
         let sst = &settings.sst;
-        let pack = PackSettings {
+        let compress = CompressionSettings {
             number: settings.number,
             compression: settings.compression,
             zstd_level: sst.zstd_level,
         };
         BlockBasedBuilder {
-            out: BlockWriter::new(file, pack),
+            out: BlockWriter::new(file, compress),
             block: BlockBuilder::new(sst.restart_interval, sst.block_hash_index),
             block_bytes: 0,
             index: IndexBuilder::default(),
@@ -148,7 +148,7 @@ impl BlockBasedBuilder {
     }
 
     /// Bytes of the file if it were finished now, roughly; what is still in memory counts as if
-    /// it did not pack at all.
+    /// it did not compress at all.
     pub fn size_estimate(&self) -> u64 {
         let filter = self.filter.as_ref().map_or(0, FilterBuilder::size_estimate);
         let waiting = self.block.size_estimate() + self.index.size_estimate() + filter;
@@ -202,7 +202,7 @@ impl BlockBasedBuilder {
         self.out.write_bare(&footer.encode(self.out.offset()))?;
         Ok(FinishedSst {
             is_searchable: false,
-            packed: None,
+            compressed: None,
             size_bytes: self.out.sync()?,
             props: self.tally.props,
         })
@@ -225,7 +225,7 @@ impl BlockBasedBuilder {
         }
         assert!(self.pending.is_none());
         let last = self.block.last_key().to_vec();
-        let handle = self.out.write_packed(self.block.finish())?;
+        let handle = self.out.write_compressed(self.block.finish())?;
         self.tally.props.data_block_count += 1;
         self.pending = Some((last, handle));
         self.block.clear();
@@ -233,7 +233,7 @@ impl BlockBasedBuilder {
         Ok(())
     }
 
-    // Random bits do not pack, so nobody tries.
+    // Random bits do not compress, so nobody tries.
     fn write_filter(&mut self) -> Result<Option<BlockHandle>> {
         match self.filter.take() {
             Some(filter) if self.tally.props.entry_count > 0 => {
@@ -250,14 +250,14 @@ impl BlockBasedBuilder {
             return Ok(None);
         }
         let plain = range_deletes::encode(&self.settings.comparator, &mut self.range_deletes);
-        self.out.write_packed(&plain).map(Some)
+        self.out.write_compressed(&plain).map(Some)
     }
 
     // Handle of the top block, and whether there are partitions below it.
     fn write_index(&mut self) -> Result<(BlockHandle, bool)> {
         let whole = self.index.encode(0..self.index.len());
         if self.index.is_empty() || whole.len() <= self.settings.sst.index_partition_bytes {
-            return Ok((self.out.write_packed(&whole)?, false));
+            return Ok((self.out.write_compressed(&whole)?, false));
         }
         let partition_bytes = PARTITION_BYTES.min(self.settings.sst.index_partition_bytes);
         let entry_bytes = whole.len().div_ceil(self.index.len());
@@ -267,12 +267,12 @@ impl BlockBasedBuilder {
         let mut start = 0;
         while start < self.index.len() {
             let end = (start + slots).min(self.index.len());
-            let handle = self.out.write_packed(&self.index.encode(start..end))?;
+            let handle = self.out.write_compressed(&self.index.encode(start..end))?;
             let (key, trailer) = self.index.separator(end - 1);
             top.add(key, trailer, handle);
             start = end;
         }
         let plain = top.encode(0..top.len());
-        Ok((self.out.write_packed(&plain)?, true))
+        Ok((self.out.write_compressed(&plain)?, true))
     }
 }

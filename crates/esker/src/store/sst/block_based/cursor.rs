@@ -26,7 +26,7 @@ pub struct BlockBasedCursor {
     place: Option<IndexPlace>,
     rows: BlockCursor,
     ahead: Readahead,
-    /// Memory of a block that was left: the next one is unpacked into it.
+    /// Memory of a block that was left: the next one is uncompressed into it.
     spare: Option<Arc<[u8]>>,
 }
 

@@ -1,4 +1,4 @@
-//! Files made of blocks, which are unpacked one at a time.
+//! Files made of blocks, which are uncompressed one at a time.
 //!
 //! Law: a file is written in one pass, front to back; a reader keeps its footer, top index,
 //! filter, properties and range deletes in memory, and asks for everything else by block.

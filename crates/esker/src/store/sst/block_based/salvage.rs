@@ -98,7 +98,7 @@ pub fn handle(offset: u64, end: u64, plain_len: usize) -> Option<BlockHandle> {
     let trailer = BlockHandle::default().stored_len();
     Some(BlockHandle {
         offset,
-        packed_len: u32::try_from(end.checked_sub(offset)?.checked_sub(trailer)?).ok()?,
+        compressed_len: u32::try_from(end.checked_sub(offset)?.checked_sub(trailer)?).ok()?,
         plain_len: u32::try_from(plain_len).ok()?,
     })
 }

@@ -15,7 +15,7 @@
 //! | 1 to 5 | varint | further bytes, n |
 //! | n | bytes | the rest of the separator, a user key |
 //! | 1 to 10 | varint | trailer of the separator; 0 is behind all entries of the user key |
-//! | 1 to 5 | varint | packed length of the block, without its trailer |
+//! | 1 to 5 | varint | compressed length of the block, without its trailer |
 //! | 1 to 5 | varint | plain length of the block |
 //!
 //! A separator is not before the last entry of its block, and before the first of the next
@@ -100,7 +100,7 @@ impl IndexBlock {
         let trailer = reader.varint()?;
         let handle = BlockHandle {
             offset,
-            packed_len: reader.varint_u32()?,
+            compressed_len: reader.varint_u32()?,
             plain_len: reader.varint_u32()?,
         };
         let last_len = self.keys.len() - last_start;

@@ -54,7 +54,7 @@ impl IndexBuilder {
         (key, self.trailers[index])
     }
 
-    /// Bytes that the index will take at most, before packing.
+    /// Bytes that the index will take at most, before compression.
     pub fn size_estimate(&self) -> usize {
         // Two lengths of a key, two of a block, a trailer: their usual sizes.
         self.keys.len() + self.len() * (2 + 6 + 2)
@@ -73,7 +73,7 @@ impl IndexBuilder {
             put_varint(&mut out, (key.len() - shared) as u64);
             out.extend_from_slice(&key[shared..]);
             put_varint(&mut out, trailer);
-            put_varint(&mut out, u64::from(self.handles[index].packed_len));
+            put_varint(&mut out, u64::from(self.handles[index].compressed_len));
             put_varint(&mut out, u64::from(self.handles[index].plain_len));
             last = key;
         }

@@ -4,7 +4,7 @@
 use esker_phrase::{Effort, Encoder, corpus};
 
 use super::*;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::call::ReadOptions;
 use crate::base::options::sst::{QUICKEST_FIRST, SstOptions};
 use crate::base::types::error::ErrorKind;
@@ -21,7 +21,7 @@ fn settings(number: FileNumber) -> BuildSettings {
         number,
         comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
-        compression: Compression::first_built(&QUICKEST_FIRST),
+        compression: CompressionType::first_built(&QUICKEST_FIRST),
         keyspace: KeyspaceId::DEFAULT,
         created_unix_s: 0,
     }

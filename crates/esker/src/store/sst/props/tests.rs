@@ -22,7 +22,7 @@ fn props() -> Props {
         index_bytes: 500,
         filter_bytes: 0,
         comparator_name: Bytes::copy_of(b"bytewise"),
-        compression: Compression::Zstd,
+        compression: CompressionType::Zstd,
         values: ValueLiveBytes::default(),
         origin: Origin::default(),
         passing: None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use esker_phrase::Encoder;
 
 use crate::base::codec::checksum::hash64;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Phrased;
@@ -17,8 +17,8 @@ use crate::base::types::kind::Kind;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::AppendFile;
-use crate::store::sst::block::writer::{BlockWriter, PackSettings};
-use crate::store::sst::contract::{BuildSettings, FinishedSst, PackTally};
+use crate::store::sst::block::writer::{BlockWriter, CompressionSettings};
+use crate::store::sst::contract::{BuildSettings, CompressionTally, FinishedSst};
 use crate::store::sst::format::BlockHandle;
 use crate::store::sst::index::builder::{IndexBuilder, last_separator, separator};
 use crate::store::sst::origin::Origin;
@@ -27,7 +27,7 @@ use crate::store::sst::searchable::format::{Footer, GROUP_ENTRIES, Method};
 use crate::store::sst::searchable::keys::prefix_len;
 use crate::store::sst::searchable::page_builder::{KeyOfRecord, PageBuilder};
 use crate::store::sst::searchable::records::{
-    PHRASE_VALUE_BYTES_MAX, PackedValue, Sealed, ValuePacker,
+    CompressedValue, PHRASE_VALUE_BYTES_MAX, Sealed, ValueCompressor,
 };
 use crate::store::sst::tally::{Tally, is_new_key};
 
@@ -42,7 +42,7 @@ const PAGE_BYTES_MAX: usize = 64 << 10;
 pub struct SearchableBuilder {
     out: BlockWriter,
     settings: BuildSettings,
-    packer: ValuePacker,
+    compressor: ValueCompressor,
     phrases: PhraseUse,
     /// The entry added last: how much of its key the page needs shows when the next key comes.
     pending: Option<Pending>,
@@ -61,12 +61,12 @@ pub struct SearchableBuilder {
 struct PhraseUse {
     /// Whether a value is phrases of it: then it is part of the file.
     is_used: bool,
-    /// What became of the values that were packed anew; `None` without a dictionary.
-    tally: Option<PackTally>,
+    /// What became of the values that were compressed anew; `None` without a dictionary.
+    tally: Option<CompressionTally>,
 }
 
 struct Pending {
-    value: PackedValue,
+    value: CompressedValue,
     /// Whether the entry before is one of the same key: then its key stands whole.
     has_newer: bool,
 }
@@ -87,16 +87,16 @@ struct FinishedPage {
     separator: (Vec<u8>, u64),
 }
 
-/// The level at which values of such files are given to Zstd; `None` where nothing is packed, and
-/// in a build without Zstd.
-pub fn zstd_level(compression: Compression, settings: &SstOptions) -> Option<i32> {
-    let is_packed = compression != Compression::None && Compression::Zstd.is_built();
-    is_packed.then_some(settings.zstd_level)
+/// The level at which values of such files are given to Zstd; `None` where nothing is compressed,
+/// and in a build without Zstd.
+pub fn zstd_level(compression: CompressionType, settings: &SstOptions) -> Option<i32> {
+    let is_compressed = compression != CompressionType::None && CompressionType::Zstd.is_built();
+    is_compressed.then_some(settings.zstd_level)
 }
 
 impl SearchableBuilder {
-    /// A builder that writes to an empty `file`. Values are packed by `phrases` and, where it
-    /// cannot or is not there, with Zstd, unless the settings say that nothing is packed; pages
+    /// A builder that writes to an empty `file`. Values are compressed by `phrases` and, where it
+    /// cannot or is not there, with Zstd, unless the settings say that nothing is compressed; pages
     /// are closed after as many bytes as the settings say for blocks.
     pub fn new(
         file: Box<dyn AppendFile>,
@@ -106,22 +106,22 @@ impl SearchableBuilder {
         let mut settings = settings;
         let zstd_level = zstd_level(settings.compression, &settings.sst);
         if zstd_level.is_some() {
-            settings.compression = Compression::Zstd;
+            settings.compression = CompressionType::Zstd;
         }
-        let pack = PackSettings {
+        let compress = CompressionSettings {
             number: settings.number,
             compression: settings.compression,
             zstd_level: settings.sst.zstd_level,
         };
-        let packer = ValuePacker::new(phrases, zstd_level)?;
-        let dictionary = packer.dictionary();
+        let compressor = ValueCompressor::new(phrases, zstd_level)?;
+        let dictionary = compressor.dictionary();
         Ok(SearchableBuilder {
-            out: BlockWriter::new(file, pack),
+            out: BlockWriter::new(file, compress),
             phrases: PhraseUse {
                 is_used: false,
-                tally: dictionary.map(|dictionary| PackTally::new(dictionary.id())),
+                tally: dictionary.map(|dictionary| CompressionTally::new(dictionary.id())),
             },
-            packer,
+            compressor,
             pending: None,
             last_key: Vec::new(),
             key_before: None,
@@ -147,25 +147,25 @@ impl SearchableBuilder {
             // It tells what is wrong.
             return self.count(internal_key, value).map(drop);
         }
-        let packed = self.packer.pack(kind, value)?;
-        self.add_packed(internal_key, value, packed)
+        let compressed = self.compressor.compress(kind, value)?;
+        self.add_compressed(internal_key, value, compressed)
     }
 
-    /// As [`SearchableBuilder::add`], of a value that a packer made as this builder's own has
-    /// packed.
+    /// As [`SearchableBuilder::add`], of a value that a compressor made as this builder's own has
+    /// compressed.
     ///
     /// # Panics
     /// As that.
-    pub fn add_packed(
+    pub fn add_compressed(
         &mut self,
         internal_key: &[u8],
         value: &[u8],
-        packed: PackedValue,
+        compressed: CompressedValue,
     ) -> Result<()> {
         let is_new = self.count(internal_key, value)?;
         self.phrases
-            .count(key::split(internal_key).1.kind(), &packed);
-        self.push(internal_key, is_new, packed)
+            .count(key::split(internal_key).1.kind(), &compressed);
+        self.push(internal_key, is_new, compressed)
     }
 
     /// As [`SearchableBuilder::add`], of a put whose value is phrases already.
@@ -175,13 +175,13 @@ impl SearchableBuilder {
     /// not be read again.
     pub fn add_phrased(&mut self, internal_key: &[u8], value: &Phrased<'_>) -> Result<()> {
         assert_eq!(key::split(internal_key).1.kind(), Kind::Put);
-        let own = self.packer.dictionary().map(|own| own.id());
+        let own = self.compressor.dictionary().map(|own| own.id());
         assert_eq!(own, Some(value.dictionary));
         let is_new = self.is_new(internal_key);
         self.tally
-            .count_packed(internal_key, value.plain_len, is_new);
+            .count_compressed(internal_key, value.plain_len, is_new);
         self.phrases.is_used = true;
-        let value = PackedValue::of_phrased(value, self.packer.take_memory());
+        let value = CompressedValue::of_phrased(value, self.compressor.take_memory());
         self.push(internal_key, is_new, value)
     }
 
@@ -201,7 +201,7 @@ impl SearchableBuilder {
     }
 
     // The entry waits, and the one before it is written.
-    fn push(&mut self, internal_key: &[u8], is_new: bool, value: PackedValue) -> Result<()> {
+    fn push(&mut self, internal_key: &[u8], is_new: bool, value: CompressedValue) -> Result<()> {
         let user_key = key::user_key(internal_key);
         if self.pending.is_none() {
             self.tally.props.smallest = Bytes::copy_of(user_key);
@@ -277,7 +277,7 @@ impl SearchableBuilder {
         let index = self.keys.write(&mut self.out)?;
         self.tally.props.index_bytes = self.out.offset() - before_keys;
         let used = self
-            .packer
+            .compressor
             .dictionary()
             .filter(|_| self.phrases.is_used)
             .map(|dictionary| self.out.write_plain(&dictionary.to_bytes()));
@@ -291,12 +291,12 @@ impl SearchableBuilder {
             props,
             range_deletes,
             number: self.settings.number,
-            value_bytes_max: u32::try_from(self.value_bytes_max).expect("checked when packed"),
+            value_bytes_max: u32::try_from(self.value_bytes_max).expect("checked when compressed"),
         };
         self.out.write_bare(&footer.encode(self.out.offset()))?;
         Ok(FinishedSst {
             is_searchable: true,
-            packed: self.phrases.tally,
+            compressed: self.phrases.tally,
             size_bytes: self.out.sync()?,
             props: self.tally.props,
         })
@@ -341,7 +341,7 @@ impl SearchableBuilder {
             before.clear();
             before.extend_from_slice(user_key);
         }
-        self.packer.take_back(pending.value);
+        self.compressor.take_back(pending.value);
         Ok(())
     }
 
@@ -350,19 +350,19 @@ impl SearchableBuilder {
             return Ok(None);
         }
         let plain = range_deletes::encode(&self.settings.comparator, &mut self.range_deletes);
-        self.out.write_packed(&plain).map(Some)
+        self.out.write_compressed(&plain).map(Some)
     }
 }
 
 impl PhraseUse {
-    fn count(&mut self, kind: Kind, packed: &PackedValue) {
-        self.is_used |= packed.method() == Method::Phrases;
+    fn count(&mut self, kind: Kind, compressed: &CompressedValue) {
+        self.is_used |= compressed.method() == Method::Phrases;
         if let Some(tally) = &mut self.tally
             && !kind.is_separated()
-            && packed.plain_len() <= PHRASE_VALUE_BYTES_MAX
+            && compressed.plain_len() <= PHRASE_VALUE_BYTES_MAX
         {
-            tally.plain_bytes += packed.plain_len() as u64;
-            tally.packed_bytes += packed.packed_len() as u64;
+            tally.plain_bytes += compressed.plain_len() as u64;
+            tally.compressed_bytes += compressed.compressed_len() as u64;
         }
     }
 }
@@ -410,8 +410,8 @@ impl KeyPages {
         self.finished.len() as u64
     }
 
-    // Writes the pages and the index over them; where the index lies. Pages are not packed: what
-    // is in them hardly repeats, and every read of the file goes through one.
+    // Writes the pages and the index over them; where the index lies. Pages are not compressed:
+    // what is in them hardly repeats, and every read of the file goes through one.
     fn write(&self, out: &mut BlockWriter) -> Result<BlockHandle> {
         let mut index = IndexBuilder::default();
         for page in &self.finished {
@@ -419,7 +419,7 @@ impl KeyPages {
             let (user_key, trailer) = &page.separator;
             index.add(user_key, *trailer, handle);
         }
-        out.write_packed(&index.encode(0..index.len()))
+        out.write_compressed(&index.encode(0..index.len()))
     }
 }
 

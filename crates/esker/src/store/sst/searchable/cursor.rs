@@ -19,8 +19,8 @@ use crate::store::sst::searchable::window::Window;
 
 /// Ordered movement over the entries of one file, both ways.
 ///
-/// Shape: holds one key page, the prefixes of one group, the record it stands on, unpacked when it
-/// is asked for, and a window of records of up to 256 KiB while it walks.
+/// Shape: holds one key page, the prefixes of one group, the record it stands on, uncompressed when
+/// it is asked for, and a window of records of up to 256 KiB while it walks.
 #[derive(Debug)]
 pub struct SearchableCursor {
     reader: Arc<SearchableReader>,
@@ -272,7 +272,7 @@ impl Cursor for SearchableCursor {
         }
         let mut raw = self.spare.take();
         self.reader
-            .unpack(&self.standing()?, self.record, &mut raw)?;
+            .uncompress(&self.standing()?, self.record, &mut raw)?;
         Ok(self.value.get_or_init(|| raw))
     }
 

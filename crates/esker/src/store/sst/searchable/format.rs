@@ -4,8 +4,8 @@
 //!
 //! Records lie one behind the other from offset 0 on, in the order of internal keys, one for each
 //! entry. All behind them, but the footer, are blocks as in `store/sst/format`, each with its
-//! packing byte and checksum; key index and range deletes may be packed, the others never are. All
-//! integers are little-endian.
+//! compression byte and checksum; key index and range deletes may be compressed, the others never
+//! are. All integers are little-endian.
 //!
 //! A *record*:
 //!
@@ -15,7 +15,7 @@
 //! | see below | bytes | the tail: what of the user key is not in its key page |
 //! | 0 or 4 | u32 | the expiry, if the entry's kind has one |
 //! | 1 to 5 | varint | 4 × bytes of the value (without expiry) + method |
-//! | … | bytes | the value, packed by that method |
+//! | … | bytes | the value, compressed by that method |
 //! | 4 | u32 | masked CRC32C, see below |
 //!
 //! Methods: 0 the value itself; 1 phrases of the file's dictionary; 2 one Zstd frame. With methods
@@ -60,14 +60,14 @@
 //! | n | u8 | fingerprints: for each entry the highest byte of its user key's `hash64` |
 //! | 1 to 10 | varint | offset of the first entry's record in the file |
 //! | 1 to 5 | varint | length of the shortest record |
-//! | 1 + … | packed | by how much each record is longer |
+//! | 1 + … | compressed | by how much each record is longer |
 //! | 1 | u8 | kind of all entries, or 255 |
 //! | n | u8 | for each entry its kind; only behind 255 |
 //! | 1 to 8 | varint | the smallest sequence number |
-//! | 1 + … | packed | by how much each sequence number is larger |
+//! | 1 + … | compressed | by how much each sequence number is larger |
 //!
-//! *Packed* numbers are a byte w, at most 56, and then n numbers of w bits each, the first in the
-//! lowest bits, filled up to whole bytes with zeros (`searchable/packed`).
+//! *Compressed* numbers are a byte w, at most 56, and then n numbers of w bits each, the first in
+//! the lowest bits, filled up to whole bytes with zeros (`searchable/compressed`).
 //!
 //! A *prefix* is one byte, (shared × 16 + new), and the new bytes; where one of the two is 15 or
 //! more its half of the byte is 15, and the rest of it (number − 15) follows as a varint, that of
@@ -89,7 +89,7 @@
 //! | 32 | 16 | handle | properties |
 //! | 48 | 16 | handle | range deletes; all zero when there are none |
 //! | 64 | 8 | u64 | number of the file |
-//! | 72 | 4 | u32 | bytes of the longest value in a record, unpacked, without expiry |
+//! | 72 | 4 | u32 | bytes of the longest value in a record, uncompressed, without expiry |
 //! | 76 | 4 | u32 | zero |
 //! | 80 | 4 | u32 | format version, 3 |
 //! | 84 | 4 | u32 | masked CRC32C of bytes 0 to 83 and of the footer's offset (u64) |
@@ -99,8 +99,8 @@
 //! records and pages lie without gaps and agree on where each record lies, prefixes are as long
 //! as told above and ascend, fingerprints are their keys', ordinals count on from page to page,
 //! kinds are those of point entries, tails have no characters beyond their alphabets, and every
-//! record's checksum is right and its value unpacks to the length told, which is at most that in
-//! the footer.
+//! record's checksum is right and its value uncompresses to the length told, which is at most that
+//! in the footer.
 
 use crate::base::codec::fixed::{put_u32, put_u64};
 use crate::base::codec::reader::ByteReader;
@@ -124,7 +124,7 @@ pub const CHECK_BYTES: usize = 4;
 /// Bits of a record's number that say the method.
 pub const METHOD_BITS: u32 = 2;
 
-/// How the value of a record is packed.
+/// How the value of a record is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Method {
@@ -167,7 +167,7 @@ pub struct Footer {
     pub range_deletes: Option<BlockHandle>,
     /// Number of the file.
     pub number: FileNumber,
-    /// Bytes of the longest value in a record, unpacked, without expiry.
+    /// Bytes of the longest value in a record, uncompressed, without expiry.
     pub value_bytes_max: u32,
 }
 

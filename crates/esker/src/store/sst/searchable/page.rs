@@ -11,8 +11,8 @@ use crate::base::types::kind::Kind;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::block::format::is_point_kind;
+use crate::store::sst::searchable::compressed::Compressed;
 use crate::store::sst::searchable::format::KINDS_DIFFER;
-use crate::store::sst::searchable::packed::Packed;
 
 /// Bytes behind the groups' offsets: an ordinal and a count.
 const TAIL_BYTES: usize = 12;
@@ -44,11 +44,11 @@ pub struct Group<'a> {
 pub struct Marks<'a> {
     record_offset: u64,
     record_len_least: u32,
-    record_lens: Packed<'a>,
+    record_lens: Compressed<'a>,
     kind: Kind,
     kinds: Option<&'a [u8]>,
     seqno_least: u64,
-    seqnos: Packed<'a>,
+    seqnos: Compressed<'a>,
 }
 
 /// Where a record lies in its file.
@@ -203,7 +203,7 @@ impl<'a> Marks<'a> {
         let mut reader = ByteReader::new(bytes);
         let record_offset = reader.varint()?;
         let record_len_least = reader.varint_u32()?;
-        let record_lens = Packed::take(&mut reader, count)?;
+        let record_lens = Compressed::take(&mut reader, count)?;
         let common = reader.byte()?;
         let kinds = match common {
             KINDS_DIFFER => Some(reader.bytes(count)?),
@@ -223,7 +223,7 @@ impl<'a> Marks<'a> {
             kind: Kind::from_byte(common).unwrap_or(Kind::Put),
             kinds,
             seqno_least: reader.varint()?,
-            seqnos: Packed::take(&mut reader, count)?,
+            seqnos: Compressed::take(&mut reader, count)?,
         };
         reader.is_empty().then_some(marks)
     }

@@ -4,8 +4,8 @@ use crate::base::codec::fixed::{put_u32, put_u64};
 use crate::base::codec::varint::put_varint;
 use crate::base::types::key::Trailer;
 use crate::base::types::prefix::common_len;
+use crate::store::sst::searchable::compressed::put_compressed;
 use crate::store::sst::searchable::format::{KINDS_DIFFER, fingerprint_of};
-use crate::store::sst::searchable::packed::put_packed;
 
 /// What a key page keeps of an entry.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ impl PageBuilder {
 
     /// Plain bytes of the page if it were finished now, roughly.
     pub fn size_estimate(&self) -> usize {
-        // A record's length and a sequence number take two bytes or so each, once packed.
+        // A record's length and a sequence number take two bytes or so each, once compressed.
         let group = &self.group;
         self.groups.len() + self.offsets.len() * 4 + group.prefixes.len() + group.trailers.len() * 5
     }
@@ -161,7 +161,7 @@ impl Group {
 fn put_from_least(out: &mut Vec<u8>, numbers: impl Iterator<Item = u64> + Clone) {
     let least = numbers.clone().min().unwrap_or_default();
     put_varint(out, least);
-    put_packed(out, numbers.map(|number| number - least));
+    put_compressed(out, numbers.map(|number| number - least));
 }
 
 fn put_front(out: &mut Vec<u8>, shared: usize, new: &[u8]) {

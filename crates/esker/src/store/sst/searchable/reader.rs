@@ -15,7 +15,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::fs::{ReadFile, Unchanging};
 use crate::store::names::FileName;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
-use crate::store::sst::block::unpacked::Unpacked;
+use crate::store::sst::block::uncompressed::Uncompressed;
 use crate::store::sst::contract::Found;
 use crate::store::sst::index::block::IndexBlock;
 use crate::store::sst::opening::{RawFooter, read_description, read_part};
@@ -116,12 +116,12 @@ impl SearchableReader {
         let Some(raw) = self.value_of(prefix, rest, trailer, place)? else {
             return Ok(None);
         };
-        let unpacked = Unpacked::new(raw, user_key, trailer);
-        let value = unpacked.value();
+        let uncompressed = Uncompressed::new(raw, user_key, trailer);
+        let value = uncompressed.value();
         // Whoever asks again takes what is kept for the newest in the file.
         let is_newest = self.props.largest_seqno.is_visible_at(at);
         if is_newest && options.fill_cache {
-            self.source.offer_record(hash, unpacked);
+            self.source.offer_record(hash, uncompressed);
         }
         Ok(Some(Found { trailer, value }))
     }
@@ -141,7 +141,7 @@ impl SearchableReader {
             return Ok(None);
         }
         let mut raw = Vec::new();
-        self.unpack(&record, place, &mut raw)?;
+        self.uncompress(&record, place, &mut raw)?;
         Ok(Some(raw))
     }
 
@@ -231,10 +231,15 @@ impl SearchableReader {
     }
 
     /// Replaces what is in `raw` by the raw value of a record. Errors name the file and the record.
-    pub fn unpack(&self, record: &Record<'_>, place: RecordPlace, raw: &mut Vec<u8>) -> Result<()> {
+    pub fn uncompress(
+        &self,
+        record: &Record<'_>,
+        place: RecordPlace,
+        raw: &mut Vec<u8>,
+    ) -> Result<()> {
         let dictionary = self.dictionary.as_ref().map(|shared| &**shared.get());
         record
-            .unpack_into(dictionary, raw)
+            .uncompress_into(dictionary, raw)
             .map_err(|error| self.in_record(error, place))
     }
 

@@ -1,12 +1,12 @@
-//! One record: key's tail, expiry, packed value, checksum.
+//! One record: key's tail, expiry, compressed value, checksum.
 
 use std::sync::Arc;
 
 use esker_phrase::{Dictionary, DictionaryId, Encoder};
 
 use crate::base::codec::checksum::{crc32c, crc32c_more, mask};
-use crate::base::codec::compress::Compression;
-use crate::base::codec::frames::FramePacker;
+use crate::base::codec::compress::CompressionType;
+use crate::base::codec::frames::FrameCompressor;
 use crate::base::codec::reader::ByteReader;
 use crate::base::codec::varint::put_varint;
 use crate::base::types::cursor::Phrased;
@@ -27,8 +27,8 @@ const ZSTD_VALUE_BYTES_MIN: usize = 64;
 /// what repeats by itself, and at many times the speed.
 pub const PHRASE_VALUE_BYTES_MAX: usize = 64 << 10;
 
-/// Longest value, unpacked, that a file may claim to hold: the largest a user may write, and room
-/// for operands that were folded into one.
+/// Longest value, uncompressed, that a file may claim to hold: the largest a user may write, and
+/// room for operands that were folded into one.
 pub const VALUE_BYTES_CLAIM_MAX: usize = VALUE_BYTES_MAX + (64 << 20);
 
 /// Longest record, in bytes: tail, expiry, lengths, a value as it is, checksum.
@@ -59,54 +59,54 @@ impl Sealed<'_> {
 
 /// A value on its way into a record.
 #[derive(Debug)]
-pub struct PackedValue {
+pub struct CompressedValue {
     /// Expiry, if the entry's kind has one.
     expiry: Vec<u8>,
-    /// Bytes of the value unpacked, without the expiry.
+    /// Bytes of the value uncompressed, without the expiry.
     plain_len: usize,
     method: Method,
-    /// Length and method, and the value packed.
-    packed: Vec<u8>,
+    /// Length and method, and the value compressed.
+    compressed: Vec<u8>,
 }
 
-impl PackedValue {
+impl CompressedValue {
     /// A put's value that is phrases of the file's dictionary already; `memory` is what
-    /// [`PackedValue::into_memory`] gave, or empty.
-    pub fn of_phrased(phrased: &Phrased<'_>, memory: Vec<u8>) -> PackedValue {
-        let mut packed = memory;
-        packed.clear();
-        packed.extend_from_slice(phrased.payload);
-        PackedValue {
+    /// [`CompressedValue::into_memory`] gave, or empty.
+    pub fn of_phrased(phrased: &Phrased<'_>, memory: Vec<u8>) -> CompressedValue {
+        let mut compressed = memory;
+        compressed.clear();
+        compressed.extend_from_slice(phrased.payload);
+        CompressedValue {
             expiry: Vec::new(),
             plain_len: phrased.plain_len,
             method: Method::Phrases,
-            packed,
+            compressed,
         }
     }
 
-    /// How it is packed.
+    /// How it is compressed.
     pub fn method(&self) -> Method {
         self.method
     }
 
-    /// Bytes of the value packed, with length and method.
-    pub fn packed_len(&self) -> usize {
-        self.packed.len()
+    /// Bytes of the value compressed, with length and method.
+    pub fn compressed_len(&self) -> usize {
+        self.compressed.len()
     }
 
     /// Its memory, for the next one.
     pub fn into_memory(self) -> Vec<u8> {
-        self.packed
+        self.compressed
     }
 
-    /// Bytes of the value unpacked, without the expiry.
+    /// Bytes of the value uncompressed, without the expiry.
     pub fn plain_len(&self) -> usize {
         self.plain_len
     }
 
     /// Bytes it takes in a record.
     pub fn stored_len(&self) -> usize {
-        self.expiry.len() + self.packed.len()
+        self.expiry.len() + self.compressed.len()
     }
 
     /// Appends the record of this value: the tail is what of its user key `sealed` has not.
@@ -114,19 +114,19 @@ impl PackedValue {
         let start = out.len();
         put_tail(out, tail);
         out.extend_from_slice(&self.expiry);
-        out.extend_from_slice(&self.packed);
+        out.extend_from_slice(&self.compressed);
         let checksum = sealed.checksum(&out[start..]);
         out.extend_from_slice(&checksum.to_le_bytes());
     }
 }
 
-/// Packs values, each by itself.
+/// Compresses values, each by itself.
 ///
-/// Shape: packers made alike pack alike, so several threads can each have one.
+/// Shape: compressors made alike compress alike, so several threads can each have one.
 #[derive(Debug)]
-pub struct ValuePacker {
+pub struct ValueCompressor {
     phrases: Option<Encoder>,
-    frames: Option<FramePacker>,
+    frames: Option<FrameCompressor>,
     /// Memory of a frame, and of a value that was written.
     frame: Vec<u8>,
     spare: Vec<u8>,
@@ -134,47 +134,47 @@ pub struct ValuePacker {
     back: Vec<u8>,
 }
 
-impl ValuePacker {
-    /// A packer that gives values to this encoder of phrases, if there is one, and what it
-    /// cannot pack to Zstd at that level, or to nobody.
-    pub fn new(phrases: Option<Encoder>, zstd_level: Option<i32>) -> Result<ValuePacker> {
-        Ok(ValuePacker {
+impl ValueCompressor {
+    /// A compressor that gives values to this encoder of phrases, if there is one, and what it
+    /// cannot compress to Zstd at that level, or to nobody.
+    pub fn new(phrases: Option<Encoder>, zstd_level: Option<i32>) -> Result<ValueCompressor> {
+        Ok(ValueCompressor {
             phrases,
-            frames: zstd_level.map(FramePacker::new).transpose()?,
+            frames: zstd_level.map(FrameCompressor::new).transpose()?,
             frame: Vec::new(),
             spare: Vec::new(),
             back: Vec::new(),
         })
     }
 
-    /// Packs the raw value of an entry of that kind.
+    /// Compresses the raw value of an entry of that kind.
     ///
     /// # Panics
     /// When the kind says that there is an expiry, and there is none.
-    pub fn pack(&mut self, kind: Kind, raw: &[u8]) -> Result<PackedValue> {
+    pub fn compress(&mut self, kind: Kind, raw: &[u8]) -> Result<CompressedValue> {
         let (expiry, value) = raw.split_at(if kind.is_expiring() { EXPIRY_BYTES } else { 0 });
         assert!(value.len() <= VALUE_BYTES_CLAIM_MAX);
-        let mut packed = std::mem::take(&mut self.spare);
-        packed.clear();
+        let mut compressed = std::mem::take(&mut self.spare);
+        compressed.clear();
         // Pointers are random bits.
         let method = if kind.is_separated() {
             Method::Raw
-        } else if self.pack_as_phrases(value, &mut packed) {
+        } else if self.compress_as_phrases(value, &mut compressed) {
             Method::Phrases
-        } else if self.pack_as_frame(value, &mut packed)? {
+        } else if self.compress_as_frame(value, &mut compressed)? {
             Method::Zstd
         } else {
             Method::Raw
         };
         if method == Method::Raw {
-            put_number(&mut packed, value.len(), Method::Raw);
-            packed.extend_from_slice(value);
+            put_number(&mut compressed, value.len(), Method::Raw);
+            compressed.extend_from_slice(value);
         }
-        Ok(PackedValue {
+        Ok(CompressedValue {
             expiry: expiry.to_vec(),
             plain_len: value.len(),
             method,
-            packed,
+            compressed,
         })
     }
 
@@ -189,12 +189,12 @@ impl ValuePacker {
     }
 
     /// Takes the memory of a value that was written.
-    pub fn take_back(&mut self, value: PackedValue) {
+    pub fn take_back(&mut self, value: CompressedValue) {
         self.spare = value.into_memory();
     }
 
-    // Whether that was worth it; `packed` is empty where not.
-    fn pack_as_phrases(&mut self, value: &[u8], packed: &mut Vec<u8>) -> bool {
+    // Whether that was worth it; `compressed` is empty where not.
+    fn compress_as_phrases(&mut self, value: &[u8], compressed: &mut Vec<u8>) -> bool {
         let Some(phrases) = &mut self.phrases else {
             return false;
         };
@@ -202,29 +202,31 @@ impl ValuePacker {
             return false;
         }
         // What it appends begins with a record's number, in the bits that a record has for it.
-        phrases.encode(value, packed);
-        let Some((_, Method::Phrases)) = take_number(&mut ByteReader::new(packed)) else {
-            packed.clear();
+        phrases.encode(value, compressed);
+        let Some((_, Method::Phrases)) = take_number(&mut ByteReader::new(compressed)) else {
+            compressed.clear();
             return false;
         };
         // Two hundredths of the time that encoding takes, and a mistake would stay for ever.
         let decoded = phrases
             .dictionary()
-            .decode(packed, value.len(), &mut self.back);
+            .decode(compressed, value.len(), &mut self.back);
         assert!(decoded.is_ok() && self.back == value, "phrases come back");
         true
     }
 
-    fn pack_as_frame(&mut self, value: &[u8], packed: &mut Vec<u8>) -> Result<bool> {
+    fn compress_as_frame(&mut self, value: &[u8], compressed: &mut Vec<u8>) -> Result<bool> {
         let Some(frames) = &mut self.frames else {
             return Ok(false);
         };
         let bytes_max = value.len() - value.len() / 8;
-        if value.len() < ZSTD_VALUE_BYTES_MIN || !frames.pack(value, bytes_max, &mut self.frame)? {
+        if value.len() < ZSTD_VALUE_BYTES_MIN
+            || !frames.compress(value, bytes_max, &mut self.frame)?
+        {
             return Ok(false);
         }
-        put_number(packed, value.len(), Method::Zstd);
-        packed.extend_from_slice(&self.frame);
+        put_number(compressed, value.len(), Method::Zstd);
+        compressed.extend_from_slice(&self.frame);
         Ok(true)
     }
 }
@@ -239,7 +241,7 @@ fn take_number(reader: &mut ByteReader<'_>) -> Option<(usize, Method)> {
     Some((usize::try_from(number >> METHOD_BITS).ok()?, method))
 }
 
-/// A record whose checksum was right; its value is still packed.
+/// A record whose checksum was right; its value is still compressed.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// What of the user key is not in the key page.
@@ -247,13 +249,13 @@ pub struct Record<'a> {
     expiry: &'a [u8],
     plain_len: usize,
     method: Method,
-    /// Length and method, and the value packed.
-    packed: &'a [u8],
+    /// Length and method, and the value compressed.
+    compressed: &'a [u8],
     payload: &'a [u8],
 }
 
 impl<'a> Record<'a> {
-    /// The record in `bytes`, whose value may have up to `value_bytes_max` bytes unpacked.
+    /// The record in `bytes`, whose value may have up to `value_bytes_max` bytes uncompressed.
     /// `Corruption` when they are not that record's.
     pub fn read(
         bytes: &'a [u8],
@@ -292,7 +294,7 @@ impl<'a> Record<'a> {
         is_plain.then_some(Phrased {
             dictionary,
             plain_len: self.plain_len,
-            payload: self.packed,
+            payload: self.compressed,
         })
     }
 
@@ -300,21 +302,25 @@ impl<'a> Record<'a> {
         let mut reader = ByteReader::new(body);
         let tail = Tail::take(&mut reader)?;
         let expiry = reader.bytes(if kind.is_expiring() { EXPIRY_BYTES } else { 0 })?;
-        let packed = reader.rest();
+        let compressed = reader.rest();
         let (plain_len, method) = take_number(&mut reader)?;
         Some(Record {
             tail,
             expiry,
             plain_len,
             method,
-            packed,
+            compressed,
             payload: reader.rest(),
         })
     }
 
     /// Replaces what is in `raw` by the raw value of the entry; `dictionary` is the file's.
-    /// `Corruption` when it does not unpack to what it should.
-    pub fn unpack_into(&self, dictionary: Option<&Dictionary>, raw: &mut Vec<u8>) -> Result<()> {
+    /// `Corruption` when it does not uncompress to what it should.
+    pub fn uncompress_into(
+        &self,
+        dictionary: Option<&Dictionary>,
+        raw: &mut Vec<u8>,
+    ) -> Result<()> {
         match (self.method, dictionary) {
             (Method::Raw, _) => {
                 if self.payload.len() != self.plain_len {
@@ -329,10 +335,10 @@ impl<'a> Record<'a> {
                 return Err(bad("it needs a dictionary, and the file has none"));
             }
             (Method::Phrases, Some(dictionary)) => {
-                dictionary.decode(self.packed, self.plain_len, raw)?;
+                dictionary.decode(self.compressed, self.plain_len, raw)?;
             }
             (Method::Zstd, _) => {
-                Compression::Zstd.unpack_into(self.payload, self.plain_len, raw)?;
+                CompressionType::Zstd.uncompress_into(self.payload, self.plain_len, raw)?;
             }
         }
         if !self.expiry.is_empty() {
@@ -341,17 +347,17 @@ impl<'a> Record<'a> {
         Ok(())
     }
 
-    /// Bytes of its value unpacked, without the expiry.
+    /// Bytes of its value uncompressed, without the expiry.
     pub fn plain_len(&self) -> usize {
         self.plain_len
     }
 
     /// Bytes of its value as stored, with length and method.
-    pub fn packed_len(&self) -> usize {
-        self.packed.len()
+    pub fn compressed_len(&self) -> usize {
+        self.compressed.len()
     }
 
-    /// How its value is packed.
+    /// How its value is compressed.
     pub fn method(&self) -> Method {
         self.method
     }

@@ -177,7 +177,7 @@ impl Records<'_> {
         let record = Record::read(bytes, &sealed, self.value_bytes_max).map_err(at)?;
         let dictionary = self.dictionary.as_ref().map(|shared| &**shared.get());
         record
-            .unpack_into(dictionary, &mut self.value)
+            .uncompress_into(dictionary, &mut self.value)
             .map_err(at)?;
         self.key.clear();
         self.key.extend_from_slice(entry.prefix);

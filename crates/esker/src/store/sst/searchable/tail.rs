@@ -36,7 +36,7 @@ enum Alphabet {
     Lower = 3,
 }
 
-/// Those in which something is packed, in the order in which they are tried: the first takes
+/// Those in which something is compressed, in the order in which they are tried: the first takes
 /// least.
 const PACKED: [Alphabet; 3] = [Alphabet::Hex, Alphabet::Upper, Alphabet::Lower];
 
@@ -61,7 +61,7 @@ pub struct Tail<'a> {
     stored: &'a [u8],
 }
 
-/// Appends a tail, packed where that makes it shorter.
+/// Appends a tail, compressed where that makes it shorter.
 pub fn put_tail(out: &mut Vec<u8>, tail: &[u8]) {
     let fits = |alphabet: &Alphabet| {
         let codes = alphabet.codes();
@@ -83,7 +83,7 @@ impl Alphabet {
         }
     }
 
-    // Of none but those in which something is packed.
+    // Of none but those in which something is compressed.
     fn codes(self) -> &'static [u8; 256] {
         &CODES[(self as usize).saturating_sub(1)]
     }

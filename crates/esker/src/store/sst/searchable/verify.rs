@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
         self.records_end += u64::from(entry.record.len);
         let bytes = self.window.record(reader.source(), entry.record)?;
         let record = reader.record(bytes, entry.prefix, entry.trailer, entry.record)?;
-        reader.unpack(&record, entry.record, &mut self.value)?;
+        reader.uncompress(&record, entry.record, &mut self.value)?;
         self.key.clear();
         self.key.extend_from_slice(entry.prefix);
         record.tail.put_into(&mut self.key);

@@ -1,7 +1,7 @@
 //! Tests of `tally`.
 
 use super::*;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 
@@ -12,7 +12,7 @@ fn held(entries: &[(u64, Kind)], range: Option<u64>) -> (Vec<(u64, u64)>, u64) {
         number: FileNumber(1),
         comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
-        compression: Compression::None,
+        compression: CompressionType::None,
         keyspace: KeyspaceId::DEFAULT,
         created_unix_s: 0,
     });

@@ -58,7 +58,7 @@ fn handles(random: &mut Random, size_bytes: u64) -> Vec<BlockHandle> {
     while offset + 4000 < size_bytes {
         let handle = BlockHandle {
             offset,
-            packed_len: 1000 + u32::try_from(random.below(2000)).unwrap(),
+            compressed_len: 1000 + u32::try_from(random.below(2000)).unwrap(),
             plain_len: 4000,
         };
         offset = handle.end().unwrap();

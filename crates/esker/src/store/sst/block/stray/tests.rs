@@ -7,13 +7,13 @@ use super::*;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::FileNumber;
 use crate::store::cache::sharded::ShardedCache;
-use crate::store::sst::block::writer::{BlockWriter, PackSettings};
+use crate::store::sst::block::writer::{BlockWriter, CompressionSettings};
 use crate::store::sst::memory_file::{MemoryBytes, MemoryFile};
 
-fn file(compression: Compression) -> (BlockSource, Vec<(u64, Vec<u8>)>) {
+fn file(compression: CompressionType) -> (BlockSource, Vec<(u64, Vec<u8>)>) {
     let number = FileNumber(5);
     let memory = MemoryFile::default();
-    let settings = PackSettings {
+    let settings = CompressionSettings {
         number,
         compression,
         zstd_level: 1,
@@ -23,7 +23,7 @@ fn file(compression: Compression) -> (BlockSource, Vec<(u64, Vec<u8>)>) {
     for round in 1..6u8 {
         let plain = b"over and over".repeat(usize::from(round) * 40);
         blocks.push((writer.offset(), plain.clone()));
-        writer.write_packed(&plain).unwrap();
+        writer.write_compressed(&plain).unwrap();
     }
     let bytes = Arc::new(MemoryBytes(memory.bytes()));
     let cache = Arc::new(ShardedCache::new(1 << 16));
@@ -32,7 +32,7 @@ fn file(compression: Compression) -> (BlockSource, Vec<(u64, Vec<u8>)>) {
 
 #[test]
 fn blocks_are_found_from_either_end() {
-    for (name, compression) in Compression::built() {
+    for (name, compression) in CompressionType::built() {
         let (source, blocks) = file(compression);
         let mut at = 0;
         for (offset, plain) in &blocks {
@@ -73,12 +73,14 @@ fn blocks_are_found_from_either_end() {
 
 #[cfg(not(all(feature = "lz4", feature = "snappy", feature = "zstd")))]
 #[test]
-fn a_block_that_this_build_cannot_unpack_is_no_loss() {
+fn a_block_that_this_build_cannot_uncompress_is_no_loss() {
     // Its checksum is right, so it is there; only what is in it cannot be told here.
-    let missing = Compression::NAMES.iter().find(|(_, way)| !way.is_built());
+    let missing = CompressionType::NAMES
+        .iter()
+        .find(|(_, way)| !way.is_built());
     let (_, missing) = missing.unwrap();
     let number = FileNumber(5);
-    let mut bytes = b"packed by somebody else".to_vec();
+    let mut bytes = b"compressed by somebody else".to_vec();
     bytes.push(*missing as u8);
     let checksum = block_checksum(&bytes, number, 0);
     bytes.extend_from_slice(&checksum.to_le_bytes());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
@@ -12,7 +12,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::any_reader::AnyReader;
-use crate::store::sst::block::writer::{BlockWriter, PackSettings};
+use crate::store::sst::block::writer::{BlockWriter, CompressionSettings};
 use crate::store::sst::contract::BuildSettings;
 use crate::store::sst::format::{FOOTER_BYTES, Footer};
 use crate::store::sst::memory_file::{MemoryBytes, MemoryFile};
@@ -28,7 +28,7 @@ fn properties_that_count_bytes_wrong_are_damage() {
         number: NUMBER,
         comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
-        compression: Compression::None,
+        compression: CompressionType::None,
         keyspace: KeyspaceId(1),
         created_unix_s: 0,
     };
@@ -45,12 +45,12 @@ fn properties_that_count_bytes_wrong_are_damage() {
     let footer = Footer::decode(footer, NUMBER, before.len() as u64).unwrap();
     let verified = |props: &Props| {
         let file = MemoryFile::default();
-        let pack = PackSettings {
+        let compress = CompressionSettings {
             number: NUMBER,
-            compression: Compression::None,
+            compression: CompressionType::None,
             zstd_level: 1,
         };
-        let mut out = BlockWriter::new(Box::new(file.clone()), pack);
+        let mut out = BlockWriter::new(Box::new(file.clone()), compress);
         out.write_bare(before).unwrap();
         let footer = Footer {
             props: out.write_plain(&props.encode()).unwrap(),

@@ -7,7 +7,7 @@ use crate::store::sst::index::builder::IndexBuilder;
 fn handle(offset: u64) -> BlockHandle {
     BlockHandle {
         offset,
-        packed_len: 95,
+        compressed_len: 95,
         plain_len: 300,
     }
 }

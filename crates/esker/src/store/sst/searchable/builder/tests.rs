@@ -15,7 +15,7 @@ fn settings() -> BuildSettings {
         number: FileNumber(3),
         comparator: Comparator::Bytewise,
         sst: SstOptions::default(),
-        compression: Compression::None,
+        compression: CompressionType::None,
         keyspace: KeyspaceId(1),
         created_unix_s: 0,
     }

@@ -7,7 +7,7 @@ use crate::store::sst::format;
 fn footer() -> Footer {
     let handle = |offset| BlockHandle {
         offset,
-        packed_len: 10,
+        compressed_len: 10,
         plain_len: 20,
     };
     Footer {

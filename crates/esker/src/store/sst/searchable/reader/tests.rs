@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use esker_phrase::{Effort, Encoder, corpus};
 
 use super::*;
-use crate::base::codec::compress::Compression;
+use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::error::ErrorKind;
 use crate::base::types::ids::KeyspaceId;
@@ -44,7 +44,7 @@ fn settings() -> BuildSettings {
             block_size_bytes: 400,
             ..SstOptions::default()
         },
-        compression: Compression::None,
+        compression: CompressionType::None,
         keyspace: KeyspaceId(1),
         created_unix_s: 0,
     }

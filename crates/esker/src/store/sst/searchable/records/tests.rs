@@ -16,18 +16,18 @@ fn sealed(kind: Kind) -> Sealed<'static> {
 }
 
 fn record_of(kind: Kind, raw: &[u8], zstd_level: Option<i32>) -> Vec<u8> {
-    let mut packer = ValuePacker::new(None, zstd_level).unwrap();
-    let value = packer.pack(kind, raw).unwrap();
+    let mut compressor = ValueCompressor::new(None, zstd_level).unwrap();
+    let value = compressor.compress(kind, raw).unwrap();
     let mut out = Vec::new();
     value.put_record(&sealed(kind), b"fix", &mut out);
-    packer.take_back(value);
+    compressor.take_back(value);
     out
 }
 
 #[cfg_attr(not(feature = "zstd"), ignore = "needs the feature `zstd`")]
 #[test]
 fn values_come_back() {
-    // Of every kind that lies in files, of lengths around every border, packed and as they are.
+    // Of every kind that lies in files, of lengths around every border, compressed and as they are.
     let mut random = Random::new(4);
     let kinds = [
         Kind::Put,
@@ -50,15 +50,15 @@ fn values_come_back() {
                     let record = Record::read(&bytes, &sealed(kind), len).unwrap();
                     assert!(record.tail.is(b"fix"));
                     let mut back = b"from before".to_vec();
-                    record.unpack_into(None, &mut back).unwrap();
+                    record.uncompress_into(None, &mut back).unwrap();
                     assert_eq!(back, raw);
                     assert!(bytes.len() <= raw.len() + 4 + 5 + CHECK_BYTES);
                 }
             }
         }
     }
-    let packed = record_of(Kind::Put, &[b'a'; 1000], Some(1));
-    let record = Record::read(&packed, &sealed(Kind::Put), 1000).unwrap();
+    let compressed = record_of(Kind::Put, &[b'a'; 1000], Some(1));
+    let record = Record::read(&compressed, &sealed(Kind::Put), 1000).unwrap();
     assert_eq!(record.method(), Method::Zstd);
     // Pointers are not worth a try.
     let apart = record_of(Kind::PutSeparated, &[b'a'; 1000], Some(1));
@@ -104,7 +104,7 @@ fn a_record_belongs_to_its_file_key_and_entry() {
 fn damage_under_a_right_checksum_is_an_error() {
     // Any body at all, summed up as it should be: an error or a value, never a panic.
     let mut random = Random::new(6);
-    let good = record_of(Kind::Put, &b"a value that packs ".repeat(9), Some(1));
+    let good = record_of(Kind::Put, &b"a value that compresses ".repeat(9), Some(1));
     for _ in 0..5_000 {
         let mut body = good[..good.len() - CHECK_BYTES].to_vec();
         for _ in 0..1 + random.below(4) {
@@ -116,7 +116,7 @@ fn damage_under_a_right_checksum_is_an_error() {
         body.extend(checksum.to_le_bytes());
         let mut raw = Vec::new();
         if let Ok(record) = Record::read(&body, &sealed(Kind::Put), 300)
-            && record.unpack_into(None, &mut raw).is_ok()
+            && record.uncompress_into(None, &mut raw).is_ok()
         {
             assert!(raw.len() <= 300);
         }
@@ -129,8 +129,9 @@ fn phrases_are_taken_where_they_pay() {
     // Text that the dictionary knows, expiring and not; noise, and a value too long for it, which
     // Zstd gets. Without its dictionary a record of phrases is an error.
     let [dictionary, _] = corpus::dictionaries();
-    let mut packer = ValuePacker::new(Some(Encoder::new(&dictionary, Effort::Best)), Some(1));
-    let packer = packer.as_mut().unwrap();
+    let mut compressor =
+        ValueCompressor::new(Some(Encoder::new(&dictionary, Effort::Best)), Some(1));
+    let compressor = compressor.as_mut().unwrap();
     let mut dice = corpus::Dice::new(2);
     let text = corpus::prose(&mut dice, 700);
     let cases = [
@@ -146,16 +147,18 @@ fn phrases_are_taken_where_they_pay() {
         (Kind::Delete, Vec::new(), Method::Raw),
     ];
     for (kind, raw, method) in cases {
-        let value = packer.pack(kind, &raw).unwrap();
+        let value = compressor.compress(kind, &raw).unwrap();
         assert_eq!(value.method(), method);
         let mut bytes = Vec::new();
         value.put_record(&sealed(kind), b"fix", &mut bytes);
         let record = Record::read(&bytes, &sealed(kind), raw.len()).unwrap();
         assert_eq!(record.method(), method);
         let mut back = Vec::new();
-        record.unpack_into(Some(&dictionary), &mut back).unwrap();
+        record
+            .uncompress_into(Some(&dictionary), &mut back)
+            .unwrap();
         assert_eq!(back, raw);
-        let alone = record.unpack_into(None, &mut back);
+        let alone = record.uncompress_into(None, &mut back);
         assert_eq!(alone.is_err(), method == Method::Phrases);
     }
 }

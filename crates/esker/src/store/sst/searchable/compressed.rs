@@ -13,7 +13,7 @@ pub const WIDTH_MAX: u32 = 56;
 ///
 /// # Panics
 /// When one of them needs more than [`WIDTH_MAX`] bits.
-pub fn put_packed(out: &mut Vec<u8>, numbers: impl Iterator<Item = u64> + Clone) {
+pub fn put_compressed(out: &mut Vec<u8>, numbers: impl Iterator<Item = u64> + Clone) {
     let all = numbers.clone().fold(0, |all, number| all | number);
     let width = u64::BITS - all.leading_zeros();
     assert!(width <= WIDTH_MAX);
@@ -33,22 +33,22 @@ pub fn put_packed(out: &mut Vec<u8>, numbers: impl Iterator<Item = u64> + Clone)
     }
 }
 
-/// Numbers that lie packed in bytes which may be damaged: then they are other numbers.
+/// Numbers that lie compressed in bytes which may be damaged: then they are other numbers.
 #[derive(Clone, Copy, Debug)]
-pub struct Packed<'a> {
+pub struct Compressed<'a> {
     bytes: &'a [u8],
     width: u32,
 }
 
-impl<'a> Packed<'a> {
+impl<'a> Compressed<'a> {
     /// Takes `count` numbers off the front of `reader`; `None` when they are not whole.
-    pub fn take(reader: &mut ByteReader<'a>, count: usize) -> Option<Packed<'a>> {
+    pub fn take(reader: &mut ByteReader<'a>, count: usize) -> Option<Compressed<'a>> {
         let width = u32::from(reader.byte()?);
         if width > WIDTH_MAX {
             return None;
         }
         let bytes = reader.bytes((count * width as usize).div_ceil(8))?;
-        Some(Packed { bytes, width })
+        Some(Compressed { bytes, width })
     }
 
     /// Number `index`; 0 beyond the end.

@@ -13,14 +13,14 @@ use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
 
 /// How many times the runs that call for a compaction may lie in level 0 until files are made of
-/// blocks, which takes a tenth of the time: they are packed again when there is time.
+/// blocks, which takes a tenth of the time: they are compressed again when there is time.
 const HURRY_FACTOR: usize = 2;
 
-/// Files whose blocks are packed anew together: their values fill one searchable file.
+/// Files whose blocks are compressed anew together: their values fill one searchable file.
 const REPACKED_FILES_MAX: usize = 4;
 
-/// How many bytes below level 0 may be rewritten for each of its bytes, so that it is packed too:
-/// half of what a compaction costs that is due.
+/// How many bytes below level 0 may be rewritten for each of its bytes, so that it is compressed
+/// too: half of what a compaction costs that is due.
 const SETTLED_FACTOR: u64 = 4;
 
 /// How hard phrases are looked for in what `plan` writes, where there is a dictionary; `None` if
@@ -34,27 +34,29 @@ pub fn effort(plan: &Plan, levels: &Levels, options: &CompactionOptions) -> Opti
         return None;
     }
     match plan.reason {
-        Reason::Packing | Reason::Manual => return Some(Effort::Best),
+        Reason::Recompression | Reason::Manual => return Some(Effort::Best),
         Reason::Runs | Reason::IntraL0 | Reason::Size | Reason::Readers => {}
         Reason::Deletes | Reason::Expiry | Reason::Passed | Reason::Values => {
             return Some(Effort::Fast);
         }
     }
-    // What is packed already is copied, which costs nothing; it would be a pity to unpack it.
-    let has_packed = plan.files().any(|(_, file)| file.is_searchable);
+    // What is compressed already is copied, which costs nothing; it would be a pity to uncompress
+    // it.
+    let has_compressed = plan.files().any(|(_, file)| file.is_searchable);
     let is_hurry = levels.l0().len() >= options.l0_trigger * HURRY_FACTOR;
-    (has_packed || !is_hurry).then_some(Effort::Fast)
+    (has_compressed || !is_hurry).then_some(Effort::Fast)
 }
 
 impl CompactionPicker<'_> {
     /// The next files that are made of blocks, to be written again as searchable ones: those at
     /// the bottom, and then those of level 0, where it lies right above. For when there is
     /// nothing else to do.
-    pub fn pick_packing(&self) -> Option<Plan> {
-        self.pick_repacking().or_else(|| self.pick_settling())
+    pub fn pick_recompression(&self) -> Option<Plan> {
+        self.pick_bottom_recompression()
+            .or_else(|| self.pick_settling())
     }
 
-    fn pick_repacking(&self) -> Option<Plan> {
+    fn pick_bottom_recompression(&self) -> Option<Plan> {
         let level = self
             .levels
             .deepest()
@@ -68,7 +70,12 @@ impl CompactionPicker<'_> {
             level,
             runs: vec![due.take(REPACKED_FILES_MAX).cloned().collect()],
         };
-        self.if_idle(vec![input], level, CompactionKind::Merge, Reason::Packing)
+        self.if_idle(
+            vec![input],
+            level,
+            CompactionKind::Merge,
+            Reason::Recompression,
+        )
     }
 
     // Fewer runs than call for a compaction may be all there is, or most of it.
@@ -85,7 +92,7 @@ impl CompactionPicker<'_> {
         };
         let rewritten: u64 = lower.iter().map(bytes).sum();
         (rewritten <= bytes(upper) * SETTLED_FACTOR).then_some(Plan {
-            reason: Reason::Packing,
+            reason: Reason::Recompression,
             ..plan
         })
     }

@@ -1,4 +1,4 @@
-//! Tests of `packed`.
+//! Tests of `compressed`.
 
 use super::*;
 use crate::env::random::Random;
@@ -15,15 +15,15 @@ fn numbers_of_every_width_come_back() {
             // One of them as wide as it may be.
             numbers[count / 2] = (1 << width) - 1;
             let mut bytes = Vec::new();
-            put_packed(&mut bytes, numbers.iter().copied());
+            put_compressed(&mut bytes, numbers.iter().copied());
             assert_eq!(bytes.len(), 1 + (count * width as usize).div_ceil(8));
             bytes.push(0xff);
             let mut reader = ByteReader::new(&bytes);
-            let packed = Packed::take(&mut reader, count).unwrap();
+            let compressed = Compressed::take(&mut reader, count).unwrap();
             assert_eq!(reader.rest(), [0xff]);
-            let back: Vec<u64> = (0..count).map(|index| packed.get(index)).collect();
+            let back: Vec<u64> = (0..count).map(|index| compressed.get(index)).collect();
             assert_eq!(back, numbers);
-            assert_eq!(packed.get(count + 8 * 64), 0);
+            assert_eq!(compressed.get(count + 8 * 64), 0);
         }
     }
 }
@@ -31,7 +31,7 @@ fn numbers_of_every_width_come_back() {
 #[test]
 fn damaged_numbers_are_refused() {
     // A width that is none, and bytes that end too early.
-    assert!(Packed::take(&mut ByteReader::new(&[57, 0, 0, 0, 0, 0, 0, 0, 0]), 1).is_none());
-    assert!(Packed::take(&mut ByteReader::new(&[9, 0]), 1).is_none());
-    assert!(Packed::take(&mut ByteReader::new(&[]), 0).is_none());
+    assert!(Compressed::take(&mut ByteReader::new(&[57, 0, 0, 0, 0, 0, 0, 0, 0]), 1).is_none());
+    assert!(Compressed::take(&mut ByteReader::new(&[9, 0]), 1).is_none());
+    assert!(Compressed::take(&mut ByteReader::new(&[]), 0).is_none());
 }

@@ -1,29 +1,29 @@
-//! An entry that was packed by itself, as the cache keeps it.
+//! An entry that was compressed by itself, as the cache keeps it.
 
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::key::{self, Trailer};
 
-/// A raw value with its internal key: unpacked, and known to be right.
+/// A raw value with its internal key: uncompressed, and known to be right.
 #[derive(Clone, Debug)]
-pub struct Unpacked {
+pub struct Uncompressed {
     /// The value, and behind it the internal key.
     bytes: Arc<Vec<u8>>,
     value_len: u32,
 }
 
-impl Unpacked {
+impl Uncompressed {
     /// The entry with that raw value, in whose memory it stays.
     ///
     /// # Panics
     /// When the value has 4 GiB.
-    pub fn new(mut value: Vec<u8>, user_key: &[u8], trailer: Trailer) -> Unpacked {
+    pub fn new(mut value: Vec<u8>, user_key: &[u8], trailer: Trailer) -> Uncompressed {
         let value_len = u32::try_from(value.len()).expect("values are far shorter");
         // Not as much again as there is: it would stay in the cache for nothing.
         value.reserve_exact(user_key.len() + size_of::<Trailer>());
         key::encode_into(&mut value, user_key, trailer);
-        Unpacked {
+        Uncompressed {
             bytes: Arc::new(value),
             value_len,
         }

@@ -1,4 +1,4 @@
-//! Tests of `packing`.
+//! Tests of `recompression`.
 
 use super::*;
 use crate::base::types::bytes::Bytes;
@@ -23,14 +23,14 @@ fn levels(files: &[(usize, u64, bool)]) -> Levels {
 
 fn plan_of(levels: &Levels, busy: &[u64]) -> Option<Plan> {
     let options = CompactionOptions::default();
-    look_at(levels, &options, busy, |picker| picker.pick_packing())
+    look_at(levels, &options, busy, |picker| picker.pick_recompression())
 }
 
 fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
     let plan = plan_of(levels, busy)?;
     assert_eq!(
         (plan.kind, plan.reason),
-        (CompactionKind::Merge, Reason::Packing)
+        (CompactionKind::Merge, Reason::Recompression)
     );
     Some((
         plan.output.index(),
@@ -39,9 +39,9 @@ fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
 }
 
 #[test]
-fn neighbours_at_the_bottom_are_packed_anew_together() {
-    // Not those of other levels, not those that are packed, not those that are busy, and not too
-    // many at once.
+fn neighbours_at_the_bottom_are_compressed_anew_together() {
+    // Not those of other levels, not those that are compressed, not those that are busy, and not
+    // too many at once.
     let tree = levels(&[
         (5, 1, false),
         (6, 2, true),
@@ -58,7 +58,7 @@ fn neighbours_at_the_bottom_are_packed_anew_together() {
 }
 
 #[test]
-fn what_is_left_in_level_0_is_packed_when_it_lies_above_the_bottom() {
+fn what_is_left_in_level_0_is_compressed_when_it_lies_above_the_bottom() {
     // It moves down where nothing is in its way, and is merged where that rewrites little; what
     // lies at the bottom in blocks comes first.
     let kind = |tree: &Levels, busy: &[u64]| plan_of(tree, busy).map(|plan| plan.kind);
@@ -85,7 +85,7 @@ fn what_is_left_in_level_0_is_packed_when_it_lies_above_the_bottom() {
     let merge = plan_of(&wide(4), &[]).unwrap();
     assert_eq!(
         (merge.kind, merge.reason),
-        (CompactionKind::Merge, Reason::Packing)
+        (CompactionKind::Merge, Reason::Recompression)
     );
     assert_eq!(merge.numbers().count(), 5);
     assert_eq!(kind(&wide(5), &[]), None);
@@ -116,7 +116,10 @@ fn only_what_has_nothing_below_it_is_searchable() {
     assert_eq!(of(&plan(&inputs, 6, Reason::Size)), Some(Effort::Fast));
     assert_eq!(of(&plan(&inputs, 6, Reason::Deletes)), Some(Effort::Fast));
     assert_eq!(of(&plan(&inputs, 6, Reason::Manual)), Some(Effort::Best));
-    assert_eq!(of(&plan(&inputs, 6, Reason::Packing)), Some(Effort::Best));
+    assert_eq!(
+        of(&plan(&inputs, 6, Reason::Recompression)),
+        Some(Effort::Best)
+    );
     assert_eq!(of(&plan(&inputs, 5, Reason::Size)), None);
     let moved = Plan {
         kind: CompactionKind::Move,
@@ -132,7 +135,7 @@ fn only_what_has_nothing_below_it_is_searchable() {
 
 #[test]
 fn where_writers_are_far_ahead_blocks_are_made_first() {
-    // Unless files that are packed take part: what is in them is copied.
+    // Unless files that are compressed take part: what is in them is copied.
     let options = CompactionOptions::default();
     let runs = options.l0_trigger as u64 * 2;
     let l0: Vec<_> = (1..=runs).map(|number| (0, number, false)).collect();
