@@ -151,14 +151,14 @@ fn show_records(
             "method": name,
             "records": of.record_count,
             "plain_bytes": of.plain_bytes,
-            "packed_bytes": of.packed_bytes,
+            "compressed_bytes": of.compressed_bytes,
         });
         let text = format!(
             "{}: {}, {} in {}",
             name,
             counted(of.record_count, "value"),
             bytes(of.plain_bytes),
-            bytes(of.packed_bytes)
+            bytes(of.compressed_bytes)
         );
         page.item(&text, "method", fields)?;
     }
@@ -182,12 +182,12 @@ fn show_records(
                 "rank": rank,
                 "key": page.json_key(&record.key),
                 "plain_bytes": record.plain_len,
-                "packed_bytes": record.packed_len,
+                "compressed_bytes": record.compressed_len,
             });
             let text = format!(
-                "packed {rank}: {} in {}, {:.2} to one, {}",
+                "compressed {rank}: {} in {}, {:.2} to one, {}",
                 bytes(record.plain_len as u64),
-                bytes(record.packed_len as u64),
+                bytes(record.compressed_len as u64),
                 record.ratio(),
                 page.key(&record.key)
             );

@@ -104,9 +104,9 @@ impl Builder {
     /// ```
     /// # fn main() -> esker::Result<()> {
     /// # let dir = tempfile::tempdir().expect("a temporary directory");
-    /// use esker::CompressionType;
+    /// use esker::Compression;
     ///
-    /// let db = esker::Db::builder(dir.path()).compression(CompressionType::Searchable).open()?;
+    /// let db = esker::Db::builder(dir.path()).compression(Compression::Searchable).open()?;
     /// # db.close()
     /// # }
     /// ```

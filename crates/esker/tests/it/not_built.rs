@@ -8,8 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use esker::internals::base::codec::compress::CompressionType;
+use esker::internals::db::inspect;
 use esker::internals::env::sim::SimWorld;
-use esker::{Db, Error, ErrorKind, RepairOptions, checkpoint_beside, inspect, repair};
+use esker::{Db, Error, ErrorKind, RepairOptions, checkpoint_beside, repair};
 
 const FIXTURE: &str = "tests/fixtures/format-1";
 

@@ -14,7 +14,9 @@ fn values_pack_as_wished() {
             plain.extend_from_slice(values.next_value());
         }
         let mut packed = Vec::new();
-        CompressionType::Lz4.pack(&plain, 1, &mut packed).unwrap();
+        CompressionType::Lz4
+            .compress(&plain, 1, &mut packed)
+            .unwrap();
         let got = packed.len() as f64 / plain.len() as f64;
         assert!(got >= ratio * 0.98 && got < ratio + 0.12, "{ratio}: {got}");
     }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use esker::internals::base::codec::checksum::{crc32c, hash64};
-use esker::internals::base::codec::compress::{CompressionType, Packer};
+use esker::internals::base::codec::compress::{CompressionType, Compressor};
 use xxhash_rust::{xxh32::xxh32, xxh64::xxh64};
 
 use crate::fail::{Failure, Outcome};
@@ -156,12 +156,12 @@ fn pack(
     limit: u64,
 ) -> Outcome {
     let plain = block(bench, lane);
-    let (mut packer, mut packed) = (Packer::default(), Vec::new());
+    let (mut packer, mut packed) = (Compressor::default(), Vec::new());
     let (mut done, mut made) = (0, 0);
     while done < limit && lane.go() {
         packed.clear();
         packer
-            .pack(packing, black_box(&plain), level, &mut packed)
+            .compress(packing, black_box(&plain), level, &mut packed)
             .map_err(failed)?;
         done += plain.len() as u64;
         made += packed.len() as u64;
@@ -182,10 +182,12 @@ fn unpack(
 ) -> Outcome {
     let plain = block(bench, lane);
     let (mut packed, mut unpacked, mut done) = (Vec::new(), Vec::new(), 0);
-    packing.pack(&plain, level, &mut packed).map_err(failed)?;
+    packing
+        .compress(&plain, level, &mut packed)
+        .map_err(failed)?;
     while done < limit && lane.go() {
         packing
-            .unpack_into(black_box(&packed), plain.len(), &mut unpacked)
+            .uncompress_into(black_box(&packed), plain.len(), &mut unpacked)
             .map_err(failed)?;
         done += plain.len() as u64;
         lane.finish(COMPRESS, 1);

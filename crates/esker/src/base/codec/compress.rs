@@ -87,8 +87,8 @@ impl CompressionType {
         Error::new(
             ErrorKind::NotBuilt,
             format!(
-                "compressed with {name}, which this build of esker does not have; build it with the \
-                 feature `{name}`"
+                "compressed with {name}, which this build of esker does not have; build it with \
+                 the feature `{name}`"
             ),
         )
     }

@@ -9,7 +9,7 @@ use crate::base::types::error::Error;
 use crate::base::types::error::Result;
 
 /// Makes Zstd frames. What a compressor needs in memory, half a MiB and more, is taken once: for
-/// values of a kilobyte that is most of the time of compression one by itself.
+/// values of a kilobyte that is most of the time of compressing one by itself.
 #[cfg(feature = "zstd")]
 pub struct FrameCompressor(zstd::bulk::Compressor<'static>);
 

@@ -38,7 +38,7 @@ const ALIASES: &[(&str, &str, Spelling)] = &[
     (
         "compression_type",
         "compression",
-        Spelling::Renamed(PACKINGS),
+        Spelling::Renamed(COMPRESSIONS),
     ),
     ("compression_level", "sst.zstd_level", Spelling::Same),
     (
@@ -117,7 +117,7 @@ const MEMORY: &str = "memory_limit";
 /// Files enough for "all of them": the largest value of `files.open_max`.
 const EVERY_FILE: &str = "1048576";
 
-const PACKINGS: &[(&str, &str)] = &[
+const COMPRESSIONS: &[(&str, &str)] = &[
     ("no", "none"),
     ("kNoCompression", "none"),
     ("kLZ4Compression", "lz4"),

@@ -14,9 +14,9 @@ macro_rules! field {
 }
 
 /// The ways of compression, as settings spell them.
-const PACKINGS: Shape = Shape::Choice(&["none", "lz4", "zstd", "snappy", "searchable"]);
+const COMPRESSIONS: Shape = Shape::Choice(&["none", "lz4", "zstd", "snappy", "searchable"]);
 
-/// The ways of compression blocks.
+/// The ways of compressing blocks.
 const BLOCK_PACKINGS: Shape = Shape::Choice(&["none", "lz4", "zstd", "snappy"]);
 
 const fn size(min: i64, max: i64, zero: Option<&'static str>) -> Shape {
@@ -43,10 +43,10 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         name: "compression",
         rank: Rank::Normal,
         is_live: true,
-        shape: PACKINGS,
+        shape: COMPRESSIONS,
         example: "zstd",
-        doc: "How new sorted files are compressed: block by block, or, `searchable`, value by value \
-              at the bottom of the tree, by a dictionary trained from them.",
+        doc: "How new sorted files are compressed: block by block, or, `searchable`, value by \
+              value at the bottom of the tree, by a dictionary trained from them.",
         reason: "How much time a byte of disk is worth is the user's to say.",
         access: field!(sst.compression),
     },

@@ -16,12 +16,12 @@ use crate::base::types::error::Result;
 /// # let dir = tempfile::tempdir().expect("a temporary directory");
 /// # let db = esker::Db::open(dir.path())?;
 /// use std::time::Duration;
-/// use esker::{CompressionType, KeyspaceOptions, merge};
+/// use esker::{Compression, KeyspaceOptions, merge};
 ///
 /// let options = KeyspaceOptions::default()
 ///     .merge_operator(merge::uint64_add())
 ///     .ttl(Duration::from_secs(7 * 86_400))
-///     .compression(CompressionType::Searchable)
+///     .compression(Compression::Searchable)
 ///     .set("sst.block_size", "16KiB")?;
 /// let visits = db.keyspace_with("visits", options)?;
 /// visits.merge("anna", 1_u64.to_le_bytes())?;
