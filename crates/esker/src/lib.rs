@@ -3,8 +3,8 @@
 //! You open a directory and have sorted maps from bytes to bytes that survive crashes. Writes are
 //! put, delete, delete of a range, and merge (a counter at the price of a put), alone or in batches
 //! that happen as a whole; reads are get, ranges from both ends, cursors, and snapshots that stay
-//! still while others write. Values may expire. Large ones lie apart by themselves, and text can be
-//! compressed record by record.
+//! still while others write. Values may expire. Large ones are kept in a log of their own, and text can
+//! be compressed record by record.
 //!
 //! ```
 //! use std::time::Duration;
@@ -90,17 +90,22 @@ pub mod merge {
     };
 }
 
-pub use base::hooks::merge::{MergeOperator, MergeRule};
+pub use base::codec::compress::CompressionType;
+pub use base::hooks::merge::{MergeOperator, MergeRule, NotFolded};
 pub use base::options::call::{Durability, ReadOptions, WriteOptions};
-pub use base::options::keyspace::KeyspaceOptions;
+pub use base::options::keyspace::{CompactionOptions, KeyspaceOptions};
 pub use base::options::profile::Profile;
-pub use base::options::sst::Compression;
+pub use base::options::sst::{Compression, SstOptions};
 pub use base::types::bytes::Bytes;
 pub use base::types::comparator::{Comparator, CustomComparator};
 pub use base::types::error::{Error, ErrorKind, Result};
 pub use db::atomic_change::Update;
-pub use db::backup::beside::{checkpoint_beside, checkpoint_beside_in};
-pub use db::backup::repair::{RepairOptions, repair, repair_in};
+pub use db::backup::beside::checkpoint_beside;
+#[doc(hidden)]
+pub use db::backup::beside::checkpoint_beside_in;
+#[doc(hidden)]
+pub use db::backup::repair::repair_in;
+pub use db::backup::repair::{RepairOptions, repair};
 pub use db::backup::report::{
     KeptKeyspace, KeyGap, LogGap, LogState, Losses, LostFile, LostValues, ManifestState,
     MendedSegment, RepairReport,

@@ -6,7 +6,7 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::comparator::Comparator;
 
-/// How one keyspace behaves. Order and merge operator are kept by name in the manifest.
+/// How one keyspace behaves. Comparator and merge operator are kept by name in the manifest.
 #[derive(Clone, Debug)]
 pub struct KeyspaceOptions {
     /// How keys compare.
