@@ -3,8 +3,8 @@
 //! You open a directory and have sorted maps from bytes to bytes that survive crashes. Writes are
 //! put, delete, delete of a range, and merge (a counter at the price of a put), alone or in batches
 //! that happen as a whole; reads are get, ranges from both ends, cursors, and snapshots that stay
-//! still while others write. Values may expire. Large ones are kept in a log of their own, and text can
-//! be compressed record by record.
+//! still while others write. Values may expire. Large ones are kept in a log of their own, and text
+//! can be compressed record by record.
 //!
 //! ```
 //! use std::time::Duration;

@@ -10,16 +10,16 @@ use std::sync::Arc;
 /// counter or a short key without an allocation.
 const INLINE_BYTES_MAX: usize = 30;
 
-/// A part of a block that is smaller than the block divided by this is copied out of it by
-/// [`Bytes::of_block`]. So the handle never keeps more than eight times its own length in memory.
+/// A part of shared memory that is smaller than all of it divided by this is copied out of it by
+/// [`Bytes::of_shared`]. So the handle never keeps more than eight times its own length in memory.
 const PINNED_DIVISOR: usize = 8;
 
 /// A shared immutable byte string.
 ///
 /// Shape: 32 bytes; up to 30 bytes lie inside the handle, longer strings are a range of a shared
-/// buffer that lives as long as its last handle. A value of an eighth of a cached block or more is
+/// buffer that lives as long as its last handle. A value of an eighth of what it lies in or more is
 /// such a range: reading it copies nothing, and it stays valid however long it is kept. A smaller
-/// one is copied where many blocks are kept so, that who keeps it does not keep the block.
+/// one is copied where much is kept so, that who keeps it does not keep all around it.
 #[derive(Clone)]
 pub struct Bytes(Repr);
 
@@ -35,9 +35,9 @@ enum Repr {
         start: u32,
         len: u32,
     },
-    /// Of a block, whose bytes lie right behind the count of their holders.
-    OfBlock {
-        block: Arc<[u8]>,
+    /// Of shared memory, whose bytes lie right behind the count of their holders.
+    Counted {
+        memory: Arc<[u8]>,
         start: u32,
         len: u32,
     },
@@ -74,40 +74,41 @@ impl Bytes {
         })
     }
 
-    /// The part `range` of a block: a part of it, or a copy where the part is less than an eighth.
+    /// The part `range` of shared memory: a part of it, or a copy where the part is less than an
+    /// eighth.
     ///
     /// # Panics
-    /// When the range lies outside the block or beyond 4 GiB.
-    pub fn of_block(block: &Arc<[u8]>, range: Range<usize>) -> Bytes {
-        let part = &block[range.clone()];
+    /// When the range lies outside or beyond 4 GiB.
+    pub fn of_shared(memory: &Arc<[u8]>, range: Range<usize>) -> Bytes {
+        let part = &memory[range.clone()];
         if let Some(inline) = Bytes::inline(part) {
             return inline;
         }
-        if part.len() < block.len() / PINNED_DIVISOR {
+        if part.len() < memory.len() / PINNED_DIVISOR {
             return Bytes::alone(part);
         }
-        Bytes::pinning(block, range)
+        Bytes::pinning(memory, range)
     }
 
-    /// The part `range` of a block, without copying (short parts are copied inline).
+    /// The part `range` of shared memory, without copying (short parts are copied inline).
     ///
     /// # Panics
-    /// As [`Bytes::of_block`].
-    pub fn pinning(block: &Arc<[u8]>, range: Range<usize>) -> Bytes {
-        let part = &block[range.clone()];
+    /// As [`Bytes::of_shared`].
+    pub fn pinning(memory: &Arc<[u8]>, range: Range<usize>) -> Bytes {
+        let part = &memory[range.clone()];
         if let Some(inline) = Bytes::inline(part) {
             return inline;
         }
         let (start, len) = narrow(&range);
-        Bytes(Repr::OfBlock {
-            block: Arc::clone(block),
+        Bytes(Repr::Counted {
+            memory: Arc::clone(memory),
             start,
             len,
         })
     }
 
     /// The part `range` of this string, sharing its buffer or copied out of it as in
-    /// [`Bytes::of_block`].
+    /// [`Bytes::of_shared`].
     ///
     /// # Panics
     /// When the range lies outside the string.
@@ -119,10 +120,10 @@ impl Bytes {
                 let base = *start as usize;
                 Bytes::slice_of(buffer, base + range.start..base + range.end)
             }
-            Repr::OfBlock { block, start, len } => {
+            Repr::Counted { memory, start, len } => {
                 assert!(range.end <= *len as usize);
                 let base = *start as usize;
-                Bytes::of_block(block, base + range.start..base + range.end)
+                Bytes::of_shared(memory, base + range.start..base + range.end)
             }
         }
     }
@@ -132,15 +133,15 @@ impl Bytes {
         match &self.0 {
             Repr::Inline { .. } => 0,
             Repr::Shared { buffer, .. } => buffer.len(),
-            Repr::OfBlock { block, .. } => block.len(),
+            Repr::Counted { memory, .. } => memory.len(),
         }
     }
 
     // With memory of its own, in one piece.
     fn alone(part: &[u8]) -> Bytes {
         let (start, len) = narrow(&(0..part.len()));
-        Bytes(Repr::OfBlock {
-            block: Arc::from(part),
+        Bytes(Repr::Counted {
+            memory: Arc::from(part),
             start,
             len,
         })
@@ -163,8 +164,8 @@ impl Deref for Bytes {
             Repr::Shared { buffer, start, len } => {
                 &buffer[*start as usize..*start as usize + *len as usize]
             }
-            Repr::OfBlock { block, start, len } => {
-                &block[*start as usize..*start as usize + *len as usize]
+            Repr::Counted { memory, start, len } => {
+                &memory[*start as usize..*start as usize + *len as usize]
             }
         }
     }

@@ -38,8 +38,8 @@ pub struct EntryChunk {
     /// Internal keys, one behind the other, and room for more.
     keys: Vec<u8>,
     entries: Vec<Spot>,
-    /// The block that holds the values.
-    block: Option<Arc<[u8]>>,
+    /// What the values lie in.
+    memory: Option<Arc<[u8]>>,
     /// The entry it stands on.
     at: usize,
     /// Whether anybody wrote to it since it was made empty.
@@ -50,7 +50,7 @@ impl EntryChunk {
     /// Makes it empty.
     pub fn clear(&mut self) {
         self.entries.clear();
-        self.block = None;
+        self.memory = None;
         self.at = 0;
         self.is_begun = false;
     }
@@ -67,9 +67,9 @@ impl EntryChunk {
         ChunkWriter::new(&mut self.keys, &mut self.entries)
     }
 
-    /// Makes it stand on its first or last entry, with the block that its values lie in.
-    pub fn bind(&mut self, block: &Arc<[u8]>, is_at_end: bool) {
-        self.block = Some(Arc::clone(block));
+    /// Makes it stand on its first or last entry, with the memory that its values lie in.
+    pub fn bind(&mut self, memory: &Arc<[u8]>, is_at_end: bool) {
+        self.memory = Some(Arc::clone(memory));
         self.at = if is_at_end {
             self.entries.len().saturating_sub(1)
         } else {
@@ -237,7 +237,7 @@ impl EntryChunk {
     /// As [`EntryChunk::value`], as a handle that may be kept.
     pub fn value_bytes(&self) -> Bytes {
         let spot = &self.entries[self.at];
-        Bytes::of_block(self.held(), spot.value.clone())
+        Bytes::of_shared(self.held(), spot.value.clone())
     }
 
     #[inline]
@@ -247,7 +247,7 @@ impl EntryChunk {
 
     #[inline]
     fn held(&self) -> &Arc<[u8]> {
-        self.block.as_ref().expect("a chunk with entries is bound")
+        self.memory.as_ref().expect("a chunk with entries is bound")
     }
 }
 

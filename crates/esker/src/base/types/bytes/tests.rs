@@ -12,12 +12,12 @@ fn short_strings_live_in_the_handle() {
 
 #[test]
 fn slices_share_their_buffer() {
-    // A long slice pins the whole buffer or block, a short one is copied out and pins nothing.
+    // A long slice pins the whole buffer or memory, a short one is copied out and pins nothing.
     let buffer = Arc::new((0..100).collect::<Vec<u8>>());
-    let block: Arc<[u8]> = Arc::from(&buffer[..]);
+    let memory: Arc<[u8]> = Arc::from(&buffer[..]);
     for long in [
         Bytes::slice_of(&buffer, 10..60),
-        Bytes::of_block(&block, 10..60),
+        Bytes::of_shared(&memory, 10..60),
     ] {
         assert_eq!(long, buffer[10..60]);
         assert_eq!(long.pinned_bytes(), 100);
@@ -29,27 +29,27 @@ fn slices_share_their_buffer() {
 }
 
 #[test]
-fn no_part_of_a_block_keeps_more_than_eight_times_itself() {
-    // Parts of every length of a block of 4 KiB, and parts of those: the small ones have memory of
-    // their own, the others share the block's.
-    let block: Arc<[u8]> = (0..4096_u32).map(|byte| byte as u8).collect();
+fn no_part_of_a_memory_keeps_more_than_eight_times_itself() {
+    // Parts of every length of a memory of 4 KiB, and parts of those: the small ones have memory of
+    // their own, the others share the memory's.
+    let memory: Arc<[u8]> = (0..4096_u32).map(|byte| byte as u8).collect();
     for len in 0..=4000 {
-        let part = Bytes::of_block(&block, 17..17 + len);
-        assert_eq!(part, block[17..17 + len]);
+        let part = Bytes::of_shared(&memory, 17..17 + len);
+        assert_eq!(part, memory[17..17 + len]);
         assert!(part.pinned_bytes() <= 8 * len, "{len} bytes");
         assert_eq!(part.pinned_bytes() == 4096, len >= 512, "{len} bytes");
         let half = part.slice(0..len / 2);
         assert!(half.pinned_bytes() <= 8 * half.len(), "half of {len} bytes");
     }
-    assert_eq!(Arc::strong_count(&block), 1);
+    assert_eq!(Arc::strong_count(&memory), 1);
 }
 
 #[test]
 #[should_panic]
-fn a_slice_beyond_a_string_of_a_block_panics() {
+fn a_slice_beyond_a_string_of_a_memory_panics() {
     // As below.
-    let block: Arc<[u8]> = Arc::from([0; 100]);
-    let _neighbour = Bytes::of_block(&block, 0..50).slice(5..60);
+    let memory: Arc<[u8]> = Arc::from([0; 100]);
+    let _neighbour = Bytes::of_shared(&memory, 0..50).slice(5..60);
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn key_of(random: &mut Random, before: &[u8]) -> (usize, Vec<u8>) {
     (shared, random.bytes(len))
 }
 
-/// As a block does: short keys the short way.
+/// As a memory does: short keys the short way.
 fn put(writer: &mut ChunkWriter<'_>, shared: usize, rest: &[u8], rest_len: usize) -> Put {
     let unshared = u8::try_from(rest_len - TRAILER_BYTES).unwrap();
     let front = rest.first_chunk();

@@ -211,7 +211,7 @@ impl Checked {
     /// A part of the block as a handle that keeps the block's bytes alive, or has a copy of a small
     /// part.
     pub fn slice(&self, range: Range<usize>) -> Bytes {
-        Bytes::of_block(&self.bytes, range)
+        Bytes::of_shared(&self.bytes, range)
     }
 
     /// As [`Checked::slice`], without copying. A copy of a hundred bytes is a twentieth of a point
