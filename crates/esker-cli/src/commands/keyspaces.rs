@@ -25,12 +25,12 @@ Examples:
 `esker put` and `esker load` create a keyspace with the settings of a plain one.")]
 pub struct Keyspaces {
     #[command(subcommand)]
-    deed: Option<Deed>,
+    action: Option<Action>,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum Action {
     /// List them, as without a word
     List,
     /// Create one, with the settings of keyspaces that --set names
@@ -60,11 +60,11 @@ enum Deed {
 
 /// Lists, creates or drops.
 pub fn keyspaces(shared: &GlobalFlags, args: &Keyspaces) -> Outcome {
-    match &args.deed {
-        None | Some(Deed::List) => list(shared),
-        Some(Deed::Create { name }) => create(shared, name),
-        Some(Deed::Operator { name, operator }) => give_operator(shared, name, operator),
-        Some(Deed::Drop { name, yes }) => drop_one(shared, name, *yes),
+    match &args.action {
+        None | Some(Action::List) => list(shared),
+        Some(Action::Create { name }) => create(shared, name),
+        Some(Action::Operator { name, operator }) => give_operator(shared, name, operator),
+        Some(Action::Drop { name, yes }) => drop_one(shared, name, *yes),
     }
 }
 

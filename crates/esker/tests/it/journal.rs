@@ -7,7 +7,7 @@ use esker::{Db, Durability, MergeRule, Readable};
 
 /// One change of one key or range.
 #[derive(Clone, Debug)]
-pub enum Deed {
+pub enum Action {
     /// Sets a value.
     Put(Vec<u8>, Vec<u8>),
     /// Sets a value until that moment, in unix seconds.
@@ -40,14 +40,14 @@ pub enum Answer {
 pub struct Entry {
     pub number: u32,
     pub durability: Durability,
-    pub deeds: Vec<(usize, Deed)>,
+    pub actions: Vec<(usize, Action)>,
     pub answer: Answer,
 }
 
 impl Entry {
     /// The lives of keyspaces that it writes to.
     pub fn lives(&self) -> BTreeSet<usize> {
-        self.deeds.iter().map(|(life, _)| *life).collect()
+        self.actions.iter().map(|(life, _)| *life).collect()
     }
 
     fn is_logged(&self) -> bool {
@@ -316,9 +316,9 @@ impl Journal {
             .entries
             .iter()
             .filter(|entry| present.contains(&entry.number));
-        for (at, deed) in done.flat_map(|entry| &entry.deeds) {
+        for (at, action) in done.flat_map(|entry| &entry.actions) {
             if *at == life {
-                act(&mut cells, deed);
+                act(&mut cells, action);
             }
         }
         let rule = &self.lives[life].rule;
@@ -342,7 +342,7 @@ impl Journal {
         for entry in &mut self.entries {
             let lives = &self.lives;
             let is_visible = entry
-                .deeds
+                .actions
                 .iter()
                 .any(|(life, _)| lives[*life].presence == Presence::Alive);
             if !is_visible {
@@ -358,23 +358,23 @@ impl Journal {
     }
 }
 
-fn act(cells: &mut BTreeMap<Vec<u8>, Cell>, deed: &Deed) {
-    match deed {
-        Deed::Put(key, value) => {
+fn act(cells: &mut BTreeMap<Vec<u8>, Cell>, action: &Action) {
+    match action {
+        Action::Put(key, value) => {
             let base = Some((value.clone(), None));
             let operands = Vec::new();
             cells.insert(key.clone(), Cell { base, operands });
         }
-        Deed::PutUntil(key, value, until) => {
+        Action::PutUntil(key, value, until) => {
             let base = Some((value.clone(), Some(*until)));
             let operands = Vec::new();
             cells.insert(key.clone(), Cell { base, operands });
         }
-        Deed::Delete(key) => {
+        Action::Delete(key) => {
             cells.remove(key);
         }
-        Deed::DeleteRange(start, end) => cells.retain(|key, _| key < start || key >= end),
-        Deed::Merge(key, operand) => {
+        Action::DeleteRange(start, end) => cells.retain(|key, _| key < start || key >= end),
+        Action::Merge(key, operand) => {
             let cell = cells.entry(key.clone()).or_default();
             cell.operands.push(operand.clone());
         }

@@ -23,7 +23,7 @@ use esker::{
 };
 
 use crate::held::Held;
-use crate::journal::{Answer, Deed, Entry, Journal, Life, Loss, Presence};
+use crate::journal::{Action, Answer, Entry, Journal, Life, Loss, Presence};
 use crate::journal::{marker_key, marker_value, rule};
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 
@@ -348,46 +348,46 @@ impl Stage {
         if len_min > 0 {
             targets.insert(alive[0]);
         }
-        let mut deeds = Vec::new();
+        let mut actions = Vec::new();
         for &life in &targets {
-            deeds.push((life, Deed::Put(marker_key(number), marker_value(number))));
+            actions.push((life, Action::Put(marker_key(number), marker_value(number))));
             for _ in 0..self.random.below(3) + 1 {
-                deeds.push((life, self.deed(number)));
+                actions.push((life, self.action(number)));
             }
         }
         if len_min > 0 {
             let value = self.value(number, len_min);
-            deeds.push((
+            actions.push((
                 alive[0],
-                Deed::Put(format!("large{number}").into_bytes(), value),
+                Action::Put(format!("large{number}").into_bytes(), value),
             ));
         }
-        self.play_deeds(deeds, durability, |stage, deeds| {
-            stage.commit(deeds, durability)
+        self.play_actions(actions, durability, |stage, actions| {
+            stage.commit(actions, durability)
         });
     }
 
     // Notes what is about to be done, does it, and notes the answer.
-    fn play_deeds(
+    fn play_actions(
         &mut self,
-        deeds: Vec<(usize, Deed)>,
+        actions: Vec<(usize, Action)>,
         durability: Durability,
-        act: impl FnOnce(&Stage, &[(usize, Deed)]) -> esker::Result<()>,
+        act: impl FnOnce(&Stage, &[(usize, Action)]) -> esker::Result<()>,
     ) {
-        let index = self.ask(deeds.clone(), durability);
-        let result = act(self, &deeds);
+        let index = self.ask(actions.clone(), durability);
+        let result = act(self, &actions);
         self.answer(index, result);
     }
 
     // Notes what is about to be done; returns its place in the journal.
-    fn ask(&mut self, deeds: Vec<(usize, Deed)>, durability: Durability) -> usize {
+    fn ask(&mut self, actions: Vec<(usize, Action)>, durability: Durability) -> usize {
         let number = self.number;
         self.number += 1;
         let mut journal = self.journal.lock().unwrap();
         journal.entries.push(Entry {
             number,
             durability,
-            deeds,
+            actions,
             answer: Answer::Pending,
         });
         journal.entries.len() - 1
@@ -410,8 +410,8 @@ impl Stage {
     /// Puts a marker where none is, as a compare-and-swap does.
     pub fn swap_in(&mut self, durability: Durability) {
         let number = self.number;
-        let deeds = vec![(0, Deed::Put(marker_key(number), marker_value(number)))];
-        self.play_deeds(deeds, durability, |stage, _| {
+        let actions = vec![(0, Action::Put(marker_key(number), marker_value(number)))];
+        self.play_actions(actions, durability, |stage, _| {
             let keyspace = stage.db().with_write(WriteOptions {
                 durability: Some(durability),
                 no_wait: false,
@@ -439,7 +439,7 @@ impl Stage {
             tries += 1;
             let index = *asked.get_or_insert_with(|| {
                 self.come_between(&key, durability);
-                let put = Deed::Put(key.clone(), value.clone());
+                let put = Action::Put(key.clone(), value.clone());
                 self.ask(vec![(0, put)], durability)
             });
             assert!(index < self.entry_count());
@@ -455,13 +455,13 @@ impl Stage {
     // A batch that writes to a key and leaves nothing there.
     fn come_between(&mut self, key: &[u8], durability: Durability) {
         let number = self.number;
-        let deeds = vec![
-            (0, Deed::Put(marker_key(number), marker_value(number))),
-            (0, Deed::Put(key.to_vec(), b"another's".to_vec())),
-            (0, Deed::Delete(key.to_vec())),
+        let actions = vec![
+            (0, Action::Put(marker_key(number), marker_value(number))),
+            (0, Action::Put(key.to_vec(), b"another's".to_vec())),
+            (0, Action::Delete(key.to_vec())),
         ];
-        self.play_deeds(deeds, durability, |stage, deeds| {
-            stage.commit(deeds, durability)
+        self.play_actions(actions, durability, |stage, actions| {
+            stage.commit(actions, durability)
         });
     }
 
@@ -490,30 +490,30 @@ impl Stage {
     /// Writes a batch of so many small values, to fill a segment of the log.
     pub fn write_many(&mut self, durability: Durability, count: usize) {
         let number = self.number;
-        let mut deeds = vec![(0, Deed::Put(marker_key(number), marker_value(number)))];
+        let mut actions = vec![(0, Action::Put(marker_key(number), marker_value(number)))];
         for _ in 0..count {
             let (key, value) = (self.key(), self.random.bytes(350));
-            deeds.push((0, Deed::Put(key, value)));
+            actions.push((0, Action::Put(key, value)));
         }
-        self.play_deeds(deeds, durability, |stage, deeds| {
-            stage.commit(deeds, durability)
+        self.play_actions(actions, durability, |stage, actions| {
+            stage.commit(actions, durability)
         });
     }
 
-    fn commit(&self, deeds: &[(usize, Deed)], durability: Durability) -> esker::Result<()> {
+    fn commit(&self, actions: &[(usize, Action)], durability: Durability) -> esker::Result<()> {
         let now = self.clock.unix_seconds();
         let mut batch = self.db().batch();
-        for (life, deed) in deeds {
+        for (life, action) in actions {
             let keyspace = &self.keyspace_of(*life);
-            match deed {
-                Deed::Put(key, value) => batch.put(keyspace, key, value),
-                Deed::PutUntil(key, value, until) => {
+            match action {
+                Action::Put(key, value) => batch.put(keyspace, key, value),
+                Action::PutUntil(key, value, until) => {
                     let ttl = Duration::from_secs(until - now);
                     batch.put_with_ttl(keyspace, key, value, ttl)
                 }
-                Deed::Delete(key) => batch.delete(keyspace, key),
-                Deed::DeleteRange(start, end) => batch.delete_range(keyspace, start, end),
-                Deed::Merge(key, operand) => batch.merge(keyspace, key, operand),
+                Action::Delete(key) => batch.delete(keyspace, key),
+                Action::DeleteRange(start, end) => batch.delete_range(keyspace, start, end),
+                Action::Merge(key, operand) => batch.merge(keyspace, key, operand),
             };
         }
         batch.commit_with(WriteOptions {
@@ -528,21 +528,21 @@ impl Stage {
         found.expect("a keyspace that was created is there")
     }
 
-    fn deed(&mut self, number: u32) -> Deed {
+    fn action(&mut self, number: u32) -> Action {
         let key = self.key();
         match self.random.below(10) {
-            0 => Deed::Delete(key),
+            0 => Action::Delete(key),
             1 => {
                 let end = format!("k{:03}", self.random.below(60)).into_bytes();
                 let (start, end) = if key < end { (key, end) } else { (end, key) };
-                Deed::DeleteRange(start, end)
+                Action::DeleteRange(start, end)
             }
             2 => {
                 let until = self.clock.unix_seconds() + 1 + self.random.below(40);
-                Deed::PutUntil(key, self.value(number, 0), until)
+                Action::PutUntil(key, self.value(number, 0), until)
             }
-            3 | 4 => Deed::Merge(key, u64::from(number).to_le_bytes().to_vec()),
-            _ => Deed::Put(key, self.value(number, 0)),
+            3 | 4 => Action::Merge(key, u64::from(number).to_le_bytes().to_vec()),
+            _ => Action::Put(key, self.value(number, 0)),
         }
     }
 

@@ -44,7 +44,7 @@ pub fn checkpoint_beside(dir: impl AsRef<Path>, target: impl AsRef<Path>) -> Res
     checkpoint_beside_in(&Env::real(1), dir.as_ref(), target.as_ref(), &[])
 }
 
-/// As [`checkpoint_beside`], in any world; keyspaces may have their keys in one of `orders`.
+/// As [`checkpoint_beside`], in any world; keyspaces may have their keys in one of `comparators`.
 pub fn checkpoint_beside_in(
     env: &Env,
     dir: &Path,

@@ -34,8 +34,8 @@ struct Claim {
 }
 
 impl Claims {
-    /// Reads them; keyspaces may have their keys in one of `orders`. What `remains` of a manifest
-    /// learns which keyspaces were dropped, since others have their names.
+    /// Reads them; keyspaces may have their keys in one of `comparators`. What `remains` of a
+    /// manifest learns which keyspaces were dropped, since others have their names.
     ///
     /// Errors: `Invalid` for files of several databases where no manifest says which is this one;
     /// those of reading that are no damage.

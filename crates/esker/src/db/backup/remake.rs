@@ -24,7 +24,7 @@ use crate::store::version::remains::Remains;
 use crate::store::version::state::Version;
 
 /// Makes a new manifest for what sorted files and log come to; `remains` is what can still be read
-/// of an old one, and keyspaces may have their keys in one of `orders`.
+/// of an old one, and keyspaces may have their keys in one of `comparators`.
 pub fn remake(
     job: &mut Job<'_>,
     mut remains: Option<Box<Remains>>,

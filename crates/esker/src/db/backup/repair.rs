@@ -38,7 +38,7 @@ pub fn repair(path: impl AsRef<Path>, options: RepairOptions) -> Result<RepairRe
     repair_in(&Env::real(1), path.as_ref(), options, &[])
 }
 
-/// As [`repair`], in any world, for keyspaces that may have their keys in one of `orders`.
+/// As [`repair`], in any world, for keyspaces that may have their keys in one of `comparators`.
 pub fn repair_in(
     env: &Env,
     dir: &Path,

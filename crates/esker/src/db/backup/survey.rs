@@ -145,7 +145,7 @@ impl Found {
 /// Reads the manifest that counts, or the best that there is instead.
 ///
 /// Errors: `Invalid` when there is no database; `Unsupported` for files of a newer Esker, of
-/// another engine, or with an order that is not among `orders`; what reading gives.
+/// another engine, or with an order that is not among `comparators`; what reading gives.
 pub fn survey(fs: &dyn Fs, dir: &Path, listing: &Listing, comparators: &Orders) -> Result<Found> {
     listing.refuse_empty(dir)?;
     let read = read_manifest(fs, dir, comparators).and_then(|(version, _)| {

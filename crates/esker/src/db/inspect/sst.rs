@@ -74,7 +74,7 @@ pub fn sst(path: impl AsRef<Path>) -> Result<SstContents> {
     sst_in(&Env::real(1), path.as_ref(), &[])
 }
 
-/// As [`sst`], in any world, for a file whose keys may be in one of `orders`.
+/// As [`sst`], in any world, for a file whose keys may be in one of `comparators`.
 pub fn sst_in(env: &Env, path: &Path, comparators: &[Comparator]) -> Result<SstContents> {
     let name = path.file_name().and_then(|name| name.to_str());
     let Some(FileName::Sst(number)) = name.and_then(FileName::parse) else {

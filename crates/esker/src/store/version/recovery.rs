@@ -35,7 +35,8 @@ pub struct ManifestReport {
     pub tail: Tail,
 }
 
-/// Reads the manifest that counts in `dir`. The version may name only orders that `orders` has.
+/// Reads the manifest that counts in `dir`. The version may name only orders that `comparators`
+/// has.
 ///
 /// Errors, all with file and where possible offset: `Invalid` when there is no database;
 /// `Corruption` when CURRENT or the manifest is missing, damaged, cut off or foreign, or
