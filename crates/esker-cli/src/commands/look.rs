@@ -26,7 +26,7 @@ Examples:
   esker stats
   esker stats --counters                what the engine has counted since it was opened
   esker stats --json | jq .keyspaces
-  esker stats --prometheus > /var/lib/node_exporter/esker.prom")]
+  esker stats --prometheus > esker.prom")]
 pub struct Stats {
     /// Show every counter, too
     #[arg(long)]
