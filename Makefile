@@ -49,9 +49,7 @@ lint: ## check format, clippy, the rules of STYLE.md, and that a build without C
 	deny=$$(scripts/setup.sh deny); cargo clippy --workspace --all-targets --locked -- $$deny; \
 		cargo clippy -p esker --no-default-features --lib --tests --locked -- $$deny
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
-	@# With the rivals that are built in no time: one that nobody builds breaks unheard.
-	cargo check --manifest-path crates/esker-bench-rivals/Cargo.toml --all-targets --target-dir target --locked \
-		--features fjall,leveldb,redb
+	cargo check --manifest-path crates/esker-bench-rivals/Cargo.toml --all-targets --target-dir target --locked
 	@# Named, the fuzzer's own library is not built: nothing is linked here.
 	CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a cargo check --manifest-path fuzz/Cargo.toml --target-dir target --locked
 	cargo xtask tidy
@@ -79,6 +77,9 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS seconds (default 60), and list th
 soak: ## run the long tests, deeper models, the sanitizers and Miri
 	@scripts/setup.sh
 	cargo test --workspace --release --locked -- --ignored soak
+	@# The rivals that are built in no time: an adapter that nobody builds breaks unheard.
+	cargo check --manifest-path crates/esker-bench-rivals/Cargo.toml --all-targets --target-dir target --locked \
+		--features fjall,leveldb,redb
 	for kept in "" lz4 snappy zstd; do \
 		cargo test -p esker --no-default-features --features "$$kept" --lib --tests --locked; \
 	done
