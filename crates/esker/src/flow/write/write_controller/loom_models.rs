@@ -101,7 +101,7 @@ fn the_last_rate_counts() {
     // the slow one stays slow.
     loom::model(|| {
         let gate = Arc::new(Gate::default());
-        let write_controller = Arc::new(WriteController::new(BUDGET_BYTES, 0, gate));
+        let controller = Arc::new(WriteController::new(BUDGET_BYTES, 0, gate));
         let (slow, fast) = (KeyspaceId(1), KeyspaceId(2));
         controller.set_rate(slow, u64::MAX, None);
         controller.set_rate(fast, 1 << 20, None);
