@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::disk::advice::drop_pages;
+use crate::disk::space::unless_gone;
 use crate::fail::{Failure, Outcome};
 use crate::quantity;
 
@@ -56,21 +57,21 @@ pub fn forget(dir: &Path) -> Outcome<Forgotten> {
     let mut all = Forgotten::default();
     for entry in fs::read_dir(dir).map_err(told)? {
         let entry = entry.map_err(told)?;
-        let found = match entry.metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            found => found.map_err(told)?,
+        let Some(found) = unless_gone(entry.metadata()).map_err(told)? else {
+            continue;
         };
         if found.is_dir() {
             let inner = forget(&entry.path())?;
             all.files += inner.files;
             all.bytes += inner.bytes;
         } else if found.is_file() {
-            match drop_file(&entry.path()) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                dropped => dropped.map_err(told)?,
+            if unless_gone(drop_file(&entry.path()))
+                .map_err(told)?
+                .is_some()
+            {
+                all.files += 1;
+                all.bytes += found.size();
             }
-            all.files += 1;
-            all.bytes += found.size();
         }
     }
     Ok(all)

@@ -23,10 +23,7 @@ pub fn disk_bytes(dir: &Path) -> Outcome<u64> {
 }
 
 fn bytes_of(entry: &DirEntry) -> io::Result<u64> {
-    match entry_bytes(entry) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        counted => counted,
-    }
+    Ok(unless_gone(entry_bytes(entry))?.unwrap_or(0))
 }
 
 fn entry_bytes(entry: &DirEntry) -> io::Result<u64> {
@@ -39,6 +36,14 @@ fn entry_bytes(entry: &DirEntry) -> io::Result<u64> {
         bytes += bytes_of(&entry?)?;
     }
     Ok(bytes)
+}
+
+/// What was found, unless it was removed meanwhile.
+pub fn unless_gone<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
 }
 
 /// Bytes that may still be written below `dir`, which need not be there yet.
