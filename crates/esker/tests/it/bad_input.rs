@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use esker::internals::base::types::ids::FileNumber;
 use esker::internals::env::bundle::Env;
-use esker::internals::env::fs::Fs;
 use esker::internals::env::sim::fault::FaultFs;
 use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
 use esker::internals::env::sim::world::SimWorld;
@@ -16,6 +15,8 @@ use esker::internals::store::wal::writer::WalWriter;
 use esker::{
     Builder, Bytes, Db, Error, ErrorKind, KeyspaceOptions, MergeOperator, MergeRule, Result,
 };
+
+use crate::stored_bytes::{read, write};
 
 /// One wrong input: what is done in a fresh world, and the error that must come of it.
 struct Row {
@@ -48,18 +49,6 @@ fn find(env: &Env, part: &str) -> std::path::PathBuf {
     let names = env.fs.list(Path::new("db")).unwrap();
     let name = names.into_iter().filter(|name| name.contains(part)).max();
     Path::new("db").join(name.unwrap())
-}
-
-fn read(fs: &dyn Fs, path: &Path) -> Vec<u8> {
-    let file = fs.open_read(path).unwrap();
-    let mut bytes = vec![0; file.size_bytes() as usize];
-    file.read_at(0, &mut bytes).unwrap();
-    bytes
-}
-
-fn write(fs: &dyn Fs, path: &Path, bytes: &[u8]) {
-    let mut file = fs.create(path).unwrap();
-    file.append(bytes).unwrap();
 }
 
 /// A merge operator that only some programs have.

@@ -13,6 +13,8 @@ use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::internals::env::sim::world::SimWorld;
 use esker::{Db, ErrorKind, checkpoint_beside_in};
 
+use crate::stored_bytes::flip;
+
 type Contents = BTreeMap<String, Vec<(Vec<u8>, Vec<u8>)>>;
 
 fn open(env: &Env, path: &str) -> Db {
@@ -317,16 +319,6 @@ fn fail_at_every_call(make: Make, fault_kind: Fault) {
         skip += 1;
     }
     assert!(skip > 15, "only {skip} calls were met");
-}
-
-fn flip(fs: &dyn Fs, path: &Path, offset: u64) {
-    let file = fs.open_read(path).unwrap();
-    let mut bytes = vec![0; file.size_bytes() as usize];
-    file.read_at(0, &mut bytes).unwrap();
-    bytes[offset as usize] ^= 0x10;
-    drop(file);
-    let mut file = fs.create(path).unwrap();
-    file.append(&bytes).unwrap();
 }
 
 #[test]

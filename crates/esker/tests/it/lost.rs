@@ -10,25 +10,14 @@ use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
 use esker::internals::env::sim::world::SimWorld;
 use esker::{Builder, Db, ErrorKind};
 
+use crate::stored_bytes::{read, write};
+
 const DIR: &str = "/db";
 const KEPT: &str = "/db/lost/torn";
 
 fn builder(world: &SimWorld) -> Builder {
     let builder = Db::builder(DIR).env(world.env());
     builder.set("wal.segment_size", "64KiB").unwrap()
-}
-
-fn bytes_of(fs: &dyn Fs, path: &Path) -> Vec<u8> {
-    let file = fs.open_read(path).unwrap();
-    let mut bytes = vec![0; usize::try_from(file.size_bytes()).unwrap()];
-    file.read_at(0, &mut bytes).unwrap();
-    bytes
-}
-
-fn write(fs: &dyn Fs, path: &Path, bytes: &[u8]) {
-    let mut file = fs.create(path).unwrap();
-    file.append(bytes).unwrap();
-    file.sync().unwrap();
 }
 
 /// A killed database whose log has a hole with intact records behind it; and that segment.
@@ -45,7 +34,7 @@ fn torn() -> (SimWorld, PathBuf) {
     let wals = paths.filter(|path| path.extension().is_some_and(|end| end == "wal"));
     let text = b"key 00020";
     let place = |path: PathBuf| {
-        let bytes = bytes_of(&*next.fs, &path);
+        let bytes = read(&*next.fs, &path);
         let at = bytes.windows(text.len()).position(|window| window == text);
         at.map(|at| (path, at, bytes.len()))
     };
@@ -81,7 +70,7 @@ fn a_copy_is_whole_or_not_there() {
         let image = world.fs.crash_image(mode, skip);
         let after = SimWorld::with_disk(image, Arc::clone(&world.clock), 0);
         let whole = |world: &SimWorld| {
-            let bytes = bytes_of(&*world.fs, &copy);
+            let bytes = read(&*world.fs, &copy);
             let last = b"key 00299";
             bytes.windows(last.len()).any(|window| window == last)
         };
@@ -138,12 +127,12 @@ fn without_room_for_a_copy_nothing_is_cut_off() {
     world.fs.create_dir_all(dir).unwrap();
     write(&*world.fs, &dir.join("000001.wal"), &[1; 4096]);
     let name = segment.file_name().unwrap().to_str().unwrap().to_string();
-    let before = bytes_of(&*world.fs, &segment);
+    let before = read(&*world.fs, &segment);
     world.fs.set_free_bytes(1000);
     let error = builder(&world).open().err().unwrap();
     assert_eq!(error.kind(), ErrorKind::OutOfSpace, "{error}");
     assert!(error.to_string().contains("lost"), "{error}");
-    assert!(bytes_of(&*world.fs, &segment) == before);
+    assert!(read(&*world.fs, &segment) == before);
     assert_eq!(kept(&world), ["000001.wal"]);
     world.fs.set_free_bytes(1 << 30);
     write(&*world.fs, &dir.join("000001.wal"), &vec![1; 8 << 20]);

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test stands in the real world")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod stored_bytes;
 mod compressions;
 mod scripts;
 mod bad_input;

@@ -15,6 +15,8 @@ use esker::{
     RepairReport, WriteOptions, repair_in,
 };
 
+use crate::stored_bytes::{flip, read, write};
+
 type Pairs = BTreeMap<Vec<u8>, Vec<u8>>;
 
 const DIR: &str = "db";
@@ -63,25 +65,6 @@ fn paths(env: &Env, part: &str) -> Vec<PathBuf> {
     names.sort();
     let paths = names.iter().map(|name| Path::new(DIR).join(name));
     paths.collect()
-}
-
-fn read(fs: &dyn Fs, path: &Path) -> Vec<u8> {
-    let file = fs.open_read(path).unwrap();
-    let mut bytes = vec![0; usize::try_from(file.size_bytes()).unwrap()];
-    file.read_at(0, &mut bytes).unwrap();
-    bytes
-}
-
-fn write(fs: &dyn Fs, path: &Path, bytes: &[u8]) {
-    let mut file = fs.create(path).unwrap();
-    file.append(bytes).unwrap();
-    file.sync().unwrap();
-}
-
-fn flip(fs: &dyn Fs, path: &Path, offset: u64) {
-    let mut bytes = read(fs, path);
-    bytes[usize::try_from(offset).unwrap()] ^= 0x10;
-    write(fs, path, &bytes);
 }
 
 fn fill(db: &Db, keyspace: &str, prefix: &str, value: &str) {

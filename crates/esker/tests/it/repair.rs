@@ -8,12 +8,13 @@ use esker::internals::db::inspect::manifest::manifest_in;
 use esker::internals::db::inspect::sst::sst_in;
 use esker::internals::db::inspect::wal::{WalItem, wal_in};
 use esker::internals::env::bundle::Env;
-use esker::internals::env::fs::Fs;
 use esker::internals::env::sim::crash::CrashMode;
 use esker::internals::env::sim::fault::FaultFs;
 use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
 use esker::internals::env::sim::world::SimWorld;
 use esker::{Db, ErrorKind, ManifestState, RepairOptions, RepairReport, repair_in};
+
+use crate::stored_bytes::{flip, read, write};
 
 type Contents = BTreeMap<String, BTreeMap<Vec<u8>, Vec<u8>>>;
 
@@ -51,25 +52,6 @@ fn names(env: &Env, ending: &str) -> Vec<PathBuf> {
         .iter()
         .map(|name| Path::new("db").join(name))
         .collect()
-}
-
-fn read(fs: &dyn Fs, path: &Path) -> Vec<u8> {
-    let file = fs.open_read(path).unwrap();
-    let mut bytes = vec![0; file.size_bytes() as usize];
-    file.read_at(0, &mut bytes).unwrap();
-    bytes
-}
-
-fn write(fs: &dyn Fs, path: &Path, bytes: &[u8]) {
-    let mut file = fs.create(path).unwrap();
-    file.append(bytes).unwrap();
-    file.sync().unwrap();
-}
-
-fn flip(fs: &dyn Fs, path: &Path, offset: usize) {
-    let mut bytes = read(fs, path);
-    bytes[offset] ^= 0x10;
-    write(fs, path, &bytes);
 }
 
 // Every file of the directory, by name; the lock file's note of who looks apart.
@@ -216,7 +198,7 @@ fn what_is_intact_behind_damage_in_the_log_is_kept() {
         .iter()
         .find(|batch| batch.entries[0].key == "late2")
         .unwrap();
-    flip(&*env.fs, &wal, late.offset as usize + 20);
+    flip(&*env.fs, &wal, late.offset + 20);
     let error = Db::builder("db").env(env.clone()).open().err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
     let report = repair_twice(&env);
@@ -272,7 +254,7 @@ fn a_lost_manifest_is_made_anew_from_sorted_files_and_log() {
                 let newest = manifests.last().unwrap();
                 let edits = manifest_in(&env, newest).unwrap().edits;
                 assert!(edits.len() > 3);
-                flip(&*env.fs, newest, edits[2].offset as usize + 12);
+                flip(&*env.fs, newest, edits[2].offset + 12);
             }
         }
         let error = Db::builder("db").env(env.clone()).open().err().unwrap();
@@ -422,7 +404,7 @@ fn a_crash_in_a_repair_leaves_what_can_be_repaired_again() {
                         }
                         _ => None,
                     });
-                    flip(&*env.fs, wal.unwrap(), at.unwrap() as usize + 20);
+                    flip(&*env.fs, wal.unwrap(), at.unwrap() + 20);
                 }
                 _ => names(&env, "MANIFEST")
                     .iter()
@@ -480,7 +462,7 @@ fn no_damage_makes_repair_fail_or_the_result_unreadable() {
             let bytes = read(&*env.fs, &path);
             match kind {
                 "cut" => write(&*env.fs, &path, &bytes[..bytes.len() * 2 / 3]),
-                "flip" => flip(&*env.fs, &path, bytes.len() / 200),
+                "flip" => flip(&*env.fs, &path, bytes.len() as u64 / 200),
                 _ => write(&*env.fs, &path, &[]),
             }
             let what = format!("{kind} {}", path.display());
