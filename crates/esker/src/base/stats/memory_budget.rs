@@ -110,7 +110,7 @@ impl MemoryOwner {
 /// The account of the memory limit: bytes held, by owner.
 ///
 /// It only counts. Those who hold memory charge it here and ask what they may take; nobody is
-/// stopped here. Any thread may call anything at any time. Reservation in pieces of some size (a
+/// stopped here. Any thread may call anything at any time. Charge in pieces of some size (a
 /// chunk of an arena, a block), not per entry.
 #[derive(Debug)]
 pub struct MemoryBudget {

@@ -140,7 +140,7 @@ impl Statistics {
     }
 }
 
-/// What every counter of a statistics stood at, or moved by.
+/// What every counter stood at, or moved by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatisticsSnapshot(Box<[u64]>);
 

@@ -1,7 +1,7 @@
 //! What the range deletes of one memtable hide, kept up with as they come.
 //!
 //! A memtable that is written to may get a range delete between any two reads, and building a
-//! A list of [`RangeTombstones`] costs as much as there are deletes in it. So there are several,
+//! To make [`RangeTombstones`] costs as much as there are deletes in them. So there are several,
 //! each of deletes that came one after the other, the older ones larger: what came since the last
 //! read makes a new one, and takes in those before it that are less than twice its size. Then each
 //! is at least twice as large as the next, which bounds their number by the logarithm of that of

@@ -52,7 +52,7 @@ fn names_follow_the_rules_of_prometheus() {
 
 #[test]
 fn tickers_are_listed_in_the_order_of_their_numbers() {
-    // The number of a ticker is its place on the statistics.
+    // The number of a ticker is its place among the counters.
     for (place, ticker) in Ticker::ALL.iter().enumerate() {
         assert_eq!(*ticker as usize, place);
     }
