@@ -64,14 +64,11 @@ pub fn forget(dir: &Path) -> Outcome<Forgotten> {
             let inner = forget(&entry.path())?;
             all.files += inner.files;
             all.bytes += inner.bytes;
-        } else if found.is_file() {
-            if unless_gone(drop_file(&entry.path()))
-                .map_err(told)?
-                .is_some()
-            {
-                all.files += 1;
-                all.bytes += found.size();
-            }
+        } else if found.is_file()
+            && let Some(()) = unless_gone(drop_file(&entry.path())).map_err(told)?
+        {
+            all.files += 1;
+            all.bytes += found.size();
         }
     }
     Ok(all)
