@@ -17,6 +17,9 @@ pub trait AtMoment {
     fn moment(&self) -> Moment<'_>;
 }
 
+/// A key and its value, if there is any.
+pub type FoundEntry = Result<Option<(Bytes, Bytes)>>;
+
 /// What can be read: a [`Keyspace`](crate::Keyspace) as it is now, or as it was when a
 /// [`Snapshot`](crate::Snapshot) was taken.
 ///
@@ -63,6 +66,26 @@ pub trait Readable: AtMoment {
     /// Whether `key` has a value.
     fn contains_key(&self, key: impl AsRef<[u8]>) -> Result<bool> {
         self.moment().contains_key(key.as_ref())
+    }
+
+    /// The entry with the first key, if there is any.
+    fn first(&self) -> FoundEntry {
+        self.moment().first(KeyRange::ALL)
+    }
+
+    /// The entry with the first key in `bounds`, if there is any.
+    fn first_in<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> FoundEntry {
+        self.moment().first(KeyRange::new(bounds))
+    }
+
+    /// The entry with the last key, if there is any.
+    fn last(&self) -> FoundEntry {
+        self.moment().last(KeyRange::ALL)
+    }
+
+    /// The entry with the last key in `bounds`, if there is any.
+    fn last_in<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> FoundEntry {
+        self.moment().last(KeyRange::new(bounds))
     }
 
     /// The entries with keys in `bounds`, in order, from both ends.
@@ -203,6 +226,89 @@ macro_rules! inherent_reads {
                 key: impl AsRef<[u8]>,
             ) -> $crate::base::types::error::Result<bool> {
                 $crate::db::readable::AtMoment::moment(self).contains_key(key.as_ref())
+            }
+
+            /// The entry with the first key, if there is any. Errors as of `get`.
+            ///
+            /// ```
+            /// # fn main() -> esker::Result<()> {
+            /// # let dir = tempfile::tempdir().expect("a temporary directory");
+            /// # let db = esker::Db::open(dir.path())?;
+            /// assert_eq!(db.first()?, None);
+            /// db.put("ship:anna", "in port")?;
+            /// db.put("ship:bela", "at sea")?;
+            /// let (key, value) = db.first()?.expect("there are two");
+            /// assert_eq!((key, value), ("ship:anna".into(), "in port".into()));
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn first(&self) -> $crate::db::readable::FoundEntry {
+                $crate::db::readable::AtMoment::moment(self)
+                    .first($crate::base::types::range::KeyRange::ALL)
+            }
+
+            /// The entry with the first key in `bounds`, if there is any. Errors as of `get`.
+            ///
+            /// ```
+            /// # fn main() -> esker::Result<()> {
+            /// # let dir = tempfile::tempdir().expect("a temporary directory");
+            /// # let db = esker::Db::open(dir.path())?;
+            /// for hour in ["06", "12", "18"] {
+            ///     db.put(hour, "high water")?;
+            /// }
+            /// let next = db.first_in("09"..)?.expect("there are two");
+            /// assert_eq!(next.0, "12");
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn first_in<K: AsRef<[u8]>>(
+                &self,
+                bounds: impl std::ops::RangeBounds<K>,
+            ) -> $crate::db::readable::FoundEntry {
+                $crate::db::readable::AtMoment::moment(self)
+                    .first($crate::base::types::range::KeyRange::new(bounds))
+            }
+
+            /// The entry with the last key, if there is any: of a keyspace whose keys are numbers
+            /// in the order of their bytes, the largest. Errors as of `get`.
+            ///
+            /// ```
+            /// # fn main() -> esker::Result<()> {
+            /// # let dir = tempfile::tempdir().expect("a temporary directory");
+            /// # let db = esker::Db::open(dir.path())?;
+            /// db.put(7_u64.to_be_bytes(), "anna")?;
+            /// let (last, _) = db.last()?.expect("there is one");
+            /// let last = u64::from_be_bytes(last[..].try_into().expect("eight bytes"));
+            /// db.put((last + 1).to_be_bytes(), "bela")?;
+            /// assert!(db.contains_key(8_u64.to_be_bytes())?);
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn last(&self) -> $crate::db::readable::FoundEntry {
+                $crate::db::readable::AtMoment::moment(self)
+                    .last($crate::base::types::range::KeyRange::ALL)
+            }
+
+            /// The entry with the last key in `bounds`, if there is any. Errors as of `get`.
+            ///
+            /// ```
+            /// # fn main() -> esker::Result<()> {
+            /// # let dir = tempfile::tempdir().expect("a temporary directory");
+            /// # let db = esker::Db::open(dir.path())?;
+            /// for hour in ["06", "12", "18"] {
+            ///     db.put(hour, "high water")?;
+            /// }
+            /// let latest = db.last_in(..="12")?.expect("there are two");
+            /// assert_eq!(latest.0, "12");
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn last_in<K: AsRef<[u8]>>(
+                &self,
+                bounds: impl std::ops::RangeBounds<K>,
+            ) -> $crate::db::readable::FoundEntry {
+                $crate::db::readable::AtMoment::moment(self)
+                    .last($crate::base::types::range::KeyRange::new(bounds))
             }
 
             /// The entries with keys in `bounds`, in order, from both ends, as they are now:

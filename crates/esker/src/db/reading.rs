@@ -94,6 +94,14 @@ impl Moment<'_> {
         Ok(Iter::new(self.source(range)?))
     }
 
+    pub(crate) fn first(&self, range: KeyRange) -> Result<Option<(Bytes, Bytes)>> {
+        self.iter(range)?.next().transpose()
+    }
+
+    pub(crate) fn last(&self, range: KeyRange) -> Result<Option<(Bytes, Bytes)>> {
+        self.iter(range)?.next_back().transpose()
+    }
+
     pub(crate) fn cursor(&self, range: KeyRange) -> Result<DbCursor> {
         DbCursor::open(self.source(range)?)
     }

@@ -56,6 +56,8 @@ pub enum Operation {
     /// Reads a range to its end; each bit says which end the next entry is taken from.
     Range(At, End, End, u64),
     Prefix(At, u16, u64),
+    /// The entry at an end of a range; the flag says whether the last one is meant.
+    Edge(At, End, End, bool),
     Walk(At, Vec<Move>),
     Snapshot(u8),
     Release(u8),

@@ -110,6 +110,14 @@ impl Plain {
             Operation::Prefix(at, number, ends) => {
                 return Held::over(self.prefixed(*at, *number)).take(*ends, usize::MAX);
             }
+            Operation::Edge(at, lower, upper, is_last) => {
+                let entries = self.range(*at, *lower, *upper);
+                let entry = match is_last {
+                    true => entries.last(),
+                    false => entries.first(),
+                };
+                return entry.map_or("none".into(), |(key, value)| shown_entry(key, value));
+            }
             Operation::Walk(at, moves) => {
                 let is_reversed = self.shapes[at.0].is_reversed;
                 return Held::over(self.entries(*at)).walk(moves, is_reversed);

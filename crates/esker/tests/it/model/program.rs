@@ -189,7 +189,13 @@ impl Writer {
                 let count = self.random.below(12);
                 Operation::MultiGet(self.at(), (0..count).map(|_| self.key()).collect())
             }
-            5 => Operation::Contains(self.at(), self.key()),
+            5 => match self.random.one_in(2) {
+                true => Operation::Contains(self.at(), self.key()),
+                false => {
+                    let is_last = self.random.one_in(2);
+                    Operation::Edge(self.at(), self.end(), self.end(), is_last)
+                }
+            },
             6 => Operation::Prefix(self.at(), self.key(), self.ends()),
             7 => Operation::Walk(self.at(), self.moves()),
             8 => Operation::Snapshot(self.small(3)),

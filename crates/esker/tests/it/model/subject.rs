@@ -15,7 +15,7 @@ use esker::{
 };
 
 use super::operation::{
-    At, Move, Operation, Place, Write, bounds, durability, key, shown_entry, shown_or_none,
+    At, End, Move, Operation, Place, Write, bounds, durability, key, shown_entry, shown_or_none,
     updated, value,
 };
 use super::program::KeyspaceShape;
@@ -304,6 +304,15 @@ impl Subject {
                     each!(self.side(*at)?, side => side.prefix(key(*number)))?
                 };
                 take(&mut iterator, *ends, usize::MAX)
+            }
+            Operation::Edge(at, lower, upper, is_last) => {
+                let entry = each!(self.side(*at)?, side => match (lower, upper, is_last) {
+                    (End::Open, End::Open, true) => side.last(),
+                    (End::Open, End::Open, false) => side.first(),
+                    (_, _, true) => side.last_in(bounds(*lower, *upper)),
+                    (_, _, false) => side.first_in(bounds(*lower, *upper)),
+                })?;
+                Ok(entry.map_or("none".into(), |(key, value)| shown_entry(&key, &value)))
             }
             Operation::Walk(at, moves) => {
                 let mut cursor = each!(self.side(*at)?, side => side.cursor())?;
