@@ -1,38 +1,21 @@
 //! The public cursor.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
+use crate::base::options::call::ReadOptions;
 use crate::base::stats::memory_budget::Reservation;
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
-use crate::base::types::ids::KeyspaceId;
-use crate::base::types::range::KeyRange;
 use crate::db::database_ref::DatabaseRef;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::moment::{Moment, Source};
 use crate::db::read_cost::CostMeter;
 use crate::db::worker;
 use crate::db::write_control;
-use crate::flow::read::get::ReadAt;
 use crate::flow::read::scan::{Scan, scan};
 use crate::flow::read::sources::LOOKAHEAD_BYTES_MAX;
 use crate::flow::read::view::View;
-
-/// What a cursor reads.
-#[derive(Clone)]
-pub struct Source {
-    /// Keeps the database open.
-    pub database: DatabaseRef,
-    /// The keyspace that is read.
-    pub keyspace: KeyspaceId,
-    /// The memtables and files.
-    pub view: Arc<View>,
-    /// The moment, and how to read.
-    pub at: ReadAt,
-    /// The keys.
-    pub range: KeyRange,
-    /// How it goes past level 0; `None` where that is empty.
-    pub cost_meter: Option<CostMeter>,
-}
 
 /// Ordered movement over the entries of a keyspace as they were when the cursor was made.
 ///
@@ -42,13 +25,15 @@ pub struct DbCursor {
     // `None` only while being dropped.
     scan: Option<Scan>,
     database: DatabaseRef,
-    keyspace: KeyspaceId,
+    parts: Arc<KeyspaceParts>,
+    /// What it reads, by its place: not kept, for the files outside of its range.
+    view: Weak<View>,
+    options: ReadOptions,
     cost_meter: Option<CostMeter>,
     seeks: u64,
     steps: u64,
-    /// How many sources read ahead, and how far each may.
+    /// How many sources read ahead.
     ahead_count: usize,
-    ahead_bytes_max: usize,
     // Of what it reads ahead, from the step on that makes it a scan.
     charge: Option<Reservation>,
 }
@@ -77,19 +62,22 @@ impl DbCursor {
     /// A cursor that stands nowhere yet.
     pub fn open(source: Source) -> Result<DbCursor> {
         let mut at = source.at;
-        let ahead_bytes_max = at.options.readahead_bytes_max;
+        let options = at.options;
         let share = source.database.core().memory_budget.iterators_share() / AHEAD_CURSORS;
         let sources = source.view.runs().len().max(1) as u64;
         let first = usize::try_from(share / sources).unwrap_or(usize::MAX);
-        at.options.readahead_bytes_max = ahead_bytes_max.min(first.min(AHEAD_BYTES_FIRST));
+        at.options.readahead_bytes_max = options
+            .readahead_bytes_max
+            .min(first.min(AHEAD_BYTES_FIRST));
         let mut scan = scan(&source.view, source.range, &at)?;
         let sources = scan.sources_mut().iter();
         Ok(DbCursor {
             ahead_count: sources.filter(|it| it.reads_ahead()).count(),
-            ahead_bytes_max,
+            view: Arc::downgrade(&source.view),
+            options,
             scan: Some(scan),
             database: source.database,
-            keyspace: source.keyspace,
+            parts: source.parts,
             cost_meter: source.cost_meter,
             seeks: 0,
             steps: 0,
@@ -267,6 +255,49 @@ impl DbCursor {
         }
     }
 
+    /// Sees from now on what is there now, as if it were made now from the keyspace, whether it was
+    /// made from that or from a snapshot; stands nowhere then, as RocksDB's iterators do after
+    /// `Refresh`. Who wants to go on from a key seeks it.
+    ///
+    /// Where nothing has changed since, and no second has passed in which an entry might have
+    /// expired, it keeps what it has read.
+    ///
+    /// Errors: as of `cursor`; it sees and stands as before then.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("1", "anna")?;
+    /// let mut cursor = db.cursor()?;
+    /// assert!(cursor.seek("1")?);
+    /// db.put("2", "bela")?;
+    /// assert!(!cursor.next()?); // Written later.
+    /// cursor.refresh()?;
+    /// assert!(!cursor.is_valid());
+    /// assert!(cursor.seek("2")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn refresh(&mut self) -> Result<()> {
+        let now = Moment {
+            database: &self.database,
+            parts: &self.parts,
+            at: None,
+            options: self.options,
+        };
+        let (view, at) = now.look()?;
+        let scan = self.scan.as_mut().expect("there until dropped");
+        let is_same_view = std::ptr::eq(self.view.as_ptr(), Arc::as_ptr(&view));
+        if is_same_view && scan.reader().reads_at(&at) {
+            scan.leave();
+            return Ok(());
+        }
+        let range = scan.reader().range.clone();
+        *self = DbCursor::open(now.source_of(view, at, range))?;
+        Ok(())
+    }
+
     #[inline]
     fn scan(&self) -> &Scan {
         self.scan.as_ref().expect("there until dropped")
@@ -304,12 +335,13 @@ impl DbCursor {
     // Is charged with what it decodes and reads ahead, as far as there is memory for it.
     fn begin_ahead(&mut self) {
         let core = self.database.core();
+        let ahead_bytes_max = self.options.readahead_bytes_max;
         let least = self.ahead_count * SOURCE_BYTES;
-        let most = least + self.ahead_count * (LOOKAHEAD_BYTES_MAX + self.ahead_bytes_max);
+        let most = least + self.ahead_count * (LOOKAHEAD_BYTES_MAX + ahead_bytes_max);
         let mut charge = core.memory_budget.hold_ahead(least as u64, most as u64);
         let ahead = usize::try_from(charge.bytes()).unwrap_or(usize::MAX) - least;
         let each = (ahead / self.ahead_count.max(1)).saturating_sub(LOOKAHEAD_BYTES_MAX);
-        let each = match each < AHEAD_BYTES_MIN.min(self.ahead_bytes_max) {
+        let each = match each < AHEAD_BYTES_MIN.min(ahead_bytes_max) {
             true => 0,
             false => each,
         };
@@ -339,7 +371,7 @@ impl Drop for DbCursor {
             core.statistics.add(Ticker::Passed, passed);
         }
         if passed >= PASSED_MIN && passed > self.steps {
-            worker::clear_way(core, self.keyspace);
+            worker::clear_way(core, self.parts.id);
         }
         core.statistics
             .add(Ticker::Steps, self.steps % STEPS_PER_COUNT);
@@ -355,3 +387,6 @@ impl Drop for DbCursor {
         worker::tidy(core);
     }
 }
+
+#[cfg(test)]
+mod tests;

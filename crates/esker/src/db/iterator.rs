@@ -4,10 +4,12 @@ use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
-use crate::db::cursor::{DbCursor, Source};
+use crate::db::cursor::DbCursor;
+use crate::db::moment::Source;
 
 /// Entries in order, from both ends: `(key, value)`, or the error that ended the iteration.
-/// After an error, and after the ends have met, it yields nothing more.
+/// After an error, and after the ends have met, it yields nothing more. Sees one moment for as long
+/// as it lives; [`DbCursor::refresh`] is for who looks again and again.
 pub struct Iter {
     source: Source,
     front: Option<DbCursor>,

@@ -15,8 +15,8 @@ use crate::db::file_list::{self, FileStats};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::live_settings;
 use crate::db::manual;
+use crate::db::moment::Moment;
 use crate::db::readable::{AtMoment, inherent_reads};
-use crate::db::reading::Moment;
 use crate::db::writing;
 use crate::store::batch::writer::{Batch, LargeBytes};
 

@@ -46,6 +46,7 @@ pub mod manual;
 pub mod backup;
 pub mod inspect;
 pub mod database_ref;
+pub mod moment;
 pub mod cursor;
 pub mod iterator;
 pub mod writing;

@@ -7,7 +7,7 @@ use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
 use crate::db::cursor::DbCursor;
 use crate::db::iterator::Iter;
-use crate::db::reading::Moment;
+use crate::db::moment::Moment;
 use crate::flow::read::get::Valued;
 
 /// What has a moment at which it is read. Nobody outside the engine can implement it, because

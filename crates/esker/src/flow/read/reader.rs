@@ -6,6 +6,7 @@ use crate::base::types::comparator::Comparator;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::fold::Folder;
+use crate::flow::read::get::ReadAt;
 use crate::flow::read::tombstone_aggregator::TombstoneAggregator;
 use crate::store::version::levels::Levels;
 use crate::store::vlog::open_values::OpenValues;
@@ -32,6 +33,11 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// Whether a reader at that moment sees the same of the same sources.
+    pub fn reads_at(&self, moment: &ReadAt) -> bool {
+        (self.at, self.now_unix_s) == (moment.seqno, moment.now_unix_s)
+    }
+
     /// Whether the key lies before every key of the reader's range.
     #[inline]
     pub fn is_below(&self, user_key: &[u8]) -> bool {

@@ -11,6 +11,7 @@ use crate::base::types::cursor::{Cursor, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::{Error, Result};
 use crate::flow::read::cursor_state::CursorState;
+use crate::flow::read::reader::Reader;
 use crate::flow::read::visible::VisibleCursor;
 
 /// Entries of the first chunk behind a seek: who takes ten entries should not pay for forty.
@@ -132,6 +133,16 @@ impl<C: Cursor> Walk<C> {
             false => Ok(None),
             true => self.cursor.expiry_unix_s(),
         }
+    }
+
+    /// What the reader sees.
+    pub fn reader(&self) -> &Reader {
+        self.cursor.reader()
+    }
+
+    /// Stands nowhere from now on.
+    pub fn leave(&mut self) {
+        self.placed().leave();
     }
 
     /// The cursors it looks through.

@@ -73,6 +73,8 @@ pub enum Operation {
     Drift(u8, Vec<Move>),
     /// What a cursor stands on.
     Look(u8),
+    /// Has a cursor see what is there now.
+    Refresh(u8),
     LetGo(u8),
     Flush(Place),
     Compact(Place, End, End),

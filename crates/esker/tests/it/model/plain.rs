@@ -30,6 +30,7 @@ struct Map {
 type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// An iterator or a cursor over what was there when it was made.
+#[derive(Clone)]
 struct Held {
     entries: Entries,
     /// What an iterator has left; where a cursor stands.
@@ -41,11 +42,12 @@ struct Held {
 pub struct Plain {
     shapes: Vec<KeyspaceShape>,
     maps: Vec<Map>,
-    /// What handles of dropped keyspaces still read.
-    ghosts: BTreeMap<Place, Map>,
+    /// What handles and cursors of dropped keyspaces still read, by incarnation.
+    ghosts: BTreeMap<(Place, u64), Map>,
     snapshots: BTreeMap<u8, Vec<Map>>,
     iterators: BTreeMap<u8, Held>,
-    cursors: BTreeMap<u8, Held>,
+    /// Each with the keyspace that it is over, and its incarnation.
+    cursors: BTreeMap<u8, (Place, u64, Held)>,
     now_unix_s: u64,
 }
 
@@ -141,26 +143,38 @@ impl Plain {
                 self.iterators.insert(*slot, Held::over(entries));
             }
             Operation::Point(slot, at) => {
-                let mut held = Held::over(self.entries(*at));
-                // A cursor's own order, kept where an iterator keeps what is left.
-                held.left = usize::from(self.shapes[at.0].is_reversed)..usize::MAX;
-                self.cursors.insert(*slot, held);
+                let incarnation = self.maps[at.0].incarnation;
+                let held = Held::over(self.entries(*at));
+                self.cursors.insert(*slot, (at.0, incarnation, held));
             }
             Operation::Wander(slot, moves) => {
-                let held = self.cursors.get_mut(slot);
-                return held.map_or_else(String::new, |held| {
-                    let is_reversed = held.left.start == 1;
-                    held.walk(moves, is_reversed)
+                let cursor = self.cursors.get_mut(slot);
+                return cursor.map_or_else(String::new, |(place, _, held)| {
+                    held.walk(moves, self.shapes[*place].is_reversed)
                 });
             }
             Operation::Drift(slot, moves) => {
-                if let Some(held) = self.cursors.get_mut(slot) {
-                    held.walk(moves, held.left.start == 1);
+                if let Some((place, _, held)) = self.cursors.get_mut(slot) {
+                    held.walk(moves, self.shapes[*place].is_reversed);
                     return held.stands.is_some().to_string();
                 }
             }
             Operation::Look(slot) => {
-                return self.cursors.get(slot).map_or_else(String::new, Held::shown);
+                let cursor = self.cursors.get(slot);
+                return cursor.map_or_else(String::new, |(_, _, held)| held.shown());
+            }
+            Operation::Refresh(slot) => {
+                let Some((place, incarnation, _)) = self.cursors.get(slot).cloned() else {
+                    return "nobody".into();
+                };
+                let now = &self.maps[place];
+                let map = match now.incarnation == incarnation {
+                    true => now,
+                    false => &self.ghosts[&(place, incarnation)],
+                };
+                let held = Held::over(self.entries_of(place, map));
+                self.cursors.insert(*slot, (place, incarnation, held));
+                return "false".into();
             }
             Operation::LetGo(slot) => {
                 self.iterators.remove(slot);
@@ -179,7 +193,7 @@ impl Plain {
                     ..Map::default()
                 };
                 let dropped = std::mem::replace(&mut self.maps[*place], next);
-                self.ghosts.insert(*place, dropped);
+                self.ghosts.insert((*place, dropped.incarnation), dropped);
             }
             Operation::Ghost(place, number) => return self.haunt(*place, &key(*number)),
             Operation::Advance(seconds) => self.now_unix_s += u64::from(*seconds),
@@ -249,7 +263,8 @@ impl Plain {
     }
 
     fn haunt(&self, place: Place, key: &[u8]) -> String {
-        let Some(map) = self.ghosts.get(&place) else {
+        let mut ghosts = self.ghosts.range((place, 0)..=(place, u64::MAX));
+        let Some((_, map)) = ghosts.next_back() else {
             return "no ghost".into();
         };
         let value = |key: &[u8], cell: &Cell| cell.value(&self.shapes[place], key, self.now_unix_s);
@@ -266,9 +281,13 @@ impl Plain {
 
     /// Everything there is to see, in the order of the keyspace.
     fn entries(&self, at: At) -> Entries {
-        let shape = &self.shapes[at.0];
-        let cells = self.map(at).map(|map| &map.cells);
-        let seen = cells.into_iter().flatten().filter_map(|(key, cell)| {
+        let map = self.map(at);
+        map.map_or_else(Vec::new, |map| self.entries_of(at.0, map))
+    }
+
+    fn entries_of(&self, place: Place, map: &Map) -> Entries {
+        let shape = &self.shapes[place];
+        let seen = map.cells.iter().filter_map(|(key, cell)| {
             let value = cell.value(shape, key, self.now_unix_s)?;
             Some((key.clone(), value))
         });

@@ -202,9 +202,10 @@ impl Writer {
             9 => Operation::Release(self.small(3)),
             10 => Operation::Hold(self.small(3), self.at(), self.end(), self.end()),
             11 => Operation::Step(self.small(3), self.ends(), self.small(40)),
-            12 => match self.random.below(3) {
+            12 => match self.random.below(4) {
                 0 => Operation::Point(self.small(3), self.at()),
                 1 => Operation::LetGo(self.small(3)),
+                2 => Operation::Refresh(self.small(3)),
                 _ => Operation::Wander(self.small(3), self.moves()),
             },
             13 => Operation::Flush(self.place()),

@@ -367,6 +367,10 @@ impl Subject {
                 self.kept.extend(kept);
                 look(cursor)
             }
+            Operation::Refresh(slot) => match self.cursors.get_mut(slot) {
+                None => Ok("nobody".into()),
+                Some(cursor) => cursor.refresh().map(|()| cursor.is_valid().to_string()),
+            },
             Operation::LetGo(slot) => {
                 self.iterators.remove(slot);
                 self.cursors.remove(slot);

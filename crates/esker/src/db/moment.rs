@@ -1,0 +1,89 @@
+//! One keyspace at one moment, and what a cursor has of it.
+
+use std::sync::Arc;
+
+use crate::base::options::call::ReadOptions;
+use crate::base::types::error::Result;
+use crate::base::types::range::KeyRange;
+use crate::base::types::seqno::SeqNo;
+use crate::base::types::user_code;
+use crate::db::core::Core;
+use crate::db::database_ref::DatabaseRef;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::read_cost::CostMeter;
+use crate::flow::read::get::ReadAt;
+use crate::flow::read::view::View;
+
+/// One keyspace at one moment. Made by whatever can be read, for its own use.
+pub struct Moment<'a> {
+    /// Keeps the database open.
+    pub database: &'a DatabaseRef,
+    /// The keyspace.
+    pub parts: &'a Arc<KeyspaceParts>,
+    /// The moment; `None` is now.
+    pub at: Option<SeqNo>,
+    /// How to read.
+    pub options: ReadOptions,
+}
+
+/// What a cursor reads.
+#[derive(Clone)]
+pub struct Source {
+    /// Keeps the database open.
+    pub database: DatabaseRef,
+    /// The keyspace that is read.
+    pub parts: Arc<KeyspaceParts>,
+    /// The memtables and files.
+    pub view: Arc<View>,
+    /// The moment, and how to read.
+    pub at: ReadAt,
+    /// The keys.
+    pub range: KeyRange,
+    /// How it goes past level 0; `None` where that is empty.
+    pub cost_meter: Option<CostMeter>,
+}
+
+impl Moment<'_> {
+    /// When and how is read. To be taken after the view: what the view lacks was written later, so
+    /// what the reader sees is a prefix of the writes either way.
+    pub fn read_at(&self) -> ReadAt {
+        let core = self.database.core();
+        ReadAt {
+            seqno: self.at.unwrap_or_else(|| core.committer.visible()),
+            now_unix_s: core.env.clock.unix_seconds(),
+            options: self.options,
+        }
+    }
+
+    /// What a cursor over `range` would read.
+    pub fn source(&self, range: KeyRange) -> Result<Source> {
+        let (view, at) = self.look()?;
+        Ok(self.source_of(view, at, range))
+    }
+
+    /// The memtables and files that are read, and then when.
+    pub fn look(&self) -> Result<(Arc<View>, ReadAt)> {
+        check(self.database.core())?;
+        let view = self.parts.current.view();
+        Ok((view, self.read_at()))
+    }
+
+    /// What a cursor over `range` reads of what was looked at.
+    pub fn source_of(&self, view: Arc<View>, at: ReadAt, range: KeyRange) -> Source {
+        Source {
+            database: self.database.clone(),
+            parts: Arc::clone(self.parts),
+            cost_meter: CostMeter::through(&view.parts().levels, &self.parts.read_cost),
+            view,
+            at,
+            range,
+        }
+    }
+}
+
+/// Whether a read may begin: what a merge operator or an order reads might wait for itself.
+#[inline]
+pub fn check(core: &Core) -> Result<()> {
+    user_code::refuse()?;
+    core.gate.check_read()
+}
