@@ -59,6 +59,7 @@ pub mod write_batch;
 pub mod open;
 pub mod typed_settings;
 pub mod statistics;
+pub mod statistics_page;
 pub mod prometheus;
 pub mod properties;
 pub mod handle;

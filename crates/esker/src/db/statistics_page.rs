@@ -1,0 +1,143 @@
+//! What a database knows about itself, as a page for people.
+
+use std::fmt;
+
+use crate::db::statistics::{KeyspaceStats, LeftOutStats, PinnedStats, Stats, ValueLogStats};
+
+/// A page for people.
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "state        {}", self.state)?;
+        writeln!(f, "disk         {}", size(self.disk_bytes))?;
+        writeln!(f, "log          {} segments", self.wal_segment_count)?;
+        if self.torn_bytes > 0 {
+            let (bytes, records) = (self.torn_bytes, self.torn_records);
+            writeln!(
+                f,
+                "torn         {bytes} bytes of the log, {records} intact records in them"
+            )?;
+        }
+        if self.values != ValueLogStats::default() {
+            writeln!(f, "value log    {}", self.values)?;
+        }
+        let held: u64 = self.memory.iter().map(|(_, bytes)| bytes).sum();
+        let limit = size(self.memory_limit);
+        writeln!(f, "memory       {} of {limit}", size(held))?;
+        for (owner, bytes) in &self.memory {
+            writeln!(f, "  {owner:<20} {:>12}", size(*bytes))?;
+        }
+        if self.pinned != PinnedStats::default() {
+            writeln!(f, "pinned       {}", self.pinned)?;
+        }
+        writeln!(f, "stalled      {:.3} s", self.stalled.as_secs_f64())?;
+        for (seqno, age) in &self.snapshots {
+            writeln!(f, "snapshot     at {seqno}, {:.1} s old", age.as_secs_f64())?;
+        }
+        for file in &self.left_out {
+            writeln!(f, "left out     {file}")?;
+        }
+        for failure in &self.failures {
+            writeln!(f, "failure      {failure}")?;
+        }
+        for keyspace in &self.keyspaces {
+            write!(f, "{keyspace}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for PinnedStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} blocks, {}, by cursors and values; {} flushed memtables, {}, by cursors",
+            self.block_count,
+            size(self.block_bytes),
+            self.memtable_count,
+            size(self.memtable_bytes),
+        )?;
+        match self.oldest {
+            Some(age) => write!(f, ", for up to {:.1} s", age.as_secs_f64()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for LeftOutStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, tried {} times, again ", self.file, self.try_count)?;
+        match self.next_try {
+            Some(delay) => write!(f, "in {:.1} s", delay.as_secs_f64())?,
+            None => write!(f, "when asked to compact")?,
+        }
+        write!(f, ": {}", self.error)
+    }
+}
+
+impl fmt::Display for ValueLogStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} segments, {}: {} live, {} dead, {} pinned, {} recent; {} in memory, {} not \
+             flushed, {} never written; {} packets, {} waits",
+            self.segment_count,
+            size(self.size_bytes),
+            size(self.live_bytes),
+            size(self.dead_bytes),
+            size(self.pinned_bytes),
+            size(self.recent_bytes),
+            size(self.buffer_bytes),
+            size(self.unflushed_bytes),
+            size(self.unwritten_bytes),
+            self.packet_count,
+            self.wait_count
+        )
+    }
+}
+
+impl fmt::Display for KeyspaceStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "keyspace {:?}", self.name)?;
+        let (bytes, sealed) = (size(self.memtable_bytes), self.sealed_count);
+        writeln!(
+            f,
+            "  memtables {bytes}, {sealed} sealed; debt {}",
+            size(self.debt_bytes)
+        )?;
+        if let Some(rate) = self.write_rate {
+            let since = self
+                .hindrance
+                .as_ref()
+                .map(|what| format!(", since {what}"));
+            let since = since.unwrap_or_default();
+            writeln!(f, "  held back to {}/s{since}", size(rate))?;
+        }
+        writeln!(
+            f,
+            "  level  runs  files         size  ratio      entries      deletes  score"
+        )?;
+        for level in &self.levels {
+            writeln!(
+                f,
+                "  L{:<5} {:>4} {:>6} {:>12} {:>6.2} {:>12} {:>12} {:>6.2}",
+                level.depth,
+                level.run_count,
+                level.file_count,
+                size(level.size_bytes),
+                level.ratio(),
+                level.entry_count,
+                level.delete_count,
+                level.score
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        1_024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1_024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
