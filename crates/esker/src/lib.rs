@@ -119,8 +119,9 @@ pub use db::keyspace_handle::Keyspace;
 pub use db::open::Builder;
 pub use db::readable::Readable;
 pub use db::snapshot::{KeyspaceSnapshot, Snapshot};
+pub use db::snapshots::SnapshotOwner;
 pub use db::statistics::{
-    KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, Stats, ValueLogStats,
+    KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, SnapshotStats, Stats, ValueLogStats,
 };
 pub use db::write_batch::WriteBatch;
 pub use flow::read::get::Valued;

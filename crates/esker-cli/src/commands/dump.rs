@@ -154,7 +154,7 @@ fn write((shared, args): (&GlobalFlags, &Dump), bounds: &Bounds, source: &Source
         entries: 0,
         expiring: 0,
     };
-    let moment = source.db.snapshot();
+    let moment = source.db.snapshot_named("dump");
     writer.begin(&source.keyspaces)?;
     for keyspace in &source.keyspaces {
         writer.keyspace(keyspace, moment.of(keyspace).cursor_in(bounds.clone())?)?;

@@ -92,10 +92,13 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
             json!({ "value": text, "origin": origin }),
         )
     });
-    let snapshots = stats
-        .snapshots
-        .iter()
-        .map(|(seqno, age)| json!({ "seqno": seqno, "age_seconds": age.as_secs_f64() }));
+    let snapshots = stats.snapshots.iter().map(|snapshot| {
+        json!({
+            "seqno": snapshot.seqno,
+            "age_seconds": snapshot.age.as_secs_f64(),
+            "owner": snapshot.owner.to_string(),
+        })
+    });
     let left_out = stats.left_out.iter().map(|file| {
         json!({
             "file": file.file,

@@ -7,7 +7,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
 use crate::db::keyspace_handle::Keyspace;
-use crate::db::snapshots::Pin;
+use crate::db::snapshots::{Pin, SnapshotOwner};
 use crate::db::writing;
 use crate::flow::write::commit::Unchanged;
 use crate::store::batch::writer::{Batch, LargeBytes};
@@ -151,7 +151,9 @@ impl Keyspace {
         let core = self.database().core();
         let now = core.env.clock.monotonic();
         Look {
-            _traces: core.snapshots.pin(core.committer.visible(), now),
+            _traces: core
+                .snapshots
+                .pin(core.committer.visible(), now, SnapshotOwner::AtomicChange),
             seen: core.committer.visible(),
         }
     }

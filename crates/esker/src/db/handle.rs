@@ -19,6 +19,7 @@ use crate::db::open_keyspace::{self, DEFAULT_KEYSPACE};
 use crate::db::properties;
 use crate::db::readable::AtMoment;
 use crate::db::snapshot::Snapshot;
+use crate::db::snapshots::SnapshotOwner;
 use crate::db::statistics::{self, Stats};
 use crate::db::write_batch::WriteBatch;
 
@@ -251,7 +252,35 @@ impl Db {
     /// # }
     /// ```
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::take(self.database.clone(), Arc::clone(self.default.parts()))
+        self.snapshot_of(SnapshotOwner::Unnamed)
+    }
+
+    /// Every keyspace as it is now, held by somebody of that name: [`Db::stats`] tells it, so that
+    /// a snapshot that nobody lets go is traced to whom it belongs.
+    ///
+    /// # Panics
+    /// As [`Db::snapshot`].
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::SnapshotOwner;
+    ///
+    /// let moment = db.snapshot_named("nightly report");
+    /// let live = &db.stats().snapshots[0];
+    /// assert_eq!(live.owner, SnapshotOwner::Named("nightly report".into()));
+    /// assert_eq!(moment.iter()?.count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn snapshot_named(&self, owner: &str) -> Snapshot {
+        self.snapshot_of(SnapshotOwner::Named(owner.into()))
+    }
+
+    fn snapshot_of(&self, owner: SnapshotOwner) -> Snapshot {
+        let default = Arc::clone(self.default.parts());
+        Snapshot::take(self.database.clone(), default, owner)
     }
 
     /// Returns when everything written so far, to any keyspace, lies in sorted files.

@@ -69,10 +69,8 @@ impl Stats {
         page.gauge("esker_pinned_memtables", doc, self.pinned.memtable_count);
         let doc = "Live snapshots.";
         page.gauge("esker_snapshots", doc, self.snapshots.len());
-        let oldest = self
-            .snapshots
-            .first()
-            .map_or(Duration::ZERO, |first| first.1);
+        let ages = self.snapshots.iter().map(|snapshot| snapshot.age);
+        let oldest = ages.max().unwrap_or(Duration::ZERO);
         let doc = "Age of the oldest live snapshot; 0 without one.";
         page.gauge("esker_oldest_snapshot_seconds", doc, seconds(oldest));
         let doc = "Jobs under way in the background.";

@@ -10,13 +10,13 @@ use crate::db::keyspace_handle::Keyspace;
 use crate::db::moment::Moment;
 use crate::db::readable::{AtMoment, inherent_reads};
 use crate::db::settling;
-use crate::db::snapshots::Ticket;
+use crate::db::snapshots::{SnapshotOwner, Ticket};
 use crate::db::worker;
 
 /// Every keyspace as it was when this was taken, for as long as it is held.
 ///
 /// Cheap to clone. While one lives, entries that it sees are kept by compaction; `stats` lists
-/// live snapshots with their age.
+/// live snapshots with their age and with the name of who holds them, if one was given.
 #[derive(Clone)]
 pub struct Snapshot(Arc<Held>);
 
@@ -29,14 +29,18 @@ struct Held {
 impl Snapshot {
     /// The database as it is now; panics in a merge operator or an order. `default` is the
     /// keyspace that the snapshot itself reads.
-    pub(crate) fn take(database: DatabaseRef, default: Arc<KeyspaceParts>) -> Snapshot {
+    pub(crate) fn take(
+        database: DatabaseRef,
+        default: Arc<KeyspaceParts>,
+        owner: SnapshotOwner,
+    ) -> Snapshot {
         let core = database.core();
         let now = core.env.clock.monotonic();
         // Between reading the number and registering it no write and no compaction that began
         // after such a write may come.
         let ticket = core
             .committer
-            .paused(|_| core.snapshots.take(core.committer.visible(), now));
+            .paused(|_| core.snapshots.take(core.committer.visible(), now, owner));
         Snapshot(Arc::new(Held {
             database,
             ticket,

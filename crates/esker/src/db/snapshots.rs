@@ -1,7 +1,8 @@
 //! Live snapshots, oldest first.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::base::types::seqno::SeqNo;
@@ -15,8 +16,27 @@ pub struct Snapshots {
 #[derive(Debug, Default)]
 struct Live {
     /// By the number at which they read and a ticket: several may read at the same number.
-    taken: BTreeMap<(SeqNo, u64), Duration>,
+    taken: BTreeMap<(SeqNo, u64), Taken>,
     next_ticket: u64,
+}
+
+/// When a snapshot was taken, by the monotonic clock, and by whom.
+#[derive(Debug)]
+struct Taken {
+    at: Duration,
+    owner: SnapshotOwner,
+}
+
+/// Who holds a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SnapshotOwner {
+    /// Somebody who gave no name.
+    Unnamed,
+    /// Who gave that name.
+    Named(Arc<str>),
+    /// A compare-and-swap or an update, between its read and its write.
+    AtomicChange,
 }
 
 /// Names one registered snapshot.
@@ -28,12 +48,14 @@ pub struct Ticket {
 }
 
 /// One live snapshot, for statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveSnapshot {
     /// The number at which it reads.
     pub seqno: SeqNo,
     /// When it was taken, by the monotonic clock.
     pub taken_at: Duration,
+    /// Who holds it.
+    pub owner: SnapshotOwner,
 }
 
 /// A registered snapshot that is forgotten when this goes.
@@ -51,22 +73,23 @@ impl Drop for Pin<'_> {
 
 impl Snapshots {
     /// Registers a snapshot that reads at `seqno`.
-    pub fn take(&self, seqno: SeqNo, now: Duration) -> Ticket {
+    pub fn take(&self, seqno: SeqNo, now: Duration, owner: SnapshotOwner) -> Ticket {
         let mut live = self.live();
         let ticket = Ticket {
             seqno,
             ticket: live.next_ticket,
         };
         live.next_ticket += 1;
-        live.taken.insert((seqno, ticket.ticket), now);
+        let taken = Taken { at: now, owner };
+        live.taken.insert((seqno, ticket.ticket), taken);
         ticket
     }
 
     /// Registers a snapshot that reads at `seqno` for as long as the guard lives.
-    pub fn pin(&self, seqno: SeqNo, now: Duration) -> Pin<'_> {
+    pub fn pin(&self, seqno: SeqNo, now: Duration, owner: SnapshotOwner) -> Pin<'_> {
         Pin {
             snapshots: self,
-            ticket: self.take(seqno, now),
+            ticket: self.take(seqno, now, owner),
         }
     }
 
@@ -92,9 +115,10 @@ impl Snapshots {
         let live = self.live();
         let snapshots = live.taken.iter();
         snapshots
-            .map(|((seqno, _), at)| LiveSnapshot {
+            .map(|((seqno, _), taken)| LiveSnapshot {
                 seqno: *seqno,
-                taken_at: *at,
+                taken_at: taken.at,
+                owner: taken.owner.clone(),
             })
             .collect()
     }
@@ -102,6 +126,16 @@ impl Snapshots {
     // Every change is one insertion or removal.
     fn live(&self) -> MutexGuard<'_, Live> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Display for SnapshotOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SnapshotOwner::Unnamed => write!(f, "a snapshot without a name"),
+            SnapshotOwner::Named(name) => write!(f, "{name:?}"),
+            SnapshotOwner::AtomicChange => write!(f, "an atomic change"),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::base::types::ids::Level;
 use crate::db::core::Core;
 use crate::db::flushing;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::snapshots::SnapshotOwner;
 use crate::db::space;
 use crate::db::write_control;
 use crate::flow::compact::score::{debt_bytes, scores, targets};
@@ -37,8 +38,8 @@ pub struct Stats {
     pub pinned_file_count: usize,
     /// What readers keep in memory that has left its place.
     pub pinned: PinnedStats,
-    /// Live snapshots, oldest first: sequence number and age.
-    pub snapshots: Vec<(u64, Duration)>,
+    /// Live snapshots, oldest first.
+    pub snapshots: Vec<SnapshotStats>,
     /// Time that writers were held back since the database was opened.
     pub stalled: Duration,
     /// Jobs under way in the background.
@@ -71,6 +72,17 @@ pub struct PinnedStats {
     pub memtable_bytes: u64,
     /// For how long the oldest of these memtables has been in a file: the oldest cursor is older.
     pub oldest: Option<Duration>,
+}
+
+/// What is known of one live snapshot: what it sees stays on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotStats {
+    /// The sequence number at which it reads.
+    pub seqno: u64,
+    /// For how long it has been held.
+    pub age: Duration,
+    /// Who holds it.
+    pub owner: SnapshotOwner,
 }
 
 /// A sorted file over which a compaction failed. Reads of its other parts go on.
@@ -198,7 +210,11 @@ pub fn gather(core: &Core) -> Stats {
         pinned: pinned(core, now),
         snapshots: snapshots
             .iter()
-            .map(|live| (live.seqno.get(), now.saturating_sub(live.taken_at)))
+            .map(|live| SnapshotStats {
+                seqno: live.seqno.get(),
+                age: now.saturating_sub(live.taken_at),
+                owner: live.owner.clone(),
+            })
             .collect(),
         stalled: core.write_controller.stalled(),
         job_count,

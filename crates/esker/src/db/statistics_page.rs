@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::db::statistics::{KeyspaceStats, LeftOutStats, PinnedStats, Stats, ValueLogStats};
+use crate::db::statistics::{
+    KeyspaceStats, LeftOutStats, PinnedStats, SnapshotStats, Stats, ValueLogStats,
+};
 
 /// A page for people.
 impl fmt::Display for Stats {
@@ -30,8 +32,8 @@ impl fmt::Display for Stats {
             writeln!(f, "pinned       {}", self.pinned)?;
         }
         writeln!(f, "stalled      {:.3} s", self.stalled.as_secs_f64())?;
-        for (seqno, age) in &self.snapshots {
-            writeln!(f, "snapshot     at {seqno}, {:.1} s old", age.as_secs_f64())?;
+        for snapshot in &self.snapshots {
+            writeln!(f, "snapshot     {snapshot}")?;
         }
         for file in &self.left_out {
             writeln!(f, "left out     {file}")?;
@@ -43,6 +45,13 @@ impl fmt::Display for Stats {
             write!(f, "{keyspace}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for SnapshotStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seqno, age) = (self.seqno, self.age.as_secs_f64());
+        write!(f, "at {seqno}, {age:.1} s old, held by {}", self.owner)
     }
 }
 

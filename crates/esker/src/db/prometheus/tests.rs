@@ -1,6 +1,7 @@
 //! Tests of `prometheus`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use crate::db::open::Builder;
 use crate::env::sim::SimWorld;
@@ -58,14 +59,20 @@ fn every_figure_has_its_place_and_its_unit() {
     }
     db.flush().unwrap();
     odd.put("another", "value").unwrap();
-    let _kept = db.snapshot();
+    let _kept = db.snapshot_named("report");
+    world.clock.advance(Duration::from_secs(7));
+    let _newer = db.snapshot();
     let stats = db.stats();
     let page = parse(&stats.to_prometheus());
     let one = |name: &str, labels: &str| page[name].1[labels];
 
     assert_eq!(one("esker_write_entries_total", ""), 201.0);
     assert_eq!(one("esker_state", "{state=\"open\"}"), 1.0);
-    assert_eq!(one("esker_snapshots", ""), 1.0);
+    assert_eq!(one("esker_snapshots", ""), 2.0);
+    assert_eq!(one("esker_oldest_snapshot_seconds", ""), 7.0);
+    let told = stats.to_string();
+    assert!(told.contains("7.0 s old, held by \"report\"\n"), "{told}");
+    assert!(told.contains("0.0 s old, held by a snapshot without a name\n"));
     assert_eq!(
         one("esker_memory_limit_bytes", ""),
         stats.memory_limit as f64
