@@ -328,7 +328,9 @@ impl Keyspace {
         file_list::files(&self.parts)
     }
 
-    /// Returns when everything written to the keyspace so far lies in sorted files.
+    /// Returns when everything written to the keyspace so far lies in sorted files. What other
+    /// keyspaces have in memory stays there, and so does the log from the first of their entries on:
+    /// only [`Db::flush_all`](crate::Db::flush_all) surely lets all of it go.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {

@@ -6,7 +6,8 @@ use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::comparator::Comparator;
 use crate::db::atomic_change::Update;
 use crate::db::handle::Db;
-use crate::env::sim::SimWorld;
+use crate::db::statistics::KeyspaceStats;
+use crate::env::sim::{CrashMode, SimWorld};
 
 fn open(world: &SimWorld) -> Db {
     Db::builder("db").env(world.env()).open().unwrap()
@@ -174,4 +175,61 @@ fn a_large_value_that_is_there_is_neither_read_nor_written() {
     assert!(db.delete_if_present("key").unwrap());
     assert_eq!(written(), before);
     assert_eq!(db.get("key").unwrap(), None);
+}
+
+#[test]
+fn a_flush_of_one_keyspace_leaves_the_others_and_their_log() {
+    // One entry of `idle` stands in the first segment of a log in which `busy` fills the others.
+    // The flush of `busy` makes files of that alone: `idle` stays in memory, and the log from its
+    // entry on stays with it, so that a power cut right behind takes nothing. The flush of `idle`
+    // lets the log go.
+    let open = |world: &SimWorld| {
+        let builder = Db::builder("db").env(world.env());
+        let builder = builder.set("wal.segment_size", "64KiB").unwrap();
+        builder.set("durability", "sync").unwrap().open().unwrap()
+    };
+    let of = |db: &Db, name: &str| -> KeyspaceStats {
+        let mut all = db.stats().keyspaces.into_iter();
+        all.find(|keyspace| keyspace.name == name).unwrap()
+    };
+    let fill = |db: &Db| {
+        db.keyspace("idle").unwrap().put("key", "idle").unwrap();
+        for number in 0..3000_u32 {
+            db.keyspace("busy")
+                .unwrap()
+                .put(number.to_be_bytes(), [7; 1000])
+                .unwrap();
+        }
+    };
+    let world = SimWorld::new(8);
+    let db = open(&world);
+    fill(&db);
+    let before = db.stats().wal_segment_count;
+    assert!(before > 2, "{before} segments");
+    let idle_bytes = of(&db, "idle").memtable_bytes;
+    db.keyspace("busy").unwrap().flush().unwrap();
+    let (idle, busy) = (of(&db, "idle"), of(&db, "busy"));
+    assert_eq!((idle.memtable_bytes, idle.sealed_count), (idle_bytes, 0));
+    assert!(idle.levels.is_empty() && busy.levels.len() == 1);
+    assert_eq!(busy.levels[0].entry_count, 3000);
+    assert_eq!(db.stats().wal_segment_count, before);
+
+    let after = world.after_crash(CrashMode::LoseUnsynced, 1);
+    let db = open(&after);
+    assert_eq!(
+        db.keyspace("idle").unwrap().get("key").unwrap().unwrap(),
+        "idle"
+    );
+    assert_eq!(db.keyspace("busy").unwrap().iter().unwrap().count(), 3000);
+    db.close().unwrap();
+
+    // The other way round: what `idle` needs no more is let go, what `busy` needs is not.
+    let world = SimWorld::new(9);
+    let db = open(&world);
+    fill(&db);
+    db.keyspace("idle").unwrap().flush().unwrap();
+    assert!(of(&db, "busy").levels.is_empty());
+    assert_eq!(db.stats().wal_segment_count, before);
+    db.keyspace("busy").unwrap().flush().unwrap();
+    assert_eq!(db.stats().wal_segment_count, 1);
 }
