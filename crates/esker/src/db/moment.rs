@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
-use crate::base::types::seqno::SeqNo;
+use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
@@ -49,7 +49,7 @@ impl Moment<'_> {
     pub fn read_at(&self) -> ReadAt {
         let core = self.database.core();
         ReadAt {
-            seqno: self.at.unwrap_or_else(|| core.committer.visible()),
+            visibility: Visibility::at(self.at.unwrap_or_else(|| core.committer.visible())),
             now_unix_s: core.env.clock.unix_seconds(),
             options: self.options,
         }

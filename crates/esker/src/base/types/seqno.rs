@@ -1,4 +1,4 @@
-//! 56-bit sequence numbers, and what "visible at" means.
+//! 56-bit sequence numbers, and what a reader sees by them.
 
 use std::fmt;
 
@@ -49,6 +49,83 @@ impl SeqNo {
     /// Whether an entry with this number is part of what a read at `reader` sees.
     pub fn is_visible_at(self, reader: SeqNo) -> bool {
         self.0 <= reader.0
+    }
+}
+
+/// The first of the numbers that a transaction gives to its own writes while nobody else sees them:
+/// above those of all that is committed, so that its own writes are the newest for itself. A
+/// database comes near them after a year at a billion writes a second.
+const OWN_FIRST: u64 = 1 << 55;
+
+/// Which entries a reader sees: those up to a number, and, if it is a transaction, so many of its
+/// own writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visibility {
+    committed: SeqNo,
+    /// The last of its own writes that it sees; below `OWN_FIRST` it sees none.
+    own: SeqNo,
+}
+
+impl Visibility {
+    /// Everything up to `committed`.
+    #[inline]
+    pub fn at(committed: SeqNo) -> Visibility {
+        Visibility {
+            committed,
+            own: SeqNo::ZERO,
+        }
+    }
+
+    /// Everything up to `committed`, and the first `own_count` own writes.
+    pub fn with_own(committed: SeqNo, own_count: u64) -> Visibility {
+        let own = match own_count.checked_sub(1) {
+            None => SeqNo::ZERO,
+            Some(last) => Visibility::own_seqno(last),
+        };
+        Visibility { committed, own }
+    }
+
+    /// The number of the own write at `index`.
+    pub fn own_seqno(index: u64) -> SeqNo {
+        SeqNo::new(OWN_FIRST + index)
+    }
+
+    /// The last committed number that it sees.
+    #[inline]
+    pub fn committed(self) -> SeqNo {
+        self.committed
+    }
+
+    /// What it sees of committed entries alone.
+    pub fn without_own(self) -> Visibility {
+        Visibility::at(self.committed)
+    }
+
+    /// Whether it sees own writes.
+    #[inline]
+    pub fn has_own(self) -> bool {
+        self.own.0 >= OWN_FIRST
+    }
+
+    /// Whether an entry with that number is part of what it sees.
+    #[inline]
+    pub fn sees(self, seqno: SeqNo) -> bool {
+        seqno.is_visible_at(self.committed) || (OWN_FIRST <= seqno.0 && seqno.0 <= self.own.0)
+    }
+
+    /// The newest number that it sees.
+    #[inline]
+    pub fn newest(self) -> SeqNo {
+        self.committed.max(self.own)
+    }
+
+    /// The newest number that it sees among those of the source that has an entry with the number
+    /// `seqno`: no source has committed entries and own ones.
+    pub fn newest_beside(self, seqno: SeqNo) -> SeqNo {
+        match seqno.0 < OWN_FIRST {
+            true => self.committed,
+            false => self.own,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::key::Trailer;
-use crate::base::types::seqno::SeqNo;
+use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::flow::read::lookup_outcome::{LookupOutcome, outcome};
 use crate::flow::read::values::follow;
 use crate::flow::read::view::View;
@@ -15,8 +15,8 @@ use crate::store::version::file::FileRecord;
 /// When and how a reader reads.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadAt {
-    /// Entries with larger numbers are not seen.
-    pub seqno: SeqNo,
+    /// Which entries are seen.
+    pub visibility: Visibility,
     /// The wall time that decides about expiries, in unix seconds.
     pub now_unix_s: u64,
     /// How files are read.
@@ -149,8 +149,9 @@ impl<'k> Lookup<'k> {
         if table.is_empty() {
             return Ok(());
         }
-        let cover = view.memtable_cover(index, self.key, self.at.seqno);
-        for entry in table.history(self.key, self.at.seqno) {
+        let at = view.newest_seen(index, self.at.visibility);
+        let cover = view.memtable_cover(index, self.key, at);
+        for entry in table.history(self.key, at) {
             self.take(entry.trailer, Raw::Lent(entry.value), cover)?;
             if self.is_settled {
                 return Ok(());
@@ -171,7 +172,10 @@ impl<'k> Lookup<'k> {
             return Ok(());
         };
         let file = &run.files()[place];
-        if !file.smallest_seqno.is_visible_at(self.at.seqno) {
+        if !file
+            .smallest_seqno
+            .is_visible_at(self.at.visibility.committed())
+        {
             return Ok(());
         }
         let reader = view.open_at(index, place)?;
@@ -179,10 +183,10 @@ impl<'k> Lookup<'k> {
     }
 
     fn ask_file(&mut self, view: &View, file: &FileRecord, reader: &AnyReader) -> Result<()> {
+        let newest = self.at.visibility.committed();
         let tombstones = view.file_tombstones(file, reader);
-        let cover =
-            tombstones.and_then(|tombstones| tombstones.newest_cover(self.key, self.at.seqno));
-        let mut at = Some(self.at.seqno);
+        let cover = tombstones.and_then(|tombstones| tombstones.newest_cover(self.key, newest));
+        let mut at = Some(newest);
         while let Some(seqno) = at {
             let found = reader.get_hashed(self.key, self.hash, seqno, &self.at.options)?;
             let Some(found) = found else { break };

@@ -17,7 +17,7 @@ use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::key::{self};
-use crate::base::types::seqno::SeqNo;
+use crate::base::types::seqno::Visibility;
 use crate::flow::read::merge_head::Head;
 use crate::flow::read::sources::{Lead, Pivot, Sources};
 
@@ -96,7 +96,7 @@ impl<C: Cursor> MergingCursor<C> {
     /// no operand: then this one is of no interest to him. Known while moving backwards, of short
     /// keys, where another source has that entry next.
     #[inline]
-    pub fn is_surely_covered(&self, at: SeqNo) -> bool {
+    pub fn is_surely_covered(&self, at: Visibility) -> bool {
         assert!(self.is_valid);
         if self.sources.count() < 2 || self.way == Way::Forward {
             return false;
@@ -105,7 +105,7 @@ impl<C: Cursor> MergingCursor<C> {
         let (head, next) = (&self.nodes[self.winner].head, &self.nodes[runner_up].head);
         next.is_valid
             && next.key.is_same(&head.key) == Some(true)
-            && next.trailer.seqno() <= at
+            && at.sees(next.trailer.seqno())
             && !next.trailer.kind().is_merge()
     }
 

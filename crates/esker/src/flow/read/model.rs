@@ -131,6 +131,13 @@ impl History {
         points.chain(ranges).max().unwrap_or(SeqNo::ZERO)
     }
 
+    /// The smallest number given out so far.
+    pub fn oldest(&self) -> SeqNo {
+        let points = self.writes.iter().map(|write| write.trailer.seqno());
+        let ranges = self.deletes.iter().map(|delete| delete.seqno);
+        points.chain(ranges).min().unwrap_or(SeqNo::ZERO)
+    }
+
     /// The history cut into sources by age, newest source first, each a history of its own.
     pub fn cut(&self, random: &mut Random, source_count: u64) -> Vec<History> {
         let newest = self.newest().get();

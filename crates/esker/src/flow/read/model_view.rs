@@ -8,7 +8,7 @@ use crate::base::options::call::ReadOptions;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
-use crate::base::types::seqno::SeqNo;
+use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::env::fs::Fs;
 use crate::env::random::Random;
 use crate::env::sim::fs::SimFs;
@@ -29,7 +29,7 @@ use crate::store::vlog::open_values::OpenValues;
 /// A reader of tests.
 pub fn read_at(seqno: SeqNo) -> ReadAt {
     ReadAt {
-        seqno,
+        visibility: Visibility::at(seqno),
         now_unix_s: NOW_UNIX_S,
         options: ReadOptions::default(),
     }

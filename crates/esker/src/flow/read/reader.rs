@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::types::comparator::Comparator;
 use crate::base::types::range::KeyRange;
-use crate::base::types::seqno::SeqNo;
+use crate::base::types::seqno::Visibility;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::tombstone_aggregator::TombstoneAggregator;
@@ -19,7 +19,7 @@ pub struct Reader {
     /// The keys that the reader may see.
     pub range: KeyRange,
     /// The entries that the reader may see.
-    pub at: SeqNo,
+    pub at: Visibility,
     /// The wall time that decides about expiries, in unix seconds.
     pub now_unix_s: u64,
     /// What range deletions hide from the reader.
@@ -35,7 +35,7 @@ pub struct Reader {
 impl Reader {
     /// Whether a reader at that moment sees the same of the same sources.
     pub fn reads_at(&self, moment: &ReadAt) -> bool {
-        (self.at, self.now_unix_s) == (moment.seqno, moment.now_unix_s)
+        (self.at, self.now_unix_s) == (moment.visibility, moment.now_unix_s)
     }
 
     /// Whether the key lies before every key of the reader's range.

@@ -10,10 +10,9 @@ use crate::base::types::range::KeyRange;
 use crate::flow::read::folded::FoldedCursor;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::merging::MergingCursor;
-use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::read::reader::Reader;
 use crate::flow::read::run_cursor::RunCursor;
-use crate::flow::read::tombstone_aggregator::TombstoneAggregator;
+use crate::flow::read::tombstone_aggregator::{SourceTombstones, TombstoneAggregator};
 use crate::flow::read::view::View;
 use crate::flow::read::visible::VisibleCursor;
 use crate::flow::read::walk::Walk;
@@ -46,14 +45,10 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
     Ok(Walk::new(VisibleCursor::new(
         merged,
         Reader {
-            tombstones: TombstoneAggregator::new(
-                comparator.clone(),
-                at.seqno,
-                sources.tombstone_lists,
-            ),
+            tombstones: TombstoneAggregator::new(comparator.clone(), sources.tombstone_lists),
             comparator,
             range,
-            at: at.seqno,
+            at: at.visibility,
             now_unix_s: at.now_unix_s,
             folder: view.parts().folder.clone(),
             values: Arc::clone(&view.parts().values),
@@ -67,7 +62,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
 struct Sources {
     cursors: Vec<SourceCursor>,
     /// Each with its source's place in `cursors`.
-    tombstone_lists: Vec<(usize, Arc<RangeTombstones>)>,
+    tombstone_lists: Vec<SourceTombstones>,
     /// Whether files of their runs point into the value log.
     has_values: bool,
 }
@@ -79,16 +74,18 @@ impl Sources {
             return;
         }
         let source = self.cursors.len();
-        let tombstone_lists = view.memtable_tombstones(index, at.seqno);
-        self.tombstone_lists.extend(
-            tombstone_lists
-                .into_iter()
-                .map(|tombstones| (source, tombstones)),
-        );
+        let at = view.newest_seen(index, at.visibility);
+        for tombstones in view.memtable_tombstones(index, at) {
+            self.tombstone_lists.push(SourceTombstones {
+                source,
+                tombstones,
+                at,
+            });
+        }
         // Merges that are folded from now on are too new for this reader.
         self.cursors.push(match table.fold_count() {
             0 => SourceCursor::Memtable(table.cursor()),
-            _ => SourceCursor::Folded(FoldedCursor::new(table, at.seqno)),
+            _ => SourceCursor::Folded(FoldedCursor::new(table, at)),
         });
     }
 
@@ -106,8 +103,13 @@ impl Sources {
         for place in run.deleting(&places) {
             let reader = view.open_at(index, *place)?;
             let tombstones = view.file_tombstones(&run.files()[*place], &reader);
+            let at = at.visibility.committed();
             self.tombstone_lists
-                .extend(tombstones.map(|tombstones| (source, tombstones)));
+                .extend(tombstones.map(|tombstones| SourceTombstones {
+                    source,
+                    tombstones,
+                    at,
+                }));
         }
         match places.len() {
             0 => {}

@@ -14,9 +14,8 @@ use crate::flow::read::range_tombstones::RangeTombstones;
 #[derive(Debug)]
 pub struct TombstoneAggregator {
     comparator: Comparator,
-    at: SeqNo,
-    /// Newest source first: its place among the sources of the read, and its range tombstones.
-    tombstone_lists: Vec<(usize, Arc<RangeTombstones>)>,
+    /// Newest source first.
+    tombstone_lists: Vec<SourceTombstones>,
     /// Whether the four fields below hold an answer.
     is_known: bool,
     lower: Option<Bytes>,
@@ -26,22 +25,29 @@ pub struct TombstoneAggregator {
     cover_source: usize,
 }
 
+/// Range tombstones of one source, as one reader meets them.
+#[derive(Clone, Debug)]
+pub struct SourceTombstones {
+    /// The source's place among all sources of the read.
+    pub source: usize,
+    /// What its deletions hide.
+    pub tombstones: Arc<RangeTombstones>,
+    /// The newest of the source's numbers that the reader sees.
+    pub at: SeqNo,
+}
+
 impl TombstoneAggregator {
-    /// The aggregator for a reader at `at`. `tombstone_lists` come newest source first, each with
-    /// its source's place among all sources of the read; a source may have several.
+    /// The aggregator for one reader. `tombstone_lists` come newest source first; a source may have
+    /// several.
     pub fn new(
         comparator: Comparator,
-        at: SeqNo,
-        tombstone_lists: Vec<(usize, Arc<RangeTombstones>)>,
+        mut tombstone_lists: Vec<SourceTombstones>,
     ) -> TombstoneAggregator {
-        assert!(tombstone_lists.is_sorted_by_key(|(source, _)| *source));
+        assert!(tombstone_lists.is_sorted_by_key(|list| list.source));
+        tombstone_lists.retain(|list| !list.tombstones.is_empty());
         TombstoneAggregator {
             comparator,
-            at,
-            tombstone_lists: tombstone_lists
-                .into_iter()
-                .filter(|(_, tombstones)| !tombstones.is_empty())
-                .collect(),
+            tombstone_lists,
             is_known: false,
             lower: None,
             upper: None,
@@ -73,7 +79,7 @@ impl TombstoneAggregator {
     /// newer source, for then some entries of the source may be newer than they.
     pub fn skip_forward(&self, key: &[u8], source: usize) -> Option<Bytes> {
         self.tombstone_lists_over(source)
-            .filter_map(|tombstones| tombstones.skip_forward(key, self.at))
+            .filter_map(|list| list.tombstones.skip_forward(key, list.at))
             .max_by(|left, right| self.comparator.compare(left, right))
             .cloned()
     }
@@ -82,18 +88,17 @@ impl TombstoneAggregator {
     /// answer, inclusive, up to `key` is hidden.
     pub fn skip_backward(&self, key: &[u8], source: usize) -> Option<Bytes> {
         self.tombstone_lists_over(source)
-            .filter_map(|tombstones| tombstones.skip_backward(key, self.at))
+            .filter_map(|list| list.tombstones.skip_backward(key, list.at))
             .min_by(|left, right| self.comparator.compare(left, right))
             .cloned()
     }
 
     /// The range tombstones of sources newer than `source`, if one of them covers the last key.
-    fn tombstone_lists_over(&self, source: usize) -> impl Iterator<Item = &RangeTombstones> {
+    fn tombstone_lists_over(&self, source: usize) -> impl Iterator<Item = &SourceTombstones> {
         let is_covered = self.cover.is_some() && self.cover_source < source;
         self.tombstone_lists
             .iter()
-            .take_while(move |(newer, _)| is_covered && *newer < source)
-            .map(|(_, tombstones)| &**tombstones)
+            .take_while(move |list| is_covered && list.source < source)
     }
 
     fn is_inside(&self, key: &[u8]) -> bool {
@@ -111,8 +116,8 @@ impl TombstoneAggregator {
     fn look(&mut self, key: &[u8]) {
         let (mut lower, mut upper): (Option<&Bytes>, Option<&Bytes>) = (None, None);
         self.cover = None;
-        for (source, tombstones) in &self.tombstone_lists {
-            let span = tombstones.span(key, self.at);
+        for list in &self.tombstone_lists {
+            let span = list.tombstones.span(key, list.at);
             if let Some(own) = span.lower {
                 let is_narrower = |lower: &Bytes| self.comparator.compare(own, lower).is_gt();
                 if lower.is_none_or(is_narrower) {
@@ -126,7 +131,7 @@ impl TombstoneAggregator {
                 }
             }
             if self.cover.is_none() && span.cover.is_some() {
-                self.cover_source = *source;
+                self.cover_source = list.source;
             }
             self.cover = self.cover.max(span.cover);
         }

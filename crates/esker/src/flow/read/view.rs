@@ -8,7 +8,7 @@ use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
 use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
-use crate::base::types::seqno::SeqNo;
+use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::flow::read::fold::Folder;
 use crate::flow::read::memtable_tombstones::MemtableTombstones;
 use crate::flow::read::open_runs::OpenRuns;
@@ -49,6 +49,8 @@ pub struct ViewParts {
 /// deletions.
 pub struct View {
     parts: ViewParts,
+    /// Whether the first memtable is what a transaction wrote itself.
+    has_own: bool,
     memtable_tombstones: Vec<Arc<MemtableTombstones>>,
     file_tombstones: Arc<FileTombstones>,
     /// The runs that have files, newest first: a point read goes through these, not through levels.
@@ -100,6 +102,7 @@ impl View {
                 .map(|(_, run)| run.clone())
                 .collect(),
             parts,
+            has_own: false,
             memtable_tombstones,
             file_tombstones,
             open_runs,
@@ -114,6 +117,26 @@ impl View {
             ..self.parts.clone()
         };
         View::new(parts, Some(self))
+    }
+
+    /// The same with `own`, what a transaction wrote to the keyspace, in front.
+    pub fn with_own(&self, own: Arc<Memtable>) -> View {
+        assert!(!self.has_own);
+        let mut parts = self.parts.clone();
+        parts.memtables.insert(0, own);
+        View {
+            has_own: true,
+            ..View::new(parts, Some(self))
+        }
+    }
+
+    /// The newest number of the memtable in that place that a reader sees.
+    #[inline]
+    pub fn newest_seen(&self, index: usize, visibility: Visibility) -> SeqNo {
+        match index == 0 && self.has_own {
+            true => visibility.newest(),
+            false => visibility.committed(),
+        }
     }
 
     /// Of what the view is made.

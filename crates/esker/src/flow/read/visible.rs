@@ -63,7 +63,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 self.inner.seek_to_first()?;
                 return self.find_forward(false);
             }
-            Bound::Included(lower) => (lower, Trailer::seek(self.reader.at), false),
+            Bound::Included(lower) => (lower, Trailer::seek(self.reader.at.newest()), false),
             Bound::Excluded(lower) => (lower, last_trailer(), true),
         };
         lower.clone_into(&mut self.key);
@@ -97,7 +97,11 @@ impl<C: Cursor> VisibleCursor<C> {
         if self.reader.is_above(target) {
             return Ok(false);
         }
-        set_seek_target(&mut self.target, target, Trailer::seek(self.reader.at));
+        set_seek_target(
+            &mut self.target,
+            target,
+            Trailer::seek(self.reader.at.newest()),
+        );
         self.inner.seek(&self.target)?;
         self.find_forward(false)
     }
@@ -253,11 +257,9 @@ impl<C: Cursor> VisibleCursor<C> {
             if self.reader.is_above(user_key) {
                 return Ok(false);
             }
-            if !seqno.is_visible_at(self.reader.at) {
+            if !self.reader.at.sees(seqno) {
                 steps += 1;
-                let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
-                let trailer = is_pile.then_some(Trailer::seek(self.reader.at));
-                self.pass(Way::Forward, trailer)?;
+                self.pass_newer(steps)?;
                 continue;
             }
             if self.reader.tombstones.hides(user_key, seqno) {
@@ -302,9 +304,20 @@ impl<C: Cursor> VisibleCursor<C> {
         self.operands.clear();
         self.operands.push(self.inner.value_bytes()?);
         let mut base = None;
-        while self.inner.next()? {
+        let mut newer_steps = 0;
+        self.inner.next()?;
+        while self.inner.is_valid() {
             let (user_key, trailer) = key::split(self.inner.key());
-            if user_key != self.key || self.reader.tombstones.hides(user_key, trailer.seqno()) {
+            if user_key != self.key {
+                break;
+            }
+            // Between an own operand and what is folded under it.
+            if !self.reader.at.sees(trailer.seqno()) {
+                newer_steps += 1;
+                self.pass_newer(newer_steps)?;
+                continue;
+            }
+            if self.reader.tombstones.hides(user_key, trailer.seqno()) {
                 break;
             }
             match self.outcome()? {
@@ -315,6 +328,7 @@ impl<C: Cursor> VisibleCursor<C> {
                     break;
                 }
             }
+            self.inner.next()?;
         }
         self.fold(base.as_ref())
     }
@@ -369,7 +383,7 @@ impl<C: Cursor> VisibleCursor<C> {
     fn settle_here(&mut self) -> Result<bool> {
         let (user_key, trailer) = key::split(self.inner.key());
         let seqno = trailer.seqno();
-        if !seqno.is_visible_at(self.reader.at) || self.reader.tombstones.hides(user_key, seqno) {
+        if !self.reader.at.sees(seqno) || self.reader.tombstones.hides(user_key, seqno) {
             return Ok(false);
         }
         let now = self.reader.now_unix_s;
@@ -396,7 +410,7 @@ impl<C: Cursor> VisibleCursor<C> {
             }
             steps += 1;
             let seqno = trailer.seqno();
-            if !seqno.is_visible_at(self.reader.at) {
+            if !self.reader.at.sees(seqno) {
                 // The rest of this source's entries are newer still.
                 let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
                 self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
@@ -437,8 +451,14 @@ impl<C: Cursor> VisibleCursor<C> {
     /// As [`Self::settle_backward`] for a key with a pile of versions, of which only the newest
     /// visible ones matter: goes there, reads forward, and comes back.
     fn settle_from_newest(&mut self) -> Result<Option<LazyValue>> {
-        set_seek_target(&mut self.target, &self.key, Trailer::seek(self.reader.at));
+        let newest = Trailer::seek(self.reader.at.newest());
+        set_seek_target(&mut self.target, &self.key, newest);
         self.inner.seek(&self.target)?;
+        let mut newer_steps = 0;
+        while !self.reader.at.sees(key::split(self.inner.key()).1.seqno()) {
+            newer_steps += 1;
+            self.pass_newer(newer_steps)?;
+        }
         let (user_key, trailer) = key::split(self.inner.key());
         assert!(user_key == self.key);
         let is_hidden = self.reader.tombstones.hides(user_key, trailer.seqno());
@@ -465,6 +485,15 @@ impl<C: Cursor> VisibleCursor<C> {
             }
         };
         Ok(())
+    }
+
+    /// Leaves an entry behind that is too new, the one of that number in a row: one step, or its
+    /// source sent to what the reader sees of its key.
+    fn pass_newer(&mut self, steps: u64) -> Result<()> {
+        let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
+        let (_, trailer) = key::split(self.inner.key());
+        let target = Trailer::seek(self.reader.at.newest_beside(trailer.seqno()));
+        self.pass(Way::Forward, is_pile.then_some(target))
     }
 
     /// Leaves a hidden entry behind: one step, or its source sent behind what is hidden.

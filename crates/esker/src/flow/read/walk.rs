@@ -224,7 +224,7 @@ impl<C: Cursor> Walk<C> {
         };
         let terms = Terms {
             comparator: &reader.comparator,
-            at: reader.at,
+            at: reader.at.committed(),
             limit,
             count_max: self.count_max,
         };

@@ -9,7 +9,7 @@ use esker::internals::base::types::entry::join_expiring;
 use esker::internals::base::types::ids::Level;
 use esker::internals::base::types::kind::Kind;
 use esker::internals::base::types::range::KeyRange;
-use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::base::types::seqno::{SeqNo, Visibility};
 use esker::internals::flow::read::get::{ReadAt, contains, get_valued};
 use esker::internals::flow::read::multi_get::multi_get;
 use esker::internals::flow::read::scan::{Scan, scan};
@@ -43,7 +43,7 @@ impl ReadStage {
 
     fn reader(&self) -> ReadAt {
         ReadAt {
-            seqno: self.at.unwrap_or(self.tree.seqno),
+            visibility: Visibility::at(self.at.unwrap_or(self.tree.seqno)),
             now_unix_s: self.tree.settings.env.clock.unix_seconds(),
             options: ReadOptions::default(),
         }

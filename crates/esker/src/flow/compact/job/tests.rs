@@ -316,7 +316,7 @@ impl Tree {
         for at in self.snapshots.iter().copied().chain([self.seqno]) {
             for time in [now, now + 1, now + 10] {
                 let read = ReadAt {
-                    seqno: at,
+                    visibility: crate::base::types::seqno::Visibility::at(at),
                     now_unix_s: time,
                     options: ReadOptions::default(),
                 };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
-use crate::base::types::seqno::SeqNo;
+use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::env::random::Random;
 use crate::flow::read::model::{
     History, Shape, VectorCursor, comparator_of, for_seeds, random_key,
@@ -116,7 +116,7 @@ fn sources_with_lookaheads_move_as_one() {
                 if oracle.is_valid() {
                     assert_eq!(merged.key(), oracle.key());
                     assert_eq!(merged.value().unwrap(), oracle.value().unwrap());
-                    if merged.is_surely_covered(at) {
+                    if merged.is_surely_covered(Visibility::at(at)) {
                         assert!(has_newer(&history, oracle.key(), at));
                     }
                     if let Some(is_again) = merged.is_again() {

@@ -6,7 +6,7 @@ use super::*;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::kind::Kind;
 use crate::base::types::range::KeyRange;
-use crate::base::types::seqno::SeqNo;
+use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::env::random::Random;
 use crate::env::sim::SimFs;
 use crate::flow::read::fold::Folder;
@@ -14,16 +14,19 @@ use crate::flow::read::model::{
     History, NOW_UNIX_S, Shape, VectorCursor, comparator_of, for_seeds, random_key, rule,
 };
 use crate::flow::read::range_tombstones::RangeTombstones;
-use crate::flow::read::tombstone_aggregator::TombstoneAggregator;
+use crate::flow::read::tombstone_aggregator::{SourceTombstones, TombstoneAggregator};
 use crate::store::vlog::open_values::OpenValues;
 
-fn reader(history: &History, sources: &[History], range: KeyRange, at: SeqNo) -> Reader {
+fn reader(history: &History, sources: &[History], range: KeyRange, at: Visibility) -> Reader {
     let comparator = history.comparator.clone();
-    let tombstones =
-        |source: &History| Arc::new(RangeTombstones::new(&comparator, &source.deletes));
-    let tombstone_lists = sources.iter().map(tombstones).enumerate().collect();
+    let tombstones = |(source, history): (usize, &History)| SourceTombstones {
+        source,
+        tombstones: Arc::new(RangeTombstones::new(&comparator, &history.deletes)),
+        at: at.newest_beside(history.newest()),
+    };
+    let tombstone_lists = sources.iter().enumerate().map(tombstones).collect();
     Reader {
-        tombstones: TombstoneAggregator::new(comparator.clone(), at, tombstone_lists),
+        tombstones: TombstoneAggregator::new(comparator.clone(), tombstone_lists),
         comparator,
         range,
         at,
@@ -38,7 +41,7 @@ fn visible(
     history: &History,
     sources: &[History],
     range: KeyRange,
-    at: SeqNo,
+    at: Visibility,
 ) -> VisibleCursor<VectorCursor> {
     let cursors = sources.iter().map(History::cursor).collect();
     let inner = MergingCursor::new(history.comparator.clone(), cursors);
@@ -57,6 +60,43 @@ fn random_range(random: &mut Random, key_count: u64) -> KeyRange {
     }
 }
 
+/// Makes the newest source the own writes of a transaction, of which it sees some.
+fn own_newest(random: &mut Random, sources: &mut [History], committed: SeqNo) -> Visibility {
+    let own = &mut sources[0];
+    let first = own.oldest().get();
+    let own_seqno = |seqno: SeqNo| Visibility::own_seqno(seqno.get() - first);
+    for write in &mut own.writes {
+        write.trailer = Trailer::new(own_seqno(write.trailer.seqno()), write.trailer.kind());
+    }
+    for delete in &mut own.deletes {
+        delete.seqno = own_seqno(delete.seqno);
+    }
+    let count = own
+        .newest()
+        .get()
+        .saturating_sub(Visibility::own_seqno(0).get())
+        + 1;
+    Visibility::with_own(committed, random.below(count + 2))
+}
+
+/// All that a reader sees of those sources, as one history.
+fn seen(sources: &[History], at: Visibility) -> History {
+    let mut seen = History {
+        comparator: sources[0].comparator.clone(),
+        ..History::default()
+    };
+    for source in sources.iter().rev() {
+        let writes = source
+            .writes
+            .iter()
+            .filter(|write| at.sees(write.trailer.seqno()));
+        seen.writes.extend(writes.cloned());
+        let deletes = source.deletes.iter().filter(|delete| at.sees(delete.seqno));
+        seen.deletes.extend(deletes.cloned());
+    }
+    seen
+}
+
 #[test]
 fn every_movement_matches_the_naive_reader() {
     // Random histories cut into sources, random readers and bounds, movements in any sequence.
@@ -68,11 +108,17 @@ fn every_movement_matches_the_naive_reader() {
         };
         let history = History::random(random, &comparator_of(seed), shape);
         let source_count = 1 + random.below(5);
-        let sources = history.cut(random, source_count);
+        let mut sources = history.cut(random, source_count);
         let at = SeqNo::new(random.below(history.newest().get() + 2));
         let range = random_range(random, shape.key_count);
         let comparator = &history.comparator;
-        let mut rows = history.scan(at);
+        let (at, mut rows) = match random.one_in(2) {
+            true => (Visibility::at(at), history.scan(at)),
+            false => {
+                let at = own_newest(random, &mut sources, at);
+                (at, seen(&sources, at).scan(SeqNo::MAX))
+            }
+        };
         rows.retain(|(key, _)| range.contains(comparator, key));
         let mut cursor = visible(&history, &sources, range, at);
         let mut place: Option<usize> = None;
@@ -136,7 +182,7 @@ fn a_deleted_stretch_is_sought_over() {
     // Ten thousand entries hidden by a newer source's deletion: a scan meets a handful of them.
     let (all, sources) = emptied_queue(10_000);
     for is_forward in [true, false] {
-        let mut cursor = visible(&all, &sources, KeyRange::ALL, SeqNo::MAX);
+        let mut cursor = visible(&all, &sources, KeyRange::ALL, Visibility::at(SeqNo::MAX));
         let mut found = if is_forward {
             cursor.seek_to_first()
         } else {
@@ -174,7 +220,7 @@ fn a_pile_of_versions_is_sought_over() {
     }
     let sources = [pile.clone()];
     for at in [SeqNo::MAX, SeqNo::new(5_000)] {
-        let mut cursor = visible(&pile, &sources, KeyRange::ALL, at);
+        let mut cursor = visible(&pile, &sources, KeyRange::ALL, Visibility::at(at));
         let mut values = Vec::new();
         let mut is_valid = cursor.seek_to_first().unwrap();
         while is_valid {
@@ -209,7 +255,12 @@ fn failures_are_returned_and_the_cursor_stands_nowhere() {
         let mut cursors: Vec<VectorCursor> = sources.iter().map(History::cursor).collect();
         cursors[1].moves_before_failure = Some(seed % 100);
         let inner = MergingCursor::new(Comparator::Bytewise, cursors);
-        let reader = reader(&history, &sources, KeyRange::ALL, SeqNo::MAX);
+        let reader = reader(
+            &history,
+            &sources,
+            KeyRange::ALL,
+            Visibility::at(SeqNo::MAX),
+        );
         let mut cursor = VisibleCursor::new(inner, reader);
         let failure = loop {
             let target = random_key(random, 12);
@@ -239,7 +290,12 @@ fn entries_that_cannot_be_are_corruption() {
             trailer: Trailer::new(SeqNo::new(1), kind),
             value: b"123".to_vec(),
         });
-        let mut cursor = visible(&history, &[history.clone()], KeyRange::ALL, SeqNo::MAX);
+        let mut cursor = visible(
+            &history,
+            &[history.clone()],
+            KeyRange::ALL,
+            Visibility::at(SeqNo::MAX),
+        );
         for outcome in [cursor.seek_to_first(), cursor.seek_to_last()] {
             let kind = outcome.unwrap_err().kind();
             assert_eq!(kind, crate::base::types::error::ErrorKind::Corruption);

@@ -7,7 +7,7 @@ use crate::base::types::ids::Level;
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
 use crate::base::types::range::KeyRange;
-use crate::base::types::seqno::SeqNo;
+use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::env::sim::fs::SimFs;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::merging::MergingCursor;
@@ -105,10 +105,10 @@ fn walks_over_lookaheads_read_as_the_naive_reader() {
         let mut rows = history.scan(seqno);
         rows.retain(|(key, _)| range.contains(comparator, key));
         let reader = Reader {
-            tombstones: TombstoneAggregator::new(comparator.clone(), seqno, Vec::new()),
+            tombstones: TombstoneAggregator::new(comparator.clone(), Vec::new()),
             comparator: comparator.clone(),
             range,
-            at: seqno,
+            at: Visibility::at(seqno),
             now_unix_s: NOW_UNIX_S,
             folder: Folder::new("default", Some(rule())),
             values: Arc::new(OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1)),
