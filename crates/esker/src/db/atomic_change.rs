@@ -8,8 +8,9 @@ use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::snapshots::{Pin, SnapshotOwner};
-use crate::db::writing;
-use crate::flow::write::commit::Unchanged;
+use crate::db::writing::{self, Written};
+use crate::flow::read::newest::Target;
+use crate::flow::write::validation::Unchanged;
 use crate::store::batch::writer::{Batch, LargeBytes};
 
 impl Keyspace {
@@ -162,15 +163,17 @@ impl Keyspace {
     fn write_since(&self, look: &Look<'_>, key: &[u8], batch: &mut Batch<'_>) -> Result<bool> {
         let unchanged = Unchanged {
             keyspace: self.parts().id,
-            key: key.to_vec(),
+            current: &self.parts().current,
+            target: Target::Key(key),
             seen: look.seen,
         };
-        writing::write(
+        let written = writing::write(
             self.database().core(),
             batch,
             self.write_options(),
             &[unchanged],
-        )
+        )?;
+        Ok(written == Written::Done)
     }
 }
 

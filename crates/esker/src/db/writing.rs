@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::base::options::call::WriteOptions;
 use crate::base::options::keyspace::ttl_seconds;
 use crate::base::stats::statistics::Ticker;
+use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::user_code;
 use crate::db::core::Core;
@@ -14,8 +15,9 @@ use crate::db::settling;
 use crate::db::space;
 use crate::db::worker;
 use crate::db::write_control;
-use crate::flow::write::commit::{CommitOptions, Outcome, Unchanged};
+use crate::flow::write::commit::{CommitOptions, Outcome};
 use crate::flow::write::follow_ups::{FollowUp, FollowUps};
+use crate::flow::write::validation::Unchanged;
 use crate::flow::write::write_controller::LOOK_AGAIN;
 use crate::store::batch::writer::{Batch, LargeBytes};
 
@@ -51,6 +53,22 @@ pub fn put_here(
         None => batch.put(parts.id, key, value),
         Some(expiry) => batch.put_expiring(parts.id, key, expiry, value),
     }
+}
+
+/// As [`put_until`], of a value that the caller does not lend: a large one is kept until the batch
+/// is written, a small one goes into its bytes at once.
+pub fn put_kept(
+    batch: &mut Batch<'static>,
+    parts: &KeyspaceParts,
+    key: &[u8],
+    expiry_unix_s: Option<u32>,
+    value: &[u8],
+) -> Result<()> {
+    if is_separated(parts, value) {
+        let value = LargeBytes::Shared(Bytes::copy_of(value));
+        return put_until(batch, parts, key, expiry_unix_s, value);
+    }
+    put_here(batch, parts, key, expiry_unix_s, value)
 }
 
 /// Whether a value is large enough to lie in the value log.
@@ -97,14 +115,23 @@ pub fn expiry(core: &Core, ttl: Duration) -> u32 {
     u32::try_from(expiry).unwrap_or(u32::MAX)
 }
 
-/// Writes a batch, if `unchanged` holds; says whether it did. Wakes the background if the write
-/// gave it something to do.
+/// How a write under conditions ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It is written.
+    Done,
+    /// It is not: the condition in that place does not hold, or too much was written meanwhile to
+    /// tell.
+    Conflict(Option<usize>),
+}
+
+/// Writes a batch, if `unchanged` holds. Wakes the background if the write gave it something to do.
 pub fn write(
     core: &Arc<Core>,
     batch: &mut Batch<'_>,
     options: WriteOptions,
-    unchanged: &[Unchanged],
-) -> Result<bool> {
+    unchanged: &[Unchanged<'_>],
+) -> Result<Written> {
     user_code::refuse()?;
     let commit = CommitOptions {
         durability: match options.durability {
@@ -119,7 +146,7 @@ pub fn write(
         Err(error) => again(core, batch, &commit, error)?,
     };
     match outcome {
-        Outcome::Conflict => Ok(false),
+        Outcome::Conflict(place) => Ok(Written::Conflict(place)),
         Outcome::Committed(applied) => {
             core.statistics.add(Ticker::WriteBatches, 1);
             core.statistics
@@ -134,7 +161,7 @@ pub fn write(
             if !applied.follow_ups.is_empty() {
                 follow_up(core, applied.follow_ups);
             }
-            Ok(true)
+            Ok(Written::Done)
         }
     }
 }

@@ -60,6 +60,18 @@ impl KeyRange {
         }
     }
 
+    /// Whether keys from `start` up to `end`, exclusive, lie in the range. Says so as well where
+    /// the two have a bound in common and no key.
+    pub fn meets(&self, comparator: &Comparator, start: &[u8], end: &[u8]) -> bool {
+        let begins_before = match &self.lower {
+            Bound::Unbounded => true,
+            Bound::Included(lower) | Bound::Excluded(lower) => {
+                comparator.compare(lower, end) == Ordering::Less
+            }
+        };
+        begins_before && !self.is_above(comparator, start)
+    }
+
     /// Whether `key` lies in the range.
     pub fn contains(&self, comparator: &Comparator, key: &[u8]) -> bool {
         !self.is_below(comparator, key) && !self.is_above(comparator, key)

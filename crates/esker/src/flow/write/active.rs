@@ -11,6 +11,7 @@ use crate::env::fs::LogFile;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::read::fold::Folder;
 use crate::flow::write::follow_ups::{FollowUp, FollowUps};
+use crate::flow::write::recent::RecentWrites;
 use crate::flow::write::segments::Segments;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::reader::BatchReader;
@@ -49,6 +50,7 @@ pub struct Active {
     tables: IdMap<KeyspaceId, LiveTable>,
     live_bytes: usize,
     last_seqno: SeqNo,
+    recent: RecentWrites,
     /// Where the log ended when the database was opened.
     recovered_end: Option<(FileNumber, u64)>,
     /// Segments that may hold needed entries, oldest first, and the bytes that each takes.
@@ -82,6 +84,7 @@ impl Active {
             tables,
             live_bytes,
             last_seqno,
+            recent: RecentWrites::default(),
             recovered_end,
             segments_used,
         }
@@ -132,6 +135,22 @@ impl Active {
     /// The sequence number of the last write.
     pub fn last_seqno(&self) -> SeqNo {
         self.last_seqno
+    }
+
+    /// The last writes, while somebody asks about them.
+    pub fn recent(&self) -> &RecentWrites {
+        &self.recent
+    }
+
+    /// Keeps the writes that come from now on, until [`Active::unwatch`]; says which was the last.
+    pub fn watch(&mut self) -> SeqNo {
+        self.recent.watch(self.last_seqno);
+        self.last_seqno
+    }
+
+    /// One who asked for writes to be kept has done.
+    pub fn unwatch(&mut self) {
+        self.recent.unwatch();
     }
 
     /// Where the log ends now, if there is one.
@@ -298,6 +317,7 @@ impl Active {
     /// Puts every entry of a batch into its memtable. The batch is whole, and every keyspace of
     /// it is here: `commit` has looked.
     pub fn apply(&mut self, batch: &BatchReader<'_>) -> Result<()> {
+        self.recent.note(batch)?;
         for entry in batch.entries() {
             let entry = entry?;
             let first_log = self.log.as_ref().map(WalWriter::number);

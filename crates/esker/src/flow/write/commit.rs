@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::options::call::Durability;
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::ids::FileNumber;
 use crate::base::types::seqno::SeqNo;
 use crate::base::types::user_code;
 use crate::env::bundle::Env;
 use crate::env::fs::LogSync;
-use crate::flow::read::newest::is_written_since;
 use crate::flow::values::value_log::{Pending, ValueLog};
 use crate::flow::write::active::{Active, Applied};
 use crate::flow::write::follow_ups::FollowUp;
 use crate::flow::write::gate::Gate;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
+use crate::flow::write::validation::{Look, Unchanged, Validation};
 use crate::flow::write::write_controller::{LOOK_AGAIN, WriteController};
 use crate::store::batch::reader::BatchReader;
 use crate::store::batch::writer::Batch;
@@ -26,27 +26,18 @@ use crate::store::vlog::value_pool::PoolRoom;
 /// takes at once. Told more often it would cost writes, less often memory beyond the limit.
 const GROWTH_BYTES: usize = 1 << 20;
 
-/// A condition under which a batch may be written: nothing newer than `seen` was written to
-/// `key`. Checked at the moment of the write, so that read-check-write is atomic.
-#[derive(Clone, Debug)]
-pub struct Unchanged {
-    /// The keyspace of the key.
-    pub keyspace: KeyspaceId,
-    /// The key that was read.
-    pub key: Vec<u8>,
-    /// The sequence number at which it was read.
-    pub seen: SeqNo,
-}
+/// How often a commit looks in full at what it depends on before it gives up.
+const LOOKS_MAX: u32 = 3;
 
 /// How one batch is written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct CommitOptions<'a> {
     /// What the write must survive.
     pub durability: Durability,
     /// Answer `Busy` instead of waiting.
     pub no_wait: bool,
-    /// Conditions that must hold.
-    pub unchanged: &'a [Unchanged],
+    /// Conditions that must hold at the moment of the write, so that read-check-write is atomic.
+    pub unchanged: &'a [Unchanged<'a>],
 }
 
 /// How a commit ended, failures apart.
@@ -54,8 +45,9 @@ pub struct CommitOptions<'a> {
 pub enum Outcome {
     /// Written, and what the background has to do because of it.
     Committed(Applied),
-    /// A condition did not hold; nothing was written.
-    Conflict,
+    /// The condition in that place did not hold, or it could not be told whether all do because so
+    /// much was written meanwhile (`None`); nothing was written.
+    Conflict(Option<usize>),
 }
 
 /// The write path of one database. Any thread may call anything.
@@ -120,6 +112,11 @@ impl Committer {
         }
         self.controller
             .delay_write(batch, options.no_wait, &self.env)?;
+        let mut validation = Validation::new(options.unchanged);
+        let watch = validation.wants_recent().then(|| Watch::begin(self));
+        if let Look::Broken(index) = validation.look(self.last(watch.as_ref()))? {
+            return Ok(Outcome::Conflict(Some(index)));
+        }
         // Kept until the pointers are in memtables, or given up: a batch that is refused from here
         // on leaves dead values behind, which are collected like any others.
         let mut held = HeldValues {
@@ -127,9 +124,21 @@ impl Committer {
             has_room: true,
             gate: &self.gate,
         };
-        let (outcome, position) = self.write(batch, options, held.pending.as_mut())?;
-        held.has_room = outcome == Outcome::Conflict;
-        drop(held);
+        let mut looks_left = LOOKS_MAX;
+        let (outcome, position) = loop {
+            looks_left -= 1;
+            let written = self.write(batch, options, &validation, held.pending.as_mut())?;
+            match written {
+                (Outcome::Conflict(None), _) if looks_left > 0 => {
+                    if let Look::Broken(index) = validation.look(self.visible())? {
+                        break (Outcome::Conflict(Some(index)), None);
+                    }
+                }
+                written => break written,
+            }
+        };
+        held.has_room = matches!(outcome, Outcome::Conflict(_));
+        drop((held, watch));
         if let (Durability::Sync, Some(position)) = (options.durability, position) {
             self.sync_through(position)?;
         }
@@ -210,6 +219,7 @@ impl Committer {
         &self,
         batch: &mut Batch<'_>,
         options: &CommitOptions<'_>,
+        validation: &Validation<'_>,
         pending: Option<&mut Pending>,
     ) -> Result<(Outcome, Option<LogPosition>)> {
         let mut active = self.active();
@@ -224,11 +234,10 @@ impl Committer {
                 .comparator()
                 .is_bytewise();
         }
-        for condition in options.unchanged {
-            let view = active.table(condition.keyspace)?.current.view();
-            if is_written_since(&view, &condition.key, condition.seen)? {
-                return Ok((Outcome::Conflict, None));
-            }
+        match validation.look_again(active.last_seqno(), active.recent()) {
+            Look::Holds => {}
+            Look::Broken(index) => return Ok((Outcome::Conflict(Some(index)), None)),
+            Look::Unclear => return Ok((Outcome::Conflict(None), None)),
         }
         batch.set_first_seqno(active.last_seqno().plus(1));
         if !is_plain {
@@ -381,10 +390,35 @@ impl Committer {
         Error::new(ErrorKind::Faulted, message).caused_by(error)
     }
 
+    // The last write before a look at what a commit depends on.
+    fn last(&self, watch: Option<&Watch<'_>>) -> SeqNo {
+        watch.map_or_else(|| self.visible(), |watch| watch.last)
+    }
+
     // Whoever holds the lock while something is half done fails the gate if it panics, so a
     // poisoned one says nothing: what is under it is whole, or nothing passes any more.
     fn active(&self) -> MutexGuard<'_, Active> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Has the writes of others kept while one commit is on its way.
+struct Watch<'a> {
+    committer: &'a Committer,
+    /// The last write before.
+    last: SeqNo,
+}
+
+impl Watch<'_> {
+    fn begin(committer: &Committer) -> Watch<'_> {
+        let last = committer.active().watch();
+        Watch { committer, last }
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        self.committer.active().unwatch();
     }
 }
 

@@ -48,7 +48,7 @@ fn range_deletes_since_are_seen_at_the_price_of_those_since() {
         for back in [0, 7, 100] {
             let seen = SeqNo::new(number - back);
             let before = counting.0.load(Relaxed);
-            let ask = |number| is_written_since(&view, &key(number), seen).unwrap();
+            let ask = |number| is_written_since(&view, Target::Key(&key(number)), seen).unwrap();
             assert!(!ask(number - back));
             assert_eq!(ask(number), back > 0);
             // Two questions of two comparisons for each.
