@@ -39,7 +39,7 @@
 //! # Where to go on
 //!
 //! - [`Db`] is the database, and acts as the keyspace `default`; [`Keyspace`] has the reads and
-//!   writes, [`WriteBatch`] and [`Snapshot`] what goes over several of them.
+//!   writes, [`WriteBatch`], [`Snapshot`] and [`Transaction`] what goes over several of them.
 //! - [`Db::builder`] for settings: memory, durability, compression, time to live, merge operators.
 //! - [`Durability`] says what a write survives; [`Error`] has a kind to decide by and a message
 //!   that says what to do.
@@ -92,7 +92,9 @@ pub mod merge {
 
 pub use base::codec::compress::CompressionType;
 pub use base::hooks::merge::{MergeOperator, MergeRule, NotFolded};
-pub use base::options::call::{Durability, ReadOptions, WriteOptions};
+pub use base::options::call::{
+    Durability, Isolation, ReadOptions, TransactionOptions, WriteOptions,
+};
 pub use base::options::keyspace::{CompactionOptions, KeyspaceOptions};
 pub use base::options::profile::Profile;
 pub use base::options::sst::{Compression, SstOptions};
@@ -123,6 +125,7 @@ pub use db::snapshots::SnapshotOwner;
 pub use db::statistics::{
     KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, SnapshotStats, Stats, ValueLogStats,
 };
+pub use db::transaction::{Transaction, TransactionKeyspace};
 pub use db::write_batch::WriteBatch;
 pub use flow::read::get::Valued;
 
@@ -137,6 +140,7 @@ pub struct ReadmeExamples;
 #[doc = include_str!("../../../docs/guide/keys.md")]
 #[doc = include_str!("../../../docs/guide/durability.md")]
 #[doc = include_str!("../../../docs/guide/merges.md")]
+#[doc = include_str!("../../../docs/guide/transactions.md")]
 #[doc = include_str!("../../../docs/guide/expiry.md")]
 #[doc = include_str!("../../../docs/guide/large-values.md")]
 #[doc = include_str!("../../../docs/guide/searchable.md")]

@@ -16,6 +16,7 @@ use crate::db::keyspace::Keyspaces;
 use crate::db::obsolete_files::ObsoleteFiles;
 use crate::db::pinned_tables::PinnedTables;
 use crate::db::snapshots::Snapshots;
+use crate::db::txn::live::LiveTransactions;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
@@ -135,6 +136,7 @@ pub fn assemble(
         memory_budget,
         statistics: Arc::new(Statistics::new()),
         snapshots: Snapshots::default(),
+        transactions: LiveTransactions::default(),
         keyspaces: Keyspaces::default(),
         work: Work::default(),
         obsolete_files: ObsoleteFiles::default(),

@@ -13,6 +13,7 @@ use crate::db::keyspace::Keyspaces;
 use crate::db::obsolete_files::ObsoleteFiles;
 use crate::db::pinned_tables::PinnedTables;
 use crate::db::snapshots::Snapshots;
+use crate::db::txn::live::LiveTransactions;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
@@ -68,6 +69,8 @@ pub struct Core {
     pub statistics: Arc<Statistics>,
     /// Live snapshots.
     pub snapshots: Snapshots,
+    /// Transactions under way.
+    pub transactions: LiveTransactions,
     /// Open keyspaces.
     pub keyspaces: Keyspaces,
     /// What runs in the background.

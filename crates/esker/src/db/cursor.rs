@@ -6,11 +6,12 @@ use crate::base::options::call::ReadOptions;
 use crate::base::stats::memory_budget::Reservation;
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::error::Result;
+use crate::base::types::error::{Error, Result};
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::moment::{Moment, Source};
+use crate::db::moment::{Moment, Source, When};
 use crate::db::read_cost::CostMeter;
+use crate::db::txn::read_set::ScanRecorder;
 use crate::db::worker;
 use crate::db::write_control;
 use crate::flow::read::scan::{Scan, scan};
@@ -30,6 +31,9 @@ pub struct DbCursor {
     view: Weak<View>,
     options: ReadOptions,
     cost_meter: Option<CostMeter>,
+    /// Whether it shows what a transaction sees, and who is told then what it comes through.
+    is_within: bool,
+    recorder: Option<Box<ScanRecorder>>,
     seeks: u64,
     steps: u64,
     /// How many sources read ahead.
@@ -79,6 +83,8 @@ impl DbCursor {
             database: source.database,
             parts: source.parts,
             cost_meter: source.cost_meter,
+            is_within: source.is_within,
+            recorder: source.recorder.map(Box::new),
             seeks: 0,
             steps: 0,
             charge: None,
@@ -98,7 +104,8 @@ impl DbCursor {
     /// # }
     /// ```
     pub fn seek_to_first(&mut self) -> Result<bool> {
-        self.seeking()?.seek_to_first()
+        let found = self.seeking()?.seek_to_first();
+        self.record(found, |recorder, found| recorder.sought(None, found))
     }
 
     /// Moves to the last entry.
@@ -116,7 +123,8 @@ impl DbCursor {
     /// # }
     /// ```
     pub fn seek_to_last(&mut self) -> Result<bool> {
-        self.seeking()?.seek_to_last()
+        let found = self.seeking()?.seek_to_last();
+        self.record(found, |recorder, found| recorder.sought_back(None, found))
     }
 
     /// Moves to the first entry with a key not before `key`.
@@ -133,7 +141,9 @@ impl DbCursor {
     /// # }
     /// ```
     pub fn seek(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.seeking()?.seek(key.as_ref())
+        let key = key.as_ref();
+        let found = self.seeking()?.seek(key);
+        self.record(found, |recorder, found| recorder.sought(Some(key), found))
     }
 
     /// Moves to the last entry with a key not after `key`.
@@ -150,7 +160,11 @@ impl DbCursor {
     /// # }
     /// ```
     pub fn seek_for_prev(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.seeking()?.seek_for_prev(key.as_ref())
+        let key = key.as_ref();
+        let found = self.seeking()?.seek_for_prev(key);
+        self.record(found, |recorder, found| {
+            recorder.sought_back(Some(key), found)
+        })
     }
 
     /// Moves to the next entry; from nowhere it stays nowhere.
@@ -178,7 +192,8 @@ impl DbCursor {
     )]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
-        self.stepping()?.next()
+        let found = self.stepping()?.next();
+        self.record(found, ScanRecorder::moved)
     }
 
     /// Moves to the previous entry; from nowhere it stays nowhere.
@@ -198,7 +213,8 @@ impl DbCursor {
     /// ```
     #[inline]
     pub fn prev(&mut self) -> Result<bool> {
-        self.stepping()?.prev()
+        let found = self.stepping()?.prev();
+        self.record(found, ScanRecorder::moved_back)
     }
 
     /// Whether the cursor stands on an entry.
@@ -262,7 +278,8 @@ impl DbCursor {
     /// Where nothing has changed since, and no second has passed in which an entry might have
     /// expired, it keeps what it has read.
     ///
-    /// Errors: as of `cursor`; it sees and stands as before then.
+    /// Errors: as of `cursor`; `Invalid` for a cursor of a transaction. It sees and stands as before
+    /// then.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -280,10 +297,15 @@ impl DbCursor {
     /// # }
     /// ```
     pub fn refresh(&mut self) -> Result<()> {
+        if self.is_within {
+            let message = "a cursor of a transaction is not refreshed; have the transaction make \
+                           another one";
+            return Err(Error::invalid(message));
+        }
         let now = Moment {
             database: &self.database,
             parts: &self.parts,
-            at: None,
+            at: When::Now,
             options: self.options,
         };
         let (view, at) = now.look()?;
@@ -296,6 +318,20 @@ impl DbCursor {
         let range = scan.reader().range.clone();
         *self = DbCursor::open(now.source_of(view, at, range))?;
         Ok(())
+    }
+
+    // Whatever came of a movement, what it came through was read.
+    #[inline]
+    fn record(
+        &mut self,
+        found: Result<bool>,
+        tell: impl FnOnce(&mut ScanRecorder, Option<&[u8]>),
+    ) -> Result<bool> {
+        if let Some(recorder) = &mut self.recorder {
+            let scan = self.scan.as_ref().expect("there until dropped");
+            tell(recorder, scan.is_valid().then(|| scan.key()));
+        }
+        found
     }
 
     #[inline]

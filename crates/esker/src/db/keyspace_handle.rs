@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::{ReadOptions, WriteOptions};
-use crate::base::types::error::Result;
+use crate::base::types::error::{Error, Result};
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
 use crate::base::types::spare::{SpareBuffer, SpareCell};
@@ -15,7 +15,7 @@ use crate::db::file_list::{self, FileStats};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::live_settings;
 use crate::db::manual;
-use crate::db::moment::Moment;
+use crate::db::moment::{Moment, When};
 use crate::db::readable::{AtMoment, inherent_reads};
 use crate::db::writing;
 use crate::store::batch::writer::{Batch, LargeBytes};
@@ -58,6 +58,18 @@ impl Keyspace {
 
     pub(crate) fn parts(&self) -> &Arc<KeyspaceParts> {
         &self.parts
+    }
+
+    /// Its parts, for who writes or reads in `database`: numbers of keyspaces mean something in
+    /// their own database only. `Invalid` where that is another.
+    pub(crate) fn parts_in(&self, database: &DatabaseRef) -> Result<&Arc<KeyspaceParts>> {
+        if Arc::ptr_eq(database.core(), self.database.core()) {
+            return Ok(&self.parts);
+        }
+        Err(Error::invalid(format!(
+            "keyspace {:?} belongs to another database than what is written or read",
+            self.name()
+        )))
     }
 
     /// The name.
@@ -412,7 +424,7 @@ impl AtMoment for Keyspace {
         Moment {
             database: &self.database,
             parts: &self.parts,
-            at: None,
+            at: When::Now,
             options: self.read,
         }
     }

@@ -11,6 +11,8 @@ use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::read_cost::CostMeter;
+use crate::db::txn::read_set::ScanRecorder;
+use crate::db::txn::state::TransactionState;
 use crate::flow::read::get::ReadAt;
 use crate::flow::read::view::View;
 
@@ -20,10 +22,21 @@ pub struct Moment<'a> {
     pub database: &'a DatabaseRef,
     /// The keyspace.
     pub parts: &'a Arc<KeyspaceParts>,
-    /// The moment; `None` is now.
-    pub at: Option<SeqNo>,
+    /// The moment.
+    pub at: When<'a>,
     /// How to read.
     pub options: ReadOptions,
+}
+
+/// As of when a keyspace is read.
+#[derive(Clone, Copy)]
+pub enum When<'a> {
+    /// All that is committed.
+    Now,
+    /// As it was at that number.
+    At(SeqNo),
+    /// What a transaction sees, its own writes among it.
+    Within(&'a TransactionState),
 }
 
 /// What a cursor reads.
@@ -41,16 +54,29 @@ pub struct Source {
     pub range: KeyRange,
     /// How it goes past level 0; `None` where that is empty.
     pub cost_meter: Option<CostMeter>,
+    /// Whether it is what a transaction sees.
+    pub is_within: bool,
+    /// Is told which keys it comes through.
+    pub recorder: Option<ScanRecorder>,
 }
 
 impl Moment<'_> {
-    /// When and how is read. To be taken after the view: what the view lacks was written later, so
-    /// what the reader sees is a prefix of the writes either way.
-    pub fn read_at(&self) -> ReadAt {
-        let core = self.database.core();
+    /// The number at which is read. To be taken after the view: what the view lacks was written
+    /// later, so what the reader sees is a prefix of the writes either way.
+    #[inline]
+    pub fn seqno(&self) -> SeqNo {
+        match self.at {
+            When::At(seqno) => seqno,
+            When::Now | When::Within(_) => self.database.core().committer.visible(),
+        }
+    }
+
+    /// When and how somebody reads who sees that.
+    #[inline]
+    pub fn read_at(&self, visibility: Visibility) -> ReadAt {
         ReadAt {
-            visibility: Visibility::at(self.at.unwrap_or_else(|| core.committer.visible())),
-            now_unix_s: core.env.clock.unix_seconds(),
+            visibility,
+            now_unix_s: self.database.core().env.clock.unix_seconds(),
             options: self.options,
         }
     }
@@ -65,7 +91,12 @@ impl Moment<'_> {
     pub fn look(&self) -> Result<(Arc<View>, ReadAt)> {
         check(self.database.core())?;
         let view = self.parts.current.view();
-        Ok((view, self.read_at()))
+        let seqno = self.seqno();
+        let (view, visibility) = match self.at {
+            When::Within(transaction) => transaction.view(self.parts, view, seqno)?,
+            When::Now | When::At(_) => (view, Visibility::at(seqno)),
+        };
+        Ok((view, self.read_at(visibility)))
     }
 
     /// What a cursor over `range` reads of what was looked at.
@@ -76,6 +107,11 @@ impl Moment<'_> {
             cost_meter: CostMeter::through(&view.parts().levels, &self.parts.read_cost),
             view,
             at,
+            is_within: matches!(self.at, When::Within(_)),
+            recorder: match self.at {
+                When::Within(transaction) => transaction.reads_range(self.parts, &range),
+                When::Now | When::At(_) => None,
+            },
             range,
         }
     }

@@ -4,63 +4,79 @@ use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
+use crate::base::types::seqno::Visibility;
 use crate::db::cursor::DbCursor;
 use crate::db::iterator::Iter;
-use crate::db::moment::{Moment, check};
-use crate::flow::read::get::{Valued, contains, expiry, get, get_valued};
+use crate::db::moment::{Moment, When, check};
+use crate::db::txn::state::TransactionState;
+use crate::flow::read::get::{ReadAt, Valued, contains, expiry, get, get_valued};
 use crate::flow::read::multi_get::multi_get;
+use crate::flow::read::view::View;
 
 impl Moment<'_> {
-    /// The value of `key`, if it has one.
-    pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+    // Has `read` look for those keys.
+    #[inline]
+    fn read_keys<T>(
+        &self,
+        keys: &[&[u8]],
+        read: impl FnOnce(&View, &ReadAt) -> Result<T>,
+    ) -> Result<T> {
         let core = self.database.core();
         check(core)?;
-        let view = self.parts.current.load();
-        let value = get(&view, key, &self.read_at())?;
-        core.statistics.add(Ticker::Gets, 1);
-        if value.is_some() {
-            core.statistics.add(Ticker::GetsFound, 1);
+        core.statistics.add(Ticker::Gets, keys.len() as u64);
+        if let When::Within(transaction) = self.at {
+            return self.read_keys_within(transaction, keys, read);
         }
+        let view = self.parts.current.load();
+        read(&view, &self.read_at(Visibility::at(self.seqno())))
+    }
+
+    #[cold]
+    fn read_keys_within<T>(
+        &self,
+        transaction: &TransactionState,
+        keys: &[&[u8]],
+        read: impl FnOnce(&View, &ReadAt) -> Result<T>,
+    ) -> Result<T> {
+        keys.iter()
+            .for_each(|key| transaction.reads_key(self.parts, key));
+        let (view, at) = self.look()?;
+        read(&view, &at)
+    }
+
+    fn count_found<T>(&self, found: &Option<T>) {
+        if found.is_some() {
+            let statistics = &self.database.core().statistics;
+            statistics.add(Ticker::GetsFound, 1);
+        }
+    }
+
+    /// The value of `key`, if it has one.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        let value = self.read_keys(&[key], |view, at| get(view, key, at))?;
+        self.count_found(&value);
         Ok(value)
     }
 
     pub(crate) fn get_valued(&self, key: &[u8]) -> Result<Option<Valued>> {
-        let core = self.database.core();
-        check(core)?;
-        let view = self.parts.current.load();
-        core.statistics.add(Ticker::Gets, 1);
-        let valued = get_valued(&view, key, &self.read_at())?;
-        if valued.is_some() {
-            core.statistics.add(Ticker::GetsFound, 1);
-        }
+        let valued = self.read_keys(&[key], |view, at| get_valued(view, key, at))?;
+        self.count_found(&valued);
         Ok(valued)
     }
 
     pub(crate) fn multi_get<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Vec<Option<Bytes>>> {
         let keys: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
-        let core = self.database.core();
-        check(core)?;
-        let view = self.parts.current.view();
-        core.statistics.add(Ticker::Gets, keys.len() as u64);
-        multi_get(&view, &keys, &self.read_at())
-            .into_iter()
-            .collect()
+        self.read_keys(&keys, |view, at| {
+            multi_get(view, &keys, at).into_iter().collect()
+        })
     }
 
     pub(crate) fn contains_key(&self, key: &[u8]) -> Result<bool> {
-        let core = self.database.core();
-        check(core)?;
-        let view = self.parts.current.load();
-        core.statistics.add(Ticker::Gets, 1);
-        contains(&view, key, &self.read_at())
+        self.read_keys(&[key], |view, at| contains(view, key, at))
     }
 
     pub(crate) fn expiry(&self, key: &[u8]) -> Result<Option<Option<u32>>> {
-        let core = self.database.core();
-        check(core)?;
-        let view = self.parts.current.load();
-        core.statistics.add(Ticker::Gets, 1);
-        expiry(&view, key, &self.read_at())
+        self.read_keys(&[key], |view, at| expiry(view, key, at))
     }
 
     pub(crate) fn iter(&self, range: KeyRange) -> Result<Iter> {

@@ -7,7 +7,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
-use crate::db::moment::Moment;
+use crate::db::moment::{Moment, When};
 use crate::db::readable::{AtMoment, inherent_reads};
 use crate::db::settling;
 use crate::db::snapshots::{SnapshotOwner, Ticket};
@@ -97,7 +97,7 @@ inherent_reads!(Snapshot);
 
 impl AtMoment for Snapshot {
     fn moment(&self) -> Moment<'_> {
-        let at = Some(self.seqno());
+        let at = When::At(self.seqno());
         let options = ReadOptions::default();
         Moment {
             database: &self.0.database,
@@ -132,7 +132,7 @@ inherent_reads!(KeyspaceSnapshot);
 
 impl AtMoment for KeyspaceSnapshot {
     fn moment(&self) -> Moment<'_> {
-        let at = Some(self.snapshot.seqno());
+        let at = When::At(self.snapshot.seqno());
         let options = ReadOptions::default();
         Moment {
             database: &self.snapshot.0.database,

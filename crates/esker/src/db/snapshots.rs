@@ -37,6 +37,8 @@ pub enum SnapshotOwner {
     Named(Arc<str>),
     /// A compare-and-swap or an update, between its read and its write.
     AtomicChange,
+    /// A transaction.
+    Transaction,
 }
 
 /// Names one registered snapshot.
@@ -135,6 +137,7 @@ impl fmt::Display for SnapshotOwner {
             SnapshotOwner::Unnamed => write!(f, "a snapshot without a name"),
             SnapshotOwner::Named(name) => write!(f, "{name:?}"),
             SnapshotOwner::AtomicChange => write!(f, "an atomic change"),
+            SnapshotOwner::Transaction => write!(f, "a transaction"),
         }
     }
 }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::WriteOptions;
-use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::writing;
-use crate::store::batch::writer::{Batch, LargeBytes};
+use crate::store::batch::writer::Batch;
 
 /// Writes that happen together: after a crash all of them are there or none.
 ///
@@ -68,7 +67,7 @@ impl WriteBatch {
     ) -> &mut WriteBatch {
         self.add(keyspace, |core, batch, parts| {
             let expiry = writing::own_expiry(core, parts);
-            put(batch, parts, key.as_ref(), expiry, value.as_ref())
+            writing::put_kept(batch, parts, key.as_ref(), expiry, value.as_ref())
         })
     }
 
@@ -94,7 +93,7 @@ impl WriteBatch {
     ) -> &mut WriteBatch {
         self.add(keyspace, |core, batch, parts| {
             let expiry = Some(writing::expiry(core, ttl));
-            put(batch, parts, key.as_ref(), expiry, value.as_ref())
+            writing::put_kept(batch, parts, key.as_ref(), expiry, value.as_ref())
         })
     }
 
@@ -119,7 +118,7 @@ impl WriteBatch {
         expiry_unix_s: Option<u32>,
     ) -> &mut WriteBatch {
         self.add(keyspace, |_, batch, parts| {
-            put(batch, parts, key.as_ref(), expiry_unix_s, value.as_ref())
+            writing::put_kept(batch, parts, key.as_ref(), expiry_unix_s, value.as_ref())
         })
     }
 
@@ -267,37 +266,11 @@ impl WriteBatch {
         keyspace: &Keyspace,
         fill: impl FnOnce(&Core, &mut Batch<'static>, &KeyspaceParts) -> Result<()>,
     ) -> &mut WriteBatch {
-        let parts = own(&self.database, keyspace);
+        let parts = keyspace.parts_in(&self.database);
         let added = parts.and_then(|parts| fill(self.database.core(), &mut self.batch, parts));
         if let Err(error) = added {
             self.refusal.get_or_insert(error);
         }
         self
     }
-}
-
-// A large value is kept until the batch is written; a small one goes into its bytes at once.
-fn put(
-    batch: &mut Batch<'static>,
-    parts: &KeyspaceParts,
-    key: &[u8],
-    expiry: Option<u32>,
-    value: &[u8],
-) -> Result<()> {
-    if writing::is_separated(parts, value) {
-        let value = LargeBytes::Shared(Bytes::copy_of(value));
-        return writing::put_until(batch, parts, key, expiry, value);
-    }
-    writing::put_here(batch, parts, key, expiry, value)
-}
-
-// Numbers of keyspaces mean something in their own database only.
-fn own<'a>(database: &DatabaseRef, keyspace: &'a Keyspace) -> Result<&'a KeyspaceParts> {
-    if Arc::ptr_eq(database.core(), keyspace.database().core()) {
-        return Ok(keyspace.parts());
-    }
-    Err(Error::invalid(format!(
-        "keyspace {:?} belongs to another database than the batch",
-        keyspace.name()
-    )))
 }

@@ -28,6 +28,8 @@ mod saved;
 mod past_damage;
 mod kill;
 mod threads;
+mod transactions;
+mod transactions_model;
 mod held;
 mod hooks;
 mod jobs;

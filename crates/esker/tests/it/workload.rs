@@ -501,6 +501,10 @@ impl Stage {
     }
 
     fn commit(&self, actions: &[(usize, Action)], durability: Durability) -> esker::Result<()> {
+        // One in three as a transaction, in which nobody is met.
+        if self.number.is_multiple_of(3) {
+            return self.commit_transaction(actions, durability);
+        }
         let now = self.clock.unix_seconds();
         let mut batch = self.db().batch();
         for (life, action) in actions {
@@ -517,6 +521,32 @@ impl Stage {
             };
         }
         batch.commit_with(WriteOptions {
+            durability: Some(durability),
+            no_wait: false,
+        })
+    }
+
+    fn commit_transaction(
+        &self,
+        actions: &[(usize, Action)],
+        durability: Durability,
+    ) -> esker::Result<()> {
+        let now = self.clock.unix_seconds();
+        let mut tx = self.db().begin();
+        for (life, action) in actions {
+            let keyspace = &self.keyspace_of(*life);
+            match action {
+                Action::Put(key, value) => tx.put(keyspace, key, value)?,
+                Action::PutUntil(key, value, until) => {
+                    let ttl = Duration::from_secs(until - now);
+                    tx.put_with_ttl(keyspace, key, value, ttl)?;
+                }
+                Action::Delete(key) => tx.delete(keyspace, key)?,
+                Action::DeleteRange(start, end) => tx.delete_range(keyspace, start, end)?,
+                Action::Merge(key, operand) => tx.merge(keyspace, key, operand)?,
+            }
+        }
+        tx.commit_with(WriteOptions {
             durability: Some(durability),
             no_wait: false,
         })

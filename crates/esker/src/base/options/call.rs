@@ -40,6 +40,37 @@ pub struct WriteOptions {
     pub no_wait: bool,
 }
 
+/// How far a transaction is kept apart from what others commit while it is under way.
+///
+/// | | what it reads | what makes its commit fail |
+/// |---|---|---|
+/// | `ReadCommitted` | each read: what is committed by then | nothing, but for `get_for_update` |
+/// | `Snapshot` | all as of its beginning | a write of others to a key that it writes |
+/// | `Serializable` | all as of its beginning | a write of others to what it reads or writes |
+///
+/// All three see their own writes, and nobody sees those before they are committed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Isolation {
+    /// Each read sees what is committed by then: two reads of a key may differ, and what was read
+    /// may be gone when the writes come. What SQL servers offer under this name.
+    ReadCommitted,
+    /// All reads see the database as it was when the transaction began, and of two transactions
+    /// that write to one key the second to commit is refused. Two may each read what the other
+    /// writes ("write skew").
+    #[default]
+    Snapshot,
+    /// As if transactions had come one after the other: what was read, keys and ranges, may not
+    /// have changed until the commit.
+    Serializable,
+}
+
+/// How one transaction is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransactionOptions {
+    /// How far it is kept apart from others.
+    pub isolation: Isolation,
+}
+
 /// How one read is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {

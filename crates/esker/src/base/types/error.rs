@@ -33,6 +33,9 @@ pub enum ErrorKind {
     Locked,
     /// The database cannot take the operation now; the same call may succeed later.
     Busy,
+    /// Somebody else wrote to what a transaction read or writes; nothing of it was written. The
+    /// same transaction, run again, may succeed.
+    Conflict,
     /// An earlier write or sync failed, and writes are refused until the database is reopened.
     Faulted,
     /// The handle was closed.
@@ -53,6 +56,7 @@ impl ErrorKind {
             ErrorKind::OutOfFiles => "out of files",
             ErrorKind::Locked => "locked",
             ErrorKind::Busy => "busy",
+            ErrorKind::Conflict => "conflict",
             ErrorKind::Faulted => "faulted",
             ErrorKind::Closed => "closed",
         }
@@ -201,7 +205,11 @@ impl Error {
 
     /// Whether the same call may succeed later without anyone changing anything.
     pub fn is_retryable(&self) -> bool {
-        self.is_shortage() || matches!(self.0.kind, ErrorKind::Busy | ErrorKind::Locked)
+        self.is_shortage()
+            || matches!(
+                self.0.kind,
+                ErrorKind::Busy | ErrorKind::Locked | ErrorKind::Conflict
+            )
     }
 
     /// Whether something ran out that may be there again later, space or file descriptors: what

@@ -31,6 +31,7 @@ pub mod merging;
 pub mod cursor_state;
 pub mod tombstone_aggregator;
 pub mod reader;
+pub mod skip;
 pub mod visible;
 pub mod walk;
 pub mod scan;

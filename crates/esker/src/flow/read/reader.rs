@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::types::comparator::Comparator;
+use crate::base::types::key::Trailer;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::Visibility;
 use crate::flow::read::fold::Folder;
@@ -36,6 +37,11 @@ impl Reader {
     /// Whether a reader at that moment sees the same of the same sources.
     pub fn reads_at(&self, moment: &ReadAt) -> bool {
         (self.at, self.now_unix_s) == (moment.visibility, moment.now_unix_s)
+    }
+
+    /// The trailer that sorts before every entry of a key that the reader may see.
+    pub fn newest_trailer(&self) -> Trailer {
+        Trailer::seek(self.at.newest())
     }
 
     /// Whether the key lies before every key of the reader's range.

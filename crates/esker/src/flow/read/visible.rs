@@ -10,17 +10,14 @@ use std::ops::Bound;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Way};
 use crate::base::types::error::Result;
-use crate::base::types::key::{self, Trailer};
+use crate::base::types::key;
 use crate::flow::read::cursor_state::CursorState;
 use crate::flow::read::lazy_value::LazyValue;
 use crate::flow::read::lookup_outcome::{LookupOutcome, Part, outcome};
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::reader::Reader;
 use crate::flow::read::seek_target::{first_trailer, last_trailer, set_seek_target};
-
-/// Entries of no interest that are stepped over before a seek replaces the stepping: a step
-/// inside a block costs 20 to 50 ns, a seek of one source a few hundred to a thousand.
-const STEPS_BEFORE_SEEK: u64 = 16;
+use crate::flow::read::skip::{STEPS_BEFORE_SEEK, Skip, is_pile};
 
 /// Movement over the keys and values that one reader sees, both ways.
 ///
@@ -36,7 +33,7 @@ pub struct VisibleCursor<C> {
     value: LazyValue,
     operands: Vec<Bytes>,
     target: Vec<u8>,
-    passed_count: u64,
+    skip: Skip,
 }
 
 impl<C: Cursor> VisibleCursor<C> {
@@ -51,7 +48,7 @@ impl<C: Cursor> VisibleCursor<C> {
             value: LazyValue::default(),
             operands: Vec::new(),
             target: Vec::new(),
-            passed_count: 0,
+            skip: Skip::default(),
         }
     }
 
@@ -63,7 +60,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 self.inner.seek_to_first()?;
                 return self.find_forward(false);
             }
-            Bound::Included(lower) => (lower, Trailer::seek(self.reader.at.newest()), false),
+            Bound::Included(lower) => (lower, self.reader.newest_trailer(), false),
             Bound::Excluded(lower) => (lower, last_trailer(), true),
         };
         lower.clone_into(&mut self.key);
@@ -97,11 +94,7 @@ impl<C: Cursor> VisibleCursor<C> {
         if self.reader.is_above(target) {
             return Ok(false);
         }
-        set_seek_target(
-            &mut self.target,
-            target,
-            Trailer::seek(self.reader.at.newest()),
-        );
+        set_seek_target(&mut self.target, target, self.reader.newest_trailer());
         self.inner.seek(&self.target)?;
         self.find_forward(false)
     }
@@ -231,7 +224,7 @@ impl<C: Cursor> VisibleCursor<C> {
     /// Entries so far that were looked at and not handed out: deleted, hidden, expired, too old
     /// or too new. Many of them for few keys say that a compaction would help.
     pub fn passed_count(&self) -> u64 {
-        self.passed_count
+        self.skip.passed_count()
     }
 
     /// From the inner cursor's entry on, finds the first key with a value. With `is_passing`,
@@ -249,8 +242,9 @@ impl<C: Cursor> VisibleCursor<C> {
                     .unwrap_or_else(|| user_key == self.key)
             {
                 steps += 1;
-                let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK) && trailer > last_trailer();
-                self.pass(Way::Forward, is_pile.then(last_trailer))?;
+                let is_pile = is_pile(steps) && trailer > last_trailer();
+                self.skip
+                    .pass(&mut self.inner, Way::Forward, is_pile.then(last_trailer))?;
                 continue;
             }
             is_passing = false;
@@ -259,15 +253,21 @@ impl<C: Cursor> VisibleCursor<C> {
             }
             if !self.reader.at.sees(seqno) {
                 steps += 1;
-                self.pass_newer(steps)?;
+                self.skip
+                    .pass_newer(&mut self.inner, self.reader.at, steps)?;
                 continue;
             }
             if self.reader.tombstones.hides(user_key, seqno) {
                 user_key.clone_into(&mut self.key);
                 is_passing = true;
                 hidden_steps += 1;
-                let is_stretch = hidden_steps.is_multiple_of(STEPS_BEFORE_SEEK);
-                self.pass_hidden(Way::Forward, is_stretch)?;
+                let is_stretch = is_pile(hidden_steps);
+                self.skip.pass_hidden(
+                    &mut self.inner,
+                    &self.reader.tombstones,
+                    Way::Forward,
+                    is_stretch,
+                )?;
                 continue;
             }
             let now = self.reader.now_unix_s;
@@ -291,7 +291,7 @@ impl<C: Cursor> VisibleCursor<C> {
                     self.inner.keep_key(&mut self.key);
                     is_passing = true;
                     steps = 0;
-                    self.pass(Way::Forward, None)?;
+                    self.skip.pass(&mut self.inner, Way::Forward, None)?;
                 }
             }
         }
@@ -314,7 +314,8 @@ impl<C: Cursor> VisibleCursor<C> {
             // Between an own operand and what is folded under it.
             if !self.reader.at.sees(trailer.seqno()) {
                 newer_steps += 1;
-                self.pass_newer(newer_steps)?;
+                self.skip
+                    .pass_newer(&mut self.inner, self.reader.at, newer_steps)?;
                 continue;
             }
             if self.reader.tombstones.hides(user_key, trailer.seqno()) {
@@ -348,8 +349,8 @@ impl<C: Cursor> VisibleCursor<C> {
         let mut steps = 0_u64;
         while is_passing && self.inner.is_valid() && self.inner.user_key() == self.key {
             steps += 1;
-            let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
-            self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
+            self.skip
+                .pass_pile(&mut self.inner, Way::Back, steps, first_trailer())?;
         }
         let (mut covered_steps, mut hidden_steps) = (0_u64, 0_u64);
         while self.inner.is_valid() {
@@ -359,8 +360,8 @@ impl<C: Cursor> VisibleCursor<C> {
             }
             if self.inner.is_surely_covered(self.reader.at) {
                 covered_steps += 1;
-                let is_pile = covered_steps.is_multiple_of(STEPS_BEFORE_SEEK);
-                self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
+                self.skip
+                    .pass_pile(&mut self.inner, Way::Back, covered_steps, first_trailer())?;
                 continue;
             }
             covered_steps = 0;
@@ -412,16 +413,21 @@ impl<C: Cursor> VisibleCursor<C> {
             let seqno = trailer.seqno();
             if !self.reader.at.sees(seqno) {
                 // The rest of this source's entries are newer still.
-                let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
-                self.pass(Way::Back, is_pile.then_some(first_trailer()))?;
+                self.skip
+                    .pass_pile(&mut self.inner, Way::Back, steps, first_trailer())?;
                 continue;
             }
             if self.reader.tombstones.hides(user_key, seqno) {
                 *hidden_steps += 1;
                 base = None;
                 self.operands.clear();
-                let is_stretch = hidden_steps.is_multiple_of(STEPS_BEFORE_SEEK);
-                self.pass_hidden(Way::Back, is_stretch)?;
+                let is_stretch = is_pile(*hidden_steps);
+                self.skip.pass_hidden(
+                    &mut self.inner,
+                    &self.reader.tombstones,
+                    Way::Back,
+                    is_stretch,
+                )?;
                 continue;
             }
             match self.outcome()? {
@@ -451,13 +457,13 @@ impl<C: Cursor> VisibleCursor<C> {
     /// As [`Self::settle_backward`] for a key with a pile of versions, of which only the newest
     /// visible ones matter: goes there, reads forward, and comes back.
     fn settle_from_newest(&mut self) -> Result<Option<LazyValue>> {
-        let newest = Trailer::seek(self.reader.at.newest());
-        set_seek_target(&mut self.target, &self.key, newest);
+        set_seek_target(&mut self.target, &self.key, self.reader.newest_trailer());
         self.inner.seek(&self.target)?;
         let mut newer_steps = 0;
         while !self.reader.at.sees(key::split(self.inner.key()).1.seqno()) {
             newer_steps += 1;
-            self.pass_newer(newer_steps)?;
+            self.skip
+                .pass_newer(&mut self.inner, self.reader.at, newer_steps)?;
         }
         let (user_key, trailer) = key::split(self.inner.key());
         assert!(user_key == self.key);
@@ -471,45 +477,6 @@ impl<C: Cursor> VisibleCursor<C> {
         set_seek_target(&mut self.target, &self.key, first_trailer());
         self.inner.seek_for_prev(&self.target)?;
         Ok(value)
-    }
-
-    /// Leaves the current entry behind: one step, or its source sent to `trailer` of its key.
-    fn pass(&mut self, way: Way, trailer: Option<Trailer>) -> Result<()> {
-        self.passed_count += 1;
-        match (trailer, way) {
-            (None, Way::Forward) => self.inner.next()?,
-            (None, Way::Back) => self.inner.prev()?,
-            (Some(trailer), _) => {
-                set_seek_target(&mut self.target, self.inner.user_key(), trailer);
-                self.inner.skip_to(&self.target)?
-            }
-        };
-        Ok(())
-    }
-
-    /// Leaves an entry behind that is too new, the one of that number in a row: one step, or its
-    /// source sent to what the reader sees of its key.
-    fn pass_newer(&mut self, steps: u64) -> Result<()> {
-        let is_pile = steps.is_multiple_of(STEPS_BEFORE_SEEK);
-        let (_, trailer) = key::split(self.inner.key());
-        let target = Trailer::seek(self.reader.at.newest_beside(trailer.seqno()));
-        self.pass(Way::Forward, is_pile.then_some(target))
-    }
-
-    /// Leaves a hidden entry behind: one step, or its source sent behind what is hidden.
-    fn pass_hidden(&mut self, way: Way, is_stretch: bool) -> Result<()> {
-        let (user_key, source) = (self.inner.user_key(), self.inner.source_index());
-        let tombstones = &self.reader.tombstones;
-        let skip = is_stretch.then(|| match way {
-            Way::Forward => tombstones.skip_forward(user_key, source),
-            Way::Back => tombstones.skip_backward(user_key, source),
-        });
-        let Some(bound) = skip.flatten() else {
-            return self.pass(way, None);
-        };
-        self.passed_count += 1;
-        set_seek_target(&mut self.target, &bound, first_trailer());
-        self.inner.skip_to(&self.target).map(drop)
     }
 
     /// The inner cursor's value from `start` on: the user's, or where it lies.

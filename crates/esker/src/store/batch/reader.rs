@@ -9,6 +9,7 @@ use crate::base::types::kind::Kind;
 use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, SEQNO_MAX};
 use crate::base::types::seqno::SeqNo;
 use crate::store::batch::format::{ENTRY_BYTES_MIN, HEADER_BYTES, ValueRule, value_rule};
+use crate::store::batch::writer::BatchMark;
 use crate::store::vlog::pointer::ValuePointer;
 
 /// An encoded batch whose header was checked. Borrows the bytes; allocates nothing.
@@ -104,6 +105,20 @@ impl<'a> BatchReader<'a> {
             seqno: self.first_seqno.get(),
             left_count: self.count,
             is_over: false,
+            is_whole: true,
+        }
+    }
+
+    /// The entries behind a mark, of a batch that is being made: pointers into the value log need
+    /// not be there yet.
+    pub fn entries_behind(&self, mark: &BatchMark) -> BatchEntries<'a> {
+        BatchEntries {
+            reader: ByteReader::new(&self.body[mark.bytes() - HEADER_BYTES..]),
+            body_len: self.body.len(),
+            seqno: self.first_seqno.get() + u64::from(mark.count()),
+            left_count: self.count - mark.count(),
+            is_over: false,
+            is_whole: false,
         }
     }
 
@@ -121,6 +136,8 @@ pub struct BatchEntries<'a> {
     seqno: u64,
     left_count: u32,
     is_over: bool,
+    /// Whether all pointers into the value log are there.
+    is_whole: bool,
 }
 
 impl<'a> BatchEntries<'a> {
@@ -148,7 +165,7 @@ impl<'a> BatchEntries<'a> {
                 value
             }
         };
-        if kind.is_separated() {
+        if kind.is_separated() && self.is_whole {
             let start = if kind.is_expiring() { EXPIRY_BYTES } else { 0 };
             if ValuePointer::decode(&value[start..]).is_err() {
                 return Err("a pointer into the value log that is none");

@@ -95,12 +95,54 @@ impl Touched {
         }
     }
 
+    fn truncate(&mut self, count: usize) {
+        *self = match &self.list()[..count] {
+            [] => Touched::None,
+            [one] => Touched::One(*one),
+            many => Touched::Many(many.to_vec()),
+        };
+    }
+
     fn list(&self) -> &[KeyspaceId] {
         match self {
             Touched::None => &[],
             Touched::One(one) => std::slice::from_ref(one),
             Touched::Many(many) => many,
         }
+    }
+}
+
+/// A place in a batch to come back to: behind all that was in it then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchMark {
+    bytes: usize,
+    count: u32,
+    keyspace_count: usize,
+    large_count: usize,
+}
+
+impl BatchMark {
+    /// Before the first entry.
+    pub const START: BatchMark = BatchMark {
+        bytes: HEADER_BYTES,
+        count: 0,
+        keyspace_count: 0,
+        large_count: 0,
+    };
+
+    /// Entries before it.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Large values before it.
+    pub fn large_count(&self) -> usize {
+        self.large_count
+    }
+
+    /// Bytes before it, those of the header among them.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
@@ -248,6 +290,25 @@ impl<'v> Batch<'v> {
     /// Whether the batch does nothing.
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// The place behind all entries so far.
+    pub fn mark(&self) -> BatchMark {
+        BatchMark {
+            bytes: self.bytes.len(),
+            count: self.count,
+            keyspace_count: self.keyspaces().len(),
+            large_count: self.large.len(),
+        }
+    }
+
+    /// Takes out all entries behind a mark of this batch, before which none was taken out since.
+    pub fn rewind(&mut self, mark: &BatchMark) {
+        assert!(mark.bytes <= self.bytes.len() && mark.count <= self.count);
+        self.bytes.truncate(mark.bytes);
+        self.keyspaces.truncate(mark.keyspace_count);
+        self.large.truncate(mark.large_count);
+        self.set_count(mark.count);
     }
 
     /// Takes all entries out; keeps the memory for the next ones.

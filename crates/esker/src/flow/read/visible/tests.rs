@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::base::types::comparator::Comparator;
+use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::{SeqNo, Visibility};

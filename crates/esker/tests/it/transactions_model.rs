@@ -1,0 +1,553 @@
+//! Transactions against an obvious model, and serializable histories searched for a cycle.
+//!
+//! Random ones of every isolation run in turns with plain writes, flushes and compactions, each
+//! read and each end foretold.
+//! `ESKER_SEEDS` says how many thousand seeds run instead of one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use esker::internals::base::types::comparator::Comparator;
+use esker::internals::base::types::range::KeyRange;
+use esker::internals::env::random::Random;
+use esker::internals::env::sim::SimWorld;
+use esker::{
+    Bytes, Db, ErrorKind, Isolation, Iter, Keyspace, Transaction, TransactionOptions, merge,
+};
+
+use crate::seeds;
+
+/// Different keys: few, so that transactions meet.
+const KEYS: u64 = 10;
+
+/// Transactions under way at the same time.
+const SLOTS: u64 = 4;
+
+/// What is done in one program.
+const STEPS: u64 = 150;
+
+type State = BTreeMap<(usize, Vec<u8>), Vec<u8>>;
+
+/// What a write or a read touched.
+#[derive(Clone, Debug)]
+enum Touch {
+    Key(usize, Vec<u8>),
+    Range(usize, KeyRange),
+}
+
+impl Touch {
+    fn meets(&self, other: &Touch) -> bool {
+        let contains = |range: &KeyRange, key: &[u8]| range.contains(&Comparator::Bytewise, key);
+        match (self, other) {
+            (Touch::Key(left, key), Touch::Key(right, other)) => left == right && key == other,
+            (Touch::Key(left, key), Touch::Range(right, range))
+            | (Touch::Range(right, range), Touch::Key(left, key)) => {
+                left == right && contains(range, key)
+            }
+            (Touch::Range(left, range), Touch::Range(right, other)) => {
+                // One of them is of deletes, and half open.
+                let end = |range: &KeyRange| match &range.upper {
+                    Bound::Excluded(end) => Some(end.clone()),
+                    _ => None,
+                };
+                let start = |range: &KeyRange| match &range.lower {
+                    Bound::Included(start) => start.clone(),
+                    _ => panic!("ranges of this model begin with a key"),
+                };
+                let before_end = |range: &KeyRange, start: &[u8]| {
+                    end(range).map_or(!range.is_above(&Comparator::Bytewise, start), |end| {
+                        start < &end[..]
+                    })
+                };
+                left == right
+                    && before_end(range, &start(other))
+                    && before_end(other, &start(range))
+            }
+        }
+    }
+}
+
+/// A write of the model.
+#[derive(Clone, Debug)]
+enum Write {
+    Put(usize, Vec<u8>, Vec<u8>),
+    Delete(usize, Vec<u8>),
+    DeleteRange(usize, Vec<u8>, Vec<u8>),
+    Merge(usize, Vec<u8>, Vec<u8>),
+}
+
+impl Write {
+    fn random(random: &mut Random, number: u64) -> Write {
+        let keyspace = usize::try_from(random.below(2)).unwrap();
+        // Some are large enough to lie apart.
+        let pad = if random.one_in(6) {
+            "x".repeat(300)
+        } else {
+            String::new()
+        };
+        let value = format!("{number}{pad}").into_bytes();
+        match random.below(10) {
+            0 | 1 => Write::Delete(keyspace, key(random)),
+            2 => {
+                let (start, end) = (key(random), key(random));
+                Write::DeleteRange(keyspace, start.clone().min(end.clone()), start.max(end))
+            }
+            3 | 4 => Write::Merge(keyspace, key(random), value),
+            _ => Write::Put(keyspace, key(random), value),
+        }
+    }
+
+    fn apply(&self, state: &mut State) {
+        match self {
+            Write::Put(keyspace, key, value) => {
+                state.insert((*keyspace, key.clone()), value.clone());
+            }
+            Write::Delete(keyspace, key) => {
+                state.remove(&(*keyspace, key.clone()));
+            }
+            Write::DeleteRange(keyspace, start, end) => {
+                state.retain(|(of, key), _| of != keyspace || key < start || key >= end);
+            }
+            Write::Merge(keyspace, key, operand) => {
+                let value = state.entry((*keyspace, key.clone())).or_default();
+                if !value.is_empty() {
+                    value.push(b',');
+                }
+                value.extend_from_slice(operand);
+            }
+        }
+    }
+
+    /// What others may not depend on any more.
+    fn touch(&self) -> Option<Touch> {
+        Some(match self {
+            Write::Put(keyspace, key, _)
+            | Write::Delete(keyspace, key)
+            | Write::Merge(keyspace, key, _) => Touch::Key(*keyspace, key.clone()),
+            Write::DeleteRange(_, start, end) if start == end => return None,
+            Write::DeleteRange(keyspace, start, end) => {
+                Touch::Range(*keyspace, KeyRange::new(&start[..]..&end[..]))
+            }
+        })
+    }
+
+    fn write(&self, world: &World, tx: &mut Transaction) {
+        let done = match self {
+            Write::Put(keyspace, key, value) => tx.put(&world.spaces[*keyspace], key, value),
+            Write::Delete(keyspace, key) => tx.delete(&world.spaces[*keyspace], key),
+            Write::DeleteRange(keyspace, start, end) => {
+                tx.delete_range(&world.spaces[*keyspace], start, end)
+            }
+            Write::Merge(keyspace, key, operand) => {
+                tx.merge(&world.spaces[*keyspace], key, operand)
+            }
+        };
+        done.unwrap();
+    }
+
+    fn write_plainly(&self, world: &World) {
+        let done = match self {
+            Write::Put(keyspace, key, value) => world.spaces[*keyspace].put(key, value),
+            Write::Delete(keyspace, key) => world.spaces[*keyspace].delete(key),
+            Write::DeleteRange(keyspace, start, end) => {
+                world.spaces[*keyspace].delete_range(&start[..]..&end[..])
+            }
+            Write::Merge(keyspace, key, operand) => world.spaces[*keyspace].merge(key, operand),
+        };
+        done.unwrap();
+    }
+}
+
+fn key(random: &mut Random) -> Vec<u8> {
+    format!("key {:02}", random.below(KEYS)).into_bytes()
+}
+
+/// The engine, and what it must hold.
+struct World {
+    sim: SimWorld,
+    db: Db,
+    spaces: [Keyspace; 2],
+    /// What each commit touched and left, oldest first; the first is the empty database.
+    commits: Vec<(Vec<Touch>, State)>,
+}
+
+/// A transaction, and what it must do.
+struct Running {
+    tx: Transaction,
+    isolation: Isolation,
+    /// How many commits there were when it began.
+    begun: usize,
+    writes: Vec<Write>,
+    savepoints: Vec<usize>,
+    reads: Vec<Touch>,
+    /// Each with how many commits there were when it was read.
+    for_update: Vec<(usize, Touch)>,
+}
+
+impl World {
+    fn new(seed: u64) -> World {
+        let sim = SimWorld::new(seed);
+        let db = Db::builder("db")
+            .env(sim.env())
+            .merge_operator(merge::append(","))
+            .set("memtable.size", "16KiB")
+            .and_then(|builder| builder.set("value_log.threshold", "200B"))
+            .and_then(|builder| builder.set("compaction.l0_trigger", "2"))
+            .unwrap()
+            .open()
+            .unwrap();
+        let spaces = [
+            db.keyspace("first").unwrap(),
+            db.keyspace("second").unwrap(),
+        ];
+        World {
+            sim,
+            db,
+            spaces,
+            commits: vec![(Vec::new(), State::new())],
+        }
+    }
+
+    fn latest(&self) -> State {
+        self.commits.last().unwrap().1.clone()
+    }
+
+    fn commit(&mut self, writes: &[Write]) {
+        let mut state = self.latest();
+        writes.iter().for_each(|write| write.apply(&mut state));
+        let touches = writes.iter().filter_map(Write::touch).collect();
+        self.commits.push((touches, state));
+    }
+
+    fn begin(&self, isolation: Isolation) -> Running {
+        Running {
+            tx: self.db.begin_with(TransactionOptions { isolation }),
+            isolation,
+            begun: self.commits.len(),
+            writes: Vec::new(),
+            savepoints: Vec::new(),
+            reads: Vec::new(),
+            for_update: Vec::new(),
+        }
+    }
+
+    fn check(&self) {
+        let mut found = State::new();
+        for (index, space) in self.spaces.iter().enumerate() {
+            for row in space.iter().unwrap() {
+                let (key, value) = row.unwrap();
+                found.insert((index, key.to_vec()), value.to_vec());
+            }
+        }
+        assert_eq!(found, self.latest());
+    }
+}
+
+impl Running {
+    /// What it must see.
+    fn sees(&self, world: &World) -> State {
+        let last = match self.isolation {
+            Isolation::ReadCommitted => world.commits.len(),
+            _ => self.begun,
+        };
+        let mut state = world.commits[last - 1].1.clone();
+        self.writes.iter().for_each(|write| write.apply(&mut state));
+        state
+    }
+
+    fn is_broken(&self, world: &World) -> bool {
+        let meets = |since: usize, own: &Touch| {
+            let mut later = world.commits[since..]
+                .iter()
+                .flat_map(|(touches, _)| touches);
+            later.any(|touch| touch.meets(own))
+        };
+        let mut own: Vec<Touch> = Vec::new();
+        if self.isolation != Isolation::ReadCommitted {
+            let plain = self
+                .writes
+                .iter()
+                .filter(|write| !matches!(write, Write::Merge(..)));
+            own.extend(plain.filter_map(Write::touch));
+        }
+        if self.isolation == Isolation::Serializable {
+            own.extend(self.reads.iter().cloned());
+        }
+        own.iter().any(|touch| meets(self.begun, touch))
+            || self
+                .for_update
+                .iter()
+                .any(|(since, touch)| meets(*since, touch))
+    }
+
+    fn step(&mut self, world: &World, random: &mut Random, number: u64) {
+        let keyspace = usize::try_from(random.below(2)).unwrap();
+        let (space, own) = (&world.spaces[keyspace], key(random));
+        let state = self.sees(world);
+        let expected = state.get(&(keyspace, own.clone())).cloned();
+        match random.below(14) {
+            0 => {
+                let found = self.tx.of(space).get(&own).unwrap();
+                assert_eq!(found.as_deref(), expected.as_deref());
+                self.reads.push(Touch::Key(keyspace, own));
+            }
+            1 => {
+                let found = self.tx.of(space).contains_key(&own).unwrap();
+                assert_eq!(found, expected.is_some());
+                self.reads.push(Touch::Key(keyspace, own));
+            }
+            2 => {
+                let found = self.tx.get_for_update(space, &own).unwrap();
+                assert_eq!(found.as_deref(), expected.as_deref());
+                let seen = match self.isolation {
+                    Isolation::ReadCommitted => world.commits.len(),
+                    _ => self.begun,
+                };
+                self.for_update
+                    .push((seen, Touch::Key(keyspace, own.clone())));
+                self.reads.push(Touch::Key(keyspace, own));
+            }
+            3 | 4 => self.scan(world, random, keyspace, &state),
+            5 => {
+                self.tx.set_savepoint();
+                self.savepoints.push(self.writes.len());
+            }
+            6 => match (random.one_in(2), self.savepoints.pop()) {
+                (_, None) => assert!(self.tx.rollback_to_savepoint().is_err()),
+                (true, Some(_)) => self.tx.pop_savepoint().unwrap(),
+                (false, Some(len)) => {
+                    self.tx.rollback_to_savepoint().unwrap();
+                    self.writes.truncate(len);
+                }
+            },
+            _ => {
+                let write = Write::random(random, number);
+                write.write(world, &mut self.tx);
+                self.writes.push(write);
+            }
+        }
+    }
+
+    /// A part of a range, from either end.
+    fn scan(&mut self, world: &World, random: &mut Random, keyspace: usize, state: &State) {
+        let (start, end) = (key(random), key(random));
+        let (start, end) = (start.clone().min(end.clone()), start.max(end));
+        let mut rows: Vec<(Vec<u8>, Vec<u8>)> = state
+            .iter()
+            .filter(|((of, key), _)| *of == keyspace && *key >= start && *key < end)
+            .map(|((_, key), value)| (key.clone(), value.clone()))
+            .collect();
+        let is_back = random.one_in(2);
+        if is_back {
+            rows.reverse();
+        }
+        let count = usize::try_from(1 + random.below(KEYS)).unwrap();
+        let range = self.tx.of(&world.spaces[keyspace]);
+        let iter: Iter = range.range(&start[..]..&end[..]).unwrap();
+        let pair = |row: esker::Result<(Bytes, Bytes)>| {
+            let (key, value) = row.unwrap();
+            (key.to_vec(), value.to_vec())
+        };
+        let found: Vec<_> = match is_back {
+            true => iter.rev().take(count).map(pair).collect(),
+            false => iter.take(count).map(pair).collect(),
+        };
+        assert_eq!(found, rows[..rows.len().min(count)]);
+        // Who asked for no more than there is has not come to the end.
+        let last = (found.len() == count).then(|| found[count - 1].0.clone());
+        let range = match (last, is_back) {
+            (None, _) => KeyRange::new(&start[..]..&end[..]),
+            (Some(last), false) => KeyRange::new(&start[..]..=&last[..]),
+            (Some(last), true) => KeyRange::new(&last[..]..&end[..]),
+        };
+        self.reads.push(Touch::Range(keyspace, range));
+    }
+
+    fn end(self, world: &mut World) -> bool {
+        // A range that has no keys is not written.
+        let is_writing = self.writes.iter().any(|write| write.touch().is_some());
+        let is_broken = is_writing && self.is_broken(world);
+        match self.tx.commit() {
+            Ok(()) => {
+                assert!(!is_broken, "a conflict was not seen: {:?}", self.writes);
+                world.commit(&self.writes);
+                true
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Conflict);
+                assert!(is_broken, "{error}, and nobody wrote to it");
+                false
+            }
+        }
+    }
+}
+
+fn run(seed: u64) -> (u64, u64) {
+    let mut random = Random::new(seed);
+    let mut world = World::new(seed);
+    let mut running: BTreeMap<u64, Running> = BTreeMap::new();
+    let (mut committed, mut refused) = (0, 0);
+    for number in 0..STEPS {
+        match random.below(40) {
+            0 => world.db.flush().unwrap(),
+            1 => world.db.compact::<&[u8]>(..).unwrap(),
+            2..=4 => {
+                world.sim.pool.run_one();
+            }
+            5..=9 => {
+                let write = Write::random(&mut random, number);
+                write.write_plainly(&world);
+                world.commit(&[write]);
+            }
+            10..=13 => {
+                let Some((_, ending)) = running.pop_first() else {
+                    continue;
+                };
+                match ending.end(&mut world) {
+                    true => committed += 1,
+                    false => refused += 1,
+                }
+            }
+            14 => {
+                if let Some((_, gone)) = running.pop_last() {
+                    gone.tx.rollback();
+                }
+            }
+            _ => {
+                let slot = random.below(SLOTS);
+                let isolation = [
+                    Isolation::ReadCommitted,
+                    Isolation::Snapshot,
+                    Isolation::Serializable,
+                ];
+                let isolation = isolation[usize::try_from(random.below(3)).unwrap()];
+                let one = running
+                    .entry(slot)
+                    .or_insert_with(|| world.begin(isolation));
+                one.step(&world, &mut random, number);
+            }
+        }
+    }
+    drop(running);
+    world.check();
+    (committed, refused)
+}
+
+#[test]
+fn each_read_and_each_end_is_as_foretold() {
+    let (mut committed, mut refused) = (0, 0);
+    for seed in 0..1_000 * seeds::count() {
+        let attempt = std::panic::catch_unwind(|| run(seed));
+        let (more_committed, more_refused) =
+            attempt.unwrap_or_else(|_| panic!("seed {seed} fails"));
+        committed += more_committed;
+        refused += more_refused;
+    }
+    // Both ways of ending are met often.
+    assert!(
+        committed > 2_000 && refused > 2_000,
+        "{committed} and {refused}"
+    );
+}
+
+/// Serializable transactions that each read some keys and write others, as others may have read
+/// them: who saw whose write.
+#[test]
+fn serializable_histories_have_no_cycle() {
+    for seed in 0..1_000 * seeds::count() {
+        let mut random = Random::new(seed);
+        let world = World::new(seed);
+        // Values name the transaction that wrote them; commits in their order.
+        let mut order: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();
+        let mut reads: BTreeMap<u64, Vec<(Vec<u8>, u64)>> = BTreeMap::new();
+        let mut running: BTreeMap<u64, (u64, Transaction, BTreeSet<Vec<u8>>)> = BTreeMap::new();
+        let mut next = 1;
+        for _ in 0..60 {
+            let slot = random.below(SLOTS);
+            let (number, tx, written) = running.entry(slot).or_insert_with(|| {
+                let isolation = Isolation::Serializable;
+                let tx = world.db.begin_with(TransactionOptions { isolation });
+                next += 1;
+                (next - 1, tx, BTreeSet::new())
+            });
+            match random.below(5) {
+                0 | 1 if written.is_empty() => {
+                    let read = key(&mut random);
+                    let writer = tx.get(&read).unwrap().map_or(0, |text| {
+                        std::str::from_utf8(&text).unwrap().parse().unwrap()
+                    });
+                    reads.entry(*number).or_default().push((read, writer));
+                }
+                0..=2 => {
+                    let own = key(&mut random);
+                    tx.put(&world.db, &own, number.to_string()).unwrap();
+                    written.insert(own);
+                }
+                3 => {
+                    let (number, tx, written) = running.remove(&slot).unwrap();
+                    if tx.commit().is_err() {
+                        reads.remove(&number);
+                        continue;
+                    }
+                    for own in written {
+                        order.entry(own).or_default().push(number);
+                    }
+                }
+                _ => {
+                    world.sim.pool.run_one();
+                }
+            }
+        }
+        for (number, ..) in running.values() {
+            reads.remove(number);
+        }
+        assert!(!has_cycle(&order, &reads), "seed {seed}");
+    }
+}
+
+/// Whether the transactions cannot be put into one order: by who wrote over whom, who read from
+/// whom, and who wrote over what another had read.
+fn has_cycle(
+    order: &BTreeMap<Vec<u8>, Vec<u64>>,
+    reads: &BTreeMap<u64, Vec<(Vec<u8>, u64)>>,
+) -> bool {
+    let mut later: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    let mut edge = |from: u64, to: u64| {
+        if from != to && from != 0 {
+            later.entry(from).or_default().insert(to);
+        }
+    };
+    for writers in order.values() {
+        writers.windows(2).for_each(|pair| edge(pair[0], pair[1]));
+    }
+    for (&reader, read) in reads {
+        for (key, writer) in read {
+            edge(*writer, reader);
+            let writers = order.get(key).map_or(&[][..], |writers| writers);
+            let next = writers.iter().position(|one| one == writer);
+            if let Some(over) = writers.get(next.map_or(0, |place| place + 1)) {
+                edge(reader, *over);
+            }
+        }
+    }
+    // Takes out those on whom nobody waits until none is left.
+    while !later.is_empty() {
+        let reached: BTreeSet<u64> = later.values().flatten().copied().collect();
+        let before = later.len();
+        later.retain(|from, _| reached.contains(from));
+        if later.len() == before {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn the_search_finds_a_cycle() {
+    // Two that read what the other then wrote over.
+    let order = [(b"a".to_vec(), vec![2]), (b"b".to_vec(), vec![1])].into();
+    let reads = [(1, vec![(b"a".to_vec(), 0)]), (2, vec![(b"b".to_vec(), 0)])].into();
+    assert!(has_cycle(&order, &reads));
+    let reads = [(1, vec![(b"a".to_vec(), 0)])].into();
+    assert!(!has_cycle(&order, &reads));
+}
