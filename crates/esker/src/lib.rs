@@ -123,7 +123,8 @@ pub use db::readable::Readable;
 pub use db::snapshot::{KeyspaceSnapshot, Snapshot};
 pub use db::snapshots::SnapshotOwner;
 pub use db::statistics::{
-    KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, SnapshotStats, Stats, ValueLogStats,
+    KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, SnapshotStats, Stats, TransactionStats,
+    ValueLogStats,
 };
 pub use db::transaction::{Transaction, TransactionKeyspace};
 pub use db::write_batch::WriteBatch;

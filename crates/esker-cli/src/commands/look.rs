@@ -92,6 +92,13 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
             json!({ "value": text, "origin": origin }),
         )
     });
+    let transactions = stats.transactions.iter().map(|transaction| {
+        json!({
+            "number": transaction.number,
+            "isolation": transaction.isolation.name(),
+            "age_seconds": transaction.age.as_secs_f64(),
+        })
+    });
     let snapshots = stats.snapshots.iter().map(|snapshot| {
         json!({
             "seqno": snapshot.seqno,
@@ -138,6 +145,7 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
             "oldest_seconds": stats.pinned.oldest.map(|age| age.as_secs_f64()),
         },
         "snapshots": snapshots.collect::<Vec<_>>(),
+        "transactions": transactions.collect::<Vec<_>>(),
         "stalled_seconds": stats.stalled.as_secs_f64(),
         "jobs": stats.job_count,
         "left_out": left_out.collect::<Vec<_>>(),

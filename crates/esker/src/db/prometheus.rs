@@ -73,6 +73,12 @@ impl Stats {
         let oldest = ages.max().unwrap_or(Duration::ZERO);
         let doc = "Age of the oldest live snapshot; 0 without one.";
         page.gauge("esker_oldest_snapshot_seconds", doc, seconds(oldest));
+        let doc = "Transactions under way.";
+        page.gauge("esker_transactions", doc, self.transactions.len());
+        let ages = self.transactions.iter().map(|transaction| transaction.age);
+        let oldest = ages.max().unwrap_or_default();
+        let doc = "Age of the oldest transaction under way; 0 without one.";
+        page.gauge("esker_oldest_transaction_seconds", doc, seconds(oldest));
         let doc = "Jobs under way in the background.";
         page.gauge("esker_background_jobs", doc, self.job_count);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::base::options::call::Isolation;
 use crate::base::types::ids::Level;
 use crate::db::core::Core;
 use crate::db::flushing;
@@ -40,6 +41,8 @@ pub struct Stats {
     pub pinned: PinnedStats,
     /// Live snapshots, oldest first.
     pub snapshots: Vec<SnapshotStats>,
+    /// Transactions under way, oldest first.
+    pub transactions: Vec<TransactionStats>,
     /// Time that writers were held back since the database was opened.
     pub stalled: Duration,
     /// Jobs under way in the background.
@@ -83,6 +86,17 @@ pub struct SnapshotStats {
     pub age: Duration,
     /// Who holds it.
     pub owner: SnapshotOwner,
+}
+
+/// What is known of one transaction under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransactionStats {
+    /// Its place among all that were begun since the database was opened.
+    pub number: u64,
+    /// How far it is kept apart from others.
+    pub isolation: Isolation,
+    /// For how long it has been under way.
+    pub age: Duration,
 }
 
 /// A sorted file over which a compaction failed. Reads of its other parts go on.
@@ -214,6 +228,16 @@ pub fn gather(core: &Core) -> Stats {
                 seqno: live.seqno.get(),
                 age: now.saturating_sub(live.taken_at),
                 owner: live.owner.clone(),
+            })
+            .collect(),
+        transactions: core
+            .transactions
+            .list()
+            .iter()
+            .map(|live| TransactionStats {
+                number: live.number,
+                isolation: live.isolation,
+                age: now.saturating_sub(live.begun_at),
             })
             .collect(),
         stalled: core.write_controller.stalled(),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::db::statistics::{
-    KeyspaceStats, LeftOutStats, PinnedStats, SnapshotStats, Stats, ValueLogStats,
+    KeyspaceStats, LeftOutStats, PinnedStats, SnapshotStats, Stats, TransactionStats, ValueLogStats,
 };
 
 /// A page for people.
@@ -35,6 +35,9 @@ impl fmt::Display for Stats {
         for snapshot in &self.snapshots {
             writeln!(f, "snapshot     {snapshot}")?;
         }
+        for transaction in &self.transactions {
+            writeln!(f, "transaction  {transaction}")?;
+        }
         for file in &self.left_out {
             writeln!(f, "left out     {file}")?;
         }
@@ -45,6 +48,18 @@ impl fmt::Display for Stats {
             write!(f, "{keyspace}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for TransactionStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TransactionStats {
+            number,
+            isolation,
+            age,
+        } = self;
+        let age = age.as_secs_f64();
+        write!(f, "{number}, {age:.1} s old, {}", isolation.name())
     }
 }
 

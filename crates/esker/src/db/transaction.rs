@@ -87,7 +87,7 @@ impl Transaction {
             state: TransactionState::new(options.isolation, seen),
             pin: Mutex::new(pin),
             savepoints: Vec::new(),
-            number: core.transactions.begin(now),
+            number: core.transactions.begin(options.isolation, now),
             first_file,
             default,
             database,

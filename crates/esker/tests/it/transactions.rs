@@ -397,6 +397,17 @@ fn a_comparator_that_panics_ends_only_what_it_was_asked_for() {
 }
 
 #[test]
+fn a_cursor_of_a_transaction_is_not_refreshed() {
+    let (_dir, db) = open();
+    let tx = db.begin();
+    let mut cursor = tx.cursor().unwrap();
+    assert_eq!(cursor.refresh().unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(db.stats().snapshots.len(), 1);
+    tx.rollback();
+    assert!(db.stats().snapshots.is_empty() && db.stats().transactions.is_empty());
+}
+
+#[test]
 fn a_transaction_is_readable_like_a_snapshot() {
     fn count(place: &impl Readable) -> usize {
         place.prefix("a").unwrap().count()

@@ -64,6 +64,17 @@ pub enum Isolation {
     Serializable,
 }
 
+impl Isolation {
+    /// The name as pages spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Isolation::ReadCommitted => "read_committed",
+            Isolation::Snapshot => "snapshot",
+            Isolation::Serializable => "serializable",
+        }
+    }
+}
+
 /// How one transaction is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransactionOptions {

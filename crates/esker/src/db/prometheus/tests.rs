@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::base::options::call::{Isolation, TransactionOptions};
 use crate::db::open::Builder;
 use crate::env::sim::SimWorld;
 
@@ -62,6 +63,9 @@ fn every_figure_has_its_place_and_its_unit() {
     let _kept = db.snapshot_named("report");
     world.clock.advance(Duration::from_secs(7));
     let _newer = db.snapshot();
+    let _reading = db.begin_with(TransactionOptions {
+        isolation: Isolation::ReadCommitted,
+    });
     let stats = db.stats();
     let page = parse(&stats.to_prometheus());
     let one = |name: &str, labels: &str| page[name].1[labels];
@@ -69,10 +73,13 @@ fn every_figure_has_its_place_and_its_unit() {
     assert_eq!(one("esker_write_entries_total", ""), 201.0);
     assert_eq!(one("esker_state", "{state=\"open\"}"), 1.0);
     assert_eq!(one("esker_snapshots", ""), 2.0);
+    assert_eq!(one("esker_transactions", ""), 1.0);
+    assert_eq!(one("esker_oldest_transaction_seconds", ""), 0.0);
     assert_eq!(one("esker_oldest_snapshot_seconds", ""), 7.0);
     let told = stats.to_string();
     assert!(told.contains("7.0 s old, held by \"report\"\n"), "{told}");
     assert!(told.contains("0.0 s old, held by a snapshot without a name\n"));
+    assert!(told.contains("transaction  0, 0.0 s old, read_committed\n"));
     assert_eq!(
         one("esker_memory_limit_bytes", ""),
         stats.memory_limit as f64

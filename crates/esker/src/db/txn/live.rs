@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::base::options::call::Isolation;
+
 /// The transactions that somebody holds. Any thread may call anything.
 #[derive(Debug, Default)]
 pub struct LiveTransactions {
@@ -12,18 +14,33 @@ pub struct LiveTransactions {
 
 #[derive(Debug, Default)]
 struct Live {
-    /// When each began, by the monotonic clock.
-    begun: BTreeMap<u64, Duration>,
+    begun: BTreeMap<u64, LiveTransaction>,
     next: u64,
+}
+
+/// One transaction under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveTransaction {
+    /// Its place among all that were begun since the database was opened.
+    pub number: u64,
+    /// How far it is kept apart from others.
+    pub isolation: Isolation,
+    /// When it began, by the monotonic clock.
+    pub begun_at: Duration,
 }
 
 impl LiveTransactions {
     /// One begins; returns its number, by which [`LiveTransactions::end`] forgets it.
-    pub fn begin(&self, now: Duration) -> u64 {
+    pub fn begin(&self, isolation: Isolation, begun_at: Duration) -> u64 {
         let mut live = self.live();
         let number = live.next;
         live.next += 1;
-        live.begun.insert(number, now);
+        let one = LiveTransaction {
+            number,
+            isolation,
+            begun_at,
+        };
+        live.begun.insert(number, one);
         number
     }
 
@@ -32,13 +49,9 @@ impl LiveTransactions {
         self.live().begun.remove(&number);
     }
 
-    /// The number of each and when it began, oldest first.
-    pub fn list(&self) -> Vec<(u64, Duration)> {
-        let live = self.live();
-        live.begun
-            .iter()
-            .map(|(&number, &at)| (number, at))
-            .collect()
+    /// All of them, oldest first.
+    pub fn list(&self) -> Vec<LiveTransaction> {
+        self.live().begun.values().copied().collect()
     }
 
     // Every change is one insertion or removal.
