@@ -29,7 +29,7 @@ const OPERATION_COUNT: u64 = 20_000;
 const VALUE_BYTES: usize = 100;
 
 /// What is done, and what `measured` is given: a store at rest, or an empty one.
-const KINDS: [(&str, bool); 17] = [
+const KINDS: [(&str, bool); 19] = [
     ("put", false),
     ("put-ordered", false),
     ("merge", false),
@@ -38,6 +38,8 @@ const KINDS: [(&str, bool); 17] = [
     ("get", true),
     ("get-missing", true),
     ("get-uncached", true),
+    ("get-put", true),
+    ("transaction", true),
     ("seek", true),
     ("seek-fresh", true),
     ("seek-layers", true),
@@ -166,6 +168,7 @@ fn measured(db: &Db, kind: &str, value: &[u8]) -> Result<u64> {
                 black_box(db.get(key(draw() + 1))?);
             }
         }
+        "get-put" | "transaction" => read_and_write(db, kind == "transaction", value, draw)?,
         "seek" => {
             let mut cursor = db.cursor()?;
             for _ in 0..OPERATION_COUNT {
@@ -200,6 +203,28 @@ fn measured(db: &Db, kind: &str, value: &[u8]) -> Result<u64> {
         }
     }
     Ok(OPERATION_COUNT)
+}
+
+/// A get and a put of the same key, alone or in a transaction that nobody meets.
+fn read_and_write(
+    db: &Db,
+    is_transaction: bool,
+    value: &[u8],
+    mut draw: impl FnMut() -> u64,
+) -> Result<()> {
+    for _ in 0..OPERATION_COUNT {
+        let key = key(draw());
+        if is_transaction {
+            let mut tx = db.begin();
+            black_box(tx.get(key)?);
+            tx.put(db, key, value)?;
+            tx.commit()?;
+        } else {
+            black_box(db.get(key)?);
+            db.put(key, value)?;
+        }
+    }
+    Ok(())
 }
 
 /// Merges three runs, one with every key, one with every second and one with every third; the

@@ -77,6 +77,28 @@ fn seconds(name: &str, value: u64) -> Option<f64> {
         .then_some(value as f64 / 1e9)
 }
 
+fn snapshots_to_json(stats: &esker::Stats) -> Vec<Value> {
+    let snapshots = stats.snapshots.iter().map(|snapshot| {
+        json!({
+            "seqno": snapshot.seqno,
+            "age_seconds": snapshot.age.as_secs_f64(),
+            "owner": snapshot.owner.to_string(),
+        })
+    });
+    snapshots.collect()
+}
+
+fn transactions_to_json(stats: &esker::Stats) -> Vec<Value> {
+    let transactions = stats.transactions.iter().map(|transaction| {
+        json!({
+            "number": transaction.number,
+            "isolation": transaction.isolation.name(),
+            "age_seconds": transaction.age.as_secs_f64(),
+        })
+    });
+    transactions.collect()
+}
+
 fn stats_to_json(stats: &esker::Stats) -> Value {
     let memory = stats
         .memory
@@ -91,20 +113,6 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
             (*name).to_owned(),
             json!({ "value": text, "origin": origin }),
         )
-    });
-    let transactions = stats.transactions.iter().map(|transaction| {
-        json!({
-            "number": transaction.number,
-            "isolation": transaction.isolation.name(),
-            "age_seconds": transaction.age.as_secs_f64(),
-        })
-    });
-    let snapshots = stats.snapshots.iter().map(|snapshot| {
-        json!({
-            "seqno": snapshot.seqno,
-            "age_seconds": snapshot.age.as_secs_f64(),
-            "owner": snapshot.owner.to_string(),
-        })
     });
     let left_out = stats.left_out.iter().map(|file| {
         json!({
@@ -144,8 +152,8 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
             "memtable_bytes": stats.pinned.memtable_bytes,
             "oldest_seconds": stats.pinned.oldest.map(|age| age.as_secs_f64()),
         },
-        "snapshots": snapshots.collect::<Vec<_>>(),
-        "transactions": transactions.collect::<Vec<_>>(),
+        "snapshots": snapshots_to_json(stats),
+        "transactions": transactions_to_json(stats),
         "stalled_seconds": stats.stalled.as_secs_f64(),
         "jobs": stats.job_count,
         "left_out": left_out.collect::<Vec<_>>(),

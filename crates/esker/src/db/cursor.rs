@@ -278,8 +278,8 @@ impl DbCursor {
     /// Where nothing has changed since, and no second has passed in which an entry might have
     /// expired, it keeps what it has read.
     ///
-    /// Errors: as of `cursor`; `Invalid` for a cursor of a transaction. It sees and stands as before
-    /// then.
+    /// Errors: as of `cursor`; `Invalid` for a cursor of a transaction. It sees and stands as
+    /// before then.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {

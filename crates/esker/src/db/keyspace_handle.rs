@@ -341,8 +341,8 @@ impl Keyspace {
     }
 
     /// Returns when everything written to the keyspace so far lies in sorted files. What other
-    /// keyspaces have in memory stays there, and so does the log from the first of their entries on:
-    /// only [`Db::flush_all`](crate::Db::flush_all) surely lets all of it go.
+    /// keyspaces have in memory stays there, and so does the log from the first of their entries
+    /// on: only [`Db::flush_all`](crate::Db::flush_all) surely lets all of it go.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {

@@ -55,33 +55,25 @@ impl<C: Cursor> VisibleCursor<C> {
     /// Moves to the first key of the range.
     pub fn seek_to_first(&mut self) -> Result<bool> {
         self.state = CursorState::Nowhere;
-        let (lower, trailer, is_passing) = match &self.reader.range.lower {
-            Bound::Unbounded => {
-                self.inner.seek_to_first()?;
-                return self.find_forward(false);
-            }
-            Bound::Included(lower) => (lower, self.reader.newest_trailer(), false),
-            Bound::Excluded(lower) => (lower, last_trailer(), true),
+        match self.reader.set_first_target(&mut self.target) {
+            false => self.inner.seek_to_first()?,
+            true => self.inner.seek(&self.target)?,
         };
-        lower.clone_into(&mut self.key);
-        set_seek_target(&mut self.target, lower, trailer);
-        self.inner.seek(&self.target)?;
-        self.find_forward(is_passing)
+        // Only behind an excluded bound are there entries of its key.
+        if let Bound::Excluded(lower) = &self.reader.range.lower {
+            lower.clone_into(&mut self.key);
+            return self.find_forward(true);
+        }
+        self.find_forward(false)
     }
 
     /// Moves to the last key of the range.
     pub fn seek_to_last(&mut self) -> Result<bool> {
         self.state = CursorState::Nowhere;
-        let (upper, trailer) = match &self.reader.range.upper {
-            Bound::Unbounded => {
-                self.inner.seek_to_last()?;
-                return self.find_backward(false);
-            }
-            Bound::Included(upper) => (upper, last_trailer()),
-            Bound::Excluded(upper) => (upper, first_trailer()),
+        match self.reader.set_last_target(&mut self.target) {
+            false => self.inner.seek_to_last()?,
+            true => self.inner.seek_for_prev(&self.target)?,
         };
-        set_seek_target(&mut self.target, upper, trailer);
-        self.inner.seek_for_prev(&self.target)?;
         self.find_backward(false)
     }
 
