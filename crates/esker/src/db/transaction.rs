@@ -17,6 +17,7 @@ use crate::db::moment::{Moment, When};
 use crate::db::readable::{AtMoment, inherent_reads};
 use crate::db::settling;
 use crate::db::snapshots::{SnapshotOwner, Ticket};
+use crate::db::txn::live::LivePlace;
 use crate::db::txn::state::TransactionState;
 use crate::db::worker;
 use crate::db::writing;
@@ -58,7 +59,7 @@ pub struct Transaction {
     /// Keeps the traces of what others write, from before the first read that counts.
     pin: Mutex<Option<Ticket>>,
     savepoints: Vec<BatchMark>,
-    number: u64,
+    live: LivePlace,
     /// Where files were when it began.
     first_file: FileNumber,
 }
@@ -87,7 +88,7 @@ impl Transaction {
             state: TransactionState::new(options.isolation, seen),
             pin: Mutex::new(pin),
             savepoints: Vec::new(),
-            number: core.transactions.begin(options.isolation, now),
+            live: core.transactions.begin(options.isolation, now),
             first_file,
             default,
             database,
@@ -400,7 +401,7 @@ impl Transaction {
 
     /// Its place among all that were begun since the database was opened.
     pub(crate) fn number(&self) -> u64 {
-        self.number
+        self.live.number
     }
 
     /// Forgets all of it, as dropping it does.
@@ -453,7 +454,7 @@ impl Drop for Transaction {
         if core.gate.check_process().is_err() {
             return;
         }
-        core.transactions.end(self.number);
+        core.transactions.end(self.live);
         let pin = self.pin.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(pin) = pin.take() else { return };
         core.snapshots.release(pin);

@@ -1,6 +1,5 @@
-//! Transactions under way, oldest first.
+//! Transactions under way.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,8 +13,10 @@ pub struct LiveTransactions {
 
 #[derive(Debug, Default)]
 struct Live {
-    begun: BTreeMap<u64, LiveTransaction>,
-    next: u64,
+    /// By their places; `None` where one has ended.
+    begun: Vec<Option<LiveTransaction>>,
+    free_places: Vec<usize>,
+    begun_count: u64,
 }
 
 /// One transaction under way.
@@ -29,32 +30,51 @@ pub struct LiveTransaction {
     pub begun_at: Duration,
 }
 
+/// Where one transaction is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LivePlace {
+    place: usize,
+    /// Its place among all that were begun since the database was opened.
+    pub number: u64,
+}
+
 impl LiveTransactions {
-    /// One begins; returns its number, by which [`LiveTransactions::end`] forgets it.
-    pub fn begin(&self, isolation: Isolation, begun_at: Duration) -> u64 {
+    /// One begins, in a place by which [`LiveTransactions::end`] forgets it.
+    pub fn begin(&self, isolation: Isolation, begun_at: Duration) -> LivePlace {
         let mut live = self.live();
-        let number = live.next;
-        live.next += 1;
+        let number = live.begun_count;
+        live.begun_count += 1;
         let one = LiveTransaction {
             number,
             isolation,
             begun_at,
         };
-        live.begun.insert(number, one);
-        number
+        let place = match live.free_places.pop() {
+            Some(place) => place,
+            None => {
+                live.begun.push(None);
+                live.begun.len() - 1
+            }
+        };
+        live.begun[place] = Some(one);
+        LivePlace { place, number }
     }
 
     /// One has ended.
-    pub fn end(&self, number: u64) {
-        self.live().begun.remove(&number);
+    pub fn end(&self, at: LivePlace) {
+        let mut live = self.live();
+        live.begun[at.place] = None;
+        live.free_places.push(at.place);
     }
 
     /// All of them, oldest first.
     pub fn list(&self) -> Vec<LiveTransaction> {
-        self.live().begun.values().copied().collect()
+        let mut list: Vec<_> = self.live().begun.iter().flatten().copied().collect();
+        list.sort_unstable_by_key(|one| one.number);
+        list
     }
 
-    // Every change is one insertion or removal.
+    // A panic could leave a place that is taken for ever, and nothing worse.
     fn live(&self) -> MutexGuard<'_, Live> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }

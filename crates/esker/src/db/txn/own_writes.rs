@@ -6,6 +6,7 @@
 //! writes takes about twice their bytes. Numbers of its entries lie above all others
 //! ([`Visibility::own_seqno`]), so that the read path needs to know little of all this.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::base::types::entry::EXPIRY_BYTES;
@@ -16,6 +17,7 @@ use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::{SeqNo, Visibility};
+use crate::base::types::spare::{SpareBuffer, SpareCell};
 use crate::base::types::user_code;
 use crate::db::keyspace::KeyspaceParts;
 use crate::flow::read::newest::Target;
@@ -33,6 +35,13 @@ pub struct OwnWrites {
     known: BatchMark,
 }
 
+thread_local! {
+    static BATCH: SpareCell = const { Cell::new(Vec::new()) };
+}
+
+/// For small transactions: growing a batch from nothing takes as long as beginning one.
+const BATCH_BUFFER: SpareBuffer = SpareBuffer::new(&BATCH, 16 << 10);
+
 /// The writes to one keyspace, where they can be read.
 struct OwnTable {
     writer: MemtableWriter,
@@ -43,11 +52,17 @@ struct OwnTable {
 impl Default for OwnWrites {
     fn default() -> OwnWrites {
         OwnWrites {
-            batch: Batch::new(),
+            batch: Batch::within(BATCH_BUFFER.take()),
             parts: IdMap::default(),
             tables: IdMap::default(),
             known: BatchMark::START,
         }
+    }
+}
+
+impl Drop for OwnWrites {
+    fn drop(&mut self) {
+        BATCH_BUFFER.give_back(std::mem::take(&mut self.batch).into_buffer());
     }
 }
 

@@ -102,7 +102,8 @@ pub enum LookupMode {
 pub struct Lookup<'k> {
     key: &'k [u8],
     hash: u64,
-    at: ReadAt,
+    /// Not a copy: with one, what is known of a key was copied by a call for each read.
+    at: &'k ReadAt,
     mode: LookupMode,
     /// Merge operands that must be folded into what is found below them, newest first.
     operands: Vec<Bytes>,
@@ -120,11 +121,11 @@ enum Raw<'a> {
 
 impl<'k> Lookup<'k> {
     /// A lookup of `key` that has asked nobody yet.
-    pub fn new(key: &'k [u8], at: &ReadAt, mode: LookupMode) -> Lookup<'k> {
+    pub fn new(key: &'k [u8], at: &'k ReadAt, mode: LookupMode) -> Lookup<'k> {
         Lookup {
             key,
             hash: hash64(key),
-            at: *at,
+            at,
             mode,
             operands: Vec::new(),
             base: None,

@@ -26,9 +26,8 @@ use crate::store::vlog::value_pool::PoolRoom;
 /// takes at once. Told more often it would cost writes, less often memory beyond the limit.
 const GROWTH_BYTES: usize = 1 << 20;
 
-/// How often a commit looks in full at what it depends on before it gives up.
+/// How often a commit looks in full at what it depends on.
 const LOOKS_MAX: u32 = 3;
-
 /// How one batch is written.
 #[derive(Clone, Copy)]
 pub struct CommitOptions<'a> {
@@ -112,13 +111,35 @@ impl Committer {
         }
         self.controller
             .delay_write(batch, options.no_wait, &self.env)?;
+        match options.unchanged {
+            [] => self.commit_under(batch, options, None),
+            _ => self.commit_checked(batch, options),
+        }
+    }
+
+    fn commit_checked(
+        &self,
+        batch: &mut Batch<'_>,
+        options: &CommitOptions<'_>,
+    ) -> Result<Outcome> {
         let mut validation = Validation::new(options.unchanged);
         let watch = validation.wants_recent().then(|| Watch::begin(self));
-        if let Look::Broken(index) = validation.look(self.last(watch.as_ref()))? {
-            return Ok(Outcome::Conflict(Some(index)));
+        let last = watch.as_ref().map_or_else(|| self.visible(), |it| it.last);
+        match validation.look(last)? {
+            Look::Broken(index) => Ok(Outcome::Conflict(Some(index))),
+            _ => self.commit_under(batch, options, Some(&mut validation)),
         }
-        // Kept until the pointers are in memtables, or given up: a batch that is refused from here
-        // on leaves dead values behind, which are collected like any others.
+    }
+
+    #[inline]
+    fn commit_under(
+        &self,
+        batch: &mut Batch<'_>,
+        options: &CommitOptions<'_>,
+        mut validation: Option<&mut Validation<'_>>,
+    ) -> Result<Outcome> {
+        // Until the pointers are in memtables, or given up: a batch that is refused from here on
+        // leaves dead values behind, collected like any others.
         let mut held = HeldValues {
             pending: self.write_values(batch, options)?,
             has_room: true,
@@ -126,19 +147,21 @@ impl Committer {
         };
         let mut looks_left = LOOKS_MAX;
         let (outcome, position) = loop {
+            let pending = held.pending.as_mut();
+            let written = self.write(batch, options, validation.as_deref(), pending)?;
             looks_left -= 1;
-            let written = self.write(batch, options, &validation, held.pending.as_mut())?;
-            match written {
-                (Outcome::Conflict(None), _) if looks_left > 0 => {
+            let again = validation.as_mut().filter(|_| looks_left > 0);
+            match (written, again) {
+                ((Outcome::Conflict(None), _), Some(validation)) => {
                     if let Look::Broken(index) = validation.look(self.visible())? {
                         break (Outcome::Conflict(Some(index)), None);
                     }
                 }
-                written => break written,
+                (written, _) => break written,
             }
         };
         held.has_room = matches!(outcome, Outcome::Conflict(_));
-        drop((held, watch));
+        drop(held);
         if let (Durability::Sync, Some(position)) = (options.durability, position) {
             self.sync_through(position)?;
         }
@@ -219,7 +242,7 @@ impl Committer {
         &self,
         batch: &mut Batch<'_>,
         options: &CommitOptions<'_>,
-        validation: &Validation<'_>,
+        validation: Option<&Validation<'_>>,
         pending: Option<&mut Pending>,
     ) -> Result<(Outcome, Option<LogPosition>)> {
         let mut active = self.active();
@@ -234,10 +257,12 @@ impl Committer {
                 .comparator()
                 .is_bytewise();
         }
-        match validation.look_again(active.last_seqno(), active.recent()) {
-            Look::Holds => {}
-            Look::Broken(index) => return Ok((Outcome::Conflict(Some(index)), None)),
-            Look::Unclear => return Ok((Outcome::Conflict(None), None)),
+        if let Some(validation) = validation {
+            match validation.look_again(active.last_seqno(), active.recent()) {
+                Look::Holds => {}
+                Look::Broken(index) => return Ok((Outcome::Conflict(Some(index)), None)),
+                Look::Unclear => return Ok((Outcome::Conflict(None), None)),
+            }
         }
         batch.set_first_seqno(active.last_seqno().plus(1));
         if !is_plain {
@@ -388,11 +413,6 @@ impl Committer {
         self.gate.fail(&error);
         let message = "writes may be lost: a sync of the log failed; reopen the database";
         Error::new(ErrorKind::Faulted, message).caused_by(error)
-    }
-
-    // The last write before a look at what a commit depends on.
-    fn last(&self, watch: Option<&Watch<'_>>) -> SeqNo {
-        watch.map_or_else(|| self.visible(), |watch| watch.last)
     }
 
     // Whoever holds the lock while something is half done fails the gate if it panics, so a

@@ -75,10 +75,11 @@ impl<'a> Validation<'a> {
     /// to be kept, that has begun. Errors: those of the files that had to be read; `Invalid` when a
     /// comparator panics.
     pub fn look(&mut self, last: SeqNo) -> Result<Look> {
-        if self.conditions.is_empty() {
-            return Ok(Look::Holds);
-        }
-        if let Some(index) = user_code::told(|| self.find_broken())? {
+        // Where nobody wrote anything since, there is nothing to look for.
+        let is_latest = |condition: &Unchanged<'_>| condition.seen >= last;
+        if !self.conditions.iter().all(is_latest)
+            && let Some(index) = user_code::told(|| self.find_broken())?
+        {
             return Ok(Look::Broken(index));
         }
         if self.keys.is_none() && self.wants_recent() {
@@ -96,7 +97,7 @@ impl<'a> Validation<'a> {
 
     /// Looks at what came since, under the lock of all writers, where `last` is the last write.
     pub fn look_again(&self, last: SeqNo, recent: &RecentWrites) -> Look {
-        if self.conditions.is_empty() || last == self.held_at {
+        if last == self.held_at {
             return Look::Holds;
         }
         let Some(keys) = &self.keys else {
