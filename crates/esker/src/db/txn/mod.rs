@@ -5,6 +5,7 @@
 //!
 //! Not here: the handle that a user holds (`db/transaction`).
 
+pub mod locks;
 pub mod live;
 pub mod own_writes;
 pub mod read_set;

@@ -6,7 +6,7 @@
 //! Not here: flushing and compaction, which run later (`flow/flush`, `flow/compact`).
 
 #[cfg(all(test, loom))]
-mod patient;
+pub mod patient;
 pub mod gate;
 pub mod debt;
 pub mod write_controller;

@@ -1,0 +1,290 @@
+//! The lock table of a database: its stripes, who waits, and what is told of them.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use crate::db::txn::locks::cycle::find_cycle;
+use crate::db::txn::locks::lock::{Attempt, Woken};
+use crate::db::txn::locks::lock_id::{LockId, LockName, TxnId};
+use crate::db::txn::locks::lock_mode::Mode;
+use crate::db::txn::locks::refused::{Refused, Waiter};
+use crate::db::txn::locks::stripe::Stripe;
+use crate::db::txn::locks::waits::{Wait, WaitCounts, Waits};
+use crate::env::primitives::atomic::{AtomicUsize, Ordering};
+use crate::env::primitives::{Mutex, MutexGuard};
+
+/// Stripes of the table: several for each of the threads that lock at the same time, so that two
+/// seldom meet; all together take 8 KiB.
+const STRIPE_COUNT: usize = 64;
+
+/// Of those for whom one owner waits, how many are listed.
+const LISTED_BLOCKERS_MAX: usize = 8;
+
+/// The locks of one database. Any thread may call anything; owners take and release locks by
+/// [`OwnedLocks`](crate::db::txn::locks::owned_locks::OwnedLocks).
+#[derive(Debug)]
+pub struct LockTable {
+    stripes: Box<[PaddedStripe]>,
+    waits: Mutex<Waits>,
+    /// Owners that hold a lock for longer than one write takes.
+    holding_count: AtomicUsize,
+    locks_max: usize,
+}
+
+/// 128 bytes: processors fetch cache lines of 64 bytes in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct PaddedStripe(Mutex<Stripe>);
+
+/// What a lock table tells of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LockStatistics {
+    /// Locks that are held, each counted once for each holder.
+    pub held: usize,
+    /// Owners that hold a lock for longer than one write takes.
+    pub holding: usize,
+    /// Owners that wait for a lock.
+    pub waiting: usize,
+    /// What happened so far.
+    pub counts: WaitCounts,
+    /// Bytes of memory that locks with one holder take, with the room for more.
+    pub table_bytes: usize,
+}
+
+/// One owner that waits, for whoever looks into a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingOwner {
+    /// Who waits, for what, and how.
+    pub waiter: Waiter,
+    /// Since when, by the monotonic clock.
+    pub since: Duration,
+    /// For whom: the first few.
+    pub blockers: Vec<TxnId>,
+}
+
+impl LockTable {
+    /// A table without locks, in which no owner may have more than `locks_max` locks of keys.
+    pub fn new(locks_max: usize) -> LockTable {
+        LockTable {
+            stripes: (0..STRIPE_COUNT).map(|_| PaddedStripe::default()).collect(),
+            waits: Mutex::default(),
+            holding_count: AtomicUsize::new(0),
+            locks_max,
+        }
+    }
+
+    /// Whether anybody holds a lock for longer than one write takes; a plain write asks this, and
+    /// nothing else when it is so.
+    ///
+    /// An owner is counted before it takes its first lock. So a write that asks under the mutex
+    /// under which it becomes visible, and is told no, is visible to every owner that passes that
+    /// mutex once between its first lock and its first read. Plain writes that hold locks for a
+    /// moment are not counted: else they would hold up one another when the last transaction is
+    /// gone.
+    #[inline]
+    pub fn is_any_held(&self) -> bool {
+        // SeqCst, as where it is raised.
+        self.holding_count.load(Ordering::SeqCst) != 0
+    }
+
+    /// How many locks of keys an owner may have.
+    pub fn locks_max(&self) -> usize {
+        self.locks_max
+    }
+
+    /// Refuses everybody who waits, and everybody who would from now on: the database is closed.
+    /// Locks stay with those who hold them until they give them back.
+    pub fn close(&self) {
+        let mut waits = self.waits();
+        waits.is_closed = true;
+        for wait in waits.waiting.values() {
+            wait.signal.raise();
+        }
+    }
+
+    /// What the table holds and has counted.
+    pub fn statistics(&self) -> LockStatistics {
+        let mut statistics = LockStatistics {
+            holding: self.holding_count.load(Ordering::SeqCst),
+            ..LockStatistics::default()
+        };
+        {
+            let waits = self.waits();
+            statistics.waiting = waits.waiting.len();
+            statistics.counts = waits.counts;
+        }
+        for stripe in &self.stripes {
+            let stripe = lock(&stripe.0);
+            statistics.held += stripe.held_count();
+            statistics.table_bytes += stripe.table_bytes();
+        }
+        statistics
+    }
+
+    /// Up to `count_max` of those who wait, the longest wait first.
+    pub fn waiting_owners(&self, count_max: usize) -> Vec<WaitingOwner> {
+        let waits = self.waits();
+        let mut waiting: Vec<_> = waits.waiting.iter().collect();
+        waiting.sort_by_key(|(owner, wait)| (wait.since, **owner));
+        let listed = waiting.into_iter().take(count_max);
+        listed
+            .map(|(owner, wait)| {
+                let mut blockers = self.stripe(wait.id).blockers(wait.id, *owner);
+                blockers.truncate(LISTED_BLOCKERS_MAX);
+                WaitingOwner {
+                    waiter: waiter(*owner, wait),
+                    since: wait.since,
+                    blockers,
+                }
+            })
+            .collect()
+    }
+
+    /// An owner is about to take its first lock, and will hold it for longer than a write takes.
+    pub(in crate::db::txn::locks) fn begin_holding(&self) {
+        // SeqCst: a writer that is told that nobody holds a lock must be before this in the one
+        // order that all agree on.
+        self.holding_count.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// An owner has given back its last lock.
+    pub(in crate::db::txn::locks) fn end_holding(&self) {
+        let before = self.holding_count.fetch_sub(1, Ordering::SeqCst);
+        assert!(before > 0);
+    }
+
+    /// Takes a lock, if that can be at once.
+    #[inline]
+    pub(in crate::db::txn::locks) fn attempt(
+        &self,
+        owner: TxnId,
+        id: LockId,
+        wanted: Mode,
+    ) -> Attempt {
+        self.stripe(id).attempt(id, owner, wanted)
+    }
+
+    /// Takes a lock, or begins to wait for it: then it is `Blocked`, and the wait is to be ended by
+    /// [`LockTable::end_wait`] or [`LockTable::abandon_wait`]. `Deadlock` if to wait would close a
+    /// circle.
+    pub(in crate::db::txn::locks) fn begin_wait(
+        &self,
+        owner: TxnId,
+        wait: Wait,
+    ) -> Result<Attempt, Refused> {
+        // Held to the end: nobody else begins to wait, or ceases to, while a circle is looked for.
+        let mut waits = self.waits();
+        if waits.is_closed {
+            return Err(Refused::Closed);
+        }
+        let (id, since) = (wait.id, wait.since);
+        let attempt = {
+            let mut stripe = self.stripe(id);
+            let attempt = stripe.attempt(id, owner, wait.mode);
+            if !matches!(attempt, Attempt::Blocked { .. }) {
+                return Ok(attempt);
+            }
+            stripe.enqueue(id, owner, wait.mode, Arc::clone(&wait.signal));
+            attempt
+        };
+        waits.begin(owner, wait);
+        let cycle = find_cycle(owner, |owner| match waits.waiting.get(&owner) {
+            Some(wait) => self.stripe(wait.id).blockers(wait.id, owner),
+            None => Vec::new(),
+        });
+        let Some(cycle) = cycle else {
+            return Ok(attempt);
+        };
+        let member = |owner: TxnId| waiter(owner, &waits.waiting[&owner]);
+        let cycle = cycle.into_iter().map(member).collect();
+        let ended = self.cease(&mut waits, owner, since);
+        // The next in the circle has what this one waits for, and gives nothing back.
+        assert!(ended.is_some(), "nobody in a circle is granted anything");
+        waits.counts.deadlocks += 1;
+        Err(Refused::Deadlock { cycle })
+    }
+
+    /// Ends a wait: `Ok` if the owner has the lock, else `Timeout` or `Closed`.
+    pub(in crate::db::txn::locks) fn end_wait(
+        &self,
+        owner: TxnId,
+        now: Duration,
+    ) -> Result<(), Refused> {
+        let mut waits = self.waits();
+        match self.cease(&mut waits, owner, now) {
+            None => Ok(()),
+            Some(_) if waits.is_closed => Err(Refused::Closed),
+            Some((holder, name)) => {
+                waits.counts.timeouts += 1;
+                Err(Refused::Timeout { holder, name })
+            }
+        }
+    }
+
+    /// Ends a wait of which nobody will use what it brought; `before` is what the owner had.
+    pub(in crate::db::txn::locks) fn abandon_wait(
+        &self,
+        owner: TxnId,
+        id: LockId,
+        before: Option<Mode>,
+        now: Duration,
+    ) {
+        let ended = self.cease(&mut self.waits(), owner, now);
+        if ended.is_none() {
+            self.give_back(owner, id, before);
+        }
+    }
+
+    /// Takes an owner out of those who wait: `None` if it has the lock, else one of those in the
+    /// way, and of what the lock is.
+    fn cease(&self, waits: &mut Waits, owner: TxnId, now: Duration) -> Option<(TxnId, LockName)> {
+        let wait = waits.end(owner, now);
+        let (blockers, withdrawn) = {
+            let mut stripe = self.stripe(wait.id);
+            let blockers = stripe.blockers(wait.id, owner);
+            (blockers, stripe.withdraw(wait.id, owner))
+        };
+        withdrawn?.raise();
+        let blocker = *blockers.first().expect("who waits waits for somebody");
+        Some((blocker, wait.name))
+    }
+
+    /// Puts back a lock to how it was held before, and wakes those who can go on.
+    #[inline]
+    pub(in crate::db::txn::locks) fn give_back(
+        &self,
+        owner: TxnId,
+        id: LockId,
+        before: Option<Mode>,
+    ) {
+        let woken: Woken = self.stripe(id).give_back(id, owner, before);
+        woken.raise();
+    }
+
+    /// How an owner holds a lock.
+    pub(in crate::db::txn::locks) fn mode_of(&self, owner: TxnId, id: LockId) -> Option<Mode> {
+        self.stripe(id).mode_of(id, owner)
+    }
+
+    fn stripe(&self, id: LockId) -> MutexGuard<'_, Stripe> {
+        lock(&self.stripes[id.stripe_index(STRIPE_COUNT)].0)
+    }
+
+    fn waits(&self) -> MutexGuard<'_, Waits> {
+        lock(&self.waits)
+    }
+}
+
+// Nothing of a caller runs under these locks, and a broken invariant leaves no change half done
+// that the next one would build on.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn waiter(owner: TxnId, wait: &Wait) -> Waiter {
+    Waiter {
+        owner,
+        mode: wait.mode,
+        name: wait.name.clone(),
+    }
+}
