@@ -8,15 +8,23 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use esker::internals::base::codec::checksum::{crc32c, hash64};
 use esker::internals::base::hooks::merge_builtin::builtin;
 use esker::internals::base::types::comparator::Comparator;
 use esker::internals::base::types::cursor::Cursor;
-use esker::internals::base::types::ids::FileNumber;
+use esker::internals::base::types::ids::{FileNumber, KeyspaceId};
 use esker::internals::base::types::key::Trailer;
 use esker::internals::base::types::kind::Kind;
+use esker::internals::base::types::limits::LOCKS_PER_OWNER_MAX;
 use esker::internals::base::types::seqno::SeqNo;
+use esker::internals::db::txn::locks::lock_id::TxnId;
+use esker::internals::db::txn::locks::lock_mode::KeyMode;
+use esker::internals::db::txn::locks::lock_table::LockTable;
+use esker::internals::db::txn::locks::owned_locks::OwnedLocks;
+use esker::internals::db::txn::locks::waiting::Patience;
+use esker::internals::env::bundle::Env;
 use esker::internals::env::fs::LogFile;
 use esker::internals::env::primitives::ArcSwap;
 use esker::internals::env::random::Random;
@@ -199,6 +207,44 @@ fn cache() {
     println!("{:<44} {:>8} of {asked}", "  hits", cache.hits());
 }
 
+/// What a lock of a key takes that nobody else wants: one that is released at once, as the next is
+/// taken, and a transaction of nothing but locks.
+fn locks(random: &[[u8; KEY_BYTES]]) {
+    let env = Env::real(1);
+    let table = Arc::new(LockTable::new(LOCKS_PER_OWNER_MAX));
+    let mut owned = OwnedLocks::new(Arc::clone(&table), TxnId(1));
+    let patience = Patience {
+        env: &env,
+        wait_max: Duration::ZERO,
+    };
+    let lock = |owned: &mut OwnedLocks, key: &[u8]| {
+        let taken = owned.lock_key(KeyspaceId::DEFAULT, key, KeyMode::Exclusive, patience);
+        taken.expect("nobody else locks")
+    };
+    lock(&mut owned, b"the first one announces it on the keyspace");
+    let mark = owned.mark();
+    time("locks: lock, release", ENTRY_COUNT, || {
+        for key in random {
+            assert!(lock(&mut owned, key));
+            owned.release_to(mark);
+        }
+    });
+    time("locks: begin, lock, end", ENTRY_COUNT, || {
+        for key in random {
+            let mut owned = OwnedLocks::new(Arc::clone(&table), TxnId(2));
+            assert!(lock(&mut owned, key));
+        }
+    });
+    time("locks: lock many", ENTRY_COUNT, || {
+        for key in random {
+            lock(&mut owned, key);
+        }
+    });
+    let bytes = table.statistics().table_bytes as f64 / table.statistics().held as f64;
+    println!("{:<44} {bytes:>8.0} bytes/lock", "  of the table");
+    time("locks: release many", ENTRY_COUNT, || owned.release_all());
+}
+
 /// What it takes to get hold of something that is seldom changed and always read, by one and by two
 /// threads at the same time.
 #[allow(clippy::disallowed_methods, reason = "a benchmark asks the real world")]
@@ -286,6 +332,7 @@ fn main() {
     checksums();
     views();
     let (random, sequential) = (keys(true), keys(false));
+    locks(&random);
     memtable(&random, &sequential);
     btree(&random);
     cache();

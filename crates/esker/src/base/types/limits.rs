@@ -20,6 +20,10 @@ pub const KEYSPACE_NAME_BYTES_MAX: usize = 255;
 /// Most keyspaces of one database: a manifest snapshot of that many stays under 10 MB.
 pub const KEYSPACE_COUNT_MAX: usize = 65_536;
 
+/// Most locks of keys that one owner has one by one: they take about 60 MB. Beyond that it locks
+/// the keyspace, or is refused.
+pub const LOCKS_PER_OWNER_MAX: usize = 1_000_000;
+
 /// Largest sequence number: 56 bits, so that it shares eight bytes with the entry's kind.
 pub const SEQNO_MAX: u64 = (1 << 56) - 1;
 
