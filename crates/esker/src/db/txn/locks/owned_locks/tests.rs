@@ -641,7 +641,7 @@ impl Bank {
 
     fn is_tried(&self) -> bool {
         let counts = self.table.statistics().counts;
-        counts.waits >= 2_000 && counts.deadlocks >= 100
+        counts.waits >= 500 && counts.deadlocks >= 20
     }
 }
 
