@@ -11,21 +11,7 @@ const DARK: &str = "\
 --mute:#66728a;--wash:#1c222b;--mark:#f0935f";
 
 /// What each class of a drawing looks like, by the names of the colours.
-const CLASSES: &str = "\
-svg text{font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;\
-font-size:12px;fill:var(--soft)}\
-svg .ink{fill:var(--ink)}\
-svg .strong{fill:var(--ink);font-weight:600}\
-svg .title{fill:var(--ink);font-weight:600;font-size:13px}\
-svg .head{fill:var(--ink);font-weight:600;font-size:17px}\
-svg .small{font-size:11px}\
-svg .ours-text{fill:var(--accent);font-weight:600}\
-svg .grid{stroke:var(--line);stroke-width:1;fill:none}\
-svg .base{stroke:var(--soft);stroke-width:1;fill:none}\
-svg .ours{fill:var(--accent)}\
-svg .theirs{fill:var(--mute)}\
-svg .whisker{stroke:var(--ink);stroke-width:1.2;fill:none}\
-svg .paper{fill:var(--paper)}";
+const CLASSES: &str = include_str!("drawing.css");
 
 /// The style of a page and of all drawings in it: light or dark as the reader's system is.
 pub fn of_page() -> String {
@@ -45,9 +31,9 @@ pub fn of_file() -> String {
     )
 }
 
-/// The classes with the values of `colours` in place of their names.
+/// The classes in one line, with the values of `colours` in place of their names.
 fn spelled(colours: &str) -> String {
-    let mut text = CLASSES.to_owned();
+    let mut text: String = CLASSES.lines().collect();
     for pair in colours.split(';') {
         let (name, colour) = pair.split_once(':').expect("each colour has a name");
         text = text.replace(&format!("var({name})"), colour);
