@@ -11,7 +11,8 @@ use std::thread;
 use crate::disk::advice::expect_random;
 use crate::disk::forget::forget_file;
 use crate::fail::{Failure, Outcome};
-use crate::make::random::{Random, scramble};
+use crate::make::random::Random;
+use crate::make::slices::{Slices, noise};
 use crate::report::record::Measurement;
 use crate::run::course::Course;
 use crate::run::execute::execute;
@@ -137,13 +138,6 @@ fn measure(body: impl Fn(&mut Lane<'_>) -> Outcome + Sync) -> Outcome<Measuremen
     Ok(Measurement::of(&finished, &["operation"]))
 }
 
-/// Bytes that no disk and no file system can pack.
-fn noise(count: usize) -> Vec<u8> {
-    let mut bytes = vec![0; count];
-    Random::new(1).fill(&mut bytes);
-    bytes
-}
-
 /// A file as so many pieces of one size.
 #[derive(Clone, Copy, Debug)]
 pub struct Pieces {
@@ -162,17 +156,15 @@ impl Pieces {
         }
     }
 
-    /// What the piece of that number is.
-    fn cut(self, noise: &[u8], number: u64) -> &[u8] {
-        let start = usize::try_from(scramble(number) % NOISE_BYTES as u64);
-        let start = start.expect("inside the noise");
-        &noise[start..start + self.bytes]
+    /// What they are cut from: the piece of a number is its slice.
+    fn noise(self) -> Slices {
+        Slices::new(noise(1, NOISE_BYTES + self.bytes))
     }
 }
 
 /// Appends pieces to a new file at `path`, each an operation.
 pub fn write(path: &Path, pieces: Pieces, when: SyncWhen) -> Outcome<Measurement> {
-    let noise = noise(NOISE_BYTES + pieces.bytes);
+    let noise = pieces.noise();
     let file = &File::create(path).map_err(told(path))?;
     let (asked, asks) = channel();
     thread::scope(|scope| {
@@ -181,7 +173,7 @@ pub fn write(path: &Path, pieces: Pieces, when: SyncWhen) -> Outcome<Measurement
             let mut unsynced_bytes = 0;
             for number in 0..pieces.count {
                 let mut file = file;
-                file.write_all(pieces.cut(&noise, number))
+                file.write_all(noise.slice_of(number, pieces.bytes))
                     .map_err(told(path))?;
                 unsynced_bytes += pieces.bytes as u64;
                 if matches!(when, SyncWhen::Behind { bytes } if unsynced_bytes >= bytes) {
@@ -225,7 +217,7 @@ pub fn remove(path: &Path) -> Outcome {
 }
 
 fn sync(path: &Path, sync_ops: u64) -> Outcome<Measurement> {
-    let record = noise(RECORD_BYTES);
+    let record = noise(1, RECORD_BYTES);
     let file = File::create(path).map_err(told(path))?;
     file.write_all_at(&vec![0; LOG_BYTES], 0)
         .map_err(told(path))?;
@@ -245,7 +237,7 @@ fn sync(path: &Path, sync_ops: u64) -> Outcome<Measurement> {
 /// Makes a file to be read.
 fn make(path: &Path, pieces: Pieces) -> Outcome {
     let made = File::create(path).map_err(told(path))?;
-    let piece = noise(1 << 20);
+    let piece = noise(1, 1 << 20);
     let bytes = pieces.bytes as u64 * pieces.count;
     for number in 0..bytes.div_ceil(piece.len() as u64) {
         let at = number * piece.len() as u64;
@@ -259,11 +251,7 @@ fn make(path: &Path, pieces: Pieces) -> Outcome {
 /// what an engine finds is.
 pub fn read(path: &Path, pieces: Pieces, reads: u64, is_checked: bool) -> Outcome<Measurement> {
     forget_file(path)?;
-    let noise = noise(if is_checked {
-        NOISE_BYTES + pieces.bytes
-    } else {
-        0
-    });
+    let noise = is_checked.then(|| pieces.noise());
     let file = File::open(path).map_err(told(path))?;
     expect_random(&file).map_err(told(path))?;
     measure(|lane| {
@@ -272,7 +260,9 @@ pub fn read(path: &Path, pieces: Pieces, reads: u64, is_checked: bool) -> Outcom
             let number = random.below(pieces.count);
             let at = number * pieces.bytes as u64;
             file.read_exact_at(&mut buffer, at).map_err(told(path))?;
-            if is_checked && buffer != pieces.cut(&noise, number) {
+            if let Some(noise) = &noise
+                && buffer != noise.slice_of(number, pieces.bytes)
+            {
                 return Err(Failure::failed(format!(
                     "piece {number} of {} is not what was written",
                     path.display()
@@ -286,7 +276,7 @@ pub fn read(path: &Path, pieces: Pieces, reads: u64, is_checked: bool) -> Outcom
 }
 
 fn copy() -> Outcome<Measurement> {
-    let source = noise(COPY_BYTES);
+    let source = noise(1, COPY_BYTES);
     measure(|lane| {
         let mut target = vec![1; COPY_BYTES];
         // The first touch of each page is the system's work, not a copy's.

@@ -26,6 +26,22 @@ pub fn scramble(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+/// The first number from `from` on, and from 1, that has no divisor in common with `count`: steps of
+/// it meet every one of `count` places before they come back.
+pub fn coprime(from: u64, count: u64) -> u64 {
+    fn divisor(left: u64, right: u64) -> u64 {
+        match right {
+            0 => left,
+            _ => divisor(right, left % right),
+        }
+    }
+    let mut step = from.max(1);
+    while divisor(step, count) != 1 {
+        step += 1;
+    }
+    step
+}
+
 impl Random {
     /// The generator of that seed.
     pub fn new(seed: u64) -> Random {

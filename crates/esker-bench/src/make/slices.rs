@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::make::dice::ParkMiller;
-use crate::make::random::scramble;
+use crate::make::random::{Random, scramble};
 
 /// The seed of the values in every dialect.
 const SEED: u32 = 301;
@@ -37,6 +37,13 @@ pub fn pool(alphabet: Alphabet, ratio: f64, longest: usize) -> Arc<[u8]> {
         pool.extend(piece.iter().cycle().take(PIECE_BYTES));
     }
     pool.into()
+}
+
+/// A pool of bytes that nothing can pack.
+pub fn noise(seed: u64, bytes: usize) -> Arc<[u8]> {
+    let mut noise = vec![0; bytes];
+    Random::new(seed).fill(&mut noise);
+    noise.into()
 }
 
 fn draw(park: &mut ParkMiller, alphabet: Alphabet) -> u8 {

@@ -27,14 +27,14 @@ pub struct Document {
 }
 
 /// One figure.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Where it is from.
     pub document: &'static Document,
     /// What was measured, for people.
     pub workload: &'static str,
     /// Names of our workloads that do the same, and how many of that name came before.
-    pub names: &'static [(&'static str, usize)],
+    pub names: Vec<(&'static str, usize)>,
     /// For ratios: the workload below the line.
     pub below: &'static str,
     /// The figure.
@@ -85,107 +85,52 @@ pub const WITHOUT_COUNTERPART: &str = "Without a counterpart here: the benchmark
     1.12.3, about 2019, whose records cross a network and are kept three times; and that of Amazon \
     movie reviews in TerarkDB's documentation, about 2018, which tells its speeds in pictures.";
 
-fn rate(
-    document: &'static Document,
-    workload: &'static str,
-    names: &'static [(&'static str, usize)],
-    value: f64,
-) -> Figure {
-    Figure {
-        document,
-        workload,
-        names,
-        below: "",
-        value,
-        unit: Unit::Rate,
-    }
-}
+/// What the document on values of 100 KB tells of schemes 1 to 3 besides their rates, each under
+/// configurations 1 to 3: milliseconds that the user waited, and those of one operation.
+pub const KVS_TIMES: [[(f64, f64); 3]; 3] = [
+    [(109_171.0, 1.04), (107_260.0, 1.02), (106_174.0, 1.01)],
+    [(408_266.0, 8.17), (399_450.0, 7.99), (392_116.0, 7.84)],
+    [(351_500.0, 6.70), (348_910.0, 6.65), (337_489.0, 6.42)],
+];
 
-/// A line of LevelDB's list on both machines of the notes.
-fn both(
-    workload: &'static str,
-    names: &'static [(&'static str, usize)],
-    desktop: f64,
-    server: f64,
-) -> [Figure; 2] {
-    let one = |document, value| Figure {
-        document,
-        workload,
-        names,
-        below: "",
-        value,
-        unit: Unit::Micros,
-    };
-    [one(&DESKTOP, desktop), one(&SERVER, server)]
-}
-
-/// What the document on values of 100 KB tells of one scheme under one configuration of buffers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SchemeFigures {
-    /// Time that the user waited, in milliseconds.
-    pub response_ms: u64,
-    /// Operations a second.
-    pub rate: f64,
-    /// Mean time of an operation, in milliseconds.
-    pub mean_ms: f64,
-}
-
-/// Schemes 1 to 3 of that document, each under configurations 1 to 3.
-pub fn kvs_schemes() -> [[SchemeFigures; 3]; 3] {
-    let one = |response_ms, rate, mean_ms| SchemeFigures {
-        response_ms,
-        rate,
-        mean_ms,
-    };
-    [
-        [
-            one(109_171, 962.0, 1.04),
-            one(107_260, 977.0, 1.02),
-            one(106_174, 987.0, 1.01),
-        ],
-        [
-            one(408_266, 122.0, 8.17),
-            one(399_450, 125.0, 7.99),
-            one(392_116, 127.0, 7.84),
-        ],
-        [
-            one(351_500, 149.0, 6.70),
-            one(348_910, 150.0, 6.65),
-            one(337_489, 156.0, 6.42),
-        ],
-    ]
-}
-
-/// A scheme's rates under the three configurations, which one record holds one after another.
-fn scheme(
-    workload: &'static str,
-    names: [&'static [(&'static str, usize)]; 3],
-    told: [SchemeFigures; 3],
-) -> [Figure; 3] {
-    [0, 1, 2].map(|place| rate(&KVS, workload, names[place], told[place].rate))
-}
-
-/// Every figure.
+/// Every figure, as the table `published.tsv` tells it.
 pub fn figures() -> Vec<Figure> {
-    let ratio = Figure {
-        unit: Unit::Ratio,
-        below: "updaterandom",
-        ..rate(&MERGES, "merge over update", &[("mergerandom", 0)], 3.16)
+    let lines = include_str!("published.tsv").lines();
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    let figures =
+        lines.map(|line| figure(line).unwrap_or_else(|| panic!("no figure is told by: {line}")));
+    figures.collect()
+}
+
+fn figure(line: &'static str) -> Option<Figure> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [document, workload, names, value, unit] = fields[..] else {
+        return None;
     };
-    let mut all = vec![
-        rate(&MERGES, "updaterandom", &[("updaterandom", 0)], 33_498.0),
-        rate(&MERGES, "mergerandom", &[("mergerandom", 0)], 105_892.0),
-        ratio,
-    ];
-    all.extend(leveldb().into_iter().flatten());
-    const PUT: [&[(&str, usize)]; 3] = [&[("put", 0)], &[("put", 1)], &[("put", 2)]];
-    const GET: [&[(&str, usize)]; 3] = [&[("get", 0)], &[("get", 1)], &[("get", 2)]];
-    const MIX: [&[(&str, usize)]; 3] = [&[("mixed", 0)], &[("mixed", 1)], &[("mixed", 2)]];
-    let [put, get, mix] = kvs_schemes();
-    all.extend(scheme("sequential put", PUT, put));
-    all.extend(scheme("cold random get", GET, get));
-    all.extend(scheme("get and put, 200 : 1", MIX, mix));
-    all
+    let (names, below) = names.split_once('/').unwrap_or((names, ""));
+    let name = |name: &'static str| match name.split_once('#') {
+        Some((name, place)) => Some((name, place.parse::<usize>().ok()? - 1)),
+        None => Some((name, 0)),
+    };
+    Some(Figure {
+        document: match document {
+            "merges" => &MERGES,
+            "desktop" => &DESKTOP,
+            "server" => &SERVER,
+            "kvs" => &KVS,
+            _ => return None,
+        },
+        workload,
+        names: names.split(',').map(name).collect::<Option<_>>()?,
+        below,
+        value: value.parse().ok()?,
+        unit: match unit {
+            "/s" => Unit::Rate,
+            "µs" => Unit::Micros,
+            "×" => Unit::Ratio,
+            _ => return None,
+        },
+    })
 }
 
 /// The figure that `document` published for the workload that we call `name`, where `before` of
@@ -198,42 +143,6 @@ pub fn value(document: &Document, name: &str, before: usize) -> Option<f64> {
     };
     let found = figures().into_iter().find(is_asked);
     found.map(|figure| figure.value)
-}
-
-/// The lines of LevelDB's list, in microseconds for each operation.
-fn leveldb() -> [[Figure; 2]; 15] {
-    [
-        both("fillseq", &[("fillseq", 0)], 4.430, 4.420),
-        both("fillsync", &[("fillsync", 0)], 51.263, 42_371.754),
-        both("fillrandom", &[("fillrandom", 0)], 3.984, 13.551),
-        both("overwrite", &[("overwrite", 0)], 4.235, 20.956),
-        both("readrandom, first", &[("readrandom", 0)], 4.318, 6.782),
-        both("readrandom, second", &[("readrandom", 1)], 3.711, 4.308),
-        both("readseq", &[("readseq", 0)], 0.166, 0.224),
-        both("readreverse", &[("readreverse", 0)], 0.308, 0.381),
-        both("compact", &[("compact", 0)], 693_897.0, 3_167_857.0),
-        both(
-            "readrandom, compacted",
-            &[("readrandom", 2), ("compacted-readrandom", 0)],
-            2.339,
-            2.745,
-        ),
-        both(
-            "readseq, compacted",
-            &[("readseq", 1), ("compacted-readseq", 0)],
-            0.139,
-            0.188,
-        ),
-        both(
-            "readreverse, compacted",
-            &[("readreverse", 1), ("compacted-readreverse", 0)],
-            0.246,
-            0.329,
-        ),
-        both("fill100K", &[("fill100K", 0)], 4904.830, 6323.643),
-        both("crc32c, 4 KiB", &[("crc32c", 0)], 1.066, 2.097),
-        both("loads of a pointer", &[("acquireload", 0)], 12.601, 0.666),
-    ]
 }
 
 #[cfg(test)]

@@ -10,7 +10,10 @@ use crate::report::study::workloads::{Cell, Study};
 pub fn section(study: &Study<'_>) -> Section {
     let found = figures().into_iter();
     let found: Vec<(Figure, f64)> = found
-        .filter_map(|figure| Some((figure, ours(study, &figure)?)))
+        .filter_map(|figure| {
+            let ours = ours(study, &figure)?;
+            Some((figure, ours))
+        })
         .collect();
     let mut documents: Vec<&Document> = Vec::new();
     for (figure, _) in &found {

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use crate::disk::space::disk_bytes;
 use crate::fail::Outcome;
+use crate::make::random::coprime;
 use crate::quantity;
 use crate::run::course::Course;
 use crate::scenario::db_bench::work::{self, KINDS};
-use crate::scenario::suite::large_source::{VALUE_BYTES, Values, write_key};
+use crate::scenario::suite::large_source::{VALUE_BYTES, Values};
 use crate::scenario::suite::stage::{Play, Stage, rate};
 use crate::target::settings::StoreSettings;
-use crate::target::store::WriteHow;
 
 /// Times that each value is overwritten.
 const PASSES: u64 = 2;
@@ -62,20 +62,8 @@ pub fn run(
         ops_per_lane: Some(count),
         ..Course::plain()
     };
-    let put = |number: u64, value: u64, key: &mut Vec<u8>| -> Outcome<u64> {
-        write_key(number, key);
-        let value = values.value(value);
-        play.store.put(key, value, WriteHow::default())?;
-        Ok((key.len() + value.len()) as u64)
-    };
     let filled = stage.measure("overwrite-fill", &[write], &play, &first, &|lane| {
-        let mut key = Vec::new();
-        while lane.go() {
-            let bytes = put(lane.done(), lane.done(), &mut key)?;
-            lane.add_bytes(bytes);
-            lane.finish(0, 1);
-        }
-        Ok(())
+        values.fill(&play, lane)
     })?;
     let again = Course {
         ops_per_lane: Some(count * PASSES),
@@ -88,7 +76,7 @@ pub fn run(
         let mut key = Vec::new();
         while lane.go() {
             let turn = lane.done();
-            let bytes = put(turn * stride % count, count + turn, &mut key)?;
+            let bytes = values.put(&play, turn * stride % count, count + turn, &mut key)?;
             lane.add_bytes(bytes);
             lane.finish(0, 1);
             // A file may go between its listing and a look at it.
@@ -139,19 +127,7 @@ fn check(play: &Play, values: &Values, count: u64) -> Outcome {
 
 /// A step that meets every one of `count` numbers, each far from the one before.
 fn stride(count: u64) -> u64 {
-    let (mut stride, is_prime_to) = (count * 5 / 8 + 1, |stride: u64| divisor(stride, count) == 1);
-    while !is_prime_to(stride) {
-        stride += 1;
-    }
-    stride
-}
-
-/// The largest number that divides both.
-fn divisor(left: u64, right: u64) -> u64 {
-    match right {
-        0 => left,
-        _ => divisor(right, left % right),
-    }
+    coprime(count * 5 / 8 + 1, count)
 }
 
 fn step(count: u64) -> usize {

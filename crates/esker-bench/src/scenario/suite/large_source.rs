@@ -1,8 +1,10 @@
 //! Keys and values of 100 KB.
 
 use crate::fail::{Failure, Outcome};
-use crate::make::random::{Random, scramble};
+use crate::make::slices::{Slices, noise};
+use crate::run::lane::Lane;
 use crate::scenario::suite::stage::Play;
+use crate::target::store::WriteHow;
 
 /// Bytes of a value: the document's 100 KB.
 pub const VALUE_BYTES: usize = 102_400;
@@ -12,22 +14,39 @@ const NOISE_BYTES: usize = 8 << 20;
 
 /// Keys and values of kvs's own test programs, but for the values, which were all the same letter.
 pub struct Values {
-    noise: Vec<u8>,
+    noise: Slices,
 }
 
 impl Values {
     /// All of them.
     pub fn make() -> Values {
-        let mut noise = vec![0; NOISE_BYTES + VALUE_BYTES];
-        Random::new(301).fill(&mut noise);
-        Values { noise }
+        Values {
+            noise: Slices::new(noise(301, NOISE_BYTES + VALUE_BYTES)),
+        }
     }
 
     /// The value of that number.
-    pub fn value(&self, number: u64) -> &[u8] {
-        let start = usize::try_from(scramble(number) % NOISE_BYTES as u64);
-        let start = start.expect("inside the noise");
-        &self.noise[start..start + VALUE_BYTES]
+    fn value(&self, number: u64) -> &[u8] {
+        self.noise.slice_of(number, VALUE_BYTES)
+    }
+
+    /// Puts value `value` under key `number`; the bytes of both.
+    pub fn put(&self, play: &Play, number: u64, value: u64, key: &mut Vec<u8>) -> Outcome<u64> {
+        write_key(number, key);
+        let value = self.value(value);
+        play.store.put(key, value, WriteHow::default())?;
+        Ok((key.len() + value.len()) as u64)
+    }
+
+    /// Puts each value under the key of its number, in order, for as long as the lane goes.
+    pub fn fill(&self, play: &Play, lane: &mut Lane<'_>) -> Outcome {
+        let mut key = Vec::new();
+        while lane.go() {
+            let bytes = self.put(play, lane.done(), lane.done(), &mut key)?;
+            lane.add_bytes(bytes);
+            lane.finish(0, 1);
+        }
+        Ok(())
     }
 
     /// Gets the value of a key that has the value of the same number; its bytes and the key's.
@@ -52,7 +71,7 @@ impl Values {
 }
 
 /// The decimal digits of a number, the last first: 10 is `01`.
-pub fn write_key(number: u64, key: &mut Vec<u8>) {
+fn write_key(number: u64, key: &mut Vec<u8>) {
     key.clear();
     key.extend(number.to_string().bytes().rev());
 }

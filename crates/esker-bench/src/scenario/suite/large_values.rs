@@ -14,18 +14,17 @@ use crate::fail::{Failure, Outcome};
 use crate::make::random::Random;
 use crate::measure::summary::Summary;
 use crate::quantity;
-use crate::report::published;
+use crate::report::published::{KVS, KVS_TIMES, value};
 use crate::report::record::Measurement;
 use crate::run::course::{Course, Finished};
 use crate::scenario::db_bench::work::{self, KINDS};
 use crate::scenario::suite::large_goals::Shares;
 use crate::scenario::suite::large_overwrite;
-use crate::scenario::suite::large_source::{VALUE_BYTES, Values, write_key};
+use crate::scenario::suite::large_source::{VALUE_BYTES, Values};
 use crate::scenario::suite::size::Size;
-use crate::scenario::suite::stage::{Play, Stage, rate};
+use crate::scenario::suite::stage::{Stage, rate};
 use crate::table::Table;
 use crate::target::settings::{Packing, StoreSettings};
-use crate::target::store::WriteHow;
 
 /// Values of the document.
 const PUTS: u64 = 104_858;
@@ -229,7 +228,13 @@ impl Run<'_> {
     /// Scheme 1.
     fn put(&self, stage: &mut Stage<'_, '_>, puts: u64, limit: f64) -> Outcome<Figures> {
         let play = stage.open_fresh(&self.settings)?;
-        let finished = self.fill(stage, &play, puts)?;
+        let course = Course {
+            ops_per_lane: Some(puts),
+            ..Course::plain()
+        };
+        let finished = stage.measure(NAMES[0], &[WRITE], &play, &course, &|lane| {
+            self.values.fill(&play, lane)
+        })?;
         let work = stage.last_kept().map(|kept| kept.engine_work.clone());
         let closing = Instant::now();
         play.store.close()?;
@@ -255,25 +260,6 @@ impl Run<'_> {
         Ok(Figures {
             written,
             ..figures(&finished, finished.ops(), Some(limit))
-        })
-    }
-
-    fn fill(&self, stage: &mut Stage<'_, '_>, play: &Play, puts: u64) -> Outcome<Finished> {
-        let course = Course {
-            ops_per_lane: Some(puts),
-            ..Course::plain()
-        };
-        stage.measure(NAMES[0], &[WRITE], play, &course, &|lane| {
-            let mut key = Vec::new();
-            while lane.go() {
-                let number = lane.done();
-                write_key(number, &mut key);
-                let value = self.values.value(number);
-                play.store.put(&key, value, WriteHow::default())?;
-                lane.add_bytes((key.len() + value.len()) as u64);
-                lane.finish(0, 1);
-            }
-            Ok(())
         })
     }
 
@@ -307,26 +293,14 @@ impl Run<'_> {
             is_timed: false,
             ..Course::plain()
         };
-        stage.watch("fill", &filled, &|lane| {
-            let mut key = Vec::new();
-            while lane.go() {
-                let number = lane.done();
-                write_key(number, &mut key);
-                let value = self.values.value(number);
-                play.store.put(&key, value, WriteHow::default())?;
-                lane.finish(0, 1);
-            }
-            Ok(())
-        })?;
+        stage.watch("fill", &filled, &|lane| self.values.fill(&play, lane))?;
         let finished =
             stage.measure(NAMES[2], &[READ, WRITE], &play, &Course::plain(), &|lane| {
                 let (mut key, mut random) = (Vec::new(), Random::new(3));
                 for turn in 0..gets {
                     if turn % GETS_PER_PUT == 0 && lane.go() {
                         let number = gets + turn / GETS_PER_PUT;
-                        write_key(number, &mut key);
-                        let value = self.values.value(number);
-                        play.store.put(&key, value, WriteHow::default())?;
+                        self.values.put(&play, number, number, &mut key)?;
                         lane.finish(1, 1);
                     }
                     if !lane.go() {
@@ -371,59 +345,69 @@ fn figures(finished: &Finished, ops: u64, limit: Option<f64>) -> Figures {
     }
 }
 
+/// The rates that were published of a scheme, by configuration.
+fn rates(scheme: usize) -> [f64; 3] {
+    [0, 1, 2].map(|place| value(&KVS, NAMES[scheme], place).unwrap_or(f64::NAN))
+}
+
+/// One row of a scheme: what it tells, of us, as text, and what was published of it.
+type Told = (
+    &'static str,
+    fn(&Figures) -> Option<f64>,
+    fn(f64) -> String,
+    Option<[f64; 3]>,
+);
+
+fn whole(ms: f64) -> String {
+    quantity::grouped(ms.round() as u64)
+}
+
+fn part(share: f64) -> String {
+    format!("{share:.2}")
+}
+
 /// A row for each scheme and figure, in the document's order: ours, then what was published.
 fn compared(results: &[[Vec<Figures>; 3]; 3]) -> Table {
-    let mut table =
-        Table::new(&["scheme", "", "here 1", "2", "3", "published 1", "2", "3"]).with_left(2);
+    let heads = ["scheme", "", "here 1", "2", "3", "published 1", "2", "3"];
+    let mut table = Table::new(&heads).with_left(2);
     for (scheme, configurations) in results.iter().enumerate() {
-        let published = published::kvs_schemes()[scheme];
-        let cells = |pick: fn(&Figures) -> f64, text: fn(f64) -> String| {
-            configurations.iter().map(move |results| {
-                let summary = Summary::of(results.iter().map(pick));
-                summary.map_or_else(String::new, |summary| text(summary.median))
-            })
-        };
-        let mut response = vec![SCHEMES[scheme].to_owned(), "response, ms".into()];
-        response.extend(cells(
-            |one| one.response_ms,
-            |ms| quantity::grouped(ms.round() as u64),
-        ));
-        response.extend(
-            published
-                .iter()
-                .map(|told| quantity::grouped(told.response_ms)),
-        );
-        table.add(response);
-        let mut rates = vec![String::new(), "operations/s".into()];
-        rates.extend(cells(|one| one.rate, quantity::rate));
-        rates.extend(published.iter().map(|told| quantity::rate(told.rate)));
-        table.add(rates);
-        let mut means = vec![String::new(), "mean latency".into()];
-        means.extend(cells(|one| one.mean_ns, quantity::nanos));
-        means.extend(
-            published
-                .iter()
-                .map(|told| format!("{:.2} ms", told.mean_ms)),
-        );
-        table.add(means);
-        if configurations[0].iter().any(|one| one.share.is_some()) {
-            let mut shares = vec![String::new(), "of the disk alone".into()];
-            shares.extend(cells(
-                |one| one.share.unwrap_or(0.0),
-                |share| format!("{share:.2}"),
-            ));
-            table.add(shares);
-        }
-        if configurations[0]
-            .iter()
-            .any(|one| one.synced_share.is_some())
-        {
-            let mut shares = vec![String::new(), "the same syncs".into()];
-            shares.extend(cells(
-                |one| one.synced_share.unwrap_or(0.0),
-                |share| format!("{share:.2}"),
-            ));
-            table.add(shares);
+        let response = KVS_TIMES[scheme].map(|(ms, _)| ms);
+        let mean = KVS_TIMES[scheme].map(|(_, ms)| ms * 1e6);
+        let rows: [Told; 5] = [
+            (
+                "response, ms",
+                |one| Some(one.response_ms),
+                whole,
+                Some(response),
+            ),
+            (
+                "operations/s",
+                |one| Some(one.rate),
+                quantity::rate,
+                Some(rates(scheme)),
+            ),
+            (
+                "mean latency",
+                |one| Some(one.mean_ns),
+                quantity::nanos,
+                Some(mean),
+            ),
+            ("of the disk alone", |one| one.share, part, None),
+            ("the same syncs", |one| one.synced_share, part, None),
+        ];
+        let mut head = SCHEMES[scheme];
+        for (name, pick, text, published) in rows {
+            let ours = configurations.iter();
+            let ours: Vec<Summary> = ours
+                .filter_map(|all| Summary::of(all.iter().filter_map(pick)))
+                .collect();
+            if ours.is_empty() {
+                continue;
+            }
+            let mut cells = vec![std::mem::take(&mut head).to_owned(), name.to_owned()];
+            cells.extend(ours.iter().map(|all| text(all.median)));
+            cells.extend(published.into_iter().flatten().map(text));
+            table.add(cells);
         }
     }
     table
@@ -468,7 +452,7 @@ fn tell(
         });
         stage.headline(SCHEMES[scheme], told, format!("goal: {goal}"));
     }
-    let published = published::kvs_schemes()[2];
+    let published = rates(2);
     let mixed = Summary::of(results[2].iter().flatten().map(|one| one.rate));
     let told = mixed.map_or_else(String::new, |mixed| mixed.text(quantity::rate));
     stage.headline(
@@ -476,8 +460,8 @@ fn tell(
         format!("{told} gets/s"),
         format!(
             "{} to {} published, kvs 2012",
-            quantity::rate(published[0].rate),
-            quantity::rate(published[2].rate)
+            quantity::rate(published[0]),
+            quantity::rate(published[2])
         ),
     );
     let told = |all: &[f64]| {

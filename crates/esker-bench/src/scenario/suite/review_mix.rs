@@ -10,7 +10,7 @@
 //! from a part of the file has therefore seen more of what it packs than it would of as much text
 //! that people wrote.
 
-use crate::make::random::scramble;
+use crate::make::random::{coprime, scramble};
 
 /// What stands before the text.
 const TEXT: &[u8] = b"\nreview/text:";
@@ -87,17 +87,8 @@ impl Mix {
 /// A step that visits each of so many places once before it comes back, far from one to the next:
 /// the first without a common divisor behind the golden section.
 fn stride(count: usize) -> usize {
-    let golden = count * 618 / 1000;
-    let is_prime_to = |step: &usize| divisor(*step, count) == 1;
-    (golden.max(1)..=count).find(is_prime_to).unwrap_or(1)
-}
-
-/// The greatest common divisor.
-fn divisor(one: usize, other: usize) -> usize {
-    match other {
-        0 => one,
-        _ => divisor(other, one % other),
-    }
+    let stride = coprime((count * 618 / 1000) as u64, count as u64);
+    usize::try_from(stride).expect("about a place")
 }
 
 /// The product and front half of the one, the rest of the other; `None` where the text would be
