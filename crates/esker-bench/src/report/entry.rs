@@ -12,7 +12,7 @@ use crate::report::page::comparison::Pair;
 use crate::report::page::report;
 use crate::report::record::Record;
 use crate::report::request::{Request, help};
-use crate::report::study::contrast::{Change, contrast};
+use crate::report::study::contrast::contrast;
 use crate::report::study::workloads::Study;
 use crate::report::{date, file, history, json};
 
@@ -178,24 +178,6 @@ fn told(request: &Request, console: &mut Console<'_>) -> Outcome {
 }
 
 fn in_json(pair: &Pair<'_>) -> Value {
-    let change = |change: &Change| {
-        json!({
-            "before": change.before,
-            "after": change.after,
-            "ratio": change.ratio,
-            "rounds": [change.rounds.0, change.rounds.1],
-            "chance": change.chance,
-            "call": change.call.word(),
-        })
-    };
-    let rows = pair.contrast.rows.iter().map(|row| {
-        json!({
-            "workload": row.label,
-            "engine": row.engine,
-            "ops_per_s": change(&row.rate),
-            "p99_ns": row.p99.as_ref().map(change),
-        })
-    });
     let missing = |all: &[(String, String)]| -> Vec<Value> {
         let all = all.iter();
         all.map(|(label, engine)| json!({"workload": label, "engine": engine}))
@@ -206,7 +188,7 @@ fn in_json(pair: &Pair<'_>) -> Value {
         "version": 1,
         "before": pair.before.0,
         "after": pair.after.0,
-        "rows": rows.collect::<Vec<_>>(),
+        "rows": pair.contrast.rows,
         "only_before": missing(&pair.contrast.only_before),
         "only_after": missing(&pair.contrast.only_after),
         "warnings": pair.warnings(),

@@ -201,6 +201,19 @@ impl Measurement {
             ..Measurement::default()
         }
     }
+
+    /// What describes the workload under that name.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        let found = self.workload.iter().find(|(other, _)| other == name);
+        found.map(|(_, text)| text.as_str())
+    }
+
+    /// Nanoseconds that so many of a hundred of the first kind of operation did not exceed.
+    pub fn percentile_ns(&self, percent: f64) -> Option<f64> {
+        let percentiles = &self.latencies.first()?.percentiles;
+        let found = percentiles.iter().find(|(other, _)| *other == percent);
+        found.map(|(_, nanos)| *nanos as f64)
+    }
 }
 
 /// Latencies of one kind of operation. In an open loop they count from when each was due.

@@ -81,8 +81,9 @@ fn table(all: &[Matched]) -> Table {
 fn workloads(study: &Study<'_>) -> Table {
     let mut table = Table::of_words(["workload", "threads", "operations", "loop", "described as"]);
     for workload in &study.workloads {
-        let first = workload.cells.first().and_then(|cell| cell.rounds.first());
-        let Some(one) = first else { continue };
+        let Some(one) = workload.first() else {
+            continue;
+        };
         let fields = one.workload.iter();
         let fields: Vec<String> = fields
             .map(|(name, text)| format!("{} {text}", name.replace('_', " ")))

@@ -1,90 +1,42 @@
 //! The section of costs: processor, memory, bytes, amplification, stalls, debt.
 
-use crate::quantity;
+use crate::quantity::{self, bytes, ratio, seconds};
 use crate::report::page::markup::{Table, folded, note, quiet};
 use crate::report::page::shell::Section;
 use crate::report::record::Measurement;
-use crate::report::study::workloads::{Cell, Study};
+use crate::report::study::workloads::Study;
 
-/// One column: its head, its number, how it reads.
-struct Column {
-    head: &'static str,
-    of: fn(&Measurement) -> Option<f64>,
-    text: fn(f64) -> String,
-}
-
-const fn column(
-    head: &'static str,
-    of: fn(&Measurement) -> Option<f64>,
-    text: fn(f64) -> String,
-) -> Column {
-    Column { head, of, text }
-}
+/// One number of a measurement: its head, itself, how it reads.
+type Number = (&'static str, Option<f64>, fn(f64) -> String);
 
 /// What the work took.
-const WORK: [Column; 5] = [
-    column("CPU", |one| above_zero(one.usage.cpu_s), quantity::seconds),
-    column(
-        "CPU per op",
-        |one| above_zero(one.usage.cpu_s / one.ops as f64),
-        quantity::seconds,
-    ),
-    column(
-        "peak mem.",
-        |one| above_zero(one.usage.peak_rss_bytes as f64),
-        quantity::bytes,
-    ),
-    column("stalls", |one| one.engine_work.stall_s, quantity::seconds),
-    column(
-        "debt left",
-        |one| one.engine_work.debt_bytes.map(|it| it as f64),
-        quantity::bytes,
-    ),
-];
+fn work(one: &Measurement) -> Vec<Number> {
+    let (usage, engine) = (&one.usage, &one.engine_work);
+    let debt = engine.debt_bytes.map(|it| it as f64);
+    vec![
+        ("CPU", used(usage.cpu_s), seconds),
+        ("CPU per op", used(usage.cpu_s / one.ops as f64), seconds),
+        ("peak mem.", used(usage.peak_rss_bytes as f64), bytes),
+        ("stalls", engine.stall_s, seconds),
+        ("debt left", debt, bytes),
+    ]
+}
 
 /// What went to files and came from them.
-const BYTES: [Column; 8] = [
-    column(
-        "device wrote",
-        |one| above_zero(one.usage.device_write_bytes as f64),
-        quantity::bytes,
-    ),
-    column(
-        "device read",
-        |one| above_zero(one.usage.device_read_bytes as f64),
-        quantity::bytes,
-    ),
-    column(
-        "engine wrote",
-        |one| one.engine_work.written_bytes.map(|it| it as f64),
-        quantity::bytes,
-    ),
-    column(
-        "engine read",
-        |one| one.engine_work.read_bytes.map(|it| it as f64),
-        quantity::bytes,
-    ),
-    column(
-        "write ampl.",
-        |one| one.engine_work.write_amplification,
-        quantity::ratio,
-    ),
-    column(
-        "read ampl.",
-        |one| one.engine_work.read_amplification,
-        quantity::ratio,
-    ),
-    column(
-        "space ampl.",
-        |one| one.engine_work.space_amplification,
-        quantity::ratio,
-    ),
-    column(
-        "live files",
-        |one| one.engine_work.live_bytes.map(|it| it as f64),
-        quantity::bytes,
-    ),
-];
+fn files(one: &Measurement) -> Vec<Number> {
+    let (usage, engine) = (&one.usage, &one.engine_work);
+    let told = |bytes: Option<u64>| bytes.map(|it| it as f64);
+    vec![
+        ("device wrote", used(usage.device_write_bytes as f64), bytes),
+        ("device read", used(usage.device_read_bytes as f64), bytes),
+        ("engine wrote", told(engine.written_bytes), bytes),
+        ("engine read", told(engine.read_bytes), bytes),
+        ("write ampl.", engine.write_amplification, ratio),
+        ("read ampl.", engine.read_amplification, ratio),
+        ("space ampl.", engine.space_amplification, ratio),
+        ("live files", told(engine.live_bytes), bytes),
+    ]
+}
 
 const EXPLAINED: &str = "Medians over the rounds, background threads included. The device counts \
     what the process caused to be read and written; what the page cache still held is not in it. \
@@ -94,7 +46,7 @@ const EXPLAINED: &str = "Medians over the rounds, background threads included. T
     column without anything but dashes and zeros is left out.";
 
 /// What the number of a system that does not tell looks like is 0.
-fn above_zero(number: f64) -> Option<f64> {
+fn used(number: f64) -> Option<f64> {
     (number > 0.0).then_some(number)
 }
 
@@ -102,7 +54,7 @@ fn above_zero(number: f64) -> Option<f64> {
 pub fn section(study: &Study<'_>) -> Section {
     let mut body = String::new();
     for (place, seat) in study.seats.iter().enumerate() {
-        let tables = table(study, place, &WORK).html() + &table(study, place, &BYTES).html();
+        let tables = table(study, place, work).html() + &table(study, place, files).html();
         body += &match place {
             0 => tables,
             _ => folded(&format!("The same of {}", seat.full()), &tables),
@@ -115,31 +67,31 @@ pub fn section(study: &Study<'_>) -> Section {
 }
 
 /// A row for each workload; columns that tell nothing of any are left out, and so are rows.
-fn table(study: &Study<'_>, place: usize, columns: &[Column]) -> Table {
-    let cells = study.workloads.iter().filter_map(|workload| {
+fn table(study: &Study<'_>, place: usize, numbers: fn(&Measurement) -> Vec<Number>) -> Table {
+    let rows = study.workloads.iter().filter_map(|workload| {
         let cell = workload.cell(place)?;
-        Some((workload.label.as_str(), cell))
-    });
-    let cells: Vec<(&str, &Cell<'_>)> = cells.collect();
-    let number = |cell: &Cell<'_>, column: &Column| Some(cell.summary(column.of)?.median);
-    let is_telling =
-        |cell: &Cell<'_>, column: &Column| number(cell, column).is_some_and(|it| it != 0.0);
-    let columns = columns
-        .iter()
-        .filter(|column| cells.iter().any(|(_, cell)| is_telling(cell, column)));
-    let columns: Vec<&Column> = columns.collect();
-    let heads = columns.iter().map(|column| column.head);
-    let mut table = Table::new(std::iter::once("workload").chain(heads));
-    for (label, cell) in &cells {
-        if !columns.iter().any(|column| is_telling(cell, column)) {
-            continue;
+        let mut row = numbers(cell.rounds.first()?);
+        for (column, number) in row.iter_mut().enumerate() {
+            number.1 = cell
+                .summary(|one| numbers(one)[column].1)
+                .map(|it| it.median);
         }
-        let numbers = columns.iter().map(|column| match number(cell, column) {
-            Some(number) if number != 0.0 => (column.text)(number).into(),
-            Some(_) => quiet("0"),
-            None => quiet(quantity::NONE),
+        Some((workload.label.as_str(), row))
+    });
+    let rows: Vec<(&str, Vec<Number>)> = rows.collect();
+    let is_telling = |number: &Number| number.1.is_some_and(|it| it != 0.0);
+    let is_shown = |column: usize| rows.iter().any(|(_, row)| is_telling(&row[column]));
+    let heads = rows.first().map_or(&[][..], |(_, row)| row);
+    let shown: Vec<usize> = (0..heads.len()).filter(|it| is_shown(*it)).collect();
+    let heads = shown.iter().map(|column| heads[*column].0);
+    let mut table = Table::new(std::iter::once("workload").chain(heads));
+    for (label, row) in rows.iter().filter(|(_, row)| row.iter().any(is_telling)) {
+        let cells = shown.iter().map(|column| match row[*column] {
+            (_, Some(number), text) if number != 0.0 => text(number).into(),
+            (_, Some(_), _) => quiet("0"),
+            (_, None, _) => quiet(quantity::NONE),
         });
-        table.row(std::iter::once((*label).into()).chain(numbers));
+        table.row(std::iter::once((*label).into()).chain(cells));
     }
     table
 }

@@ -3,7 +3,7 @@
 use crate::quantity;
 use crate::report::page::markup::{Cell as Field, Table, note, quiet};
 use crate::report::page::shell::Section;
-use crate::report::study::tails::{Tail, at, kinds, nines, tail};
+use crate::report::study::tails::{Tail, kinds, tail};
 use crate::report::study::workloads::{Study, Workload};
 
 /// The percentiles of the table, as shares.
@@ -66,9 +66,7 @@ fn row(title: &str, study: &Study<'_>, one: &Tail) -> Vec<Field> {
     }
     row.push(quantity::exact(one.count).into());
     row.extend(SHARES.iter().map(|(_, share)| {
-        // Of a hundred operations nobody knows the slowest of ten thousand.
-        let is_resolved = one.count as f64 * (1.0 - share) >= 1.0 - 1e-9;
-        let nanos = at(one, nines(*share)).filter(|_| is_resolved);
+        let nanos = one.at(*share);
         nanos.map_or(quiet(quantity::NONE), |it| quantity::nanos(it).into())
     }));
     row.push(quantity::nanos(one.max_ns).into());

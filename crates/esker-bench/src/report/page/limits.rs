@@ -23,7 +23,11 @@ pub fn section(study: &Study<'_>) -> Section {
             bytes.map_or(quantity::NONE.into(), |bytes| bytes.text(rate)),
             p99(cell),
         ];
-        table.row(numbers.into_iter().chain(is_told.then(|| does(cell))));
+        table.row(
+            numbers
+                .into_iter()
+                .chain(is_told.then(|| does(cell).to_owned())),
+        );
     }
     match table.is_empty() {
         true => Section::new("Limits of the machine", String::new()),
@@ -32,16 +36,13 @@ pub fn section(study: &Study<'_>) -> Section {
 }
 
 fn p99(cell: &Cell<'_>) -> String {
-    let p99 = cell.summary(|one| {
-        let percentiles = &one.latencies.first()?.percentiles;
-        let found = percentiles.iter().find(|(percent, _)| *percent == 99.0);
-        found.map(|(_, nanos)| *nanos as f64)
-    });
+    let p99 = cell.summary(|one| one.percentile_ns(99.0));
     p99.map_or(quantity::NONE.into(), |p99| quantity::nanos(p99.median))
 }
 
-fn does(cell: &Cell<'_>) -> String {
-    let workload = cell.rounds.first().map_or(&[][..], |one| &one.workload[..]);
-    let found = workload.iter().find(|(name, _)| name == "does");
-    found.map_or(String::new(), |(_, text)| text.clone())
+fn does<'a>(cell: &Cell<'a>) -> &'a str {
+    cell.rounds
+        .first()
+        .and_then(|one| one.field("does"))
+        .unwrap_or_default()
 }

@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::measure::summary::Summary;
 use crate::report::study::workloads::{Cell, Study};
 
@@ -24,7 +26,8 @@ pub const UNKNOWN_NOISE: f64 = 0.10;
 const FELT: f64 = 0.01;
 
 /// What a difference comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Call {
     /// The later run is better, beyond noise.
     Better,
@@ -52,22 +55,10 @@ impl Call {
             Call::Unknown => "noise unknown",
         }
     }
-
-    /// The call as a program reads it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Call::Better => "better",
-            Call::Worse => "worse",
-            Call::Noise => "noise",
-            Call::PerhapsBetter => "perhaps-better",
-            Call::PerhapsWorse => "perhaps-worse",
-            Call::Unknown => "unknown",
-        }
-    }
 }
 
 /// One number of one workload in both runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// In the earlier run.
     pub before: Summary,
@@ -84,15 +75,18 @@ pub struct Change {
 }
 
 /// One workload on one engine in both runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The workload.
+    #[serde(rename = "workload")]
     pub label: String,
     /// The engine.
     pub engine: String,
     /// Operations a second.
+    #[serde(rename = "ops_per_s")]
     pub rate: Change,
     /// The 99th percentile of the first kind of operation in nanoseconds, where both timed it.
+    #[serde(rename = "p99_ns")]
     pub p99: Option<Change>,
 }
 
@@ -123,7 +117,7 @@ pub fn contrast(before: &Study<'_>, after: &Study<'_>) -> Contrast {
                 label: name.0,
                 engine: name.1,
                 rate,
-                p99: change(earlier, later, false, p99_ns),
+                p99: change(earlier, later, false, |one| one.percentile_ns(99.0)),
             });
         }
     }
@@ -141,13 +135,6 @@ fn cells<'s, 'a>(study: &'s Study<'a>) -> Vec<((String, String), &'s Cell<'a>)> 
         })
     });
     named.collect()
-}
-
-fn p99_ns(one: &crate::report::record::Measurement) -> Option<f64> {
-    const PERCENT: f64 = 99.0;
-    let percentiles = &one.latencies.first()?.percentiles;
-    let found = percentiles.iter().find(|(percent, _)| *percent == PERCENT);
-    found.map(|(_, nanos)| *nanos as f64)
 }
 
 fn change(

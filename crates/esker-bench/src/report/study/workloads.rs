@@ -88,10 +88,9 @@ impl<'a> Workload<'a> {
         self.cells.iter().find(|cell| cell.place == place)
     }
 
-    /// What describes it, as its first measurement says.
-    fn fields(&self) -> &'a [(String, String)] {
-        let first = self.cells.first().and_then(|cell| cell.rounds.first());
-        first.map_or(&[], |one| &one.workload)
+    /// Its first measurement.
+    pub fn first(&self) -> Option<&'a Measurement> {
+        self.cells.first()?.rounds.first().copied()
     }
 }
 
@@ -209,16 +208,12 @@ fn turn(before: &[Measurement], one: &Measurement) -> usize {
 /// The fields in which `workload` differs from its twins; its number among them if there is none.
 fn differing(twins: &[&Workload<'_>], workload: &Workload<'_>) -> String {
     let differs = |(name, text): &&(String, String)| {
-        let text_of = |it: &Workload<'_>| {
-            let found = it.fields().iter().find(|(other, _)| other == name);
-            found.map(|(_, text)| text.clone())
-        };
-        twins.iter().any(|it| text_of(it).as_ref() != Some(text))
+        let of = |it: &&Workload<'_>| it.first()?.field(name).map(str::to_owned);
+        twins.iter().any(|it| of(it).as_ref() != Some(text))
     };
-    let told: Vec<String> = workload
-        .fields()
-        .iter()
-        .filter(differs)
+    let fields = workload.first().map_or(&[][..], |one| &one.workload);
+    let told = fields.iter().filter(differs);
+    let told: Vec<String> = told
         .map(|(name, text)| format!("{} {text}", name.replace('_', " ")))
         .collect();
     match told.is_empty() {
@@ -230,11 +225,7 @@ fn differing(twins: &[&Workload<'_>], workload: &Workload<'_>) -> String {
 /// The number of keys that a measurement names.
 fn keys(one: &Measurement) -> Option<u64> {
     const NAMES: [&str; 3] = ["keys", "records", "recordcount"];
-    let found = one
-        .workload
-        .iter()
-        .find(|(name, _)| NAMES.contains(&name.as_str()));
-    found.and_then(|(_, text)| text.parse().ok())
+    NAMES.iter().find_map(|name| one.field(name))?.parse().ok()
 }
 
 /// Engines in the order of the record, ours first.

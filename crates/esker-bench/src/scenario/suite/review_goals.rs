@@ -157,12 +157,12 @@ pub fn byte_rate(one: &Measurement) -> Option<f64> {
 
 /// Nanoseconds that 95 of 100 did not exceed.
 pub fn p95(one: &Measurement) -> Option<f64> {
-    percentile(one, 95.0)
+    one.percentile_ns(95.0)
 }
 
 /// Nanoseconds that 99 of 100 did not exceed.
 pub fn p99(one: &Measurement) -> Option<f64> {
-    percentile(one, 99.0)
+    one.percentile_ns(99.0)
 }
 
 /// Most bytes of memory that the process held.
@@ -172,14 +172,7 @@ pub fn resident(one: &Measurement) -> Option<f64> {
 
 /// A number that describes the workload.
 pub fn field(one: &Measurement, name: &str) -> Option<f64> {
-    let found = one.workload.iter().find(|(other, _)| other == name);
-    found.and_then(|(_, text)| text.parse().ok())
-}
-
-fn percentile(one: &Measurement, percent: f64) -> Option<f64> {
-    let percentiles = &one.latencies.first()?.percentiles;
-    let found = percentiles.iter().find(|(other, _)| *other == percent);
-    found.map(|(_, nanos)| *nanos as f64)
+    one.field(name)?.parse().ok()
 }
 
 #[cfg(test)]
