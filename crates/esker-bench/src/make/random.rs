@@ -1,19 +1,11 @@
 //! Seeded random numbers for neutral workloads.
 
-/// A generator of 64-bit numbers: xoshiro256++, seeded through SplitMix64.
-///
-/// Source: Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", 2019.
-#[derive(Clone, Debug)]
-pub struct Random {
-    state: [u64; 4],
-}
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// The next number of SplitMix64, which makes unlike states of like seeds.
-pub fn split_mix(state: &mut u64) -> u64 {
-    let mixed = scramble(*state);
-    *state = state.wrapping_add(GOLDEN);
-    mixed
-}
+/// A generator of 64-bit numbers: xoshiro256++, seeded through SplitMix64.
+#[derive(Clone, Debug)]
+pub struct Random(pub(crate) Xoshiro256PlusPlus);
 
 /// SplitMix64's step: the golden ratio in 64 bits, made odd.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -26,8 +18,8 @@ pub fn scramble(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The first number from `from` on, and from 1, that has no divisor in common with `count`: steps of
-/// it meet every one of `count` places before they come back.
+/// The first number from `from` on, and from 1, that has no divisor in common with `count`: steps
+/// of it meet every one of `count` places before they come back.
 pub fn coprime(from: u64, count: u64) -> u64 {
     fn divisor(left: u64, right: u64) -> u64 {
         match right {
@@ -45,24 +37,12 @@ pub fn coprime(from: u64, count: u64) -> u64 {
 impl Random {
     /// The generator of that seed.
     pub fn new(seed: u64) -> Random {
-        let mut mix = seed;
-        Random {
-            state: std::array::from_fn(|_| split_mix(&mut mix)),
-        }
+        Random(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     /// The next number.
     pub fn next_u64(&mut self) -> u64 {
-        let [a, b, c, d] = &mut self.state;
-        let result = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
-        let shifted = *b << 17;
-        *c ^= *a;
-        *d ^= *b;
-        *b ^= *c;
-        *a ^= *d;
-        *c ^= shifted;
-        *d = d.rotate_left(45);
-        result
+        self.0.next_u64()
     }
 
     /// A number below `bound`, which is not 0. All are equally likely to 1 in 2^64.
@@ -79,10 +59,7 @@ impl Random {
 
     /// Fills `bytes`.
     pub fn fill(&mut self, bytes: &mut [u8]) {
-        for piece in bytes.chunks_mut(8) {
-            let number = self.next_u64().to_le_bytes();
-            piece.copy_from_slice(&number[..piece.len()]);
-        }
+        self.0.fill_bytes(bytes);
     }
 }
 

@@ -48,7 +48,7 @@ fn published_leveldb_runs_find_as_many_keys() {
 #[test]
 fn twister_is_that_of_the_cpp_library() {
     // The standard names the 10 000th number of the default seed.
-    let mut twister = Twister::new(5489);
+    let mut twister = Mt64::new(5489);
     let last = (0..10_000).map(|_| twister.next_u64()).last();
     assert_eq!(last, Some(9_981_545_732_273_789_042));
 }

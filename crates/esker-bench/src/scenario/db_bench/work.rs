@@ -1,8 +1,10 @@
 //! What one thread of one benchmark works with: dice, keys, values.
 
+use rand_mt::Mt64;
+
 use crate::fail::{Failure, Outcome};
 use crate::flags::flag::Dialect;
-use crate::make::dice::{Dice, ParkMiller, Twister};
+use crate::make::dice::{Dice, ParkMiller};
 use crate::make::keys::Chooser;
 use crate::make::slices::Slices;
 use crate::run::lane::Lane;
@@ -127,7 +129,7 @@ impl Bench<'_> {
                 let seed = u32::try_from(seed & 0x7fff_ffff).expect("31 bits");
                 Dice::Park(ParkMiller::new(seed))
             }
-            _ => Dice::Twister(Box::new(Twister::new(seed))),
+            _ => Dice::Twister(Box::new(Mt64::new(seed))),
         };
         Hands {
             bench: self,
