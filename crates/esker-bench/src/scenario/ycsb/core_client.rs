@@ -173,10 +173,7 @@ impl<'a> CoreClient<'a> {
 
     fn read(&mut self) {
         let workload = self.shared.workload;
-        let wanted = match workload.reads_all {
-            true => Wanted::All,
-            false => Wanted::One(any_field(workload, &mut self.random)),
-        };
+        let wanted = wanted(workload, &mut self.random);
         self.cells.clear();
         let (cells, is_checked, mut bytes) = (&mut self.cells, workload.is_checked, 0);
         let start = Instant::now();
@@ -218,10 +215,7 @@ impl<'a> CoreClient<'a> {
             Some(zipf) => length.min + zipf.draw(&mut self.random),
             None => length.min + self.random.below(length.max - length.min + 1),
         };
-        let wanted = match workload.reads_all {
-            true => Wanted::All,
-            false => Wanted::One(any_field(workload, &mut self.random)),
-        };
+        let wanted = wanted(workload, &mut self.random);
         let mut bytes = 0;
         let start = Instant::now();
         let (reply, seen) = self
@@ -233,7 +227,7 @@ impl<'a> CoreClient<'a> {
         self.stopwatch.operation(Metric::Scan, start, reply);
         if let Ok(seen @ 1..) = u32::try_from(seen) {
             let took = start.elapsed() / seen;
-            self.stopwatch.duration(Metric::ScanPerRecord, took);
+            self.stopwatch.tally().duration(Metric::ScanPerRecord, took);
         }
         self.bytes += (self.key.len() + bytes) as u64;
     }
@@ -256,7 +250,8 @@ impl<'a> CoreClient<'a> {
             }
             reply = Reply::Ok;
         }
-        self.stopwatch.check(Metric::Verify, start.elapsed(), reply);
+        let took = start.elapsed();
+        self.stopwatch.tally().check(Metric::Verify, took, reply);
     }
 
     fn checked_length(&self) -> usize {
@@ -308,6 +303,14 @@ impl<'a> CoreClient<'a> {
             fill_random(&mut self.value, length, &mut self.random);
         }
         push_field(&mut self.record, name.as_bytes(), &self.value);
+    }
+}
+
+/// The fields that a read is to want.
+fn wanted<'w>(workload: &'w Workload, random: &mut Random) -> Wanted<'w> {
+    match workload.reads_all {
+        true => Wanted::All,
+        false => Wanted::One(any_field(workload, random)),
     }
 }
 

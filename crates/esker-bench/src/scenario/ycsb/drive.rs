@@ -83,7 +83,7 @@ pub fn drive<'a>(
             }
         },
         &|lane| {
-            let stopwatch = Stopwatch::new(plan.meter, &tallies[lane.index()]);
+            let stopwatch = Stopwatch::new(plan.span, &tallies[lane.index()]);
             let mut steps = make(lane.index(), stopwatch);
             let mut left = plan.share(lane.index());
             while left > 0 && lane.go() {
@@ -139,7 +139,6 @@ impl Watcher<'_, '_> {
             interval.merge(&taken);
         }
         let since = elapsed.saturating_sub(self.told_at);
-        let span = self.plan.meter.span;
         if self.plan.has_status {
             let progress = Progress {
                 elapsed,
@@ -156,7 +155,7 @@ impl Watcher<'_, '_> {
                 SystemTime::now(),
                 &progress,
                 &interval,
-                span,
+                self.plan.span,
             );
             // A line that cannot be told is no reason to stop measuring.
             let _ = self.remarks.line(&line);

@@ -1,112 +1,63 @@
 //! Results as YCSB prints them.
 
-use std::io::Write;
+use std::fmt::Display;
 
-use crate::fail::{Failure, Outcome};
+use crate::fail::Outcome;
 use crate::measure::latency::Latencies;
 use crate::scenario::ycsb::java::double_text;
 use crate::scenario::ycsb::meter::{Span, Tally};
-use crate::scenario::ycsb::properties::Properties;
+use crate::scenario::ycsb::properties::{Properties, wrong};
 
-/// What the exporter needs to know beside the tally.
-#[derive(Clone, Debug)]
-pub struct ExportSettings {
-    /// Which percentiles.
-    pub percentiles: Vec<f64>,
-    /// From when latencies count.
-    pub span: Span,
+/// The percentiles that are told.
+pub fn percentiles(properties: &Properties) -> Outcome<Vec<f64>> {
+    const NAME: &str = "hdrhistogram.percentiles";
+    let text = properties.text(NAME, "50,90,95,99,99.9,99.99");
+    let percentiles = text
+        .split(',')
+        .map(|part| part.trim().parse::<f64>().ok())
+        .map(|percent| percent.filter(|percent| (0.0..=100.0).contains(percent)));
+    let percentiles = percentiles.collect::<Option<_>>();
+    percentiles.ok_or_else(|| wrong(NAME, text, "a list such as 50,99,99.9"))
 }
 
-impl ExportSettings {
-    /// Reads the percentiles.
-    pub fn from_properties(properties: &Properties, span: Span) -> Outcome<ExportSettings> {
-        let text = properties.text("hdrhistogram.percentiles", "50,90,95,99,99.9,99.99");
-        let wrong = || {
-            Failure::usage(format!(
-                "hdrhistogram.percentiles={text} makes no sense; it is a list such as 50,99,99.9"
-            ))
-        };
-        let percentiles = text
-            .split(',')
-            .map(|part| part.trim().parse::<f64>().ok())
-            .map(|percent| percent.filter(|percent| (0.0..=100.0).contains(percent)));
-        Ok(ExportSettings {
-            percentiles: percentiles.collect::<Option<_>>().ok_or_else(wrong)?,
-            span,
-        })
-    }
+/// A line of results: what it is about, such as `READ`, what was measured, and the result.
+pub fn line(metric: &str, measurement: &str, value: impl Display) -> String {
+    format!("[{metric}], {measurement}, {value}\n")
 }
 
-/// A value of a measurement.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
-    /// A whole number.
-    Whole(u64),
-    /// A double.
-    Real(f64),
+/// The whole: how long, how fast, and the lines about Java's memory, which scripts expect; there
+/// is none, so they are 0.
+pub fn overall(run_ms: u64, ops: u64) -> String {
+    let rate = double_text(1000.0 * ops as f64 / run_ms as f64);
+    format!(
+        "[OVERALL], RunTime(ms), {run_ms}\n[OVERALL], Throughput(ops/sec), {rate}\n\
+         [TOTAL_GCs], Count, 0\n[TOTAL_GC_TIME], Time(ms), 0\n[TOTAL_GC_TIME_%], Time(%), 0.0\n"
+    )
 }
 
-/// A line of results.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    /// What it is about, such as `READ`.
-    pub metric: String,
-    /// What was measured.
-    pub measurement: String,
-    /// The result.
-    pub value: Value,
-}
-
-impl Row {
-    /// A line of results.
-    pub fn new(metric: &str, measurement: impl Into<String>, value: Value) -> Row {
-        Row {
-            metric: metric.to_owned(),
-            measurement: measurement.into(),
-            value,
-        }
-    }
-}
-
-/// The rows of the whole: how long, how fast, and the lines about Java's memory, which scripts
-/// expect; there is none, so they are 0.
-pub fn overall_rows(run_ms: u64, ops: u64) -> Vec<Row> {
-    let rate = 1000.0 * ops as f64 / run_ms as f64;
-    vec![
-        Row::new("OVERALL", "RunTime(ms)", Value::Whole(run_ms)),
-        Row::new("OVERALL", "Throughput(ops/sec)", Value::Real(rate)),
-        Row::new("TOTAL_GCs", "Count", Value::Whole(0)),
-        Row::new("TOTAL_GC_TIME", "Time(ms)", Value::Whole(0)),
-        Row::new("TOTAL_GC_TIME_%", "Time(%)", Value::Real(0.0)),
-    ]
-}
-
-/// The rows of everything measured, as percentiles of HdrHistograms.
-pub fn tally_rows(tally: &Tally, settings: &ExportSettings) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for line in tally.rows(settings.span) {
+/// Everything measured, as percentiles of HdrHistograms.
+pub fn measured(tally: &Tally, span: Span, percentiles: &[f64]) -> String {
+    let mut text = String::new();
+    for row in tally.rows(span) {
         let empty = Latencies::new();
-        let latencies = line.latencies.unwrap_or(&empty);
-        let micros = |nanos: u64| Value::Whole(nanos / 1000);
-        let mut add = |measurement: &str, value| {
-            rows.push(Row::new(&line.name, measurement, value));
+        let latencies = row.latencies.unwrap_or(&empty);
+        let mut add = |measurement: &str, value: &dyn Display| {
+            text += &line(&row.name, measurement, value);
         };
-        add("Operations", Value::Whole(latencies.count()));
+        add("Operations", &latencies.count());
         let mean_us = latencies.mean_ns() / 1000.0;
-        add("AverageLatency(us)", Value::Real(mean_us));
-        add("MinLatency(us)", micros(latencies.min_ns()));
-        add("MaxLatency(us)", micros(latencies.max_ns()));
-        for percent in &settings.percentiles {
-            let value = micros(latencies.percentile_ns(*percent));
+        add("AverageLatency(us)", &double_text(mean_us));
+        add("MinLatency(us)", &(latencies.min_ns() / 1000));
+        add("MaxLatency(us)", &(latencies.max_ns() / 1000));
+        for percent in percentiles {
             let told = format!("{}PercentileLatency(us)", ordinal(*percent));
-            add(&told, value);
+            add(&told, &(latencies.percentile_ns(*percent) / 1000));
         }
-        for (reply, count) in &line.replies {
-            let told = format!("Return={}", reply.name());
-            add(&told, Value::Whole(*count));
+        for (reply, count) in &row.replies {
+            add(&format!("Return={}", reply.name()), count);
         }
     }
-    rows
+    text
 }
 
 /// 50 is the 50th, 21 the 21st; with a fraction there is no ending, as in YCSB.
@@ -124,18 +75,6 @@ fn ordinal(percent: f64) -> String {
         _ => "th",
     };
     format!("{number}{ending}")
-}
-
-/// Writes rows, a line each.
-pub fn write_rows(out: &mut dyn Write, rows: &[Row]) -> Outcome {
-    for row in rows {
-        let value = match row.value {
-            Value::Whole(number) => number.to_string(),
-            Value::Real(number) => double_text(number),
-        };
-        writeln!(out, "[{}], {}, {value}", row.metric, row.measurement)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::fail::{Failure, Outcome};
+use crate::fail::Outcome;
 use crate::measure::latency::Latencies;
-use crate::scenario::ycsb::properties::Properties;
+use crate::scenario::ycsb::properties::{Properties, wrong};
 use crate::scenario::ycsb::reply::Reply;
 
 /// What an operation is, as reports name it.
@@ -67,27 +67,15 @@ pub enum Span {
     Both,
 }
 
-/// How operations are measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MeterSettings {
-    /// From when latencies count.
-    pub span: Span,
-}
-
-impl MeterSettings {
+impl Span {
     /// As the properties say.
-    pub fn from_properties(properties: &Properties) -> Outcome<MeterSettings> {
-        let span = match properties.text("measurement.interval", "both") {
-            "op" => Span::Actual,
-            "intended" => Span::Intended,
-            "both" => Span::Both,
-            other => {
-                return Err(Failure::usage(format!(
-                    "measurement.interval={other} makes no sense; it is op, intended or both"
-                )));
-            }
-        };
-        Ok(MeterSettings { span })
+    pub fn from_properties(properties: &Properties) -> Outcome<Span> {
+        match properties.text("measurement.interval", "both") {
+            "op" => Ok(Span::Actual),
+            "intended" => Ok(Span::Intended),
+            "both" => Ok(Span::Both),
+            other => Err(wrong("measurement.interval", other, "op, intended or both")),
+        }
     }
 }
 
@@ -132,21 +120,19 @@ impl Tally {
     }
 
     /// Counts an operation: its times and how it ended.
-    pub fn operation(
-        &mut self,
-        settings: MeterSettings,
-        metric: Metric,
-        times: Times,
-        reply: Reply,
-    ) {
-        let is_failed = reply != Reply::Ok;
-        if settings.span != Span::Intended {
+    pub fn operation(&mut self, span: Span, metric: Metric, times: Times, reply: Reply) {
+        self.times(span, metric, times, reply != Reply::Ok);
+        self.reply(metric, reply);
+    }
+
+    /// Counts the times of an operation whose parts have their own replies.
+    pub fn times(&mut self, span: Span, metric: Metric, times: Times, is_failed: bool) {
+        if span != Span::Intended {
             self.add(metric, is_failed, false, times.actual);
         }
-        if settings.span != Span::Actual {
+        if span != Span::Actual {
             self.add(metric, is_failed, true, times.intended);
         }
-        self.replies[metric as usize][reply as usize] += 1;
     }
 
     /// Counts a time that has no reply of its own, and is not due at any time.
@@ -160,18 +146,7 @@ impl Tally {
         self.reply(metric, reply);
     }
 
-    /// Counts a combined operation, whose parts have their own replies.
-    pub fn combined(&mut self, settings: MeterSettings, metric: Metric, times: Times) {
-        if settings.span != Span::Intended {
-            self.add(metric, false, false, times.actual);
-        }
-        if settings.span != Span::Actual {
-            self.add(metric, false, true, times.intended);
-        }
-    }
-
-    /// Counts a reply alone.
-    pub fn reply(&mut self, metric: Metric, reply: Reply) {
+    fn reply(&mut self, metric: Metric, reply: Reply) {
         self.replies[metric as usize][reply as usize] += 1;
     }
 

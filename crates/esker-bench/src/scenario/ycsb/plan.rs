@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::fail::{Failure, Outcome};
 use crate::report::json;
 use crate::scenario::ycsb::arguments::{Arguments, is_known_binding};
-use crate::scenario::ycsb::exporter::ExportSettings;
-use crate::scenario::ycsb::meter::MeterSettings;
-use crate::scenario::ycsb::properties::Properties;
+use crate::scenario::ycsb::exporter::percentiles;
+use crate::scenario::ycsb::meter::Span;
+use crate::scenario::ycsb::properties::{Properties, wrong};
 use crate::scenario::ycsb::workload::Workload;
 
 /// A phase, checked. Nothing was touched yet.
@@ -26,10 +26,10 @@ pub struct Plan {
     pub threads: usize,
     /// Operations a second, all threads together.
     pub target_rate: Option<f64>,
-    /// How operations are measured.
-    pub meter: MeterSettings,
-    /// How results are told.
-    pub export: ExportSettings,
+    /// From when latencies count.
+    pub span: Span,
+    /// The percentiles that are told.
+    pub percentiles: Vec<f64>,
     /// The file for results, if they do not go to the output.
     pub export_path: Option<PathBuf>,
     /// Whether there is a status line.
@@ -72,8 +72,6 @@ impl Plan {
         }
         let threads = threads(properties, operations, &mut notes)?;
         let target = properties.number("target", 0.0)?;
-        let meter = MeterSettings::from_properties(properties)?;
-        let export = ExportSettings::from_properties(properties, meter.span)?;
         let export_path = properties
             .get("exportfile")
             .filter(|path| !path.is_empty())
@@ -89,8 +87,8 @@ impl Plan {
             duration,
             threads,
             target_rate: (target > 0.0).then_some(target),
-            meter,
-            export,
+            span: Span::from_properties(properties)?,
+            percentiles: percentiles(properties)?,
             export_path,
             has_status: properties.flag("status", false),
             status_every: Duration::from_secs(every),
@@ -149,9 +147,7 @@ fn check_class(properties: &Properties) -> Outcome {
 fn threads(properties: &Properties, operations: u64, notes: &mut Vec<String>) -> Outcome<usize> {
     let threads = properties.count("threadcount", 1)?;
     if !(1..=THREADS_MAX).contains(&threads) {
-        return Err(Failure::usage(format!(
-            "threadcount={threads} makes no sense; it is 1 to {THREADS_MAX}"
-        )));
+        return Err(wrong("threadcount", threads, format!("1 to {THREADS_MAX}")));
     }
     let is_more = operations > 0 && threads > operations;
     if is_more {

@@ -1,10 +1,16 @@
 //! Properties: Java's property files, and pairs on the command line that win over them.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
 use crate::fail::{Failure, Outcome};
+
+/// A value that a property cannot have; `right` is what it can be.
+pub fn wrong(name: &str, value: impl Display, right: impl Display) -> Failure {
+    Failure::usage(format!("{name}={value} makes no sense; it is {right}"))
+}
 
 /// Names and their values. The last one told wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,11 +77,8 @@ impl Properties {
         let Some(text) = self.get(name) else {
             return Ok(default);
         };
-        text.parse().map_err(|_| {
-            Failure::usage(format!(
-                "{name}={text} makes no sense; {name} is a whole number from 0 up"
-            ))
-        })
+        text.parse()
+            .map_err(|_| wrong(name, text, "a whole number from 0 up"))
     }
 
     /// A number that is finite and not negative, or `default`.
@@ -86,11 +89,7 @@ impl Properties {
         let parsed: Option<f64> = text.parse().ok();
         parsed
             .filter(|number| number.is_finite() && *number >= 0.0)
-            .ok_or_else(|| {
-                Failure::usage(format!(
-                    "{name}={text} makes no sense; {name} is a number from 0 up"
-                ))
-            })
+            .ok_or_else(|| wrong(name, text, "a number from 0 up"))
     }
 
     /// True or false, or `default`. As in Java, whatever is not "true" is false.

@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::fail::{Failure, Outcome};
 use crate::report::record::{EngineWork, LatencyRecord, Measurement};
 use crate::scenario::ycsb::drive::Driven;
-use crate::scenario::ycsb::exporter::{Row, Value, overall_rows, tally_rows, write_rows};
+use crate::scenario::ycsb::exporter::{line, measured, overall};
+use crate::scenario::ycsb::java::double_text;
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::properties::Properties;
 
@@ -19,66 +20,38 @@ pub fn print(
     elapsed: Duration,
     out: &mut dyn Write,
 ) -> Outcome {
-    let Some(path) = &plan.export_path else {
-        return print_to(plan, driven, work, elapsed, out);
-    };
-    let mut text = Vec::new();
-    print_to(plan, driven, work, elapsed, &mut text)?;
-    fs::write(path, text)
-        .map_err(|error| Failure::system(format!("cannot write {}", path.display()), &error))
-}
-
-fn print_to(
-    plan: &Plan,
-    driven: &Driven,
-    work: &EngineWork,
-    elapsed: Duration,
-    out: &mut dyn Write,
-) -> Outcome {
-    let run_ms = u64::try_from(elapsed.as_millis())
-        .unwrap_or(u64::MAX)
-        .max(1);
-    let mut rows = overall_rows(run_ms, driven.finished.ops());
-    rows.extend(tally_rows(&driven.tally, &plan.export));
-    rows.extend(engine_rows(driven, work));
-    write_rows(out, &rows)
+    let run_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    let text = overall(run_ms.max(1), driven.finished.ops())
+        + &measured(&driven.tally, plan.span, &plan.percentiles)
+        + &engine(driven, work);
+    match &plan.export_path {
+        None => Ok(out.write_all(text.as_bytes())?),
+        Some(path) => fs::write(path, text)
+            .map_err(|error| Failure::system(format!("cannot write {}", path.display()), &error)),
+    }
 }
 
 /// What the engine and the process did, in YCSB's form; what is not known is left out.
-fn engine_rows(driven: &Driven, work: &EngineWork) -> Vec<Row> {
+fn engine(driven: &Driven, work: &EngineWork) -> String {
     let usage = &driven.finished.usage;
-    let whole = |number: Option<u64>| number.map(Value::Whole);
+    let whole = |number: Option<u64>| number.map(|number| number.to_string());
+    let real = |number: Option<f64>| number.map(double_text);
     let all = [
         ("UserBytes", whole(work.user_bytes)),
         ("WrittenBytes", whole(work.written_bytes)),
         ("ReadBytes", whole(work.read_bytes)),
         ("LiveBytes", whole(work.live_bytes)),
         ("CompactionDebt(bytes)", whole(work.debt_bytes)),
-        (
-            "WriteAmplification",
-            work.write_amplification.map(Value::Real),
-        ),
-        (
-            "SpaceAmplification",
-            work.space_amplification.map(Value::Real),
-        ),
-        ("StallTime(s)", work.stall_s.map(Value::Real)),
-        ("CpuTime(s)", Some(Value::Real(usage.cpu_s))),
-        (
-            "PeakMemory(bytes)",
-            Some(Value::Whole(usage.peak_rss_bytes)),
-        ),
-        (
-            "DeviceWrittenBytes",
-            Some(Value::Whole(usage.device_write_bytes)),
-        ),
-        (
-            "DeviceReadBytes",
-            Some(Value::Whole(usage.device_read_bytes)),
-        ),
+        ("WriteAmplification", real(work.write_amplification)),
+        ("SpaceAmplification", real(work.space_amplification)),
+        ("StallTime(s)", real(work.stall_s)),
+        ("CpuTime(s)", real(Some(usage.cpu_s))),
+        ("PeakMemory(bytes)", whole(Some(usage.peak_rss_bytes))),
+        ("DeviceWrittenBytes", whole(Some(usage.device_write_bytes))),
+        ("DeviceReadBytes", whole(Some(usage.device_read_bytes))),
     ];
-    let rows = all.into_iter();
-    rows.filter_map(|(name, value)| Some(Row::new("ENGINE", name, value?)))
+    let told = all.into_iter();
+    told.filter_map(|(name, value)| Some(line("ENGINE", name, value?)))
         .collect()
 }
 
@@ -89,7 +62,7 @@ pub fn measurement(
     work: EngineWork,
     properties: &Properties,
 ) -> Measurement {
-    let rows = driven.tally.rows(plan.meter.span);
+    let rows = driven.tally.rows(plan.span);
     let latencies = rows.iter().filter_map(|row| {
         let latencies = row.latencies?;
         Some(LatencyRecord::of(&row.name, latencies))

@@ -1,15 +1,15 @@
 //! How one thread times its operations and where it puts the times.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::scenario::ycsb::meter::{MeterSettings, Metric, Tally, Times};
+use crate::scenario::ycsb::meter::{Metric, Span, Tally, Times};
 use crate::scenario::ycsb::reply::Reply;
 
 /// Times the operations of one thread. The tally is its own, but an observer takes it away at each
 /// status line.
 pub struct Stopwatch<'a> {
-    settings: MeterSettings,
+    span: Span,
     tally: &'a Mutex<Tally>,
     /// When the present step was due, in an open loop.
     due: Option<Instant>,
@@ -17,9 +17,9 @@ pub struct Stopwatch<'a> {
 
 impl<'a> Stopwatch<'a> {
     /// A stopwatch that counts in `tally`.
-    pub fn new(settings: MeterSettings, tally: &'a Mutex<Tally>) -> Stopwatch<'a> {
+    pub fn new(span: Span, tally: &'a Mutex<Tally>) -> Stopwatch<'a> {
         Stopwatch {
-            settings,
+            span,
             tally,
             due: None,
         }
@@ -33,23 +33,13 @@ impl<'a> Stopwatch<'a> {
     /// Counts an operation that began at `start`, ends now, and ended so.
     pub fn operation(&self, metric: Metric, start: Instant, reply: Reply) {
         let times = self.times(start);
-        self.lock().operation(self.settings, metric, times, reply);
+        self.tally().operation(self.span, metric, times, reply);
     }
 
     /// Counts a combined operation that began at `start` and ends now.
     pub fn combined(&self, metric: Metric, start: Instant) {
         let times = self.times(start);
-        self.lock().combined(self.settings, metric, times);
-    }
-
-    /// Counts a look at what was read.
-    pub fn check(&self, metric: Metric, took: Duration, reply: Reply) {
-        self.lock().check(metric, took, reply);
-    }
-
-    /// Counts a time.
-    pub fn duration(&self, metric: Metric, took: Duration) {
-        self.lock().duration(metric, took);
+        self.tally().times(self.span, metric, times, false);
     }
 
     fn times(&self, start: Instant) -> Times {
@@ -60,8 +50,9 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    // A thread that panicked while it counted left at worst one operation out.
-    fn lock(&self) -> MutexGuard<'_, Tally> {
+    /// Where it counts, for what has no times of its own.
+    pub fn tally(&self) -> MutexGuard<'_, Tally> {
+        // A thread that panicked while it counted left at worst one operation out.
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::fail::{Failure, Outcome};
 use crate::scenario::ycsb::generators::{LengthHistogram, Weighted};
 use crate::scenario::ycsb::names::KeyShape;
-use crate::scenario::ycsb::properties::Properties;
+use crate::scenario::ycsb::properties::{Properties, wrong};
 use crate::scenario::ycsb::record::FIELD_BYTES_MAX;
 
 /// What a run does next.
@@ -147,9 +147,11 @@ impl Workload {
         }
         let field_count = properties.count("fieldcount", 10)?;
         if !(1..=FIELDS_MAX).contains(&field_count) {
-            return Err(Failure::usage(format!(
-                "fieldcount={field_count} makes no sense; it is 1 to {FIELDS_MAX}"
-            )));
+            return Err(wrong(
+                "fieldcount",
+                field_count,
+                format!("1 to {FIELDS_MAX}"),
+            ));
         }
         let prefix = properties.text("fieldnameprefix", "field");
         let field_length = field_length(properties)?;
@@ -163,9 +165,11 @@ impl Workload {
         let (steps, insert_share) = steps(properties)?;
         let digits = properties.count("zeropadding", 1)?;
         if digits > DIGITS_MAX {
-            return Err(Failure::usage(format!(
-                "zeropadding={digits} makes no sense; it is at most {DIGITS_MAX}"
-            )));
+            return Err(wrong(
+                "zeropadding",
+                digits,
+                format!("at most {DIGITS_MAX}"),
+            ));
         }
         Ok(Workload {
             record_count,
@@ -204,9 +208,8 @@ fn field_length(properties: &Properties) -> Outcome<FieldLength> {
     let max = properties.count("fieldlength", 100)?;
     let min = properties.count("minfieldlength", 1)?;
     if max > FIELD_BYTES_MAX {
-        return Err(Failure::usage(format!(
-            "fieldlength={max} makes no sense; it is at most {FIELD_BYTES_MAX}"
-        )));
+        let right = format!("at most {FIELD_BYTES_MAX}");
+        return Err(wrong("fieldlength", max, right));
     }
     let checked = |length| match min <= max {
         true => Ok(length),
@@ -228,10 +231,10 @@ fn field_length(properties: &Properties) -> Outcome<FieldLength> {
                 ))),
             }
         }
-        other => Err(Failure::usage(format!(
-            "fieldlengthdistribution={other} makes no sense; it is constant, uniform, zipfian or \
-             histogram"
-        ))),
+        other => {
+            let right = "constant, uniform, zipfian or histogram";
+            Err(wrong("fieldlengthdistribution", other, right))
+        }
     }
 }
 
@@ -281,10 +284,9 @@ fn choice(properties: &Properties) -> Outcome<Choice> {
             Ok(Choice::Exponential { percent, share })
         }
         _ => true_zipf(text).map(Choice::Zipf).ok_or_else(|| {
-            Failure::usage(format!(
-                "requestdistribution={text} makes no sense; it is uniform, zipfian, latest, \
-                 hotspot, exponential, sequential, or zipf:<theta> such as zipf:0.8"
-            ))
+            let right = "uniform, zipfian, latest, hotspot, exponential, sequential, or \
+                         zipf:<theta> such as zipf:0.8";
+            wrong("requestdistribution", text, right)
         }),
     }
 }
@@ -311,11 +313,7 @@ fn scan_length(properties: &Properties) -> Outcome<ScanLength> {
     let is_zipfian = match properties.text("scanlengthdistribution", "uniform") {
         "uniform" => false,
         "zipfian" => true,
-        other => {
-            return Err(Failure::usage(format!(
-                "scanlengthdistribution={other} makes no sense; it is uniform or zipfian"
-            )));
-        }
+        other => return Err(wrong("scanlengthdistribution", other, "uniform or zipfian")),
     };
     Ok(ScanLength {
         min,

@@ -3,41 +3,23 @@
 use std::time::Duration;
 
 use super::*;
-use crate::scenario::ycsb::meter::{MeterSettings, Metric, Times};
+use crate::scenario::ycsb::meter::{Metric, Times};
 use crate::scenario::ycsb::reply::Reply;
-
-fn tally() -> (Tally, ExportSettings) {
-    let mut properties = Properties::default();
-    properties.set("measurement.interval", "op");
-    properties.set("hdrhistogram.percentiles", "50,99,99.9");
-    let meter = MeterSettings::from_properties(&properties).unwrap();
-    let mut tally = Tally::default();
-    for micros in [10, 20, 30] {
-        let took = Duration::from_nanos(micros * 1000);
-        let times = Times {
-            actual: took,
-            intended: took,
-        };
-        tally.operation(meter, Metric::Read, times, Reply::Ok);
-    }
-    let export = ExportSettings::from_properties(&properties, meter.span).unwrap();
-    (tally, export)
-}
-
-fn written(rows: &[Row]) -> String {
-    let mut out = Vec::new();
-    write_rows(&mut out, rows).unwrap();
-    String::from_utf8(out).unwrap()
-}
 
 #[test]
 fn the_text_is_ycsb_s() {
     // Line by line: names, order, commas, and how numbers are written.
-    let (tally, export) = tally();
-    let mut rows = overall_rows(2000, 3);
-    rows.extend(tally_rows(&tally, &export));
+    let mut tally = Tally::default();
+    for micros in [10, 20, 30] {
+        let took = Duration::from_micros(micros);
+        let times = Times {
+            actual: took,
+            intended: took,
+        };
+        tally.operation(Span::Actual, Metric::Read, times, Reply::Ok);
+    }
     assert_eq!(
-        written(&rows),
+        overall(2000, 3) + &measured(&tally, Span::Actual, &[50.0, 99.0, 99.9]),
         "[OVERALL], RunTime(ms), 2000\n\
          [OVERALL], Throughput(ops/sec), 1.5\n\
          [TOTAL_GCs], Count, 0\n\
@@ -69,5 +51,5 @@ fn wrong_percentiles_are_refused() {
     // YCSB warns and takes its default, and hours later the number is not there.
     let mut properties = Properties::default();
     properties.set("hdrhistogram.percentiles", "50,x");
-    assert!(ExportSettings::from_properties(&properties, Span::Both).is_err());
+    assert!(percentiles(&properties).is_err());
 }

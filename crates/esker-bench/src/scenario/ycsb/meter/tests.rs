@@ -2,24 +2,16 @@
 
 use super::*;
 
-fn settings(pairs: &[(&str, &str)]) -> MeterSettings {
-    let mut properties = Properties::default();
-    for (name, value) in pairs {
-        properties.set(name, value);
-    }
-    MeterSettings::from_properties(&properties).unwrap()
-}
-
-fn names(settings: MeterSettings) -> Vec<String> {
+fn names(span: Span) -> Vec<String> {
     let mut tally = Tally::default();
     let times = Times {
         actual: Duration::from_micros(10),
         intended: Duration::from_micros(90),
     };
-    tally.operation(settings, Metric::Read, times, Reply::Ok);
-    tally.operation(settings, Metric::Read, times, Reply::NotFound);
-    tally.operation(settings, Metric::Read, times, Reply::Error);
-    let rows = tally.rows(settings.span);
+    tally.operation(span, Metric::Read, times, Reply::Ok);
+    tally.operation(span, Metric::Read, times, Reply::NotFound);
+    tally.operation(span, Metric::Read, times, Reply::Error);
+    let rows = tally.rows(span);
     let told = rows.iter().map(|row| {
         let replies: Vec<_> = row
             .replies
@@ -35,7 +27,7 @@ fn names(settings: MeterSettings) -> Vec<String> {
 fn failures_have_a_name_of_their_own() {
     // Both intervals; all failures together; replies with the actual latencies.
     assert_eq!(
-        names(settings(&[])),
+        names(Span::from_properties(&Properties::default()).unwrap()),
         [
             "READ OK=1,ERROR=1,NOT_FOUND=1",
             "READ-FAILED ",
@@ -48,17 +40,17 @@ fn failures_have_a_name_of_their_own() {
 #[test]
 fn replies_without_a_success_are_told_too() {
     // Nothing was found: the replies stand under the plain name, which has no latencies.
-    let settings = settings(&[("measurement.interval", "op")]);
+    let span = Span::Actual;
     let mut tally = Tally::default();
     let times = Times {
         actual: Duration::ZERO,
         intended: Duration::ZERO,
     };
-    tally.operation(settings, Metric::Read, times, Reply::NotFound);
+    tally.operation(span, Metric::Read, times, Reply::NotFound);
     let mut all = Tally::default();
     all.merge(&tally);
     all.merge(&tally);
-    let rows = all.rows(settings.span);
+    let rows = all.rows(span);
     assert_eq!(rows[0].name, "READ");
     assert!(rows[0].latencies.is_none());
     assert_eq!(rows[0].replies, [(Reply::NotFound, 2)]);
@@ -72,6 +64,6 @@ fn an_unknown_interval_is_refused() {
     // YCSB exits; so do we, with the words that would do.
     let mut properties = Properties::default();
     properties.set("measurement.interval", "wall");
-    let told = MeterSettings::from_properties(&properties).unwrap_err();
+    let told = Span::from_properties(&properties).unwrap_err();
     assert!(told.message.contains("op, intended or both"), "{told}");
 }

@@ -1,16 +1,12 @@
 //! Tests of the status line.
 
 use super::*;
-use crate::scenario::ycsb::meter::{MeterSettings, Metric, Times};
-use crate::scenario::ycsb::properties::Properties;
+use crate::scenario::ycsb::meter::{Metric, Times};
 use crate::scenario::ycsb::reply::Reply;
 
 #[test]
 fn the_line_is_ycsb_s() {
     // Ten seconds into a run, two reads since the last line.
-    let mut properties = Properties::default();
-    properties.set("measurement.interval", "op");
-    let meter = MeterSettings::from_properties(&properties).unwrap();
     let mut tally = Tally::default();
     for micros in [20, 40] {
         let took = Duration::from_micros(micros);
@@ -18,7 +14,7 @@ fn the_line_is_ycsb_s() {
             actual: took,
             intended: took,
         };
-        tally.operation(meter, Metric::Read, times, Reply::Ok);
+        tally.operation(Span::Actual, Metric::Read, times, Reply::Ok);
     }
     let progress = Progress {
         elapsed: Duration::from_millis(10_020),
@@ -29,7 +25,7 @@ fn the_line_is_ycsb_s() {
     };
     let now = UNIX_EPOCH + Duration::from_millis(1_767_268_800_123);
     assert_eq!(
-        line("x ", now, &progress, &tally, meter.span),
+        line("x ", now, &progress, &tally, Span::Actual),
         "x 2026-01-01 12:00:00:123 10 sec: 1002 operations; 98.75 current ops/sec; \
          est completion in 2 minutes [READ: Count=2, Max=40, Min=20, Avg=30.01, 50=20, 90=40, \
          99=40, 99.9=40, 99.99=40] "
