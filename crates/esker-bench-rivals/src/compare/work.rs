@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use esker_bench::console::Remarks;
 use esker_bench::fail::Outcome;
 use esker_bench::make::random::{Random, scramble};
-use esker_bench::make::values::Values;
+use esker_bench::make::slices::{Slices, neutral};
 use esker_bench::measure::pace::{Pace, wait_until};
 use esker_bench::report::record::{EngineWork, Measurement};
 use esker_bench::run::course::{Course, Finished};
@@ -225,11 +225,11 @@ impl Task<'_, '_> {
             sync: self.workload.work == Work::FillSynced,
             no_log: false,
         };
-        let mut values = Values::new(bytes, 0.5, VALUE_SEED)?;
+        let mut values = Slices::new(neutral(VALUE_SEED, 0.5, bytes));
         let (mut random, mut number) = (self.random(lane), 0);
         while lane.go() {
             let key = key(choose(number, random.below(self.request.num)));
-            self.store.put(&key, values.next_value(), how)?;
+            self.store.put(&key, values.next_slice(bytes), how)?;
             number += 1;
             lane.add_bytes((KEY_BYTES + bytes) as u64);
             lane.finish(0, 1);
@@ -242,14 +242,14 @@ impl Task<'_, '_> {
     fn fill_paced(&self, lane: &mut Lane<'_>, puts_per_s: u64) -> Outcome {
         const BURSTS_PER_S: u64 = 200;
         let burst_puts = puts_per_s.div_ceil(BURSTS_PER_S);
-        let mut values = Values::new(VALUE_BYTES, 0.5, VALUE_SEED)?;
+        let mut values = Slices::new(neutral(VALUE_SEED, 0.5, VALUE_BYTES));
         let mut random = self.random(lane);
         let mut pace = Pace::new(Instant::now(), BURSTS_PER_S as f64, 0, 1);
         while lane.go() {
             wait_until(pace.next_due());
             for _ in 0..burst_puts {
                 let key = key(random.below(self.request.num));
-                let value = values.next_value();
+                let value = values.next_slice(VALUE_BYTES);
                 self.store.put(&key, value, WriteHow::default())?;
             }
             lane.add_bytes(burst_puts * (KEY_BYTES + VALUE_BYTES) as u64);
@@ -400,10 +400,10 @@ impl Task<'_, '_> {
 pub fn prepare(store: &dyn Store, num: u64) -> Outcome {
     // Large enough that engines which pay for each transaction are quick about it.
     const BATCH: u64 = 1000;
-    let mut values = Values::new(VALUE_BYTES, 0.5, VALUE_SEED)?;
+    let mut values = Slices::new(neutral(VALUE_SEED, 0.5, VALUE_BYTES));
     let mut batch = store.batch()?;
     for number in 0..num {
-        batch.put(&key(number), values.next_value())?;
+        batch.put(&key(number), values.next_slice(VALUE_BYTES))?;
         if number % BATCH == BATCH - 1 {
             batch.commit(WriteHow::default())?;
         }

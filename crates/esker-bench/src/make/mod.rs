@@ -6,7 +6,6 @@
 pub mod random;
 pub mod zipf;
 pub mod keys;
-pub mod values;
 pub mod dice;
 pub mod slices;
 pub mod prose;

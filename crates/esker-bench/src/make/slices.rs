@@ -1,4 +1,5 @@
-//! The values that db_bench's dialects prescribe to the byte.
+//! Pools of bytes that values are cut from, those that db_bench's dialects prescribe to the byte
+//! among them.
 
 use std::sync::Arc;
 
@@ -10,6 +11,9 @@ const SEED: u32 = 301;
 
 /// Least bytes of the pool, as LevelDB has it: more than its window of compression.
 const POOL_BYTES: usize = 1 << 20;
+
+/// Least bytes of a pool that no dialect prescribes.
+const NEUTRAL_BYTES: usize = 4 << 20;
 
 /// Bytes of a piece within which random bytes are repeated.
 const PIECE_BYTES: usize = 100;
@@ -26,15 +30,28 @@ pub enum Alphabet {
 /// The pool that values are cut from; all threads of a dialect have the same.
 pub fn pool(alphabet: Alphabet, ratio: f64, longest: usize) -> Arc<[u8]> {
     let mut park = ParkMiller::new(SEED);
+    pieces(ratio, POOL_BYTES.max(longest + 1), |piece| {
+        piece.fill_with(|| draw(&mut park, alphabet));
+    })
+}
+
+/// A pool of all bytes there are, of which about `1 - ratio` can be packed away; as long as many
+/// windows of any compressor that packs blocks of up to 64 KiB.
+pub fn neutral(seed: u64, ratio: f64, longest: usize) -> Arc<[u8]> {
+    let mut random = Random::new(seed);
+    let wanted = NEUTRAL_BYTES.max(longest + PIECE_BYTES);
+    pieces(ratio, wanted, |piece| random.fill(piece))
+}
+
+/// Pieces of which the first share is fresh, and repeated up to their end: compressors find that.
+fn pieces(ratio: f64, wanted: usize, mut make: impl FnMut(&mut [u8])) -> Arc<[u8]> {
     // Truncated, as the original does; at least one byte is random.
     let fresh = ((PIECE_BYTES as f64 * ratio) as usize).clamp(1, PIECE_BYTES);
-    let wanted = POOL_BYTES.max(longest + 1);
     let mut pool = Vec::with_capacity(wanted + PIECE_BYTES);
-    let mut piece = Vec::with_capacity(fresh);
+    let mut piece = [0; PIECE_BYTES];
     while pool.len() < wanted {
-        piece.clear();
-        piece.extend((0..fresh).map(|_| draw(&mut park, alphabet)));
-        pool.extend(piece.iter().cycle().take(PIECE_BYTES));
+        make(&mut piece[..fresh]);
+        pool.extend(piece[..fresh].iter().cycle().take(PIECE_BYTES));
     }
     pool.into()
 }

@@ -1,5 +1,7 @@
 //! Tests of the prescribed values.
 
+use esker::internals::base::codec::compress::CompressionType;
+
 use super::*;
 
 #[test]
@@ -30,4 +32,20 @@ fn slices_wrap_and_values_keep_their_alphabet() {
     assert!(slices.slice_of(7, 60) == own && slices.slice_of(8, 60) != own);
     let long = pool(Alphabet::Printable, 1.0, 2 << 20);
     assert!(long.len() > 2 << 20);
+}
+
+#[test]
+fn neutral_values_pack_as_wished() {
+    // 64 KiB of values, packed as a block would be: near the wish, never below it. Long values have
+    // a pool too.
+    for ratio in [0.25, 0.5, 1.0] {
+        let mut values = Slices::new(neutral(301, ratio, 100));
+        let plain = values.next_slice(64 << 10).to_vec();
+        let mut packed = Vec::new();
+        let lz4 = CompressionType::Lz4;
+        lz4.compress(&plain, 1, &mut packed).unwrap();
+        let got = packed.len() as f64 / plain.len() as f64;
+        assert!(got >= ratio * 0.98 && got < ratio + 0.12, "{ratio}: {got}");
+    }
+    assert!(neutral(1, 0.5, 8 << 20).len() > 8 << 20);
 }
