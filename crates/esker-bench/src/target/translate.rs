@@ -44,6 +44,16 @@ pub fn translate(settings: &StoreSettings) -> (Vec<(String, String)>, Vec<Matche
     (last, sheet.matched)
 }
 
+/// Gives a wish that is a number under one name of the catalogue, within what the engine takes.
+macro_rules! number {
+    ($sheet:ident, $settings:ident.$wish:ident => $name:literal, $min:expr, $max:expr) => {
+        if let Some(wished) = $settings.$wish {
+            let given = wished.clamp($min, $max).to_string();
+            $sheet.given(stringify!($wish), wished, $name, given);
+        }
+    };
+}
+
 #[derive(Default)]
 struct Sheet {
     pairs: Vec<Pair>,
@@ -83,15 +93,7 @@ fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
         .write_buffer_count
         .unwrap_or(MEMTABLES)
         .max(MEMTABLES);
-    if let Some(buffer) = settings.write_buffer_bytes {
-        let buffer = buffer.clamp(16 << 10, 2 << 30);
-        sheet.given(
-            "write_buffer_bytes",
-            buffer,
-            "memtable.size",
-            buffer.to_string(),
-        );
-    }
+    number!(sheet, settings.write_buffer_bytes => "memtable.size", 16 << 10, 2 << 30);
     if let Some(cache) = settings.cache_bytes {
         let buffer = settings.write_buffer_bytes.unwrap_or(0);
         // The engine wants four memtables to fit, so that reads have some of the memory.
@@ -101,15 +103,8 @@ fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
             true => "one limit for cache, memtables, filters and indexes",
             false => "one limit for all, raised above the wish so that four memtables fit",
         };
-        sheet.told(
-            "cache_bytes",
-            cache,
-            vec![(
-                "memory_limit",
-                limit.max(DbOptions::MEMORY_LIMIT_MIN).to_string(),
-            )],
-            note,
-        );
+        let limit = limit.max(DbOptions::MEMORY_LIMIT_MIN).to_string();
+        sheet.told("cache_bytes", cache, vec![("memory_limit", limit)], note);
     } else if let Some(buffer) = settings.write_buffer_bytes {
         let limit = (buffer * count.max(LIMIT_MEMTABLES)).max(DEFAULT_LIMIT);
         sheet.told(
@@ -126,19 +121,8 @@ fn memory(settings: &StoreSettings, sheet: &mut Sheet) {
     );
     let durability = if settings.sync { "sync" } else { "buffered" };
     sheet.given("sync", settings.sync, "durability", durability.into());
-    if let Some(count) = settings.open_files {
-        let count = count.clamp(16, 1 << 20);
-        sheet.given("open_files", count, "files.open_max", count.to_string());
-    }
-    if let Some(count) = settings.background_threads {
-        let count = count.clamp(1, 256);
-        sheet.given(
-            "background_threads",
-            count,
-            "background_threads",
-            count.to_string(),
-        );
-    }
+    number!(sheet, settings.open_files => "files.open_max", 16, 1 << 20);
+    number!(sheet, settings.background_threads => "background_threads", 1, 256);
     if let Some(is_mapped) = settings.mapped_reads {
         let pairs = vec![("mapped_reads", is_mapped.to_string())];
         let note = "of files that are searched while they are packed";
@@ -164,18 +148,9 @@ fn files(settings: &StoreSettings, sheet: &mut Sheet) {
         };
         sheet.told("packing", packing.name(), pairs, note);
     }
-    if let Some(bits) = settings.filter_bits {
-        let bits = bits.clamp(0.0, 32.0);
-        sheet.given("filter_bits", bits, "sst.filter_bits", bits.to_string());
-    }
-    if let Some(bytes) = settings.block_bytes {
-        let bytes = bytes.clamp(512, 16 << 20);
-        sheet.given("block_bytes", bytes, "sst.block_size", bytes.to_string());
-    }
-    if let Some(interval) = settings.restart_interval {
-        let text = interval.clamp(1, 1024).to_string();
-        sheet.given("restart_interval", interval, "sst.restart_interval", text);
-    }
+    number!(sheet, settings.filter_bits => "sst.filter_bits", 0.0, 32.0);
+    number!(sheet, settings.block_bytes => "sst.block_size", 512, 16 << 20);
+    number!(sheet, settings.restart_interval => "sst.restart_interval", 1, 1024);
     let base = settings.level_base_bytes.unwrap_or(BASE_BYTES);
     match settings.file_bytes {
         Some(bytes) => {
@@ -184,12 +159,8 @@ fn files(settings: &StoreSettings, sheet: &mut Sheet) {
                 true => "",
                 false => "a file must fit in the first sorted level",
             };
-            sheet.told(
-                "file_bytes",
-                bytes,
-                vec![("sst.file_size", given.to_string())],
-                note,
-            );
+            let pairs = vec![("sst.file_size", given.to_string())];
+            sheet.told("file_bytes", bytes, pairs, note);
         }
         None if base < FILE_BYTES => sheet.told(
             "file_bytes",
@@ -216,10 +187,7 @@ fn merges(merge: Merge, sheet: &mut Sheet) {
 }
 
 fn levels(settings: &StoreSettings, sheet: &mut Sheet) {
-    if let Some(runs) = settings.l0_trigger {
-        let text = runs.clamp(1, 1024).to_string();
-        sheet.given("l0_trigger", runs, "compaction.l0_trigger", text);
-    }
+    number!(sheet, settings.l0_trigger => "compaction.l0_trigger", 1, 1024);
     let by_debt =
         "writers are slowed by memory and by what compaction owes, not by a count of files";
     sheet.without("l0_slowdown", settings.l0_slowdown, by_debt);
@@ -229,35 +197,13 @@ fn levels(settings: &StoreSettings, sheet: &mut Sheet) {
         settings.level_count,
         "the tree has as many levels as its size asks for",
     );
-    if let Some(bytes) = settings.level_base_bytes {
-        let text = bytes.clamp(64 << 10, 1 << 50).to_string();
-        sheet.given("level_base_bytes", bytes, "compaction.base_level", text);
-    }
-    if let Some(growth) = settings.level_growth {
-        let text = growth.clamp(2, 100).to_string();
-        sheet.given("level_growth", growth, "compaction.level_growth", text);
-    }
-    if let Some(count) = settings.subcompactions {
-        let text = count.clamp(1, 64).to_string();
-        sheet.given("subcompactions", count, "compaction.subcompactions", text);
-    }
+    number!(sheet, settings.level_base_bytes => "compaction.base_level", 64 << 10, 1 << 50);
+    number!(sheet, settings.level_growth => "compaction.level_growth", 2, 100);
+    number!(sheet, settings.subcompactions => "compaction.subcompactions", 1, 64);
+    number!(sheet, settings.background_rate_bytes => "compaction.rate_limit", 64 << 10, 1 << 50);
     if let Some(is_automatic) = settings.automatic_compaction {
-        let text = is_automatic.to_string();
-        sheet.given(
-            "automatic_compaction",
-            is_automatic,
-            "compaction.automatic",
-            text,
-        );
-    }
-    if let Some(bytes) = settings.background_rate_bytes {
-        let text = bytes.clamp(64 << 10, 1 << 50).to_string();
-        sheet.given(
-            "background_rate_bytes",
-            bytes,
-            "compaction.rate_limit",
-            text,
-        );
+        let pairs = vec![("compaction.automatic", is_automatic.to_string())];
+        sheet.told("automatic_compaction", is_automatic, pairs, "");
     }
 }
 
