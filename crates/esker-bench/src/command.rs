@@ -51,13 +51,14 @@ pub fn run(words: &[String], out: &mut dyn Write, err: &mut (dyn Write + Send)) 
     let Err(failure) = outcome else {
         return 0;
     };
-    let is_told = matches!(
-        failure.kind,
-        FailureKind::Silent(_) | FailureKind::ReaderGone
-    );
-    if !is_told {
+    let told = match failure.kind {
+        FailureKind::ReaderGone => String::new(),
+        FailureKind::Own(_) => failure.message.clone(),
+        _ => format!("esker bench: {failure}"),
+    };
+    if !told.is_empty() {
         // With the stream gone nobody can be told; the exit code remains.
-        let _ = console.err.line(&format!("esker bench: {failure}"));
+        let _ = console.err.line(&told);
     }
     failure.exit_code()
 }

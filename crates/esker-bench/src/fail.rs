@@ -17,8 +17,9 @@ pub enum FailureKind {
     Failed,
     /// The reader of standard output went away, as in `db_bench | head`: not an error.
     ReaderGone,
-    /// Everything was said already, in a dialect's own words.
-    Silent(u8),
+    /// In a dialect's own words and with its exit code: the message is a whole line, or empty where
+    /// everything was said already.
+    Own(u8),
 }
 
 /// Why a benchmark stops: a class and a message that says what to do.
@@ -46,9 +47,9 @@ impl Failure {
         Failure::new(FailureKind::Unsupported, message)
     }
 
-    /// An end with a code, after everything was said.
-    pub fn silent(code: u8) -> Failure {
-        Failure::new(FailureKind::Silent(code), "")
+    /// A line in a dialect's own words, and its exit code.
+    pub fn own(code: u8, line: impl Into<String>) -> Failure {
+        Failure::new(FailureKind::Own(code), line)
     }
 
     /// The operating system refused something; `doing` reads like "cannot read values.txt".
@@ -69,7 +70,7 @@ impl Failure {
             FailureKind::ReaderGone => 0,
             FailureKind::Usage => 2,
             FailureKind::Unsupported | FailureKind::Failed => 1,
-            FailureKind::Silent(code) => code,
+            FailureKind::Own(code) => code,
         }
     }
 }

@@ -25,21 +25,12 @@ pub enum Asked {
     },
 }
 
-/// A failure in a dialect's own words: the line, and its exit code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The line for standard error.
-    pub line: String,
-    /// The exit code.
-    pub code: u8,
-}
-
 /// Reads a command line. `needs_rocksdb` tells which benchmarks LevelDB does not have: they
 /// decide about the dialect where `--compat` does not.
 ///
 /// Errors: in the words and with the exit code of the dialect that was asked for by `--compat`,
 /// else in ours, with the nearest name and exit code 2.
-pub fn parse(words: &[String], needs_rocksdb: &dyn Fn(&str) -> bool) -> Result<Asked, Refusal> {
+pub fn parse(words: &[String], needs_rocksdb: &dyn Fn(&str) -> bool) -> Outcome<Asked> {
     let words = with_flag_files(words)?;
     let compat = compat(&words)?;
     let mut values: BTreeMap<&'static str, String> = BTreeMap::new();
@@ -66,7 +57,7 @@ pub fn parse(words: &[String], needs_rocksdb: &dyn Fn(&str) -> bool) -> Result<A
 }
 
 /// Replaces `--flagfile=<path>` by the lines of that file.
-fn with_flag_files(words: &[String]) -> Result<Vec<String>, Refusal> {
+fn with_flag_files(words: &[String]) -> Outcome<Vec<String>> {
     let mut all = Vec::with_capacity(words.len());
     for word in words {
         let bare = word.trim_start_matches('-');
@@ -74,9 +65,8 @@ fn with_flag_files(words: &[String]) -> Result<Vec<String>, Refusal> {
             all.push(word.clone());
             continue;
         };
-        let text = fs::read_to_string(path).map_err(|error| Refusal {
-            line: format!("cannot read the flag file {path}: {error}"),
-            code: 2,
+        let text = fs::read_to_string(path).map_err(|error| {
+            Failure::own(2, format!("cannot read the flag file {path}: {error}"))
         })?;
         let lines = text.lines().map(str::trim);
         let is_flag = |line: &&str| !line.is_empty() && !line.starts_with('#');
@@ -85,7 +75,7 @@ fn with_flag_files(words: &[String]) -> Result<Vec<String>, Refusal> {
     Ok(all)
 }
 
-fn compat(words: &[String]) -> Result<Option<Dialect>, Refusal> {
+fn compat(words: &[String]) -> Outcome<Option<Dialect>> {
     let mut found = None;
     for (place, word) in words.iter().enumerate() {
         let name = match word.trim_start_matches('-').split_once('=') {
@@ -95,9 +85,9 @@ fn compat(words: &[String]) -> Result<Option<Dialect>, Refusal> {
             }
             _ => continue,
         };
-        found = Some(Dialect::of(name).ok_or_else(|| Refusal {
-            line: format!("--compat={name}: it is one of leveldb, rocksdb2013, rocksdb"),
-            code: 2,
+        found = Some(Dialect::of(name).ok_or_else(|| {
+            let told = format!("--compat={name}: it is one of leveldb, rocksdb2013, rocksdb");
+            Failure::own(2, told)
         })?);
     }
     Ok(found)
@@ -108,7 +98,7 @@ fn read_word<'a>(
     word: &str,
     compat: Option<Dialect>,
     rest: &mut impl Iterator<Item = &'a str>,
-) -> Result<(&'static Flag, String), Refusal> {
+) -> Outcome<(&'static Flag, String)> {
     let bare = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
     let Some(bare) = bare.filter(|bare| !bare.is_empty()) else {
         return Err(unknown(word, word, compat));
@@ -151,49 +141,38 @@ fn known(name: &str, compat: Option<Dialect>) -> Option<&'static Flag> {
     catalog::find(name).filter(is_known)
 }
 
-fn unknown(word: &str, name: &str, compat: Option<Dialect>) -> Refusal {
-    match compat {
-        Some(Dialect::LevelDb) => Refusal {
-            line: format!("Invalid flag '{word}'"),
-            code: 1,
-        },
-        Some(_) => Refusal {
-            line: format!("ERROR: unknown command line flag '{name}'"),
-            code: 1,
-        },
-        None => {
-            let near = nearest(name, catalog::all().map(|flag| flag.name));
-            let advice = match near {
-                Some(near) => format!("did you mean --{near}?"),
-                None => "--help lists them".into(),
-            };
-            Refusal {
-                line: format!("there is no flag `{word}`; {advice}"),
-                code: 2,
-            }
-        }
-    }
+fn unknown(word: &str, name: &str, compat: Option<Dialect>) -> Failure {
+    let theirs = format!("unknown command line flag '{name}'");
+    refused(compat, word, &theirs, || {
+        let near = nearest(name, catalog::all().map(|flag| flag.name));
+        let advice = match near {
+            Some(near) => format!("did you mean --{near}?"),
+            None => "--help lists them".into(),
+        };
+        format!("there is no flag `{word}`; {advice}")
+    })
 }
 
-fn wrong(compat: Option<Dialect>, word: &str, line: &str) -> Refusal {
+fn wrong(compat: Option<Dialect>, word: &str, line: &str) -> Failure {
+    refused(compat, word, line, || line.to_owned())
+}
+
+/// A refusal in the words of the dialect, or in ours where none was asked for.
+fn refused(
+    compat: Option<Dialect>,
+    word: &str,
+    theirs: &str,
+    ours: impl Fn() -> String,
+) -> Failure {
     match compat {
-        Some(Dialect::LevelDb) => Refusal {
-            line: format!("Invalid flag '{word}'"),
-            code: 1,
-        },
-        Some(_) => Refusal {
-            line: format!("ERROR: {line}"),
-            code: 1,
-        },
-        None => Refusal {
-            line: line.into(),
-            code: 2,
-        },
+        Some(Dialect::LevelDb) => Failure::own(1, format!("Invalid flag '{word}'")),
+        Some(_) => Failure::own(1, format!("ERROR: {theirs}")),
+        None => Failure::own(2, ours()),
     }
 }
 
 /// Refuses a text that is not of the flag's kind.
-fn check(flag: &Flag, text: &str, compat: Option<Dialect>, word: &str) -> Result<(), Refusal> {
+fn check(flag: &Flag, text: &str, compat: Option<Dialect>, word: &str) -> Outcome {
     let name = flag.name;
     let told = match flag.kind {
         Kind::Text => None,
@@ -245,13 +224,6 @@ fn guess(
         return (Dialect::RocksDb, format!("because of {name}"));
     }
     (Dialect::LevelDb, "the default; choose with --compat".into())
-}
-
-impl Refusal {
-    /// The same as a failure that was told already.
-    pub fn silent(&self) -> Failure {
-        Failure::silent(self.code)
-    }
 }
 
 /// The list of flags, for people.

@@ -6,7 +6,6 @@
 pub mod settings;
 pub mod counters;
 pub mod store;
-pub mod closed;
 pub mod marker;
 pub mod translate;
 pub mod division;

@@ -18,8 +18,9 @@ fn given(line: &str) -> Given {
 }
 
 fn refused(line: &str) -> (String, u8) {
-    let refusal = parse(&words(line), &needs_rocksdb).unwrap_err();
-    (refusal.line, refusal.code)
+    let refused = parse(&words(line), &needs_rocksdb).unwrap_err();
+    let code = refused.exit_code();
+    (refused.message, code)
 }
 
 #[test]

@@ -27,14 +27,7 @@ pub fn measure(
     words: &[String],
     console: &mut Console<'_>,
 ) -> Outcome<Option<Record>> {
-    let asked = match parse(words, &needs_rocksdb) {
-        Ok(asked) => asked,
-        Err(refusal) => {
-            console.err.line(&refusal.line)?;
-            return Err(refusal.silent());
-        }
-    };
-    let (given, why) = match asked {
+    let (given, why) = match parse(words, &needs_rocksdb)? {
         Asked::Help => {
             console.out.write_all(help()?.as_bytes())?;
             return Ok(None);
@@ -50,11 +43,7 @@ pub fn measure(
     let outcome = session::run(engine, &setup, words, &why, console);
     outcome.map(Some).map_err(|failure| match failure.kind {
         // In db_bench's own words, which begin the line.
-        FailureKind::Failed => {
-            // With the stream gone nobody can be told; the exit code remains.
-            let _ = console.err.line(&failure.message);
-            Failure::silent(1)
-        }
+        FailureKind::Failed => Failure::own(1, failure.message),
         _ => failure,
     })
 }

@@ -11,6 +11,10 @@ use crate::scenario::db_bench::setup::Setup;
 use crate::target::settings::Matched;
 use crate::target::store::Engine;
 
+/// What is said of a build without optimisation.
+const WARNING: &str =
+    "WARNING: Optimization is low and assertions are on: benchmarks unnecessarily slow\n";
+
 /// The line under the header.
 const RULE: &str = "------------------------------------------------\n";
 
@@ -29,24 +33,19 @@ pub fn print(
         .filter(|line| line.starts_with("model name"))
         .count();
     let (dialect, version) = (setup.dialect(), engine.version());
-    console.err.line(&format!(
-        "{:<11} version {version}",
-        format!("{}:", engine.name())
+    let (name, now) = (
+        format!("{}:", engine.name()),
+        date::ctime(date::unix_seconds()),
+    );
+    let (model, cache) = (
+        colon_field(&cpus, "model name"),
+        colon_field(&cpus, "cache size"),
+    );
+    console.err.write(&format!(
+        "{name:<11} version {version}\nCompat:     {} ({why})\nDate:       {now}\n\
+         CPU:        {count} * {model}\nCPUCache:   {cache}\n",
+        dialect.name()
     ))?;
-    console
-        .err
-        .line(&format!("Compat:     {} ({why})", dialect.name()))?;
-    console.err.line(&format!(
-        "Date:       {}",
-        date::ctime(date::unix_seconds())
-    ))?;
-    console.err.line(&format!(
-        "CPU:        {count} * {}",
-        colon_field(&cpus, "model name")
-    ))?;
-    console
-        .err
-        .line(&format!("CPUCache:   {}", colon_field(&cpus, "cache size")))?;
     for row in matched.iter().filter(|row| row.has_effect()) {
         let note = if row.note.is_empty() {
             String::new()
@@ -59,8 +58,8 @@ pub fn print(
         ))?;
     }
     console.out.write_all(workload(setup).as_bytes())?;
-    for warning in warnings() {
-        console.out.write_all(warning.as_bytes())?;
+    if cfg!(debug_assertions) {
+        console.out.write_all(WARNING.as_bytes())?;
     }
     Ok(console.out.write_all(RULE.as_bytes())?)
 }
@@ -121,14 +120,4 @@ fn workload(setup: &Setup) -> String {
         }
     }
     text
-}
-
-fn warnings() -> Vec<&'static str> {
-    let mut warnings = Vec::new();
-    if cfg!(debug_assertions) {
-        warnings.push(
-            "WARNING: Optimization is low and assertions are on: benchmarks unnecessarily slow\n",
-        );
-    }
-    warnings
 }

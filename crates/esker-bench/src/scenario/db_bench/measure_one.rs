@@ -15,7 +15,6 @@ use crate::scenario::db_bench::rocksdb_stats;
 use crate::scenario::db_bench::setup::Setup;
 use crate::scenario::db_bench::work::{Bench, Numbers};
 use crate::target::counters::Counters;
-use crate::target::store::Store;
 
 /// The engine is asked for stalls no more often than this: the answer costs it a little.
 const ASK_EVERY: Duration = Duration::from_millis(250);
@@ -27,6 +26,8 @@ const LOOK_EVERY_OPS: u64 = 1000;
 pub struct Listeners<'a, 'b> {
     /// Progress and reports of threads.
     pub remarks: &'a Remarks<'b>,
+    /// What the engine counts.
+    pub counters: &'a (dyn Fn() -> Counters + Sync),
     /// When the store was opened.
     pub opened: Instant,
     /// The counters at the last reset.
@@ -49,7 +50,6 @@ pub fn thread_count(operation: &Operation, setup: &Setup) -> u64 {
 pub fn run(
     operation: &Operation,
     setup: &Setup,
-    store: &dyn Store,
     numbers: &Numbers,
     listeners: Listeners<'_, '_>,
     body: &Body<'_>,
@@ -73,16 +73,11 @@ pub fn run(
     let is_timed_out = is_by_time && duration > 0;
     let rate = rate(operation, setup, threads);
     let asked = Mutex::new((None, Duration::ZERO));
-    let stall = || stalled(store, &asked);
-    let Listeners {
-        remarks,
-        opened,
-        baseline,
-    } = listeners;
+    let stall = || stalled(listeners.counters, &asked);
     let tell = |moment: &LaneMoment| {
-        let text = moment_text(moment, setup, store, opened, baseline);
+        let text = moment_text(moment, setup, &listeners);
         // A report that cannot be written is no reason to stop measuring.
-        let _ = remarks.write(&text);
+        let _ = listeners.remarks.write(&text);
     };
     let course = Course {
         threads: threads - background,
@@ -99,7 +94,7 @@ pub fn run(
         interval: interval(setup, &tell),
         ..Course::plain()
     };
-    let mut live = Live::new(remarks, operation.name);
+    let mut live = Live::new(listeners.remarks, operation.name);
     let finished = execute(&course, &mut |tick| live.tick(tick), body);
     live.end();
     finished
@@ -125,15 +120,15 @@ fn bound(count: Count, numbers: &Numbers) -> Option<u64> {
     }
 }
 
-fn stalled(store: &dyn Store, asked: &Mutex<(Option<Instant>, Duration)>) -> Duration {
+fn stalled(
+    counters: &dyn Fn() -> Counters,
+    asked: &Mutex<(Option<Instant>, Duration)>,
+) -> Duration {
     let Ok(mut asked) = asked.lock() else {
         return Duration::ZERO;
     };
     if asked.0.is_none_or(|at| at.elapsed() >= ASK_EVERY) {
-        *asked = (
-            Some(Instant::now()),
-            store.counters().stall.unwrap_or_default(),
-        );
+        *asked = (Some(Instant::now()), counters().stall.unwrap_or_default());
     }
     asked.1
 }
@@ -160,13 +155,7 @@ fn interval<'a>(setup: &Setup, tell: &'a (dyn Fn(&LaneMoment) + Sync)) -> Option
 }
 
 /// RocksDB's report of one thread.
-fn moment_text(
-    moment: &LaneMoment,
-    setup: &Setup,
-    store: &dyn Store,
-    opened: Instant,
-    baseline: &Counters,
-) -> String {
+fn moment_text(moment: &LaneMoment, setup: &Setup, listeners: &Listeners<'_, '_>) -> String {
     let (all_s, since_s) = (
         moment.elapsed.as_secs_f64(),
         moment.elapsed_since.as_secs_f64(),
@@ -182,9 +171,9 @@ fn moment_text(
         moment.ops as f64 / all_s.max(1e-9)
     );
     if moment.lane == 0 && setup.given.count("stats_per_interval") > 0 {
-        let counters = store.counters();
-        let uptime = opened.elapsed();
-        text += &rocksdb_stats::stats(&counters, baseline, uptime, moment.elapsed_since);
+        let (counters, uptime) = ((listeners.counters)(), listeners.opened.elapsed());
+        let since = moment.elapsed_since;
+        text += &rocksdb_stats::stats(&counters, listeners.baseline, uptime, since);
         text.push('\n');
     }
     text

@@ -1,6 +1,5 @@
 //! An engine's counters in the lines of RocksDB's statistics, which scripts read.
 
-use std::fmt::Write;
 use std::time::Duration;
 
 use crate::target::counters::{Counters, LevelShape};
@@ -32,28 +31,24 @@ pub fn stats(now: &Counters, before: &Counters, uptime: Duration, interval: Dura
         sum.file_count += level.file_count;
         sum.size_bytes += level.size_bytes;
     }
-    let (all, recent) = (Work::of(now), Work::of(now).less(&Work::of(before)));
+    let all = Work::between(&Counters::default(), now);
+    let recent = Work::between(before, now);
     row(&mut text, " Sum", &sum, &all);
     row(&mut text, " Int", &LevelShape::default(), &recent);
     text += "\nBlob file count: 0, total size: 0.0 GB, garbage size: 0.0 GB, space amp: 0.0\n\n";
     let (up, since) = (uptime.as_secs_f64(), interval.as_secs_f64());
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "Uptime(secs): {up:.1} total, {since:.1} interval");
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "Flush(GB): cumulative {:.3}, interval {:.3}",
+    text += &format!("Uptime(secs): {up:.1} total, {since:.1} interval\n");
+    text += &format!(
+        "Flush(GB): cumulative {:.3}, interval {:.3}\n",
         all.flushed / GIB,
         recent.flushed / GIB
     );
     text += "AddFile(GB): cumulative 0.000, interval 0.000\n";
     for (word, work, seconds) in [("Cumulative", &all, up), ("Interval", &recent, since)] {
         let per = seconds.max(1e-9);
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
+        text += &format!(
             "{word} compaction: {:.2} GB write, {:.2} MB/s write, {:.2} GB read, {:.2} MB/s read, \
-             {:.1} seconds",
+             {:.1} seconds\n",
             work.written() / GIB,
             work.written() / MIB / per,
             work.read / GIB,
@@ -62,14 +57,9 @@ pub fn stats(now: &Counters, before: &Counters, uptime: Duration, interval: Dura
         );
     }
     let stalled = now.stall_count.unwrap_or(0);
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "Write Stall (count): total-delays: {stalled}, total-stops: 0"
-    );
+    text += &format!("Write Stall (count): total-delays: {stalled}, total-stops: 0\n");
     text += "\n** DB Stats **\n";
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "Uptime(secs): {up:.1} total, {since:.1} interval");
+    text += &format!("Uptime(secs): {up:.1} total, {since:.1} interval\n");
     for (word, work, seconds) in [("Cumulative", &all, up), ("Interval", &recent, since)] {
         writes(&mut text, word, work, seconds.max(1e-9));
     }
@@ -78,11 +68,9 @@ pub fn stats(now: &Counters, before: &Counters, uptime: Duration, interval: Dura
 
 fn writes(text: &mut String, word: &str, work: &Work, seconds: f64) {
     let groups = work.groups.max(1.0);
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
+    *text += &format!(
         "{word} writes: {} writes, {} keys, {} commit groups, {:.1} writes per commit group, \
-         ingest: {:.2} GB, {:.2} MB/s",
+         ingest: {:.2} GB, {:.2} MB/s\n",
         short(work.batches),
         short(work.entries),
         short(work.groups),
@@ -90,10 +78,8 @@ fn writes(text: &mut String, word: &str, work: &Work, seconds: f64) {
         work.user / GIB,
         work.user / MIB / seconds
     );
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "{word} WAL: {} writes, {} syncs, {:.2} writes per sync, written: {:.2} GB, {:.2} MB/s",
+    *text += &format!(
+        "{word} WAL: {} writes, {} syncs, {:.2} writes per sync, written: {:.2} GB, {:.2} MB/s\n",
         short(work.batches),
         work.syncs,
         work.batches / work.syncs.max(1.0),
@@ -101,10 +87,8 @@ fn writes(text: &mut String, word: &str, work: &Work, seconds: f64) {
         work.wal / MIB / seconds
     );
     let (hours, rest) = ((work.stall / 3600.0).floor(), work.stall % 3600.0);
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "{word} stall: {hours:02}:{:02}:{:06.3} H:M:S, {:.1} percent",
+    *text += &format!(
+        "{word} stall: {hours:02}:{:02}:{:06.3} H:M:S, {:.1} percent\n",
         (rest / 60.0).floor(),
         rest % 60.0,
         work.stall * 100.0 / seconds
@@ -130,13 +114,17 @@ struct Work {
 }
 
 impl Work {
-    fn of(counters: &Counters) -> Work {
-        let own = |name: &str| counters.own(&format!("esker_{name}_total")) as f64;
+    fn between(before: &Counters, now: &Counters) -> Work {
+        let own = |name: &str| {
+            let name = format!("esker_{name}_total");
+            now.own(&name) as f64 - before.own(&name) as f64
+        };
+        let moved = |of: fn(&Counters) -> f64| of(now) - of(before);
         Work {
             batches: own("write_batches"),
             entries: own("write_entries"),
             groups: own("write_groups"),
-            user: counters.user_bytes.unwrap_or(0) as f64,
+            user: moved(|it| it.user_bytes.unwrap_or(0) as f64),
             wal: own("wal_bytes"),
             syncs: own("wal_syncs"),
             flushed: own("flush_bytes"),
@@ -145,25 +133,7 @@ impl Work {
             seconds: (own("compaction_seconds") + own("flush_seconds")) / 1e9,
             compactions: own("compactions") + own("flushes"),
             dropped: own("compaction_dropped_entries"),
-            stall: counters.stall.unwrap_or_default().as_secs_f64(),
-        }
-    }
-
-    fn less(&self, earlier: &Work) -> Work {
-        Work {
-            batches: self.batches - earlier.batches,
-            entries: self.entries - earlier.entries,
-            groups: self.groups - earlier.groups,
-            user: self.user - earlier.user,
-            wal: self.wal - earlier.wal,
-            syncs: self.syncs - earlier.syncs,
-            flushed: self.flushed - earlier.flushed,
-            compacted: self.compacted - earlier.compacted,
-            read: self.read - earlier.read,
-            seconds: self.seconds - earlier.seconds,
-            compactions: self.compactions - earlier.compactions,
-            dropped: self.dropped - earlier.dropped,
-            stall: self.stall - earlier.stall,
+            stall: moved(|it| it.stall.unwrap_or_default().as_secs_f64()),
         }
     }
 
@@ -181,11 +151,9 @@ fn row(text: &mut String, name: &str, level: &LevelShape, work: &Work) {
     } else {
         0.0
     };
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
+    *text += &format!(
         "{name:>4} {:6}/{:<3} {:>10} {:5.1} {:8.1} {:7.1} {:8.1} {:9.1} {:9.1} {:8.1} {:9.1} \
-         {:5.1} {:8.1} {:8.1} {:9.2} {:17.2} {:9} {:8.3} {:>7} {:>6} {:9.1} {:9.1}",
+         {:5.1} {:8.1} {:8.1} {:9.2} {:17.2} {:9} {:8.3} {:>7} {:>6} {:9.1} {:9.1}\n",
         level.file_count,
         0,
         size(level.size_bytes),
@@ -255,15 +223,12 @@ const TICKERS: [(&str, &str); 11] = [
 pub fn statistics(counters: &Counters) -> String {
     let mut text = String::from("STATISTICS:\n");
     for (name, own) in TICKERS {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name} COUNT : {}", counters.own(own));
+        text += &format!("{name} COUNT : {}\n", counters.own(own));
     }
     let stall = counters.stall.unwrap_or_default().as_micros();
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "rocksdb.stall.micros COUNT : {stall}");
+    text += &format!("rocksdb.stall.micros COUNT : {stall}\n");
     for (name, value) in &counters.own {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name} COUNT : {value}");
+        text += &format!("{name} COUNT : {value}\n");
     }
     text
 }

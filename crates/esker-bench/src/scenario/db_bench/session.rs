@@ -19,7 +19,6 @@ use crate::scenario::db_bench::result_line::ResultLine;
 use crate::scenario::db_bench::setup::Setup;
 use crate::scenario::db_bench::work::{Bench, KINDS, Numbers, OP, told};
 use crate::scenario::db_bench::{header, rocksdb_stats};
-use crate::target::closed::Closed;
 use crate::target::counters::Counters;
 use crate::target::settings::Matched;
 use crate::target::store::{Engine, Store};
@@ -29,7 +28,8 @@ pub struct Session<'a, 'b> {
     engine: &'a dyn Engine,
     setup: &'a Setup,
     console: &'a mut Console<'b>,
-    store: Box<dyn Store>,
+    /// Nothing only while it is being replaced.
+    store: Option<Box<dyn Store>>,
     matched: Vec<Matched>,
     opened: Instant,
     baseline: (Instant, Counters),
@@ -77,7 +77,7 @@ pub fn run(
             words,
         ),
         console,
-        store,
+        store: Some(store),
         matched,
         opened: Instant::now(),
         baseline: (Instant::now(), Counters::default()),
@@ -89,19 +89,17 @@ pub fn run(
     session.end(&json)
 }
 
-impl Session<'_, '_> {
+impl<'b> Session<'_, 'b> {
     /// One entry of the list.
     fn entry(&mut self, name: &str) -> Outcome {
         let dialect = self.setup.dialect();
         let is_strict = self.setup.given.is_given("compat");
         let found = find(name).filter(|one| !is_strict || one.is_known_to(dialect));
         let Some(operation) = found else {
-            self.console
-                .err
-                .line(&format!("unknown benchmark '{name}'"))?;
+            let told = format!("unknown benchmark '{name}'");
             return match dialect {
-                Dialect::LevelDb => Ok(()),
-                _ => Err(Failure::silent(1)),
+                Dialect::LevelDb => Ok(self.console.err.line(&told)?),
+                _ => Err(Failure::own(1, told)),
             };
         };
         if operation.needs_merge && self.setup.settings.merge.is_none() {
@@ -109,7 +107,7 @@ impl Session<'_, '_> {
             self.print(&format!(
                 "{name:<12} : skipped (--merge_operator is unknown)\n"
             ))?;
-            return Err(Failure::silent(1));
+            return Err(Failure::own(1, ""));
         }
         if operation.is_fresh {
             if self.setup.given.is("use_existing_db") {
@@ -130,12 +128,12 @@ impl Session<'_, '_> {
         match operation.does {
             Does::Property(name) => self.property(name),
             Does::ResetStats => {
-                self.baseline = (Instant::now(), self.store.counters());
+                self.baseline = (Instant::now(), self.store().counters());
                 Ok(())
             }
             Does::Untimed(call) => {
-                let (store, before) = (&*self.store, self.threads_before);
-                call(&bench_of(operation, self.setup, store, before))
+                let before = self.threads_before;
+                call(&bench_of(operation, self.setup, self.store(), before))
             }
             Does::Reopen => self.reopen_often(operation),
             Does::Work { .. } | Does::Timed(_) => self.measure(operation),
@@ -146,33 +144,23 @@ impl Session<'_, '_> {
         if operation.reads_store() && self.setup.given.is("drop_cache") {
             self.cool(operation)?;
         }
-        let before = self.store.counters();
-        let bench = bench_of(operation, self.setup, &*self.store, self.threads_before);
+        let before = self.store().counters();
+        let bench = bench_of(operation, self.setup, self.store(), self.threads_before);
         if operation.name == "multireadrandom" {
             let group = bench.numbers.per_batch;
             self.console
                 .err
                 .line(&format!("entries_per_batch = {group}"))?;
         }
-        let listeners = Listeners {
-            remarks: &self.console.err,
-            opened: self.opened,
-            baseline: &self.baseline.1,
-        };
+        let counters = || bench.store.counters();
+        let listeners = self.listeners(&counters);
         let body = measure_one::body(operation, &bench);
-        let numbers = &bench.numbers;
-        let mut finished = measure_one::run(
-            operation,
-            self.setup,
-            bench.store,
-            numbers,
-            listeners,
-            &body,
-        )?;
+        let mut finished =
+            measure_one::run(operation, self.setup, &bench.numbers, listeners, &body)?;
         drop(body);
         let is_drained = operation.is_write && self.setup.given.is("drain");
         if is_drained {
-            self.store.drain()?;
+            self.store().drain()?;
             let now = Instant::now();
             finished.lanes.iter_mut().for_each(|lane| lane.ended = now);
         }
@@ -194,7 +182,7 @@ impl Session<'_, '_> {
         if self.setup.given.is("histogram") {
             self.print(&histograms(dialect, finished))?;
         }
-        let after = self.store.counters();
+        let after = self.store().counters();
         let debt = after.debt_bytes.unwrap_or(0);
         if operation.is_write && debt > 0 {
             self.console.err.line(&format!(
@@ -250,19 +238,13 @@ impl Session<'_, '_> {
         let count = (self.setup.given.count("num") / 10_000).max(1);
         let (engine, setup) = (self.engine, self.setup);
         let numbers = Numbers::of(setup, self.threads_before);
-        let closed = std::mem::replace(&mut self.store, Box::new(Closed));
-        let cell: Mutex<Option<Box<dyn Store>>> = Mutex::new(Some(closed));
-        let listeners = Listeners {
-            remarks: &self.console.err,
-            opened: self.opened,
-            baseline: &self.baseline.1,
-        };
-        let finished = measure_one::run(operation, setup, &Closed, &numbers, listeners, &|lane| {
+        let cell = Mutex::new(self.store.take());
+        let panicked = |_| Failure::failed("a thread panicked");
+        let listeners = self.listeners(&Counters::default);
+        let finished = measure_one::run(operation, setup, &numbers, listeners, &|lane| {
             let mut done = 0;
             while done < count && lane.go() {
-                let mut store = cell
-                    .lock()
-                    .map_err(|_| Failure::failed("a thread panicked"))?;
+                let mut store = cell.lock().map_err(|_| panicked(()))?;
                 if let Some(old) = store.take() {
                     old.close()?;
                 }
@@ -273,59 +255,76 @@ impl Session<'_, '_> {
             }
             Ok(())
         });
-        let store = cell
-            .into_inner()
-            .map_err(|_| Failure::failed("a thread panicked"))?;
-        match store {
-            Some(store) => self.store = store,
-            None => self.store = open(engine, setup)?.0,
-        }
+        let store = cell.into_inner().map_err(|_| panicked(()))?;
+        self.store = Some(match store {
+            Some(store) => store,
+            None => open(engine, setup)?.0,
+        });
         self.opened = Instant::now();
         self.threads_before += thread_count(operation, setup);
-        let before = self.store.counters();
+        let before = self.store().counters();
         self.tell(operation, &finished?, &before, false)
     }
 
     fn reopen_fresh(&mut self) -> Outcome {
-        let store = std::mem::replace(&mut self.store, Box::new(Closed));
-        store.close().map_err(|error| told("close", error))?;
-        self.engine.destroy(&self.setup.dir)?;
-        (self.store, self.matched) = open(self.engine, self.setup)?;
-        self.opened = Instant::now();
-        self.baseline = (self.opened, Counters::default());
-        Ok(())
+        self.reopen(|session| session.engine.destroy(&session.setup.dir))
     }
 
     /// Closes the store and opens it again with nothing of it in the page cache: the first reads
     /// are cold.
     fn cool(&mut self, operation: &Operation) -> Outcome {
-        let store = std::mem::replace(&mut self.store, Box::new(Closed));
-        store.close().map_err(|error| told("close", error))?;
         let is_all = self.setup.given.is("drop_system_cache");
-        let forgotten = forget_store(&self.setup.dir, is_all)?;
-        (self.store, self.matched) = open(self.engine, self.setup)?;
-        self.opened = Instant::now();
-        self.baseline = (self.opened, Counters::default());
+        let forgotten = self.reopen(|session| forget_store(&session.setup.dir, is_all))?;
         let line = format!("note: before {}: {}", operation.name, forgotten.text());
         Ok(self.console.err.line(&line)?)
+    }
+
+    /// Closes the store, does something with its files, and opens it again.
+    fn reopen<T>(&mut self, between: impl FnOnce(&Session<'_, '_>) -> Outcome<T>) -> Outcome<T> {
+        self.close()?;
+        let done = between(self)?;
+        let (store, matched) = open(self.engine, self.setup)?;
+        (self.store, self.matched) = (Some(store), matched);
+        self.opened = Instant::now();
+        self.baseline = (self.opened, Counters::default());
+        Ok(done)
+    }
+
+    fn close(&mut self) -> Outcome {
+        let closed = self.store.take().map_or(Ok(()), |store| store.close());
+        closed.map_err(|error| told("close", error))
+    }
+
+    fn store(&self) -> &dyn Store {
+        let store = self.store.as_deref();
+        store.expect("between two benchmarks it is open")
+    }
+
+    fn listeners<'s>(&'s self, counters: &'s (dyn Fn() -> Counters + Sync)) -> Listeners<'s, 'b> {
+        Listeners {
+            remarks: &self.console.err,
+            counters,
+            opened: self.opened,
+            baseline: &self.baseline.1,
+        }
     }
 
     fn property(&mut self, name: &str) -> Outcome {
         let text = match (self.setup.dialect(), name) {
             (Dialect::LevelDb, name) => {
                 let full = format!("leveldb.{name}");
-                self.store
+                self.store()
                     .property(&full)
-                    .or_else(|| self.store.property(name))
+                    .or_else(|| self.store().property(name))
             }
             (_, "stats") => {
-                let counters = self.store.counters();
+                let counters = self.store().counters();
                 let (at, before) = &self.baseline;
                 let since: Duration = at.elapsed();
                 let uptime = self.opened.elapsed();
                 Some(rocksdb_stats::stats(&counters, before, uptime, since))
             }
-            (_, name) => self.store.property(name),
+            (_, name) => self.store().property(name),
         };
         let text = text.unwrap_or_else(|| "(failed)".into());
         self.print(&format!("\n{text}\n"))
@@ -333,10 +332,10 @@ impl Session<'_, '_> {
 
     fn end(mut self, json: &str) -> Outcome<Record> {
         if self.setup.given.is("statistics") {
-            let text = rocksdb_stats::statistics(&self.store.counters());
+            let text = rocksdb_stats::statistics(&self.store().counters());
             self.print(&text)?;
         }
-        self.store.close().map_err(|error| told("close", error))?;
+        self.close()?;
         if !json.is_empty() {
             json::write(json.as_ref(), &self.record)?;
         }

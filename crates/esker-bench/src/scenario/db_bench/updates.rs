@@ -100,11 +100,7 @@ pub fn merge_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     let tells_bytes = bench.setup.dialect() != Dialect::RocksDb2013;
     while lane.go() {
         let number = hands.pick(bench.numbers.merge_keys);
-        hands.make_key(number);
-        let value = hands.feed.value(number);
-        let bytes = (hands.key.len() + value.len()) as u64;
-        let merged = bench.store.merge(&hands.key, value, bench.numbers.how);
-        merged.map_err(|error| told("merge", error))?;
+        let bytes = hands.merge(number)?;
         if tells_bytes {
             lane.add_bytes(bytes);
         }
@@ -120,14 +116,12 @@ pub fn read_merge_random(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
     let merge_percent = bench.setup.given.count("mergereadpercent");
     while lane.go() {
         let number = hands.pick(bench.numbers.merge_keys);
-        hands.make_key(number);
         if hands.dice.next_u64() % 100 < merge_percent {
-            let value = hands.feed.value(number);
-            let merged = bench.store.merge(&hands.key, value, bench.numbers.how);
-            merged.map_err(|error| told("merge", error))?;
+            hands.merge(number)?;
             lane.count(WRITTEN, 1);
             lane.finish(MERGE, 1);
         } else {
+            hands.make_key(number);
             let mut len = 0;
             let got = bench
                 .store

@@ -186,6 +186,17 @@ impl Hands<'_> {
         Ok(bytes)
     }
 
+    /// Merges the next value into the key of `number`; says how many bytes went.
+    pub fn merge(&mut self, number: u64) -> Outcome<u64> {
+        self.make_key(number);
+        let value = self.feed.value(number);
+        let bytes = (self.key.len() + value.len()) as u64;
+        let Bench { store, numbers, .. } = self.bench;
+        let merged = store.merge(&self.key, value, numbers.how);
+        merged.map_err(|error| told("merge", error))?;
+        Ok(bytes)
+    }
+
     /// Gets the value of the key made last; `number` made it, and with `--verify` its value is
     /// checked. Gives the bytes of the value.
     pub fn get(&self, number: u64) -> Outcome<Option<u64>> {

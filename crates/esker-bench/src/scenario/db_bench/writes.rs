@@ -106,15 +106,7 @@ pub fn put_beside(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
 
 /// The thread that merges while others read.
 pub fn merge_beside(bench: &Bench<'_>, lane: &mut Lane<'_>) -> Outcome {
-    let mut merge = |hands: &mut Hands<'_>, number: u64| {
-        hands.make_key(number);
-        let value = hands.feed.value(number);
-        let bytes = (hands.key.len() + value.len()) as u64;
-        let merged = bench.store.merge(&hands.key, value, bench.numbers.how);
-        merged.map_err(|error| told("merge", error))?;
-        Ok(bytes)
-    };
-    beside(bench, lane, &mut merge, MERGE)
+    beside(bench, lane, &mut |hands, number| hands.merge(number), MERGE)
 }
 
 /// Writes random keys until the others are done, or so many as were asked for, no faster than

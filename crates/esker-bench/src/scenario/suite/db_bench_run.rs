@@ -36,7 +36,6 @@ pub fn run(stage: &mut Stage<'_, '_>, words: &[String]) -> Outcome<Ran> {
     let mut out = Vec::new();
     let mut remarks = Sieve {
         remarks: &stage.console.err,
-        kept: Vec::new(),
         is_open: stage.request.is_verbose,
     };
     let is_live = stage.console.err.is_live();
@@ -45,35 +44,26 @@ pub fn run(stage: &mut Stage<'_, '_>, words: &[String]) -> Outcome<Ran> {
         measure(stage.engine(), &all, &mut console)
     };
     let out = String::from_utf8_lossy(&out).into_owned();
-    let told = String::from_utf8_lossy(&remarks.kept).into_owned();
     if stage.request.is_verbose {
         stage.say(&out)?;
     }
     let record = outcome.map_err(|failure| match failure.kind {
-        // It was said already, into the sieve.
-        FailureKind::Silent(_) => {
-            let last = told.lines().rfind(|line| !line.trim().is_empty());
-            Failure::failed(last.unwrap_or("db_bench failed without a word"))
-        }
+        FailureKind::Own(_) => Failure::failed(failure.message),
         _ => failure,
     })?;
     let record = record.ok_or_else(|| Failure::failed("db_bench measured nothing"))?;
     Ok(Ran { out, record })
 }
 
-/// Lets the live line through, and the rest when it is open; keeps the rest.
+/// Lets the live line through, and the rest when it is open.
 struct Sieve<'a, 'b> {
     remarks: &'a Remarks<'b>,
-    kept: Vec<u8>,
     is_open: bool,
 }
 
 impl Write for Sieve<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let is_live = bytes.first() == Some(&b'\r');
-        if !is_live {
-            self.kept.extend_from_slice(bytes);
-        }
         if is_live || self.is_open {
             self.remarks.write(&String::from_utf8_lossy(bytes))?;
         }
