@@ -3,20 +3,6 @@
 use super::*;
 
 #[test]
-fn the_hot_fifth_gets_four_fifths() {
-    // YCSB's defaults over a thousand items from 100 on.
-    let (hotspot, mut random) = (Hotspot::new(100, 1099, 0.2, 0.8), Random::new(1));
-    let mut hot = 0;
-    for _ in 0..50_000 {
-        let number = hotspot.draw(&mut random);
-        assert!((100..1100).contains(&number));
-        hot += u32::from(number < 300);
-    }
-    let share = f64::from(hot) / 50_000.0;
-    assert!((share - 0.8).abs() < 0.01, "{share}");
-}
-
-#[test]
 fn an_empty_part_gets_nothing() {
     // All hot, none hot, and shares that make no sense.
     let mut random = Random::new(1);

@@ -70,13 +70,3 @@ fn wrong_numbers_are_named() {
     assert!(properties.number("c", 0.0).is_err());
     assert!(properties.number("b", 0.0).is_err());
 }
-
-#[test]
-fn a_missing_file_is_named() {
-    // Nobody should have to guess which of three files it was.
-    let told = Properties::default()
-        .load(Path::new("/nowhere/workloadx"))
-        .unwrap_err();
-    assert_eq!(told.kind, FailureKind::Usage);
-    assert!(told.message.contains("/nowhere/workloadx"), "{told}");
-}
