@@ -38,17 +38,4 @@ impl Series {
         self.ops = ops;
         self.stall = stall;
     }
-
-    /// Operations per second of each interval.
-    pub fn rates(&self) -> Vec<f64> {
-        let mut from_s = 0.0;
-        let mut rates = Vec::with_capacity(self.samples.len());
-        for sample in &self.samples {
-            // An interval that ended with its beginning has no rate worth telling.
-            let seconds = (sample.at_s - from_s).max(1e-9);
-            rates.push(sample.ops as f64 / seconds);
-            from_s = sample.at_s;
-        }
-        rates
-    }
 }

@@ -94,8 +94,6 @@ pub struct Tick {
     pub stall: Duration,
     /// Whether the warm-up is still going on.
     pub is_warming: bool,
-    /// Whether an interval of [`Course::sample_every`] ended here.
-    pub is_sample: bool,
 }
 
 /// What one thread did.

@@ -162,7 +162,6 @@ fn watch(
             duration: course.duration,
             stall,
             is_warming,
-            is_sample,
         });
         if is_end {
             return;

@@ -54,39 +54,35 @@ pub fn doublings(from: f64, to: f64) -> Vec<f64> {
     // More marks than this crowd the narrowest drawing.
     const MARKS: f64 = 6.0;
     let (low, high) = (from.min(1.0).log2(), to.max(1.0).log2());
-    let mut step = 1.0;
-    while (high - low) / step > MARKS {
-        step *= 2.0;
-    }
-    let first = (low / step + 1e-9).floor();
-    let last = (high / step - 1e-9).ceil();
-    let last = if last > first { last } else { first + 1.0 };
-    marks(first, last)
-        .map(|mark| (mark * step).exp2())
-        .collect()
+    marks(low, high, MARKS, |step| step * 2.0, f64::exp2)
 }
 
 /// Powers of ten around `from` to `to`; the outer ones enclose both.
 pub fn decades(from: f64, to: f64) -> Vec<f64> {
     const MARKS: f64 = 8.0;
     let (low, high) = (from.log10(), to.log10());
-    let mut step = 1.0;
-    while (high - low) / step > MARKS {
-        step += 1.0;
-    }
-    let first = (low / step + 1e-9).floor();
-    let last = (high / step - 1e-9).ceil();
-    let last = if last > first { last } else { first + 1.0 };
-    marks(first, last)
-        .map(|mark| 10_f64.powf(mark * step))
-        .collect()
+    marks(
+        low,
+        high,
+        MARKS,
+        |step| step + 1.0,
+        |mark| 10_f64.powf(mark),
+    )
 }
 
-fn marks(first: f64, last: f64) -> impl Iterator<Item = f64> {
+/// Marks around `low` to `high`, in steps that are made wider until there are `most` at the most.
+fn marks(low: f64, high: f64, most: f64, wider: fn(f64) -> f64, value: fn(f64) -> f64) -> Vec<f64> {
     // Steps are chosen so that there are few; the bound is for values that are no numbers.
     const MARKS_MAX: usize = 64;
-    let next = move |mark: &f64| (mark + 1.0 <= last + 1e-9).then_some(mark + 1.0);
-    std::iter::successors(Some(first), next).take(MARKS_MAX)
+    let mut step = 1.0;
+    while (high - low) / step > most {
+        step = wider(step);
+    }
+    let first = (low / step + 1e-9).floor();
+    let last = (high / step - 1e-9).ceil().max(first + 1.0);
+    let next = |mark: &f64| (mark + 1.0 <= last + 1e-9).then_some(mark + 1.0);
+    let all = std::iter::successors(Some(first), next).take(MARKS_MAX);
+    all.map(|mark| value(mark * step)).collect()
 }
 
 #[cfg(test)]

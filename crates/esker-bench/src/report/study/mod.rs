@@ -5,5 +5,4 @@
 pub mod workloads;
 pub mod ratios;
 pub mod tails;
-pub mod past;
 pub mod contrast;

@@ -11,7 +11,6 @@ fn tick() -> Tick {
         duration: None,
         stall: Duration::from_millis(1500),
         is_warming: false,
-        is_sample: false,
     }
 }
 

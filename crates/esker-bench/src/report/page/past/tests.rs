@@ -27,4 +27,15 @@ fn a_record_with_earlier_runs_shows_where_each_ratio_went() {
         "{html}"
     );
     assert!(html.contains("commit c86400") && html.contains("over 2 runs"));
+    // A run between left one out; what the newest run lacks, or had first, is not told.
+    let ratios = |all: &[&str]| all.iter().map(|name| ((*name).to_owned(), 2.0)).collect();
+    record.history.insert(1, run(100_000, 9.0));
+    record.history[1].ratios = ratios(&["readseq"]);
+    record.history[2].ratios = ratios(&["fillseq", "new"]);
+    let html = section(&record).body;
+    assert!(html.contains(">fillseq</th>") && html.contains("data-head=\"runs\">2</td>"));
+    assert!(
+        !html.contains("readseq") && !html.contains(">new<"),
+        "{html}"
+    );
 }
