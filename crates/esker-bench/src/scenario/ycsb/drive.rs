@@ -1,33 +1,20 @@
 //! Drives a phase: threads, status lines, and what all of it came to.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use crate::console::Remarks;
 use crate::fail::Outcome;
 use crate::run::course::{Course, Finished, Tick};
 use crate::run::execute::execute;
 use crate::run::live::Live;
+use crate::scenario::ycsb::chooser::RecordChooser;
+use crate::scenario::ycsb::core_client::{CoreClient, Shared};
 use crate::scenario::ycsb::meter::Tally;
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::status::{self, Progress};
 use crate::scenario::ycsb::stopwatch::Stopwatch;
 use crate::target::store::Store;
-
-/// What came of a step of a thread.
-#[derive(Clone, Copy, Debug)]
-pub struct Stepped {
-    /// Whether the operation was done, and the thread goes on.
-    pub goes_on: bool,
-    /// Bytes of keys and values.
-    pub bytes: u64,
-}
-
-/// One thread's steps; each is told when it was due, in an open loop.
-pub type Steps<'a> = Box<dyn FnMut(Option<Instant>) -> Outcome<Stepped> + 'a>;
-
-/// Makes the steps of a thread: its number, and where its times go.
-pub type MakeSteps<'a> = dyn Fn(usize, Stopwatch<'a>) -> Steps<'a> + Sync + 'a;
 
 /// A phase that is over.
 pub struct Driven {
@@ -38,14 +25,18 @@ pub struct Driven {
 }
 
 /// Runs the phase, and waits for background work within the time measured if `drains` says so.
-pub fn drive<'a>(
-    plan: &'a Plan,
+pub fn drive(
+    plan: &Plan,
     store: &dyn Store,
-    tallies: &'a [Mutex<Tally>],
-    remarks: &'a Remarks<'_>,
-    make: &MakeSteps<'a>,
+    shared: &Shared<'_>,
+    remarks: &Remarks<'_>,
 ) -> Outcome<Driven> {
-    assert_eq!(tallies.len(), plan.threads);
+    let tallies: Vec<Mutex<Tally>> = (0..plan.threads).map(|_| Mutex::default()).collect();
+    // A load is given a chooser too, and does not use it.
+    let chooser = match plan.is_load {
+        true => RecordChooser::uniform(&plan.workload),
+        false => RecordChooser::new(&plan.workload),
+    };
     let stall = || store.counters().stall.unwrap_or_default();
     let course = Course {
         threads: plan.threads,
@@ -58,7 +49,7 @@ pub fn drive<'a>(
     };
     let mut watcher = Watcher {
         plan,
-        tallies,
+        tallies: &tallies,
         remarks,
         total: Tally::default(),
         told_at: Duration::ZERO,
@@ -84,13 +75,17 @@ pub fn drive<'a>(
         },
         &|lane| {
             let stopwatch = Stopwatch::new(plan.span, &tallies[lane.index()]);
-            let mut steps = make(lane.index(), stopwatch);
+            let seed = plan.seed_of(lane.index());
+            let mut client = CoreClient::new(shared, chooser.clone(), stopwatch, seed);
             let mut left = plan.share(lane.index());
             while left > 0 && lane.go() {
                 left -= 1;
-                let step = steps(lane.due())?;
-                lane.add_bytes(step.bytes);
-                if !step.goes_on {
+                let goes_on = match plan.is_load {
+                    true => client.load(lane.due()),
+                    false => client.run(lane.due()).map(|()| true)?,
+                };
+                lane.add_bytes(client.take_bytes());
+                if !goes_on {
                     break;
                 }
                 lane.finish(0, 1);

@@ -1,19 +1,16 @@
 //! A phase from its plan to its results: the store is opened, worked on, closed and told of.
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::Instant;
 
 use crate::console::{Console, Remarks};
 use crate::fail::{Failure, Outcome};
-use crate::make::random::scramble;
 use crate::report::json;
 use crate::report::record::{EngineWork, Record};
 use crate::scenario::ycsb::arguments::Arguments;
-use crate::scenario::ycsb::chooser::RecordChooser;
-use crate::scenario::ycsb::core_client::{CoreClient, Shared};
-use crate::scenario::ycsb::drive::{Driven, MakeSteps, Stepped, drive};
-use crate::scenario::ycsb::meter::{Metric, Tally};
+use crate::scenario::ycsb::core_client::Shared;
+use crate::scenario::ycsb::drive::{Driven, drive};
+use crate::scenario::ycsb::meter::Metric;
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::reply::Reply;
 use crate::scenario::ycsb::results;
@@ -124,31 +121,7 @@ struct Worked {
 
 fn work(plan: &Plan, store: &dyn Store, remarks: &Remarks<'_>) -> Outcome<Worked> {
     let shared = Shared::new(&plan.workload, Table::new(store));
-    let tallies: Vec<Mutex<Tally>> = (0..plan.threads).map(|_| Mutex::default()).collect();
-    // A load is given a chooser too, and does not use it.
-    let chooser = match plan.is_load {
-        true => RecordChooser::uniform(&plan.workload),
-        false => RecordChooser::new(&plan.workload),
-    };
-    // Loads and runs of one seed draw different numbers, and so does each thread.
-    let seed = |thread: usize| {
-        let phase = scramble(plan.seed.wrapping_mul(2) + u64::from(plan.is_load));
-        scramble(phase ^ thread as u64)
-    };
-    let make: &MakeSteps<'_> = &|thread, stopwatch| {
-        let mut client = CoreClient::new(&shared, chooser.clone(), stopwatch, seed(thread));
-        Box::new(move |due| {
-            let goes_on = match plan.is_load {
-                true => client.load(due),
-                false => client.run(due).map(|()| true)?,
-            };
-            Ok(Stepped {
-                goes_on,
-                bytes: client.take_bytes(),
-            })
-        })
-    };
-    let driven = drive(plan, store, &tallies, remarks, make)?;
+    let driven = drive(plan, store, &shared, remarks)?;
     Ok(Worked {
         driven,
         first_failure: shared.table.first_failure().map(str::to_owned),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::fail::{Failure, Outcome};
+use crate::make::random::scramble;
 use crate::report::json;
 use crate::scenario::ycsb::arguments::{Arguments, is_known_binding};
 use crate::scenario::ycsb::exporter::percentiles;
@@ -97,6 +98,13 @@ impl Plan {
             workload,
             notes,
         })
+    }
+
+    /// What a thread draws from: loads and runs of one seed draw different numbers, and so does each
+    /// thread.
+    pub fn seed_of(&self, thread: usize) -> u64 {
+        let phase = scramble(self.seed.wrapping_mul(2) + u64::from(self.is_load));
+        scramble(phase ^ thread as u64)
     }
 
     /// Operations that each thread does: the first ones do what cannot be divided.

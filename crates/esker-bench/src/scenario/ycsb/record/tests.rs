@@ -1,7 +1,6 @@
 //! Tests of the layout of records and of what fields are filled with.
 
 use super::*;
-use crate::scenario::ycsb::java::string_hash;
 
 fn record(pairs: &[(&str, &str)]) -> Vec<u8> {
     let mut record = Vec::new();
@@ -72,7 +71,7 @@ fn determined_values_are_ycsb_s() {
     let mut plain = format!("{key}:{field}");
     while plain.len() < 100 {
         plain.push(':');
-        let hash = string_hash(plain.as_bytes());
+        let hash = continue_hash(0, plain.as_bytes());
         plain += &hash.to_string();
     }
     let mut value = Vec::new();
