@@ -8,24 +8,9 @@ use crate::report::record::Record;
 use crate::scenario::db_bench::command::measure;
 use crate::scenario::suite::stage::Stage;
 
-/// What a command line printed and measured.
-pub struct Ran {
-    /// Standard output.
-    pub out: String,
-    /// What was measured.
-    pub record: Record,
-}
-
-impl Ran {
-    /// The result lines in order: those with a name and a colon.
-    pub fn lines(&self) -> impl Iterator<Item = &str> {
-        self.out.lines().filter(|line| line.contains(" micros/op"))
-    }
-}
-
-/// Runs db_bench with `words` on the scenario's store. The live line passes; what is printed passes
-/// with `--verbose` only.
-pub fn run(stage: &mut Stage<'_, '_>, words: &[String]) -> Outcome<Ran> {
+/// Runs db_bench with `words` on the scenario's store, and gives what was measured. Result lines are
+/// told behind `head`, and the live line passes; the rest does with `--verbose` only.
+pub fn run(stage: &mut Stage<'_, '_>, head: &str, words: &[String]) -> Outcome<Record> {
     let mut all = words.to_vec();
     all.push(format!("--db={}", stage.dir().display()));
     if !stage.request.own.is_empty() {
@@ -51,8 +36,10 @@ pub fn run(stage: &mut Stage<'_, '_>, words: &[String]) -> Outcome<Ran> {
         FailureKind::Own(_) => Failure::failed(failure.message),
         _ => failure,
     })?;
-    let record = record.ok_or_else(|| Failure::failed("db_bench measured nothing"))?;
-    Ok(Ran { out, record })
+    for line in out.lines().filter(|line| line.contains(" micros/op")) {
+        stage.say(&format!("{head}{line}\n"))?;
+    }
+    record.ok_or_else(|| Failure::failed("db_bench measured nothing"))
 }
 
 /// Lets the live line through, and the rest when it is open.

@@ -88,6 +88,7 @@ pub fn run_among(engines: &[&dyn Engine], words: &[String], console: &mut Consol
         let mut stage = Stage {
             seats: &seats(engines, &request, scenario),
             place: 0,
+            round: 0,
             request: &request,
             console: &mut *console,
             name: scenario.name,

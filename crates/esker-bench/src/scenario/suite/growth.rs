@@ -55,11 +55,9 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
             format!("--reads={}", keys.min(READS_MAX)),
             format!("--cache_size={cache}"),
         ];
-        let ran = db_bench_run::run(stage, &words)?;
-        for text in ran.lines() {
-            stage.say(&format!("{:>12}  {text}\n", quantity::grouped(keys)))?;
-        }
-        for measurement in ran.record.measurements {
+        let head = format!("{:>12}  ", quantity::grouped(keys));
+        let record = db_bench_run::run(stage, &head, &words)?;
+        for measurement in record.measurements {
             let place = LIST.iter().position(|name| *name == measurement.name);
             if let Some(place) = place {
                 times[place].push(1e9 * measurement.lane_s / measurement.ops.max(1) as f64);

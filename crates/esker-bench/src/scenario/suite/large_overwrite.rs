@@ -12,8 +12,9 @@ use crate::quantity;
 use crate::run::course::Course;
 use crate::scenario::db_bench::work::{self, KINDS};
 use crate::scenario::suite::large_source::{VALUE_BYTES, Values};
-use crate::scenario::suite::stage::{Play, Stage, rate};
+use crate::scenario::suite::stage::{Stage, rate};
 use crate::target::settings::StoreSettings;
+use crate::target::store::Opened;
 
 /// Times that each value is overwritten.
 const PASSES: u64 = 2;
@@ -116,7 +117,7 @@ pub fn run(
 }
 
 /// Reads some values back: those of the last pass must be there.
-fn check(play: &Play, values: &Values, count: u64) -> Outcome {
+fn check(play: &Opened, values: &Values, count: u64) -> Outcome {
     let mut key = Vec::new();
     for turn in (count * (PASSES - 1)..count * PASSES).step_by(step(count)) {
         let number = turn * stride(count) % count;

@@ -3,8 +3,7 @@
 use crate::fail::{Failure, Outcome};
 use crate::make::slices::{Slices, noise};
 use crate::run::lane::Lane;
-use crate::scenario::suite::stage::Play;
-use crate::target::store::WriteHow;
+use crate::target::store::{Opened, WriteHow};
 
 /// Bytes of a value: the document's 100 KB.
 pub const VALUE_BYTES: usize = 102_400;
@@ -31,7 +30,7 @@ impl Values {
     }
 
     /// Puts value `value` under key `number`; the bytes of both.
-    pub fn put(&self, play: &Play, number: u64, value: u64, key: &mut Vec<u8>) -> Outcome<u64> {
+    pub fn put(&self, play: &Opened, number: u64, value: u64, key: &mut Vec<u8>) -> Outcome<u64> {
         write_key(number, key);
         let value = self.value(value);
         play.store.put(key, value, WriteHow::default())?;
@@ -39,7 +38,7 @@ impl Values {
     }
 
     /// Puts each value under the key of its number, in order, for as long as the lane goes.
-    pub fn fill(&self, play: &Play, lane: &mut Lane<'_>) -> Outcome {
+    pub fn fill(&self, play: &Opened, lane: &mut Lane<'_>) -> Outcome {
         let mut key = Vec::new();
         while lane.go() {
             let bytes = self.put(play, lane.done(), lane.done(), &mut key)?;
@@ -50,12 +49,18 @@ impl Values {
     }
 
     /// Gets the value of a key that has the value of the same number; its bytes and the key's.
-    pub fn get(&self, play: &Play, number: u64, key: &mut Vec<u8>) -> Outcome<u64> {
+    pub fn get(&self, play: &Opened, number: u64, key: &mut Vec<u8>) -> Outcome<u64> {
         self.get_as(play, number, number, key)
     }
 
     /// Gets the value of key `number`, which must be there, and be value `value`.
-    pub fn get_as(&self, play: &Play, number: u64, value: u64, key: &mut Vec<u8>) -> Outcome<u64> {
+    pub fn get_as(
+        &self,
+        play: &Opened,
+        number: u64,
+        value: u64,
+        key: &mut Vec<u8>,
+    ) -> Outcome<u64> {
         write_key(number, key);
         let mut is_right = false;
         play.store.get(key, &mut |found| {

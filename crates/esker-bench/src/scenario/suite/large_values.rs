@@ -22,7 +22,7 @@ use crate::scenario::suite::large_goals::Shares;
 use crate::scenario::suite::large_overwrite;
 use crate::scenario::suite::large_source::{VALUE_BYTES, Values};
 use crate::scenario::suite::size::Size;
-use crate::scenario::suite::stage::{Stage, rate};
+use crate::scenario::suite::stage::{Stage, rate_of};
 use crate::table::Table;
 use crate::target::settings::{Packing, StoreSettings};
 
@@ -107,6 +107,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     let mut limits: [Vec<f64>; 4] = Default::default();
     let mut shares = Shares::default();
     for round in 0..rounds {
+        stage.round = round;
         for (place, (horizon, pool)) in CONFIGURATIONS.into_iter().enumerate() {
             let run = Run {
                 values: &values,
@@ -117,7 +118,6 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
                     ("buffer", format!("{pool} MB")),
                     ("both by", divisor.to_string()),
                 ],
-                round,
             };
             let disk = run.limits(stage, puts, GETS / divisor)?;
             for (all, one) in limits.iter_mut().zip(disk) {
@@ -183,7 +183,6 @@ struct Run<'a> {
     horizon_bytes: u64,
     /// What its buffers are, by name.
     buffers: [(&'static str, String); 3],
-    round: usize,
 }
 
 impl Run<'_> {
@@ -219,7 +218,6 @@ impl Run<'_> {
         let rates = measured.each_ref().map(|one| one.ops_per_s);
         for (name, mut measurement) in LIMITS.into_iter().zip(measured) {
             measurement.engine = "limit".into();
-            measurement.round = self.round;
             stage.keep_measurement(name, measurement);
         }
         Ok(rates)
@@ -319,7 +317,6 @@ impl Run<'_> {
 
     fn keep(&self, stage: &mut Stage<'_, '_>, is_verified: bool) {
         if let Some(kept) = stage.last_kept() {
-            kept.round = self.round;
             kept.is_verified = is_verified;
             let buffers = self.buffers.iter();
             kept.workload
@@ -330,10 +327,7 @@ impl Run<'_> {
 
 fn figures(finished: &Finished, ops: u64, limit: Option<f64>) -> Figures {
     let wall = finished.wall();
-    let per_s = match ops == finished.ops() {
-        true => rate(finished),
-        false => ops as f64 / wall.as_secs_f64().max(1e-9),
-    };
+    let per_s = rate_of(ops, wall);
     Figures {
         response_ms: wall.as_secs_f64() * 1e3,
         rate: per_s,

@@ -8,8 +8,8 @@ use crate::make::slices::{Alphabet, Slices, pool};
 use crate::measure::summary::Summary;
 use crate::quantity;
 use crate::report::published::{MERGES, value};
-use crate::report::record::Verdict;
-use crate::scenario::suite::db_bench_run::{self, Ran};
+use crate::report::record::{Record, Verdict};
+use crate::scenario::suite::db_bench_run;
 use crate::scenario::suite::size::Size;
 use crate::scenario::suite::stage::Stage;
 use crate::table::Table;
@@ -67,21 +67,18 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     let mut rates = [Vec::new(), Vec::new()];
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..rounds {
+        stage.round = round;
         // Who begins changes, so that neither always has the warmer machine.
         let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
         for place in order {
             let (name, list) = LINES[place];
-            let ran = line(stage, list, keys)?;
-            for text in ran.lines() {
-                stage.say(&format!("{text}\n"))?;
-            }
+            let record = line(stage, list, keys)?;
             if name == "mergerandom" {
                 check_sums(stage, keys)?;
             }
-            for mut measurement in ran.record.measurements {
+            for mut measurement in record.measurements {
                 rates[place].push(measurement.ops_per_s);
                 times[place].push(1e9 * measurement.wall_s / measurement.ops.max(1) as f64);
-                measurement.round = round;
                 measurement.is_verified = name == "mergerandom";
                 stage.keep_measurement(name, measurement);
             }
@@ -91,7 +88,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     tell(stage, &rates, &times)
 }
 
-fn line(stage: &mut Stage<'_, '_>, list: &str, keys: u64) -> Outcome<Ran> {
+fn line(stage: &mut Stage<'_, '_>, list: &str, keys: u64) -> Outcome<Record> {
     let mut words: Vec<String> = FLAGS.split_whitespace().map(str::to_owned).collect();
     words.push(format!("--benchmarks={list}"));
     words.push(format!("--num={keys}"));
@@ -99,7 +96,7 @@ fn line(stage: &mut Stage<'_, '_>, list: &str, keys: u64) -> Outcome<Ran> {
     if list.contains("merge") {
         words.push("--merge_operator=uint64add".into());
     }
-    db_bench_run::run(stage, &words)
+    db_bench_run::run(stage, "", &words)
 }
 
 /// Holds the sum of all counters against the sum of all that was merged: a merge that is lost, or

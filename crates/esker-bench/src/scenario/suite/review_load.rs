@@ -7,9 +7,9 @@ use crate::fail::{Failure, Outcome};
 use crate::run::course::{Course, Finished};
 use crate::scenario::db_bench::work::{KINDS, WRITE};
 use crate::scenario::suite::review_source::Reviews;
-use crate::scenario::suite::stage::{Play, Stage};
+use crate::scenario::suite::stage::Stage;
 use crate::target::settings::StoreSettings;
-use crate::target::store::WriteHow;
+use crate::target::store::{Opened, WriteHow};
 
 /// Records that are handed over at once: few hand-overs, little memory.
 const CHUNK_RECORDS: usize = 256;
@@ -74,7 +74,7 @@ pub fn ours() -> StoreSettings {
 pub fn load(
     stage: &mut Stage<'_, '_>,
     name: &str,
-    play: &Play,
+    play: &Opened,
     reviews: &mut Reviews,
 ) -> Outcome<(Keys, Finished)> {
     let (sender, receiver) = sync_channel(CHUNKS_MAX);

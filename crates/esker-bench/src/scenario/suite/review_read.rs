@@ -12,9 +12,9 @@ use crate::scenario::db_bench::work::{KINDS, READ};
 use crate::scenario::suite::fence::Fence;
 use crate::scenario::suite::request::LimitBy;
 use crate::scenario::suite::review_load::{Keys, ours};
-use crate::scenario::suite::stage::{Play, Stage};
+use crate::scenario::suite::stage::Stage;
 use crate::target::settings::StoreSettings;
-use crate::target::store::Store;
+use crate::target::store::{Opened, Store};
 
 /// Threads that read at a limit, as in the document.
 pub const THREADS: usize = 16;
@@ -46,16 +46,14 @@ pub struct Course16 {
     pub choice: &'static str,
     /// How keys are chosen.
     pub distribution: Distribution,
-    /// The round.
-    pub round: usize,
 }
 
-impl Course16 {
-    /// The name of the line.
-    pub fn name(&self) -> String {
-        let share = share_text(self.share).replace(' ', "-");
-        format!("reviews-read-{}-{share}", self.choice)
-    }
+/// The name of reads at a limit.
+pub fn line(choice: &str, share: Option<f64>) -> String {
+    format!(
+        "reviews-read-{choice}-{}",
+        share_text(share).replace(' ', "-")
+    )
 }
 
 /// A share for people.
@@ -106,39 +104,44 @@ pub fn at_limit(
         warm_up: Duration::from_millis(millis / 2),
         ..Course::plain()
     };
-    stage.measure(&reading.name(), &[KINDS[READ]], &play, &course, &|lane| {
-        let chooser = Chooser::new(reading.distribution, lane.index() as u64 + 1);
-        get_some(&*play.store, keys, chooser, lane)
-    })?;
+    stage.measure(
+        &line(reading.choice, share),
+        &[KINDS[READ]],
+        &play,
+        &course,
+        &|lane| {
+            let chooser = Chooser::new(reading.distribution, lane.index() as u64 + 1);
+            get_some(&*play.store, keys, chooser, lane)
+        },
+    )?;
     let known = play.store.counters().memory_bytes;
     play.store.close()?;
     drop(fence);
-    keep(stage, reading.round, |workload| {
-        workload.extend([
+    if let Some(kept) = stage.last_kept() {
+        kept.workload.extend([
             ("distribution".into(), reading.choice.to_owned()),
             ("memory".into(), share_text(share)),
             ("limit_bytes".into(), limit.to_string()),
         ]);
-        if let Some(bytes) = known {
-            workload.push(("engine_memory_bytes".into(), bytes.to_string()));
-        }
-    });
+        let known = known.map(|bytes| ("engine_memory_bytes".into(), bytes.to_string()));
+        kept.workload.extend(known);
+    }
     Ok(())
 }
 
 /// Reads with one thread: everything in order, then one by one without a cache for blocks, then
 /// with one for all of them. The page cache holds the files each time.
-pub fn alone(stage: &mut Stage<'_, '_>, keys: &Keys, round: usize) -> Outcome<Scanned> {
+pub fn alone(stage: &mut Stage<'_, '_>, keys: &Keys) -> Outcome<Scanned> {
     let play = stage.open(&settings(BARE_BYTES))?;
     // Into the page cache, untimed.
     walk(&*play.store, &mut |_| true)?;
-    let scanned = in_order(stage, &play, round)?;
-    one_by_one(stage, ONE_BARE, &play, keys, round)?;
+    let scanned = in_order(stage, &play)?;
+    one_by_one(stage, ONE_BARE, &play, keys)?;
     play.store.close()?;
     let play = stage.open(&settings(plenty(keys)))?;
     // Into the block cache, for engines that fill it so.
     walk(&*play.store, &mut |_| true)?;
-    one_by_one(stage, ONE_CACHED, &play, keys, round)?;
+    one_by_one(stage, ONE_CACHED, &play, keys)?;
     play.store.close()?;
     Ok(scanned)
 }
@@ -152,7 +155,7 @@ pub struct Scanned {
     pub bytes: u64,
 }
 
-fn in_order(stage: &mut Stage<'_, '_>, play: &Play, round: usize) -> Outcome<Scanned> {
+fn in_order(stage: &mut Stage<'_, '_>, play: &Opened) -> Outcome<Scanned> {
     let course = Course {
         is_timed: false,
         ..Course::plain()
@@ -167,7 +170,6 @@ fn in_order(stage: &mut Stage<'_, '_>, play: &Play, round: usize) -> Outcome<Sca
             may_go
         })
     })?;
-    keep(stage, round, |_| ());
     Ok(Scanned {
         count: finished.ops(),
         bytes: finished.bytes(),
@@ -188,24 +190,17 @@ fn walk(store: &dyn Store, take: &mut dyn FnMut(u64) -> bool) -> Outcome {
     Ok(())
 }
 
-fn one_by_one(
-    stage: &mut Stage<'_, '_>,
-    name: &str,
-    play: &Play,
-    keys: &Keys,
-    round: usize,
-) -> Outcome {
-    let millis = duration_ms(stage);
+fn one_by_one(stage: &mut Stage<'_, '_>, name: &str, play: &Opened, keys: &Keys) -> Outcome {
+    let (millis, seed) = (duration_ms(stage), stage.round as u64 + 1);
     let course = Course {
         duration: Some(Duration::from_millis(millis)),
         warm_up: Duration::from_millis(millis / 2),
         ..Course::plain()
     };
     stage.measure(name, &[KINDS[READ]], play, &course, &|lane| {
-        let chooser = Chooser::new(Distribution::Uniform, round as u64 + 1);
+        let chooser = Chooser::new(Distribution::Uniform, seed);
         get_some(&*play.store, keys, chooser, lane)
     })?;
-    keep(stage, round, |_| ());
     Ok(())
 }
 
@@ -234,14 +229,6 @@ fn get_some(store: &dyn Store, keys: &Keys, mut chooser: Chooser, lane: &mut Lan
         lane.finish(0, 1);
     }
     Ok(())
-}
-
-/// Completes the measurement that was kept last.
-fn keep(stage: &mut Stage<'_, '_>, round: usize, say: impl FnOnce(&mut Vec<(String, String)>)) {
-    if let Some(kept) = stage.last_kept() {
-        kept.round = round;
-        say(&mut kept.workload);
-    }
 }
 
 /// Whether a review tells the product that its key begins with: an answer for another key shows.

@@ -6,7 +6,8 @@ use crate::quantity;
 use crate::run::course::{Course, Finished};
 use crate::scenario::suite::review_load::{Keys, load, ours};
 use crate::scenario::suite::review_source::Reviews;
-use crate::scenario::suite::stage::{Play, Stage, latencies, rate};
+use crate::scenario::suite::stage::{Stage, rate};
+use crate::target::store::Opened;
 
 /// The line of the load.
 pub const INSERT: &str = "reviews-insert";
@@ -93,7 +94,7 @@ pub fn write(stage: &mut Stage<'_, '_>, reviews: &mut Reviews, wanted: u64) -> O
 }
 
 fn tell_load(stage: &mut Stage<'_, '_>, finished: &Finished, malformed: u64) -> Outcome {
-    let times = latencies(finished);
+    let times = finished.latencies().pop().unwrap_or_default();
     let at = |percent| quantity::nanos(times.percentile_ns(percent) as f64);
     let (ops, bytes) = (finished.ops(), finished.bytes());
     let seconds = finished.wall().as_secs_f64().max(1e-9);
@@ -129,7 +130,7 @@ fn spared(division: &[(String, u64)], raw_bytes: u64) -> u64 {
 fn upkeep(
     stage: &mut Stage<'_, '_>,
     name: &str,
-    play: &Play,
+    play: &Opened,
     work: &(dyn Fn() -> Outcome + Sync),
 ) -> Outcome<f64> {
     let finished = stage.measure(name, &["upkeep"], play, &Course::plain(), &|lane| {
@@ -144,7 +145,7 @@ fn upkeep(
 }
 
 /// Bytes of live files.
-fn live_bytes(stage: &Stage<'_, '_>, play: &Play) -> u64 {
+fn live_bytes(stage: &Stage<'_, '_>, play: &Opened) -> u64 {
     let live = play.store.counters().live_bytes;
     // Engines that do not tell are asked through their files.
     let live = live.or_else(|| bytes_on_disk(stage.dir()).ok());

@@ -14,7 +14,7 @@ use crate::scenario::suite::review_goals::{
 };
 use crate::scenario::suite::review_load::Keys;
 use crate::scenario::suite::review_read::{
-    Course16, ONE_BARE, ONE_CACHED, SCAN, Scanned, THREADS, alone, at_limit, share_text,
+    Course16, ONE_BARE, ONE_CACHED, SCAN, Scanned, THREADS, alone, at_limit, line, share_text,
 };
 use crate::scenario::suite::review_source::Reviews;
 use crate::scenario::suite::review_write::{COMPACTED, INSERT, SETTLED, write};
@@ -62,10 +62,11 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     let usual = if is_compared { COMPARED_ROUNDS } else { 1 };
     let rounds = stage.request.rounds.unwrap_or(usual);
     for round in 0..rounds {
+        stage.round = round;
         let mut seen: Option<Scanned> = None;
         for place in stage.order(round) {
             stage.place = place;
-            let scanned = alone(stage, &keys, round)?;
+            let scanned = alone(stage, &keys)?;
             if *seen.get_or_insert(scanned) != scanned {
                 return Err(Failure::failed(format!(
                     "the engines disagree: a scan saw {seen:?}, that of {} {scanned:?}",
@@ -75,6 +76,7 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
         }
     }
     for round in 0..rounds {
+        stage.round = round;
         for (share, _) in SHARES {
             for (choice, distribution) in CHOICES {
                 for place in stage.order(round) {
@@ -83,7 +85,6 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
                         share,
                         choice,
                         distribution,
-                        round,
                     };
                     at_limit(stage, &keys, reading, limit_by)?;
                 }
@@ -180,16 +181,6 @@ fn tell(stage: &mut Stage<'_, '_>, begun: usize, keys: &Keys) -> Outcome {
         format!("{} reads/s without a limit", quantity::rate(most)),
     );
     Ok(())
-}
-
-fn line(choice: &'static str, share: Option<f64>) -> String {
-    let reading = Course16 {
-        share,
-        choice,
-        distribution: Distribution::Uniform,
-        round: 0,
-    };
-    reading.name()
 }
 
 fn bars() -> Vec<Bar> {

@@ -6,15 +6,14 @@ use std::time::Duration;
 use crate::console::Console;
 use crate::disk::forget::forget_store;
 use crate::fail::Outcome;
-use crate::measure::latency::Latencies;
 use crate::report::record::{EngineWork, Measurement, Record};
 use crate::run::course::{Course, Finished};
 use crate::run::execute::{Body, execute};
 use crate::run::live::Live;
 use crate::scenario::suite::request::Request;
 use crate::target::marker;
-use crate::target::settings::{Matched, StoreSettings};
-use crate::target::store::{Engine, Opened, Store};
+use crate::target::settings::StoreSettings;
+use crate::target::store::{Engine, Opened};
 
 /// One line at the very end: what came out, and what it is compared with.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +43,8 @@ pub struct Stage<'a, 'b> {
     pub seats: &'a [Seat<'a>],
     /// The place of the engine whose turn it is.
     pub place: usize,
+    /// The turn of each workload, from 0.
+    pub round: usize,
     /// What was asked for.
     pub request: &'a Request,
     /// Where people read.
@@ -56,14 +57,6 @@ pub struct Stage<'a, 'b> {
     pub headlines: &'a mut Vec<Headline>,
     /// Whether it was told how reads are made cold.
     pub has_told_cold: bool,
-}
-
-/// An open store and what it was given.
-pub struct Play {
-    /// The store.
-    pub store: Box<dyn Store>,
-    /// What the engine made of the settings.
-    pub matched: Vec<Matched>,
 }
 
 impl Stage<'_, '_> {
@@ -105,18 +98,17 @@ impl Stage<'_, '_> {
     }
 
     /// An empty store.
-    pub fn open_fresh(&self, settings: &StoreSettings) -> Outcome<Play> {
+    pub fn open_fresh(&self, settings: &StoreSettings) -> Outcome<Opened> {
         marker::make_fresh(self.engine(), self.dir(), false)?;
         self.open(settings)
     }
 
     /// The store that is there.
-    pub fn open(&self, settings: &StoreSettings) -> Outcome<Play> {
+    pub fn open(&self, settings: &StoreSettings) -> Outcome<Opened> {
         let mut settings = settings.clone();
         // Those of the command line come last and win.
         settings.own.extend(self.request.own.iter().cloned());
-        let Opened { store, matched } = self.engine().open(self.dir(), &settings)?;
-        Ok(Play { store, matched })
+        self.engine().open(self.dir(), &settings)
     }
 
     /// Drops the store's files from the page cache; nothing may have it open. The first time it is
@@ -143,7 +135,7 @@ impl Stage<'_, '_> {
         &mut self,
         name: &str,
         kinds: &[&str],
-        play: &Play,
+        play: &Opened,
         course: &Course<'_>,
         body: &Body<'_>,
     ) -> Outcome<Finished> {
@@ -172,6 +164,7 @@ impl Stage<'_, '_> {
         mut measurement: Measurement,
     ) -> &mut Measurement {
         measurement.name = name.into();
+        measurement.round = self.round;
         if measurement.engine.is_empty() {
             measurement.engine = self.engine().name().into();
             measurement.engine_version = self.engine().version();
@@ -190,16 +183,6 @@ impl Stage<'_, '_> {
     pub fn last_kept(&mut self) -> Option<&mut Measurement> {
         self.record.measurements.last_mut()
     }
-}
-
-/// Times of all measured threads together.
-pub fn latencies(finished: &Finished) -> Latencies {
-    let mut merged = Latencies::new();
-    finished
-        .latencies()
-        .iter()
-        .for_each(|one| merged.merge(one));
-    merged
 }
 
 /// Operations a second by the wall's clock.
