@@ -11,5 +11,7 @@ mod documented;
 mod wiki_lines;
 mod additions;
 mod refusals;
+mod ycsb;
+mod scenarios;
 mod reports;
 mod browser;

@@ -65,6 +65,18 @@ impl Tool {
 }
 
 impl Ran {
+    /// Fails unless standard output has that part.
+    #[track_caller]
+    pub fn tells(&self, part: &str) {
+        assert!(self.out.contains(part), "no {part}: {self:?}");
+    }
+
+    /// Fails unless standard error has that part.
+    #[track_caller]
+    pub fn notes(&self, part: &str) {
+        assert!(self.err.contains(part), "no {part}: {self:?}");
+    }
+
     /// The result line of a benchmark.
     pub fn line(&self, name: &str) -> &str {
         let found = self

@@ -6,8 +6,8 @@ use crate::console::Console;
 use crate::disk::space::check_room;
 use crate::fail::{Failure, Outcome};
 use crate::quantity;
-use crate::report::json;
 use crate::report::record::{Record, Verdict};
+use crate::report::{file, json};
 use crate::scenario::suite::list::{SCENARIOS, Scenario, choose, sizes};
 use crate::scenario::suite::request::Request;
 use crate::scenario::suite::stage::{Headline, Seat, Stage};
@@ -48,7 +48,7 @@ pub fn run_among(engines: &[&dyn Engine], words: &[String], console: &mut Consol
     let chosen = choose(&request.name)?;
     check_alone(&chosen, engines)?;
     if let Some(path) = &request.json {
-        json::check_writable(path)?;
+        file::check_writable(path)?;
     }
     // One after another, each cleared away; only what is kept adds up.
     let needs = chosen.iter().map(|scenario| {
@@ -191,6 +191,3 @@ fn entry(scenario: &Scenario) -> String {
     text += &format!("  {:<16} {}\n", "", takes.join("; "));
     text
 }
-
-#[cfg(test)]
-mod tests;

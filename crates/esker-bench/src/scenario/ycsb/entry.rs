@@ -60,6 +60,3 @@ fn help() -> String {
              -threads 4 -s\n";
     text
 }
-
-#[cfg(test)]
-mod tests;

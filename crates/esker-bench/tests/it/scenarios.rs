@@ -1,42 +1,35 @@
 //! Scenarios from their words to their tables, as small as they get.
 
-use super::*;
-use crate::fail::FailureKind;
-use crate::target::settings::StoreSettings;
-use crate::target::store::Opened;
+use esker_bench::console::Console;
+use esker_bench::fail::Outcome;
+use esker_bench::make::prose::Prose;
+use esker_bench::report::json;
+use esker_bench::report::record::Record;
+use esker_bench::scenario::suite::entry::run_among;
+use esker_bench::scenario::suite::list::SCENARIOS;
+use esker_bench::target::embedded::Esker;
+use esker_bench::target::settings::StoreSettings;
+use esker_bench::target::store::{Engine, Opened};
 
-struct Ran {
-    out: String,
-    err: String,
-    outcome: Result<(), Failure>,
+use crate::tool::{Ran, Tool};
+
+/// Runs the scenarios of `line` with stores in the place, which must end with that code.
+#[track_caller]
+fn scenario(tool: &Tool, line: &str, code: u8) -> Ran {
+    let ran = tool.bench(&format!("scenario {line} --dir={{}}/stores"));
+    assert_eq!(ran.code, code, "{line}: {ran:?}");
+    ran
 }
 
-fn run_in(dir: &std::path::Path, line: &str) -> Ran {
-    let place = dir.display().to_string();
-    let words = line.split_whitespace();
-    let mut words: Vec<String> = words.map(|word| word.replace("{}", &place)).collect();
-    words.push(format!("--dir={place}/stores"));
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let outcome = {
-        let mut console = Console::new(&mut out, &mut err, false);
-        run(&words, &mut console)
-    };
-    Ran {
-        out: String::from_utf8(out).unwrap(),
-        err: String::from_utf8(err).unwrap(),
-        outcome,
-    }
-}
-
-fn ok(line: &str) -> (Ran, crate::report::record::Record) {
-    let dir = tempfile::tempdir().unwrap();
-    let ran = run_in(dir.path(), &format!("{line} --json={{}}/run.json"));
-    assert_eq!(ran.outcome, Ok(()), "{line}: {} {}", ran.out, ran.err);
-    let record = json::read(&dir.path().join("run.json")).unwrap();
+/// The same, and what it wrote down.
+fn ok(line: &str) -> (Ran, Record) {
+    let tool = Tool::new();
+    let ran = scenario(&tool, &format!("{line} --json={{}}/run.json"), 0);
+    let record = json::read(&tool.path("run.json")).unwrap();
     (ran, record)
 }
 
-fn names(record: &crate::report::record::Record) -> Vec<&str> {
+fn names(record: &Record) -> Vec<&str> {
     let all = record.measurements.iter();
     all.map(|measurement| measurement.name.as_str()).collect()
 }
@@ -44,20 +37,17 @@ fn names(record: &crate::report::record::Record) -> Vec<&str> {
 #[test]
 fn list_tells_what_each_size_takes() {
     // Without a name, and for --help.
-    let dir = tempfile::tempdir().unwrap();
+    let tool = Tool::new();
     for line in ["", "--help"] {
-        let ran = run_in(dir.path(), line);
-        assert_eq!(ran.outcome, Ok(()));
+        let ran = scenario(&tool, line, 0);
         for scenario in &SCENARIOS {
-            assert!(ran.out.contains(scenario.name) && ran.out.contains(scenario.shows));
+            ran.tells(scenario.name);
+            ran.tells(scenario.shows);
         }
-        assert!(
-            ran.out.contains("full") && ran.out.contains(" GB"),
-            "{}",
-            ran.out
-        );
+        ran.tells("full");
+        ran.tells(" GB");
     }
-    assert!(!dir.path().join("stores").exists());
+    assert!(!tool.path("stores").exists());
 }
 
 #[test]
@@ -68,8 +58,9 @@ fn merges_and_updates_are_told_as_a_ratio() {
         names(&record),
         ["updaterandom", "mergerandom", "mergerandom", "updaterandom"]
     );
-    assert!(ran.out.contains("mergerandom ÷ updaterandom") && ran.out.contains("3.16"));
-    assert!(ran.out.contains("the sums are right"));
+    ran.tells("mergerandom ÷ updaterandom");
+    ran.tells("3.16");
+    ran.tells("the sums are right");
     assert_eq!(record.tool, "scenario merge-counters");
     assert!(record.measurements.iter().all(|one| one.ops == 6000));
     let [goal] = &record.verdicts[..] else {
@@ -77,7 +68,8 @@ fn merges_and_updates_are_told_as_a_ratio() {
     };
     assert_eq!(goal.asked, "3.16 × updaterandom");
     assert_eq!(goal.is_met, goal.measured.map(|one| one.median >= 3.16));
-    assert!(ran.out.contains(&goal.asked) && ran.out.contains("workload     goal "));
+    ran.tells(&goal.asked);
+    ran.tells("workload     goal ");
 }
 
 #[test]
@@ -86,7 +78,8 @@ fn growth_tells_most_over_fewest() {
     let (ran, record) = ok("leveldb-suite --growth --scale=0.001");
     assert_eq!(record.measurements.len(), 12);
     assert!(names(&record).contains(&"growth-200-fillrandom"));
-    assert!(ran.out.contains("most ÷ fewest") && ran.out.contains("goal: 2 × at most"));
+    ran.tells("most ÷ fewest");
+    ran.tells("goal: 2 × at most");
     let judged: Vec<_> = record.verdicts.iter().map(|one| &one.line[..]).collect();
     assert_eq!(
         judged,
@@ -125,12 +118,9 @@ fn large_values_stand_beside_the_raw_disk() {
         "156",
         "of the first fill's speed",
     ] {
-        assert!(ran.out.contains(told), "{told}: {}", ran.out);
+        ran.tells(told);
     }
-    assert!(
-        ran.err
-            .contains("buffer_size is the engine's value_buffer_size")
-    );
+    ran.notes("buffer_size is the engine's value_buffer_size");
 }
 
 #[test]
@@ -140,13 +130,9 @@ fn reviews_are_loaded_and_read_at_each_limit() {
     let (ran, record) = ok("reviews --scale=0.01");
     assert_eq!(record.measurements.len(), 14);
     assert!(record.verdicts.is_empty());
-    assert!(
-        ran.out.contains("of the raw text once settled"),
-        "{}",
-        ran.out
-    );
+    ran.tells("of the raw text once settled");
     for told in ["unlimited", "0.90 of raw", "0.22 of raw"] {
-        assert!(ran.out.contains(told), "{told}: {}", ran.out);
+        ran.tells(told);
     }
     let insert = &record.measurements[0];
     assert!(insert.engine_work.space_amplification.unwrap() < 1.2);
@@ -155,27 +141,28 @@ fn reviews_are_loaded_and_read_at_each_limit() {
 #[test]
 fn reviews_of_a_file_are_counted_and_the_malformed_left_out() {
     // Three hundred records in SNAP's format, packed, and one without a user among them.
-    let dir = tempfile::tempdir().unwrap();
-    let mut prose = crate::make::prose::Prose::new(300, 3);
+    let tool = Tool::new();
+    let mut prose = Prose::new(300, 3);
     let mut text = String::from("product/productId: B1\nreview/text: nobody wrote this\n\n");
     for _ in 0..300 {
         text += std::str::from_utf8(&prose.next_record().1).unwrap();
         text += "\n\n";
     }
-    let path = dir.path().join("reviews.txt.zst");
+    let path = tool.path("reviews.txt.zst");
     std::fs::write(&path, zstd::encode_all(text.as_bytes(), 1).unwrap()).unwrap();
     let line = format!("reviews --scale=0.02 --data={}", path.display());
     let (ran, record) = ok(&line);
-    assert!(ran.out.contains("reviews.txt.zst") && ran.out.contains("insert: 300 records"));
-    assert!(ran.err.contains("note: 1 malformed record left out"));
-    assert!(ran.err.contains("--limit_by=cgroup limits both"));
+    ran.tells("reviews.txt.zst");
+    ran.tells("insert: 300 records");
+    ran.notes("note: 1 malformed record left out");
+    ran.notes("--limit_by=cgroup limits both");
     assert_eq!(record.measurements[0].ops, 300);
 }
 
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_touched() {
     // A wrong name, a file that is not there, a disk that is too small.
-    let dir = tempfile::tempdir().unwrap();
+    let tool = Tool::new();
     for (line, advice) in [
         ("merge-counter", "did you mean merge-counters?"),
         ("everything", "and all"),
@@ -184,30 +171,20 @@ fn what_cannot_be_is_refused_before_anything_is_touched() {
             "a directory that is there",
         ),
     ] {
-        let ran = run_in(dir.path(), line);
-        let failure = ran.outcome.unwrap_err();
-        assert_eq!(failure.kind, FailureKind::Usage, "{line}");
-        assert!(failure.message.contains(advice), "{line}: {failure}");
+        scenario(&tool, line, 2).notes(advice);
     }
-    let ran = run_in(dir.path(), "reviews --data={}/none.txt");
-    assert!(ran.outcome.unwrap_err().message.contains("cannot read"));
-    assert!(!dir.path().join("stores").exists());
+    scenario(&tool, "reviews --data={}/none.txt", 1).notes("cannot read");
+    assert!(!tool.path("stores").exists());
 }
 
 #[test]
 fn a_store_that_no_benchmark_made_is_left_alone() {
     // Somebody's file lies where a scenario would make its store.
-    let dir = tempfile::tempdir().unwrap();
-    let store = dir.path().join("stores/reviews");
+    let tool = Tool::new();
+    let store = tool.path("stores/reviews");
     std::fs::create_dir_all(&store).unwrap();
     std::fs::write(store.join("letter.txt"), "dear").unwrap();
-    let ran = run_in(dir.path(), "reviews --scale=0.01");
-    assert!(
-        ran.outcome
-            .unwrap_err()
-            .message
-            .contains("refusing to destroy")
-    );
+    scenario(&tool, "reviews --scale=0.01", 2).notes("refusing to destroy");
     assert!(store.join("letter.txt").is_file());
 }
 
@@ -242,8 +219,8 @@ impl Engine for Twin {
 fn two_engines_read_the_same_reviews_in_turns() {
     // A megabyte, two rounds: each line on both, a verdict on every goal; and a
     // scenario that one plays alone refuses two.
-    let dir = tempfile::tempdir().unwrap();
-    let place = dir.path().display();
+    let tool = Tool::new();
+    let place = tool.path("").display().to_string();
     let line = format!("reviews --scale=0.02 --rounds=2 --dir={place}/s --json={place}/run.json");
     let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
     let (mut out, mut err) = (Vec::new(), Vec::new());
@@ -253,7 +230,7 @@ fn two_engines_read_the_same_reviews_in_turns() {
         let refused = run_among(&[&Esker, &Twin], &["merge-counters".into()], &mut console);
         assert!(refused.unwrap_err().message.contains("one engine alone"));
     }
-    let record = json::read(&dir.path().join("run.json")).unwrap();
+    let record = json::read(&tool.path("run.json")).unwrap();
     let of = |engine: &str| {
         let all = record.measurements.iter();
         all.filter(|one| one.engine == engine).count()
