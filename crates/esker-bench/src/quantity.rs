@@ -5,50 +5,42 @@ pub const NONE: &str = "–";
 
 /// A count or a rate in three digits or so: `864`, `8.64 k`, `86.4 M`.
 pub fn count(amount: f64) -> String {
-    if !amount.is_finite() {
-        return NONE.into();
-    }
-    let (scaled, unit) = match amount.abs() {
-        ..999.5 => (amount, ""),
-        ..999_500.0 => (amount / 1e3, " k"),
-        ..999_500_000.0 => (amount / 1e6, " M"),
-        _ => (amount / 1e9, " G"),
-    };
-    // Of counts below a thousand nothing is left out, and nothing added to whole ones.
-    match unit.is_empty() && scaled.fract() == 0.0 {
-        true => format!("{scaled:.0}"),
-        false => format!("{}{unit}", three_digits(scaled)),
+    match amount.abs() {
+        // Of counts below a thousand nothing is left out, and nothing added to whole ones.
+        ..999.5 if amount.fract() == 0.0 => format!("{amount:.0}"),
+        ..999.5 => three_digits(amount),
+        _ => scaled(amount / 1e3, &["k", "M", "G"]),
     }
 }
 
 /// Bytes with a decimal unit, as disks are sold: `4.21 MB`.
 pub fn bytes(amount: f64) -> String {
-    if !amount.is_finite() {
-        return NONE.into();
+    match amount.abs() {
+        ..999.5 => format!("{amount:.0} B"),
+        _ => scaled(amount / 1e3, &["kB", "MB", "GB", "TB"]),
     }
-    let (scaled, unit) = match amount.abs() {
-        ..999.5 => return format!("{amount:.0} B"),
-        ..999_500.0 => (amount / 1e3, "kB"),
-        ..999_500_000.0 => (amount / 1e6, "MB"),
-        ..999_500_000_000.0 => (amount / 1e9, "GB"),
-        _ => (amount / 1e12, "TB"),
-    };
-    format!("{} {unit}", three_digits(scaled))
 }
 
 /// A time given in nanoseconds: `850 ns`, `8.50 µs`, `12.0 ms`, `3.20 s`.
 pub fn nanos(nanos: f64) -> String {
-    if !nanos.is_finite() {
-        return NONE.into();
+    match nanos.abs() {
+        ..1.0 => format!("{} ns", three_digits(nanos)),
+        ..999.5 => format!("{nanos:.0} ns"),
+        _ => scaled(nanos / 1e3, &["µs", "ms", "s"]),
     }
-    let (scaled, unit) = match nanos.abs() {
-        ..1.0 => (nanos, "ns"),
-        ..999.5 => return format!("{nanos:.0} ns"),
-        ..999_500.0 => (nanos / 1e3, "µs"),
-        ..999_500_000.0 => (nanos / 1e6, "ms"),
-        _ => (nanos / 1e9, "s"),
-    };
-    format!("{} {unit}", three_digits(scaled))
+}
+
+/// In the first of some units, each a thousand times the one before it, in which the amount has
+/// three digits at most before the point; a dash for what is no number.
+fn scaled(amount: f64, units: &[&str]) -> String {
+    match units {
+        _ if !amount.is_finite() => NONE.into(),
+        [_, larger @ ..] if amount.abs() >= 999.5 && !larger.is_empty() => {
+            scaled(amount / 1e3, larger)
+        }
+        [unit, ..] => format!("{} {unit}", three_digits(amount)),
+        [] => three_digits(amount),
+    }
 }
 
 /// A time given in seconds, in the unit that suits it.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use esker_bench::console::Console;
 use esker_bench::fail::{Failure, Outcome};
-use esker_bench::report::{entry, json};
+use esker_bench::report::{entry, file, json};
 use esker_bench::scenario::suite::entry::{self as suite, run_among};
 use esker_bench::target::settings::Packing;
 use esker_bench::target::store::Engine;
@@ -32,7 +32,7 @@ pub fn play(words: &[String], console: &mut Console<'_>) -> Outcome {
     }
     let asked = Asked::of(words)?;
     if let Some(path) = &asked.html {
-        json::check_writable(path)?;
+        file::check_writable(path)?;
     }
     let engines = contenders()?;
     let engines: Vec<&dyn Engine> = engines.iter().map(|engine| &**engine).collect();

@@ -94,7 +94,7 @@ fn look_ahead(request: &Request) -> Outcome<Vec<Past>> {
         kept,
     ];
     for path in outputs.into_iter().flatten() {
-        json::check_writable(path)?;
+        file::check_writable(path)?;
     }
     match &request.history {
         Some(path) => history::read(path),

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::disk::advice::drop_pages;
-use crate::disk::space::unless_gone;
+use crate::disk::space::walk;
 use crate::fail::{Failure, Outcome};
 use crate::quantity;
 
@@ -53,24 +53,15 @@ pub fn forget_store(dir: &Path, is_all: bool) -> Outcome<Forgotten> {
 /// Drops every file below `dir` from the page cache. Nothing may have them mapped. What somebody
 /// removes meanwhile, as some engines do for a moment after they were closed, is out of it too.
 pub fn forget(dir: &Path) -> Outcome<Forgotten> {
-    let told = |error| Failure::system(format!("cannot read {}", dir.display()), &error);
     let mut all = Forgotten::default();
-    for entry in fs::read_dir(dir).map_err(told)? {
-        let entry = entry.map_err(told)?;
-        let Some(found) = unless_gone(entry.metadata()).map_err(told)? else {
-            continue;
-        };
-        if found.is_dir() {
-            let inner = forget(&entry.path())?;
-            all.files += inner.files;
-            all.bytes += inner.bytes;
-        } else if found.is_file()
-            && let Some(()) = unless_gone(drop_file(&entry.path())).map_err(told)?
-        {
+    walk(dir, &mut |path, found| {
+        if found.is_file() {
+            drop_file(path)?;
             all.files += 1;
             all.bytes += found.size();
         }
-    }
+        Ok(())
+    })?;
     Ok(all)
 }
 

@@ -1,6 +1,6 @@
 //! How much lies on the disk, and how much room is left.
 
-use std::fs::{self, DirEntry};
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -14,32 +14,42 @@ const UNIT_BYTES: u64 = 512;
 /// Bytes that the files below `dir` take on the medium; holes take none. What somebody removes
 /// meanwhile, which engines do in the background, takes none either.
 pub fn disk_bytes(dir: &Path) -> Outcome<u64> {
+    let mut bytes = 0;
+    walk(dir, &mut |_, found| {
+        bytes += found.blocks() * UNIT_BYTES;
+        Ok(())
+    })?;
+    Ok(bytes)
+}
+
+/// Gives every file below `dir` to `take`. What is gone by the time that it is looked at, or that
+/// `take` looks at it, is passed over; `dir` itself must be there.
+pub fn walk(dir: &Path, take: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>) -> Outcome {
     let told = |error| Failure::system(format!("cannot read {}", dir.display()), &error);
-    let mut bytes = 0;
     for entry in fs::read_dir(dir).map_err(told)? {
-        bytes += bytes_of(&entry.map_err(told)?).map_err(told)?;
+        visit(&entry.map_err(told)?.path(), take).map_err(told)?;
     }
-    Ok(bytes)
+    Ok(())
 }
 
-fn bytes_of(entry: &DirEntry) -> io::Result<u64> {
-    Ok(unless_gone(entry_bytes(entry))?.unwrap_or(0))
-}
-
-fn entry_bytes(entry: &DirEntry) -> io::Result<u64> {
-    let found = entry.metadata()?;
+fn visit(path: &Path, take: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>) -> io::Result<()> {
+    let Some(found) = unless_gone(fs::symlink_metadata(path))? else {
+        return Ok(());
+    };
     if !found.is_dir() {
-        return Ok(found.blocks() * UNIT_BYTES);
+        return Ok(unless_gone(take(path, &found))?.unwrap_or(()));
     }
-    let mut bytes = 0;
-    for entry in fs::read_dir(entry.path())? {
-        bytes += bytes_of(&entry?)?;
+    let Some(entries) = unless_gone(fs::read_dir(path))? else {
+        return Ok(());
+    };
+    for entry in entries {
+        visit(&entry?.path(), take)?;
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// What was found, unless it was removed meanwhile.
-pub fn unless_gone<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+fn unless_gone<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         found => found.map(Some),

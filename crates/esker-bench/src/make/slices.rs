@@ -1,5 +1,4 @@
-//! Pools of bytes that values are cut from, those that db_bench's dialects prescribe to the byte
-//! among them.
+//! Pools of bytes that values are cut from: those that db_bench's dialects prescribe, and others.
 
 use std::sync::Arc;
 

@@ -15,11 +15,6 @@ pub fn write(path: &Path, record: &Record) -> Outcome {
     file::write(path, text.as_bytes())
 }
 
-/// Fails early, before hours of measuring, where [`write()`] would fail late.
-pub fn check_writable(path: &Path) -> Outcome {
-    file::check_writable(path)
-}
-
 /// Which files are read.
 const ADVICE: &str = "name a file that a benchmark wrote with --json";
 

@@ -104,6 +104,26 @@ impl Verdict {
         }
     }
 
+    /// The verdict on a goal whose medians, ratios, are not below `least`.
+    pub fn at_least(
+        line: &str,
+        asked: impl Into<String>,
+        measured: Option<Summary>,
+        least: f64,
+    ) -> Verdict {
+        Verdict::of(line, asked, "×", measured, |median| median >= least)
+    }
+
+    /// The same of medians that are not above `most`.
+    pub fn at_most(
+        line: &str,
+        asked: impl Into<String>,
+        measured: Option<Summary>,
+        most: f64,
+    ) -> Verdict {
+        Verdict::of(line, asked, "×", measured, |median| median <= most)
+    }
+
     /// What was measured, with its unit: `1.02 × (0.75–1.15)`.
     pub fn measured_text(&self) -> String {
         let told = self.measured.map(|all| match self.unit.as_str() {

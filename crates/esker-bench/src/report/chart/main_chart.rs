@@ -28,33 +28,25 @@ pub fn panels(study: &Study<'_>) -> Vec<Panel> {
     let ours = study.seats.first().map_or("", |seat| &seat.name);
     let panels = duels.into_iter().map(|duel| Panel {
         title: format!("{ours} against {}", duel.rival.full()),
-        rows: Rows::new(Kind::Ratio, rows_of(duel), bounds),
+        rows: Rows::new(Kind::Ratio, rows_of(&duel), bounds),
     });
     panels.collect()
 }
 
-fn rows_of(duel: Duel) -> Vec<Row> {
-    let rows = duel.ratios.into_iter().map(|ratio| Row {
-        told: format!(
-            "{}: {} times as fast, {}",
-            ratio.label,
-            ratio.times.text(quantity::ratio),
-            rounds_text(ratio.rounds)
-        ),
-        label: ratio.label,
-        value: ratio.times,
-        is_noise: false,
+fn rows_of(duel: &Duel) -> Vec<Row> {
+    let rows = duel.ratios.iter().map(|ratio| {
+        let (times, rounds) = (ratio.times.text(quantity::ratio), rounds_text(ratio.rounds));
+        let told = format!("{times} times as fast, {rounds}");
+        Row::new(&ratio.label, ratio.times, &told)
     });
     rows.collect()
 }
 
 /// The panel of one run of a history: ours to the best other log-structured engine.
 pub fn newest(run: &Past) -> Panel {
-    let rows = run.ratios.iter().map(|(label, ratio)| Row {
-        label: label.clone(),
-        value: Summary::one(*ratio),
-        told: format!("{label}: {} times as fast", quantity::ratio(*ratio)),
-        is_noise: false,
+    let rows = run.ratios.iter().map(|(label, ratio)| {
+        let told = format!("{} times as fast", quantity::ratio(*ratio));
+        Row::new(label, Summary::one(*ratio), &told)
     });
     Panel {
         title: "Esker against the best other log-structured engine".into(),
@@ -77,17 +69,9 @@ fn rates(study: &Study<'_>) -> Vec<Panel> {
     let rows = study.workloads.iter().filter_map(|workload| {
         let cell = workload.cell(0).filter(|cell| !cell.is_one_piece())?;
         let value = cell.rate()?;
-        Some(Row {
-            label: workload.label.clone(),
-            told: format!(
-                "{}: {} a second, {}",
-                workload.label,
-                value.text(quantity::count),
-                rounds_text(cell.rounds.len())
-            ),
-            value,
-            is_noise: false,
-        })
+        let (rate, rounds) = (value.text(quantity::count), rounds_text(cell.rounds.len()));
+        let told = format!("{rate} a second, {rounds}");
+        Some(Row::new(&workload.label, value, &told))
     });
     let rows = Rows::new(Kind::Rate, rows.collect(), None);
     let title = format!("{}, operations a second", seat.full());

@@ -51,6 +51,18 @@ pub struct Row {
     pub is_noise: bool,
 }
 
+impl Row {
+    /// A row that is no noise.
+    pub fn new(label: &str, value: Summary, told: &str) -> Row {
+        Row {
+            told: format!("{label}: {told}"),
+            label: label.into(),
+            value,
+            is_noise: false,
+        }
+    }
+}
+
 /// A drawing of rows; several with the same bounds compare.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {

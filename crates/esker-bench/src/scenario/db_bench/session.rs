@@ -7,8 +7,8 @@ use crate::console::Console;
 use crate::disk::forget::forget_store;
 use crate::fail::{Failure, Outcome};
 use crate::flags::flag::Dialect;
-use crate::report::json;
 use crate::report::record::{EngineWork, Measurement, Record};
+use crate::report::{file, json};
 use crate::run::course::Finished;
 use crate::scenario::db_bench::buckets::Buckets;
 use crate::scenario::db_bench::list::find;
@@ -53,7 +53,7 @@ pub fn run(
     }
     let json = setup.given.text("json").to_owned();
     if !json.is_empty() {
-        json::check_writable(json.as_ref())?;
+        file::check_writable(json.as_ref())?;
     }
     prepare(engine, setup)?;
     let (store, matched) = open(engine, setup)?;

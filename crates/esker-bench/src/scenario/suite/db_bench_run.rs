@@ -8,8 +8,8 @@ use crate::report::record::Record;
 use crate::scenario::db_bench::command::measure;
 use crate::scenario::suite::stage::Stage;
 
-/// Runs db_bench with `words` on the scenario's store, and gives what was measured. Result lines are
-/// told behind `head`, and the live line passes; the rest does with `--verbose` only.
+/// Runs db_bench with `words` on the scenario's store, and gives what was measured. Result lines
+/// are told behind `head`, and the live line passes; the rest does with `--verbose` only.
 pub fn run(stage: &mut Stage<'_, '_>, head: &str, words: &[String]) -> Outcome<Record> {
     let mut all = words.to_vec();
     all.push(format!("--db={}", stage.dir().display()));

@@ -73,13 +73,9 @@ pub fn run(stage: &mut Stage<'_, '_>) -> Outcome {
     let mut worst = (0.0, "");
     for (name, times) in LIST.iter().zip(&times) {
         let growth = times.last().unwrap_or(&0.0) / times.first().unwrap_or(&1.0).max(1e-9);
-        stage.record.verdicts.push(Verdict::of(
-            *name,
-            format!("{GOAL} × the time at {few} keys, at {many}"),
-            "×",
-            Some(Summary::one(growth)),
-            |median| median <= GOAL,
-        ));
+        let asked = format!("{GOAL} × the time at {few} keys, at {many}");
+        let verdict = Verdict::at_most(name, asked, Some(Summary::one(growth)), GOAL);
+        stage.record.verdicts.push(verdict);
         if growth > worst.0 {
             worst = (growth, name);
         }

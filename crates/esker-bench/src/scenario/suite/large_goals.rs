@@ -36,36 +36,27 @@ pub struct Shares {
 impl Shares {
     /// Every goal.
     pub fn judge(&self) -> Vec<Verdict> {
+        let least = |line, least: f64, of: &str, all: &[f64]| {
+            let measured = Summary::of(all.iter().copied());
+            Verdict::at_least(line, format!("{least} {of} at least"), measured, least)
+        };
+        let most = |line, most: f64, of: &str, all: &[f64]| {
+            let measured = Summary::of(all.iter().copied());
+            Verdict::at_most(line, format!("{most} {of} at most"), measured, most)
+        };
+        let (again, first, live) = (
+            "overwrite-twice",
+            "of the first fill",
+            "live bytes on the disk",
+        );
         vec![
-            at_least("put", PUT_MIN, "of appends with as many syncs", &self.puts),
-            at_most("put", WRITTEN_MAX, "bytes written for one", &self.written),
-            at_least("get", GET_MIN, "of plain reads", &self.gets),
-            at_least(
-                "overwrite-twice",
-                OVERWRITE_MIN,
-                "of the first fill",
-                &self.overwrites,
-            ),
-            at_most(
-                "overwrite-twice",
-                SPACE_MAX,
-                "live bytes on the disk",
-                &self.spaces,
-            ),
+            least("put", PUT_MIN, "of appends with as many syncs", &self.puts),
+            most("put", WRITTEN_MAX, "bytes written for one", &self.written),
+            least("get", GET_MIN, "of plain reads", &self.gets),
+            least(again, OVERWRITE_MIN, first, &self.overwrites),
+            most(again, SPACE_MAX, live, &self.spaces),
         ]
     }
-}
-
-fn at_least(line: &str, least: f64, of: &str, all: &[f64]) -> Verdict {
-    let measured = Summary::of(all.iter().copied());
-    let asked = format!("{least} {of} at least");
-    Verdict::of(line, asked, "×", measured, |median| median >= least)
-}
-
-fn at_most(line: &str, most: f64, of: &str, all: &[f64]) -> Verdict {
-    let measured = Summary::of(all.iter().copied());
-    let asked = format!("{most} {of} at most");
-    Verdict::of(line, asked, "×", measured, |median| median <= most)
 }
 
 #[cfg(test)]

@@ -152,13 +152,9 @@ fn tell(stage: &mut Stage<'_, '_>, rates: &[Vec<f64>; 2], times: &[Vec<f64>; 2])
     }
     let [update, merge] = rates;
     let ratio = Summary::of_ratios(merge, update).ok_or_else(nothing)?;
-    stage.record.verdicts.push(Verdict::of(
-        "mergerandom",
-        format!("{RATIO_MIN} × updaterandom"),
-        "×",
-        Some(ratio),
-        |median| median >= RATIO_MIN,
-    ));
+    let asked = format!("{RATIO_MIN} × updaterandom");
+    let verdict = Verdict::at_least("mergerandom", asked, Some(ratio), RATIO_MIN);
+    stage.record.verdicts.push(verdict);
     let ratio = ratio.text(|ratio| format!("{ratio:.2}"));
     let published = published[1] / published[0];
     table.add(vec![

@@ -118,22 +118,17 @@ impl Board<'_> {
     fn size(&self) -> Verdict {
         let shares = self.each(INSERT, 0, |one| field(one, AMORTISED));
         let asked = format!("{SIZE_MAX} × the raw text at most, the dictionary as in 1 GB");
-        let measured = Summary::of(shares);
-        Verdict::of("reviews-size", asked, "×", measured, |median| {
-            median <= SIZE_MAX
-        })
+        Verdict::at_most("reviews-size", asked, Summary::of(shares), SIZE_MAX)
     }
 
     fn at_least(&self, line: &str, rival: Option<usize>, least: f64, asked: String) -> Verdict {
-        let measured = self.ratio(line, rival, rate);
-        Verdict::of(line, asked, "×", measured, |median| median >= least)
+        Verdict::at_least(line, asked, self.ratio(line, rival, rate), least)
     }
 
     fn tail(&self, line: &str) -> Verdict {
         let best = self.best(line, p99, false);
         let asked = format!("p99 ≤ 1 × best rival ({})", self.name(best));
-        let measured = self.ratio(line, best, p99);
-        Verdict::of(line, asked, "×", measured, |median| median <= 1.0)
+        Verdict::at_most(line, asked, self.ratio(line, best, p99), 1.0)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::console::Remarks;
 use crate::fail::Outcome;
 use crate::run::course::{Course, Finished, Tick};
 use crate::run::execute::execute;
+use crate::run::lane::Lane;
 use crate::run::live::Live;
 use crate::scenario::ycsb::chooser::RecordChooser;
 use crate::scenario::ycsb::core_client::{CoreClient, Shared};
@@ -77,20 +78,7 @@ pub fn drive(
             let stopwatch = Stopwatch::new(plan.span, &tallies[lane.index()]);
             let seed = plan.seed_of(lane.index());
             let mut client = CoreClient::new(shared, chooser.clone(), stopwatch, seed);
-            let mut left = plan.share(lane.index());
-            while left > 0 && lane.go() {
-                left -= 1;
-                let goes_on = match plan.is_load {
-                    true => client.load(lane.due()),
-                    false => client.run(lane.due()).map(|()| true)?,
-                };
-                lane.add_bytes(client.take_bytes());
-                if !goes_on {
-                    break;
-                }
-                lane.finish(0, 1);
-            }
-            Ok(())
+            work(plan, &mut client, lane)
         },
     );
     if let Some(live) = live {
@@ -102,6 +90,24 @@ pub fn drive(
         finished,
         tally: watcher.total,
     })
+}
+
+/// One thread's share of the operations.
+fn work(plan: &Plan, client: &mut CoreClient<'_>, lane: &mut Lane<'_>) -> Outcome {
+    let mut left = plan.share(lane.index());
+    while left > 0 && lane.go() {
+        left -= 1;
+        let goes_on = match plan.is_load {
+            true => client.load(lane.due()),
+            false => client.run(lane.due()).map(|()| true)?,
+        };
+        lane.add_bytes(client.take_bytes());
+        if !goes_on {
+            break;
+        }
+        lane.finish(0, 1);
+    }
+    Ok(())
 }
 
 /// Takes what was measured from the threads at each interval.

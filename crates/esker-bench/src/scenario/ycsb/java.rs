@@ -35,8 +35,8 @@ pub fn decimal_text(value: f64) -> String {
     text.to_owned()
 }
 
-/// Java's `String.hashCode` of text without letters beyond one byte: `31 h + letter`, wrapping; from
-/// the hash of its beginning, which is 0 where there is none.
+/// Java's `String.hashCode` of text without letters beyond one byte: `31 h + letter`, wrapping;
+/// from the hash of its beginning, which is 0 where there is none.
 pub fn continue_hash(hash: i32, more: &[u8]) -> i32 {
     more.iter().fold(hash, |hash, byte| {
         hash.wrapping_mul(31).wrapping_add(i32::from(*byte))

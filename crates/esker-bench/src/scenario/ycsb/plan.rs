@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::fail::{Failure, Outcome};
 use crate::make::random::scramble;
-use crate::report::json;
+use crate::report::file;
+
 use crate::scenario::ycsb::arguments::{Arguments, is_known_binding};
 use crate::scenario::ycsb::exporter::percentiles;
 use crate::scenario::ycsb::meter::Span;
@@ -79,7 +80,7 @@ impl Plan {
             .map(PathBuf::from);
         let own_files = export_path.iter().chain(&arguments.json_path);
         for path in own_files {
-            json::check_writable(path)?;
+            file::check_writable(path)?;
         }
         let every = properties.count("status.interval", 10)?.max(1);
         Ok(Plan {
@@ -100,8 +101,8 @@ impl Plan {
         })
     }
 
-    /// What a thread draws from: loads and runs of one seed draw different numbers, and so does each
-    /// thread.
+    /// What a thread draws from: loads and runs of one seed draw different numbers, and so does
+    /// each thread.
     pub fn seed_of(&self, thread: usize) -> u64 {
         let phase = scramble(self.seed.wrapping_mul(2) + u64::from(self.is_load));
         scramble(phase ^ thread as u64)
