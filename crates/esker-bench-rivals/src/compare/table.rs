@@ -7,6 +7,7 @@ use esker_bench::disk::raw::LIMITS;
 use esker_bench::measure::summary::Summary;
 use esker_bench::quantity;
 use esker_bench::report::record::Measurement;
+use esker_bench::table::Table;
 
 /// A cell without a number.
 const NONE: &str = "–";
@@ -52,29 +53,11 @@ pub fn render(board: &Board, conditions: &str) -> String {
 }
 
 /// Rows under their heads, each column as wide as its widest cell.
-fn grid(heads: Vec<String>, rows: Vec<Vec<String>>) -> String {
-    let width = |column: usize| {
-        let cells = rows
-            .iter()
-            .chain([&heads])
-            .filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths);
-        let cells: String = cells
-            .map(|(cell, width)| format!(" {cell:<width$} |"))
-            .collect();
-        format!("|{cells}\n")
-    };
-    let rule: String = widths
-        .iter()
-        .map(|width| format!("{}|", "-".repeat(width + 2)))
-        .collect();
-    let mut text = line(&heads) + "|" + &rule + "\n";
-    text.extend(rows.iter().map(line));
-    text
+fn grid(heads: &[String], rows: Vec<Vec<String>>) -> String {
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let mut table = Table::new(&heads);
+    rows.into_iter().for_each(|row| table.add(row));
+    table.markdown()
 }
 
 fn speed(board: &Board) -> String {
@@ -112,7 +95,7 @@ fn speed(board: &Board) -> String {
         row.push(ratio.unwrap_or_else(|| NONE.into()));
         rows.push(row);
     }
-    grid(heads, rows)
+    grid(&heads, rows)
 }
 
 /// Which cells are of workloads that were cut short; nothing where there are none.
@@ -167,7 +150,7 @@ fn verdicts(board: &Board) -> String {
             met.to_owned(),
         ]
     });
-    grid(heads, rows.collect())
+    grid(&heads, rows.collect())
 }
 
 /// Of each workload for which an engine has some: the numbers that `of` has for it and a place.
@@ -190,7 +173,7 @@ fn numbers(
         row.extend(cells.into_iter().map(text));
         rows.push(row);
     }
-    grid(heads, rows)
+    grid(&heads, rows)
 }
 
 fn bytes(board: &Board) -> String {
@@ -207,7 +190,7 @@ fn bytes(board: &Board) -> String {
             held.unwrap_or_else(|| NONE.into()),
         ]
     };
-    grid(heads, board.seats.iter().enumerate().map(row).collect())
+    grid(&heads, board.seats.iter().enumerate().map(row).collect())
 }
 
 fn limits(board: &Board) -> String {
@@ -223,7 +206,7 @@ fn limits(board: &Board) -> String {
             bytes.map_or(NONE.into(), |bytes| spread(bytes, bytes_a_second)),
         ]);
     }
-    grid(heads.map(str::to_owned).to_vec(), rows)
+    grid(&heads.map(str::to_owned), rows)
 }
 
 fn settings(board: &Board) -> String {
@@ -242,7 +225,7 @@ fn settings(board: &Board) -> String {
             ]);
         }
     }
-    grid(heads, rows)
+    grid(&heads, rows)
 }
 
 fn spread(summary: Summary, text: impl Fn(f64) -> String) -> String {

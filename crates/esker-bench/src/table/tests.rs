@@ -12,6 +12,9 @@ fn columns_are_as_wide_as_their_widest_cell() {
         table.text(),
         "line              time\nput            12.0 µs\na longer name\n"
     );
-    let left = table.with_left(2).text();
+    assert!(table.markdown().starts_with(
+        "| line          | time    |\n|---------------|---------|\n| put           | 12.0 µs |\n"
+    ));
+    let left = table.with_sides("<<").text();
     assert!(left.starts_with("line           time\n"), "{left}");
 }

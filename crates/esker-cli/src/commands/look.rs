@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use esker::{Db, Keyspace};
+use esker_bench::table::Table;
 use serde_json::{Map, Value, json};
 
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 use crate::open;
-use crate::out::{Out, Side, Table};
+use crate::out::Out;
 use crate::picture::map::{FileBox, KeyspaceMap, RunRow};
 use crate::picture::{page, strip, svg};
 use crate::quantity;
@@ -51,17 +52,14 @@ pub fn stats(shared: &GlobalFlags, args: &Stats) -> Outcome {
     }
     out.text(stats.to_string())?;
     if args.counters {
-        let mut table = Table::new([
-            ("counter", Side::Left),
-            ("value", Side::Right),
-            ("what it counts", Side::Left),
-        ]);
+        let heads = ["counter", "value", "what it counts"];
+        let mut table = Table::new(&heads).with_sides("<><");
         for (name, doc, value) in &stats.counters {
             let value = match seconds(name, *value) {
                 Some(seconds) => format!("{seconds:.3}"),
                 None => quantity::count(*value),
             };
-            table.row([(*name).into(), value, (*doc).into()]);
+            table.add([(*name).into(), value, (*doc).into()]);
         }
         out.line("")?;
         for line in table.lines() {
@@ -260,18 +258,11 @@ fn write(path: &Path, text: &str) -> Outcome {
 const KEY_CHARS: usize = 40;
 
 fn file_table(map: &KeyspaceMap) -> Vec<String> {
-    let mut table = Table::new([
-        ("level", Side::Left),
-        ("file", Side::Right),
-        ("size", Side::Right),
-        ("entries", Side::Right),
-        ("deletes", Side::Right),
-        ("from", Side::Left),
-        ("to", Side::Left),
-    ]);
+    let heads = ["level", "file", "size", "entries", "deletes", "from", "to"];
+    let mut table = Table::new(&heads).with_sides("<>>>><<");
     for run in &map.runs {
         for file in &run.files {
-            table.row([
+            table.add([
                 format!("L{}", run.level),
                 file.number.to_string(),
                 quantity::bytes(file.size_bytes),

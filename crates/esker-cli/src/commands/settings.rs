@@ -5,13 +5,14 @@ use esker::internals::base::options::catalog;
 use esker::internals::base::options::profile::Profile;
 use esker::internals::base::options::resolve::resolve;
 use esker::internals::base::options::setting::{Rank, Scope, Setting};
+use esker_bench::table::Table;
 use serde_json::{Value, json};
 
 use crate::commands::settings_page;
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 use crate::open;
-use crate::out::{Out, Side, Table};
+use crate::out::Out;
 
 /// List the settings: value, origin, range, meaning
 #[derive(Debug, Args)]
@@ -114,14 +115,10 @@ fn of_new_database(shared: &GlobalFlags) -> Outcome<Vec<Line>> {
 }
 
 fn page(out: &mut Out, lines: &[Line]) -> Outcome {
-    let mut table = Table::new([
-        ("setting", Side::Left),
-        ("value", Side::Left),
-        ("origin", Side::Left),
-        ("meaning", Side::Left),
-    ]);
+    let heads = ["setting", "value", "origin", "meaning"];
+    let mut table = Table::new(&heads).with_sides("<<<<");
     for line in lines {
-        table.row([
+        table.add([
             line.setting.name.into(),
             line.value.clone(),
             line.origin.into(),

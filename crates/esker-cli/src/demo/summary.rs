@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use esker_bench::table::Table;
 use serde_json::{Value, json};
 
 use crate::demo::kill::Round;
 use crate::demo::stage::Act;
-use crate::out::{Side, Table};
 use crate::quantity;
 
 /// Sizes that the demo measured, in bytes.
@@ -27,15 +27,11 @@ pub struct Sizes {
 
 /// The table: a line for each act.
 pub fn table(acts: &[Act]) -> Vec<String> {
-    let mut table = Table::new([
-        ("", Side::Left),
-        ("a second", Side::Right),
-        ("p50", Side::Right),
-        ("p99", Side::Right),
-    ]);
+    let heads = ["", "a second", "p50", "p99"];
+    let mut table = Table::new(&heads).with_sides("<>>>");
     for act in acts {
         let timings = &act.timings;
-        table.row([
+        table.add([
             act.name.into(),
             quantity::rate(timings.count(), timings.total()),
             quantity::duration(timings.percentile(50.0)),

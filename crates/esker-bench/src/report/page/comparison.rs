@@ -87,7 +87,7 @@ impl Pair<'_> {
         let heads = [
             "workload", "engine", "before", "after", "ratio", "call", "p99", "call",
         ];
-        let mut table = crate::table::Table::new(&heads).with_left(2);
+        let mut table = crate::table::Table::new(&heads).with_sides("<<");
         for row in &self.contrast.rows {
             let p99 = row.p99.as_ref();
             table.add(vec![

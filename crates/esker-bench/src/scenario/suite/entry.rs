@@ -155,7 +155,7 @@ fn goals(verdicts: &[Verdict]) -> String {
     if verdicts.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["workload", "goal", "measured", ""]).with_left(2);
+    let mut table = Table::new(&["workload", "goal", "measured", ""]).with_sides("<<");
     for verdict in verdicts {
         table.add(vec![
             verdict.line.clone(),

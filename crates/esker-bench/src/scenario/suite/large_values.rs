@@ -363,7 +363,7 @@ fn part(share: f64) -> String {
 /// A row for each scheme and figure, in the document's order: ours, then what was published.
 fn compared(results: &[[Vec<Figures>; 3]; 3]) -> Table {
     let heads = ["scheme", "", "here 1", "2", "3", "published 1", "2", "3"];
-    let mut table = Table::new(&heads).with_left(2);
+    let mut table = Table::new(&heads).with_sides("<<");
     for (scheme, configurations) in results.iter().enumerate() {
         let response = KVS_TIMES[scheme].map(|(ms, _)| ms);
         let mean = KVS_TIMES[scheme].map(|(_, ms)| ms * 1e6);

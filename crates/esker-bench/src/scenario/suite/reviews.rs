@@ -247,7 +247,7 @@ fn limits_table(board: &Board<'_>) -> String {
         "p99",
         "resident",
     ])
-    .with_left(2);
+    .with_sides("<<");
     for (share, _) in SHARES {
         for (place, engine) in board.engines.iter().enumerate() {
             let mut cells = vec![share_text(share), engine.clone()];
