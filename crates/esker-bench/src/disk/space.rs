@@ -37,7 +37,8 @@ fn visit(path: &Path, take: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>) 
         return Ok(());
     };
     if !found.is_dir() {
-        return Ok(unless_gone(take(path, &found))?.unwrap_or(()));
+        unless_gone(take(path, &found))?;
+        return Ok(());
     }
     let Some(entries) = unless_gone(fs::read_dir(path))? else {
         return Ok(());

@@ -25,7 +25,7 @@ fn scenario(tool: &Tool, line: &str, code: u8) -> Ran {
 fn ok(line: &str) -> (Ran, Record) {
     let tool = Tool::new();
     let ran = scenario(&tool, &format!("{line} --json={{}}/run.json"), 0);
-    let record = json::read(&tool.path("run.json")).unwrap();
+    let record = json::read(&tool.path("run.json")).expect("a record");
     (ran, record)
 }
 

@@ -17,7 +17,7 @@ fn ycsb(tool: &Tool, line: &str, code: u8) -> Ran {
 fn value(out: &str, metric: &str, measurement: &str) -> Option<f64> {
     let start = format!("[{metric}], {measurement}, ");
     let line = out.lines().find_map(|line| line.strip_prefix(&start))?;
-    Some(line.parse().unwrap())
+    Some(line.parse().expect("a number"))
 }
 
 #[test]
