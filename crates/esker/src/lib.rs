@@ -128,6 +128,7 @@ pub use db::statistics::{
 };
 pub use db::transaction::{Transaction, TransactionKeyspace};
 pub use db::write_batch::WriteBatch;
+pub use flow::read::approximate::Approximation;
 pub use flow::read::get::Valued;
 
 /// Keeps the examples of the README true.

@@ -13,6 +13,7 @@ use crate::json;
 use crate::open::{self, Bounds, Opened};
 use crate::out::Out;
 use crate::progress::Bar;
+use crate::quantity;
 use crate::text::{Format, escape};
 
 /// Entries between two looks at the clock: rare enough to cost nothing.
@@ -320,18 +321,27 @@ fn line(out: &mut Out, shared: &GlobalFlags, key: &[u8], value: Option<&Bytes>) 
 Examples:
   esker count            all entries of the keyspace
   esker count ship:      those whose keys begin so
+  esker count --approximate --from ship:a --to ship:m
+                         about how many these are, and what they take on the disk
 
-Counts by reading keys, and no value; with --json their bytes, too. An estimate that costs nothing
-is in `esker stats`.")]
+Counts by reading keys, and no value; with --json their bytes, too. --approximate asks the indexes
+of the files alone: within a block of each file in which an end of the range lies, and what was
+overwritten and not merged away yet is counted, too.")]
 pub struct Count {
     #[command(flatten)]
     keys: Keys,
+    /// Tell about how many, and their bytes on the disk, without reading them
+    #[arg(long)]
+    approximate: bool,
 }
 
 /// Counts entries and the bytes of their keys.
 pub fn count(shared: &GlobalFlags, args: &Count) -> Outcome {
     let chosen = args.keys.parse(shared)?;
     let opened = open::for_reading(shared)?;
+    if args.approximate {
+        return approximate(shared, &opened, chosen.into_bounds());
+    }
     let (mut entries, mut key_bytes) = (0, 0);
     let mut bar = Bar::things("counting", None);
     // No value is read: nobody asked for any, and it may be damaged.
@@ -349,5 +359,29 @@ pub fn count(shared: &GlobalFlags, args: &Count) -> Outcome {
     } else {
         out.line(entries.to_string())?;
     }
+    Ok(out.finish()?)
+}
+
+fn approximate(shared: &GlobalFlags, opened: &Opened, bounds: Bounds) -> Outcome {
+    let told = opened.keyspace.approximate(&[bounds])?[0];
+    let mut out = Out::lock();
+    if shared.json {
+        out.json(&json!({
+            "keys": told.key_count(),
+            "entries": told.entry_count,
+            "deletes": told.delete_count,
+            "file_bytes": told.file_bytes,
+            "value_log_bytes": told.value_bytes,
+        }))?;
+        return Ok(out.finish()?);
+    }
+    let (files, values) = (told.file_bytes, told.value_bytes);
+    out.line(format!("keys       about {}", told.key_count()))?;
+    out.line(format!(
+        "entries    about {}, {} of them deletes",
+        told.entry_count, told.delete_count
+    ))?;
+    out.line(format!("files      about {}", quantity::bytes(files)))?;
+    out.line(format!("value log  about {}", quantity::bytes(values)))?;
     Ok(out.finish()?)
 }

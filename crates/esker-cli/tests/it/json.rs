@@ -104,3 +104,20 @@ fn what_shows_no_value_reads_none() {
         bench.ok(words);
     }
 }
+
+#[test]
+fn about_how_many_keys_there_are_is_told_without_reading_them() {
+    // Two entries in the log: of the memory of the tool that reads it. A range has one of them.
+    let bench = Bench::new();
+    bench.ok(&["put", "a", "1"]);
+    bench.ok(&["put", "b", "2"]);
+    let told = bench.ok(&["count", "--approximate"]);
+    assert!(
+        told.text().starts_with("keys       about 2\n"),
+        "{}",
+        told.text()
+    );
+    let told = bench.ok(&["count", "--approximate", "--from", "b", "--json"]);
+    assert_eq!(told.json()["keys"], json!(1));
+    assert_eq!(told.json()["value_log_bytes"], json!(0));
+}

@@ -56,6 +56,7 @@ pub mod reading;
 pub mod readable;
 pub mod keyspace_handle;
 pub mod atomic_change;
+pub mod approximation;
 pub mod snapshot;
 pub mod write_batch;
 pub mod transaction;

@@ -23,6 +23,7 @@ pub mod view;
 pub mod newest;
 pub mod get;
 pub mod multi_get;
+pub mod approximate;
 pub mod folded;
 pub mod run_cursor;
 pub mod sources;

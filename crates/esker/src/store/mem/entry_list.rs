@@ -124,6 +124,12 @@ impl EntryList {
         self.next_of(None)
     }
 
+    /// How many entries lie before that place.
+    pub fn count_before(&self, user_key: &[u8], trailer: Trailer) -> usize {
+        let target = self.target(user_key, trailer, false);
+        target.map_or(0, |target| self.index.count_before(&target))
+    }
+
     /// The last entry.
     pub fn last(&self) -> Option<NodeRef<'_>> {
         let mut last = self.index.last();

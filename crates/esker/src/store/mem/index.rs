@@ -71,6 +71,21 @@ impl Index {
         self.walk_down(|_, ways| ways.count())
     }
 
+    /// How many entries lie before the target. A line is fetched for each of the leaves before it.
+    pub fn count_before(&self, target: &Target<'_>) -> usize {
+        let mut count = 0;
+        let leaf = self.leaf(|node, ways| {
+            let rank = node.rank(ways, target);
+            if node.height() > 0 {
+                let passed = 0..rank.saturating_sub(1);
+                let below = |way| node.child(ways.slot(way)).entry_count();
+                count += passed.map(below).sum::<usize>();
+            }
+            rank
+        });
+        count + leaf.map_or(0, |(_, _, rank)| rank)
+    }
+
     /// Has the processor fetch entries behind the target, some ten of them side by side; how many.
     ///
     /// Who walks the list waits for each entry before he knows where the next one lies. The index
@@ -138,6 +153,17 @@ impl IndexNode {
             }
         }
         rank
+    }
+
+    /// How many entries its ways lead to.
+    fn entry_count(&self) -> usize {
+        let ways = self.ways();
+        match self.height() {
+            0 => ways.count(),
+            _ => (0..ways.count())
+                .map(|way| self.child(ways.slot(way)).entry_count())
+                .sum(),
+        }
     }
 
     /// Has the processor fetch the entries of a leaf from a way on; how many.

@@ -147,6 +147,12 @@ impl Memtable {
         self.list.comparator()
     }
 
+    /// How many point entries lie before that place: of those that are written meanwhile perhaps a
+    /// few.
+    pub fn count_before(&self, user_key: &[u8], trailer: Trailer) -> usize {
+        self.list.count_before(user_key, trailer)
+    }
+
     /// Whether it has entries that are in no log.
     pub fn has_unlogged(&self) -> bool {
         // Relaxed: who asks has the lock under which writes happen, or had it since.

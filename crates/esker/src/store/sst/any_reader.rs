@@ -25,6 +25,7 @@ use crate::store::sst::file_memory::FileMemory;
 use crate::store::sst::format::Footer;
 use crate::store::sst::opening::{RawFooter, read_part};
 use crate::store::sst::props::Props;
+use crate::store::sst::rank::{Gap, Rank};
 use crate::store::sst::searchable;
 use crate::store::sst::searchable::cursor::SearchableCursor;
 use crate::store::sst::searchable::reader::SearchableReader;
@@ -141,6 +142,17 @@ impl AnyReader {
         match self {
             AnyReader::BlockBased(reader) => reader.has_filter(),
             AnyReader::Searchable(_) => false,
+        }
+    }
+
+    /// About how much of the file lies before `gap`, without reading data: in a file made of blocks
+    /// to half a block of bytes, and of entries as large a part; in a searchable one to an entry.
+    ///
+    /// Errors: `Corruption` and `Io` of reading a part of the index.
+    pub fn rank(&self, gap: Gap<'_>, fill_cache: bool) -> Result<Rank> {
+        match self {
+            AnyReader::BlockBased(reader) => reader.rank(gap, fill_cache),
+            AnyReader::Searchable(reader) => reader.rank(gap, fill_cache),
         }
     }
 

@@ -17,6 +17,7 @@ pub mod range_deletes;
 pub mod index;
 pub mod block;
 pub mod opening;
+pub mod rank;
 pub mod saving;
 pub mod block_based;
 pub mod searchable;

@@ -276,3 +276,44 @@ fn large_values_are_held() {
     );
     assert!(writer.table().used_bytes() > 3 << 20);
 }
+
+#[test]
+fn entries_before_a_place_are_counted() {
+    // Keys that come in order, backwards, at random, and around two places in turns: every place
+    // has as many entries before it as there are smaller keys, and behind a key its own are among
+    // them.
+    let count = 20_000_u64;
+    let mut random = Random::new(0x54a7e);
+    let mut shuffled: Vec<u64> = (0..count).collect();
+    for place in (1..shuffled.len()).rev() {
+        let other = random.below(place as u64 + 1);
+        shuffled.swap(place, usize::try_from(other).unwrap());
+    }
+    let two_fronts = |number: u64| number / 2 + number % 2 * (count / 2);
+    let orders: [Vec<u64>; 4] = [
+        (0..count).collect(),
+        (0..count).rev().collect(),
+        shuffled,
+        (0..count).map(two_fronts).collect(),
+    ];
+    for order in orders {
+        let mut writer = Memtable::create(Comparator::Bytewise, None);
+        for (seqno, number) in order.iter().enumerate() {
+            let trailer = Trailer::new(SeqNo::new(seqno as u64 + 1), Kind::Put);
+            writer.insert(trailer, &number.to_be_bytes(), b"value");
+        }
+        let table = writer.table();
+        let before = |number: u64, at| {
+            let count = table.count_before(&number.to_be_bytes(), Trailer::seek(at));
+            count as u64
+        };
+        for number in (0..count).step_by(37) {
+            assert_eq!(before(number, SeqNo::MAX), number);
+            assert_eq!(before(number, SeqNo::ZERO), number + 1);
+        }
+        assert_eq!(before(count, SeqNo::MAX), count);
+    }
+    let empty = Memtable::create(Comparator::Bytewise, None);
+    let newest = Trailer::seek(SeqNo::MAX);
+    assert_eq!(empty.table().count_before(b"k", newest), 0);
+}

@@ -570,3 +570,92 @@ fn a_misplaced_block_is_noticed() {
     let found = reader.get(&39u32.to_be_bytes(), SeqNo::MAX, &ReadOptions::default());
     assert!(found.unwrap().is_some());
 }
+
+#[test]
+fn a_rank_never_falls_from_key_to_key() {
+    // Whatever the keys, values, order, kind of file and partitions: where a place lies behind
+    // another, so does its rank, and all of the file is behind the last key. Of a searchable file
+    // the entries before a place are known to one.
+    let mut random = Random::new(0x7a4e);
+    for round in 0..60 {
+        let comparator = match round % 3 {
+            0 => Comparator::Custom(Arc::new(Backwards)),
+            _ => Comparator::Bytewise,
+        };
+        let rows = random_rows(&mut random, &comparator);
+        let begin = EVERY_KIND[round % 3];
+        let settings = settings(&comparator, random_settings(&mut random));
+        let (bytes, finished) = build(begin, &rows, settings);
+        let reader = open(bytes, NUMBER, &comparator).unwrap();
+        let mut asked: Vec<Vec<u8>> = (0..40).map(|_| random_key(&mut random)).collect();
+        asked.extend(
+            rows.iter()
+                .map(|(internal, _)| key::user_key(internal).to_vec()),
+        );
+        asked.sort_by(|left, right| comparator.compare(left, right));
+        asked.dedup();
+        let mut last = Rank::default();
+        for user_key in &asked {
+            for gap in [Gap::Before(user_key), Gap::Behind(user_key)] {
+                let rank = reader.rank(gap, true).unwrap();
+                assert!(rank.entry_count >= last.entry_count, "{gap:?}");
+                assert!(rank.size_bytes >= last.size_bytes, "{gap:?}");
+                assert!(rank.entry_count <= rows.len() as u64);
+                assert!(rank.size_bytes <= finished.size_bytes);
+                last = rank;
+                let is_before = |internal: &[u8]| {
+                    let side = comparator.compare(key::user_key(internal), user_key);
+                    side.is_lt() || side.is_eq() && matches!(gap, Gap::Behind(_))
+                };
+                let truth = rows.partition_point(|(internal, _)| is_before(internal)) as u64;
+                if reader.is_searchable() {
+                    assert!(
+                        rank.entry_count.abs_diff(truth) <= 1,
+                        "{gap:?}: {rank:?} {truth}"
+                    );
+                }
+            }
+        }
+        let behind_all = [0xff; 400];
+        if comparator.is_bytewise() {
+            let rank = reader.rank(Gap::Behind(&behind_all), true).unwrap();
+            let all = (rows.len() as u64, finished.size_bytes);
+            assert_eq!((rank.entry_count, rank.size_bytes), all);
+        }
+    }
+}
+
+#[test]
+fn a_rank_in_blocks_is_within_a_block_of_the_truth() {
+    // Entries of one size that do not compress, twenty and some to a block, in one level of index
+    // and in partitions: the rank of each key is wrong by less than the entries of a block.
+    let mut random = Random::new(0x7a4f);
+    for index_partition_bytes in [100, 1 << 20] {
+        let sst = SstOptions {
+            block_size_bytes: 4096,
+            index_partition_bytes,
+            compression: Compression::Blocks(CompressionType::None),
+            ..SstOptions::default()
+        };
+        let entry = |number: u64| {
+            let user_key = format!("{number:08}").into_bytes();
+            key::encode(&user_key, Trailer::new(SeqNo::new(number), Kind::Put))
+        };
+        let rows: Rows = (0..3000)
+            .map(|number| (entry(2 * number), random.bytes(170)))
+            .collect();
+        let (bytes, finished) = build(BLOCKS, &rows, settings(&Comparator::Bytewise, sst));
+        let reader = open(bytes, NUMBER, &Comparator::Bytewise).unwrap();
+        for number in 0..6000_u64 {
+            let user_key = format!("{number:08}").into_bytes();
+            let rank = reader.rank(Gap::Before(&user_key), true).unwrap();
+            let truth = number.div_ceil(2);
+            assert!(
+                rank.entry_count.abs_diff(truth) <= 24,
+                "{rank:?} for {truth}"
+            );
+            let share = rank.size_bytes as f64 / finished.size_bytes as f64;
+            assert!((share - truth as f64 / 3000.0).abs() <= 24.0 / 3000.0);
+        }
+    }
+}

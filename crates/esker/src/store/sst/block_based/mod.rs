@@ -6,6 +6,7 @@
 pub mod index;
 pub mod builder;
 pub mod reader;
+pub mod rank;
 pub mod cursor;
 pub mod verify;
 pub mod salvage;

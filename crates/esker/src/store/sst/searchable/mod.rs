@@ -21,6 +21,7 @@ pub mod records;
 pub mod window;
 pub mod builder;
 pub mod reader;
+pub mod rank;
 pub mod cursor;
 pub mod verify;
 pub mod salvage;
