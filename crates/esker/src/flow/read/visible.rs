@@ -198,16 +198,6 @@ impl<C: Cursor> VisibleCursor<C> {
         }
     }
 
-    /// What the reader sees.
-    pub fn reader(&self) -> &Reader {
-        &self.reader
-    }
-
-    /// Stands nowhere from now on.
-    pub fn leave(&mut self) {
-        self.state = CursorState::Nowhere;
-    }
-
     /// The cursors it looks through.
     pub fn sources_mut(&mut self) -> &mut [C] {
         self.inner.sources_mut()

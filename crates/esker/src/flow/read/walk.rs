@@ -135,14 +135,16 @@ impl<C: Cursor> Walk<C> {
         }
     }
 
-    /// What the reader sees.
-    pub fn reader(&self) -> &Reader {
-        self.cursor.reader()
+    /// What the reader is.
+    pub fn reader(&mut self) -> &Reader {
+        let (_, reader, _) = self.cursor.parts();
+        reader
     }
 
     /// Stands nowhere from now on.
     pub fn leave(&mut self) {
-        self.placed().leave();
+        let (_, _, state) = self.placed().parts();
+        *state = CursorState::Nowhere;
     }
 
     /// The cursors it looks through.
