@@ -36,7 +36,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     // A panic in the middle of a write fails the gate before anybody can seal what it left: so
     // what was sealed behind it is not made durable.
     core.gate.check_fault()?;
-    if core.keyspaces.all().len() > 1 {
+    if core.keyspaces.count() > 1 {
         // What a flush makes durable must not overtake older writes to other keyspaces, which
         // are still in the log alone: after a power cut the writes that survive are a prefix.
         core.committer.sync_log()?;

@@ -11,6 +11,7 @@ use esker_phrase::Dictionary;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::sst::Compression;
 use crate::base::types::error::{Error, Result};
+use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::KeyspaceId;
 use crate::db::read_cost::ReadCost;
 use crate::flow::current::Current;
@@ -95,18 +96,27 @@ impl KeyspaceParts {
     }
 }
 
-/// The open keyspaces of a database, by name. Any thread may call anything.
+/// The open keyspaces of a database. Any thread may call anything, and waits for nobody but in
+/// [`Keyspaces::change`].
 #[derive(Default)]
 pub struct Keyspaces {
-    by_name: ArcSwap<BTreeMap<String, Arc<KeyspaceParts>>>,
+    open: ArcSwap<Open>,
     /// Held while one is created or dropped, so that changes come one after the other.
     changing: Mutex<()>,
+}
+
+/// The same keyspaces by name and by number: a flush asks for all of theirs, and would look for
+/// each among all.
+#[derive(Clone, Default)]
+struct Open {
+    by_name: BTreeMap<Arc<str>, Arc<KeyspaceParts>>,
+    by_id: IdMap<KeyspaceId, Arc<KeyspaceParts>>,
 }
 
 impl Keyspaces {
     /// The keyspace of that name, if it is there.
     pub fn find(&self, name: &str) -> Option<Arc<KeyspaceParts>> {
-        self.by_name.load().get(name).cloned()
+        self.open.load().by_name.get(name).cloned()
     }
 
     /// The keyspace of that name; `Invalid` when it is not there.
@@ -115,39 +125,49 @@ impl Keyspaces {
             .ok_or_else(|| Error::invalid(format!("there is no keyspace {name:?}")))
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.open.load().by_name.len()
+    }
+
     /// Every keyspace, by name.
     pub fn all(&self) -> Vec<Arc<KeyspaceParts>> {
-        self.by_name.load().values().cloned().collect()
+        self.open.load().by_name.values().cloned().collect()
     }
 
     /// The keyspace with that number, if it is there.
     pub fn by_id(&self, id: KeyspaceId) -> Option<Arc<KeyspaceParts>> {
-        self.by_name
-            .load()
-            .values()
-            .find(|parts| parts.id == id)
-            .cloned()
+        self.open.load().by_id.get(&id).cloned()
     }
 
     /// Bytes of memtables that are sealed and not flushed, over all keyspaces.
     pub fn sealed_bytes(&self) -> usize {
-        let map = self.by_name.load();
-        let tables = map.values().flat_map(|parts| parts.current.sealed());
+        let open = self.open.load();
+        let tables = open
+            .by_name
+            .values()
+            .flat_map(|parts| parts.current.sealed());
         tables.map(|sealed| sealed.table.used_bytes()).sum()
     }
 
-    /// Adds one. Only while `changing` is held.
-    pub fn add(&self, parts: Arc<KeyspaceParts>) {
-        let mut map = BTreeMap::clone(&self.by_name.load());
-        map.insert(parts.name.clone(), parts);
-        self.by_name.store(Arc::new(map));
+    /// Adds some. Only while `changing` is held. Whoever has many adds them together: what there is
+    /// is copied once for each call.
+    pub fn add(&self, added: impl IntoIterator<Item = KeyspaceParts>) {
+        let mut open = Open::clone(&self.open.load());
+        for parts in added.into_iter().map(Arc::new) {
+            open.by_id.insert(parts.id, Arc::clone(&parts));
+            open.by_name.insert(Arc::from(&*parts.name), parts);
+        }
+        self.open.store(Arc::new(open));
     }
 
     /// Removes one. Only while `changing` is held.
     pub fn remove(&self, name: &str) {
-        let mut map = BTreeMap::clone(&self.by_name.load());
-        map.remove(name);
-        self.by_name.store(Arc::new(map));
+        let mut open = Open::clone(&self.open.load());
+        if let Some(parts) = open.by_name.remove(name) {
+            open.by_id.remove(&parts.id);
+        }
+        self.open.store(Arc::new(open));
     }
 
     /// Waits for a running creation or drop, and keeps others away while the guard lives.

@@ -135,6 +135,7 @@ fn known_rule(state: &KeyspaceState, rules: &[MergeRule]) -> Result<Option<Merge
 pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) -> Result<()> {
     let _changing = core.keyspaces.change();
     let version = core.history.current();
+    let mut opened = Vec::with_capacity(version.keyspaces.len());
     for state in version.keyspaces.values() {
         let options = options_of(state, &core.settings.load(), &core.merge_rules)?;
         let filled = targets
@@ -145,13 +146,20 @@ pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) ->
             first_log: replayed.first_log,
             last_seqno: replayed.last_seqno,
         });
-        add(core, state, options, sealed.collect());
+        opened.push(make(core, state, options, sealed.collect()));
     }
+    core.keyspaces.add(opened);
     Ok(())
 }
 
-/// Opens one keyspace over its part of the current version. While creations are kept away.
-fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec<Sealed>) {
+/// Opens one keyspace over its part of the current version, for who adds it to the others. While
+/// creations are kept away.
+fn make(
+    core: &Core,
+    state: &KeyspaceState,
+    options: KeyspaceOptions,
+    sealed: Vec<Sealed>,
+) -> KeyspaceParts {
     let pages = Arc::clone(&core.env.pages);
     let writer = Memtable::create_in(pages, options.comparator.clone(), options.merge.clone());
     for sealed in sealed
@@ -182,8 +190,7 @@ fn add(core: &Core, state: &KeyspaceState, options: KeyspaceOptions, sealed: Vec
     };
     core.committer
         .paused(|active| active.add_keyspace(state.id, live));
-    let parts = KeyspaceParts::new(state.id, &state.name, options, current);
-    core.keyspaces.add(Arc::new(parts));
+    KeyspaceParts::new(state.id, &state.name, options, current)
 }
 
 /// Writes down what was asked of the keyspace `default` at this open, where it is new.
@@ -261,7 +268,8 @@ pub fn find_or_create(
     install(core, vec![create_change(id, name, &asked)], None)?;
     let version = core.history.current();
     let state = version.keyspace(id).expect("it was created just now");
-    add(core, state, options, Vec::new());
+    let parts = make(core, state, options, Vec::new());
+    core.keyspaces.add([parts]);
     core.keyspaces.get(name)
 }
 
