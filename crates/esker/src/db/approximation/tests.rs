@@ -93,7 +93,9 @@ fn counts_and_sizes_are_as_exact_as_told() {
             };
             let truth = upper.1.saturating_sub(lower.1);
             let range = (lower.0, upper.0);
-            let told = db.approximate::<Vec<u8>, _>(&[range.clone()]).unwrap()[0];
+            let told = db
+                .approximate::<Vec<u8>, _>(std::slice::from_ref(&range))
+                .unwrap()[0];
             let edges = 2 * per_edge;
             assert!(
                 told.entry_count.abs_diff(truth) <= edges,
