@@ -398,7 +398,7 @@ impl Output {
         }
         let builder = self.builder()?;
         for range_delete in &clipped {
-            builder.add_range_delete(range_delete)?;
+            builder.add_range_delete(range_delete);
         }
         let (number, mut builder) = self.builder.take().expect("made just now");
         builder.set_origin(self.origin(upper));

@@ -165,7 +165,7 @@ impl Layout {
             builder.add(&key, &value).unwrap();
         }
         for delete in &file.deletes {
-            builder.add_range_delete(delete).unwrap();
+            builder.add_range_delete(delete);
         }
         let finished = builder.finish().unwrap();
         record_of(number, finished, &file.deletes, &self.comparator)

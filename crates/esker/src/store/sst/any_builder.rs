@@ -13,6 +13,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block_based::builder::BlockBasedBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
+use crate::store::sst::draft::SstDraft;
 use crate::store::sst::origin::Origin;
 use crate::store::sst::searchable::builder::{SearchableBuilder, zstd_level};
 use crate::store::sst::searchable::records::{CompressedValue, ValueCompressor};
@@ -35,6 +36,15 @@ pub fn compressor(
     settings: &SstOptions,
 ) -> Result<ValueCompressor> {
     ValueCompressor::new(Some(phrases), zstd_level(compression, settings))
+}
+
+macro_rules! each {
+    ($self:ident, $builder:ident => $call:expr) => {
+        match $self {
+            AnyBuilder::BlockBased($builder) => $call,
+            AnyBuilder::Searchable($builder) => $call,
+        }
+    };
 }
 
 impl AnyBuilder {
@@ -65,10 +75,7 @@ impl AnyBuilder {
     /// When entries come out of order, or are of a kind that lies only elsewhere.
     #[inline]
     pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
-        match self {
-            AnyBuilder::BlockBased(builder) => builder.add(internal_key, value),
-            AnyBuilder::Searchable(builder) => builder.add(internal_key, value),
-        }
+        each!(self, builder => builder.add(internal_key, value))
     }
 
     /// As [`AnyBuilder::add`], of a value that [`compressor`] made as the builder's own has
@@ -107,61 +114,39 @@ impl AnyBuilder {
     ///
     /// # Panics
     /// When its start is not before its end.
-    pub fn add_range_delete(&mut self, range: &RangeDelete) -> Result<()> {
-        match self {
-            AnyBuilder::BlockBased(builder) => builder.add_range_delete(range),
-            AnyBuilder::Searchable(builder) => builder.add_range_delete(range),
-        }
+    pub fn add_range_delete(&mut self, range: &RangeDelete) {
+        self.draft_mut().add_range_delete(range);
     }
 
     /// Says which snapshots are live, ascending; before anything is added. What the file says of
     /// what they hold follows from it.
     pub fn set_snapshots(&mut self, snapshots: Arc<[SeqNo]>) {
-        match self {
-            AnyBuilder::BlockBased(builder) => builder.set_snapshots(snapshots),
-            AnyBuilder::Searchable(builder) => builder.set_snapshots(snapshots),
-        }
+        self.draft_mut().set_snapshots(snapshots);
     }
 
     /// Says where the file comes from; before it is finished.
     pub fn set_origin(&mut self, origin: Origin) {
-        match self {
-            AnyBuilder::BlockBased(builder) => builder.set_origin(origin),
-            AnyBuilder::Searchable(builder) => builder.set_origin(origin),
-        }
+        self.draft_mut().set_origin(origin);
+    }
+
+    fn draft_mut(&mut self) -> &mut SstDraft {
+        each!(self, builder => builder.draft_mut())
     }
 
     /// Bytes of the file if it were finished now, roughly.
     pub fn size_estimate(&self) -> u64 {
-        match self {
-            AnyBuilder::BlockBased(builder) => builder.size_estimate(),
-            AnyBuilder::Searchable(builder) => builder.size_estimate(),
-        }
+        each!(self, builder => builder.size_estimate())
     }
 
     /// Internal key of the point entry added last; empty when there is none.
     pub fn last_key(&self) -> &[u8] {
-        match self {
-            AnyBuilder::BlockBased(builder) => builder.last_key(),
-            AnyBuilder::Searchable(builder) => builder.last_key(),
-        }
-    }
-
-    /// Point entries added so far.
-    pub fn entry_count(&self) -> u64 {
-        match self {
-            AnyBuilder::BlockBased(builder) => builder.entry_count(),
-            AnyBuilder::Searchable(builder) => builder.entry_count(),
-        }
+        each!(self, builder => builder.last_key())
     }
 
     /// Writes what is left and makes the file durable; its directory entry is the caller's.
     ///
     /// Errors: those of the file, which is then useless; `Invalid` when nothing was added.
     pub fn finish(self) -> Result<FinishedSst> {
-        match self {
-            AnyBuilder::BlockBased(builder) => builder.finish(),
-            AnyBuilder::Searchable(builder) => builder.finish(),
-        }
+        each!(self, builder => builder.finish())
     }
 }

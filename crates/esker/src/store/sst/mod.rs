@@ -19,6 +19,7 @@ pub mod block;
 pub mod opening;
 pub mod rank;
 pub mod saving;
+pub mod draft;
 pub mod block_based;
 pub mod searchable;
 pub mod any_builder;

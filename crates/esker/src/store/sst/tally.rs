@@ -87,6 +87,9 @@ impl Tally {
 
     fn count_key(&mut self, user_key: &[u8], is_new_key: bool) {
         let props = &mut self.props;
+        if props.entry_count == 0 {
+            props.smallest = Bytes::copy_of(user_key);
+        }
         props.entry_count += 1;
         props.key_count += u64::from(is_new_key);
         props.raw_key_bytes += (user_key.len() + key::TRAILER_BYTES) as u64;
@@ -107,8 +110,13 @@ impl Tally {
         self.props.entry_count + self.props.range_delete_count == 0
     }
 
-    /// Settles what only the whole file tells: call it when everything was counted.
-    pub fn settle(&mut self) {
+    /// Settles what only the whole file tells: call it when everything was counted. `last` is the
+    /// internal key of the last entry; empty when there is none.
+    pub fn settle(&mut self, last: &[u8]) {
+        assert_eq!(last.is_empty(), self.props.entry_count == 0);
+        if !last.is_empty() {
+            self.props.largest = Bytes::copy_of(key::user_key(last));
+        }
         if !self.every_entry_expires || self.props.range_delete_count > 0 {
             self.props.newest_expiry_s = None;
         }

@@ -81,7 +81,8 @@ impl Stage for SstStage {
                     start: Bytes::copy_of(start.as_bytes()),
                     end: Bytes::copy_of(end.as_bytes()),
                     seqno,
-                })
+                });
+                Ok(())
             }
             ["finish"] => self
                 .builder

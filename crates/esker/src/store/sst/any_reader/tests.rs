@@ -143,8 +143,8 @@ fn build(begin: Begin, rows: &Rows, settings: BuildSettings) -> (Vec<u8>, Finish
     for (internal, value) in rows {
         builder.add(internal, value).unwrap();
     }
-    assert_eq!(builder.entry_count(), rows.len() as u64);
     let finished = builder.finish().unwrap();
+    assert_eq!(finished.props.entry_count, rows.len() as u64);
     let bytes = file.bytes();
     assert_eq!(finished.size_bytes, bytes.len() as u64);
     (bytes, finished)
@@ -365,8 +365,8 @@ fn a_file_may_hold_range_deletes_only() {
     for begin in EVERY_KIND {
         let file = MemoryFile::default();
         let mut builder = begin(file.clone(), settings(&comparator, SstOptions::default()));
-        builder.add_range_delete(&range(b"m", b"z", 8)).unwrap();
-        builder.add_range_delete(&range(b"a", b"c", 9)).unwrap();
+        builder.add_range_delete(&range(b"m", b"z", 8));
+        builder.add_range_delete(&range(b"a", b"c", 9));
         let finished = builder.finish().unwrap();
         assert_eq!(finished.props.largest_seqno, SeqNo::new(9));
         let reader = open(file.bytes(), NUMBER, &comparator).unwrap();
@@ -444,7 +444,7 @@ fn small_file(begin: Begin, compression: CompressionType) -> (Vec<u8>, Rows) {
     };
     let file = MemoryFile::default();
     let mut builder = begin(file.clone(), settings(&comparator, sst));
-    builder.add_range_delete(&range(b"a", b"c", 9)).unwrap();
+    builder.add_range_delete(&range(b"a", b"c", 9));
     rows.iter()
         .for_each(|(key, value)| builder.add(key, value).unwrap());
     assert!(builder.finish().unwrap().props.data_block_count > 1);

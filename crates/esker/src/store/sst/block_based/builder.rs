@@ -1,25 +1,16 @@
 //! Writes a block-based sorted file.
 
-use std::cmp::Ordering;
-use std::sync::Arc;
-
 use crate::base::codec::checksum::hash64;
-use crate::base::types::bytes::Bytes;
 use crate::base::types::entry::Entry;
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::Result;
 use crate::base::types::key;
-use crate::base::types::range_delete::RangeDelete;
-use crate::base::types::seqno::SeqNo;
 use crate::env::fs::AppendFile;
 use crate::store::sst::block::builder::BlockBuilder;
-use crate::store::sst::block::writer::{BlockWriter, CompressionSettings};
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
+use crate::store::sst::draft::SstDraft;
 use crate::store::sst::filter::block::FilterBuilder;
 use crate::store::sst::format::{BlockHandle, Footer};
 use crate::store::sst::index::builder::{IndexBuilder, last_separator, separator};
-use crate::store::sst::origin::Origin;
-use crate::store::sst::range_deletes;
-use crate::store::sst::tally::{Tally, is_new_key};
 
 /// Largest block size that a setting can ask for, in bytes: a block is read and uncompressed as a
 /// whole, and lengths inside it stay far below 32 bits even behind the largest value.
@@ -38,15 +29,12 @@ const PARTITION_BYTES: usize = 16 << 10;
 ///
 /// Shape: memory for one block, 8 bytes per user key for the filter, and the index.
 pub struct BlockBasedBuilder {
-    out: BlockWriter,
-    settings: BuildSettings,
+    draft: SstDraft,
     block: BlockBuilder,
     /// Bytes of the block so far.
     block_bytes: usize,
     index: IndexBuilder,
     filter: Option<FilterBuilder>,
-    range_deletes: Vec<RangeDelete>,
-    tally: Tally,
     /// Last internal key and handle of a block whose separator waits for the next key.
     pending: Option<(Vec<u8>, BlockHandle)>,
     last_hash: u64,
@@ -56,22 +44,14 @@ impl BlockBasedBuilder {
     /// A builder that writes to an empty `file`.
     pub fn new(file: Box<dyn AppendFile>, settings: BuildSettings) -> BlockBasedBuilder {
         let sst = &settings.sst;
-        let compress = CompressionSettings {
-            number: settings.number,
-            compression: settings.compression,
-            zstd_level: sst.zstd_level,
-        };
         BlockBasedBuilder {
-            out: BlockWriter::new(file, compress),
             block: BlockBuilder::new(sst.restart_interval, sst.block_hash_index),
             block_bytes: 0,
             index: IndexBuilder::default(),
             filter: FilterBuilder::new(sst.filter_bits_per_key),
-            range_deletes: Vec::new(),
-            tally: Tally::new(&settings),
             pending: None,
             last_hash: 0,
-            settings,
+            draft: SstDraft::new(file, settings),
         }
     }
 
@@ -87,9 +67,9 @@ impl BlockBasedBuilder {
         if self.is_block_full_with(internal_key.len() + value.len()) {
             self.cut()?;
         }
-        let is_new_key = self.check_comparator(internal_key);
+        let is_new_key = self.draft.is_new_key(self.last_key(), internal_key);
         if let Some((last, handle)) = self.pending.take() {
-            let (short, behind) = separator(&self.settings.comparator, &last, internal_key);
+            let (short, behind) = separator(&self.draft.settings.comparator, &last, internal_key);
             self.index.add(&short, behind, handle);
         }
         if is_new_key {
@@ -103,7 +83,7 @@ impl BlockBasedBuilder {
             trailer,
             value,
         };
-        self.tally.count(&entry, is_new_key)?;
+        self.draft.tally.count(&entry, is_new_key)?;
         self.block.add(internal_key, self.last_hash, value);
         self.block_bytes = self.block.size_estimate();
         if self.block_bytes >= self.block_size() {
@@ -113,7 +93,11 @@ impl BlockBasedBuilder {
     }
 
     fn block_size(&self) -> usize {
-        self.settings.sst.block_size_bytes.min(BLOCK_SIZE_BYTES_MAX)
+        self.draft
+            .settings
+            .sst
+            .block_size_bytes
+            .min(BLOCK_SIZE_BYTES_MAX)
     }
 
     // Whether the block is nearly full, and one more entry of so many bytes would be too much.
@@ -123,28 +107,9 @@ impl BlockBasedBuilder {
             && block_bytes >= block_size - block_size / NEARLY_FULL_PART
     }
 
-    /// Adds a range delete; in any order, before or after any point entry.
-    ///
-    /// # Panics
-    /// When its start is not before its end.
-    pub fn add_range_delete(&mut self, range: &RangeDelete) -> Result<()> {
-        assert_eq!(
-            self.settings.comparator.compare(&range.start, &range.end),
-            Ordering::Less
-        );
-        self.tally.count_range(range);
-        self.range_deletes.push(range.clone());
-        Ok(())
-    }
-
-    /// Says which snapshots are live, ascending; before anything is added.
-    pub fn set_snapshots(&mut self, snapshots: Arc<[SeqNo]>) {
-        self.tally.set_snapshots(snapshots);
-    }
-
-    /// Says where the file comes from.
-    pub fn set_origin(&mut self, origin: Origin) {
-        self.tally.props.origin = origin;
+    /// What it has of the file, whatever its kind.
+    pub fn draft_mut(&mut self) -> &mut SstDraft {
+        &mut self.draft
     }
 
     /// Bytes of the file if it were finished now, roughly; what is still in memory counts as if
@@ -152,7 +117,7 @@ impl BlockBasedBuilder {
     pub fn size_estimate(&self) -> u64 {
         let filter = self.filter.as_ref().map_or(0, FilterBuilder::size_estimate);
         let waiting = self.block.size_estimate() + self.index.size_estimate() + filter;
-        self.out.offset() + waiting as u64
+        self.draft.out.offset() + waiting as u64
     }
 
     /// Internal key of the point entry added last; empty when there is none.
@@ -163,59 +128,42 @@ impl BlockBasedBuilder {
         }
     }
 
-    /// Point entries added so far.
-    pub fn entry_count(&self) -> u64 {
-        self.tally.props.entry_count
-    }
-
     /// Writes what is left and makes the file durable.
     ///
     /// Errors: those of the file, which is then useless; `Invalid` when nothing was added: such
     /// a file has no place in any order of keys.
     pub fn finish(mut self) -> Result<FinishedSst> {
-        if self.tally.is_empty() {
-            return Err(Error::invalid(
-                "a sorted file needs an entry or a range delete",
-            ));
-        }
+        self.draft.check_begun()?;
         self.cut()?;
-        if let Some((last, handle)) = self.pending.take() {
-            self.tally.props.largest = Bytes::copy_of(key::user_key(&last));
-            let (key, behind) = last_separator(&last);
+        let mut last = Vec::new();
+        if let Some((last_key, handle)) = self.pending.take() {
+            let (key, behind) = last_separator(&last_key);
             self.index.add(&key, behind, handle);
+            last = last_key;
         }
         let filter = self.write_filter()?;
-        let range_deletes = self.write_range_deletes()?;
-        let before_index = self.out.offset();
+        let range_deletes = self.draft.write_range_deletes()?;
+        let before_index = self.draft.out.offset();
         let (index, is_index_partitioned) = self.write_index()?;
-        self.tally.props.index_bytes = self.out.offset() - before_index;
-        self.tally.settle();
-        let props = self.out.write_plain(&self.tally.props.encode())?;
-        let footer = Footer {
-            index,
-            filter,
-            props,
-            range_deletes,
-            number: self.settings.number,
-            is_index_partitioned,
-        };
-        self.out.write_bare(&footer.encode(self.out.offset()))?;
+        self.draft.tally.props.index_bytes = self.draft.out.offset() - before_index;
+        let number = self.draft.settings.number;
+        let (size_bytes, props) = self.draft.finish(&last, |props, offset| {
+            let footer = Footer {
+                index,
+                filter,
+                props,
+                range_deletes,
+                number,
+                is_index_partitioned,
+            };
+            footer.encode(offset)
+        })?;
         Ok(FinishedSst {
             is_searchable: false,
             compressed: None,
-            size_bytes: self.out.sync()?,
-            props: self.tally.props,
+            size_bytes,
+            props,
         })
-    }
-
-    // Whether the user key is another than that of the entry before.
-    fn check_comparator(&mut self, internal_key: &[u8]) -> bool {
-        let last = self.last_key();
-        if last.is_empty() {
-            self.tally.props.smallest = Bytes::copy_of(key::user_key(internal_key));
-            return true;
-        }
-        is_new_key(&self.settings.comparator, last, internal_key)
     }
 
     // Closes the block and writes it.
@@ -225,8 +173,8 @@ impl BlockBasedBuilder {
         }
         assert!(self.pending.is_none());
         let last = self.block.last_key().to_vec();
-        let handle = self.out.write_compressed(self.block.finish())?;
-        self.tally.props.data_block_count += 1;
+        let handle = self.draft.out.write_compressed(self.block.finish())?;
+        self.draft.tally.props.data_block_count += 1;
         self.pending = Some((last, handle));
         self.block.clear();
         self.block_bytes = 0;
@@ -236,30 +184,22 @@ impl BlockBasedBuilder {
     // Random bits do not compress, so nobody tries.
     fn write_filter(&mut self) -> Result<Option<BlockHandle>> {
         match self.filter.take() {
-            Some(filter) if self.tally.props.entry_count > 0 => {
-                let handle = self.out.write_plain(&filter.finish())?;
-                self.tally.props.filter_bytes = handle.stored_len();
+            Some(filter) if self.draft.tally.props.entry_count > 0 => {
+                let handle = self.draft.out.write_plain(&filter.finish())?;
+                self.draft.tally.props.filter_bytes = handle.stored_len();
                 Ok(Some(handle))
             }
             _ => Ok(None),
         }
     }
 
-    fn write_range_deletes(&mut self) -> Result<Option<BlockHandle>> {
-        if self.range_deletes.is_empty() {
-            return Ok(None);
-        }
-        let plain = range_deletes::encode(&self.settings.comparator, &mut self.range_deletes);
-        self.out.write_compressed(&plain).map(Some)
-    }
-
     // Handle of the top block, and whether there are partitions below it.
     fn write_index(&mut self) -> Result<(BlockHandle, bool)> {
         let whole = self.index.encode(0..self.index.len());
-        if self.index.is_empty() || whole.len() <= self.settings.sst.index_partition_bytes {
-            return Ok((self.out.write_compressed(&whole)?, false));
+        if self.index.is_empty() || whole.len() <= self.draft.settings.sst.index_partition_bytes {
+            return Ok((self.draft.out.write_compressed(&whole)?, false));
         }
-        let partition_bytes = PARTITION_BYTES.min(self.settings.sst.index_partition_bytes);
+        let partition_bytes = PARTITION_BYTES.min(self.draft.settings.sst.index_partition_bytes);
         let entry_bytes = whole.len().div_ceil(self.index.len());
         // At least two, or the top would be as long as what it leads to.
         let slots = (partition_bytes / entry_bytes).max(2);
@@ -267,12 +207,15 @@ impl BlockBasedBuilder {
         let mut start = 0;
         while start < self.index.len() {
             let end = (start + slots).min(self.index.len());
-            let handle = self.out.write_compressed(&self.index.encode(start..end))?;
+            let handle = self
+                .draft
+                .out
+                .write_compressed(&self.index.encode(start..end))?;
             let (key, trailer) = self.index.separator(end - 1);
             top.add(key, trailer, handle);
             start = end;
         }
         let plain = top.encode(0..top.len());
-        Ok((self.out.write_compressed(&plain)?, true))
+        Ok((self.draft.out.write_compressed(&plain)?, true))
     }
 }

@@ -55,7 +55,7 @@ fn build(is_searchable: bool, index_partition_bytes: usize) -> Vec<u8> {
         end: Bytes::from(b"b".to_vec()),
         seqno: SeqNo::new(7),
     };
-    builder.add_range_delete(&range_delete).unwrap();
+    builder.add_range_delete(&range_delete);
     builder.finish().unwrap();
     file.bytes()
 }

@@ -1,35 +1,27 @@
 //! Writes a searchable sorted file, in one pass.
 
-use std::cmp::Ordering;
-use std::sync::Arc;
-
 use esker_phrase::Encoder;
 
 use crate::base::codec::checksum::hash64;
 use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
-use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::Phrased;
 use crate::base::types::entry::{EXPIRY_BYTES, Entry};
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
-use crate::base::types::range_delete::RangeDelete;
-use crate::base::types::seqno::SeqNo;
 use crate::env::fs::AppendFile;
-use crate::store::sst::block::writer::{BlockWriter, CompressionSettings};
+use crate::store::sst::block::writer::BlockWriter;
 use crate::store::sst::contract::{BuildSettings, CompressionTally, FinishedSst};
+use crate::store::sst::draft::SstDraft;
 use crate::store::sst::format::BlockHandle;
 use crate::store::sst::index::builder::{IndexBuilder, last_separator, separator};
-use crate::store::sst::origin::Origin;
-use crate::store::sst::range_deletes;
 use crate::store::sst::searchable::format::{Footer, GROUP_ENTRIES, Method};
 use crate::store::sst::searchable::keys::prefix_len;
 use crate::store::sst::searchable::page_builder::{KeyOfRecord, PageBuilder};
 use crate::store::sst::searchable::records::{
     CompressedValue, PHRASE_VALUE_BYTES_MAX, Sealed, ValueCompressor,
 };
-use crate::store::sst::tally::{Tally, is_new_key};
 
 /// Largest key page, in bytes, whatever is set for blocks: of a value nothing is in it, so it need
 /// not grow with values, and a cold read brings it whole.
@@ -40,8 +32,7 @@ const PAGE_BYTES_MAX: usize = 64 << 10;
 /// Shape: memory for one record, and five to six bytes for each key whose front is short. Records
 /// are written as they come; the key pages follow when all are there.
 pub struct SearchableBuilder {
-    out: BlockWriter,
-    settings: BuildSettings,
+    draft: SstDraft,
     compressor: ValueCompressor,
     phrases: PhraseUse,
     /// The entry added last: how much of its key the page needs shows when the next key comes.
@@ -51,8 +42,6 @@ pub struct SearchableBuilder {
     key_before: Option<Vec<u8>>,
     keys: KeyPages,
     record: Vec<u8>,
-    range_deletes: Vec<RangeDelete>,
-    tally: Tally,
     value_bytes_max: usize,
 }
 
@@ -108,15 +97,9 @@ impl SearchableBuilder {
         if zstd_level.is_some() {
             settings.compression = CompressionType::Zstd;
         }
-        let compress = CompressionSettings {
-            number: settings.number,
-            compression: settings.compression,
-            zstd_level: settings.sst.zstd_level,
-        };
         let compressor = ValueCompressor::new(phrases, zstd_level)?;
         let dictionary = compressor.dictionary();
         Ok(SearchableBuilder {
-            out: BlockWriter::new(file, compress),
             phrases: PhraseUse {
                 is_used: false,
                 tally: dictionary.map(|dictionary| CompressionTally::new(dictionary.id())),
@@ -127,10 +110,8 @@ impl SearchableBuilder {
             key_before: None,
             keys: KeyPages::new(settings.sst.block_size_bytes.min(PAGE_BYTES_MAX)),
             record: Vec::new(),
-            range_deletes: Vec::new(),
-            tally: Tally::new(&settings),
             value_bytes_max: 0,
-            settings,
+            draft: SstDraft::new(file, settings),
         })
     }
 
@@ -177,8 +158,9 @@ impl SearchableBuilder {
         assert_eq!(key::split(internal_key).1.kind(), Kind::Put);
         let own = self.compressor.dictionary().map(|own| own.id());
         assert_eq!(own, Some(value.dictionary));
-        let is_new = self.is_new(internal_key);
-        self.tally
+        let is_new = self.draft.is_new_key(&self.last_key, internal_key);
+        self.draft
+            .tally
             .count_compressed(internal_key, value.plain_len, is_new);
         self.phrases.is_used = true;
         let value = CompressedValue::of_phrased(value, self.compressor.take_memory());
@@ -188,24 +170,14 @@ impl SearchableBuilder {
     // Counts an entry; whether its key is another than that of the entry before.
     fn count(&mut self, internal_key: &[u8], value: &[u8]) -> Result<bool> {
         let entry = Entry::from_internal(internal_key, value);
-        let is_new = self.is_new(internal_key);
-        self.tally.count(&entry, is_new)?;
+        let is_new = self.draft.is_new_key(&self.last_key, internal_key);
+        self.draft.tally.count(&entry, is_new)?;
         Ok(is_new)
-    }
-
-    fn is_new(&self, internal_key: &[u8]) -> bool {
-        match self.pending {
-            None => true,
-            Some(_) => is_new_key(&self.settings.comparator, &self.last_key, internal_key),
-        }
     }
 
     // The entry waits, and the one before it is written.
     fn push(&mut self, internal_key: &[u8], is_new: bool, value: CompressedValue) -> Result<()> {
         let user_key = key::user_key(internal_key);
-        if self.pending.is_none() {
-            self.tally.props.smallest = Bytes::copy_of(user_key);
-        }
         self.write_pending(Some((user_key, is_new)))?;
         self.value_bytes_max = self.value_bytes_max.max(value.plain_len());
         self.pending = Some(Pending {
@@ -217,35 +189,16 @@ impl SearchableBuilder {
         Ok(())
     }
 
-    /// Adds a range delete; in any order, before or after any point entry.
-    ///
-    /// # Panics
-    /// When its start is not before its end.
-    pub fn add_range_delete(&mut self, range: &RangeDelete) -> Result<()> {
-        assert_eq!(
-            self.settings.comparator.compare(&range.start, &range.end),
-            Ordering::Less
-        );
-        self.tally.count_range(range);
-        self.range_deletes.push(range.clone());
-        Ok(())
-    }
-
-    /// Says which snapshots are live, ascending; before anything is added.
-    pub fn set_snapshots(&mut self, snapshots: Arc<[SeqNo]>) {
-        self.tally.set_snapshots(snapshots);
-    }
-
-    /// Says where the file comes from.
-    pub fn set_origin(&mut self, origin: Origin) {
-        self.tally.props.origin = origin;
+    /// What it has of the file, whatever its kind.
+    pub fn draft_mut(&mut self) -> &mut SstDraft {
+        &mut self.draft
     }
 
     /// Bytes of the file if it were finished now, roughly.
     pub fn size_estimate(&self) -> u64 {
         let pending = self.pending.as_ref();
         let pending = pending.map_or(0, |pending| pending.value.stored_len());
-        self.out.offset() + (pending + self.keys.size_estimate()) as u64
+        self.draft.out.offset() + (pending + self.keys.size_estimate()) as u64
     }
 
     /// Internal key of the point entry added last; empty when there is none.
@@ -253,52 +206,42 @@ impl SearchableBuilder {
         &self.last_key
     }
 
-    /// Point entries added so far.
-    pub fn entry_count(&self) -> u64 {
-        self.tally.props.entry_count
-    }
-
     /// Writes what is left and makes the file durable.
     ///
     /// Errors: those of the file, which is then useless; `Invalid` when nothing was added: such
     /// a file has no place in any order of keys.
     pub fn finish(mut self) -> Result<FinishedSst> {
-        if self.tally.is_empty() {
-            return Err(Error::invalid(
-                "a sorted file needs an entry or a range delete",
-            ));
-        }
+        self.draft.check_begun()?;
         self.write_pending(None)?;
-        if self.tally.props.entry_count > 0 {
-            self.tally.props.largest = Bytes::copy_of(key::user_key(&self.last_key));
-        }
-        let before_keys = self.out.offset();
-        self.tally.props.data_block_count = self.keys.finish();
-        let index = self.keys.write(&mut self.out)?;
-        self.tally.props.index_bytes = self.out.offset() - before_keys;
+        let before_keys = self.draft.out.offset();
+        self.draft.tally.props.data_block_count = self.keys.finish();
+        let index = self.keys.write(&mut self.draft.out)?;
+        self.draft.tally.props.index_bytes = self.draft.out.offset() - before_keys;
         let used = self
             .compressor
             .dictionary()
             .filter(|_| self.phrases.is_used)
-            .map(|dictionary| self.out.write_plain(&dictionary.to_bytes()));
+            .map(|dictionary| self.draft.out.write_plain(&dictionary.to_bytes()));
         let dictionary = used.transpose()?;
-        let range_deletes = self.write_range_deletes()?;
-        self.tally.settle();
-        let props = self.out.write_plain(&self.tally.props.encode())?;
-        let footer = Footer {
-            index,
-            dictionary,
-            props,
-            range_deletes,
-            number: self.settings.number,
-            value_bytes_max: u32::try_from(self.value_bytes_max).expect("checked when compressed"),
-        };
-        self.out.write_bare(&footer.encode(self.out.offset()))?;
+        let range_deletes = self.draft.write_range_deletes()?;
+        let number = self.draft.settings.number;
+        let value_bytes_max = u32::try_from(self.value_bytes_max).expect("checked when compressed");
+        let (size_bytes, props) = self.draft.finish(&self.last_key, |props, offset| {
+            let footer = Footer {
+                index,
+                dictionary,
+                props,
+                range_deletes,
+                number,
+                value_bytes_max,
+            };
+            footer.encode(offset)
+        })?;
         Ok(FinishedSst {
             is_searchable: true,
             compressed: self.phrases.tally,
-            size_bytes: self.out.sync()?,
-            props: self.tally.props,
+            size_bytes,
+            props,
         })
     }
 
@@ -310,7 +253,8 @@ impl SearchableBuilder {
         };
         let (user_key, trailer) = key::split(&self.last_key);
         let has_older = next.is_some_and(|(_, is_new)| !is_new);
-        let is_whole = pending.has_newer || has_older || !self.settings.comparator.is_bytewise();
+        let is_whole =
+            pending.has_newer || has_older || !self.draft.settings.comparator.is_bytewise();
         let len = match is_whole {
             true => user_key.len(),
             false => prefix_len(
@@ -321,7 +265,7 @@ impl SearchableBuilder {
         };
         let (prefix, tail) = user_key.split_at(len);
         let sealed = Sealed {
-            number: self.settings.number,
+            number: self.draft.settings.number,
             prefix,
             trailer,
         };
@@ -331,11 +275,11 @@ impl SearchableBuilder {
             prefix,
             hash: hash64(user_key),
             trailer,
-            record_offset: self.out.offset(),
+            record_offset: self.draft.out.offset(),
             record_len: u32::try_from(self.record.len()).expect("records are below 4 GiB"),
         };
-        self.keys.add(&self.settings, &self.last_key, &key);
-        self.out.write_bare(&self.record)?;
+        self.keys.add(&self.draft.settings, &self.last_key, &key);
+        self.draft.out.write_bare(&self.record)?;
         if !has_older {
             let before = self.key_before.get_or_insert_default();
             before.clear();
@@ -343,14 +287,6 @@ impl SearchableBuilder {
         }
         self.compressor.take_back(pending.value);
         Ok(())
-    }
-
-    fn write_range_deletes(&mut self) -> Result<Option<BlockHandle>> {
-        if self.range_deletes.is_empty() {
-            return Ok(None);
-        }
-        let plain = range_deletes::encode(&self.settings.comparator, &mut self.range_deletes);
-        self.out.write_compressed(&plain).map(Some)
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
 use crate::base::options::sst::SstOptions;
-use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
@@ -140,8 +139,6 @@ impl<'a> Walk<'a> {
             if !is_long_enough {
                 return Err(bad("a prefix is too short to tell its key from the next"));
             }
-        } else {
-            self.tally.props.smallest = Bytes::copy_of(entry.key);
         }
         self.tally.count(&entry, is_new)?;
         self.last = Some((self.key.clone(), own_len));
@@ -157,13 +154,11 @@ impl<'a> Walk<'a> {
         if self.records_end != pages_start {
             return Err(Error::corruption("bytes lie between records and key pages"));
         }
-        if let Some((last, _)) = &self.last {
-            self.tally.props.largest = Bytes::copy_of(key::user_key(last));
-        }
         for range in reader.range_deletes().iter() {
             self.tally.count_range(range);
         }
-        self.tally.settle();
+        let last = self.last.map(|(last, _)| last);
+        self.tally.settle(&last.unwrap_or_default());
         let said = reader.props().clone();
         let mut found = self.tally.props;
         found.data_block_count = reader.page_count() as u64;

@@ -30,7 +30,11 @@ fn held(entries: &[(u64, Kind)], range: Option<u64>) -> (Vec<(u64, u64)>, u64) {
             seqno: SeqNo::new(seqno),
         });
     }
-    tally.settle();
+    let last = entries
+        .last()
+        .map(|(seqno, kind)| key::encode(b"k", Trailer::new(SeqNo::new(*seqno), *kind)));
+    tally.settle(&last.unwrap_or_default());
+    assert_eq!(tally.props.smallest, tally.props.largest);
     let passing = tally.props.passing.unwrap();
     let held = passing.held().map(|(seqno, bytes)| (seqno.get(), bytes));
     (held.collect(), passing.held_delete_count())
