@@ -135,7 +135,7 @@ impl<'a> RecordsWalk<'a> {
     fn entry(&mut self, group: &OpenGroup, index: usize) -> Result<Bytes> {
         let entry = group.entry(index).ok_or_else(no_place)?;
         let place = entry.record;
-        let bytes = self.window.record(self.reader.source(), place)?;
+        let bytes = self.window.record(self.reader.sst().source(), place)?;
         let record = self
             .reader
             .record(bytes, entry.prefix, entry.trailer, place)?;

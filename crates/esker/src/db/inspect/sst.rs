@@ -122,7 +122,7 @@ fn look_at_blocks(
     ]);
     let index = reader.index();
     for partition in 0..index.partition_count() {
-        let leaf = index.leaf(reader.source(), partition, false)?;
+        let leaf = index.leaf(reader.sst().source(), partition, false)?;
         for slot in 0..leaf.len() {
             let block = read_block(file, reader, leaf.handle(slot));
             contents.blocks.push(block);
@@ -232,7 +232,7 @@ fn walk_block(
     contents: &mut BlockContents,
 ) -> Result<()> {
     let mut cursor = BlockCursor::default();
-    cursor.enter(reader.source().rows_from_file(handle)?);
+    cursor.enter(reader.sst().source().rows_from_file(handle)?);
     let mut is_on = cursor.seek_to_first()?;
     while is_on {
         count_entry(contents, Bytes::copy_of(key::user_key(cursor.key())));

@@ -16,19 +16,28 @@ use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::{ReadFile, Unchanging};
 use crate::store::cache::sharded::ShardedCache;
+use crate::store::sst::any_footer::AnyFooter;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
 use crate::store::sst::block_based::cursor::BlockBasedCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::block_based::verify;
 use crate::store::sst::contract::{FinishedSst, Found};
 use crate::store::sst::file_memory::FileMemory;
-use crate::store::sst::format::Footer;
-use crate::store::sst::opening::{RawFooter, read_part};
+use crate::store::sst::opening::{OpenSst, RawFooter, read_part};
 use crate::store::sst::props::Props;
 use crate::store::sst::rank::{Gap, Rank};
 use crate::store::sst::searchable;
 use crate::store::sst::searchable::cursor::SearchableCursor;
 use crate::store::sst::searchable::reader::SearchableReader;
+
+macro_rules! each {
+    ($kinds:ident, $self:ident, $inner:ident => $call:expr) => {
+        match $self {
+            $kinds::BlockBased($inner) => $call,
+            $kinds::Searchable($inner) => $call,
+        }
+    };
+}
 
 /// An open sorted file. Any thread may call anything.
 #[derive(Debug)]
@@ -51,13 +60,18 @@ impl AnyReader {
         comparator: Comparator,
         cache: Arc<BlockCache>,
     ) -> Result<AnyReader> {
-        let footer = RawFooter::read(&*file, number)?;
-        if footer.is_searchable() {
-            let reader = SearchableReader::open(file, &footer, comparator, cache)?;
-            return Ok(AnyReader::Searchable(Arc::new(reader)));
-        }
-        let reader = BlockBasedReader::open(file, &footer, comparator, cache)?;
-        Ok(AnyReader::BlockBased(Arc::new(reader)))
+        let footer = AnyFooter::decode(&RawFooter::read(&*file, number)?)?;
+        let source = BlockSource::new(file, number, cache);
+        Ok(match footer {
+            AnyFooter::BlockBased(footer) => {
+                let reader = BlockBasedReader::open(source, &footer, comparator)?;
+                AnyReader::BlockBased(Arc::new(reader))
+            }
+            AnyFooter::Searchable(footer) => {
+                let reader = SearchableReader::open(source, &footer, comparator)?;
+                AnyReader::Searchable(Arc::new(reader))
+            }
+        })
     }
 
     /// How the blocks of the file with that number are compressed where that pays, by what it says
@@ -65,22 +79,17 @@ impl AnyReader {
     ///
     /// Errors: as [`AnyReader::open`], but for the order of keys.
     pub fn compression_of(file: Arc<dyn ReadFile>, number: FileNumber) -> Result<CompressionType> {
-        let footer = RawFooter::read(&*file, number)?;
-        let props = match footer.is_searchable() {
-            true => footer.decode(searchable::format::Footer::decode)?.props,
-            false => footer.decode(Footer::decode)?.props,
-        };
+        let footer = AnyFooter::decode(&RawFooter::read(&*file, number)?)?;
         let source = BlockSource::new(file, number, Arc::new(ShardedCache::new(0)));
-        Ok(read_part(&source, props, Props::decode)?.compression)
+        Ok(read_part(&source, footer.props(), Props::decode)?.compression)
     }
 
     /// Has records that are compressed by themselves read from a map of the file from now on, if
     /// there can be one. Blocks are read by calls: most have to be uncompressed into memory anyway.
+    /// For a file that nobody else has yet.
     pub fn map(&mut self, word: Unchanging) {
-        if let AnyReader::Searchable(reader) = self
-            && let Some(reader) = Arc::get_mut(reader)
-        {
-            reader.map(word);
+        if self.is_searchable() {
+            self.sst_mut().source_mut().map(word);
         }
     }
 
@@ -88,16 +97,17 @@ impl AnyReader {
     /// nobody else has yet.
     pub fn charge_to(&mut self, memory: &Arc<FileMemory>) {
         let charge = memory.charge(self.pinned_bytes(), self.shared_memory());
-        match self {
-            AnyReader::BlockBased(reader) => {
-                let reader = Arc::get_mut(reader).expect("it was opened just now");
-                reader.source_mut().keep(charge);
-            }
-            AnyReader::Searchable(reader) => {
-                let reader = Arc::get_mut(reader).expect("it was opened just now");
-                reader.source_mut().keep(charge);
-            }
-        }
+        self.sst_mut().source_mut().keep(charge);
+    }
+
+    fn sst(&self) -> &OpenSst {
+        each!(AnyReader, self, reader => reader.sst())
+    }
+
+    fn sst_mut(&mut self) -> &mut OpenSst {
+        each!(AnyReader, self, reader => {
+            Arc::get_mut(reader).expect("it was opened just now").sst_mut()
+        })
     }
 
     /// The newest entry of the key that is visible at `at`, if the file has one. Range deletes
@@ -105,10 +115,7 @@ impl AnyReader {
     ///
     /// Errors: `Corruption` with file and offset of the block; other keys stay readable.
     pub fn get(&self, user_key: &[u8], at: SeqNo, options: &ReadOptions) -> Result<Option<Found>> {
-        match self {
-            AnyReader::BlockBased(reader) => reader.get(user_key, at, options),
-            AnyReader::Searchable(reader) => reader.get(user_key, at, options),
-        }
+        each!(AnyReader, self, reader => reader.get(user_key, at, options))
     }
 
     /// As [`AnyReader::get`], for a caller who asks several files and has the key's `hash64`
@@ -121,10 +128,7 @@ impl AnyReader {
         at: SeqNo,
         options: &ReadOptions,
     ) -> Result<Option<Found>> {
-        match self {
-            AnyReader::BlockBased(reader) => reader.get_hashed(user_key, hash, at, options),
-            AnyReader::Searchable(reader) => reader.get_hashed(user_key, hash, at, options),
-        }
+        each!(AnyReader, self, reader => reader.get_hashed(user_key, hash, at, options))
     }
 
     /// Whether the file may have entries of the key with that `hash64`; `false` is certain.
@@ -172,18 +176,12 @@ impl AnyReader {
 
     /// The file's range deletes, by ascending start.
     pub fn range_deletes(&self) -> &Arc<[RangeDelete]> {
-        match self {
-            AnyReader::BlockBased(reader) => reader.range_deletes(),
-            AnyReader::Searchable(reader) => reader.range_deletes(),
-        }
+        self.sst().range_deletes()
     }
 
     /// What the file says about itself.
     pub fn props(&self) -> &Props {
-        match self {
-            AnyReader::BlockBased(reader) => reader.props(),
-            AnyReader::Searchable(reader) => reader.props(),
-        }
+        self.sst().props()
     }
 
     /// Whether the file is searched while it is compressed.
@@ -201,21 +199,14 @@ impl AnyReader {
 
     /// Number of the file.
     pub fn number(&self) -> FileNumber {
-        match self {
-            AnyReader::BlockBased(reader) => reader.number(),
-            AnyReader::Searchable(reader) => reader.number(),
-        }
+        self.sst().number()
     }
 
     /// What the builder said when the file was finished, but for what became of its values: that
     /// is stored nowhere.
     pub fn finished(&self) -> FinishedSst {
-        let source = match self {
-            AnyReader::BlockBased(reader) => reader.source(),
-            AnyReader::Searchable(reader) => reader.source(),
-        };
         FinishedSst {
-            size_bytes: source.size_bytes(),
+            size_bytes: self.sst().source().size_bytes(),
             props: self.props().clone(),
             is_searchable: self.is_searchable(),
             compressed: None,
@@ -233,10 +224,7 @@ impl AnyReader {
 
     /// Bytes of memory that are kept as long as the file is open, but for what it shares.
     pub fn pinned_bytes(&self) -> usize {
-        match self {
-            AnyReader::BlockBased(reader) => reader.pinned_bytes(),
-            AnyReader::Searchable(reader) => reader.pinned_bytes(),
-        }
+        each!(AnyReader, self, reader => reader.pinned_bytes())
     }
 
     /// Reads every byte of the file, past the cache, and holds it against what the file says.
@@ -262,117 +250,72 @@ pub enum AnyCursor {
 impl AnyCursor {
     /// Moves to an entry at about `lot` 2^32nds of the way through the file: to pick some of all.
     pub fn seek_near(&mut self, lot: u32) -> Result<bool> {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.seek_near(lot),
-            AnyCursor::Searchable(cursor) => cursor.seek_near(lot),
-        }
+        each!(AnyCursor, self, cursor => cursor.seek_near(lot))
     }
 
     /// Has it read at most so much ahead from now on.
     pub fn set_readahead(&mut self, bytes_max: usize) {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.set_readahead(bytes_max),
-            AnyCursor::Searchable(cursor) => cursor.set_readahead(bytes_max),
-        }
+        each!(AnyCursor, self, cursor => cursor.set_readahead(bytes_max))
     }
 }
 
 impl Cursor for AnyCursor {
     fn seek_to_first(&mut self) -> Result<bool> {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.seek_to_first(),
-            AnyCursor::Searchable(cursor) => cursor.seek_to_first(),
-        }
+        each!(AnyCursor, self, cursor => cursor.seek_to_first())
     }
 
     fn seek_to_last(&mut self) -> Result<bool> {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.seek_to_last(),
-            AnyCursor::Searchable(cursor) => cursor.seek_to_last(),
-        }
+        each!(AnyCursor, self, cursor => cursor.seek_to_last())
     }
 
     fn seek(&mut self, target: &[u8]) -> Result<bool> {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.seek(target),
-            AnyCursor::Searchable(cursor) => cursor.seek(target),
-        }
+        each!(AnyCursor, self, cursor => cursor.seek(target))
     }
 
     fn seek_for_prev(&mut self, target: &[u8]) -> Result<bool> {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.seek_for_prev(target),
-            AnyCursor::Searchable(cursor) => cursor.seek_for_prev(target),
-        }
+        each!(AnyCursor, self, cursor => cursor.seek_for_prev(target))
     }
 
     #[inline]
     fn next(&mut self) -> Result<bool> {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.next(),
-            AnyCursor::Searchable(cursor) => cursor.next(),
-        }
+        each!(AnyCursor, self, cursor => cursor.next())
     }
 
     #[inline]
     fn prev(&mut self) -> Result<bool> {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.prev(),
-            AnyCursor::Searchable(cursor) => cursor.prev(),
-        }
+        each!(AnyCursor, self, cursor => cursor.prev())
     }
 
     #[inline]
     fn is_valid(&self) -> bool {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.is_valid(),
-            AnyCursor::Searchable(cursor) => cursor.is_valid(),
-        }
+        each!(AnyCursor, self, cursor => cursor.is_valid())
     }
 
     #[inline]
     fn key(&self) -> &[u8] {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.key(),
-            AnyCursor::Searchable(cursor) => cursor.key(),
-        }
+        each!(AnyCursor, self, cursor => cursor.key())
     }
 
     #[inline]
     fn is_surely_newest(&self) -> bool {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.is_surely_newest(),
-            AnyCursor::Searchable(cursor) => cursor.is_surely_newest(),
-        }
+        each!(AnyCursor, self, cursor => cursor.is_surely_newest())
     }
 
     #[inline]
     fn value(&self) -> Result<&[u8]> {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.value(),
-            AnyCursor::Searchable(cursor) => cursor.value(),
-        }
+        each!(AnyCursor, self, cursor => cursor.value())
     }
 
     fn value_bytes(&self) -> Result<Bytes> {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.value_bytes(),
-            AnyCursor::Searchable(cursor) => cursor.value_bytes(),
-        }
+        each!(AnyCursor, self, cursor => cursor.value_bytes())
     }
 
     fn fill(&mut self, way: Way, fill: Fill<'_>, chunk: &mut EntryChunk) -> bool {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.fill(way, fill, chunk),
-            AnyCursor::Searchable(cursor) => cursor.fill(way, fill, chunk),
-        }
+        each!(AnyCursor, self, cursor => cursor.fill(way, fill, chunk))
     }
 
     fn phrased(&self) -> Option<Phrased<'_>> {
-        match self {
-            AnyCursor::BlockBased(cursor) => cursor.phrased(),
-            AnyCursor::Searchable(cursor) => cursor.phrased(),
-        }
+        each!(AnyCursor, self, cursor => cursor.phrased())
     }
 }
 

@@ -72,33 +72,105 @@ pub fn read_part<T>(
     read(&plain).map_err(|error| source.at(error, handle))
 }
 
-/// Reads the properties and the range deletes of a file whose keys are to be in `order`.
+/// What every open sorted file has, whatever its kind.
+#[derive(Debug)]
+pub struct OpenSst {
+    source: BlockSource,
+    comparator: Comparator,
+    range_deletes: Arc<[RangeDelete]>,
+    props: Props,
+}
+
+/// Where what stays in memory lies in a file.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptParts {
+    /// Where the first of all these parts begins: they lie side by side in front of the footer.
+    pub start: u64,
+    /// The properties.
+    pub props: BlockHandle,
+    /// The range deletes, if there are any.
+    pub range_deletes: Option<BlockHandle>,
+}
+
+impl OpenSst {
+    /// Reads the properties and the range deletes, and says that what lies beside them will be read
+    /// soon.
+    ///
+    /// Errors: `Invalid` for another order of keys than the file was written with, `NotBuilt` for
+    /// one that is compressed in a way which this build does not have, else `Corruption`.
+    pub fn open(source: BlockSource, comparator: Comparator, parts: KeptParts) -> Result<OpenSst> {
+        source.prefetch(parts.start, source.size_bytes().saturating_sub(parts.start));
+        let in_file = |error: Error| error.in_file(FileName::Sst(source.number()));
+        let props = read_part(&source, parts.props, Props::decode)?;
+        check_readable(&props, &comparator).map_err(in_file)?;
+        let range_deletes = match parts.range_deletes {
+            None => Vec::new(),
+            Some(handle) => read_part(&source, handle, |plain| {
+                range_deletes::decode(&comparator, plain)
+            })?,
+        };
+        if range_deletes.len() as u64 != props.range_delete_count {
+            let error = Error::corruption("the number of range deletes is not what it was");
+            return Err(in_file(error));
+        }
+        Ok(OpenSst {
+            range_deletes: range_deletes.into(),
+            source,
+            comparator,
+            props,
+        })
+    }
+
+    /// Where the file's blocks come from.
+    #[inline]
+    pub fn source(&self) -> &BlockSource {
+        &self.source
+    }
+
+    /// The same, of a file that nobody else has.
+    pub fn source_mut(&mut self) -> &mut BlockSource {
+        &mut self.source
+    }
+
+    /// How the file's keys compare.
+    #[inline]
+    pub fn comparator(&self) -> &Comparator {
+        &self.comparator
+    }
+
+    /// The file's range deletes, by ascending start.
+    #[inline]
+    pub fn range_deletes(&self) -> &Arc<[RangeDelete]> {
+        &self.range_deletes
+    }
+
+    /// What the file says about itself.
+    #[inline]
+    pub fn props(&self) -> &Props {
+        &self.props
+    }
+
+    /// Number of the file.
+    #[inline]
+    pub fn number(&self) -> FileNumber {
+        self.source.number()
+    }
+
+    /// Bytes of memory that the range deletes take.
+    pub fn pinned_bytes(&self) -> usize {
+        range_deletes::size_bytes(&self.range_deletes)
+    }
+}
+
+/// Whether this program can read a file that says that about itself, with keys in that order.
 ///
 /// Errors: `Invalid` for another order than the file was written with, `NotBuilt` for one that is
-/// compressed in a way which this build does not have, else `Corruption`.
-pub fn read_description(
-    source: &BlockSource,
-    comparator: &Comparator,
-    props: BlockHandle,
-    range_deletes: Option<BlockHandle>,
-) -> Result<(Props, Arc<[RangeDelete]>)> {
-    let in_file = |error: Error| error.in_file(FileName::Sst(source.number()));
-    let props = read_part(source, props, Props::decode)?;
-    if props.comparator_name != comparator.name() {
-        return Err(in_file(another_comparator(&props, comparator)));
+/// compressed in a way which this build does not have.
+pub fn check_readable(props: &Props, comparator: &Comparator) -> Result<()> {
+    match props.comparator_name == comparator.name() {
+        true => props.compression.check_built(),
+        false => Err(another_comparator(props, comparator)),
     }
-    props.compression.check_built().map_err(in_file)?;
-    let range_deletes = match range_deletes {
-        None => Vec::new(),
-        Some(handle) => read_part(source, handle, |plain| {
-            range_deletes::decode(comparator, plain)
-        })?,
-    };
-    if range_deletes.len() as u64 != props.range_delete_count {
-        let error = Error::corruption("the number of range deletes is not what it was");
-        return Err(in_file(error));
-    }
-    Ok((props, range_deletes.into()))
 }
 
 fn another_comparator(props: &Props, comparator: &Comparator) -> Error {

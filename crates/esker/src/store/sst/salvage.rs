@@ -8,11 +8,12 @@ use crate::base::types::ids::FileNumber;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::ReadFile;
 use crate::store::names::FileName;
+use crate::store::sst::any_footer::AnyFooter;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
 use crate::store::sst::block::stray::block_before;
 use crate::store::sst::block_based;
-use crate::store::sst::format::{BlockHandle, FOOTER_BYTES, Footer};
-use crate::store::sst::opening::{RawFooter, read_part};
+use crate::store::sst::format::{BlockHandle, FOOTER_BYTES};
+use crate::store::sst::opening::{RawFooter, check_readable, read_part};
 use crate::store::sst::props::Props;
 use crate::store::sst::range_deletes;
 use crate::store::sst::saving::{LostPart, Saving, Take, only_damage};
@@ -22,18 +23,12 @@ use crate::store::sst::searchable;
 pub struct SstRemains {
     source: BlockSource,
     comparator: Comparator,
-    footer: AnyFooter,
+    /// Neither read nor made again where it is missing: the file is taken for one of blocks.
+    footer: Option<AnyFooter>,
     props: Option<Props>,
     range_deletes: Vec<RangeDelete>,
     /// Why the range deletes are lost, if they are.
     lost_range_deletes: Option<Error>,
-}
-
-enum AnyFooter {
-    /// Neither read nor made again: the file is taken for one of blocks.
-    Lost,
-    BlockBased(Footer),
-    Searchable(searchable::format::Footer),
 }
 
 impl SstRemains {
@@ -58,21 +53,11 @@ impl SstRemains {
             lost_range_deletes: None,
         };
         remains.read_description()?;
-        match &remains.props {
-            Some(props) if props.comparator_name != remains.comparator.name() => {
-                let written = props.comparator_name.escape_ascii();
-                Err(Error::invalid(format!(
-                    "keys are in the order of comparator \"{written}\", not in \"{}\"",
-                    remains.comparator.name()
-                )))
-            }
-            Some(props) => {
-                let built = props.compression.check_built();
-                built.map_err(|error| error.in_file(FileName::Sst(number)))?;
-                Ok(remains)
-            }
-            None => Ok(remains),
+        if let Some(props) = &remains.props {
+            check_readable(props, &remains.comparator)
+                .map_err(|error| error.in_file(FileName::Sst(number)))?;
         }
+        Ok(remains)
     }
 
     /// What the file says about itself, if that is whole.
@@ -96,11 +81,11 @@ impl SstRemains {
     pub fn save(&self, take: &mut Take<'_>) -> Result<Vec<LostPart>> {
         let mut saving = Saving::new(self.comparator.clone(), take);
         match &self.footer {
-            AnyFooter::Lost => block_based::salvage::salvage(&self.source, None, &mut saving)?,
-            AnyFooter::BlockBased(footer) => {
+            None => block_based::salvage::salvage(&self.source, None, &mut saving)?,
+            Some(AnyFooter::BlockBased(footer)) => {
                 block_based::salvage::salvage(&self.source, Some(footer), &mut saving)?;
             }
-            AnyFooter::Searchable(footer) => {
+            Some(AnyFooter::Searchable(footer)) => {
                 searchable::salvage::salvage(&self.source, footer, &mut saving)?;
             }
         }
@@ -110,14 +95,9 @@ impl SstRemains {
     // Properties and range deletes; where the footer is lost, that too, from what lies before it.
     fn read_description(&mut self) -> Result<()> {
         let source = &self.source;
-        let (props, range_deletes) = match &self.footer {
-            AnyFooter::BlockBased(footer) => (Some(footer.props), footer.range_deletes),
-            AnyFooter::Searchable(footer) => (Some(footer.props), footer.range_deletes),
-            AnyFooter::Lost => (None, None),
-        };
-        if let Some(handle) = props {
-            self.props = only_damage(read_part(source, handle, Props::decode))?.ok();
-            return self.read_range_deletes(range_deletes);
+        if let Some(footer) = self.footer {
+            self.props = only_damage(read_part(source, footer.props(), Props::decode))?.ok();
+            return self.read_range_deletes(footer.range_deletes());
         }
         // Until something says otherwise.
         let error = Error::corruption("nothing says whether the file deletes ranges");
@@ -125,25 +105,19 @@ impl SstRemains {
         let Some(end) = source.size_bytes().checked_sub(FOOTER_BYTES as u64) else {
             return Ok(());
         };
-        let read = |plain: Vec<u8>| Some((Props::decode(&plain).ok()?, plain.len()));
-        let Some(((props, plain_len), offset)) = block_before(source, 0, end, read)? else {
-            return Ok(());
-        };
-        let Some(handle) = block_based::salvage::handle(offset, end, plain_len) else {
+        let read = |plain: Vec<u8>| Props::decode(&plain).ok();
+        let Some((props, handle)) = block_before(source, 0, end, read)? else {
             return Ok(());
         };
         let described = (handle, &props);
-        if let Some(footer) = searchable::salvage::rebuilt_footer(source, described)? {
-            self.footer = AnyFooter::Searchable(footer);
-            self.props = Some(props);
-            return self.read_range_deletes(footer.range_deletes);
-        }
-        let footer = block_based::salvage::rebuilt_footer(source, described)?;
-        let range_deletes = footer.and_then(|footer| footer.range_deletes);
-        if let Some(footer) = footer {
-            self.footer = AnyFooter::BlockBased(footer);
-        }
+        self.footer = match searchable::salvage::rebuilt_footer(source, described)? {
+            Some(footer) => Some(AnyFooter::Searchable(footer)),
+            None => {
+                block_based::salvage::rebuilt_footer(source, described)?.map(AnyFooter::BlockBased)
+            }
+        };
         self.props = Some(props);
+        let range_deletes = self.footer.and_then(|footer| footer.range_deletes());
         self.read_range_deletes(range_deletes)
     }
 
@@ -173,21 +147,13 @@ impl SstRemains {
 }
 
 // A file of a format that this program does not know is told so by whoever opened it first.
-fn read_footer(file: &dyn ReadFile, number: FileNumber) -> Result<AnyFooter> {
+fn read_footer(file: &dyn ReadFile, number: FileNumber) -> Result<Option<AnyFooter>> {
     let Ok(raw) = only_damage(RawFooter::read(file, number))? else {
-        return Ok(AnyFooter::Lost);
+        return Ok(None);
     };
-    let is_damage =
-        |error: &Error| matches!(error.kind(), ErrorKind::Corruption | ErrorKind::Unsupported);
-    let read = match raw.is_searchable() {
-        true => raw
-            .decode(searchable::format::Footer::decode)
-            .map(AnyFooter::Searchable),
-        false => raw.decode(Footer::decode).map(AnyFooter::BlockBased),
-    };
-    match read {
-        Err(error) if is_damage(&error) => Ok(AnyFooter::Lost),
-        read => read,
+    match AnyFooter::decode(&raw) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        read => Ok(only_damage(read)?.ok()),
     }
 }
 

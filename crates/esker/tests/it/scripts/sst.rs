@@ -23,7 +23,7 @@ use esker::internals::env::fs::Fs;
 use esker::internals::env::real::fs::RealFs;
 use esker::internals::store::sst::any_builder::AnyBuilder;
 use esker::internals::store::sst::any_reader::AnyReader;
-use esker::internals::store::sst::block::fetch::BlockCache;
+use esker::internals::store::sst::block::fetch::{BlockCache, BlockSource};
 use esker::internals::store::sst::contract::BuildSettings;
 use esker::internals::store::sst::format::{
     BlockHandle, FOOTER_BYTES, Footer, SEARCHABLE_VERSION, version_of,
@@ -242,7 +242,9 @@ impl SstStage {
         let cache = Arc::new(BlockCache::new(1 << 20));
         let opened = RealFs.open_read(&self.path())?;
         let footer = RawFooter::read(&*opened, self.number)?;
-        SearchableReader::open(opened, &footer, Comparator::Bytewise, cache)
+        let footer = footer.decode(searchable::format::Footer::decode)?;
+        let source = BlockSource::new(opened, self.number, cache);
+        SearchableReader::open(source, &footer, Comparator::Bytewise)
     }
 
     // The bytes of every key page, and what they say of each entry.

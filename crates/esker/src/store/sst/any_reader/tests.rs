@@ -557,7 +557,7 @@ fn a_misplaced_block_is_noticed() {
     let AnyReader::BlockBased(blocks) = &*reader else {
         panic!("a file made of blocks");
     };
-    let leaf = blocks.index().leaf(blocks.source(), 0, true).unwrap();
+    let leaf = blocks.index().leaf(blocks.sst().source(), 0, true).unwrap();
     let (first, second) = (leaf.handle(0), leaf.handle(1));
     assert_eq!(first.compressed_len, second.compressed_len);
     let len = first.stored_len() as usize;

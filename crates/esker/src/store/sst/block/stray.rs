@@ -9,7 +9,7 @@ use crate::base::codec::compress::CompressionType;
 use crate::base::codec::fixed::u32_at;
 use crate::base::types::error::Result;
 use crate::store::sst::block::fetch::BlockSource;
-use crate::store::sst::format::{TRAILER_BYTES, block_checksum};
+use crate::store::sst::format::{BlockHandle, TRAILER_BYTES, block_checksum};
 
 /// Longest stored block that is looked for, in bytes: far beyond usual sizes, and looking for one
 /// takes time linear in it from its front, and quadratic from its end.
@@ -60,7 +60,7 @@ pub fn block_at<T>(
     Ok(None)
 }
 
-/// The block that ends at `end`, as `read` understands it, and where it begins: not before
+/// The block that ends at `end`, as `read` understands it, and its handle: it begins not before
 /// `start`. `None` when there is none.
 ///
 /// Errors: as [`block_at`].
@@ -69,7 +69,7 @@ pub fn block_before<T>(
     start: u64,
     end: u64,
     mut read: impl FnMut(Vec<u8>) -> Option<T>,
-) -> Result<Option<(T, u64)>> {
+) -> Result<Option<(T, BlockHandle)>> {
     let len = end.saturating_sub(start).min(STORED_BYTES_MAX / 2);
     let mut bytes = Vec::new();
     source.read_bare(end - len, len, &mut bytes)?;
@@ -85,10 +85,17 @@ pub fn block_before<T>(
     for first in (0..compressed_end).rev() {
         let offset = end - len + first as u64;
         if block_checksum(&bytes[first..=compressed_end], source.number(), offset) == stored
-            && let Some(found) =
-                uncompress(compression, &bytes[first..compressed_end])?.and_then(&mut read)
+            && let Some(plain) = uncompress(compression, &bytes[first..compressed_end])?
         {
-            return Ok(Some((found, offset)));
+            let length = |len: usize| u32::try_from(len).expect("it is at most 64 MiB");
+            let handle = BlockHandle {
+                offset,
+                compressed_len: length(compressed_end - first),
+                plain_len: length(plain.len()),
+            };
+            if let Some(found) = read(plain) {
+                return Ok(Some((found, handle)));
+            }
         }
     }
     Ok(None)

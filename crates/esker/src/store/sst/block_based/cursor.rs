@@ -46,7 +46,7 @@ impl BlockBasedCursor {
     /// Moves to the first entry of the block at about `lot` 2^32nds of the way through the file.
     pub fn seek_near(&mut self, lot: u32) -> Result<bool> {
         let (reader, fill_cache) = (&self.reader, self.options.fill_cache);
-        let place = reader.index().near(reader.source(), lot, fill_cache);
+        let place = reader.index().near(reader.sst().source(), lot, fill_cache);
         let result = place
             .and_then(|place| Ok(self.enter(place)? && self.moved(BlockCursor::seek_to_first)?));
         self.settled(result)
@@ -70,7 +70,7 @@ impl BlockBasedCursor {
             return Ok(self.leave());
         };
         let handle = place.handle();
-        let source = self.reader.source();
+        let source = self.reader.sst().source();
         let fill_cache = self.options.fill_cache;
         let block = source.rows_ahead(handle, fill_cache, &mut self.ahead, &mut self.spare)?;
         self.spare = self.rows.enter(block).and_then(Checked::into_memory);
@@ -82,9 +82,10 @@ impl BlockBasedCursor {
     fn first_behind(&mut self) -> Result<bool> {
         while let Some(place) = self.place.take() {
             let reader = &self.reader;
-            let next = reader
-                .index()
-                .after(reader.source(), place, self.options.fill_cache)?;
+            let next =
+                reader
+                    .index()
+                    .after(reader.sst().source(), place, self.options.fill_cache)?;
             if self.enter(next)? && self.moved(BlockCursor::seek_to_first)? {
                 return Ok(true);
             }
@@ -98,7 +99,7 @@ impl BlockBasedCursor {
             let previous =
                 reader
                     .index()
-                    .before(reader.source(), place, self.options.fill_cache)?;
+                    .before(reader.sst().source(), place, self.options.fill_cache)?;
             if self.enter(previous)? && self.moved(BlockCursor::seek_to_last)? {
                 return Ok(true);
             }
@@ -118,7 +119,7 @@ impl BlockBasedCursor {
     #[cold]
     fn placed(&self, error: Error) -> Error {
         match &self.place {
-            Some(place) => self.reader.source().at(error, place.handle()),
+            Some(place) => self.reader.sst().source().at(error, place.handle()),
             None => error,
         }
     }
@@ -136,7 +137,7 @@ impl BlockBasedCursor {
         let reader = &self.reader;
         let first = reader
             .index()
-            .first_of(reader.source(), 0, self.options.fill_cache)?;
+            .first_of(reader.sst().source(), 0, self.options.fill_cache)?;
         if self.enter(first)? && self.moved(BlockCursor::seek_to_first)? {
             return Ok(true);
         }
@@ -149,7 +150,7 @@ impl BlockBasedCursor {
         let Some(last) = index.partition_count().checked_sub(1) else {
             return Ok(self.leave());
         };
-        let place = index.last_of(reader.source(), last, self.options.fill_cache)?;
+        let place = index.last_of(reader.sst().source(), last, self.options.fill_cache)?;
         if self.enter(place)? && self.moved(BlockCursor::seek_to_last)? {
             return Ok(true);
         }
@@ -160,18 +161,20 @@ impl BlockBasedCursor {
         let reader = &self.reader;
         let (user_key, trailer) = key::split(target);
         let wanted = Target {
-            comparator: reader.comparator(),
+            comparator: reader.sst().comparator(),
             user_key,
             trailer: trailer.raw(),
         };
         let fill_cache = self.options.fill_cache;
-        let place = reader.index().seek(reader.source(), wanted, fill_cache)?;
+        let place = reader
+            .index()
+            .seek(reader.sst().source(), wanted, fill_cache)?;
         if self.is_in(place.as_ref()) {
             // Seeks often stay near: the block at hand need not be asked for again.
         } else if !self.enter(place)? {
             return Ok(false);
         }
-        match self.rows.seek(self.reader.comparator(), target) {
+        match self.rows.seek(self.reader.sst().comparator(), target) {
             Ok(true) => Ok(true),
             Ok(false) => self.first_behind(),
             Err(error) => Err(self.placed(error)),

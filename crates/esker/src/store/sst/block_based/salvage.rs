@@ -65,42 +65,30 @@ pub fn rebuilt_footer(
     props: (BlockHandle, &Props),
 ) -> Result<Option<Footer>> {
     let (props_handle, props) = props;
-    let index = |plain: Vec<u8>| Some((IndexBlock::read(&plain).ok()?, plain.len()));
-    let Some(((top, plain_len), offset)) = block_before(source, 0, props_handle.offset, index)?
-    else {
+    let read_index = |plain: Vec<u8>| IndexBlock::read(&plain).ok();
+    let found = block_before(source, 0, props_handle.offset, read_index)?;
+    let Some((top, index)) = found else {
         return Ok(None);
     };
     let partition = match top.is_empty() {
         true => None,
         false => only_damage(source.index_from_file(top.handle(0)))?.ok(),
     };
-    let parts_end = partition.as_ref().map_or(offset, |_| top.handle(0).offset);
-    let comparator_free = |plain: Vec<u8>| Some(plain.len());
+    let parts_end = partition
+        .as_ref()
+        .map_or(index.offset, |_| top.handle(0).offset);
     let range_deletes = match props.range_delete_count {
         0 => None,
-        _ => block_before(source, 0, parts_end, comparator_free)?
-            .and_then(|(plain_len, offset)| handle(offset, parts_end, plain_len)),
+        _ => block_before(source, 0, parts_end, Some)?.map(|(_, handle)| handle),
     };
-    Ok(
-        handle(offset, props_handle.offset, plain_len).map(|index| Footer {
-            index,
-            filter: None,
-            props: props_handle,
-            range_deletes,
-            number: source.number(),
-            is_index_partitioned: partition.is_some(),
-        }),
-    )
-}
-
-/// The handle of a block that lies between two places.
-pub fn handle(offset: u64, end: u64, plain_len: usize) -> Option<BlockHandle> {
-    let trailer = BlockHandle::default().stored_len();
-    Some(BlockHandle {
-        offset,
-        compressed_len: u32::try_from(end.checked_sub(offset)?.checked_sub(trailer)?).ok()?,
-        plain_len: u32::try_from(plain_len).ok()?,
-    })
+    Ok(Some(Footer {
+        index,
+        filter: None,
+        props: props_handle,
+        range_deletes,
+        number: source.number(),
+        is_index_partitioned: partition.is_some(),
+    }))
 }
 
 // The blocks that an index leads to; gives the end of the last one.

@@ -118,7 +118,7 @@ impl SearchableCursor {
         let entry = self.group.entry(index);
         let entry = entry.ok_or_else(|| bad("an entry is missing"))?;
         let reader = &*self.reader;
-        let bytes = self.window.record(reader.source(), entry.record)?;
+        let bytes = self.window.record(reader.sst().source(), entry.record)?;
         let record = reader.record(bytes, entry.prefix, entry.trailer, entry.record)?;
         self.key.clear();
         self.key.extend_from_slice(entry.prefix);
@@ -135,7 +135,7 @@ impl SearchableCursor {
 
     // The record it stands on, which was held against its checksum when the cursor came there.
     fn standing(&self) -> Result<Record<'_>> {
-        let held = self.window.held(self.reader.source(), self.record);
+        let held = self.window.held(self.reader.sst().source(), self.record);
         let bytes = held.ok_or_else(no_place)?;
         Record::standing(bytes, key::split(&self.key).1.kind())
     }
@@ -202,7 +202,7 @@ impl SearchableCursor {
         self.enter_page(slot)?;
         let (_, page) = self.page.as_ref().expect("a page was entered");
         let wanted = Wanted {
-            comparator: reader.comparator(),
+            comparator: reader.sst().comparator(),
             user_key,
             trailer,
         };
@@ -217,7 +217,8 @@ impl SearchableCursor {
         }
         let mut is_on = self.load(spot.entry)?;
         // Once, at the most: its record tells that the entry is before what is wanted.
-        while is_on && key::compare(reader.comparator(), &self.key, target) == Ordering::Less {
+        while is_on && key::compare(reader.sst().comparator(), &self.key, target) == Ordering::Less
+        {
             is_on = self.try_next()?;
         }
         Ok(is_on)

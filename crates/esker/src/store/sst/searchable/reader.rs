@@ -8,19 +8,14 @@ use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, Result};
-use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
-use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
-use crate::env::fs::{ReadFile, Unchanging};
 use crate::store::names::FileName;
-use crate::store::sst::block::fetch::{BlockCache, BlockSource};
+use crate::store::sst::block::fetch::BlockSource;
 use crate::store::sst::block::uncompressed::Uncompressed;
 use crate::store::sst::contract::Found;
 use crate::store::sst::index::block::IndexBlock;
-use crate::store::sst::opening::{RawFooter, read_description, read_part};
-use crate::store::sst::props::Props;
-use crate::store::sst::range_deletes;
+use crate::store::sst::opening::{KeptParts, OpenSst, read_part};
 use crate::store::sst::searchable::dictionary::SharedDictionary;
 use crate::store::sst::searchable::format::{Footer, fingerprint_of};
 use crate::store::sst::searchable::keys::{Landing, Spot, Wanted, put_next};
@@ -30,12 +25,9 @@ use crate::store::sst::searchable::records::{Record, Sealed, VALUE_BYTES_CLAIM_M
 /// An open searchable sorted file. Any thread may call anything.
 #[derive(Debug)]
 pub struct SearchableReader {
-    source: BlockSource,
-    comparator: Comparator,
+    sst: OpenSst,
     index: IndexBlock,
     dictionary: Option<SharedDictionary>,
-    range_deletes: Arc<[RangeDelete]>,
-    props: Props,
     value_bytes_max: usize,
 }
 
@@ -43,39 +35,30 @@ impl SearchableReader {
     /// Opens the file with that footer, and keeps its key index, dictionary, properties and range
     /// deletes in memory.
     ///
-    /// Errors: `Unsupported` for a newer format, `Invalid` for another order of keys than the
-    /// file was written with, `Corruption` with file and offset for everything that is damaged.
+    /// Errors: `Invalid` for another order of keys than the file was written with, `Unsupported`
+    /// for a dictionary of a newer format, `Corruption` with file and offset for everything that
+    /// is damaged.
     pub fn open(
-        file: Arc<dyn ReadFile>,
-        footer: &RawFooter,
+        source: BlockSource,
+        footer: &Footer,
         comparator: Comparator,
-        cache: Arc<BlockCache>,
     ) -> Result<SearchableReader> {
-        let source = BlockSource::new(file, footer.number(), cache);
-        let footer = footer.decode(Footer::decode)?;
-        // The parts kept in memory lie side by side in front of the footer.
-        let tail = footer.index.offset;
-        source.prefetch(tail, source.size_bytes().saturating_sub(tail));
-        let (props, range_deletes) =
-            read_description(&source, &comparator, footer.props, footer.range_deletes)?;
+        let parts = KeptParts {
+            start: footer.index.offset,
+            props: footer.props,
+            range_deletes: footer.range_deletes,
+        };
+        let sst = OpenSst::open(source, comparator, parts)?;
         let dictionary = match footer.dictionary {
             None => None,
-            Some(handle) => Some(read_part(&source, handle, SharedDictionary::read)?),
+            Some(handle) => Some(read_part(sst.source(), handle, SharedDictionary::read)?),
         };
         Ok(SearchableReader {
-            index: source.index_from_file(footer.index)?,
+            index: sst.source().index_from_file(footer.index)?,
             dictionary,
-            source,
-            comparator,
-            range_deletes,
-            props,
+            sst,
             value_bytes_max: (footer.value_bytes_max as usize).min(VALUE_BYTES_CLAIM_MAX),
         })
-    }
-
-    /// Has records read from a map of the file from now on, if there can be one.
-    pub fn map(&mut self, word: Unchanging) {
-        self.source.map(word);
     }
 
     /// The newest entry of the key that is visible at `at`, if the file has one. Range deletes
@@ -96,7 +79,7 @@ impl SearchableReader {
     ) -> Result<Option<Found>> {
         let newest = Trailer::seek(at);
         // Found by the key, so that index and page are not looked at: half of the time of a hit.
-        if let Some(cached) = self.source.cached_record(hash) {
+        if let Some(cached) = self.sst.source().cached_record(hash) {
             let (cached_key, trailer) = cached.key();
             if cached_key == user_key && trailer <= newest {
                 let value = cached.value();
@@ -119,9 +102,9 @@ impl SearchableReader {
         let uncompressed = Uncompressed::new(raw, user_key, trailer);
         let value = uncompressed.value();
         // Whoever asks again takes what is kept for the newest in the file.
-        let is_newest = self.props.largest_seqno.is_visible_at(at);
+        let is_newest = self.sst.props().largest_seqno.is_visible_at(at);
         if is_newest && options.fill_cache {
-            self.source.offer_record(hash, uncompressed);
+            self.sst.source().offer_record(hash, uncompressed);
         }
         Ok(Some(Found { trailer, value }))
     }
@@ -135,7 +118,10 @@ impl SearchableReader {
         place: RecordPlace,
     ) -> Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
-        let bytes = self.source.bare(place.offset, place.len, &mut bytes)?;
+        let bytes = self
+            .sst
+            .source()
+            .bare(place.offset, place.len, &mut bytes)?;
         let record = self.record(bytes, prefix, trailer, place)?;
         if !record.tail.is(rest) {
             return Ok(None);
@@ -155,7 +141,7 @@ impl SearchableReader {
         newest: Trailer,
     ) -> Result<Option<(Trailer, usize, RecordPlace)>> {
         let wanted = Wanted {
-            comparator: &self.comparator,
+            comparator: self.sst.comparator(),
             user_key,
             trailer: newest,
         };
@@ -207,7 +193,10 @@ impl SearchableReader {
         }
         let (place, trailer) = (marks.record(spot.entry)?, marks.trailer(spot.entry)?);
         let mut bytes = Vec::new();
-        let bytes = self.source.bare(place.offset, place.len, &mut bytes)?;
+        let bytes = self
+            .sst
+            .source()
+            .bare(place.offset, place.len, &mut bytes)?;
         let record = self.record(bytes, &user_key, trailer, place)?;
         record.tail.put_into(&mut user_key);
         Ok(user_key)
@@ -222,7 +211,7 @@ impl SearchableReader {
         place: RecordPlace,
     ) -> Result<Record<'a>> {
         let sealed = Sealed {
-            number: self.source.number(),
+            number: self.sst.source().number(),
             prefix,
             trailer,
         };
@@ -253,7 +242,7 @@ impl SearchableReader {
     pub fn page_of(&self, user_key: &[u8], trailer: Trailer) -> Option<usize> {
         let slot = self
             .index
-            .first_not_before(&self.comparator, user_key, trailer.raw());
+            .first_not_before(self.sst.comparator(), user_key, trailer.raw());
         (slot < self.page_count()).then_some(slot)
     }
 
@@ -264,49 +253,33 @@ impl SearchableReader {
 
     /// Key page number `slot`, which must be there.
     pub fn page(&self, slot: usize, fill_cache: bool) -> Result<Page> {
-        let plain = self.source.plain(self.index.handle(slot), fill_cache)?;
+        let plain = self
+            .sst
+            .source()
+            .plain(self.index.handle(slot), fill_cache)?;
         Page::new(plain).map_err(|error| self.in_page(error, slot))
     }
 
     /// The error, with the file and the page it concerns.
     pub fn in_page(&self, error: Error, slot: usize) -> Error {
-        self.source.at(error, self.index.handle(slot))
+        self.sst.source().at(error, self.index.handle(slot))
     }
 
     /// The error, with the file and the record it concerns.
     pub fn in_record(&self, error: Error, place: RecordPlace) -> Error {
-        let error = error.in_file(FileName::Sst(self.source.number()));
+        let error = error.in_file(FileName::Sst(self.sst.source().number()));
         error.at_offset(place.offset)
     }
 
-    /// The file's range deletes, by ascending start.
-    pub fn range_deletes(&self) -> &Arc<[RangeDelete]> {
-        &self.range_deletes
-    }
-
-    /// What the file says about itself.
-    pub fn props(&self) -> &Props {
-        &self.props
-    }
-
-    /// Number of the file.
-    pub fn number(&self) -> FileNumber {
-        self.source.number()
-    }
-
-    /// How the file's keys compare.
-    pub fn comparator(&self) -> &Comparator {
-        &self.comparator
-    }
-
-    /// Where the file's parts come from.
-    pub fn source(&self) -> &BlockSource {
-        &self.source
+    /// What it has of the file, whatever its kind.
+    #[inline]
+    pub fn sst(&self) -> &OpenSst {
+        &self.sst
     }
 
     /// The same, of a file that nobody else has.
-    pub fn source_mut(&mut self) -> &mut BlockSource {
-        &mut self.source
+    pub fn sst_mut(&mut self) -> &mut OpenSst {
+        &mut self.sst
     }
 
     /// The index over the key pages.
@@ -316,9 +289,8 @@ impl SearchableReader {
 
     /// Bytes of memory that are kept as long as the file is open, but for its dictionary.
     pub fn pinned_bytes(&self) -> usize {
-        let range_deletes = range_deletes::size_bytes(&self.range_deletes);
         let fixed = std::mem::size_of::<SearchableReader>();
-        fixed + self.index.size_bytes() + range_deletes
+        fixed + self.index.size_bytes() + self.sst.pinned_bytes()
     }
 
     /// The dictionary's number and bytes of memory, which all files share that have it.

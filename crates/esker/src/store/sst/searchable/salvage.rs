@@ -10,7 +10,6 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
 use crate::store::sst::block::fetch::BlockSource;
 use crate::store::sst::block::stray::block_before;
-use crate::store::sst::block_based::salvage::handle;
 use crate::store::sst::format::BlockHandle;
 use crate::store::sst::index::block::IndexBlock;
 use crate::store::sst::props::Props;
@@ -79,29 +78,27 @@ pub fn rebuilt_footer(
     };
     let mut end = props_handle.offset;
     if props.range_delete_count > 0 {
-        let found = block_before(source, 0, end, |plain| Some(plain.len()))?;
-        let Some((plain_len, offset)) = found else {
+        let Some((_, handle)) = block_before(source, 0, end, Some)? else {
             return Ok(None);
         };
-        footer.range_deletes = handle(offset, end, plain_len);
-        end = offset;
+        footer.range_deletes = Some(handle);
+        end = handle.offset;
     }
     // The index, and perhaps the dictionary behind it. Only an index leads up to itself.
     for _ in 0..2 {
-        let found = block_before(source, 0, end, Some)?;
-        let Some((plain, offset)) = found else {
+        let Some((plain, handle)) = block_before(source, 0, end, Some)? else {
             return Ok(None);
         };
         let index = IndexBlock::read(&plain)
             .ok()
             .filter(|index| !index.is_empty());
         let pages_end = index.and_then(|index| index.handle(index.len() - 1).end());
-        if pages_end == Some(offset) {
-            let index = handle(offset, end, plain.len());
-            return Ok(index.map(|index| Footer { index, ..footer }));
+        if pages_end == Some(handle.offset) {
+            let index = handle;
+            return Ok(Some(Footer { index, ..footer }));
         }
-        footer.dictionary = handle(offset, end, plain.len());
-        end = offset;
+        footer.dictionary = Some(handle);
+        end = handle.offset;
     }
     Ok(None)
 }
@@ -115,10 +112,10 @@ fn dictionary_at(source: &BlockSource, handle: BlockHandle) -> Result<SharedDict
 fn stray_pages(source: &BlockSource, end: u64) -> Result<Vec<Page>> {
     let (mut pages, mut end) = (Vec::new(), end);
     let read = |plain| Page::new(Arc::new(plain)).ok();
-    while let Some((page, offset)) = block_before(source, 0, end, read)? {
+    while let Some((page, handle)) = block_before(source, 0, end, read)? {
         let is_first = page.first_ordinal() == 0;
         pages.push(page);
-        end = offset;
+        end = handle.offset;
         if is_first {
             break;
         }

@@ -1,23 +1,19 @@
 //! Reads every byte of a searchable sorted file and holds it against what the file says.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
-use crate::base::options::sst::SstOptions;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
 use crate::store::names::FileName;
-use crate::store::sst::contract::BuildSettings;
+use crate::store::sst::recount::Recount;
 use crate::store::sst::searchable::format::fingerprint_of;
 use crate::store::sst::searchable::keys::{OpenGroup, prefix_len};
 use crate::store::sst::searchable::page::{Page, bad};
 use crate::store::sst::searchable::reader::SearchableReader;
 use crate::store::sst::searchable::window::Window;
-use crate::store::sst::tally::Tally;
 
 /// Reads every page and every record, past the cache, and checks checksums, the order of entries,
 /// that records lie without gaps, prefixes, fingerprints, separators, ordinals, and the counts in
@@ -28,54 +24,47 @@ pub fn verify(reader: &SearchableReader) -> Result<()> {
     let mut walk = Walk::new(reader);
     for slot in 0..reader.page_count() {
         let page = Page::new(Arc::new(
-            reader.source().read_plain(reader.index().handle(slot))?,
+            reader
+                .sst()
+                .source()
+                .read_plain(reader.index().handle(slot))?,
         ));
         let page = page.map_err(|error| reader.in_page(error, slot))?;
         walk.page(&page, slot)
             .map_err(|error| reader.in_page(error, slot))?;
     }
     walk.check_end()
-        .map_err(|error| error.in_file(FileName::Sst(reader.number())))
 }
 
 struct Walk<'a> {
     reader: &'a SearchableReader,
-    tally: Tally,
+    recount: Recount<'a>,
     window: Window,
     group: OpenGroup,
     /// Where the next record must lie.
     records_end: u64,
-    /// Internal key of the entry before, and the length of its prefix; none before the first.
-    last: Option<(Vec<u8>, usize)>,
+    /// Length of the prefix of the entry before.
+    last_prefix_len: usize,
     key: Vec<u8>,
     value: Vec<u8>,
 }
 
 impl<'a> Walk<'a> {
     fn new(reader: &'a SearchableReader) -> Walk<'a> {
-        let props = reader.props();
-        let settings = BuildSettings {
-            number: reader.number(),
-            comparator: reader.comparator().clone(),
-            sst: SstOptions::default(),
-            compression: props.compression,
-            keyspace: props.keyspace,
-            created_unix_s: props.created_unix_s,
-        };
         Walk {
             reader,
-            tally: Tally::new(&settings),
+            recount: Recount::new(reader.sst()),
             window: Window::by_calls(ReadOptions::READAHEAD_BYTES),
             group: OpenGroup::default(),
             records_end: 0,
-            last: None,
+            last_prefix_len: 0,
             key: Vec::new(),
             value: Vec::new(),
         }
     }
 
     fn page(&mut self, page: &Page, slot: usize) -> Result<()> {
-        if page.first_ordinal() != self.tally.props.entry_count {
+        if page.first_ordinal() != self.recount.entry_count() {
             return Err(bad("its first ordinal is not the number of entries before"));
         }
         for index in 0..page.group_count() {
@@ -106,7 +95,7 @@ impl<'a> Walk<'a> {
             return Err(bad("records do not lie one behind the other"));
         }
         self.records_end += u64::from(entry.record.len);
-        let bytes = self.window.record(reader.source(), entry.record)?;
+        let bytes = self.window.record(reader.sst().source(), entry.record)?;
         let record = reader.record(bytes, entry.prefix, entry.trailer, entry.record)?;
         reader.uncompress(&record, entry.record, &mut self.value)?;
         self.key.clear();
@@ -118,60 +107,36 @@ impl<'a> Walk<'a> {
 
     // Holds the entry's key against that of the entry before, and counts the entry.
     fn check_key(&mut self, own_len: usize) -> Result<()> {
-        let comparator = self.reader.comparator();
-        let entry = Entry::from_internal(&self.key, &self.value);
-        let mut is_new = true;
-        if let Some((last, last_len)) = &self.last {
-            if key::compare(comparator, last, &self.key) != Ordering::Less {
-                return Err(bad("entries are out of order"));
-            }
-            let last_key = key::user_key(last);
-            is_new = last_key != entry.key;
-            let is_long_enough = match comparator {
-                Comparator::Bytewise if is_new => {
+        let is_new_key = self.recount.is_new_key(&self.key)?;
+        let (own_key, last_len) = (key::user_key(&self.key), self.last_prefix_len);
+        if self.recount.entry_count() > 0 {
+            let last_key = key::user_key(self.recount.last_key());
+            let is_long_enough = match self.reader.sst().comparator() {
+                Comparator::Bytewise if is_new_key => {
                     let needed = |own: &[u8], other: &[u8]| prefix_len(None, own, Some(other));
-                    *last_len >= needed(last_key, entry.key)
-                        && own_len >= needed(entry.key, last_key)
+                    last_len >= needed(last_key, own_key) && own_len >= needed(own_key, last_key)
                 }
                 // Of several entries of a key each has the whole key, and so in other orders.
-                _ => *last_len == last_key.len() && own_len == entry.key.len(),
+                _ => last_len == last_key.len() && own_len == own_key.len(),
             };
             if !is_long_enough {
                 return Err(bad("a prefix is too short to tell its key from the next"));
             }
         }
-        self.tally.count(&entry, is_new)?;
-        self.last = Some((self.key.clone(), own_len));
-        Ok(())
+        self.last_prefix_len = own_len;
+        self.recount.count(&self.key, &self.value, is_new_key)
     }
 
-    fn check_end(mut self) -> Result<()> {
+    fn check_end(self) -> Result<()> {
         let reader = self.reader;
         let pages_start = match reader.page_count() {
             0 => self.records_end,
             _ => reader.index().handle(0).offset,
         };
         if self.records_end != pages_start {
-            return Err(Error::corruption("bytes lie between records and key pages"));
+            let error = Error::corruption("bytes lie between records and key pages");
+            return Err(error.in_file(FileName::Sst(reader.sst().number())));
         }
-        for range in reader.range_deletes().iter() {
-            self.tally.count_range(range);
-        }
-        let last = self.last.map(|(last, _)| last);
-        self.tally.settle(&last.unwrap_or_default());
-        let said = reader.props().clone();
-        let mut found = self.tally.props;
-        found.data_block_count = reader.page_count() as u64;
-        // What only the writer knew.
-        found.index_bytes = said.index_bytes;
-        found.comparator_name = said.comparator_name.clone();
-        found.origin = said.origin.clone();
-        found.passing = said.passing.clone();
-        if found != said {
-            return Err(Error::corruption(format!(
-                "its properties say {said:?}, and it has {found:?}"
-            )));
-        }
-        Ok(())
+        self.recount.check(reader.page_count() as u64)
     }
 }

@@ -44,9 +44,10 @@ fn blocks_are_found_from_either_end() {
         }
         assert_eq!(at, source.size_bytes());
         for (offset, plain) in blocks.iter().rev() {
-            let (found, start) = block_before(&source, 0, at, Some).unwrap().unwrap();
-            assert_eq!((&found, start), (plain, *offset), "{name}");
-            at = start;
+            let (found, handle) = block_before(&source, 0, at, Some).unwrap().unwrap();
+            assert_eq!((&found, handle.offset), (plain, *offset), "{name}");
+            assert_eq!(&source.read_plain(handle).unwrap(), plain, "{name}");
+            at = handle.offset;
         }
         assert_eq!(at, 0);
         // Nowhere else, and not for one who does not understand it.

@@ -8,11 +8,14 @@ use super::*;
 use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::error::ErrorKind;
-use crate::base::types::ids::KeyspaceId;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
+use crate::env::fs::ReadFile;
+use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::contract::BuildSettings;
 use crate::store::sst::memory_file::{MemoryBytes, MemoryFile};
+use crate::store::sst::opening::RawFooter;
 use crate::store::sst::searchable::builder::SearchableBuilder;
 
 /// A file that can be made to fail.
@@ -70,7 +73,9 @@ fn try_open(bytes: Vec<u8>) -> Result<SearchableReader> {
     let cache = Arc::new(BlockCache::new(1 << 20));
     let file = Arc::new(MemoryBytes(bytes));
     let footer = RawFooter::read(&*file, FileNumber(3))?;
-    SearchableReader::open(file, &footer, Comparator::Bytewise, cache)
+    let footer = footer.decode(Footer::decode)?;
+    let source = BlockSource::new(file, FileNumber(3), cache);
+    SearchableReader::open(source, &footer, Comparator::Bytewise)
 }
 
 fn open(bytes: Vec<u8>) -> SearchableReader {
@@ -183,7 +188,9 @@ fn a_record_read_before_is_read_from_memory() {
     });
     let footer = RawFooter::read(&*file, FileNumber(3)).unwrap();
     let comparator = Comparator::Bytewise;
-    let reader = SearchableReader::open(file.clone(), &footer, comparator, cache).unwrap();
+    let footer = footer.decode(Footer::decode).unwrap();
+    let source = BlockSource::new(file.clone(), FileNumber(3), cache);
+    let reader = SearchableReader::open(source, &footer, comparator).unwrap();
     let past = ReadOptions {
         fill_cache: false,
         ..ReadOptions::default()
