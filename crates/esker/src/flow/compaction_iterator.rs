@@ -20,7 +20,7 @@ use esker_phrase::DictionaryId;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Carried, Cursor, Phrased};
+use crate::base::types::cursor::{Carried, Cursor, Encoded};
 use crate::base::types::entry::{Entry, is_expired, split_expiring};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::key::{self, Trailer};
@@ -30,6 +30,7 @@ use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::{Piece, RangeTombstones};
+use crate::store::sst::searchable::dictionary::encoding_of;
 use crate::store::vlog::open_values::OpenValues;
 use crate::store::vlog::pointer::ValuePointer;
 
@@ -99,8 +100,9 @@ pub struct Verbatim {
 }
 
 impl Verbatim {
-    fn takes(&self, phrased: &Phrased<'_>) -> bool {
-        self.dictionary == Some(phrased.dictionary) && phrased.plain_len <= self.plain_len_max
+    fn takes(&self, value: &Encoded<'_>) -> bool {
+        self.dictionary.map(encoding_of) == Some(value.encoding)
+            && value.plain_len <= self.plain_len_max
     }
 }
 
@@ -228,15 +230,15 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
     // The value of the entry that the input stands on, uncompressed only where it must be.
     fn carried(&self) -> Result<Carried<'_>> {
         match self.verbatim() {
-            Some(phrased) => Ok(Carried::Phrased(phrased)),
+            Some(encoded) => Ok(Carried::Encoded(encoded)),
             None => self.input.value().map(Carried::Raw),
         }
     }
 
-    fn verbatim(&self) -> Option<Phrased<'_>> {
+    fn verbatim(&self) -> Option<Encoded<'_>> {
         let rule = &self.rules.verbatim;
         rule.dictionary?;
-        self.input.phrased().filter(|phrased| rule.takes(phrased))
+        self.input.encoded().filter(|encoded| rule.takes(encoded))
     }
 
     fn judge(&mut self) -> Result<Verdict> {

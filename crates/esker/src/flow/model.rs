@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::hooks::merge::{MergeOperator, MergeRule};
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry::{is_expired, join_expiring, split_expiring};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error;
@@ -263,7 +263,7 @@ impl Cursor for VectorCursor {
     fn fill(&mut self, _: Way, _: Fill<'_>, _: &mut EntryChunk) -> bool {
         false
     }
-    fn phrased(&self) -> Option<Phrased<'_>> {
+    fn encoded(&self) -> Option<Encoded<'_>> {
         None
     }
 }

@@ -212,18 +212,18 @@ impl Output {
     pub fn carry(&mut self, internal_key: &[u8], value: Carried<'_>) -> Result<()> {
         match value {
             Carried::Raw(raw) => self.add(internal_key, raw),
-            Carried::Phrased(phrased) => {
+            Carried::Encoded(encoded) => {
                 // Behind what is being compressed; where nothing is, there is nothing to wait for.
                 if let Some(parallel) = self
                     .parallel
                     .as_mut()
                     .filter(|parallel| !parallel.is_empty())
                 {
-                    let is_due = parallel.add_phrased(internal_key, &phrased);
+                    let is_due = parallel.add_encoded(internal_key, &encoded);
                     return self.take_compressed_if(is_due);
                 }
                 self.append(internal_key, |builder| {
-                    builder.add_phrased(internal_key, &phrased)
+                    builder.add_encoded(internal_key, &encoded)
                 })
             }
         }

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
@@ -123,7 +123,7 @@ impl Cursor for OwnOperands {
         false
     }
 
-    fn phrased(&self) -> Option<Phrased<'_>> {
+    fn encoded(&self) -> Option<Encoded<'_>> {
         None
     }
 }

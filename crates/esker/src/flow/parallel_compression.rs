@@ -18,7 +18,7 @@ use esker_phrase::Encoder;
 
 use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
-use crate::base::types::cursor::Phrased;
+use crate::base::types::cursor::Encoded;
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::Result;
 use crate::base::types::key;
@@ -134,7 +134,7 @@ enum ItemState {
     Plain,
     Compressed(CompressedValue),
     /// Of such a value uncompressed.
-    Phrased(Phrased<'static>),
+    Encoded(Encoded<'static>),
 }
 
 impl ParallelCompression {
@@ -165,12 +165,12 @@ impl ParallelCompression {
     }
 
     /// As [`ParallelCompression::add`], of a put whose value is phrases already.
-    pub fn add_phrased(&mut self, internal_key: &[u8], value: &Phrased<'_>) -> bool {
-        let whole = Phrased {
+    pub fn add_encoded(&mut self, internal_key: &[u8], value: &Encoded<'_>) -> bool {
+        let whole = Encoded {
             payload: &[],
             ..*value
         };
-        let state = ItemState::Phrased(whole);
+        let state = ItemState::Encoded(whole);
         self.filling.push(internal_key, value.payload, state);
         self.is_full()
     }
@@ -434,9 +434,9 @@ impl RecordBatch {
                     ItemState::Compressed(compressed) => {
                         builder.add_compressed(internal_key, value, compressed)
                     }
-                    ItemState::Phrased(whole) => {
+                    ItemState::Encoded(whole) => {
                         let payload = value;
-                        builder.add_phrased(internal_key, &Phrased { payload, ..whole })
+                        builder.add_encoded(internal_key, &Encoded { payload, ..whole })
                     }
                 },
             )?;

@@ -1,10 +1,9 @@
 //! The one trait for ordered movement over entries.
 
-use esker_phrase::DictionaryId;
-
 use crate::base::types::bytes::Bytes;
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
+use crate::base::types::ids::EncodingId;
 
 /// Ordered movement over entries, in the order of internal keys, both ways.
 ///
@@ -61,8 +60,8 @@ pub trait Cursor: Send {
     /// `false`, and the cursor stands where it stood, with `chunk` of no use, where that is not
     /// cheap or there are none. Only while standing on an entry.
     fn fill(&mut self, way: Way, fill: Fill<'_>, chunk: &mut EntryChunk) -> bool;
-    /// The value as it is stored, where that is phrases of a dictionary: for who can use it so.
-    fn phrased(&self) -> Option<Phrased<'_>>;
+    /// The value as it is stored, where it is encoded by itself: for who can use it so.
+    fn encoded(&self) -> Option<Encoded<'_>>;
 }
 
 /// Which entries a chunk is to be made of.
@@ -85,14 +84,14 @@ pub enum Way {
     Back,
 }
 
-/// A value as phrases of a dictionary, as it lies in a file.
+/// A value that is encoded by itself, as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Phrased<'a> {
-    /// The dictionary.
-    pub dictionary: DictionaryId,
+pub struct Encoded<'a> {
+    /// In which way.
+    pub encoding: EncodingId,
     /// Bytes of the value uncompressed.
     pub plain_len: usize,
-    /// What the dictionary's encoder made of it, with its head.
+    /// What the encoder made of it, with its head.
     pub payload: &'a [u8],
 }
 
@@ -102,5 +101,5 @@ pub enum Carried<'a> {
     /// The raw value.
     Raw(&'a [u8]),
     /// A value that need not be uncompressed.
-    Phrased(Phrased<'a>),
+    Encoded(Encoded<'a>),
 }

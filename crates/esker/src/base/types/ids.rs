@@ -67,3 +67,8 @@ impl fmt::Display for Level {
         write!(f, "L{}", self.0)
     }
 }
+
+/// A way to encode values one by one: what was encoded in it can be decoded wherever values of the
+/// same one can. A store says which ways there are; for all others it is only equal or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodingId(pub u128);

@@ -21,6 +21,7 @@ use crate::flow::model::{Entries, for_seeds, key_of};
 use crate::flow::read::range_tombstones::{Piece, RangeTombstones};
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::sst::any_reader::AnyReader;
+use crate::store::sst::searchable::dictionary::encoding_of;
 use crate::store::version::run::Run;
 
 const KEY_COUNT: u64 = 40;
@@ -336,12 +337,12 @@ fn rewrite(
         let mut cursor = Arc::new(reader).cursor(Default::default());
         let mut is_on = cursor.seek_to_first().unwrap();
         while is_on {
-            let phrased = cursor.phrased().filter(|phrased| {
-                verbatim.dictionary == Some(phrased.dictionary)
-                    && phrased.plain_len <= verbatim.plain_len_max
+            let encoded = cursor.encoded().filter(|encoded| {
+                verbatim.dictionary.map(encoding_of) == Some(encoded.encoding)
+                    && encoded.plain_len <= verbatim.plain_len_max
             });
-            let value = match phrased {
-                Some(phrased) => Carried::Phrased(phrased),
+            let value = match encoded {
+                Some(encoded) => Carried::Encoded(encoded),
                 None => Carried::Raw(cursor.value().unwrap()),
             };
             output.carry(cursor.key(), value).unwrap();

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
@@ -217,7 +217,7 @@ impl Cursor for FoldedCursor {
         false
     }
 
-    fn phrased(&self) -> Option<Phrased<'_>> {
+    fn encoded(&self) -> Option<Encoded<'_>> {
         None
     }
 }

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::Result;
 use crate::base::types::key::{self};
@@ -435,9 +435,9 @@ impl<C: Cursor> Cursor for MergingCursor<C> {
         }
     }
 
-    fn phrased(&self) -> Option<Phrased<'_>> {
+    fn encoded(&self) -> Option<Encoded<'_>> {
         assert!(self.is_valid);
-        self.sources.phrased(self.winner)
+        self.sources.encoded(self.winner)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::chunk_writer::Put;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::flow::read::model::{History, VectorCursor};
@@ -73,7 +73,7 @@ impl Cursor for LookaheadCursor {
     fn value_bytes(&self) -> Result<Bytes> {
         self.value().map(Bytes::copy_of)
     }
-    fn phrased(&self) -> Option<Phrased<'_>> {
+    fn encoded(&self) -> Option<Encoded<'_>> {
         None
     }
     fn fill(&mut self, way: Way, fill: Fill<'_>, chunk: &mut EntryChunk) -> bool {

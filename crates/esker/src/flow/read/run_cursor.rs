@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::key;
@@ -206,8 +206,8 @@ impl Cursor for RunCursor {
         self.current().fill(way, fill, chunk)
     }
 
-    fn phrased(&self) -> Option<Phrased<'_>> {
-        self.standing().phrased()
+    fn encoded(&self) -> Option<Encoded<'_>> {
+        self.standing().encoded()
     }
 }
 

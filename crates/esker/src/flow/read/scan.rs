@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
@@ -221,8 +221,8 @@ impl Cursor for SourceCursor {
         each!(self, cursor => cursor.fill(way, fill, chunk))
     }
 
-    fn phrased(&self) -> Option<Phrased<'_>> {
-        each!(self, cursor => cursor.phrased())
+    fn encoded(&self) -> Option<Encoded<'_>> {
+        each!(self, cursor => cursor.encoded())
     }
 }
 

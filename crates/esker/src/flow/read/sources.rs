@@ -7,7 +7,7 @@
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::{Error, Result};
 use crate::base::types::key;
@@ -214,10 +214,10 @@ impl<C: Cursor> Sources<C> {
     }
 
     /// The value of a source's entry as phrases: what is in the lookahead has none.
-    pub fn phrased(&self, index: usize) -> Option<Phrased<'_>> {
+    pub fn encoded(&self, index: usize) -> Option<Encoded<'_>> {
         match self.lookahead(index) {
             Some(_) => None,
-            None => self.cursors[index].phrased(),
+            None => self.cursors[index].encoded(),
         }
     }
 

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry::Entry;
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
@@ -392,7 +392,7 @@ impl Cursor for MemCursor {
         false
     }
 
-    fn phrased(&self) -> Option<Phrased<'_>> {
+    fn encoded(&self) -> Option<Encoded<'_>> {
         None
     }
 }

@@ -6,7 +6,7 @@ use esker_phrase::Encoder;
 
 use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
-use crate::base::types::cursor::Phrased;
+use crate::base::types::cursor::Encoded;
 use crate::base::types::error::Result;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
@@ -103,10 +103,10 @@ impl AnyBuilder {
     ///
     /// # Panics
     /// As that; and when the file is not searchable, or has another dictionary.
-    pub fn add_phrased(&mut self, internal_key: &[u8], value: &Phrased<'_>) -> Result<()> {
+    pub fn add_encoded(&mut self, internal_key: &[u8], value: &Encoded<'_>) -> Result<()> {
         match self {
             AnyBuilder::BlockBased(_) => panic!("files of blocks have no phrases"),
-            AnyBuilder::Searchable(builder) => builder.add_phrased(internal_key, value),
+            AnyBuilder::Searchable(builder) => builder.add_encoded(internal_key, value),
         }
     }
 

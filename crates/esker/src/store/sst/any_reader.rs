@@ -8,7 +8,7 @@ use crate::base::codec::compress::CompressionType;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
@@ -314,8 +314,8 @@ impl Cursor for AnyCursor {
         each!(AnyCursor, self, cursor => cursor.fill(way, fill, chunk))
     }
 
-    fn phrased(&self) -> Option<Phrased<'_>> {
-        each!(AnyCursor, self, cursor => cursor.phrased())
+    fn encoded(&self) -> Option<Encoded<'_>> {
+        each!(AnyCursor, self, cursor => cursor.encoded())
     }
 }
 

@@ -5,7 +5,7 @@ use esker_phrase::Encoder;
 use crate::base::codec::checksum::hash64;
 use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
-use crate::base::types::cursor::Phrased;
+use crate::base::types::cursor::Encoded;
 use crate::base::types::entry::{EXPIRY_BYTES, Entry};
 use crate::base::types::error::Result;
 use crate::base::types::key;
@@ -16,6 +16,7 @@ use crate::store::sst::contract::{BuildSettings, CompressionTally, FinishedSst};
 use crate::store::sst::draft::SstDraft;
 use crate::store::sst::format::BlockHandle;
 use crate::store::sst::index::builder::{IndexBuilder, last_separator, separator};
+use crate::store::sst::searchable::dictionary::encoding_of;
 use crate::store::sst::searchable::format::{Footer, GROUP_ENTRIES, Method};
 use crate::store::sst::searchable::keys::prefix_len;
 use crate::store::sst::searchable::page_builder::{KeyOfRecord, PageBuilder};
@@ -154,16 +155,19 @@ impl SearchableBuilder {
     /// # Panics
     /// As that; and when it is not a put, or the phrases are of another dictionary: they could
     /// not be read again.
-    pub fn add_phrased(&mut self, internal_key: &[u8], value: &Phrased<'_>) -> Result<()> {
+    pub fn add_encoded(&mut self, internal_key: &[u8], value: &Encoded<'_>) -> Result<()> {
         assert_eq!(key::split(internal_key).1.kind(), Kind::Put);
-        let own = self.compressor.dictionary().map(|own| own.id());
-        assert_eq!(own, Some(value.dictionary));
+        let own = self
+            .compressor
+            .dictionary()
+            .map(|own| encoding_of(own.id()));
+        assert_eq!(own, Some(value.encoding));
         let is_new = self.draft.is_new_key(&self.last_key, internal_key);
         self.draft
             .tally
             .count_compressed(internal_key, value.plain_len, is_new);
         self.phrases.is_used = true;
-        let value = CompressedValue::of_phrased(value, self.compressor.take_memory());
+        let value = CompressedValue::of_encoded(value, self.compressor.take_memory());
         self.push(internal_key, is_new, value)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::cursor::{Cursor, Fill, Phrased, Way};
+use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::Result;
 use crate::base::types::key;
@@ -289,9 +289,9 @@ impl Cursor for SearchableCursor {
         false
     }
 
-    fn phrased(&self) -> Option<Phrased<'_>> {
+    fn encoded(&self) -> Option<Encoded<'_>> {
         assert!(self.is_valid);
         let (dictionary, record) = (self.reader.dictionary()?, self.standing().ok()?);
-        record.phrased(dictionary.id())
+        record.encoded(dictionary.id())
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use esker_phrase::{Dictionary, DictionaryId};
 
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::EncodingId;
 
 /// Dictionaries that somebody has, by number.
 ///
@@ -56,6 +57,12 @@ impl SharedDictionary {
     pub fn size_bytes(&self) -> usize {
         self.dictionary.memory_bytes()
     }
+}
+
+/// The way in which values are encoded that are phrases of that dictionary.
+#[inline]
+pub fn encoding_of(id: DictionaryId) -> EncodingId {
+    EncodingId(id.0)
 }
 
 impl From<esker_phrase::Error> for Error {

@@ -9,13 +9,14 @@ use crate::base::codec::compress::CompressionType;
 use crate::base::codec::frames::FrameCompressor;
 use crate::base::codec::reader::ByteReader;
 use crate::base::codec::varint::put_varint;
-use crate::base::types::cursor::Phrased;
+use crate::base::types::cursor::Encoded;
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::store::sst::searchable::dictionary::encoding_of;
 use crate::store::sst::searchable::format::{CHECK_BYTES, METHOD_BITS, Method};
 use crate::store::sst::searchable::tail::{Tail, put_tail};
 
@@ -72,13 +73,13 @@ pub struct CompressedValue {
 impl CompressedValue {
     /// A put's value that is phrases of the file's dictionary already; `memory` is what
     /// [`CompressedValue::into_memory`] gave, or empty.
-    pub fn of_phrased(phrased: &Phrased<'_>, memory: Vec<u8>) -> CompressedValue {
+    pub fn of_encoded(value: &Encoded<'_>, memory: Vec<u8>) -> CompressedValue {
         let mut compressed = memory;
         compressed.clear();
-        compressed.extend_from_slice(phrased.payload);
+        compressed.extend_from_slice(value.payload);
         CompressedValue {
             expiry: Vec::new(),
-            plain_len: phrased.plain_len,
+            plain_len: value.plain_len,
             method: Method::Phrases,
             compressed,
         }
@@ -289,10 +290,10 @@ impl<'a> Record<'a> {
     }
 
     /// The value as it is stored, if it is phrases of the file's dictionary and nothing else.
-    pub fn phrased(&self, dictionary: DictionaryId) -> Option<Phrased<'a>> {
+    pub fn encoded(&self, dictionary: DictionaryId) -> Option<Encoded<'a>> {
         let is_plain = self.method == Method::Phrases && self.expiry.is_empty();
-        is_plain.then_some(Phrased {
-            dictionary,
+        is_plain.then_some(Encoded {
+            encoding: encoding_of(dictionary),
             plain_len: self.plain_len,
             payload: self.compressed,
         })
