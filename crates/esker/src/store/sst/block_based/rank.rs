@@ -11,13 +11,13 @@ impl BlockBasedReader {
     ///
     /// Errors: `Corruption` and `Io` of reading a partition.
     pub fn rank(&self, gap: Gap<'_>, fill_cache: bool) -> Result<Rank> {
-        let (source, index) = (self.source(), self.index());
+        let (source, index) = (self.sst().source(), self.index());
         let all = Rank {
-            entry_count: self.props().entry_count,
+            entry_count: self.sst().props().entry_count,
             size_bytes: source.size_bytes(),
         };
         let target = Target {
-            comparator: self.comparator(),
+            comparator: self.sst().comparator(),
             user_key: gap.user_key(),
             trailer: gap.trailer().raw(),
         };

@@ -13,8 +13,8 @@ impl SearchableReader {
     /// Errors: `Corruption` and `Io` of reading the page.
     pub fn rank(&self, gap: Gap<'_>, fill_cache: bool) -> Result<Rank> {
         let all = Rank {
-            entry_count: self.props().entry_count,
-            size_bytes: self.source().size_bytes(),
+            entry_count: self.sst().props().entry_count,
+            size_bytes: self.sst().source().size_bytes(),
         };
         let Some(slot) = self.page_of(gap.user_key(), gap.trailer()) else {
             return Ok(all);
@@ -26,7 +26,7 @@ impl SearchableReader {
 
     fn rank_in(&self, page: &Page, gap: Gap<'_>, all: Rank) -> Result<Rank> {
         let wanted = Wanted {
-            comparator: self.comparator(),
+            comparator: self.sst().comparator(),
             user_key: gap.user_key(),
             trailer: gap.trailer(),
         };
