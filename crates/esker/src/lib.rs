@@ -43,8 +43,8 @@
 //! - [`Db::builder`] for settings: memory, durability, compression, time to live, merge operators.
 //! - [`Durability`] says what a write survives; [`Error`] has a kind to decide by and a message
 //!   that says what to do.
-//! - [`Stats`] tells what the database does; [`Db::checkpoint`], [`Db::verify`] and [`repair`] keep
-//!   it whole.
+//! - [`Stats`] tells what the database does, and an [`EventListener`] hears of it as it happens;
+//!   [`Db::checkpoint`], [`Db::verify`] and [`repair`] keep it whole.
 //! - The guide (`docs/guide` in the repository) has modelling keys, operations, tuning, and moving
 //!   from other engines; six example programs lie in `examples`.
 //!
@@ -91,6 +91,14 @@ pub mod merge {
 }
 
 pub use base::codec::compress::CompressionType;
+pub use base::hooks::event_reasons::{
+    BackgroundJob, CompactionKind, CompactionReason, FileKind, FlushReason, StallCause,
+};
+pub use base::hooks::events::{
+    BackgroundError, CompactionBegin, CompactionEnd, CompactionInput, DatabaseClosed,
+    DatabaseOpened, Event, EventListener, FileCreated, FileDeleted, FlushBegin, FlushEnd,
+    ValueFlushBegin, ValueFlushEnd, WriteStallBegin, WriteStallEnd, WritesRefused,
+};
 pub use base::hooks::merge::{MergeOperator, MergeRule, NotFolded};
 pub use base::options::call::{
     Durability, Isolation, ReadOptions, TransactionOptions, WriteOptions,

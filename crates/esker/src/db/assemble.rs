@@ -21,6 +21,7 @@ use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
 use crate::flow::background_rate::BackgroundRate;
+use crate::flow::event_queue::EventQueue;
 use crate::flow::values::value_log::{ValueLog, ValueLogParts};
 use crate::flow::write::active::Active;
 use crate::flow::write::commit::Committer;
@@ -52,6 +53,8 @@ pub struct Parts {
     pub merge_rules: Vec<MergeRule>,
     /// Orders that keyspaces may name.
     pub comparators: Vec<Comparator>,
+    /// The way to who listens.
+    pub events: EventQueue,
 }
 
 /// What an opening found in the directory beside the manifest.
@@ -80,6 +83,7 @@ pub fn assemble(
         dir,
         resolved,
         merge_rules,
+        events,
         ..
     } = parts.clone();
     let options = &resolved.db;
@@ -90,17 +94,14 @@ pub fn assemble(
         numbers.skip(FileNumber(number.0 + 1));
     }
     let values = value_log(parts, &version, &numbers, &opened);
-    let segments = Arc::new(Segments::new(
-        Arc::clone(&env.fs),
-        &dir,
-        Arc::clone(&numbers),
-        options.wal_segment_bytes,
-    ));
+    let (fs, size_bytes) = (Arc::clone(&env.fs), options.wal_segment_bytes);
+    let segments = Segments::new(fs, &dir, Arc::clone(&numbers), size_bytes);
+    let segments = Arc::new(segments.telling(events.clone()));
     let memory_budget = Arc::new(MemoryBudget::new(options.memory_limit));
     let cache = Arc::new(ShardedCache::new(memory_budget.cache_allowance()));
     let files = Arc::new(open_files(parts, &cache).charged_to(Arc::clone(&memory_budget)));
     files.keep_open(options.open_files_max);
-    let gate = Arc::new(Gate::default());
+    let gate = Arc::new(Gate::telling(events.clone()));
     let background_rate = BackgroundRate::new(options.compaction_rate_bytes);
     let (budget, log_max) = (resolved.memtable_budget_bytes(), options.wal_total_bytes);
     let write_controller = Arc::new(WriteController::new(budget, log_max, Arc::clone(&gate)));
@@ -121,6 +122,7 @@ pub fn assemble(
         env,
         dir,
         settings: ArcSwap::from_pointee(resolved),
+        events,
         merge_rules,
         gate,
         write_controller,
@@ -159,6 +161,7 @@ fn value_log(
         segment_bytes: parts.resolved.db.value_segment_fitting(),
         database_id: version.identity.database_id,
         values: Arc::clone(&opened.values),
+        events: parts.events.clone(),
     };
     let values = ValueLog::new(log_parts, parts.resolved.db.value_flush_bytes);
     for (number, size_bytes) in &opened.value_segments {

@@ -18,6 +18,7 @@ use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
 use crate::flow::background_rate::BackgroundRate;
+use crate::flow::event_queue::EventQueue;
 use crate::flow::values::value_log::ValueLog;
 use crate::flow::write::commit::Committer;
 use crate::flow::write::gate::Gate;
@@ -39,6 +40,8 @@ pub struct Core {
     /// Every setting in effect with its origin: of the database, and those with which keyspaces
     /// begin.
     pub settings: ArcSwap<Resolved>,
+    /// The way to who listens.
+    pub events: EventQueue,
     /// Merge operators that keyspaces may name.
     pub merge_rules: Vec<MergeRule>,
     /// Whether operations may pass.

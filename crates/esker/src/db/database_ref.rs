@@ -52,8 +52,9 @@ impl Drop for Owner {
             // Whoever wants to know how closing went calls `close`; here nobody is left to tell.
             let _unheard = manual::close(&core);
         };
-        if user_code::is_running() {
-            // A merge operator had the last reference. What called it must end before this can.
+        if user_code::is_running() || self.core.events.is_telling_here() {
+            // A merge operator or a listener had the last reference. What called it must end
+            // before this can.
             let pool = Arc::clone(&self.core.env.pool);
             pool.spawn(Priority::High, "esker-close", Box::new(close));
         } else {

@@ -4,6 +4,7 @@ use crate::base::stats::statistics::Ticker;
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::db::core::Core;
+use crate::flow::file_events;
 use crate::flow::values::segments::SegmentSize;
 use crate::store::names::FileName;
 use crate::store::version::numbers::is_given_out;
@@ -16,8 +17,7 @@ pub fn remove_obsolete(core: &Core) {
         .take_free(|| core.history.files_in_use())
     {
         core.files.forget(number);
-        let path = core.dir.join(FileName::Sst(number).to_string());
-        if core.env.fs.remove_file(&path).is_ok() {
+        if remove(core, FileName::Sst(number)).is_ok() {
             core.statistics.add(Ticker::FilesRemoved, 1);
         }
     }
@@ -45,11 +45,14 @@ pub fn remove_dead_values(core: &Core) {
     core.values.set_dying(settled.iter().any(is_dying));
     for number in dead {
         core.values.values().forget(number);
-        let path = core.dir.join(FileName::Vlog(number).to_string());
-        if core.env.fs.remove_file(&path).is_ok() {
+        if remove(core, FileName::Vlog(number)).is_ok() {
             core.statistics.add(Ticker::FilesRemoved, 1);
         }
     }
+}
+
+fn remove(core: &Core, name: FileName) -> Result<()> {
+    file_events::remove(&core.events, &*core.env.fs, &core.dir, name)
 }
 
 /// Removes finished outputs of work that came to nothing.
@@ -77,33 +80,36 @@ pub fn clean_directory(
         name.number()
             .is_none_or(|number| is_given_out(number, next))
     };
-    for name in core.env.fs.list(&core.dir)? {
-        let is_dead = match FileName::parse(&name).filter(ours) {
-            Some(FileName::Sst(number)) => !in_use.contains(&number),
-            Some(FileName::Wal(number)) => {
+    let names = core.env.fs.list(&core.dir)?;
+    for name in names.iter().filter_map(|name| FileName::parse(name)) {
+        if !ours(&name) {
+            continue;
+        }
+        let is_dead = match name {
+            FileName::Sst(number) => !in_use.contains(&number),
+            FileName::Wal(number) => {
                 if !live_segments.contains(&number) {
                     dead_segments.push(number);
                 }
                 false
             }
-            Some(FileName::Vlog(number)) => dead_values.contains(&number),
-            Some(FileName::Manifest(number)) => number != manifest,
-            Some(
-                FileName::Temporary(_) | FileName::CurrentTemporary | FileName::CheckpointTemporary,
-            ) => true,
-            // Not ours, or the two files that are always needed.
-            Some(FileName::Current | FileName::Lock) | None => false,
+            FileName::Vlog(number) => dead_values.contains(&number),
+            FileName::Manifest(number) => number != manifest,
+            FileName::Temporary(_) | FileName::CurrentTemporary | FileName::CheckpointTemporary => {
+                true
+            }
+            // The two files that are always needed.
+            FileName::Current | FileName::Lock => false,
         };
         if is_dead {
-            core.env.fs.remove_file(&core.dir.join(&name))?;
+            remove(core, name)?;
         }
     }
     // Newest first, each gone for good before the next: to a crash in between, a later segment
     // without the one before it would look like a log out of which a part is missing.
     dead_segments.sort_unstable();
     for number in dead_segments.into_iter().rev() {
-        let name = FileName::Wal(number).to_string();
-        core.env.fs.remove_file(&core.dir.join(name))?;
+        remove(core, FileName::Wal(number))?;
         core.env.fs.sync_dir(&core.dir)?;
     }
     Ok(())

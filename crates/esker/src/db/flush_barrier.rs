@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
 use crate::db::core::Core;
@@ -22,7 +23,7 @@ pub fn flush_barrier(core: &Arc<Core>) -> Result<Arc<Version>> {
     let _turn = Turn::take(core)?;
     let until = core.committer.paused(|active| {
         for id in active.keyspaces() {
-            active.seal(id);
+            active.seal(id, FlushReason::Checkpoint);
         }
         core.work.set_flush_barrier(Some(active.last_seqno()));
         active.last_seqno()

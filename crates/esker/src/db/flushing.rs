@@ -10,6 +10,7 @@ use crate::base::types::ids::{KeyspaceId, Level};
 use crate::db::core::Core;
 use crate::db::file_deletion;
 use crate::db::install::{FlushedTables, install};
+use crate::db::job_events::{JobEvents, note_made};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::write_control;
 use crate::flow::current::Sealed;
@@ -33,6 +34,18 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
     if sealed.is_empty() {
         return Ok(());
     }
+    let mut events = JobEvents::flush(core, parts, sealed);
+    let flushed = flush_tables(core, parts, sealed, &mut events);
+    events.end(&flushed);
+    flushed
+}
+
+fn flush_tables(
+    core: &Core,
+    parts: &KeyspaceParts,
+    sealed: &[Sealed],
+    events: &mut JobEvents,
+) -> Result<()> {
     // A panic in the middle of a write fails the gate before anybody can seal what it left: so
     // what was sealed behind it is not made durable.
     core.gate.check_fault()?;
@@ -51,6 +64,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
         .hold(MemoryOwner::Compaction, buffer_bytes);
     let began = core.env.clock.monotonic();
     let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
+    note_made(core, &flushed.files);
     let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
     let numbers: Vec<_> = flushed.files.iter().map(|file| file.number).collect();
     let settled_bytes = flushed.relocated.tally.settled_bytes;
@@ -60,7 +74,7 @@ pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> 
         count: sealed.len(),
     };
     match record(core, flushed, tables) {
-        Ok(true) => {}
+        Ok(true) => events.set_made(numbers.len(), bytes),
         Ok(false) => {
             file_deletion::remove_orphans(core, numbers);
             return Ok(());

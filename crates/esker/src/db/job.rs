@@ -7,9 +7,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::BackgroundJob;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::user_code::panic_text;
 use crate::db::core::Core;
+use crate::db::job_events::note_error;
 use crate::db::work::WorkState;
 use crate::env::pool::Priority;
 
@@ -103,6 +105,7 @@ pub fn run_guarded<T>(core: &Core, name: &str, work: impl FnOnce() -> T) -> Resu
         let error = Error::new(ErrorKind::Faulted, message);
         core.gate.fail(&error);
         core.work.note_failure(name, &error);
+        note_error(core, BackgroundJob::Panicked, &error);
         error
     })
 }

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::range::KeyRange;
 use crate::base::types::user_code;
@@ -11,6 +12,7 @@ use crate::db::core::Core;
 use crate::db::file_deletion;
 use crate::db::flush_wait::wait_for_flush;
 use crate::db::flushing;
+use crate::db::job_events::note_closed;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::running_compaction::Running;
 use crate::db::settling;
@@ -26,7 +28,8 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
     user_code::refuse()?;
     core.gate.check_upkeep()?;
     refuse_dropped(core, parts)?;
-    core.committer.paused(|active| active.seal(parts.id));
+    core.committer
+        .paused(|active| active.seal(parts.id, FlushReason::Manual));
     let until = core.committer.visible();
     wait_for_flush(core, || {
         refuse_dropped(core, parts)?;
@@ -53,7 +56,7 @@ pub fn sync(core: &Arc<Core>) -> Result<()> {
         for id in active.keyspaces() {
             let table = active.table(id).map(|table| table.writer.table());
             if table.is_ok_and(|table| table.has_unlogged()) {
-                active.seal(id);
+                active.seal(id, FlushReason::Manual);
             }
         }
         active.last_seqno()
@@ -165,6 +168,7 @@ fn run_here(core: &Arc<Core>, running: Running) -> Result<()> {
 pub fn close(core: &Arc<Core>) -> Result<()> {
     core.gate.check_process()?;
     user_code::refuse()?;
+    core.events.refuse_listener()?;
     settling::finish(core);
     if !core.gate.close() {
         return core.work.wait_for(&*core.env.pool, || {
@@ -180,7 +184,13 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
         )),
     };
     outcome.result = close_once(core);
-    again(&outcome.result)
+    let result = again(&outcome.result);
+    note_closed(core, &result);
+    core.events.finish();
+    drop(outcome);
+    // One of them may have the last handle.
+    core.events.end();
+    result
 }
 
 fn again(result: &Result<()>) -> Result<()> {
@@ -221,6 +231,7 @@ fn close_once(core: &Arc<Core>) -> Result<()> {
     if is_writer {
         core.values.seal_live();
     }
+    write_control::forget_rates(core);
     file_deletion::remove_obsolete(core);
     if let Ok(mut lock) = core.lock.lock() {
         *lock = None;
@@ -236,7 +247,8 @@ fn flush_all(core: &Arc<Core>) -> Result<()> {
     core.segments.wind_down();
     let ended = core.committer.end_log();
     for parts in core.keyspaces.all() {
-        core.committer.paused(|active| active.seal(parts.id));
+        core.committer
+            .paused(|active| active.seal(parts.id, FlushReason::ShutDown));
         flushing::flush_keyspace(core, &parts, &parts.current.sealed())?;
     }
     flushing::release_log(core)?;

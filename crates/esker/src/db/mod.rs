@@ -16,6 +16,7 @@ pub mod left_out;
 pub mod rest;
 pub mod work;
 pub mod core;
+pub mod job_events;
 pub mod install;
 pub mod file_deletion;
 pub mod space;

@@ -1,7 +1,10 @@
 //! Builder of a database: settings and parts, then create or recover.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::base::hooks::events::EventListener;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::alias::check_one;
 use crate::base::options::catalog;
@@ -18,6 +21,7 @@ use crate::db::backup::report::RepairReport;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::recover;
 use crate::env::bundle::Env;
+use crate::flow::event_queue::EventQueue;
 
 /// Collects settings and parts, then opens a database.
 ///
@@ -34,7 +38,17 @@ pub struct Builder {
     merge: Option<MergeRule>,
     comparators: Vec<Comparator>,
     comparator: Option<Comparator>,
+    listeners: Listeners,
     env: Option<Env>,
+}
+
+#[derive(Clone, Default)]
+struct Listeners(Vec<Arc<dyn EventListener>>);
+
+impl fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} listeners", self.0.len())
+    }
 }
 
 impl Builder {
@@ -178,6 +192,32 @@ impl Builder {
         self
     }
 
+    /// Has a listener hear of flushes, compactions, stalls, errors and files, from the opening of
+    /// the database until it is closed. Each call adds one; they hear in this order.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use esker::{Db, Event, EventListener};
+    ///
+    /// struct Lines;
+    ///
+    /// impl EventListener for Lines {
+    ///     fn on_event(&self, event: &Event) {
+    ///         eprintln!("{event}"); // flush_end job=1 keyspace="default" reason=shut_down …
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let db = Db::builder(dir.path()).event_listener(Arc::new(Lines)).open()?;
+    /// # db.close()
+    /// # }
+    /// ```
+    pub fn event_listener(mut self, listener: Arc<dyn EventListener>) -> Builder {
+        self.listeners.0.push(listener);
+        self
+    }
+
     /// Another world than the operating system: for tests and simulations. In one, `memory_limit`
     /// may be as small as 1 MiB if it is set after this; what the process takes is not promised
     /// then.
@@ -206,7 +246,9 @@ impl Builder {
         }
         let threads = resolved.db.background_threads;
         let env = self.env.unwrap_or_else(|| Env::real(threads));
+        let events = EventQueue::new(self.listeners.0, Arc::clone(&env.pool));
         let parts = Parts {
+            events,
             env,
             dir: self.path,
             resolved,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::options::automatic::fill_keyspace;
@@ -145,6 +146,7 @@ pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) ->
             table: Arc::clone(replayed.table()),
             first_log: replayed.first_log,
             last_seqno: replayed.last_seqno,
+            reason: FlushReason::Recovery,
         });
         opened.push(make(core, state, options, sealed.collect()));
     }
@@ -340,11 +342,11 @@ pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
     let parts = core.keyspaces.get(name)?;
     install(core, vec![Change::DropKeyspace { id: parts.id }], None)?;
     core.committer.paused(|active| {
-        active.seal(parts.id);
+        active.seal(parts.id, FlushReason::Dropped);
         active.remove_keyspace(parts.id);
     });
     core.keyspaces.remove(name);
-    core.write_controller.forget(parts.id);
+    write_control::forget_rate(core, &parts);
     // Its memtables will never be flushed, nor what waits in them written: writers who wait for
     // memory go on now. Whoever reads the keyspace still keeps the values, and finds them there.
     let sealed = parts.current.sealed();

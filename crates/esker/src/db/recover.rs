@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::base::hooks::events::{DatabaseOpened, Event};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::user_code;
@@ -13,6 +15,7 @@ use crate::db::core::Core;
 use crate::db::directory::prepare_directory;
 use crate::db::file_deletion;
 use crate::db::identity;
+use crate::db::job_events::note_closed;
 use crate::db::log_survey::segments_of;
 use crate::db::needed_compressions;
 use crate::db::open_keyspace;
@@ -40,26 +43,52 @@ use crate::store::vlog::value_pool::ValuePool;
 /// Errors: `Invalid` for an order that panics, among others; nothing is changed then that another
 /// opening would not have changed, and the directory is free.
 pub fn open(parts: Parts) -> Result<Arc<Core>> {
-    user_code::told(|| open_directory(parts))
+    let events = parts.events.clone();
+    let opened = user_code::told(|| open_directory(parts));
+    if opened.is_err() {
+        events.finish();
+        events.end();
+    }
+    opened
 }
 
 fn open_directory(mut parts: Parts) -> Result<Arc<Core>> {
+    let began = parts.env.clock.monotonic();
     let lock = prepare_directory(&mut parts)?;
     if parts.is_read_only {
-        return open_read_only(&parts);
+        return open_read_only(&parts).inspect(|core| note_opened(&parts, core, began));
     }
     let (manifest, version) = open_manifest(&parts)?;
     let number = manifest.number();
     let (core, segments) = load(&parts, Some(manifest), version, lock)?;
-    let begun = user_code::told(|| begin(&parts, &core, &segments, number));
+    let prepared = user_code::told(|| prepare(&parts, &core, &segments, number));
+    prepared.inspect_err(|_| give_up(&core))?;
+    // Before there are jobs.
+    note_opened(&parts, &core, began);
+    let begun = user_code::told(|| {
+        begin(&core);
+        Ok(())
+    });
     if begun.is_err() {
         give_up(&core);
+        note_closed(&core, &begun);
     }
     begun.map(|()| core)
 }
 
-// From here on there may be jobs.
-fn begin(
+fn note_opened(parts: &Parts, core: &Core, began: Duration) {
+    let elapsed = core.env.clock.monotonic().saturating_sub(began);
+    core.events.note(|| {
+        Event::DatabaseOpened(DatabaseOpened {
+            path: core.dir.clone(),
+            is_read_only: parts.is_read_only,
+            replayed_batches: core.replayed.batch_count,
+            elapsed,
+        })
+    });
+}
+
+fn prepare(
     parts: &Parts,
     core: &Arc<Core>,
     segments: &[FileNumber],
@@ -78,10 +107,14 @@ fn begin(
             training::resume(&parts);
         }
     }
+    Ok(())
+}
+
+// From here on there may be jobs.
+fn begin(core: &Arc<Core>) {
     worker::wake(core);
     settling::opened(core);
     write_control::set_memory(core);
-    Ok(())
 }
 
 // The directory is free when this returns: no job is left that holds it.

@@ -1,9 +1,10 @@
 //! One compaction from its booking to its end.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::stats::memory_budget::Reservation;
 use crate::base::stats::statistics::{Ticker, nanoseconds};
@@ -13,12 +14,13 @@ use crate::db::core::Core;
 use crate::db::file_deletion;
 use crate::db::flushing::output_settings;
 use crate::db::install::install;
+use crate::db::job_events::{JobEvents, note_made};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::occasion::is_pressed;
 use crate::db::work::WorkState;
 use crate::env::pool::Priority;
 use crate::flow::compact::job::{JobContext, MayGoOn, Part, PartResult, edit_of, run_part, split};
-use crate::flow::compact::plan::{Claim, CompactionKind, Plan, Reason};
+use crate::flow::compact::plan::{Claim, Plan};
 use crate::flow::compact::recompression::effort;
 use crate::flow::compaction_iterator::Tally;
 use crate::flow::output::Phrasing;
@@ -40,6 +42,7 @@ pub struct Running {
     /// For the buffers; until it is finished.
     charge: Mutex<Option<Reservation>>,
     ended: Mutex<Option<Result<()>>>,
+    events: Mutex<JobEvents>,
 }
 
 /// Puts a compaction on the books: its files are busy, and its memory is held, until it ends.
@@ -53,7 +56,7 @@ pub fn book(
 ) -> Running {
     let options = parts.options();
     let is_large = plan.size_bytes() >= 2 * options.sst.file_size_bytes;
-    let parts_max = if is_large && plan.reason != Reason::Recompression {
+    let parts_max = if is_large && plan.reason != CompactionReason::Recompression {
         options.compaction.subcompactions_max
     } else {
         1
@@ -68,7 +71,7 @@ pub fn book(
     state.busy.extend(plan.numbers());
     state.claims.extend(claim.clone());
     match plan.reason {
-        Reason::IntraL0 => state.is_intra_l0_running = true,
+        CompactionReason::IntraL0 => state.is_intra_l0_running = true,
         _ => state.compaction_count += pieces.len(),
     }
     state.job_count += pieces.len();
@@ -96,6 +99,7 @@ pub fn book(
         part_bytes: buffers.part_bytes,
         charge: Mutex::new(Some(charge)),
         ended: Mutex::new(None),
+        events: Mutex::new(JobEvents::compaction(core, parts, &plan, pieces.len())),
         plan,
         claim,
         parts: pieces,
@@ -106,7 +110,7 @@ pub fn book(
 // When a compaction is given up half done: what can wait gives way (`Busy`) to what cannot.
 fn may_go_on(core: &Core, parts: &Arc<KeyspaceParts>, plan: &Plan) -> MayGoOn {
     let gate = Arc::clone(&core.gate);
-    let giving_way = (plan.reason == Reason::Recompression).then(|| Arc::clone(parts));
+    let giving_way = (plan.reason == CompactionReason::Recompression).then(|| Arc::clone(parts));
     Arc::new(move || {
         gate.check_read()?;
         match giving_way.as_deref().is_some_and(is_pressed) {
@@ -137,7 +141,7 @@ fn phrasing(
         effort,
         // Nobody waits for a compression: it leaves a thread to what somebody may wait for.
         threads: match plan.reason {
-            Reason::Recompression => threads.saturating_sub(1).max(1),
+            CompactionReason::Recompression => threads.saturating_sub(1).max(1),
             _ => threads,
         },
     })
@@ -151,7 +155,7 @@ pub fn end(core: &Core, running: &Running, result: &Result<()>) -> Option<Durati
     let own = running.claim.as_ref();
     state.claims.retain(|claim| Some(claim) != own);
     match running.plan.reason {
-        Reason::IntraL0 => state.is_intra_l0_running = false,
+        CompactionReason::IntraL0 => state.is_intra_l0_running = false,
         _ => state.compaction_count -= running.parts.len(),
     }
     state.note_compacted(&inputs, result, core.env.clock.monotonic())
@@ -162,7 +166,7 @@ impl Running {
     pub fn priority(&self) -> Priority {
         match self.plan.reason {
             // It is there for the time that compactions take.
-            Reason::IntraL0 => Priority::High,
+            CompactionReason::IntraL0 => Priority::High,
             _ => Priority::Low,
         }
     }
@@ -203,6 +207,20 @@ impl Running {
         )
     }
 
+    /// Tells listeners which files a part has finished.
+    pub fn note_part(&self, core: &Core, part: &PartResult) {
+        note_made(core, part.files.iter().map(|file| &**file));
+    }
+
+    /// Tells listeners how it ended.
+    pub fn note_end(&self, result: &Result<()>) {
+        self.events().end(result);
+    }
+
+    fn events(&self) -> MutexGuard<'_, JobEvents> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Tells how it ended, for whoever waits.
     pub fn set_result(&self, result: Result<()>) {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -241,6 +259,8 @@ impl Running {
             return Err(error);
         }
         self.count(core, &made);
+        let files = made.iter().flat_map(|part| &part.files);
+        let made_bytes = files.map(|file| file.size_bytes).sum();
         // Until the edit is installed nobody else keeps the new segments.
         let relocated: Vec<_> = made
             .iter()
@@ -252,7 +272,7 @@ impl Running {
         }
         let installed = install(core, edit_of(&self.plan, made), None);
         match &installed {
-            Ok(true) => {}
+            Ok(true) => self.events().set_made(numbers.len(), made_bytes),
             Ok(false) => file_deletion::remove_orphans(core, numbers),
             Err(error) if error.is_shortage() => {
                 file_deletion::remove_orphans(core, numbers);
@@ -271,7 +291,7 @@ impl Running {
             statistics.add(Ticker::TrivialMoves, 1);
             return;
         }
-        let read_bytes = self.plan.size_bytes();
+        let read_bytes = self.plan.read_bytes();
         let files = || made.iter().flat_map(|part| &part.files);
         statistics.add(Ticker::CompactionReadBytes, read_bytes);
         statistics.add(
@@ -304,7 +324,10 @@ impl Running {
         );
         let took = core.env.clock.monotonic() - self.began;
         statistics.add(Ticker::CompactionNanos, nanoseconds(took));
-        if !matches!(self.plan.reason, Reason::Recompression | Reason::IntraL0) {
+        if !matches!(
+            self.plan.reason,
+            CompactionReason::Recompression | CompactionReason::IntraL0
+        ) {
             // Nobody waits for the former, and the latter pay no debt.
             core.work.note_digested(read_bytes, took);
         }

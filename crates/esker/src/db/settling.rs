@@ -15,6 +15,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::types::ids::Level;
 use crate::base::types::seqno::SeqNo;
 use crate::base::types::user_code;
@@ -158,7 +159,7 @@ fn begin(core: &Arc<Core>, is_over: bool) {
     if is_over {
         core.committer.paused(|active| {
             for id in active.keyspaces() {
-                active.seal(id);
+                active.seal(id, FlushReason::Settling);
             }
         });
         core.values.seal_live();

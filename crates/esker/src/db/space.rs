@@ -3,8 +3,10 @@
 //! Some free space is kept in reserve. Writers are refused when the disk drains into it, while
 //! flushes may still use it: so nothing that was acknowledged is ever without a way to a file.
 
+use crate::base::hooks::event_reasons::{BackgroundJob, FlushReason};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::db::core::Core;
+use crate::db::job_events::note_failure;
 
 /// Looks at the disk, and opens or closes the gate for lack of space.
 ///
@@ -26,7 +28,7 @@ pub fn resume(core: &Core) {
     if core.gate.full().is_some()
         && let Err(error) = look(core)
     {
-        core.work.note_failure("look at the free space", &error);
+        note_failure(core, BackgroundJob::Space, &error);
     }
 }
 
@@ -79,7 +81,7 @@ pub fn seal_values(core: &Core) -> bool {
         for id in active.keyspaces() {
             let table = active.table(id).map(|table| table.writer.table());
             let has_values = table.is_ok_and(|table| table.values().bytes() > 0);
-            is_sealed |= has_values && active.seal(id);
+            is_sealed |= has_values && active.seal(id, FlushReason::Values);
         }
         is_sealed
     })

@@ -199,7 +199,7 @@ pub fn gather(core: &Core) -> Stats {
     write_control::set_memory(core);
     let now = core.env.clock.monotonic();
     let work = core.work.state();
-    let (job_count, failures) = (work.job_count, work.failures.iter().cloned().collect());
+    let (job_count, failures) = (work.job_count, work.failures.clone());
     drop(work);
     let snapshots = core.snapshots.list();
     Stats {
@@ -242,7 +242,7 @@ pub fn gather(core: &Core) -> Stats {
             .collect(),
         stalled: core.write_controller.stalled(),
         job_count,
-        failures,
+        failures: failures.into_iter().chain(core.events.trouble()).collect(),
         left_out: left_out(core, now),
         torn_bytes: core.replayed.torn_bytes,
         torn_records: core.replayed.torn_records,

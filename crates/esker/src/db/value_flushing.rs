@@ -1,8 +1,10 @@
 //! One flush of large values: what waits in memory is written, and what was written made durable.
 
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::types::error::Result;
 use crate::base::types::ids::KeyspaceId;
 use crate::db::core::Core;
+use crate::db::job_events::JobEvents;
 use crate::db::space;
 use crate::db::write_control;
 use crate::flow::values::flush::write_waiting;
@@ -11,6 +13,17 @@ use crate::flow::write::active::Active;
 /// Writes values that wait, and syncs the value log and the log that points there. Says whether
 /// memtables were sealed for it, which are to be flushed.
 pub fn flush(core: &Core) -> Result<bool> {
+    let mut events = JobEvents::value_flush(core);
+    let flushed = write_and_sync(core);
+    events.set_left(core.values.unflushed_bytes());
+    match &flushed {
+        Ok(_) => events.end(&Ok(())),
+        Err(error) => events.end(&Err(error.again())),
+    }
+    flushed
+}
+
+fn write_and_sync(core: &Core) -> Result<bool> {
     let mut passed_bytes = 0;
     if core.values.pool().waiting_bytes() > 0 {
         for parts in core.keyspaces.all() {
@@ -43,7 +56,7 @@ fn seal_waiting(core: &Core) -> bool {
     core.committer.paused(|active| {
         let mut is_sealed = false;
         for id in active.keyspaces() {
-            is_sealed |= waits(active, id) && active.seal(id);
+            is_sealed |= waits(active, id) && active.seal(id, FlushReason::Values);
         }
         is_sealed
     })

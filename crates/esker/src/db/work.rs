@@ -1,6 +1,6 @@
 //! What runs in the background now: which files are busy, how many jobs, what failed.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -81,6 +81,8 @@ pub struct WorkState {
     pub rest: Rest,
     /// Whether somebody gathers the whole database as of one moment.
     pub is_barrier_held: bool,
+    /// Keyspaces that are slowed down, and since when; for who listens.
+    pub slowed: BTreeMap<KeyspaceId, Duration>,
     /// How closing ended, once it did.
     pub closed: Option<Result<()>>,
     /// The latest failures, oldest first.
@@ -111,6 +113,7 @@ impl Default for Work {
             is_flush_wanted: false,
             rest: Rest::default(),
             is_barrier_held: false,
+            slowed: BTreeMap::new(),
             closed: None,
             failures: VecDeque::new(),
             digest_bytes_s: DIGEST_FIRST,

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::base::hooks::event_reasons::{BackgroundJob, FlushReason};
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::error::{Error, ErrorKind};
 use crate::base::types::ids::KeyspaceId;
@@ -18,6 +19,7 @@ use crate::db::file_deletion;
 use crate::db::flushing;
 use crate::db::intra_l0;
 use crate::db::job::{Booking, Job, run_guarded, spawn};
+use crate::db::job_events::{doing, note_failure};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::running_compaction::{self, Running};
 use crate::db::space;
@@ -126,7 +128,7 @@ pub fn clear_way(core: &Arc<Core>, id: KeyspaceId) {
         let is_sealed = core.committer.paused(|active| {
             // Another scan may have come first.
             let live = active.table(id).map(|table| table.writer.table());
-            live.is_ok_and(|live| is_in_the_way(live)) && active.seal(id)
+            live.is_ok_and(|live| is_in_the_way(live)) && active.seal(id, FlushReason::Deletes)
         });
         if is_sealed {
             memtable_sealed(core);
@@ -150,14 +152,13 @@ pub fn prepare_segment(core: &Arc<Core>) {
         let made = core.segments.prepare();
         if let Err(error) = made {
             // The write path makes its segment itself when there is no spare, and reports then.
-            core.work.note_failure("prepare a log segment", &error);
+            note_failure(core, BackgroundJob::PrepareWal, &error);
         }
         // Segments before the live one are complete: syncing them now makes a later sync short
         // and lets replay tell damage from a torn end.
         if let Err(error) = core.committer.sync_finished_segments() {
-            core.work
-                .note_failure("sync a finished log segment", &error);
             core.gate.fail(&error);
+            note_failure(core, BackgroundJob::SyncWal, &error);
         }
     });
 }
@@ -190,7 +191,7 @@ pub fn flush_values(core: &Arc<Core>) {
             Ok(true) => memtable_sealed(core),
             Ok(false) if is_wanted && core.values.is_flush_due() => flush_values(core),
             Ok(false) => {}
-            Err(error) => failed_flush(core, "flush large values", &error),
+            Err(error) => failed_flush(core, BackgroundJob::ValueFlush, &error, false),
         }
     });
 }
@@ -233,10 +234,10 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
         booking.release();
         let is_done = flushed.is_ok();
         let shortage = flushed.as_ref().err().map(Error::again);
-        core.work.state().flush_shortage =
-            shortage.filter(|error| error.kind() == ErrorKind::OutOfFiles);
+        let shortage = shortage.filter(|error| error.kind() == ErrorKind::OutOfFiles);
+        let before = std::mem::replace(&mut core.work.state().flush_shortage, shortage);
         if let Err(error) = flushed {
-            failed_flush(core, "flush", &error);
+            failed_flush(core, BackgroundJob::Flush, &error, before.is_some());
             // Counted behind the gate: who sees the count finds the cause there.
             core.work.state().failed_flush_count += 1;
         }
@@ -255,18 +256,22 @@ fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
 /// syncs, writers of large values fill the page cache with gigabytes.
 pub fn look_at_space(core: &Core) {
     if let Err(error) = space::look(core) {
-        core.work.note_failure("look at the free space", &error);
+        note_failure(core, BackgroundJob::Space, &error);
     }
 }
 
 // What could not be written is still in memory, and is written when there is space; it holds memory
 // and log, so what to do depends on why.
-fn failed_flush(core: &Arc<Core>, doing: &str, error: &Error) {
-    core.work.note_failure(doing, error);
+fn failed_flush(core: &Arc<Core>, job: BackgroundJob, error: &Error, was_short: bool) {
     match error.kind() {
         ErrorKind::OutOfSpace => core.gate.set_full(Some(error.again())),
         ErrorKind::OutOfFiles => wake_later(core),
         _ => core.gate.fail(error),
+    }
+    // Tried five times a second, it fails as often, and is told once.
+    match was_short && error.kind() == ErrorKind::OutOfFiles {
+        true => core.work.note_failure(doing(job), error),
+        false => note_failure(core, job, error),
     }
 }
 
@@ -316,7 +321,7 @@ pub fn spawn_training(core: &Arc<Core>, parts: Arc<KeyspaceParts>) -> bool {
             parts
                 .dictionary_policy
                 .give_up(sampling::raw_bytes(&parts.current.view()));
-            core.work.note_failure("train a dictionary", &error);
+            note_failure(core, BackgroundJob::Training, &error);
         }
         booking.release();
         write_control::set_memory(core);
@@ -350,6 +355,9 @@ pub fn spawn_parts(core: &Arc<Core>, running: Running) -> Arc<Running> {
             let run = || running.run_part(index);
             let result = run_guarded(&core, COMPACTION, run).and_then(|result| result);
             core.env.pages.trim_heap(running.part_bytes());
+            if let Ok(part) = &result {
+                running.note_part(&core, part);
+            }
             if running.set_part(index, result) {
                 let end = || end_compaction(&core, &running);
                 // A panic was told, and what waits for the result has it already.
@@ -388,12 +396,15 @@ fn end_compaction(core: &Arc<Core>, running: &Running) {
     if let Err(error) = &finished {
         if !matches!(error.kind(), ErrorKind::Closed | ErrorKind::Busy) {
             core.statistics.add(Ticker::CompactionFailures, 1);
-            core.work.note_failure("compact", error);
         }
         if error.kind() == ErrorKind::OutOfSpace {
             core.gate.set_full(Some(error.again()));
         }
+        if !matches!(error.kind(), ErrorKind::Closed | ErrorKind::Busy) {
+            note_failure(core, BackgroundJob::Compaction, error);
+        }
     }
+    running.note_end(&finished);
     // Without space the same work would fail again at once: the next flush, or a writer that
     // finds space, wakes the background instead.
     let may_go_on = finished.as_ref().err().map(Error::kind) != Some(ErrorKind::OutOfSpace);

@@ -1,7 +1,10 @@
 //! Sets the rates of the write controller and the cache's share from what the background knows.
 
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::StallCause;
+use crate::base::hooks::events::{Event, WriteStallBegin, WriteStallEnd};
 use crate::base::stats::memory_budget::MemoryOwner;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
@@ -30,10 +33,57 @@ pub fn set_rates(core: &Core) {
 fn set_rate(core: &Core, parts: &KeyspaceParts, rate: (u64, Option<String>)) {
     if rate != core.write_controller.rate(parts.id) {
         core.write_controller.set_rate(parts.id, rate.0, rate.1);
+        note_rate(core, parts, rate.0);
     }
     // It was dropped meanwhile: whoever drops one forgets its rate behind that.
     if core.keyspaces.by_id(parts.id).is_none() {
-        core.write_controller.forget(parts.id);
+        forget_rate(core, parts);
+    }
+}
+
+/// Forgets the rate of a keyspace that was dropped.
+pub fn forget_rate(core: &Core, parts: &KeyspaceParts) {
+    core.write_controller.forget(parts.id);
+    note_rate(core, parts, RATE_UNLIMITED);
+}
+
+/// Forgets every rate, for closing: nobody writes any more.
+pub fn forget_rates(core: &Core) {
+    for parts in core.keyspaces.all() {
+        forget_rate(core, &parts);
+    }
+}
+
+// Tells listeners when a keyspace begins to be slowed down, and when it is no more. Under the lock
+// of the books, so that of two who set its rate the later one is told later.
+fn note_rate(core: &Core, parts: &KeyspaceParts, rate_bytes_s: u64) {
+    if !core.events.is_heard() {
+        return;
+    }
+    let now = core.env.clock.monotonic();
+    let (cause, keyspace) = (StallCause::PendingCompaction, Some(parts.name.clone()));
+    match core.work.state().slowed.entry(parts.id) {
+        Entry::Vacant(slowed) if rate_bytes_s != RATE_UNLIMITED => {
+            slowed.insert(now);
+            core.events.note(|| {
+                Event::WriteStallBegin(WriteStallBegin {
+                    cause,
+                    keyspace,
+                    rate_bytes_s: Some(rate_bytes_s),
+                })
+            });
+        }
+        Entry::Occupied(slowed) if rate_bytes_s == RATE_UNLIMITED => {
+            let elapsed = now.saturating_sub(slowed.remove());
+            core.events.note(|| {
+                Event::WriteStallEnd(WriteStallEnd {
+                    cause,
+                    keyspace,
+                    elapsed,
+                })
+            });
+        }
+        _ => {}
     }
 }
 

@@ -8,6 +8,8 @@ use crate::env::signal::Signal;
 /// What kind of background work a job is; higher first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
+    /// Calls of listeners, which take as long as a user's code does: nothing else waits for them.
+    Events,
     /// Compaction and cleaning: can wait.
     Low,
     /// Flush: writers wait for it when memory is full.

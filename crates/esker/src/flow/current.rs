@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::seqno::SeqNo;
 use crate::env::primitives::{ArcSwap, Guard, Mutex, MutexGuard};
@@ -20,6 +21,8 @@ pub struct Sealed {
     pub first_log: FileNumber,
     /// No entry of the keyspace up to this number lies in a newer memtable.
     pub last_seqno: SeqNo,
+    /// Why it was sealed; for people.
+    pub reason: FlushReason,
 }
 
 /// The current view of one keyspace.

@@ -5,6 +5,8 @@
 
 #[cfg(test)]
 mod model;
+pub mod event_queue;
+pub mod file_events;
 pub mod rate_limiter;
 pub mod background_rate;
 pub mod read;

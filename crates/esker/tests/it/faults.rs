@@ -128,6 +128,7 @@ impl Trial {
 
     // Killed or without power, the store is intact afterwards.
     fn outlives(self, mut stage: Stage) -> Result<(), String> {
+        stage.balance.check()?;
         let journal: Journal = stage.journal.lock().unwrap().clone();
         let image = stage.sim.crash_image(CrashMode::Sectors, self.skip);
         let clock = crate::workload::copy_of(&stage.clock);

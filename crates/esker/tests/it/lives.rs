@@ -271,11 +271,17 @@ impl Run {
         let mode = CrashMode::ALL[self.random.below(5) as usize];
         self.told.push(format!("{end:?}, {mode:?}"));
         match end {
-            End::Close => stage.close(),
+            End::Close => {
+                stage.close();
+                let closed = stage.balance.check_closed(&stage.sim, Path::new(DIR));
+                closed.unwrap_or_else(|error| panic!("{error}"));
+            }
             End::Kill => stage.die(),
             End::PowerCut => stage.cut_power(mode, self.random.next_u64()),
         }
         stage.is_changed = self.random.one_in(2);
+        let heard = stage.balance.check();
+        heard.unwrap_or_else(|error| panic!("{error}"));
         let Some(cut) = self.cut.take() else {
             return end;
         };

@@ -18,10 +18,11 @@ use esker::internals::env::sim::clock::SimClock;
 use esker::internals::env::sim::pool::SimPool;
 use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{
-    Comparator, CustomComparator, Db, Durability, Error, ErrorKind, Keyspace, KeyspaceOptions,
-    Update, WriteOptions,
+    Builder, Comparator, CustomComparator, Db, Durability, Error, ErrorKind, Keyspace,
+    KeyspaceOptions, Update, WriteOptions,
 };
 
+use crate::balance::Balance;
 use crate::held::Held;
 use crate::journal::{Action, Answer, Entry, Journal, Life, Loss, Presence};
 use crate::journal::{marker_key, marker_value, rule};
@@ -88,7 +89,12 @@ pub fn own_comparator() -> Comparator {
 
 /// Opens the database of the workload; `is_changed` with some other settings.
 pub fn open(env: Env, is_changed: bool) -> esker::Result<Db> {
-    let mut builder = Db::builder(DIR).env(env).known_comparator(own_comparator());
+    open_with(Db::builder(DIR).env(env), is_changed)
+}
+
+// As `open`, of a builder that has more.
+fn open_with(builder: Builder, is_changed: bool) -> esker::Result<Db> {
+    let mut builder = builder.known_comparator(own_comparator());
     let changed = CHANGED.iter().filter(|_| is_changed);
     let kept = SETTINGS.iter().filter(|(name, _)| {
         let mut others = CHANGED.iter();
@@ -169,6 +175,8 @@ pub struct Stage {
     pub is_strict: bool,
     /// Whether it is opened with other settings.
     pub is_changed: bool,
+    /// Who listens to the database in its present life.
+    pub balance: Arc<Balance>,
     world: SimWorld,
     watched: WatchedFs,
     eye: Option<Eye>,
@@ -213,6 +221,7 @@ impl Stage {
             random: Random::new(seed),
             number: last.map_or(0, |last| last + 1),
             is_changed: false,
+            balance: Arc::default(),
         }
     }
 
@@ -257,7 +266,10 @@ impl Stage {
                 });
             }
         }
-        self.db = Some(open(env, self.is_changed)?);
+        self.balance = Arc::new(Balance::over(&self.sim, Path::new(DIR)));
+        let listener = Arc::<Balance>::clone(&self.balance);
+        let builder = Db::builder(DIR).env(env).event_listener(listener);
+        self.db = Some(open_with(builder, self.is_changed)?);
         Ok(())
     }
 

@@ -4,3 +4,6 @@
 
 pub mod merge;
 pub mod merge_builtin;
+pub mod event_reasons;
+pub mod events;
+pub mod event_line;

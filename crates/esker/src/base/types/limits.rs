@@ -27,5 +27,8 @@ pub const LOCKS_PER_OWNER_MAX: usize = 1_000_000;
 /// Largest sequence number: 56 bits, so that it shares eight bytes with the entry's kind.
 pub const SEQNO_MAX: u64 = (1 << 56) - 1;
 
+/// Most events that wait for listeners: minutes of a busy database, and 4 MiB of memory.
+pub const EVENTS_WAITING_MAX: usize = 16_384;
+
 const _: () = assert!(KEY_BYTES_MAX + VALUE_BYTES_MAX < BATCH_BYTES_MAX);
 const _: () = assert!(BATCH_BYTES_MAX <= u32::MAX as usize);

@@ -14,6 +14,7 @@ use crate::base::types::error::{Error, Result};
 thread_local! {
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
     static HAS_PANICKED: Cell<bool> = const { Cell::new(false) };
+    static LISTENING_TO: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Marks the thread for as long as it lives.
@@ -49,6 +50,24 @@ pub fn catch<T>(code: impl FnOnce() -> T) -> std::result::Result<T, String> {
         HAS_PANICKED.set(false);
         panic_text(panic)
     })
+}
+
+/// Runs code of the user's that hears of events of `whose`: under no lock of the engine's, so that
+/// it may call the database. The `Err` is the text of a panic.
+pub fn listen(whose: usize, code: impl FnOnce()) -> std::result::Result<(), String> {
+    let outer = LISTENING_TO.replace(whose);
+    // An order that panics in what it calls is told to it, and to nobody else.
+    let had_panicked = HAS_PANICKED.get();
+    // What it shares with later calls is its author's, as above.
+    let heard = catch_unwind(AssertUnwindSafe(code));
+    LISTENING_TO.set(outer);
+    HAS_PANICKED.set(had_panicked);
+    heard.map_err(panic_text)
+}
+
+/// Whose events this thread is telling to a listener now; 0 where it tells none.
+pub fn listening_to() -> usize {
+    LISTENING_TO.get()
 }
 
 /// Does work of the engine that calls an order on the way: a panic of the order ends it and is

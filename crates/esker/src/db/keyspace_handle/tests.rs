@@ -1,6 +1,7 @@
 //! Tests of `keyspace_handle`.
 
 use super::*;
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::hooks::merge_builtin;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::comparator::Comparator;
@@ -64,7 +65,7 @@ fn a_handle_of_a_dropped_keyspace_never_waits() {
         .database
         .core()
         .committer
-        .paused(|active| active.seal(keyspace.parts.id));
+        .paused(|active| active.seal(keyspace.parts.id, FlushReason::Manual));
     db.drop_keyspace("gone").unwrap();
     assert!(keyspace.flush().is_err());
     assert!(keyspace.put("key", "other").is_err());
@@ -84,7 +85,7 @@ fn a_flush_without_output_for_a_dropped_keyspace_is_no_fault() {
     keyspace.put("key", "value").unwrap();
     let core = Arc::clone(keyspace.database.core());
     core.committer
-        .paused(|active| active.seal(keyspace.parts.id));
+        .paused(|active| active.seal(keyspace.parts.id, FlushReason::Manual));
     let parts = Arc::clone(&keyspace.parts);
     db.drop_keyspace("gone").unwrap();
     let edit = vec![crate::store::version::edit::Change::SetFlushed {

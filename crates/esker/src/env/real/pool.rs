@@ -11,6 +11,9 @@ use crate::env::signal::Signal;
 /// must be written do not wait for it, and one for merges within level 0 beside compactions.
 const URGENT_THREADS: usize = 3;
 
+/// Threads for listeners: they hear one event after the other.
+const EVENT_THREADS: usize = 1;
+
 /// Background threads, started when there is work for them: one team for each priority, so that
 /// no flush, for which writers may be waiting, stands behind compactions that take seconds.
 ///
@@ -21,6 +24,7 @@ const URGENT_THREADS: usize = 3;
 pub struct RealPool {
     urgent: Team,
     patient: Team,
+    events: Team,
 }
 
 impl RealPool {
@@ -44,6 +48,7 @@ impl RealPool {
         RealPool {
             urgent: Team::new("esker-urgent", URGENT_THREADS),
             patient: Team::new("esker", thread_count),
+            events: Team::new("esker-events", EVENT_THREADS),
         }
     }
 
@@ -57,6 +62,7 @@ impl RealPool {
         match priority {
             Priority::High => &self.urgent,
             Priority::Low => &self.patient,
+            Priority::Events => &self.events,
         }
     }
 }
@@ -80,7 +86,8 @@ impl Pool for RealPool {
             self.urgent.start_thread_if_short();
             self.patient.start_thread_if_short();
             let is_over = signal.raised_count() > seen || since.elapsed() >= timeout;
-            // Where no thread can be had, who waits for the work does it.
+            // Where no thread can be had, who waits for the work does it. Events are told by who
+            // closes the database then.
             if is_over || !(self.urgent.run_in_place() || self.patient.run_in_place()) {
                 return signal.block(seen, timeout.saturating_sub(since.elapsed()));
             }

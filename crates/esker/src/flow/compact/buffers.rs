@@ -1,7 +1,8 @@
 //! How much memory the parts of a compaction take, and how they make do with less.
 
+use crate::base::hooks::event_reasons::CompactionKind;
 use crate::base::options::call::ReadOptions;
-use crate::flow::compact::plan::{CompactionKind, Plan};
+use crate::flow::compact::plan::Plan;
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings, Phrasing};
 use crate::flow::parallel_compression;
 use crate::flow::read::sources::LOOKAHEAD_BYTES_MAX;

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::types::ids::Level;
 use crate::flow::compact::leveled::CompactionPicker;
-use crate::flow::compact::plan::{CompactionKind, Input, Plan, Reason};
+use crate::flow::compact::plan::{Input, Plan};
 use crate::flow::compact::score::{Targets, targets};
 use crate::store::version::file::FileRecord;
 
@@ -47,7 +48,7 @@ impl CompactionPicker<'_> {
             }
         }
         (rewritten <= deletes * REWRITTEN_PER_DELETE).then_some(Plan {
-            reason: Reason::Deletes,
+            reason: CompactionReason::Deletes,
             ..plan
         })
     }
@@ -64,9 +65,14 @@ impl CompactionPicker<'_> {
                         level,
                         runs: vec![vec![Arc::clone(file)]],
                     };
-                    self.if_idle(vec![input], level, CompactionKind::Merge, Reason::Deletes)
+                    self.if_idle(
+                        vec![input],
+                        level,
+                        CompactionKind::Merge,
+                        CompactionReason::Deletes,
+                    )
                 } else {
-                    self.push_down(level, file, Reason::Deletes)
+                    self.push_down(level, file, CompactionReason::Deletes)
                 };
                 if plan.is_some() {
                     return plan;

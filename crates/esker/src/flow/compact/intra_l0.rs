@@ -5,11 +5,12 @@
 //! newest of them are merged with one another and stay in level 0 (intra-L0 compaction
 //! compaction). That writes them once more, and is done only where they are many.
 
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::Level;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::leveled::CompactionPicker;
-use crate::flow::compact::plan::{CompactionKind, Input, Plan, Reason};
+use crate::flow::compact::plan::{Input, Plan};
 use crate::flow::compact::score::{Targets, l0_score};
 use crate::store::version::run::Run;
 
@@ -51,7 +52,12 @@ impl CompactionPicker<'_> {
             return None;
         }
         let inputs = vec![Input::of_l0(small_runs)];
-        self.if_idle(inputs, Level::ZERO, CompactionKind::Merge, Reason::IntraL0)
+        self.if_idle(
+            inputs,
+            Level::ZERO,
+            CompactionKind::Merge,
+            CompactionReason::IntraL0,
+        )
     }
 
     /// The runs of level 0 that are older than what such a merge takes, merged down, where they are

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::CompactionKind;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
@@ -14,7 +15,7 @@ use crate::base::types::key;
 use crate::base::types::range::KeyRange;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::compact::plan::{CompactionKind, Plan};
+use crate::flow::compact::plan::Plan;
 use crate::flow::compact::row::Row;
 use crate::flow::compact::seqno_rewriting::SeqNoCeiling;
 use crate::flow::compaction_iterator::{

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::compact::plan::{Claim, CompactionKind, Input, Plan, Reason, ends_before, hull};
+use crate::flow::compact::plan::{Claim, Input, Plan, ends_before, hull};
 use crate::flow::compact::score::{Targets, scores, targets};
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
@@ -60,7 +61,12 @@ impl CompactionPicker<'_> {
             !is_compressed || self.may_lose(file)
         };
         if !is_one_run {
-            return self.if_idle(inputs, output, CompactionKind::Merge, Reason::Manual);
+            return self.if_idle(
+                inputs,
+                output,
+                CompactionKind::Merge,
+                CompactionReason::Manual,
+            );
         }
         let run = &mut inputs.first_mut()?.runs.first_mut()?;
         let first = run.iter().position(has_work);
@@ -75,7 +81,7 @@ impl CompactionPicker<'_> {
             }
             Some(_) => CompactionKind::Merge,
         };
-        self.if_idle(inputs, output, kind, Reason::Manual)
+        self.if_idle(inputs, output, kind, CompactionReason::Manual)
     }
 
     /// The busy files that are in the way of [`CompactionPicker::pick_range`], those that overlap
@@ -189,7 +195,12 @@ impl CompactionPicker<'_> {
                 .overlapping(self.comparator, &reach)
                 .is_empty();
         if is_apart {
-            return self.if_idle(alone, targets.base, CompactionKind::Move, Reason::Runs);
+            return self.if_idle(
+                alone,
+                targets.base,
+                CompactionKind::Move,
+                CompactionReason::Runs,
+            );
         }
         self.merge_down(self.levels.l0(), targets)
     }
@@ -203,14 +214,19 @@ impl CompactionPicker<'_> {
         let mut inputs = vec![Input::of_l0(oldest)];
         let below = self.in_run(targets.base, &hull(self.comparator, &inputs)?);
         inputs.extend(below);
-        self.if_idle(inputs, targets.base, CompactionKind::Merge, Reason::Runs)
+        self.if_idle(
+            inputs,
+            targets.base,
+            CompactionKind::Merge,
+            CompactionReason::Runs,
+        )
     }
 
     /// What puts level 0 out of the readers' way.
     pub fn pick_for_readers(&self) -> Option<Plan> {
         let plan = self.pick_l0(&targets(self.levels, self.options))?;
         Some(Plan {
-            reason: Reason::Readers,
+            reason: CompactionReason::Readers,
             ..plan
         })
     }
@@ -219,7 +235,7 @@ impl CompactionPicker<'_> {
     fn pick_level(&self, level: Level) -> Option<Plan> {
         let mut best: Option<(f64, Plan)> = None;
         for file in self.levels.run(level).files() {
-            let Some(plan) = self.push_down(level, file, Reason::Size) else {
+            let Some(plan) = self.push_down(level, file, CompactionReason::Size) else {
                 continue;
             };
             let below_bytes = plan.size_bytes() - file.size_bytes;
@@ -260,8 +276,12 @@ impl CompactionPicker<'_> {
                         level,
                         runs: vec![vec![Arc::clone(file)]],
                     };
-                    let plan =
-                        self.if_idle(vec![input], level, CompactionKind::Drop, Reason::Expiry);
+                    let plan = self.if_idle(
+                        vec![input],
+                        level,
+                        CompactionKind::Drop,
+                        CompactionReason::Expiry,
+                    );
                     if plan.is_some() {
                         return plan;
                     }
@@ -275,7 +295,7 @@ impl CompactionPicker<'_> {
         &self,
         level: Level,
         file: &Arc<FileRecord>,
-        reason: Reason,
+        reason: CompactionReason,
     ) -> Option<Plan> {
         let below = level.below()?;
         let mut inputs = vec![Input {
@@ -327,7 +347,7 @@ impl CompactionPicker<'_> {
         inputs: Vec<Input>,
         output: Level,
         kind: CompactionKind,
-        reason: Reason,
+        reason: CompactionReason,
     ) -> Option<Plan> {
         let plan = Plan {
             keyspace: self.keyspace,

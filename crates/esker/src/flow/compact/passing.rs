@@ -8,10 +8,11 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::types::ids::Level;
 use crate::base::types::key::TRAILER_BYTES;
 use crate::flow::compact::leveled::CompactionPicker;
-use crate::flow::compact::plan::{CompactionKind, Input, Plan, Reason};
+use crate::flow::compact::plan::{Input, Plan};
 use crate::flow::compact::score::targets;
 use crate::flow::compact::values::ValueLimits;
 use crate::store::version::file::FileRecord;
@@ -81,10 +82,15 @@ impl CompactionPicker<'_> {
                 level,
                 runs: vec![vec![Arc::clone(file)]],
             };
-            self.if_idle(vec![input], level, CompactionKind::Merge, Reason::Passed)?
+            self.if_idle(
+                vec![input],
+                level,
+                CompactionKind::Merge,
+                CompactionReason::Passed,
+            )?
         };
         Some(Plan {
-            reason: Reason::Passed,
+            reason: CompactionReason::Passed,
             ..plan
         })
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::range::KeyRange;
@@ -29,42 +30,6 @@ impl Input {
     }
 }
 
-/// What is done with the inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompactionKind {
-    /// Rewritten together into the output level.
-    Merge,
-    /// Put into the output level as they are: nothing there overlaps them.
-    Move,
-    /// Removed: every entry has expired, and nothing older lies below.
-    Drop,
-}
-
-/// Why a plan was made; for people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// Too many runs in level 0.
-    Runs,
-    /// Level 0 has many small runs, which cannot be merged down now.
-    IntraL0,
-    /// A level is larger than its target.
-    Size,
-    /// A file holds mostly deletes.
-    Deletes,
-    /// A file holds only expired entries.
-    Expiry,
-    /// Much of a file was kept for snapshots that are gone, or has expired.
-    Passed,
-    /// Overwritten values may be beyond the limit of space.
-    Values,
-    /// Files at the bottom are not compressed as is wished.
-    Recompression,
-    /// Readers spent as long on level 0 as merging it takes.
-    Readers,
-    /// The user asked.
-    Manual,
-}
-
 /// One step of compaction.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -77,7 +42,7 @@ pub struct Plan {
     /// What is done.
     pub kind: CompactionKind,
     /// Why.
-    pub reason: Reason,
+    pub reason: CompactionReason,
     /// Segments of the value log that are being emptied.
     pub victims: Arc<BTreeSet<FileNumber>>,
 }
@@ -164,6 +129,14 @@ impl Plan {
         let live = self.files().flat_map(|(_, file)| file.values.iter());
         let moved = live.filter(|(segment, _)| self.victims.contains(segment));
         moved.map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Bytes of files that it reads: none where they stay as they are, or go unread.
+    pub fn read_bytes(&self) -> u64 {
+        match self.kind {
+            CompactionKind::Merge => self.size_bytes(),
+            CompactionKind::Move | CompactionKind::Drop => 0,
+        }
     }
 
     /// Bytes of disk that it may need until its inputs are given back: about as many as they

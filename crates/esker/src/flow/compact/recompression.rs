@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use esker_phrase::Effort;
 
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::Level;
 use crate::flow::compact::leveled::CompactionPicker;
-use crate::flow::compact::plan::{CompactionKind, Input, Plan, Reason};
+use crate::flow::compact::plan::{Input, Plan};
 use crate::flow::compact::score::targets;
 use crate::store::version::file::FileRecord;
 use crate::store::version::levels::Levels;
@@ -34,9 +35,15 @@ pub fn effort(plan: &Plan, levels: &Levels, options: &CompactionOptions) -> Opti
         return None;
     }
     match plan.reason {
-        Reason::Recompression | Reason::Manual => return Some(Effort::Best),
-        Reason::Runs | Reason::IntraL0 | Reason::Size | Reason::Readers => {}
-        Reason::Deletes | Reason::Expiry | Reason::Passed | Reason::Values => {
+        CompactionReason::Recompression | CompactionReason::Manual => return Some(Effort::Best),
+        CompactionReason::Runs
+        | CompactionReason::IntraL0
+        | CompactionReason::Size
+        | CompactionReason::Readers => {}
+        CompactionReason::Deletes
+        | CompactionReason::Expiry
+        | CompactionReason::Passed
+        | CompactionReason::Values => {
             return Some(Effort::Fast);
         }
     }
@@ -74,7 +81,7 @@ impl CompactionPicker<'_> {
             vec![input],
             level,
             CompactionKind::Merge,
-            Reason::Recompression,
+            CompactionReason::Recompression,
         )
     }
 
@@ -92,7 +99,7 @@ impl CompactionPicker<'_> {
         };
         let rewritten: u64 = lower.iter().map(bytes).sum();
         (rewritten <= bytes(upper) * SETTLED_FACTOR).then_some(Plan {
-            reason: Reason::Recompression,
+            reason: CompactionReason::Recompression,
             ..plan
         })
     }

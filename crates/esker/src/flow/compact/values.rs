@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::types::ids::{FileNumber, Level};
 use crate::flow::compact::leveled::CompactionPicker;
-use crate::flow::compact::plan::{CompactionKind, Input, Plan, Reason};
+use crate::flow::compact::plan::{Input, Plan};
 use crate::flow::compact::score::targets;
 use crate::store::version::file::FileRecord;
 
@@ -46,7 +47,7 @@ impl CompactionPicker<'_> {
         let mut l0 = self.levels.l0().iter().flat_map(|run| run.files());
         if l0.any(has_values) {
             let mut plan = self.pick_l0(&targets(self.levels, self.options))?;
-            plan.reason = Reason::Values;
+            plan.reason = CompactionReason::Values;
             return Some(plan);
         }
         let upper = Level::all().skip(1).take_while(|level| *level < deepest);
@@ -55,7 +56,7 @@ impl CompactionPicker<'_> {
             let mut files: Vec<_> = files.filter(|file| has_values(file)).collect();
             files.sort_by_key(|file| std::cmp::Reverse(file.values.total_bytes()));
             let mut files = files.into_iter();
-            let plan = files.find_map(|file| self.push_down(level, file, Reason::Values));
+            let plan = files.find_map(|file| self.push_down(level, file, CompactionReason::Values));
             if plan.is_some() {
                 return plan;
             }
@@ -82,10 +83,15 @@ impl CompactionPicker<'_> {
                 level,
                 runs: vec![vec![Arc::clone(file)]],
             };
-            self.if_idle(vec![input], level, CompactionKind::Merge, Reason::Values)
+            self.if_idle(
+                vec![input],
+                level,
+                CompactionKind::Merge,
+                CompactionReason::Values,
+            )
         };
         plan.map(|plan| Plan {
-            reason: Reason::Values,
+            reason: CompactionReason::Values,
             victims: Arc::clone(victims),
             ..plan
         })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
@@ -31,6 +32,7 @@ fn sealed(table: &Arc<Memtable>, last_seqno: u64) -> Sealed {
         table: Arc::clone(table),
         first_log: FileNumber(1),
         last_seqno: SeqNo::new(last_seqno),
+        reason: FlushReason::Manual,
     }
 }
 

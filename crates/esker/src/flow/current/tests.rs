@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
@@ -67,6 +68,7 @@ fn views_live_as_long_as_their_readers() {
             table: Arc::clone(live.table()),
             first_log: FileNumber(1),
             last_seqno: SeqNo::new(round),
+            reason: FlushReason::Manual,
         };
         current.seal(Arc::clone(next.table()), sealed);
         live = next;

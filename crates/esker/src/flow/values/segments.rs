@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
 
+use crate::base::types::error::{Error, ErrorKind};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::{ExtentFile, LogSync};
 use crate::store::mem::memtable::Memtable;
@@ -160,4 +161,17 @@ pub(in crate::flow) fn trim(ended: Vec<(Arc<dyn ExtentFile>, u64)>) {
         // A file that keeps its end costs space until it is collected, and nothing else.
         let _ = file.trim(size_bytes);
     }
+}
+
+/// Says what it means that there is no space for a segment, which takes its whole room at once: a
+/// small disk may not have that though it is not full. Any other error stays as it is.
+pub(in crate::flow) fn too_large_for_disk(capacity_bytes: u64, cause: Error) -> Error {
+    if cause.kind() != ErrorKind::OutOfSpace {
+        return cause;
+    }
+    let message = format!(
+        "a segment of the value log takes {capacity_bytes} bytes at once, and the disk has not as \
+         many; free some, or set `value_log.segment_size` smaller"
+    );
+    Error::new(ErrorKind::OutOfSpace, message).caused_by(cause)
 }

@@ -19,10 +19,13 @@ use crate::base::codec::checksum::crc32c;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::{Fs, LogSync};
-use crate::flow::values::segments::{Segment, SegmentSize, Segments, trim};
+use crate::flow::event_queue::EventQueue;
+use crate::flow::file_events;
+use crate::flow::values::segments::{Segment, SegmentSize, Segments, too_large_for_disk, trim};
 use crate::flow::values::watch::ValueWatch;
 use crate::store::batch::writer::{Batch, LargeBytes};
 use crate::store::mem::memtable::Memtable;
+use crate::store::names::FileName;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::vlog::format::{SEGMENT_BYTES_MAX, SEGMENT_HEAD_BYTES, SegmentHead};
 use crate::store::vlog::open_values::OpenValues;
@@ -56,6 +59,8 @@ pub struct ValueLogParts {
     pub database_id: [u8; 16],
     /// Where values are read.
     pub values: Arc<OpenValues>,
+    /// Where new segments are told.
+    pub events: EventQueue,
 }
 
 /// The value log of an open database. Any thread may call anything.
@@ -403,10 +408,10 @@ impl ValueLog {
             database_id: self.parts.database_id,
         };
         let made = VlogWriter::create(&*self.parts.fs, &self.parts.dir, head, capacity_bytes);
-        made.map_err(|error| match error.kind() {
-            ErrorKind::OutOfSpace => too_large_for_disk(capacity_bytes, error),
-            _ => error,
-        })
+        let made = made.map_err(|error| too_large_for_disk(capacity_bytes, error))?;
+        let file = (FileName::Vlog(made.number()), capacity_bytes);
+        file_events::note_created(&self.parts.events, &self.parts.dir, file, None);
+        Ok(made)
     }
 
     // Each change is whole before anything in it could panic.
@@ -482,15 +487,6 @@ impl fmt::Debug for ValueLog {
         let count = self.state().segments.len();
         write!(f, "ValueLog({count} segments)")
     }
-}
-
-/// A segment takes its whole room at once, which a small disk may not have though it is not full.
-fn too_large_for_disk(capacity_bytes: u64, cause: Error) -> Error {
-    let message = format!(
-        "a segment of the value log takes {capacity_bytes} bytes at once, and the disk has not as \
-         many; free some, or set `value_log.segment_size` smaller"
-    );
-    Error::new(ErrorKind::OutOfSpace, message).caused_by(cause)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::id_map::IdMap;
@@ -343,7 +344,8 @@ impl Active {
     pub fn seal_full(&mut self, keyspaces: &[KeyspaceId], applied: &mut Applied) {
         for &id in keyspaces {
             if self.tables.get(&id).is_some_and(LiveTable::is_full) {
-                applied.follow_ups.add_if(self.seal(id), FollowUp::Flush);
+                let is_sealed = self.seal(id, FlushReason::MemtableFull);
+                applied.follow_ups.add_if(is_sealed, FollowUp::Flush);
             }
         }
     }
@@ -358,7 +360,7 @@ impl Active {
         let oldest = filled
             .min_by_key(|(_, table)| table.first_log)
             .map(|(id, _)| *id);
-        oldest.is_some_and(|id| self.seal(id))
+        oldest.is_some_and(|id| self.seal(id, FlushReason::WalFull))
     }
 
     /// Seals the largest live memtable; says whether there was one.
@@ -368,11 +370,13 @@ impl Active {
             .iter()
             .filter(|(_, table)| !table.writer.table().is_empty());
         let largest = filled.max_by_key(|(_, table)| table.writer.table().used_bytes());
-        largest.map(|(id, _)| *id).is_some_and(|id| self.seal(id))
+        let largest = largest.map(|(id, _)| *id);
+        largest.is_some_and(|id| self.seal(id, FlushReason::MemoryFull))
     }
 
-    /// Seals the live memtable of a keyspace unless it is empty; says whether it did.
-    pub fn seal(&mut self, id: KeyspaceId) -> bool {
+    /// Seals the live memtable of a keyspace unless it is empty, for that reason; says whether it
+    /// did.
+    pub fn seal(&mut self, id: KeyspaceId, reason: FlushReason) -> bool {
         let Some(table) = self.tables.get_mut(&id) else {
             return false;
         };
@@ -386,6 +390,7 @@ impl Active {
             table: Arc::clone(full.table()),
             first_log: table.first_log,
             last_seqno: self.last_seqno,
+            reason,
         };
         self.live_bytes -= full.table().used_bytes();
         self.live_bytes += live.used_bytes();

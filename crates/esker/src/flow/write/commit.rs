@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::base::hooks::event_reasons::StallCause;
 use crate::base::options::call::Durability;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
@@ -15,6 +16,7 @@ use crate::flow::values::value_log::{Pending, ValueLog};
 use crate::flow::write::active::{Active, Applied};
 use crate::flow::write::follow_ups::FollowUp;
 use crate::flow::write::gate::Gate;
+use crate::flow::write::stall_watch::StallWatch;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::flow::write::validation::{Look, Unchanged, Validation};
 use crate::flow::write::write_controller::{LOOK_AGAIN, WriteController};
@@ -62,6 +64,8 @@ pub struct Committer {
     values: Arc<ValueLog>,
     gate: Arc<Gate>,
     controller: Arc<WriteController>,
+    /// Who waits for room for large values.
+    waiting: StallWatch,
     env: Env,
 }
 
@@ -87,6 +91,7 @@ impl Committer {
             values,
             gate,
             controller,
+            waiting: StallWatch::new(StallCause::ValueBufferLimit),
             env,
         }
     }
@@ -366,6 +371,7 @@ impl Committer {
         }
         let since = self.env.clock.monotonic();
         self.values.watch().count_wait();
+        let _waiting = self.waiting.enter(&self.gate.events, &self.env);
         loop {
             let seen = self.gate.changed.raised_count();
             self.gate.check_write()?;

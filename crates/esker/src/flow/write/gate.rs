@@ -2,11 +2,13 @@
 
 use std::sync::PoisonError;
 
+use crate::base::hooks::events::{Event, WritesRefused};
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::env::primitives::atomic::{AtomicBool, Ordering};
 use crate::env::primitives::{Mutex, MutexGuard};
 use crate::env::process::Process;
 use crate::env::signal::Signal;
+use crate::flow::event_queue::EventQueue;
 
 /// The one cell that says whether writes of a database may pass.
 ///
@@ -25,6 +27,9 @@ pub struct Gate {
     /// Raised by every change here, so that whoever waits to write hears of a refusal; and by
     /// the write controller, on which the same writers wait.
     pub changed: Signal,
+    /// Who hears when writes are refused, and when they pass again; those who wait at the gate tell
+    /// there, too.
+    pub events: EventQueue,
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +58,14 @@ impl Bars {
 }
 
 impl Gate {
+    /// An open gate that tells of itself there.
+    pub fn telling(events: EventQueue) -> Gate {
+        Gate {
+            events,
+            ..Gate::default()
+        }
+    }
+
     /// `Ok` in the process that opened the database; `Invalid` in one that forked from it, which
     /// must touch nothing: files and locks are its parent's, and the threads are not here.
     #[inline]
@@ -111,13 +124,23 @@ impl Gate {
     /// nothing more may be acknowledged.
     pub fn fail(&self, cause: &Error) {
         let mut bars = self.bars();
-        bars.fault.get_or_insert_with(|| cause.again());
+        if bars.fault.is_none() {
+            bars.fault = Some(cause.again());
+            self.note_refused(cause, true);
+        }
         self.tell(bars);
     }
 
     /// Refuses writes for lack of space, or lets them pass again with `None`.
     pub fn set_full(&self, full: Option<Error>) {
         let mut bars = self.bars();
+        // After a fault nothing of this changes anything for writers.
+        let is_told = bars.fault.is_none() && full.is_some() != bars.full.is_some();
+        match &full {
+            Some(cause) if is_told => self.note_refused(cause, false),
+            None if is_told => self.events.note(|| Event::WritesResumed),
+            _ => {}
+        }
         bars.full = full;
         self.tell(bars);
     }
@@ -165,6 +188,16 @@ impl Gate {
     pub fn is_closed(&self) -> bool {
         // Acquire pairs with the Release in `close`: who sees it sees all that came before.
         self.is_closed.load(Ordering::Acquire)
+    }
+
+    // Under the lock, so that refusals are told in their order.
+    fn note_refused(&self, cause: &Error, is_final: bool) {
+        self.events.note(|| {
+            Event::WritesRefused(WritesRefused {
+                error: cause.again(),
+                is_final,
+            })
+        });
     }
 
     fn tell(&self, bars: MutexGuard<'_, Bars>) {

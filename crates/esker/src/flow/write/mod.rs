@@ -7,6 +7,7 @@
 
 #[cfg(all(test, loom))]
 pub mod patient;
+pub mod stall_watch;
 pub mod gate;
 pub mod debt;
 pub mod write_controller;

@@ -12,6 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::env::fs::{Fs, LogFile};
+use crate::flow::event_queue::EventQueue;
+use crate::flow::file_events;
 use crate::store::names::FileName;
 use crate::store::version::numbers::FileNumbers;
 
@@ -29,6 +31,7 @@ pub struct Segments {
     numbers: Arc<FileNumbers>,
     full_bytes: u64,
     shelf: Mutex<Shelf>,
+    events: EventQueue,
 }
 
 struct Shelf {
@@ -62,7 +65,13 @@ impl Segments {
             numbers,
             full_bytes,
             shelf,
+            events: EventQueue::default(),
         }
+    }
+
+    /// The same, telling there which come and go.
+    pub fn telling(self, events: EventQueue) -> Segments {
+        Segments { events, ..self }
     }
 
     /// A fresh segment with room for at least `bytes`: the spare one, else made on the spot.
@@ -132,7 +141,7 @@ impl Segments {
                 return Ok(());
             }
         }
-        self.fs.remove_file(&self.path(number))
+        self.remove(number)
     }
 
     /// For closing: removes the segments that hold nothing. From now on one that is taken is as
@@ -146,7 +155,7 @@ impl Segments {
         let spare = spare.map(|(number, _)| number);
         for number in spare.into_iter().chain(retired) {
             // What cannot be removed now is found by the next open.
-            let _ = self.fs.remove_file(&self.path(number));
+            let _ = self.remove(number);
         }
     }
 
@@ -181,12 +190,22 @@ impl Segments {
         }
         let opened = self.fs.open_log(&path, capacity_bytes);
         let made = opened.and_then(|file| self.fs.sync_dir(&self.dir).map(|()| file));
+        if let Some(old) = old {
+            file_events::note_deleted(&self.events, &self.dir, FileName::Wal(old), None);
+        }
         if made.is_err() {
             // Perhaps there is no space: what was made so far must not hold more of it. A file
             // that cannot be removed either is found by the next open.
             let _ = self.fs.remove_file(&path);
         }
-        Ok((number, made?))
+        let file = made?;
+        let name = FileName::Wal(number);
+        file_events::note_created(&self.events, &self.dir, (name, file.capacity_bytes()), old);
+        Ok((number, file))
+    }
+
+    fn remove(&self, number: FileNumber) -> Result<()> {
+        file_events::remove(&self.events, &*self.fs, &self.dir, FileName::Wal(number))
     }
 
     fn path(&self, number: FileNumber) -> PathBuf {

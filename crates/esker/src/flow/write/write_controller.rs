@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use crate::base::hooks::event_reasons::StallCause;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::env::bundle::Env;
@@ -11,6 +12,7 @@ use crate::env::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Orderin
 use crate::env::primitives::{Mutex, MutexGuard, RwLock};
 use crate::flow::rate_limiter::{RATE_UNLIMITED, RateLimiter};
 use crate::flow::write::gate::Gate;
+use crate::flow::write::stall_watch::StallWatch;
 use crate::store::batch::writer::Batch;
 
 /// How long a writer waits for memory before it looks again by itself; the signal wakes it.
@@ -45,6 +47,8 @@ pub struct WriteController {
     is_any_limited: AtomicBool,
     rates: RwLock<BTreeMap<KeyspaceId, KeyspaceRate>>,
     stalled_ns: AtomicU64,
+    /// Who waits for memtables to be flushed.
+    waiting: StallWatch,
 }
 
 /// How fast one keyspace may write, and what makes it slower than it would be.
@@ -88,6 +92,7 @@ impl WriteController {
             is_any_limited: AtomicBool::new(false),
             rates: RwLock::default(),
             stalled_ns: AtomicU64::new(0),
+            waiting: StallWatch::new(StallCause::MemtableLimit),
         }
     }
 
@@ -257,6 +262,7 @@ impl WriteController {
             return Err(busy("memtables wait to be flushed and memory is full"));
         }
         let since = env.clock.monotonic();
+        let _waiting = self.waiting.enter(&self.gate.events, env);
         loop {
             let seen = self.gate.changed.raised_count();
             self.gate.check_write()?;

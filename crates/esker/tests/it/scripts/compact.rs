@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use esker::internals::base::hooks::event_reasons::CompactionKind;
 use esker::internals::base::options::keyspace::CompactionOptions;
 use esker::internals::base::types::comparator::Comparator;
 use esker::internals::base::types::entry::join_expiring;
@@ -11,7 +12,7 @@ use esker::internals::base::types::kind::Kind;
 use esker::internals::base::types::range::KeyRange;
 use esker::internals::flow::compact::job::{JobContext, Part, edit_of, run_part};
 use esker::internals::flow::compact::leveled::CompactionPicker;
-use esker::internals::flow::compact::plan::{CompactionKind, Plan};
+use esker::internals::flow::compact::plan::Plan;
 
 use crate::scripts::text::number;
 use crate::scripts::tree::{KEYSPACE, Tree};
@@ -78,7 +79,7 @@ impl CompactStage {
         };
         let results = match plan.kind {
             CompactionKind::Merge => vec![run_part(&plan, &Part::default(), &context).unwrap()],
-            CompactionKind::Move | CompactionKind::Drop => Vec::new(),
+            _ => Vec::new(),
         };
         tree.install(edit_of(&plan, results), 0);
         tree.show(out);

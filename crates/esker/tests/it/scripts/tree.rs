@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use esker::MergeRule;
 use esker::internals::base::codec::compress::CompressionType;
+use esker::internals::base::hooks::event_reasons::FlushReason;
 use esker::internals::base::options::sst::SstOptions;
 use esker::internals::base::types::comparator::Comparator;
 use esker::internals::base::types::ids::{FileNumber, KeyspaceId, Level};
@@ -136,6 +137,7 @@ impl Tree {
             table: Arc::clone(full.table()),
             first_log: FileNumber(1),
             last_seqno: self.seqno,
+            reason: FlushReason::Manual,
         };
         self.current.seal(Arc::clone(self.live.table()), sealed);
     }

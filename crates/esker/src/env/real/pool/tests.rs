@@ -60,6 +60,7 @@ fn without_threads() -> RealPool {
     RealPool {
         urgent: team("esker-urgent"),
         patient: team("esker"),
+        events: team("esker-events"),
     }
 }
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::*;
 use crate::base::codec::compress::CompressionType;
+use crate::base::hooks::event_reasons::CompactionReason;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::env::sim::SimWorld;
-use crate::flow::compact::plan::{Input, Reason};
+use crate::flow::compact::plan::Input;
 use crate::store::version::file::FileRecord;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::plain_file::record;
@@ -56,7 +57,7 @@ fn plan(run_count: u64, entry_count: u64) -> Plan {
         }],
         output: level,
         kind: CompactionKind::Merge,
-        reason: Reason::Size,
+        reason: CompactionReason::Size,
         victims: Arc::default(),
     }
 }

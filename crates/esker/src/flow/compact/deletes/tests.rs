@@ -1,6 +1,7 @@
 //! Tests of `deletes`.
 
 use super::*;
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::test_tree::{levels_of, look_at};
@@ -39,7 +40,7 @@ fn picked(
             ..*picker
         };
         let plan = picker.pick_deletes()?;
-        assert!(plan.reason == Reason::Deletes);
+        assert!(plan.reason == CompactionReason::Deletes);
         Some((plan.kind, plan.numbers().map(|number| number.0).collect()))
     })
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::base::codec::compress::CompressionType;
+use crate::base::hooks::event_reasons::FlushReason;
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::cursor::Cursor;
@@ -18,7 +20,6 @@ use crate::env::fs::Fs;
 use crate::env::random::Random;
 use crate::env::sim::world::SimWorld;
 use crate::flow::compact::leveled::CompactionPicker;
-use crate::flow::compact::plan::Reason;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::flush::flush;
 use crate::flow::model::{Entries, NOW_UNIX_S, for_seeds, key_of, random_write, rule_of};
@@ -157,6 +158,7 @@ impl Tree {
             table: Arc::clone(full.table()),
             first_log: FileNumber(1),
             last_seqno: self.seqno,
+            reason: FlushReason::Manual,
         };
         self.current.seal(Arc::clone(self.live.table()), sealed);
     }
@@ -480,7 +482,7 @@ fn outputs_end_where_the_files_below_them_begin() {
             inputs: Vec::new(),
             output,
             kind: CompactionKind::Merge,
-            reason: Reason::Runs,
+            reason: CompactionReason::Runs,
             victims: Arc::default(),
         };
         boundaries_of(&plan, part, &tree.context())

@@ -1,6 +1,7 @@
 //! Tests of `leveled`.
 
 use super::*;
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::flow::compact::test_tree::{levels_of, look_at};
 use crate::store::version::plain_file::record;
 
@@ -82,7 +83,7 @@ fn an_expired_file_is_dropped_only_if_it_hides_nothing() {
         let plan = picker.pick().unwrap();
         assert_eq!(
             (plan.kind, plan.reason),
-            (CompactionKind::Drop, Reason::Expiry)
+            (CompactionKind::Drop, CompactionReason::Expiry)
         );
         assert_eq!(numbers(&plan), [5]);
     });

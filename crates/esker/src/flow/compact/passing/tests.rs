@@ -1,6 +1,7 @@
 //! Tests of `passing`.
 
 use super::*;
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::options::keyspace::CompactionOptions;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::range::KeyRange;
@@ -49,7 +50,7 @@ fn with<T>(
 fn picked(files: &[(usize, FileRecord)], snapshots: &[u64]) -> Option<Vec<u64>> {
     with(files, snapshots, |picker| {
         let plan = picker.pick_passed(&LIMITS, true)?;
-        assert_eq!(plan.reason, Reason::Passed);
+        assert_eq!(plan.reason, CompactionReason::Passed);
         Some(plan.numbers().map(|number| number.0).collect())
     })
 }
@@ -135,7 +136,7 @@ fn a_range_is_rewritten_from_the_first_to_the_last_file_with_something_to_lose()
             let plan = picker.pick_range(&KeyRange::new::<&[u8]>(..))?;
             assert_eq!(
                 (plan.kind, plan.reason),
-                (CompactionKind::Merge, Reason::Manual)
+                (CompactionKind::Merge, CompactionReason::Manual)
             );
             Some(plan.numbers().map(|number| number.0).collect::<Vec<_>>())
         })

@@ -1,6 +1,7 @@
 //! Tests of `recompression`.
 
 use super::*;
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::KeyspaceId;
 use crate::flow::compact::test_tree::{levels_of, look_at};
@@ -30,7 +31,7 @@ fn picked(levels: &Levels, busy: &[u64]) -> Option<(usize, Vec<u64>)> {
     let plan = plan_of(levels, busy)?;
     assert_eq!(
         (plan.kind, plan.reason),
-        (CompactionKind::Merge, Reason::Recompression)
+        (CompactionKind::Merge, CompactionReason::Recompression)
     );
     Some((
         plan.output.index(),
@@ -85,13 +86,13 @@ fn what_is_left_in_level_0_is_compressed_when_it_lies_above_the_bottom() {
     let merge = plan_of(&wide(4), &[]).unwrap();
     assert_eq!(
         (merge.kind, merge.reason),
-        (CompactionKind::Merge, Reason::Recompression)
+        (CompactionKind::Merge, CompactionReason::Recompression)
     );
     assert_eq!(merge.numbers().count(), 5);
     assert_eq!(kind(&wide(5), &[]), None);
 }
 
-fn plan(inputs: &[(usize, u64, bool)], output: usize, reason: Reason) -> Plan {
+fn plan(inputs: &[(usize, u64, bool)], output: usize, reason: CompactionReason) -> Plan {
     let input = |(depth, number, is_searchable): &(usize, u64, bool)| Input {
         level: Level::new(*depth).unwrap(),
         runs: vec![vec![Arc::new(record(*number, *is_searchable))]],
@@ -113,22 +114,35 @@ fn only_what_has_nothing_below_it_is_searchable() {
     let tree = levels(&[(0, 1, false), (5, 2, false), (6, 3, true)]);
     let of = |plan: &Plan| effort(plan, &tree, &options);
     let inputs = [(5, 2, false), (6, 3, true)];
-    assert_eq!(of(&plan(&inputs, 6, Reason::Size)), Some(Effort::Fast));
-    assert_eq!(of(&plan(&inputs, 6, Reason::Deletes)), Some(Effort::Fast));
-    assert_eq!(of(&plan(&inputs, 6, Reason::Manual)), Some(Effort::Best));
     assert_eq!(
-        of(&plan(&inputs, 6, Reason::Recompression)),
+        of(&plan(&inputs, 6, CompactionReason::Size)),
+        Some(Effort::Fast)
+    );
+    assert_eq!(
+        of(&plan(&inputs, 6, CompactionReason::Deletes)),
+        Some(Effort::Fast)
+    );
+    assert_eq!(
+        of(&plan(&inputs, 6, CompactionReason::Manual)),
         Some(Effort::Best)
     );
-    assert_eq!(of(&plan(&inputs, 5, Reason::Size)), None);
+    assert_eq!(
+        of(&plan(&inputs, 6, CompactionReason::Recompression)),
+        Some(Effort::Best)
+    );
+    assert_eq!(of(&plan(&inputs, 5, CompactionReason::Size)), None);
     let moved = Plan {
         kind: CompactionKind::Move,
-        ..plan(&inputs, 6, Reason::Manual)
+        ..plan(&inputs, 6, CompactionReason::Manual)
     };
     assert_eq!(of(&moved), None);
     let flat = levels(&[(0, 1, false)]);
     assert_eq!(
-        effort(&plan(&[(0, 1, false)], 0, Reason::Values), &flat, &options),
+        effort(
+            &plan(&[(0, 1, false)], 0, CompactionReason::Values),
+            &flat,
+            &options
+        ),
         None
     );
 }
@@ -140,20 +154,23 @@ fn where_writers_are_far_ahead_blocks_are_made_first() {
     let runs = options.l0_trigger as u64 * 2;
     let l0: Vec<_> = (1..=runs).map(|number| (0, number, false)).collect();
     let tree = levels(&l0);
-    assert_eq!(effort(&plan(&l0, 6, Reason::Runs), &tree, &options), None);
     assert_eq!(
-        effort(&plan(&l0, 6, Reason::Manual), &tree, &options),
+        effort(&plan(&l0, 6, CompactionReason::Runs), &tree, &options),
+        None
+    );
+    assert_eq!(
+        effort(&plan(&l0, 6, CompactionReason::Manual), &tree, &options),
         Some(Effort::Best)
     );
     let mixed = [&l0[..], &[(6, 100, true)]].concat();
     let tree = levels(&mixed);
     assert_eq!(
-        effort(&plan(&mixed, 6, Reason::Runs), &tree, &options),
+        effort(&plan(&mixed, 6, CompactionReason::Runs), &tree, &options),
         Some(Effort::Fast)
     );
     let fewer = levels(&l0[1..]);
     assert_eq!(
-        effort(&plan(&l0[1..], 6, Reason::Runs), &fewer, &options),
+        effort(&plan(&l0[1..], 6, CompactionReason::Runs), &fewer, &options),
         Some(Effort::Fast)
     );
 }

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::base::hooks::event_reasons::{CompactionKind, CompactionReason};
 use crate::base::types::ids::KeyspaceId;
-use crate::flow::compact::plan::{CompactionKind, Input, Reason};
+use crate::flow::compact::plan::Input;
 use crate::flow::compact::test_tree::levels_of;
 use crate::store::version::plain_file::record;
 
@@ -39,7 +40,7 @@ fn ceilings(
             .collect(),
         output: Level::new(output).unwrap(),
         kind: CompactionKind::Merge,
-        reason: Reason::Size,
+        reason: CompactionReason::Size,
         victims: Arc::default(),
     };
     let mut ceiling = SeqNoCeiling::new(&plan, &levels, snapshot.map(SeqNo::new));

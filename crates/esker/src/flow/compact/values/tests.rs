@@ -39,7 +39,7 @@ fn picked(
     pick: impl FnOnce(&CompactionPicker<'_>) -> Option<Plan>,
 ) -> Option<(usize, Vec<u64>)> {
     let plan = look_at(levels, &CompactionOptions::default(), busy, pick)?;
-    assert_eq!(plan.reason, Reason::Values);
+    assert_eq!(plan.reason, CompactionReason::Values);
     let numbers = plan.numbers().map(|number| number.0).collect();
     Some((plan.output.index(), numbers))
 }

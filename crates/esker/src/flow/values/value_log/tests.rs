@@ -22,6 +22,7 @@ fn value_log(fs: Arc<dyn Fs>) -> Arc<ValueLog> {
         numbers: Arc::new(FileNumbers::new(FileNumber(1))),
         segment_bytes: SEGMENT_BYTES,
         database_id: [3; 16],
+        events: EventQueue::default(),
     };
     Arc::new(ValueLog::new(parts, 12_000))
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::ErrorKind;
@@ -176,7 +177,7 @@ impl Log {
 
     /// As after a flush of everything: the log up to here is not needed.
     fn flush(&mut self) {
-        self.active.seal(KEYSPACE);
+        self.active.seal(KEYSPACE, FlushReason::Manual);
         let count = self.current.sealed_count();
         self.current.install(Arc::new(Levels::default()), count);
         self.flushed = self.active.last_seqno();
