@@ -38,7 +38,8 @@ INSTALL_WORDS = PREFIX="$(PREFIX)" LIBDIR="$(or $(LIBDIR),$(libdir))" \
 test: ## prove that the tree is sound: lint, every test, and the models of what threads share
 	@scripts/setup.sh cxx
 	@$(MAKE) --no-print-directory lint
-	cargo test --workspace --locked
+	@# With the one feature that is off by default: nothing is built twice for it.
+	cargo test --workspace --locked --features esker/tracing
 	scripts/browser.sh
 	scripts/loom.sh
 
@@ -46,7 +47,7 @@ lint: ## check format, clippy, the rules of STYLE.md, and that a build without C
 	@scripts/setup.sh lint
 	cargo fmt --all --check
 	cargo fmt --manifest-path crates/esker-bench-rivals/Cargo.toml --check
-	deny=$$(scripts/setup.sh deny); cargo clippy --workspace --all-targets --locked -- $$deny; \
+	deny=$$(scripts/setup.sh deny); cargo clippy --workspace --all-targets --locked --features esker/tracing -- $$deny; \
 		cargo clippy -p esker --no-default-features --lib --tests --locked -- $$deny
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo check --manifest-path crates/esker-bench-rivals/Cargo.toml --all-targets --target-dir target --locked

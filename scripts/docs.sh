@@ -20,5 +20,5 @@ if [ "$("$mdbook" --version 2>/dev/null)" != "mdbook v$version" ]; then
     rm -rf "$target/tools/build"
 fi
 "$mdbook" build docs --dest-dir "$target/guide"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --features esker/tracing
 echo "docs: the guide is $target/guide/index.html, the crate $target/doc/esker/index.html"

@@ -135,6 +135,8 @@ pub use db::statistics::{
     ValueLogStats,
 };
 pub use db::transaction::{Transaction, TransactionKeyspace};
+#[cfg(feature = "tracing")]
+pub use db::tracing_listener::tracing_listener;
 pub use db::write_batch::WriteBatch;
 pub use flow::read::approximate::Approximation;
 pub use flow::read::get::Valued;

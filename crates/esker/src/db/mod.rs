@@ -63,6 +63,8 @@ pub mod write_batch;
 pub mod transaction;
 pub mod open;
 pub mod typed_settings;
+#[cfg(feature = "tracing")]
+pub mod tracing_listener;
 pub mod statistics;
 pub mod statistics_page;
 pub mod prometheus;
