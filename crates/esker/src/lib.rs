@@ -104,11 +104,12 @@ pub use base::options::call::{
     Durability, Isolation, ReadOptions, TransactionOptions, WriteOptions,
 };
 pub use base::options::keyspace::{CompactionOptions, KeyspaceOptions};
-pub use base::options::profile::Profile;
+pub use base::options::profile::{Profile, ProfileLine};
 pub use base::options::sst::{Compression, SstOptions};
 pub use base::types::bytes::Bytes;
 pub use base::types::comparator::{Comparator, CustomComparator};
 pub use base::types::error::{Error, ErrorKind, Result};
+pub use base::types::seqno::SeqNo;
 pub use db::atomic_change::Update;
 pub use db::backup::beside::checkpoint_beside;
 #[doc(hidden)]

@@ -64,7 +64,7 @@ const PASSED_MIN: u64 = 1 << 14;
 
 impl DbCursor {
     /// A cursor that stands nowhere yet.
-    pub fn open(source: Source) -> Result<DbCursor> {
+    pub(crate) fn open(source: Source) -> Result<DbCursor> {
         let mut at = source.at;
         let options = at.options;
         let share = source.database.core().memory_budget.iterators_share() / AHEAD_CURSORS;

@@ -19,7 +19,7 @@ pub struct Iter {
 
 impl Iter {
     /// An iterator over all that `source` holds.
-    pub fn new(source: Source) -> Iter {
+    pub(crate) fn new(source: Source) -> Iter {
         Iter {
             source,
             front: None,
