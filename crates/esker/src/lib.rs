@@ -135,9 +135,9 @@ pub use db::statistics::{
     KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, SnapshotStats, Stats, TransactionStats,
     ValueLogStats,
 };
-pub use db::transaction::{Transaction, TransactionKeyspace};
 #[cfg(feature = "tracing")]
 pub use db::tracing_listener::tracing_listener;
+pub use db::transaction::{Transaction, TransactionKeyspace};
 pub use db::write_batch::WriteBatch;
 pub use flow::read::approximate::Approximation;
 pub use flow::read::get::Valued;

@@ -16,6 +16,7 @@ use crate::flow::values::value_log::{Pending, ValueLog};
 use crate::flow::write::active::{Active, Applied};
 use crate::flow::write::follow_ups::FollowUp;
 use crate::flow::write::gate::Gate;
+use crate::flow::write::held_values::HeldValues;
 use crate::flow::write::stall_watch::StallWatch;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::flow::write::validation::{Look, Unchanged, Validation};
@@ -464,23 +465,6 @@ impl Drop for FailUnlessWhole<'_> {
     fn drop(&mut self) {
         let message = "a thread panicked in the middle of a write";
         self.gate.fail(&Error::new(ErrorKind::Faulted, message));
-    }
-}
-
-/// Values of a batch on its way. Unless memtables took them over, the room that they have in memory
-/// is given back when this is dropped, however the write ended, and who waits for it is woken.
-struct HeldValues<'a> {
-    pending: Option<Pending>,
-    has_room: bool,
-    gate: &'a Gate,
-}
-
-impl Drop for HeldValues<'_> {
-    fn drop(&mut self) {
-        // Given back before anybody is woken to look for it.
-        if self.pending.take().is_some() && self.has_room {
-            self.gate.changed.raise();
-        }
     }
 }
 

@@ -9,6 +9,7 @@
 pub mod patient;
 pub mod stall_watch;
 pub mod gate;
+pub mod held_values;
 pub mod debt;
 pub mod write_controller;
 pub mod sync;
