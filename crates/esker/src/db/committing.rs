@@ -21,7 +21,7 @@ const SHOWN_KEY_BYTES: usize = 64;
 pub fn commit(core: &Arc<Core>, state: &TransactionState, options: WriteOptions) -> Result<()> {
     let mut own = state.own();
     if own.count() == 0 {
-        // All that it read was there at one moment.
+        // Whatever it read, nothing depends on it.
         return Ok(());
     }
     let written = own.written()?;

@@ -67,7 +67,7 @@ impl Keyspace {
             return Ok(&self.parts);
         }
         Err(Error::invalid(format!(
-            "keyspace {:?} belongs to another database than what is written or read",
+            "keyspace {:?} belongs to another database",
             self.name()
         )))
     }

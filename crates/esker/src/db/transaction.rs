@@ -20,6 +20,7 @@ use crate::db::snapshots::{SnapshotOwner, Ticket};
 use crate::db::txn::live::LivePlace;
 use crate::db::txn::state::TransactionState;
 use crate::db::worker;
+use crate::db::write_control;
 use crate::db::writing;
 use crate::store::batch::writer::{Batch, BatchMark};
 
@@ -55,7 +56,8 @@ use crate::store::batch::writer::{Batch, BatchMark};
 pub struct Transaction {
     database: DatabaseRef,
     default: Arc<KeyspaceParts>,
-    state: TransactionState,
+    /// `None` only while being dropped.
+    state: Option<TransactionState>,
     /// Keeps the traces of what others write, from before the first read that counts.
     pin: Mutex<Option<Ticket>>,
     savepoints: Vec<BatchMark>,
@@ -85,7 +87,7 @@ impl Transaction {
         });
         let seen = pin.map_or_else(|| core.committer.visible(), |pin| pin.seqno);
         Transaction {
-            state: TransactionState::new(options.isolation, seen),
+            state: Some(TransactionState::new(options.isolation, seen)),
             pin: Mutex::new(pin),
             savepoints: Vec::new(),
             live: core.transactions.begin(options.isolation, now),
@@ -120,9 +122,9 @@ impl Transaction {
         }
     }
 
-    /// The value of a key that is to be written next: the commit fails if anybody else writes to
-    /// it meanwhile, whatever the isolation is. Errors as [`Keyspace::get`]; `Invalid` for a
-    /// keyspace of another database.
+    /// The value of a key that is to be written next: a commit that writes anything fails if
+    /// anybody else writes to it meanwhile, whatever the isolation is. Errors as [`Keyspace::get`];
+    /// `Invalid` for a keyspace of another database.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -145,8 +147,8 @@ impl Transaction {
     ) -> Result<Option<Bytes>> {
         let (parts, key) = (keyspace.parts_in(&self.database)?, key.as_ref());
         let core = self.database.core();
-        let seen = match self.state.isolation() {
-            Isolation::Snapshot | Isolation::Serializable => self.state.seen(),
+        let seen = match self.state().isolation() {
+            Isolation::Snapshot | Isolation::Serializable => self.state().seen(),
             Isolation::ReadCommitted => {
                 let mut pin = self.pin.lock().unwrap_or_else(PoisonError::into_inner);
                 let now = core.env.clock.monotonic();
@@ -158,7 +160,7 @@ impl Transaction {
                 core.committer.visible()
             }
         };
-        self.state.reads_for_update(parts, key, seen);
+        self.state().reads_for_update(parts, key, seen);
         self.moment_of(parts).get(key)
     }
 
@@ -277,8 +279,9 @@ impl Transaction {
     }
 
     /// Folds an operand into the value of a key, by the keyspace's merge operator. Not a conflict
-    /// with any write of others, unless the key is read as well: it is folded into whatever is
-    /// there at the commit. Errors as [`Transaction::put`]; `Invalid` without an operator.
+    /// with any write of others, unless the key was read under `Serializable` or to be written: it
+    /// is folded into whatever is there at the commit. Errors as [`Transaction::put`]; `Invalid`
+    /// without an operator.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -323,7 +326,7 @@ impl Transaction {
     /// # }
     /// ```
     pub fn set_savepoint(&mut self) {
-        let mark = self.state.own().mark();
+        let mark = self.state().own().mark();
         self.savepoints.push(mark);
     }
 
@@ -331,7 +334,7 @@ impl Transaction {
     /// counts all the same. Errors: `Invalid` when there is none.
     pub fn rollback_to_savepoint(&mut self) -> Result<()> {
         let mark = self.savepoints.pop().ok_or_else(no_savepoint)?;
-        self.state.own().rewind(&mark);
+        self.state().own().rewind(&mark);
         Ok(())
     }
 
@@ -357,7 +360,7 @@ impl Transaction {
 
     /// How many writes it has.
     pub fn len(&self) -> usize {
-        self.state.own().count()
+        self.state().own().count()
     }
 
     /// Whether it has none.
@@ -367,7 +370,7 @@ impl Transaction {
 
     /// Bytes of the keys and values that it writes.
     pub fn size_bytes(&self) -> u64 {
-        self.state.own().size_bytes()
+        self.state().own().size_bytes()
     }
 
     /// Writes all of it; otherwise as [`Transaction::commit_with`].
@@ -396,7 +399,7 @@ impl Transaction {
     /// # }
     /// ```
     pub fn commit_with(self, options: WriteOptions) -> Result<()> {
-        committing::commit(self.database.core(), &self.state, options)
+        committing::commit(self.database.core(), self.state(), options)
     }
 
     /// Its place among all that were begun since the database was opened.
@@ -407,6 +410,10 @@ impl Transaction {
     /// Forgets all of it, as dropping it does.
     pub fn rollback(self) {}
 
+    fn state(&self) -> &TransactionState {
+        self.state.as_ref().expect("there until dropped")
+    }
+
     fn add(
         &mut self,
         keyspace: &Keyspace,
@@ -414,7 +421,7 @@ impl Transaction {
         fill: impl FnOnce(&mut Batch<'static>, &KeyspaceParts) -> Result<()>,
     ) -> Result<()> {
         let parts = keyspace.parts_in(&self.database)?;
-        let mut own = self.state.own();
+        let mut own = self.state().own();
         if own.size_bytes() + value_bytes as u64 > BATCH_BYTES_MAX as u64 {
             let message = format!(
                 "a transaction of {} bytes cannot take {value_bytes} more; the limit is \
@@ -430,7 +437,7 @@ impl Transaction {
         Moment {
             database: &self.database,
             parts,
-            at: When::Within(&self.state),
+            at: When::Within(self.state()),
             options: ReadOptions::default(),
         }
     }
@@ -452,8 +459,14 @@ impl Drop for Transaction {
     fn drop(&mut self) {
         let core = self.database.core();
         if core.gate.check_process().is_err() {
+            // What it read in is shared under locks that may be held in a forked child.
+            std::mem::forget(self.state.take());
             return;
         }
+        // With the view of its last read, which may have kept files and memtables.
+        self.state = None;
+        write_control::let_go(core);
+        worker::tidy(core);
         core.transactions.end(self.live);
         let pin = self.pin.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(pin) = pin.take() else { return };

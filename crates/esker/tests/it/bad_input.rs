@@ -473,7 +473,7 @@ const ROWS: &[Row] = &[
             db.batch().put(&other, "key", "value").commit()
         },
         kind: ErrorKind::Invalid,
-        message: "invalid: keyspace \"default\" belongs to another database than the batch",
+        message: "invalid: keyspace \"default\" belongs to another database",
     },
     Row {
         name: "a read after close",

@@ -2,9 +2,13 @@
 
 use std::cmp::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
+use esker::internals::env::bundle::Env;
+use esker::internals::env::random::Random;
+use esker::internals::env::sim::SimWorld;
 use esker::{
     Comparator, CustomComparator, Db, ErrorKind, Isolation, Readable, Result, Transaction,
     TransactionOptions, merge,
@@ -423,4 +427,166 @@ fn a_transaction_is_readable_like_a_snapshot() {
     let mut cursor = tx.cursor().unwrap();
     assert!(cursor.seek_to_last().unwrap());
     assert_eq!(cursor.key(), Some(&b"a2"[..]));
+}
+
+fn is_refused_after_expiry(is_flushed: bool) -> bool {
+    let world = SimWorld::new(1);
+    let db = Db::builder("db").env(world.env()).open().unwrap();
+    let mut tx = begin(&db, Isolation::Serializable);
+    assert!(tx.get("k").unwrap().is_none());
+    db.put_with_ttl("k", "other", Duration::from_secs(5))
+        .unwrap();
+    if is_flushed {
+        db.flush().unwrap();
+    }
+    world.clock.advance(Duration::from_secs(10));
+    if is_flushed {
+        db.compact::<&[u8]>(..).unwrap();
+    }
+    tx.put(&db, "x", "mine").unwrap();
+    tx.commit()
+        .is_err_and(|error| error.kind() == ErrorKind::Conflict)
+}
+
+#[test]
+fn what_expired_is_a_write_all_the_same() {
+    assert!(is_refused_after_expiry(false));
+    assert!(is_refused_after_expiry(true));
+}
+
+#[test]
+fn a_seek_before_the_range_reads_nothing_before_it() {
+    let (_dir, db) = open();
+    db.put("p", "1").unwrap();
+    let mut tx = begin(&db, Isolation::Serializable);
+    let mut cursor = tx.cursor_in("m".."z").unwrap();
+    assert!(cursor.seek("a").unwrap());
+    drop(cursor);
+    tx.put(&db, "q", "mine").unwrap();
+    db.put("b", "outside of what was read").unwrap();
+    tx.commit().unwrap();
+}
+
+#[test]
+fn a_transaction_that_ended_keeps_no_file() {
+    let world = SimWorld::new(1);
+    let db = Db::builder("db").env(world.env()).open().unwrap();
+    db.put("a", "1").unwrap();
+    db.flush().unwrap();
+    let mut tx = db.begin();
+    tx.put(&db, "b", "own").unwrap();
+    tx.get("b").unwrap();
+    db.put("a", "2").unwrap();
+    db.compact::<&[u8]>(..).unwrap();
+    tx.rollback();
+    world.pool.run_all();
+    assert_eq!(db.stats().pinned_file_count, 0);
+}
+
+fn tiny(dir: &TempDir) -> Db {
+    let mut builder = Db::builder(dir.path().join("db")).env(Env::real(2));
+    for (name, text) in [
+        ("memory_limit", "4MiB"),
+        ("memtable.size", "64KiB"),
+        ("wal.segment_size", "128KiB"),
+        ("sst.file_size", "32KiB"),
+        ("compaction.base_level", "128KiB"),
+        ("compaction.l0_trigger", "2"),
+    ] {
+        builder = builder.set(name, text).unwrap();
+    }
+    builder.open().unwrap()
+}
+
+/// Runs `work` on four threads beside flushes and compactions; nothing is left of it afterwards.
+fn stirred(db: &Db, work: impl Fn(&Db, u64) + Send + Sync + 'static) {
+    let (is_over, work) = (Arc::new(AtomicBool::new(false)), Arc::new(work));
+    let stirrer = thread::spawn({
+        let (db, is_over) = (db.clone(), Arc::clone(&is_over));
+        move || {
+            while !is_over.load(Relaxed) {
+                db.flush().unwrap();
+                db.compact::<&[u8]>(..).unwrap();
+            }
+        }
+    });
+    let workers: Vec<_> = (0..4)
+        .map(|seed| {
+            let (db, work) = (db.clone(), Arc::clone(&work));
+            thread::spawn(move || work(&db, seed))
+        })
+        .collect();
+    let ended: Vec<_> = workers.into_iter().map(|it| it.join()).collect();
+    is_over.store(true, Relaxed);
+    stirrer.join().unwrap();
+    ended.into_iter().for_each(|it| it.unwrap());
+    let stats = db.stats();
+    assert!(stats.snapshots.is_empty() && stats.failures.is_empty());
+}
+
+/// Runs it again until it is through, however many are in the way.
+fn through(db: &Db, isolation: Isolation, run: impl Fn(&mut Transaction) -> Result<()>) {
+    loop {
+        match db.transaction_with(TransactionOptions { isolation }, &run) {
+            Err(error) if error.kind() == ErrorKind::Conflict => {}
+            ended => return ended.unwrap(),
+        }
+    }
+}
+
+#[test]
+fn transfers_keep_their_sum() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = tiny(&dir);
+    stirred(&db, |db, seed| {
+        let mut random = Random::new(seed);
+        for _ in 0..400 {
+            let (from, to) = (random.below(16), 16 + random.below(16));
+            let pad = "0".repeat(400);
+            through(db, Isolation::Snapshot, |tx| {
+                let sum: i64 = tx
+                    .prefix("account")?
+                    .map(|row| balance(row.ok().map(|it| it.1)))
+                    .sum();
+                assert_eq!(sum, 0);
+                for (key, amount) in [(from, -1), (to, 1)] {
+                    let key = format!("account {key:04}");
+                    let had = balance(tx.get(&key)?);
+                    let sign = if had + amount < 0 { "-" } else { "" };
+                    let left = (had + amount).abs();
+                    tx.put(db, key, format!("{sign}{pad}{left}"))?;
+                }
+                Ok(())
+            });
+        }
+    });
+    let rows = db.prefix("account").unwrap();
+    let all: Vec<i64> = rows.map(|row| balance(Some(row.unwrap().1))).collect();
+    assert_eq!(all.iter().sum::<i64>(), 0);
+    assert_eq!(all.iter().filter(|it| **it > 0).sum::<i64>(), 1600);
+}
+
+#[test]
+fn members_of_a_set_are_unique() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = tiny(&dir);
+    stirred(&db, |db, seed| {
+        for round in 0..60 {
+            through(db, Isolation::Serializable, |tx| {
+                // The next number is one more than the members there are.
+                let next = tx.prefix("member")?.count();
+                tx.put(db, format!("member {seed} {round:04}"), next.to_string())
+            });
+        }
+    });
+    let rows = db.prefix("member").unwrap();
+    let mut all: Vec<i64> = rows.map(|row| balance(Some(row.unwrap().1))).collect();
+    all.sort_unstable();
+    assert_eq!(all, (0..240).collect::<Vec<i64>>());
+}
+
+fn balance(found: Option<esker::Bytes>) -> i64 {
+    found.map_or(0, |text| {
+        std::str::from_utf8(&text).unwrap().parse().unwrap()
+    })
 }

@@ -177,15 +177,29 @@ impl ScanRecorder {
     /// The cursor was placed at the first entry of its range, or from `target` on, and stands on
     /// `found` now.
     pub fn sought(&mut self, target: Option<&[u8]>, found: Option<&[u8]>) {
-        let lower = target.map_or_else(|| self.range.lower.clone(), included);
+        self.place = None;
+        let comparator = self.parts.options().comparator.clone();
+        if target.is_some_and(|target| self.range.is_above(&comparator, target)) {
+            // Nothing was looked for.
+            return;
+        }
+        let inside = target.filter(|target| !self.range.is_below(&comparator, target));
+        let lower = inside.map_or_else(|| self.range.lower.clone(), included);
         let upper = found.map_or_else(|| self.range.upper.clone(), included);
         self.add(KeyRange { lower, upper });
     }
 
     /// The same from the last entry of its range, or from `target`, backwards.
     pub fn sought_back(&mut self, target: Option<&[u8]>, found: Option<&[u8]>) {
+        self.place = None;
+        let comparator = self.parts.options().comparator.clone();
+        if target.is_some_and(|target| self.range.is_below(&comparator, target)) {
+            // Nothing was looked for.
+            return;
+        }
+        let inside = target.filter(|target| !self.range.is_above(&comparator, target));
         let lower = found.map_or_else(|| self.range.lower.clone(), included);
-        let upper = target.map_or_else(|| self.range.upper.clone(), included);
+        let upper = inside.map_or_else(|| self.range.upper.clone(), included);
         self.add(KeyRange { lower, upper });
     }
 

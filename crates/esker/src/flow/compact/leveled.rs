@@ -258,7 +258,9 @@ impl CompactionPicker<'_> {
                 let expired = run
                     .files()
                     .iter()
-                    .filter(|file| file.is_expired(self.now_unix_s));
+                    .filter(|file| file.is_expired(self.now_unix_s))
+                    // A transaction must find what was written since it began.
+                    .filter(|file| self.snapshots.iter().all(|it| *it >= file.largest_seqno));
                 for file in expired {
                     let reach = file.key_range();
                     let older = runs[index + 1..].iter().copied();

@@ -264,7 +264,7 @@ impl Committer {
                 .is_bytewise();
         }
         if let Some(validation) = validation {
-            match validation.look_again(active.last_seqno(), active.recent()) {
+            match validation.look_again(active.last_seqno(), active.recent())? {
                 Look::Holds => {}
                 Look::Broken(index) => return Ok((Outcome::Conflict(Some(index)), None)),
                 Look::Unclear => return Ok((Outcome::Conflict(None), None)),

@@ -51,8 +51,15 @@ pub struct Validation<'a> {
     conditions: &'a [Unchanged<'a>],
     /// All conditions held when this was the last write.
     held_at: SeqNo,
-    /// Where writes that come meanwhile are kept: the keys among the conditions, with their places.
-    keys: Option<HashSet<(KeyspaceId, &'a [u8])>>,
+    /// Where writes that come meanwhile are kept: what each is held against.
+    watched: Option<Watched<'a>>,
+}
+
+/// The conditions sorted for the look under the lock, where each moment counts.
+struct Watched<'a> {
+    keys: HashSet<(KeyspaceId, &'a [u8])>,
+    /// Places of the ranges among the conditions.
+    ranges: Vec<usize>,
 }
 
 impl<'a> Validation<'a> {
@@ -61,7 +68,7 @@ impl<'a> Validation<'a> {
         Validation {
             conditions,
             held_at: SeqNo::ZERO,
-            keys: None,
+            watched: None,
         }
     }
 
@@ -82,42 +89,38 @@ impl<'a> Validation<'a> {
         {
             return Ok(Look::Broken(index));
         }
-        if self.keys.is_none() && self.wants_recent() {
-            let keys = self.conditions.iter().filter_map(|condition| {
-                let Target::Key(key) = condition.target else {
-                    return None;
-                };
-                Some((condition.keyspace, key))
-            });
-            self.keys = Some(keys.collect());
+        if self.watched.is_none() && self.wants_recent() {
+            self.watched = Some(Watched::new(self.conditions));
         }
         self.held_at = last;
         Ok(Look::Holds)
     }
 
     /// Looks at what came since, under the lock of all writers, where `last` is the last write.
-    pub fn look_again(&self, last: SeqNo, recent: &RecentWrites) -> Look {
+    /// Errors: `Invalid` when a comparator panics.
+    pub fn look_again(&self, last: SeqNo, recent: &RecentWrites) -> Result<Look> {
         if last == self.held_at {
-            return Look::Holds;
+            return Ok(Look::Holds);
         }
-        let Some(keys) = &self.keys else {
-            return self.look_into_memory();
-        };
-        let Some(mut writes) = recent.since(self.held_at) else {
-            return Look::Unclear;
-        };
-        let broken = writes.find_map(|write| {
-            if write.end.is_none() && keys.contains(&(write.keyspace, &write.key)) {
-                return self.place_of(write);
-            }
-            let mut conditions = self.conditions.iter();
-            let is_weighed = |condition: &Unchanged<'_>| {
-                // A single key was found among the keys, if it is there.
-                write.end.is_some() || matches!(condition.target, Target::Range(_))
+        user_code::told(|| {
+            let Some(watched) = &self.watched else {
+                return Ok(self.look_into_memory());
             };
-            conditions.position(|condition| is_weighed(condition) && condition.is_broken_by(write))
-        });
-        broken.map_or(Look::Holds, Look::Broken)
+            let Some(mut writes) = recent.since(self.held_at) else {
+                return Ok(Look::Unclear);
+            };
+            let broken = writes.find_map(|write| self.broken_by(write, watched));
+            Ok(broken.map_or(Look::Holds, Look::Broken))
+        })
+    }
+
+    fn broken_by(&self, write: &RecentWrite, watched: &Watched<'_>) -> Option<usize> {
+        let is_key = write.end.is_none();
+        if !is_key || watched.keys.contains(&(write.keyspace, &write.key)) {
+            return self.place_of(write);
+        }
+        let mut ranges = watched.ranges.iter().copied();
+        ranges.find(|&place| self.conditions[place].is_broken_by(write))
     }
 
     fn find_broken(&self) -> Result<Option<usize>> {
@@ -148,6 +151,22 @@ impl<'a> Validation<'a> {
             }
         }
         Look::Holds
+    }
+}
+
+impl<'a> Watched<'a> {
+    fn new(conditions: &[Unchanged<'a>]) -> Watched<'a> {
+        let mut watched = Watched {
+            keys: HashSet::new(),
+            ranges: Vec::new(),
+        };
+        for (place, condition) in conditions.iter().enumerate() {
+            match condition.target {
+                Target::Key(key) => drop(watched.keys.insert((condition.keyspace, key))),
+                Target::Range(_) => watched.ranges.push(place),
+            }
+        }
+        watched
     }
 }
 

@@ -59,10 +59,13 @@ fn few_keys_are_looked_up_in_memory() {
     assert_eq!(validation.look(SeqNo::new(10)).unwrap(), Look::Holds);
     let recent = RecentWrites::default();
     put(&mut writer, b"c", 11);
-    assert_eq!(validation.look_again(SeqNo::new(11), &recent), Look::Holds);
+    assert_eq!(
+        validation.look_again(SeqNo::new(11), &recent).unwrap(),
+        Look::Holds
+    );
     put(&mut writer, b"a", 12);
     assert_eq!(
-        validation.look_again(SeqNo::new(12), &recent),
+        validation.look_again(SeqNo::new(12), &recent).unwrap(),
         Look::Broken(1)
     );
     assert_eq!(validation.look(SeqNo::new(12)).unwrap(), Look::Broken(1));
@@ -79,16 +82,22 @@ fn ranges_are_held_against_what_came_meanwhile() {
     recent.watch(SeqNo::new(10));
     assert_eq!(validation.look(SeqNo::new(10)).unwrap(), Look::Holds);
     noted(&mut recent, b"d", 11);
-    assert_eq!(validation.look_again(SeqNo::new(11), &recent), Look::Holds);
+    assert_eq!(
+        validation.look_again(SeqNo::new(11), &recent).unwrap(),
+        Look::Holds
+    );
     noted(&mut recent, b"c", 12);
     assert_eq!(
-        validation.look_again(SeqNo::new(12), &recent),
+        validation.look_again(SeqNo::new(12), &recent).unwrap(),
         Look::Broken(0)
     );
     // Somebody whose look began before anything was kept cannot tell.
     let mut early = Validation::new(&conditions);
     assert_eq!(early.look(SeqNo::new(9)).unwrap(), Look::Holds);
-    assert_eq!(early.look_again(SeqNo::new(12), &recent), Look::Unclear);
+    assert_eq!(
+        early.look_again(SeqNo::new(12), &recent).unwrap(),
+        Look::Unclear
+    );
 }
 
 #[test]
@@ -106,10 +115,13 @@ fn many_keys_are_held_against_what_came_meanwhile() {
     recent.watch(SeqNo::new(10));
     assert_eq!(validation.look(SeqNo::new(10)).unwrap(), Look::Holds);
     noted(&mut recent, b"other", 11);
-    assert_eq!(validation.look_again(SeqNo::new(11), &recent), Look::Holds);
+    assert_eq!(
+        validation.look_again(SeqNo::new(11), &recent).unwrap(),
+        Look::Holds
+    );
     noted(&mut recent, &keys[42], 12);
     assert_eq!(
-        validation.look_again(SeqNo::new(12), &recent),
+        validation.look_again(SeqNo::new(12), &recent).unwrap(),
         Look::Broken(42)
     );
     let mut batch = Batch::new();
@@ -119,7 +131,7 @@ fn many_keys_are_held_against_what_came_meanwhile() {
         .note(&BatchReader::new(batch.bytes()).unwrap())
         .unwrap();
     assert_eq!(
-        validation.look_again(SeqNo::new(13), &recent),
+        validation.look_again(SeqNo::new(13), &recent).unwrap(),
         Look::Broken(7)
     );
 }
