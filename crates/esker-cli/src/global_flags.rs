@@ -49,6 +49,9 @@ pub struct GlobalFlags {
     /// Answer in JSON
     #[arg(long, global = true)]
     pub json: bool,
+    /// Tell on standard error what the database does: a line for each flush, compaction, file
+    #[arg(long, global = true)]
+    pub events: bool,
     /// Set a setting, as in --set memory_limit=1GiB; `esker settings` lists them
     #[arg(long = "set", value_name = "NAME=VALUE", global = true)]
     pub settings: Vec<String>,

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::ops::Bound;
 use std::path::Path;
+use std::sync::Arc;
 
 use esker::internals::store::names::FileName;
-use esker::{Builder, Db, Keyspace};
+use esker::{Builder, Db, Event, EventListener, Keyspace};
 
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
@@ -140,7 +141,19 @@ pub fn builder(shared: &GlobalFlags) -> Outcome<Builder> {
     set(Db::builder(directory(shared)?), shared)
 }
 
+/// Writes each event as a line on standard error.
+struct EventLines;
+
+impl EventListener for EventLines {
+    fn on_event(&self, event: &Event) {
+        remark!("{event}");
+    }
+}
+
 fn set(mut builder: Builder, shared: &GlobalFlags) -> Outcome<Builder> {
+    if shared.events {
+        builder = builder.event_listener(Arc::new(EventLines));
+    }
     for pair in &shared.settings {
         let (name, text) = self::pair(pair)?;
         let set = builder.set(name, text);

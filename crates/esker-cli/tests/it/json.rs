@@ -31,6 +31,31 @@ fn entries_are_objects() {
 }
 
 #[test]
+fn events_are_lines_on_standard_error() {
+    // They keep out of the way of what is asked for, and of who did not ask.
+    let bench = Bench::new();
+    assert_eq!(bench.ok(&["put", "a", "text"]).err, "");
+    let told = bench.ok(&["compact", "--events"]);
+    let words: Vec<&str> = told
+        .err
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert_eq!(words.first(), Some(&"database_opened"), "{told:?}");
+    assert_eq!(words.last(), Some(&"database_closed"), "{told:?}");
+    let mut ends = told
+        .err
+        .lines()
+        .filter(|line| line.starts_with("compaction_end"));
+    let end = ends.next().expect("it was compacted");
+    assert!(
+        end.contains("keyspace=\"default\"") && end.contains("ok=true"),
+        "{end}"
+    );
+    assert_eq!(bench.ok(&["get", "a", "--events"]).text(), "text\n");
+}
+
+#[test]
 fn reports_are_objects() {
     // Programs find the numbers that people read.
     let bench = Bench::new();

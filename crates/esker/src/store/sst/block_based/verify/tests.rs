@@ -67,7 +67,19 @@ fn properties_that_count_bytes_wrong_are_damage() {
     let mut wrong = props.clone();
     wrong.raw_key_bytes += 1;
     assert!(verified(&wrong).unwrap_err().contains("bytes of keys"));
-    let mut wrong = props;
+    let mut wrong = props.clone();
     wrong.raw_value_bytes -= 1;
     assert!(verified(&wrong).unwrap_err().contains("bytes of values"));
+    // What no count tells is held against what was found as well.
+    let wrongs: [fn(&mut Props); 3] = [
+        |props| props.key_count += 1,
+        |props| props.largest_seqno = SeqNo::new(100),
+        |props| props.smallest = b"a".to_vec().into(),
+    ];
+    for make_wrong in wrongs {
+        let mut wrong = props.clone();
+        make_wrong(&mut wrong);
+        let told = verified(&wrong).unwrap_err();
+        assert!(told.contains("its properties say"), "{told}");
+    }
 }
