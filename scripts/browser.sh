@@ -28,6 +28,7 @@ if ! browser=$(find_browser); then
     echo "SKIPPED: install it with: apt-get install chromium (elsewhere: the package of that name)" >&2
     exit 0
 fi
-# The whole workspace, for what `make test` has just built: alone, the crate's dependencies have fewer
-# features, and would be built once more.
-ESKER_CHROMIUM="$browser" cargo test --workspace --locked --test it -- --ignored browser
+# The whole workspace with the same feature, for what `make test` has just built: alone, the crate's
+# dependencies have fewer features, and would be built once more.
+ESKER_CHROMIUM="$browser" cargo test --workspace --locked --features esker/tracing --test it -- \
+    --ignored browser
