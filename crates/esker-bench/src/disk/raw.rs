@@ -247,8 +247,8 @@ fn make(path: &Path, pieces: Pieces) -> Outcome {
 }
 
 /// Reads `reads` pieces anywhere in the file at `path`, one after another; the file is cold when
-/// this begins. With `is_checked` each is compared with what [`write`] wrote there, in its time, as
-/// what an engine finds is.
+/// this begins. With `is_checked` each is compared with what [`write()`] wrote there, in its time,
+/// as what an engine finds is.
 pub fn read(path: &Path, pieces: Pieces, reads: u64, is_checked: bool) -> Outcome<Measurement> {
     forget_file(path)?;
     let noise = is_checked.then(|| pieces.noise());
