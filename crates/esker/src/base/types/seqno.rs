@@ -96,11 +96,6 @@ impl Visibility {
         self.committed
     }
 
-    /// What it sees of committed entries alone.
-    pub fn without_own(self) -> Visibility {
-        Visibility::at(self.committed)
-    }
-
     /// Whether it sees own writes.
     #[inline]
     pub fn has_own(self) -> bool {

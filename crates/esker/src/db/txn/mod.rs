@@ -5,6 +5,8 @@
 //!
 //! Not here: the handle that a user holds (`db/transaction`).
 
+#[cfg(test)]
+mod test_keyspace;
 pub mod locks;
 pub mod live;
 pub mod own_writes;

@@ -77,11 +77,6 @@ impl ReadSet {
         }
     }
 
-    /// Whether nothing was read.
-    pub fn is_empty(&self) -> bool {
-        self.reads().keyspaces.is_empty()
-    }
-
     /// Has `then` see the conditions that nothing of it was written to since `seen`, behind others.
     pub fn with_conditions<T>(
         &self,

@@ -1,25 +1,9 @@
 //! Tests of `own_writes`.
 
 use super::*;
-use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::types::comparator::Comparator;
-use crate::flow::current::Current;
-use crate::flow::read::model_view::Layout;
-use crate::flow::read::view::ViewParts;
+use crate::db::txn::test_keyspace::keyspace;
 use crate::store::batch::writer::LargeBytes;
-
-fn keyspace(id: u32) -> Arc<KeyspaceParts> {
-    let comparator = Comparator::Bytewise;
-    let live = Memtable::create(comparator.clone(), None);
-    let empty = Layout::new(&comparator).view(&[]);
-    let parts = ViewParts {
-        memtables: vec![Arc::clone(live.table())],
-        ..empty.parts().clone()
-    };
-    let current = Arc::new(Current::new(parts, Vec::new()));
-    let options = KeyspaceOptions::default();
-    Arc::new(KeyspaceParts::new(KeyspaceId(id), "one", options, current))
-}
 
 fn own_value(own: &mut OwnWrites, parts: &Arc<KeyspaceParts>, key: &[u8]) -> Option<Vec<u8>> {
     let (view, visibility) = own
