@@ -188,7 +188,10 @@ macro_rules! inherent_reads {
                 $crate::db::readable::AtMoment::moment(self).expiry(key.as_ref())
             }
 
-            /// The values of several keys, in their order; cheaper than one after the other.
+            /// The values of several keys, in their order; cheaper than one after the other. What
+            /// is to be read of the disk is asked for all at once and only then waited for
+            /// (docs/experiments/0109-many-keys-at-once.md).
+            ///
             /// Errors as of `get`: the first that any key meets.
             ///
             /// ```

@@ -9,8 +9,11 @@ use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::flow::read::lookup_outcome::{LookupOutcome, outcome};
 use crate::flow::read::values::follow;
 use crate::flow::read::view::View;
-use crate::store::sst::any_reader::AnyReader;
+use crate::store::sst::any_reader::{AnyEntryPlace, AnyReader};
+use crate::store::sst::block::announcer::Announcer;
+use crate::store::sst::contract::{Announced, Found};
 use crate::store::version::file::FileRecord;
+use crate::store::vlog::pointer::ValuePointer;
 
 /// When and how a reader reads.
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +116,15 @@ pub struct Lookup<'k> {
     is_settled: bool,
 }
 
+/// Where a key would be in a run.
+#[derive(Debug)]
+pub struct RunPlace {
+    /// The file, by its place in the run.
+    file: usize,
+    /// Where in the file; `None` where only its range deletes may say anything.
+    in_file: Option<AnyEntryPlace>,
+}
+
 /// A raw value where it lies.
 enum Raw<'a> {
     Lent(&'a [u8]),
@@ -165,39 +177,118 @@ impl<'k> Lookup<'k> {
     /// Asks the run in that place.
     #[inline]
     pub fn ask_run(&mut self, view: &View, index: usize) -> Result<()> {
-        if view.is_ruled_out(index, self.hash) {
-            return Ok(());
-        }
-        let run = &view.runs()[index];
-        let Some(place) = run.find(view.comparator(), self.key) else {
+        let Some(file) = self.file_in(view, index) else {
             return Ok(());
         };
-        let file = &run.files()[place];
-        if !file
-            .smallest_seqno
-            .is_visible_at(self.at.visibility.committed())
-        {
-            return Ok(());
-        }
-        let reader = view.open_at(index, place)?;
-        self.ask_file(view, file, &reader)
+        let reader = view.open_at(index, file)?;
+        let file = &view.runs()[index].files()[file];
+        let (key, hash, options) = (self.key, self.hash, self.at.options);
+        let first = |at| reader.get_hashed(key, hash, at, &options);
+        self.ask_file(view, file, &reader, first)
     }
 
-    fn ask_file(&mut self, view: &View, file: &FileRecord, reader: &AnyReader) -> Result<()> {
+    /// The file of the run in that place that is to be asked, by its place in the run.
+    #[inline]
+    fn file_in(&self, view: &View, index: usize) -> Option<usize> {
+        if view.is_ruled_out(index, self.hash) {
+            return None;
+        }
+        let run = &view.runs()[index];
+        let place = run.find(view.comparator(), self.key)?;
+        let smallest = run.files()[place].smallest_seqno;
+        smallest
+            .is_visible_at(self.at.visibility.committed())
+            .then_some(place)
+    }
+
+    /// Says what asking the run in that place will read, as far as what is in memory leads.
+    /// `is_index_announced` as in [`AnyReader::announce`]. Errors: of files that are opened, and of
+    /// what is read of an index.
+    pub fn announce(
+        &self,
+        view: &View,
+        index: usize,
+        is_index_announced: bool,
+        announcer: &mut Announcer,
+    ) -> Result<Announced<RunPlace>> {
+        let Some(file) = self.file_in(view, index) else {
+            return Ok(Announced::Absent);
+        };
+        let reader = view.open_at(index, file)?;
+        let (newest, options) = (self.at.visibility.committed(), &self.at.options);
+        let announced = reader.announce(
+            self.key,
+            self.hash,
+            newest,
+            options,
+            is_index_announced,
+            announcer,
+        )?;
+        match announced {
+            // What the file's range deletes say of the key is to be heard.
+            Announced::Absent if !reader.range_deletes().is_empty() => {
+                let in_file = None;
+                Ok(Announced::Place(RunPlace { file, in_file }))
+            }
+            announced => announced.try_map(|in_file| {
+                let in_file = Some(in_file);
+                Ok(RunPlace { file, in_file })
+            }),
+        }
+    }
+
+    /// Asks the run in that place, where [`Lookup::announce`] came to in it.
+    pub fn ask_at_place(&mut self, view: &View, index: usize, at: RunPlace) -> Result<()> {
+        let reader = view.open_at(index, at.file)?;
+        let file = &view.runs()[index].files()[at.file];
+        let (key, hash, options) = (self.key, self.hash, self.at.options);
+        let first = |newest| match at.in_file {
+            Some(in_file) => reader.get_at_place(in_file, key, hash, newest, &options),
+            None => Ok(None),
+        };
+        self.ask_file(view, file, &reader, first)
+    }
+
+    /// Takes the entries of the key in a file, of which `first` gets the newest that is visible at
+    /// a number.
+    #[inline]
+    fn ask_file(
+        &mut self,
+        view: &View,
+        file: &FileRecord,
+        reader: &AnyReader,
+        first: impl FnOnce(SeqNo) -> Result<Option<Found>>,
+    ) -> Result<()> {
         let newest = self.at.visibility.committed();
         let tombstones = view.file_tombstones(file, reader);
         let cover = tombstones.and_then(|tombstones| tombstones.newest_cover(self.key, newest));
-        let mut at = Some(newest);
-        while let Some(seqno) = at {
-            let found = reader.get_hashed(self.key, self.hash, seqno, &self.at.options)?;
-            let Some(found) = found else { break };
+        let mut next = first(newest)?;
+        while let Some(found) = next {
             self.take(found.trailer, Raw::Own(found.value), cover)?;
             if self.is_settled {
                 return Ok(());
             }
-            at = found.trailer.seqno().before();
+            next = match found.trailer.seqno().before() {
+                Some(at) => reader.get_hashed(self.key, self.hash, at, &self.at.options)?,
+                None => None,
+            };
         }
         self.is_settled = cover.is_some();
+        Ok(())
+    }
+
+    /// Takes the value from memory if it lies apart and is there; otherwise says that
+    /// [`Lookup::finish`] will read it.
+    pub fn announce_value(&mut self, view: &View) -> Result<()> {
+        if self.is_base_separated
+            && let Some(base) = &mut self.base
+        {
+            let pointer = ValuePointer::decode(&base.value)?;
+            if let Some(value) = view.parts().values.value_or_announce(&pointer) {
+                base.value = value;
+                self.is_base_separated = false;
+            }
+        }
         Ok(())
     }
 

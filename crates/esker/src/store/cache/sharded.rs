@@ -105,6 +105,20 @@ impl<V: Clone + Holdable> ShardedCache<V> {
         found
     }
 
+    /// As [`ShardedCache::get`], for who has the block read a moment later if it is not here, and
+    /// asks again then: that one is not counted.
+    pub fn get_before_reading(&self, key: &BlockKey) -> Option<V> {
+        let hash = key.hash();
+        let cell = self.cell(hash);
+        let shard = cell.shard.read().unwrap_or_else(PoisonError::into_inner);
+        let found = shard.get(key, tag(hash));
+        drop(shard);
+        // Relaxed: as in `get`.
+        cell.hits
+            .fetch_add(u64::from(found.is_some()), Ordering::Relaxed);
+        found
+    }
+
     /// Puts a block in, in place of one with the same key; `charge_bytes` is the memory that the
     /// value holds. A block larger than a shard's share is not kept. Returns one of those that had
     /// to leave, for who can use its memory.

@@ -17,11 +17,13 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::fs::{ReadFile, Unchanging};
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::sst::any_footer::AnyFooter;
+use crate::store::sst::block::announcer::Announcer;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
+use crate::store::sst::block_based;
 use crate::store::sst::block_based::cursor::BlockBasedCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
 use crate::store::sst::block_based::verify;
-use crate::store::sst::contract::{FinishedSst, Found};
+use crate::store::sst::contract::{Announced, FinishedSst, Found};
 use crate::store::sst::file_memory::FileMemory;
 use crate::store::sst::opening::{OpenSst, RawFooter, read_part};
 use crate::store::sst::props::Props;
@@ -46,6 +48,15 @@ pub enum AnyReader {
     BlockBased(Arc<BlockBasedReader>),
     /// A file that is searched while it is compressed.
     Searchable(Arc<SearchableReader>),
+}
+
+/// Where the entry of a key is in one sorted file, if that has one.
+#[derive(Debug)]
+pub enum AnyEntryPlace {
+    /// In a file made of blocks.
+    BlockBased(block_based::reader::EntryPlace),
+    /// In a file that is searched while it is compressed.
+    Searchable(searchable::reader::EntryPlace),
 }
 
 impl AnyReader {
@@ -129,6 +140,48 @@ impl AnyReader {
         options: &ReadOptions,
     ) -> Result<Option<Found>> {
         each!(AnyReader, self, reader => reader.get_hashed(user_key, hash, at, options))
+    }
+
+    /// Goes to where a get would find its entry, as far as what is in memory leads, and says to the
+    /// system what will be read. With `is_index_announced`, which is to be said after that was the
+    /// result, that part of the index is read. Errors as [`AnyReader::get`].
+    pub fn announce(
+        &self,
+        user_key: &[u8],
+        hash: u64,
+        at: SeqNo,
+        options: &ReadOptions,
+        is_index_announced: bool,
+        announcer: &mut Announcer,
+    ) -> Result<Announced<AnyEntryPlace>> {
+        match self {
+            AnyReader::BlockBased(reader) => reader
+                .announce(user_key, hash, at, options, is_index_announced, announcer)?
+                .try_map(|entry| Ok(AnyEntryPlace::BlockBased(entry))),
+            AnyReader::Searchable(reader) => reader
+                .announce(user_key, hash, at, options, is_index_announced, announcer)?
+                .try_map(|entry| Ok(AnyEntryPlace::Searchable(entry))),
+        }
+    }
+
+    /// As [`AnyReader::get_hashed`], from where [`AnyReader::announce`] of this file came to.
+    pub fn get_at_place(
+        &self,
+        entry: AnyEntryPlace,
+        user_key: &[u8],
+        hash: u64,
+        at: SeqNo,
+        options: &ReadOptions,
+    ) -> Result<Option<Found>> {
+        match (self, entry) {
+            (AnyReader::BlockBased(reader), AnyEntryPlace::BlockBased(entry)) => {
+                reader.get_at_place(entry, user_key, hash, at, options)
+            }
+            (AnyReader::Searchable(reader), AnyEntryPlace::Searchable(entry)) => {
+                reader.get_at_place(entry, user_key, hash, at, options)
+            }
+            _ => unreachable!("a file is of one kind as long as it is there"),
+        }
     }
 
     /// Whether the file may have entries of the key with that `hash64`; `false` is certain.

@@ -6,6 +6,7 @@ use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
+use crate::base::types::error::Result;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::Trailer;
 use crate::store::sst::props::Props;
@@ -25,6 +26,28 @@ pub struct BuildSettings {
     pub keyspace: KeyspaceId,
     /// Wall time, for people; unix seconds.
     pub created_unix_s: u64,
+}
+
+/// How far a look at a file has come that says what will be read, and waits for nothing.
+#[derive(Debug)]
+pub enum Announced<P> {
+    /// The file has no entry of the key that is visible, but for what range deletes say.
+    Absent,
+    /// A part of the index will be read soon; then the look is to go on.
+    Index,
+    /// Where the entry would be; what has to be read of it was announced.
+    Place(P),
+}
+
+impl<P> Announced<P> {
+    /// The same, with the place made into another.
+    pub fn try_map<Q>(self, into: impl FnOnce(P) -> Result<Q>) -> Result<Announced<Q>> {
+        Ok(match self {
+            Announced::Absent => Announced::Absent,
+            Announced::Index => Announced::Index,
+            Announced::Place(place) => Announced::Place(into(place)?),
+        })
+    }
 }
 
 /// A sorted file that is complete and durable (its directory entry is the caller's matter).

@@ -86,6 +86,22 @@ impl OpenValues {
         self.segment(pointer.segment)?.value(pointer)
     }
 
+    /// The value at `pointer` if it is in memory; otherwise says that it will be read soon.
+    pub fn value_or_announce(&self, pointer: &ValuePointer) -> Option<Bytes> {
+        let place = match self.pool.find(pointer) {
+            Some(Found::Here(value)) => return Some(value),
+            Some(Found::There(place)) => place,
+            None => *pointer,
+        };
+        // What is wrong with a pointer or a segment is told to who reads the value.
+        if !place.is_to_no_place()
+            && let Ok(segment) = self.segment(place.segment)
+        {
+            segment.announce(&place);
+        }
+        None
+    }
+
     /// The open segment with that number; opens it if it is not open.
     pub fn segment(&self, number: FileNumber) -> Result<Arc<VlogReader>> {
         if let Some(reader) = self.open.find(number) {

@@ -93,6 +93,12 @@ impl VlogReader {
         Ok(Bytes::from(value))
     }
 
+    /// Says that the value at `pointer` will be read soon.
+    pub fn announce(&self, pointer: &ValuePointer) {
+        let (offset, len) = (u64::from(pointer.offset), u64::from(pointer.len));
+        self.file.prefetch(offset, len);
+    }
+
     /// A walk over the records, from the front.
     pub fn records(&self) -> VlogRecords<'_> {
         VlogRecords {

@@ -1,11 +1,12 @@
 //! Tests of `any_reader`.
 
 use std::cmp::Ordering;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use esker_phrase::{Effort, Encoder, corpus};
 
 use super::*;
+use crate::base::codec::checksum::hash64;
 use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::{Compression, QUICKEST_FIRST, SstOptions};
 use crate::base::types::comparator::CustomComparator;
@@ -239,6 +240,32 @@ fn check_walks(reader: &Arc<AnyReader>, rows: &Rows, comparator: &Comparator, ra
     }
 }
 
+// A get that first says what it will read.
+fn get_announced(
+    reader: &AnyReader,
+    user_key: &[u8],
+    at: SeqNo,
+    announcer: &mut Announcer,
+) -> Option<Found> {
+    let (hash, options) = (hash64(user_key), ReadOptions::default());
+    let mut announce = |is_index_announced| {
+        let announced =
+            reader.announce(user_key, hash, at, &options, is_index_announced, announcer);
+        announced.unwrap()
+    };
+    let announced = match announce(false) {
+        Announced::Index => announce(true),
+        announced => announced,
+    };
+    match announced {
+        Announced::Absent => None,
+        Announced::Place(entry) => reader
+            .get_at_place(entry, user_key, hash, at, &options)
+            .unwrap(),
+        Announced::Index => panic!("the index was to be read"),
+    }
+}
+
 fn check_gets(reader: &Arc<AnyReader>, rows: &Rows, random: &mut Random) {
     for _ in 0..200 {
         let user_key = match random.one_in(3) {
@@ -251,9 +278,12 @@ fn check_gets(reader: &Arc<AnyReader>, rows: &Rows, random: &mut Random) {
             own_key == user_key && trailer.seqno().is_visible_at(at)
         });
         let found = reader.get(&user_key, at, &ReadOptions::default()).unwrap();
-        let found =
-            found.map(|found| (key::encode(&user_key, found.trailer), found.value.to_vec()));
-        assert_eq!(found.as_ref(), walked);
+        let announced = get_announced(reader, &user_key, at, &mut Announcer::default());
+        for found in [found, announced] {
+            let found =
+                found.map(|found| (key::encode(&user_key, found.trailer), found.value.to_vec()));
+            assert_eq!(found.as_ref(), walked);
+        }
     }
 }
 
@@ -657,5 +687,117 @@ fn a_rank_in_blocks_is_within_a_block_of_the_truth() {
             let share = rank.size_bytes as f64 / finished.size_bytes as f64;
             assert!((share - truth as f64 / 3000.0).abs() <= 24.0 / 3000.0);
         }
+    }
+}
+
+/// A file that notes what is announced of it, and refuses to be read anywhere else.
+struct Noting {
+    bytes: MemoryBytes,
+    /// `None` as long as everything may be read.
+    announced: Mutex<Option<Vec<(u64, u64)>>>,
+    reads: Mutex<u64>,
+}
+
+impl ReadFile for Arc<Noting> {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        let end = offset + buffer.len() as u64;
+        if let Some(announced) = &*self.announced.lock().unwrap() {
+            let is_within = |(from, to): &(u64, u64)| *from <= offset && end <= *to;
+            let known = announced.iter().any(is_within);
+            assert!(known, "{offset} to {end} is read and was not announced");
+            *self.reads.lock().unwrap() += 1;
+        }
+        self.bytes.read_at(offset, buffer)
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.bytes.size_bytes()
+    }
+
+    fn prefetch(&self, offset: u64, len: u64) {
+        if let Some(announced) = &mut *self.announced.lock().unwrap() {
+            // Neighbours are one range: what is read may begin in one and end in the next.
+            match announced.last_mut().filter(|last| last.1 == offset) {
+                Some(last) => last.1 = offset + len,
+                None => announced.push((offset, offset + len)),
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_read_before_all_of_it_was_announced() {
+    // The medium can only work on what it knows of. Of a file whose index has parts, those come
+    // first, all of them, and then all blocks.
+    let mut random = Random::new(7);
+    let rows: Rows = (0..500_u32)
+        .map(|number| {
+            let trailer = Trailer::new(SeqNo::new(1), Kind::Put);
+            (
+                key::encode(&number.to_be_bytes(), trailer),
+                random.bytes(50),
+            )
+        })
+        .collect();
+    let comparator = Comparator::Bytewise;
+    for begin in EVERY_KIND {
+        let sst = SstOptions {
+            block_size_bytes: 200,
+            index_partition_bytes: 300,
+            ..SstOptions::default()
+        };
+        let (bytes, _) = build(begin, &rows, settings(&comparator, sst));
+        let file = Arc::new(Noting {
+            bytes: MemoryBytes(bytes),
+            announced: Mutex::new(None),
+            reads: Mutex::new(0),
+        });
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        let opened = Arc::new(Arc::clone(&file));
+        let reader = AnyReader::open(opened, NUMBER, comparator.clone(), cache).unwrap();
+        *file.announced.lock().unwrap() = Some(Vec::new());
+        let reads = || std::mem::take(&mut *file.reads.lock().unwrap());
+
+        let options = ReadOptions::default();
+        let mut announcer = Announcer::default();
+        let mut announce = |user_key: &[u8], is_index_announced| {
+            let hash = hash64(user_key);
+            let at = SeqNo::MAX;
+            let announced = reader.announce(
+                user_key,
+                hash,
+                at,
+                &options,
+                is_index_announced,
+                &mut announcer,
+            );
+            announced.unwrap()
+        };
+        let user_keys: Vec<&[u8]> = rows
+            .iter()
+            .map(|row| key::user_key(&row.0))
+            .step_by(7)
+            .collect();
+        for user_key in &user_keys {
+            assert!(matches!(announce(user_key, false), Announced::Index));
+        }
+        assert_eq!(reads(), 0, "announced, not read");
+        let places: Vec<AnyEntryPlace> = user_keys
+            .iter()
+            .map(|user_key| match announce(user_key, true) {
+                Announced::Place(entry) => entry,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert!(
+            (2..user_keys.len() as u64).contains(&reads()),
+            "each part of the index once"
+        );
+        for (user_key, entry) in user_keys.iter().zip(places) {
+            let hash = hash64(user_key);
+            let found = reader.get_at_place(entry, user_key, hash, SeqNo::MAX, &options);
+            assert_eq!(found.unwrap().unwrap().value.len(), 50);
+        }
+        assert!(reads() > 10, "each block");
     }
 }

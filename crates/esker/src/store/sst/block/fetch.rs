@@ -12,6 +12,7 @@ use crate::store::cache::block_key::BlockKey;
 use crate::store::cache::pinned::Holdable;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
+use crate::store::sst::block::announcer::Announcer;
 use crate::store::sst::block::around::Around;
 use crate::store::sst::block::buffers;
 use crate::store::sst::block::checked::Checked;
@@ -115,15 +116,81 @@ impl BlockSource {
         self.file.prefetch(offset, len);
     }
 
+    /// Says that `len` bytes that are no block will be read soon.
+    pub fn announce(&self, offset: u64, len: u64, announcer: &mut Announcer) {
+        announcer.announce(&*self.file, self.number, offset, len);
+    }
+
+    /// A block of entries that the cache has; otherwise says that it will be read soon.
+    pub fn rows_or_announce(
+        &self,
+        handle: BlockHandle,
+        announcer: &mut Announcer,
+    ) -> Result<Option<Checked>> {
+        match self.cached_or_announce(handle, announcer)? {
+            None => Ok(None),
+            Some(Cached::Rows(rows)) => Ok(Some(rows)),
+            Some(_) => Err(self.two_kinds(handle)),
+        }
+    }
+
+    /// A partition of the index that the cache has; otherwise says that it will be read soon.
+    pub fn partition_or_announce(
+        &self,
+        handle: BlockHandle,
+        announcer: &mut Announcer,
+    ) -> Result<Option<Arc<IndexBlock>>> {
+        match self.cached_or_announce(handle, announcer)? {
+            None => Ok(None),
+            Some(Cached::Index(index)) => Ok(Some(index)),
+            Some(_) => Err(self.two_kinds(handle)),
+        }
+    }
+
+    /// The plain bytes of another block that the cache has; otherwise says that it will be read
+    /// soon.
+    pub fn plain_or_announce(
+        &self,
+        handle: BlockHandle,
+        announcer: &mut Announcer,
+    ) -> Result<Option<Arc<Vec<u8>>>> {
+        match self.cached_or_announce(handle, announcer)? {
+            None => Ok(None),
+            Some(Cached::Plain(plain)) => Ok(Some(plain)),
+            Some(_) => Err(self.two_kinds(handle)),
+        }
+    }
+
+    fn cached_or_announce(
+        &self,
+        handle: BlockHandle,
+        announcer: &mut Announcer,
+    ) -> Result<Option<Cached>> {
+        let cached = self.cache.get_before_reading(&self.key(handle));
+        if cached.is_none() {
+            let len = self.stored_len(handle);
+            let len = len.map_err(|error| self.at(error, handle))?;
+            self.announce(handle.offset, len as u64, announcer);
+        }
+        Ok(cached)
+    }
+
     /// A block of entries, for a point read.
     pub fn rows(&self, handle: BlockHandle, fill_cache: bool) -> Result<Checked> {
         if let Some(rows) = self.cached_rows(handle)? {
             return Ok(rows);
         }
         self.read_around(handle, fill_cache);
-        let rows = self.read_rows(handle)?;
-        self.keep_rows(handle, &rows, fill_cache);
-        Ok(rows)
+        self.bring_rows(handle, fill_cache)
+    }
+
+    /// A block of entries that was announced. What lies around it is left alone: the medium has
+    /// others to read that were announced as well.
+    pub fn announced_rows(&self, handle: BlockHandle, fill_cache: bool) -> Result<Checked> {
+        if let Some(rows) = self.cached_rows(handle)? {
+            return Ok(rows);
+        }
+        self.bring_rows(handle, fill_cache)
     }
 
     /// Whether so many blocks are pinned near that one that small values should be copied.
@@ -152,9 +219,7 @@ impl BlockSource {
         }
         let Some(stored) = ahead.stored(&*self.file, handle) else {
             self.read_around(handle, fill_cache);
-            let rows = self.read_rows(handle)?;
-            self.keep_rows(handle, &rows, fill_cache);
-            return Ok(rows);
+            return self.bring_rows(handle, fill_cache);
         };
         let rows = stored.and_then(|stored| {
             let (compression, compressed) = self.check(stored, handle)?;
@@ -291,6 +356,12 @@ impl BlockSource {
             Some(_) => Err(self.two_kinds(handle)),
             None => Ok(None),
         }
+    }
+
+    fn bring_rows(&self, handle: BlockHandle, fill_cache: bool) -> Result<Checked> {
+        let rows = self.read_rows(handle)?;
+        self.keep_rows(handle, &rows, fill_cache);
+        Ok(rows)
     }
 
     fn keep_rows(&self, handle: BlockHandle, rows: &Checked, fill_cache: bool) {

@@ -15,5 +15,6 @@ pub mod readahead;
 pub mod around;
 pub mod uncompressed;
 pub mod buffers;
+pub mod announcer;
 pub mod fetch;
 pub mod stray;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
+use crate::store::sst::block::announcer::Announcer;
 use crate::store::sst::block::fetch::BlockSource;
+use crate::store::sst::contract::Announced;
 use crate::store::sst::format::BlockHandle;
 use crate::store::sst::index::block::{IndexBlock, share};
 
@@ -113,6 +115,30 @@ impl Index {
         }
         let place = self.seek(source, wanted, fill_cache)?;
         Ok(place.map(|place| place.handle()))
+    }
+
+    /// As [`Index::find`], if that needs no read; otherwise says what will be read soon.
+    pub fn announce(
+        &self,
+        source: &BlockSource,
+        wanted: Target<'_>,
+        announcer: &mut Announcer,
+    ) -> Result<Announced<BlockHandle>> {
+        let found = |leaf: &IndexBlock| {
+            let slot = wanted.slot_in(leaf);
+            (slot < leaf.len()).then(|| leaf.handle(slot))
+        };
+        if !self.is_partitioned {
+            return Ok(found(&self.top).map_or(Announced::Absent, Announced::Place));
+        }
+        let partition = wanted.slot_in(&self.top);
+        if partition >= self.partition_count() {
+            return Ok(Announced::Absent);
+        }
+        let leaf = source.partition_or_announce(self.top.handle(partition), announcer)?;
+        // Beyond the leaf only a damaged separator leads: `find` knows what then.
+        let handle = leaf.and_then(|leaf| found(&leaf));
+        Ok(handle.map_or(Announced::Index, Announced::Place))
     }
 
     /// As [`Index::find`], as a place from which one can go on.

@@ -6,13 +6,15 @@ use crate::base::types::comparator::Comparator;
 use crate::base::types::error::Result;
 use crate::base::types::key::Trailer;
 use crate::base::types::seqno::SeqNo;
+use crate::store::sst::block::announcer::Announcer;
+use crate::store::sst::block::checked::Checked;
 use crate::store::sst::block::fetch::BlockSource;
 use crate::store::sst::block::point::{Wanted, find};
 use crate::store::sst::block_based::index::{Index, Target};
-use crate::store::sst::contract::Found;
+use crate::store::sst::contract::{Announced, Found};
 use crate::store::sst::filter::block::read_filter;
 use crate::store::sst::filter::bloom::Bloom;
-use crate::store::sst::format::Footer;
+use crate::store::sst::format::{BlockHandle, Footer};
 use crate::store::sst::opening::{KeptParts, OpenSst, read_part};
 
 /// An open block-based sorted file. Any thread may call anything.
@@ -21,6 +23,14 @@ pub struct BlockBasedReader {
     sst: OpenSst,
     index: Index,
     filter: Option<Bloom>,
+}
+
+/// Where the entry of a key is, if the file has one.
+#[derive(Debug)]
+pub struct EntryPlace {
+    handle: BlockHandle,
+    /// The block, where it was in memory.
+    rows: Option<Checked>,
 }
 
 impl BlockBasedReader {
@@ -72,23 +82,29 @@ impl BlockBasedReader {
         if !self.may_contain(hash) {
             return Ok(None);
         }
-        let newest = Trailer::seek(at);
-        let target = Target {
-            comparator: self.sst.comparator(),
-            user_key,
-            trailer: newest.raw(),
-        };
-        let fill_cache = options.fill_cache;
+        let (target, fill_cache) = (self.target(user_key, at), options.fill_cache);
         let Some(handle) = self.index.find(self.sst.source(), target, fill_cache)? else {
             return Ok(None);
         };
         let block = self.sst.source().rows(handle, fill_cache)?;
+        self.find_in(&block, handle, user_key, hash, Trailer::seek(at))
+    }
+
+    #[inline(always)]
+    fn find_in(
+        &self,
+        block: &Checked,
+        handle: BlockHandle,
+        user_key: &[u8],
+        hash: u64,
+        newest: Trailer,
+    ) -> Result<Option<Found>> {
         let wanted = Wanted {
             key: user_key,
             hash,
             newest,
         };
-        let found = find(&block, self.sst.comparator(), wanted)
+        let found = find(block, self.sst.comparator(), wanted)
             .map_err(|error| self.sst.source().at(error, handle))?;
         Ok(found.map(|(trailer, range)| Found {
             trailer,
@@ -97,6 +113,63 @@ impl BlockBasedReader {
                 true => block.slice(range),
             },
         }))
+    }
+
+    /// Goes to where a get would find its entry, as far as what is in memory leads, and says what
+    /// will be read. With `is_index_announced`, which is to be said after that was the result, the
+    /// index is read. Errors as [`BlockBasedReader::get`].
+    pub fn announce(
+        &self,
+        user_key: &[u8],
+        hash: u64,
+        at: SeqNo,
+        options: &ReadOptions,
+        is_index_announced: bool,
+        announcer: &mut Announcer,
+    ) -> Result<Announced<EntryPlace>> {
+        if !self.may_contain(hash) {
+            return Ok(Announced::Absent);
+        }
+        let (source, target) = (self.sst.source(), self.target(user_key, at));
+        let found = if is_index_announced {
+            let found = self.index.find(source, target, options.fill_cache)?;
+            found.map_or(Announced::Absent, Announced::Place)
+        } else {
+            self.index.announce(source, target, announcer)?
+        };
+        found.try_map(|handle| {
+            let rows = source.rows_or_announce(handle, announcer)?;
+            Ok(EntryPlace { handle, rows })
+        })
+    }
+
+    /// As [`BlockBasedReader::get_hashed`], from where [`BlockBasedReader::announce`] came to.
+    pub fn get_at_place(
+        &self,
+        entry: EntryPlace,
+        user_key: &[u8],
+        hash: u64,
+        at: SeqNo,
+        options: &ReadOptions,
+    ) -> Result<Option<Found>> {
+        let EntryPlace { handle, rows } = entry;
+        let block = match rows {
+            Some(rows) => rows,
+            None => self
+                .sst
+                .source()
+                .announced_rows(handle, options.fill_cache)?,
+        };
+        self.find_in(&block, handle, user_key, hash, Trailer::seek(at))
+    }
+
+    #[inline(always)]
+    fn target<'a>(&'a self, user_key: &'a [u8], at: SeqNo) -> Target<'a> {
+        Target {
+            comparator: self.sst.comparator(),
+            user_key,
+            trailer: Trailer::seek(at).raw(),
+        }
     }
 
     /// Whether the file may have entries of the key with that `hash64`; `false` is certain.

@@ -11,9 +11,10 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::key::Trailer;
 use crate::base::types::seqno::SeqNo;
 use crate::store::names::FileName;
+use crate::store::sst::block::announcer::Announcer;
 use crate::store::sst::block::fetch::BlockSource;
 use crate::store::sst::block::uncompressed::Uncompressed;
-use crate::store::sst::contract::Found;
+use crate::store::sst::contract::{Announced, Found};
 use crate::store::sst::index::block::IndexBlock;
 use crate::store::sst::opening::{KeptParts, OpenSst, read_part};
 use crate::store::sst::searchable::dictionary::SharedDictionary;
@@ -29,6 +30,22 @@ pub struct SearchableReader {
     index: IndexBlock,
     dictionary: Option<SharedDictionary>,
     value_bytes_max: usize,
+}
+
+/// Where the entry of a key is, if the file has one.
+#[derive(Debug)]
+pub enum EntryPlace {
+    /// In memory.
+    Cached(Found),
+    /// In a record, unless its key goes on otherwise.
+    Record {
+        /// The entry's.
+        trailer: Trailer,
+        /// How much of the key the key page has.
+        prefix_len: usize,
+        /// Where the record lies.
+        place: RecordPlace,
+    },
 }
 
 impl SearchableReader {
@@ -78,22 +95,76 @@ impl SearchableReader {
         options: &ReadOptions,
     ) -> Result<Option<Found>> {
         let newest = Trailer::seek(at);
-        // Found by the key, so that index and page are not looked at: half of the time of a hit.
-        if let Some(cached) = self.sst.source().cached_record(hash) {
-            let (cached_key, trailer) = cached.key();
-            if cached_key == user_key && trailer <= newest {
-                let value = cached.value();
-                return Ok(Some(Found { trailer, value }));
-            }
+        if let Some(found) = self.cached(user_key, hash, newest) {
+            return Ok(Some(found));
         }
         let Some(slot) = self.page_of(user_key, newest) else {
             return Ok(None);
         };
         let page = self.page(slot, options.fill_cache)?;
-        let found = self.candidate(&page, user_key, hash, newest);
-        let found = found.map_err(|error| self.in_page(error, slot))?;
-        let Some((trailer, prefix_len, place)) = found else {
-            return Ok(None);
+        let candidate = self.candidate(&page, user_key, hash, newest);
+        match candidate.map_err(|error| self.in_page(error, slot))? {
+            None => Ok(None),
+            Some(candidate) => self.get_at_place(candidate, user_key, hash, at, options),
+        }
+    }
+
+    /// Goes to where a get would find its record, as far as what is in memory leads, and says what
+    /// will be read. With `is_index_announced`, which is to be said after that was the result, the
+    /// key page is read. Errors as [`SearchableReader::get`].
+    pub fn announce(
+        &self,
+        user_key: &[u8],
+        hash: u64,
+        at: SeqNo,
+        options: &ReadOptions,
+        is_index_announced: bool,
+        announcer: &mut Announcer,
+    ) -> Result<Announced<EntryPlace>> {
+        let newest = Trailer::seek(at);
+        if let Some(found) = self.cached(user_key, hash, newest) {
+            return Ok(Announced::Place(EntryPlace::Cached(found)));
+        }
+        let Some(slot) = self.page_of(user_key, newest) else {
+            return Ok(Announced::Absent);
+        };
+        let page = if is_index_announced {
+            self.page(slot, options.fill_cache)?
+        } else {
+            let handle = self.index.handle(slot);
+            match self.sst.source().plain_or_announce(handle, announcer)? {
+                None => return Ok(Announced::Index),
+                Some(plain) => Page::new(plain).map_err(|error| self.in_page(error, slot))?,
+            }
+        };
+        let candidate = self.candidate(&page, user_key, hash, newest);
+        let candidate = candidate.map_err(|error| self.in_page(error, slot))?;
+        let Some(entry) = candidate else {
+            return Ok(Announced::Absent);
+        };
+        if let EntryPlace::Record { place, .. } = &entry {
+            let source = self.sst.source();
+            source.announce(place.offset, u64::from(place.len), announcer);
+        }
+        Ok(Announced::Place(entry))
+    }
+
+    /// As [`SearchableReader::get_hashed`], from where [`SearchableReader::announce`] came to.
+    pub fn get_at_place(
+        &self,
+        entry: EntryPlace,
+        user_key: &[u8],
+        hash: u64,
+        at: SeqNo,
+        options: &ReadOptions,
+    ) -> Result<Option<Found>> {
+        let (trailer, prefix_len, place) = match entry {
+            EntryPlace::Cached(found) => return Ok(Some(found)),
+            EntryPlace::Record {
+                trailer,
+                prefix_len,
+                place,
+            } => (trailer, prefix_len, place),
         };
         let (prefix, rest) = user_key.split_at(prefix_len);
         let Some(raw) = self.value_of(prefix, rest, trailer, place)? else {
@@ -107,6 +178,16 @@ impl SearchableReader {
             self.sst.source().offer_record(hash, uncompressed);
         }
         Ok(Some(Found { trailer, value }))
+    }
+
+    // Found by the key, so that index and page are not looked at: half of the time of a hit.
+    fn cached(&self, user_key: &[u8], hash: u64, newest: Trailer) -> Option<Found> {
+        let cached = self.sst.source().cached_record(hash)?;
+        let (cached_key, trailer) = cached.key();
+        (cached_key == user_key && trailer <= newest).then(|| Found {
+            trailer,
+            value: cached.value(),
+        })
     }
 
     // The value of the record at `place`, if `rest` is what its key has behind `prefix`.
@@ -131,15 +212,14 @@ impl SearchableReader {
         Ok(Some(raw))
     }
 
-    // The one entry that may be what is asked for: its trailer, the length of its prefix, with
-    // which the key begins, and where its record lies.
+    // The one entry that may be what is asked for.
     fn candidate(
         &self,
         page: &Page,
         user_key: &[u8],
         hash: u64,
         newest: Trailer,
-    ) -> Result<Option<(Trailer, usize, RecordPlace)>> {
+    ) -> Result<Option<EntryPlace>> {
         let wanted = Wanted {
             comparator: self.sst.comparator(),
             user_key,
@@ -157,7 +237,11 @@ impl SearchableReader {
         if trailer > newest {
             return Ok(None);
         }
-        Ok(Some((trailer, prefix_len, marks.record(spot.entry)?)))
+        Ok(Some(EntryPlace::Record {
+            trailer,
+            prefix_len,
+            place: marks.record(spot.entry)?,
+        }))
     }
 
     /// The user key of the entry with that ordinal, counted from 0; `None` beyond the last.
