@@ -18,6 +18,7 @@ pub mod work;
 pub mod core;
 pub mod job_events;
 pub mod install;
+pub mod format_raise;
 pub mod file_deletion;
 pub mod space;
 pub mod dead_space;

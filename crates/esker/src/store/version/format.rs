@@ -73,8 +73,14 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::store::names::FileName;
 
-/// The format that this program writes, and the newest it reads.
+/// The format in which a database begins, and stays until something is written to it that this
+/// format does not have: an Esker that knows no newer one reads it as long as that
+/// (docs/decisions/0020-typed-log-records.md).
 pub const FORMAT_VERSION: u32 = 1;
+
+/// The newest format that this program reads, and writes where it is needed. Format 2 has records
+/// of other kinds than batches in the write-ahead log.
+pub const FORMAT_NEWEST: u32 = 2;
 
 /// What a snapshot record begins with. The line feed shows a copy that was treated as text.
 pub const SNAPSHOT_MAGIC: [u8; 8] = *b"eskermf\n";
@@ -150,12 +156,12 @@ pub struct SnapshotHead {
 pub fn check_format(version: u32) -> Result<()> {
     match version {
         0 => Err(Error::corruption("format version 0 was never written")),
-        1..=FORMAT_VERSION => Ok(()),
+        1..=FORMAT_NEWEST => Ok(()),
         _ => Err(Error::new(
             ErrorKind::Unsupported,
             format!(
                 "written by a newer Esker: format version {version}, and this program knows \
-                 up to {FORMAT_VERSION}; open the database with a newer program"
+                 up to {FORMAT_NEWEST}; open the database with a newer program"
             ),
         )),
     }

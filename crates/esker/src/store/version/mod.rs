@@ -34,7 +34,7 @@ mod crash_disk;
 pub use crate::store::version::apply::apply;
 pub use crate::store::version::edit::{Change, Edit, SettingsText};
 pub use crate::store::version::file::FileRecord;
-pub use crate::store::version::format::FORMAT_VERSION;
+pub use crate::store::version::format::{FORMAT_NEWEST, FORMAT_VERSION};
 pub use crate::store::version::history::History;
 pub use crate::store::version::levels::{Levels, LevelsEdit};
 pub use crate::store::version::recovery::{ManifestReport, read_manifest};

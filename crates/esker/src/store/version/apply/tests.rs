@@ -8,7 +8,7 @@ use crate::base::types::comparator::Comparator;
 use crate::base::types::error::ErrorKind;
 use crate::env::random::Random;
 use crate::store::version::edit::Edit;
-use crate::store::version::format::FORMAT_VERSION;
+use crate::store::version::format::FORMAT_NEWEST;
 use crate::store::version::plain_file::record;
 use crate::store::version::state::{Identity, Orders};
 
@@ -294,7 +294,7 @@ fn contradictions_are_refused_by_kind() {
         (Change::SetFormat { version: 0 }, ErrorKind::Corruption),
         (
             Change::SetFormat {
-                version: FORMAT_VERSION + 1,
+                version: FORMAT_NEWEST + 1,
             },
             ErrorKind::Unsupported,
         ),

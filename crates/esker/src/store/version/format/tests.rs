@@ -149,7 +149,7 @@ fn changes_of_a_newer_esker_are_skipped_or_refused() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("newer Esker"));
     let head = SnapshotHead {
-        format_version: FORMAT_VERSION + 1,
+        format_version: FORMAT_NEWEST + 1,
         ..HEAD
     };
     let error = decode_snapshot(&encode_snapshot(&head, &[])).unwrap_err();
