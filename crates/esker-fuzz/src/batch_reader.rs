@@ -1,20 +1,17 @@
-//! Any bytes as a batch: what reads whole must be its own encoding.
+//! Any bytes as a record of the log: a batch that reads whole must be its own encoding.
 
 use esker::internals::base::types::entry::split_expiring;
 use esker::internals::base::types::kind::Kind;
 use esker::internals::store::batch::writer::LargeBytes;
-use esker::internals::store::batch::{Batch, BatchReader};
+use esker::internals::store::batch::{Batch, Record};
 use esker::internals::store::vlog::ValuePointer;
 use esker::internals::store::vlog::pointer::POINTER_BYTES;
 
 /// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
-    let Ok(reader) = BatchReader::new(bytes) else {
+    let Ok(Some(reader)) = Record::read_batch(bytes) else {
         return;
     };
-    if reader.check().is_err() {
-        return;
-    }
     let mut batch = Batch::new();
     for entry in reader.entries() {
         let entry = entry.expect("a checked batch reads");

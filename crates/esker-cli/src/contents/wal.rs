@@ -29,6 +29,25 @@ pub fn show(page: &mut Page<'_>, item: &WalItem) -> io::Result<()> {
             page.item(&text, "mark", json!({ "offset": offset }))
         }
         WalItem::Batch(batch) => show_batch(page, batch),
+        WalItem::Unknown {
+            offset,
+            len_bytes,
+            kind,
+            is_optional,
+        } => {
+            let fields = json!({
+                "offset": offset, "bytes": len_bytes, "kind": kind, "optional": is_optional,
+            });
+            let needed = match is_optional {
+                true => "which may be passed over",
+                false => "without which the log cannot be read",
+            };
+            let text = format!(
+                "at {offset}  record of kind {kind}, {}, of a newer Esker, {needed}",
+                bytes(*len_bytes)
+            );
+            page.item(&text, "unknown", fields)
+        }
         WalItem::Strange {
             offset,
             len_bytes,

@@ -58,6 +58,7 @@ mod memory;
 mod meeting;
 mod space;
 mod large_values;
+mod typed_records;
 mod value_pool;
 mod searchable;
 mod settling;

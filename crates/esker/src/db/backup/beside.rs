@@ -21,6 +21,7 @@ use crate::env::copy::{copy_front, link_or_copy};
 use crate::env::fs::AppendFile;
 use crate::flow::write::chain::{Front, Link, chain};
 use crate::store::batch::reader::BatchReader;
+use crate::store::batch::record::Record;
 use crate::store::names::FileName;
 use crate::store::sst::saving::only_damage;
 use crate::store::version::recovery::read_manifest;
@@ -276,11 +277,11 @@ fn note_values(
         if std::mem::take(&mut is_head) || record.is_empty() {
             continue;
         }
-        let batch = BatchReader::new(record).and_then(|batch| batch.check().map(|()| batch));
-        let Ok(batch) = only_damage(batch)? else {
-            break;
-        };
-        note_values_of(&batch, version, ends)?;
+        match only_damage(Record::read_batch(record))? {
+            Ok(Some(batch)) => note_values_of(&batch, version, ends)?,
+            Ok(None) => {}
+            Err(_) => break,
+        }
     }
     Ok(())
 }

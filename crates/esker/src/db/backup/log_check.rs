@@ -10,7 +10,7 @@ use crate::db::log_survey::survey_log;
 use crate::env::bundle::Env;
 use crate::flow::write::chain::chain;
 use crate::flow::write::replay::ReplayReport;
-use crate::store::batch::reader::BatchReader;
+use crate::store::batch::record::Record;
 use crate::store::sst::saving::only_damage;
 use crate::store::version::state::Version;
 use crate::store::wal::reader::WalReader;
@@ -103,8 +103,10 @@ impl ValueWalk<'_, '_> {
             if std::mem::take(&mut is_head) || record.payload.is_empty() {
                 continue;
             }
-            let Ok(batch) = only_damage(BatchReader::new(record.payload))? else {
-                break;
+            let batch = match only_damage(Record::read_batch(record.payload))? {
+                Ok(Some(batch)) => batch,
+                Ok(None) => continue,
+                Err(_) => break,
             };
             // Dropped by a recovery, which used its numbers again.
             if batch.first_seqno() <= self.newest {

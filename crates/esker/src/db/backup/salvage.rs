@@ -20,6 +20,7 @@ use crate::flow::own_operands::OwnOperands;
 use crate::flow::write::chain::{Link, chain};
 use crate::flow::write::replay::ReplayReport;
 use crate::store::batch::reader::BatchReader;
+use crate::store::batch::record::Record;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
 use crate::store::names::FileName;
 use crate::store::sst::saving::only_damage;
@@ -254,10 +255,10 @@ impl<'a, 'b> Salvage<'a, 'b> {
         if payload.is_empty() {
             return Ok(());
         }
-        let batch = BatchReader::new(payload).and_then(|batch| batch.check().map(|()| batch));
-        let batch = match batch {
-            Ok(batch) if batch.first_seqno() > self.last_seqno => batch,
-            Ok(_) => {
+        let batch = match only_damage(Record::read_batch(payload))? {
+            Ok(None) => return Ok(()),
+            Ok(Some(batch)) if batch.first_seqno() > self.last_seqno => batch,
+            Ok(Some(_)) => {
                 let cause = "it repeats sequence numbers of an earlier batch".into();
                 self.lost(number, offset, payload.len() as u64, cause);
                 return Ok(());
@@ -433,9 +434,7 @@ pub fn keyspaces_in(
             let Salvaged::Record { payload, .. } = step else {
                 continue;
             };
-            if let Ok(batch) = BatchReader::new(payload)
-                && batch.check().is_ok()
-            {
+            if let Ok(Some(batch)) = only_damage(Record::read_batch(payload))? {
                 let ids = batch.entries().flatten().map(|entry| entry.keyspace);
                 found.extend(ids);
             }

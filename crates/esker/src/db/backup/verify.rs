@@ -15,7 +15,7 @@ use crate::db::core::Core;
 use crate::db::log_survey::torn_damage;
 use crate::env::fs::ReadFile;
 use crate::flow::write::active::Active;
-use crate::store::batch::reader::BatchReader;
+use crate::store::batch::record::Record;
 use crate::store::names::FileName;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::version::file::FileRecord;
@@ -347,9 +347,9 @@ fn check_segment(file: Arc<dyn ReadFile>, number: FileNumber) -> Result<u64> {
     while let Some(record) = reader.next()? {
         if is_first {
             SegmentHead::decode(record)?;
-        } else if !record.is_empty() {
-            let batch = BatchReader::new(record)?;
-            batch.check()?;
+        } else if !record.is_empty()
+            && let Some(batch) = Record::read_batch(record)?
+        {
             entries += u64::from(batch.count());
         }
         is_first = false;

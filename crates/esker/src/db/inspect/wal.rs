@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use crate::base::types::bytes::Bytes;
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
 use crate::env::bundle::Env;
 use crate::store::batch::reader::BatchReader;
+use crate::store::batch::record::{Record, kind_of};
 use crate::store::names::FileName;
 use crate::store::wal::head::SegmentHead;
 use crate::store::wal::{Gap, Salvaged, WalSalvage};
@@ -37,6 +38,17 @@ pub enum WalItem {
     },
     /// Writes that happened together.
     Batch(WalBatch),
+    /// A record of a kind that only a newer Esker knows.
+    Unknown {
+        /// Where it starts.
+        offset: u64,
+        /// Its length.
+        len_bytes: u64,
+        /// Its kind.
+        kind: u8,
+        /// Whether the log may be read without it.
+        is_optional: bool,
+    },
     /// A record that is intact as bytes and makes no sense.
     Strange {
         /// Where it starts.
@@ -131,18 +143,29 @@ fn item_of(is_first: bool, offset: u64, payload: &[u8]) -> WalItem {
         let previous = head.previous;
         return WalItem::Head { offset, previous };
     }
-    match read_batch(offset, payload) {
-        Ok(batch) => WalItem::Batch(batch),
-        Err(error) => WalItem::Strange {
-            offset,
-            len_bytes: payload.len() as u64,
-            cause: error.to_string(),
-        },
+    let len_bytes = payload.len() as u64;
+    let unknown = |is_optional| WalItem::Unknown {
+        offset,
+        len_bytes,
+        kind: kind_of(payload),
+        is_optional,
+    };
+    let strange = |error: Error| WalItem::Strange {
+        offset,
+        len_bytes,
+        cause: error.to_string(),
+    };
+    match Record::read(payload) {
+        Ok(Record::Batch(batch)) => {
+            read_batch(&batch, offset, len_bytes).map_or_else(strange, WalItem::Batch)
+        }
+        Ok(Record::Optional(_)) => unknown(true),
+        Err(error) if error.kind() == ErrorKind::Unsupported => unknown(false),
+        Err(error) => strange(error),
     }
 }
 
-fn read_batch(offset: u64, payload: &[u8]) -> Result<WalBatch> {
-    let batch = BatchReader::new(payload)?;
+fn read_batch(batch: &BatchReader<'_>, offset: u64, len_bytes: u64) -> Result<WalBatch> {
     let mut entries = Vec::new();
     let mut last_seqno = batch.first_seqno();
     for entry in batch.entries() {
@@ -157,7 +180,7 @@ fn read_batch(offset: u64, payload: &[u8]) -> Result<WalBatch> {
     }
     Ok(WalBatch {
         offset,
-        len_bytes: payload.len() as u64,
+        len_bytes,
         first_seqno: batch.first_seqno(),
         last_seqno,
         entries,

@@ -10,6 +10,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::env::fs::Fs;
 use crate::flow::write::chain::{Front, Link, chain};
 use crate::store::batch::reader::BatchReader;
+use crate::store::batch::record::Record;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
 use crate::store::names::FileName;
 use crate::store::vlog::open_values::OpenValues;
@@ -259,11 +260,11 @@ impl SegmentReplay<'_, '_> {
     ) -> Result<()> {
         while let Some(record) = reader.next_placed()? {
             let (offset, end) = (record.offset, record.end);
-            // An empty one was written after a sync, for its durable mark alone.
-            if !record.payload.is_empty() {
-                let batch = BatchReader::new(record.payload)?;
-                // Whole before any of it is applied: a batch is all or nothing.
-                batch.check()?;
+            // An empty one was written after a sync, for its durable mark alone. A batch is read
+            // whole before any of it is applied: it is all or nothing.
+            if !record.payload.is_empty()
+                && let Some(batch) = Record::read_batch(record.payload)?
+            {
                 self.source.check_created(&batch)?;
                 if batch.first_seqno() <= report.newest_batch {
                     let message = "a batch repeats sequence numbers of an earlier one";

@@ -10,6 +10,8 @@
 pub mod format;
 pub mod writer;
 pub mod reader;
+pub mod record;
 
 pub use reader::{BatchEntry, BatchReader};
+pub use record::Record;
 pub use writer::Batch;

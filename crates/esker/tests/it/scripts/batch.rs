@@ -5,7 +5,7 @@ use std::fmt::Write;
 use esker::internals::base::types::error::Result as EskerResult;
 use esker::internals::base::types::ids::KeyspaceId;
 use esker::internals::base::types::seqno::SeqNo;
-use esker::internals::store::batch::{Batch, BatchReader};
+use esker::internals::store::batch::{Batch, Record};
 
 use crate::scripts::text::{hex, number, quoted};
 use crate::scripts::{Stage, run_scripts};
@@ -62,7 +62,13 @@ impl Stage for BatchStage {
 // Header and entries, each with its meaning; entries stand behind one another without gaps, so
 // the bytes of an entry end where the rest of the values begins.
 fn dump(bytes: &[u8], out: &mut String) -> EskerResult<()> {
-    let reader = BatchReader::new(bytes)?;
+    let reader = match Record::read(bytes)? {
+        Record::Batch(reader) => reader,
+        Record::Optional(kind) => {
+            writeln!(out, "kind {kind}, passed over").unwrap();
+            return Ok(());
+        }
+    };
     let (first, count) = (reader.first_seqno(), reader.count());
     writeln!(
         out,
