@@ -52,7 +52,7 @@ for kind in "$@"; do
     sum=$(awk '$1 == "summary:" { print $2 }' "$room/out")
     each=$(((sum + count / 2) / count))
     before=$(awk -v kind="$kind" '$1 == kind { print $2 }' "$kept" 2>/dev/null || true)
-    printf '%-12s %7d instructions' "$kind" "$each"
+    printf '%-19s %7d instructions' "$kind" "$each"
     if [ -n "$before" ]; then
         awk -v now="$each" -v before="$before" \
             'BEGIN { printf ", %7d kept, %+.1f %%", before, 100 * (now - before) / before }'

@@ -211,7 +211,7 @@ fn cache() {
 /// taken, and a transaction of nothing but locks.
 fn locks(random: &[[u8; KEY_BYTES]]) {
     let env = Env::real(1);
-    let table = Arc::new(LockTable::new(LOCKS_PER_OWNER_MAX));
+    let table = Arc::new(LockTable::new(Arc::default(), LOCKS_PER_OWNER_MAX));
     let mut owned = OwnedLocks::new(Arc::clone(&table), TxnId(1));
     let patience = Patience {
         env: &env,

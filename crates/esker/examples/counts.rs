@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use esker::internals::env::bundle::Env;
 use esker::internals::env::random::Random;
-use esker::{Db, Result};
+use esker::{Db, Result, TransactionMode, TransactionOptions};
 
 /// Keys of the store; callgrind is fifty times slower than the machine.
 const KEY_COUNT: u64 = 50_000;
@@ -29,7 +29,7 @@ const OPERATION_COUNT: u64 = 20_000;
 const VALUE_BYTES: usize = 100;
 
 /// What is done, and what `measured` is given: a store at rest, or an empty one.
-const KINDS: [(&str, bool); 19] = [
+const KINDS: [(&str, bool); 20] = [
     ("put", false),
     ("put-ordered", false),
     ("merge", false),
@@ -40,6 +40,7 @@ const KINDS: [(&str, bool); 19] = [
     ("get-uncached", true),
     ("get-put", true),
     ("transaction", true),
+    ("transaction-locking", true),
     ("seek", true),
     ("seek-fresh", true),
     ("seek-layers", true),
@@ -168,7 +169,11 @@ fn measured(db: &Db, kind: &str, value: &[u8]) -> Result<u64> {
                 black_box(db.get(key(draw() + 1))?);
             }
         }
-        "get-put" | "transaction" => read_and_write(db, kind == "transaction", value, draw)?,
+        "get-put" => read_and_write(db, None, value, draw)?,
+        "transaction" => read_and_write(db, Some(TransactionMode::Optimistic), value, draw)?,
+        "transaction-locking" => {
+            read_and_write(db, Some(TransactionMode::Locking), value, draw)?;
+        }
         "seek" => {
             let mut cursor = db.cursor()?;
             for _ in 0..OPERATION_COUNT {
@@ -205,24 +210,31 @@ fn measured(db: &Db, kind: &str, value: &[u8]) -> Result<u64> {
     Ok(OPERATION_COUNT)
 }
 
-/// A get and a put of the same key, alone or in a transaction that nobody meets.
+/// A get and a put of the same key, alone or in a transaction that nobody meets. One that locks
+/// reads to write.
 fn read_and_write(
     db: &Db,
-    is_transaction: bool,
+    mode: Option<TransactionMode>,
     value: &[u8],
     mut draw: impl FnMut() -> u64,
 ) -> Result<()> {
     for _ in 0..OPERATION_COUNT {
         let key = key(draw());
-        if is_transaction {
-            let mut tx = db.begin();
-            black_box(tx.get(key)?);
-            tx.put(db, key, value)?;
-            tx.commit()?;
-        } else {
+        let Some(mode) = mode else {
             black_box(db.get(key)?);
             db.put(key, value)?;
-        }
+            continue;
+        };
+        let mut tx = db.begin_with(TransactionOptions {
+            mode,
+            ..TransactionOptions::default()
+        });
+        match mode {
+            TransactionMode::Optimistic => black_box(tx.get(key)?),
+            TransactionMode::Locking => black_box(tx.get_for_update(db, key)?),
+        };
+        tx.put(db, key, value)?;
+        tx.commit()?;
     }
     Ok(())
 }

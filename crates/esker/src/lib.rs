@@ -101,7 +101,7 @@ pub use base::hooks::events::{
 };
 pub use base::hooks::merge::{MergeOperator, MergeRule, NotFolded};
 pub use base::options::call::{
-    Durability, Isolation, ReadOptions, TransactionOptions, WriteOptions,
+    Durability, Isolation, ReadOptions, TransactionMode, TransactionOptions, WriteOptions,
 };
 pub use base::options::keyspace::{CompactionOptions, KeyspaceOptions};
 pub use base::options::profile::{Profile, ProfileLine};
@@ -132,12 +132,12 @@ pub use db::readable::Readable;
 pub use db::snapshot::{KeyspaceSnapshot, Snapshot};
 pub use db::snapshots::SnapshotOwner;
 pub use db::statistics::{
-    KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, SnapshotStats, Stats, TransactionStats,
-    ValueLogStats,
+    KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, SnapshotStats, Stats, ValueLogStats,
 };
 #[cfg(feature = "tracing")]
 pub use db::tracing_listener::tracing_listener;
 pub use db::transaction::{Transaction, TransactionKeyspace};
+pub use db::transaction_statistics::{LockStats, LockWaitStats, TransactionStats};
 pub use db::write_batch::WriteBatch;
 pub use flow::read::approximate::Approximation;
 pub use flow::read::get::Valued;

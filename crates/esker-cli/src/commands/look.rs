@@ -91,10 +91,36 @@ fn transactions_to_json(stats: &esker::Stats) -> Vec<Value> {
         json!({
             "number": transaction.number,
             "isolation": transaction.isolation.name(),
+            "mode": transaction.mode.name(),
             "age_seconds": transaction.age.as_secs_f64(),
+            "locks": transaction.lock_count,
+            "waits_for": transaction.waits_for.as_ref().map(wait_to_json),
         })
     });
     transactions.collect()
+}
+
+fn wait_to_json(wait: &esker::LockWaitStats) -> Value {
+    let key = wait.key.as_ref().map(|key| key.escape_ascii().to_string());
+    json!({
+        "keyspace": wait.keyspace,
+        "key": key,
+        "waited_seconds": wait.waited.as_secs_f64(),
+        "transactions": wait.transactions,
+    })
+}
+
+fn locks_to_json(locks: &esker::LockStats) -> Value {
+    json!({
+        "held": locks.held_count,
+        "holders": locks.holder_count,
+        "waiting": locks.waiting_count,
+        "waits": locks.wait_count,
+        "waited_seconds": locks.waited.as_secs_f64(),
+        "deadlocks": locks.deadlock_count,
+        "timeouts": locks.timeout_count,
+        "table_bytes": locks.table_bytes,
+    })
 }
 
 fn stats_to_json(stats: &esker::Stats) -> Value {
@@ -152,6 +178,7 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
         },
         "snapshots": snapshots_to_json(stats),
         "transactions": transactions_to_json(stats),
+        "locks": locks_to_json(&stats.locks),
         "stalled_seconds": stats.stalled.as_secs_f64(),
         "jobs": stats.job_count,
         "left_out": left_out.collect::<Vec<_>>(),

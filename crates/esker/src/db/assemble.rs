@@ -11,12 +11,14 @@ use crate::base::stats::memory_budget::MemoryBudget;
 use crate::base::stats::statistics::Statistics;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::FileNumber;
+use crate::base::types::limits::LOCKS_PER_OWNER_MAX;
 use crate::db::core::Core;
 use crate::db::keyspace::Keyspaces;
 use crate::db::obsolete_files::ObsoleteFiles;
 use crate::db::pinned_tables::PinnedTables;
 use crate::db::snapshots::Snapshots;
 use crate::db::txn::live::LiveTransactions;
+use crate::db::txn::locks::lock_table::LockTable;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
@@ -127,6 +129,7 @@ pub fn assemble(
         gate,
         write_controller,
         background_rate: Arc::new(background_rate),
+        locks: lock_table(&committer),
         committer,
         segments,
         values,
@@ -146,6 +149,11 @@ pub fn assemble(
         replayed: replayed.clone(),
         lock: Mutex::new(lock),
     })
+}
+
+fn lock_table(committer: &Committer) -> Arc<LockTable> {
+    let holders = Arc::clone(committer.lock_holders());
+    Arc::new(LockTable::new(holders, LOCKS_PER_OWNER_MAX))
 }
 
 fn value_log(

@@ -8,7 +8,7 @@ use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::snapshots::{Pin, SnapshotOwner};
-use crate::db::writing::{self, Written};
+use crate::db::writing::{self, Terms, Written};
 use crate::flow::read::newest::Target;
 use crate::flow::write::validation::Unchanged;
 use crate::store::batch::writer::{Batch, LargeBytes};
@@ -171,7 +171,10 @@ impl Keyspace {
             self.database().core(),
             batch,
             self.write_options(),
-            &[unchanged],
+            Terms {
+                unchanged: &[unchanged],
+                ..Terms::PLAIN
+            },
         )?;
         Ok(written == Written::Done)
     }

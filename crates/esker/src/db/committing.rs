@@ -6,19 +6,26 @@ use crate::base::options::call::{Isolation, WriteOptions};
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::db::core::Core;
+use crate::db::lock_refusal::shown;
 use crate::db::txn::own_writes;
 use crate::db::txn::state::{ForUpdate, TransactionState};
-use crate::db::writing::{self, Written};
+use crate::db::writing::{self, Heed, Terms, Written};
 use crate::flow::read::newest::Target;
 use crate::flow::write::validation::Unchanged;
 
-/// Bytes of a key that an error shows.
-const SHOWN_KEY_BYTES: usize = 64;
-
 /// Writes what the transaction wrote, if all that it depends on is as it was.
+///
+/// What a locking transaction locked before it took its snapshot needs no such look, and what it
+/// locked later does: somebody may have written to it between. All of it is looked at: it costs
+/// next to nothing where nobody wrote, and after a savepoint was rolled back, what was read since
+/// counts, and its locks are gone. Under `ReadCommitted` there is no snapshot, each read of what is
+/// locked comes after the lock, and there is nothing to look at.
 ///
 /// Errors: `Conflict`, and the transaction has come to nothing; those of `writing::write`.
 pub fn commit(core: &Arc<Core>, state: &TransactionState, options: WriteOptions) -> Result<()> {
+    core.gate.check_process()?;
+    // Until what is written is visible and acknowledged.
+    let locks = state.take_locks();
     let mut own = state.own();
     if own.count() == 0 {
         // Whatever it read, nothing depends on it.
@@ -32,24 +39,27 @@ pub fn commit(core: &Arc<Core>, state: &TransactionState, options: WriteOptions)
         conditions.extend(written.map(|written| unchanged(written, state)));
     }
     let reads = state.reads();
-    let conflict = reads.with_conditions(state.seen(), conditions, |conditions| {
-        let ended = writing::write(core, own.batch(), options, conditions)?;
-        let conflict = match ended {
-            Written::Done => None,
-            Written::Conflict(place) => Some(told(core, place.map(|place| &conditions[place]))),
+    let ended = reads.with_conditions(state.seen(), conditions, |conditions| {
+        let terms = Terms {
+            unchanged: conditions,
+            heed: match locks {
+                Some(_) => Heed::Hold,
+                None => Heed::Refuse,
+            },
         };
-        Ok::<Option<Error>, Error>(conflict)
-    })?;
-    match conflict {
-        None => {
-            core.statistics.add(Ticker::TransactionCommits, 1);
-            Ok(())
+        match writing::write(core, own.batch(), options, terms)? {
+            Written::Done => Ok(()),
+            Written::Conflict(place) => Err(told(core, place.map(|place| &conditions[place]))),
         }
-        Some(conflict) => {
+    });
+    match &ended {
+        Ok(()) => core.statistics.add(Ticker::TransactionCommits, 1),
+        Err(error) if error.kind() == ErrorKind::Conflict => {
             core.statistics.add(Ticker::TransactionConflicts, 1);
-            Err(conflict)
         }
+        Err(_) => {}
     }
+    ended
 }
 
 fn unchanged<'a>(written: &'a own_writes::Written, state: &TransactionState) -> Unchanged<'a> {
@@ -79,19 +89,13 @@ fn told(core: &Core, broken: Option<&Unchanged<'_>>) -> Error {
                        again";
         return Error::new(ErrorKind::Conflict, message);
     };
-    let keyspace = core.keyspaces.by_id(broken.keyspace);
-    let name = keyspace.map_or_else(String::new, |parts| parts.name.clone());
     let what = match broken.target {
-        Target::Range(_) => "a range of keys".to_string(),
-        Target::Key(key) => {
-            let shown = &key[..key.len().min(SHOWN_KEY_BYTES)];
-            let rest = if shown.len() < key.len() { "…" } else { "" };
-            format!("key b\"{}{rest}\"", shown.escape_ascii())
-        }
+        Target::Range(_) => format!("a range of {}", shown(core, broken.keyspace, None)),
+        Target::Key(key) => shown(core, broken.keyspace, Some(key)),
     };
     let message = format!(
-        "{what} of keyspace {name:?} was written to by others since the transaction read it; run \
-         it again (`Db::transaction` does)"
+        "{what} was written to by others since the transaction read it; run it again \
+         (`Db::transaction` does)"
     );
     Error::new(ErrorKind::Conflict, message)
 }

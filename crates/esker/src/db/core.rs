@@ -14,6 +14,7 @@ use crate::db::obsolete_files::ObsoleteFiles;
 use crate::db::pinned_tables::PinnedTables;
 use crate::db::snapshots::Snapshots;
 use crate::db::txn::live::LiveTransactions;
+use crate::db::txn::locks::lock_table::LockTable;
 use crate::db::work::Work;
 use crate::env::bundle::Env;
 use crate::env::fs::DirLock;
@@ -74,6 +75,8 @@ pub struct Core {
     pub snapshots: Snapshots,
     /// Transactions under way.
     pub transactions: LiveTransactions,
+    /// Which keys and keyspaces are locked, and by whom.
+    pub locks: Arc<LockTable>,
     /// Open keyspaces.
     pub keyspaces: Keyspaces,
     /// What runs in the background.

@@ -17,7 +17,7 @@ use crate::db::live_settings;
 use crate::db::manual;
 use crate::db::moment::{Moment, When};
 use crate::db::readable::{AtMoment, inherent_reads};
-use crate::db::writing;
+use crate::db::writing::{self, Terms};
 use crate::store::batch::writer::{Batch, LargeBytes};
 
 thread_local! {
@@ -130,8 +130,9 @@ impl Keyspace {
 
     /// Sets the value of a key. When this returns, the durability asked for holds.
     ///
-    /// Errors: `TooLarge`; `Busy` when asked not to wait; `OutOfSpace`, retryable; `Faulted`
-    /// after a failed write; `Closed`. Nothing was written then, unless it is `Faulted`.
+    /// Errors: `TooLarge`; `Busy` when asked not to wait; `LockTimeout` when a transaction has
+    /// locked the key for more than a second; `OutOfSpace`, retryable; `Faulted` after a failed
+    /// write; `Closed`. Nothing was written then, unless it is `Faulted`.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -384,7 +385,7 @@ impl Keyspace {
         let mut batch = Batch::within(BATCH_BUFFER.take());
         let core = self.database.core();
         let written = fill(&mut batch)
-            .and_then(|()| writing::write(core, &mut batch, self.write, &[]).map(drop));
+            .and_then(|()| writing::write(core, &mut batch, self.write, Terms::PLAIN).map(drop));
         BATCH_BUFFER.give_back(batch.into_buffer());
         written
     }

@@ -176,6 +176,8 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
             told.transpose()
         });
     }
+    // Whoever waits for one is told, and whoever holds some finds out.
+    core.locks.close();
     let mut outcome = Outcome {
         core,
         result: Err(Error::new(

@@ -10,6 +10,7 @@ use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::locking;
 use crate::db::read_cost::CostMeter;
 use crate::db::txn::read_set::ScanRecorder;
 use crate::db::txn::state::TransactionState;
@@ -83,13 +84,20 @@ impl Moment<'_> {
 
     /// What a cursor over `range` would read.
     pub fn source(&self, range: KeyRange) -> Result<Source> {
+        if let When::Within(transaction) = self.at {
+            locking::before_scan(self.database.core(), transaction, self.parts)?;
+        }
         let (view, at) = self.look()?;
         Ok(self.source_of(view, at, range))
     }
 
     /// The memtables and files that are read, and then when.
     pub fn look(&self) -> Result<(Arc<View>, ReadAt)> {
-        check(self.database.core())?;
+        let core = self.database.core();
+        check(core)?;
+        if let When::Within(transaction) = self.at {
+            locking::take_snapshot(core, transaction);
+        }
         let view = self.parts.current.view();
         let seqno = self.seqno();
         let (view, visibility) = match self.at {

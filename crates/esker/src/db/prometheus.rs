@@ -31,6 +31,7 @@ impl Stats {
         let mut page = Page::default();
         self.put_counters(&mut page);
         self.put_memory(&mut page);
+        self.put_locks(&mut page);
         self.put_files(&mut page);
         self.put_values(&mut page);
         self.put_keyspaces(&mut page);
@@ -81,6 +82,30 @@ impl Stats {
         page.gauge("esker_oldest_transaction_seconds", doc, seconds(oldest));
         let doc = "Jobs under way in the background.";
         page.gauge("esker_background_jobs", doc, self.job_count);
+    }
+
+    fn put_locks(&self, page: &mut Page) {
+        let locks = &self.locks;
+        let doc = "Locks that transactions and writes hold, each counted once for each holder.";
+        page.gauge("esker_locks", doc, locks.held_count);
+        let doc = "Transactions that hold locks.";
+        page.gauge("esker_lock_holders", doc, locks.holder_count);
+        let doc = "Transactions and writes that wait for a lock.";
+        page.gauge("esker_lock_waiting", doc, locks.waiting_count);
+        let doc = "Bytes of the table of locks.";
+        page.gauge("esker_lock_table_bytes", doc, locks.table_bytes);
+        let doc = "Waits for a lock that began.";
+        page.head("esker_lock_waits_total", "counter", doc);
+        page.sample("esker_lock_waits_total", &[], locks.wait_count);
+        let doc = "Seconds that transactions and writes waited for locks.";
+        page.head("esker_lock_wait_seconds_total", "counter", doc);
+        page.sample("esker_lock_wait_seconds_total", &[], seconds(locks.waited));
+        let doc = "Waits for a lock that would have been for oneself.";
+        page.head("esker_deadlocks_total", "counter", doc);
+        page.sample("esker_deadlocks_total", &[], locks.deadlock_count);
+        let doc = "Waits for a lock that took too long.";
+        page.head("esker_lock_timeouts_total", "counter", doc);
+        page.sample("esker_lock_timeouts_total", &[], locks.timeout_count);
     }
 
     fn put_files(&self, page: &mut Page) {

@@ -7,6 +7,7 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::Visibility;
 use crate::db::cursor::DbCursor;
 use crate::db::iterator::Iter;
+use crate::db::locking;
 use crate::db::moment::{Moment, When, check};
 use crate::db::txn::state::TransactionState;
 use crate::flow::read::get::{ReadAt, Valued, contains, expiry, get, get_valued};
@@ -35,8 +36,10 @@ impl Moment<'_> {
         keys: &[&[u8]],
         read: &dyn Fn(&View, &ReadAt) -> Result<T>,
     ) -> Result<T> {
-        keys.iter()
-            .for_each(|key| transaction.reads_key(self.parts, key));
+        let core = self.database.core();
+        for key in keys {
+            locking::before_read(core, transaction, self.parts, key)?;
+        }
         let (view, at) = self.look()?;
         read(&view, &at)
     }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::base::options::call::Isolation;
 use crate::base::types::ids::Level;
 use crate::db::core::Core;
 use crate::db::flushing;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::snapshots::SnapshotOwner;
 use crate::db::space;
+use crate::db::transaction_statistics::{self, LockStats, TransactionStats};
 use crate::db::write_control;
 use crate::flow::compact::score::{debt_bytes, scores, targets};
 use crate::flow::rate_limiter::RATE_UNLIMITED;
@@ -43,6 +43,8 @@ pub struct Stats {
     pub snapshots: Vec<SnapshotStats>,
     /// Transactions under way, oldest first.
     pub transactions: Vec<TransactionStats>,
+    /// Locks of transactions, and of writes that heed them.
+    pub locks: LockStats,
     /// Time that writers were held back since the database was opened.
     pub stalled: Duration,
     /// Jobs under way in the background.
@@ -86,17 +88,6 @@ pub struct SnapshotStats {
     pub age: Duration,
     /// Who holds it.
     pub owner: SnapshotOwner,
-}
-
-/// What is known of one transaction under way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TransactionStats {
-    /// Its place among all that were begun since the database was opened.
-    pub number: u64,
-    /// How far it is kept apart from others.
-    pub isolation: Isolation,
-    /// For how long it has been under way.
-    pub age: Duration,
 }
 
 /// A sorted file over which a compaction failed. Reads of its other parts go on.
@@ -230,16 +221,8 @@ pub fn gather(core: &Core) -> Stats {
                 owner: live.owner.clone(),
             })
             .collect(),
-        transactions: core
-            .transactions
-            .list()
-            .iter()
-            .map(|live| TransactionStats {
-                number: live.number,
-                isolation: live.isolation,
-                age: now.saturating_sub(live.begun_at),
-            })
-            .collect(),
+        transactions: transaction_statistics::transactions(core, now),
+        locks: transaction_statistics::locks(core),
         stalled: core.write_controller.stalled(),
         job_count,
         failures: failures.into_iter().chain(core.events.trouble()).collect(),

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use crate::db::statistics::{
-    KeyspaceStats, LeftOutStats, PinnedStats, SnapshotStats, Stats, TransactionStats, ValueLogStats,
+    KeyspaceStats, LeftOutStats, PinnedStats, SnapshotStats, Stats, ValueLogStats,
 };
+use crate::db::transaction_statistics::{LockStats, LockWaitStats, TransactionStats};
 
 /// A page for people.
 impl fmt::Display for Stats {
@@ -38,6 +39,9 @@ impl fmt::Display for Stats {
         for transaction in &self.transactions {
             writeln!(f, "transaction  {transaction}")?;
         }
+        if self.locks != LockStats::default() {
+            writeln!(f, "locks        {}", self.locks)?;
+        }
         for file in &self.left_out {
             writeln!(f, "left out     {file}")?;
         }
@@ -53,13 +57,52 @@ impl fmt::Display for Stats {
 
 impl fmt::Display for TransactionStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TransactionStats {
-            number,
-            isolation,
-            age,
-        } = self;
-        let age = age.as_secs_f64();
-        write!(f, "{number}, {age:.1} s old, {}", isolation.name())
+        let (number, age) = (self.number, self.age.as_secs_f64());
+        let (isolation, mode) = (self.isolation.name(), self.mode.name());
+        write!(f, "{number}, {age:.1} s old, {isolation}, {mode}")?;
+        if self.lock_count > 0 {
+            write!(f, ", holds {} locks", self.lock_count)?;
+        }
+        match &self.waits_for {
+            Some(wait) => write!(f, ", {wait}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for LockWaitStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "waits {:.1} s for ", self.waited.as_secs_f64())?;
+        if let Some(key) = &self.key {
+            write!(f, "key b\"{}\" of ", key.escape_ascii())?;
+        }
+        match &self.keyspace {
+            Some(name) => write!(f, "keyspace {name:?}")?,
+            None => write!(f, "a keyspace that was dropped")?,
+        }
+        for (index, number) in self.transactions.iter().enumerate() {
+            let before = if index == 0 { ", held up by " } else { ", " };
+            write!(f, "{before}{number}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for LockStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} held by {} transactions, {}; {} wait; {} waits so far, {:.3} s, {} deadlocks, {} \
+             timeouts",
+            self.held_count,
+            self.holder_count,
+            size(self.table_bytes),
+            self.waiting_count,
+            self.wait_count,
+            self.waited.as_secs_f64(),
+            self.deadlock_count,
+            self.timeout_count
+        )
     }
 }
 

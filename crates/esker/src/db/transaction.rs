@@ -1,36 +1,44 @@
 //! A transaction: reads and writes that happen together, as if nobody else were there.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
-use crate::base::options::call::{Isolation, ReadOptions, TransactionOptions, WriteOptions};
+use crate::base::options::call::{
+    Isolation, ReadOptions, TransactionMode, TransactionOptions, WriteOptions,
+};
 use crate::base::types::bytes::Bytes;
-use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
-use crate::base::types::limits::BATCH_BYTES_MAX;
 use crate::base::types::user_code;
 use crate::db::committing;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
+use crate::db::locking;
 use crate::db::moment::{Moment, When};
 use crate::db::readable::{AtMoment, inherent_reads};
 use crate::db::settling;
-use crate::db::snapshots::{SnapshotOwner, Ticket};
+use crate::db::snapshots::SnapshotOwner;
 use crate::db::txn::live::LivePlace;
+use crate::db::txn::locks::lock_id::TxnId;
+use crate::db::txn::locks::owned_locks::{LockMark, OwnedLocks};
 use crate::db::txn::state::TransactionState;
 use crate::db::worker;
 use crate::db::write_control;
-use crate::db::writing;
-use crate::store::batch::writer::{Batch, BatchMark};
+use crate::store::batch::writer::BatchMark;
 
 /// Reads and writes over any keyspaces that happen together or not at all, as far apart from what
 /// others do as its [`Isolation`] says.
 ///
-/// It reads the database and its own writes, which nobody else sees before they are committed.
-/// Nobody waits for anybody: what was read, or is written, is checked when it is committed, and
-/// [`ErrorKind::Conflict`] says that somebody else was faster; then run it again, or have
-/// [`Db::transaction`](crate::Db::transaction) do so. When it is dropped, it is rolled back.
+/// It reads the database and its own writes, which nobody else sees before they are committed. What
+/// was read, or is written, is checked when it is committed, and
+/// [`Conflict`](crate::ErrorKind::Conflict) says that somebody else was faster; then run it again,
+/// or have [`Db::transaction`](crate::Db::transaction) do so. When it is dropped, it is rolled
+/// back.
+///
+/// Nobody waits for anybody, unless its [`TransactionMode`] is to lock what it touches. Then a call
+/// that does not get a lock in time is a [`LockTimeout`](crate::ErrorKind::LockTimeout), or a
+/// [`Deadlock`](crate::ErrorKind::Deadlock) where it would wait for itself; the transaction has
+/// what it had, and may go on.
 ///
 /// Its writes lie in memory until then, a second time once it reads what it wrote; all together
 /// have at most 2 GiB (`TooLarge`). Values that expire do so by the clock, whatever a transaction
@@ -58,12 +66,17 @@ pub struct Transaction {
     default: Arc<KeyspaceParts>,
     /// `None` only while being dropped.
     state: Option<TransactionState>,
-    /// Keeps the traces of what others write, from before the first read that counts.
-    pin: Mutex<Option<Ticket>>,
-    savepoints: Vec<BatchMark>,
+    savepoints: Vec<Savepoint>,
     live: LivePlace,
     /// Where files were when it began.
     first_file: FileNumber,
+}
+
+/// What there was at one moment.
+struct Savepoint {
+    written: BatchMark,
+    /// `None` where nothing is locked.
+    locked: Option<LockMark>,
 }
 
 impl Transaction {
@@ -78,19 +91,17 @@ impl Transaction {
         user_code::forbid();
         let now = core.env.clock.monotonic();
         let first_file = core.numbers.peek();
-        // As a snapshot: between reading the number and registering it nothing may come.
-        let pin = (options.isolation != Isolation::ReadCommitted).then(|| {
-            core.committer.paused(|_| {
-                core.snapshots
-                    .take(core.committer.visible(), now, SnapshotOwner::Transaction)
-            })
-        });
-        let seen = pin.map_or_else(|| core.committer.visible(), |pin| pin.seqno);
+        let live = core.transactions.begin(&options, now);
+        let locks = (options.mode == TransactionMode::Locking)
+            .then(|| OwnedLocks::new(Arc::clone(&core.locks), TxnId(live.number)));
+        let state = TransactionState::new(options, locks);
+        if options.mode == TransactionMode::Optimistic {
+            locking::take_snapshot(core, &state);
+        }
         Transaction {
-            state: Some(TransactionState::new(options.isolation, seen)),
-            pin: Mutex::new(pin),
+            state: Some(state),
             savepoints: Vec::new(),
-            live: core.transactions.begin(options.isolation, now),
+            live,
             first_file,
             default,
             database,
@@ -123,8 +134,9 @@ impl Transaction {
     }
 
     /// The value of a key that is to be written next: a commit that writes anything fails if
-    /// anybody else writes to it meanwhile, whatever the isolation is. Errors as [`Keyspace::get`];
-    /// `Invalid` for a keyspace of another database.
+    /// anybody else writes to it meanwhile, whatever the isolation is. A locking transaction locks
+    /// the key for itself alone, so that nobody does. Errors as [`Keyspace::get`]; `LockTimeout`
+    /// and `Deadlock`; `Invalid` for a keyspace of another database.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -132,7 +144,10 @@ impl Transaction {
     /// # let db = esker::Db::open(dir.path())?;
     /// use esker::{ErrorKind, Isolation, TransactionOptions};
     ///
-    /// let mut tx = db.begin_with(TransactionOptions { isolation: Isolation::ReadCommitted });
+    /// let mut tx = db.begin_with(TransactionOptions {
+    ///     isolation: Isolation::ReadCommitted,
+    ///     ..TransactionOptions::default()
+    /// });
     /// let ships = tx.get_for_update(&db, "ships")?.map_or(0, |count| count.len());
     /// db.put("ships", "many")?;
     /// tx.put(&db, "ships", vec![b'I'; ships + 1])?;
@@ -146,168 +161,26 @@ impl Transaction {
         key: impl AsRef<[u8]>,
     ) -> Result<Option<Bytes>> {
         let (parts, key) = (keyspace.parts_in(&self.database)?, key.as_ref());
-        let core = self.database.core();
-        let seen = match self.state().isolation() {
-            Isolation::Snapshot | Isolation::Serializable => self.state().seen(),
-            Isolation::ReadCommitted => {
-                let mut pin = self.pin.lock().unwrap_or_else(PoisonError::into_inner);
+        let (core, state) = (self.database.core(), self.state());
+        locking::before_write(core, state, parts, key)?;
+        match (state.isolation(), state.mode()) {
+            (Isolation::Snapshot | Isolation::Serializable, _) => {
+                state.reads_for_update(parts, key, state.seen());
+            }
+            (Isolation::ReadCommitted, TransactionMode::Optimistic) => {
                 let now = core.env.clock.monotonic();
-                pin.get_or_insert_with(|| {
+                state.pinned(|| {
+                    let visible = core.committer.visible();
                     core.snapshots
-                        .take(core.committer.visible(), now, SnapshotOwner::Transaction)
+                        .take(visible, now, SnapshotOwner::Transaction)
                 });
                 // The read may see more: a write between the two is found then.
-                core.committer.visible()
+                state.reads_for_update(parts, key, core.committer.visible());
             }
-        };
-        self.state().reads_for_update(parts, key, seen);
+            // Nobody writes to it until the transaction has ended.
+            (Isolation::ReadCommitted, TransactionMode::Locking) => {}
+        }
         self.moment_of(parts).get(key)
-    }
-
-    /// Sets the value of a key. Errors: `TooLarge`; `Invalid` for a keyspace of another database;
-    /// the transaction is as it was then.
-    pub fn put(
-        &mut self,
-        keyspace: &Keyspace,
-        key: impl AsRef<[u8]>,
-        value: impl AsRef<[u8]>,
-    ) -> Result<()> {
-        let core = Arc::clone(self.database.core());
-        let (key, value) = (key.as_ref(), value.as_ref());
-        self.add(keyspace, value.len(), |batch, parts| {
-            let expiry = writing::own_expiry(&core, parts);
-            writing::put_kept(batch, parts, key, expiry, value)
-        })
-    }
-
-    /// Sets the value of a key for a time, after which it is as if deleted. Errors as
-    /// [`Transaction::put`].
-    ///
-    /// ```
-    /// # fn main() -> esker::Result<()> {
-    /// # let dir = tempfile::tempdir().expect("a temporary directory");
-    /// # let db = esker::Db::open(dir.path())?;
-    /// use std::time::Duration;
-    ///
-    /// let mut tx = db.begin();
-    /// tx.put_with_ttl(&db, "session:7", "anna", Duration::from_secs(3600))?;
-    /// tx.commit()?;
-    /// assert!(db.expiry("session:7")?.flatten().is_some());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn put_with_ttl(
-        &mut self,
-        keyspace: &Keyspace,
-        key: impl AsRef<[u8]>,
-        value: impl AsRef<[u8]>,
-        ttl: Duration,
-    ) -> Result<()> {
-        let expiry = writing::expiry(self.database.core(), ttl);
-        self.put_until(keyspace, key, value, Some(expiry))
-    }
-
-    /// Sets the value of a key up to that unix second, or for good with `None`, whatever time to
-    /// live the keyspace has. Errors as [`Transaction::put`].
-    ///
-    /// ```
-    /// # fn main() -> esker::Result<()> {
-    /// # let dir = tempfile::tempdir().expect("a temporary directory");
-    /// # let db = esker::Db::open(dir.path())?;
-    /// let mut tx = db.begin();
-    /// tx.put_until(&db, "visit", "anna", Some(4_000_000_000))?;
-    /// assert_eq!(tx.expiry("visit")?, Some(Some(4_000_000_000)));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn put_until(
-        &mut self,
-        keyspace: &Keyspace,
-        key: impl AsRef<[u8]>,
-        value: impl AsRef<[u8]>,
-        expiry_unix_s: Option<u32>,
-    ) -> Result<()> {
-        let (key, value) = (key.as_ref(), value.as_ref());
-        self.add(keyspace, value.len(), |batch, parts| {
-            writing::put_kept(batch, parts, key, expiry_unix_s, value)
-        })
-    }
-
-    /// Removes a key. Errors as [`Transaction::put`].
-    ///
-    /// ```
-    /// # fn main() -> esker::Result<()> {
-    /// # let dir = tempfile::tempdir().expect("a temporary directory");
-    /// # let db = esker::Db::open(dir.path())?;
-    /// db.put("a", "1")?;
-    /// let mut tx = db.begin();
-    /// tx.delete(&db, "a")?;
-    /// assert_eq!((tx.get("a")?, db.contains_key("a")?), (None, true));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn delete(&mut self, keyspace: &Keyspace, key: impl AsRef<[u8]>) -> Result<()> {
-        self.add(keyspace, 0, |batch, parts| {
-            batch.delete(parts.id, key.as_ref())
-        })
-    }
-
-    /// Removes all keys from `start` up to `end`, exclusive; a write of others to any of them is a
-    /// conflict. Errors as [`Transaction::put`].
-    ///
-    /// ```
-    /// # fn main() -> esker::Result<()> {
-    /// # let dir = tempfile::tempdir().expect("a temporary directory");
-    /// # let db = esker::Db::open(dir.path())?;
-    /// db.put("a", "1")?;
-    /// let mut tx = db.begin();
-    /// tx.delete_range(&db, "a", "c")?;
-    /// tx.put(&db, "b", "2")?;
-    /// assert_eq!(tx.iter()?.count(), 1);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn delete_range(
-        &mut self,
-        keyspace: &Keyspace,
-        start: impl AsRef<[u8]>,
-        end: impl AsRef<[u8]>,
-    ) -> Result<()> {
-        self.add(keyspace, 0, |batch, parts| {
-            writing::delete_range(batch, parts, start.as_ref(), end.as_ref())
-        })
-    }
-
-    /// Folds an operand into the value of a key, by the keyspace's merge operator. Not a conflict
-    /// with any write of others, unless the key was read under `Serializable` or to be written: it
-    /// is folded into whatever is there at the commit. Errors as [`Transaction::put`]; `Invalid`
-    /// without an operator.
-    ///
-    /// ```
-    /// # fn main() -> esker::Result<()> {
-    /// # let dir = tempfile::tempdir().expect("a temporary directory");
-    /// let db = esker::Db::builder(dir.path())
-    ///     .merge_operator(esker::merge::uint64_add())
-    ///     .open()?;
-    /// let one = 1_u64.to_le_bytes();
-    /// let mut tx = db.begin();
-    /// tx.merge(&db, "visits", one)?;
-    /// db.merge("visits", one)?;
-    /// tx.commit()?;
-    /// assert_eq!(db.get("visits")?.as_deref(), Some(&2_u64.to_le_bytes()[..]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn merge(
-        &mut self,
-        keyspace: &Keyspace,
-        key: impl AsRef<[u8]>,
-        operand: impl AsRef<[u8]>,
-    ) -> Result<()> {
-        let operand = operand.as_ref();
-        self.add(keyspace, operand.len(), |batch, parts| {
-            writing::merge(batch, parts, key.as_ref(), operand)
-        })
     }
 
     /// Remembers what is written so far, to come back to. They nest.
@@ -326,15 +199,26 @@ impl Transaction {
     /// # }
     /// ```
     pub fn set_savepoint(&mut self) {
-        let mark = self.state().own().mark();
-        self.savepoints.push(mark);
+        let state = self.state();
+        let savepoint = Savepoint {
+            written: state.own().mark(),
+            locked: state.lock_mark(),
+        };
+        self.savepoints.push(savepoint);
     }
 
     /// Forgets what was written since the last savepoint, and the savepoint. What was read since
-    /// counts all the same. Errors: `Invalid` when there is none.
+    /// counts all the same; but locks that were taken since are given back, and under
+    /// `ReadCommitted`, where nothing else keeps it, with them what was read to be written.
+    ///
+    /// Errors: `Invalid` when there is none, and in a forked process.
     pub fn rollback_to_savepoint(&mut self) -> Result<()> {
-        let mark = self.savepoints.pop().ok_or_else(no_savepoint)?;
-        self.state().own().rewind(&mark);
+        self.database.core().gate.check_process()?;
+        let savepoint = self.savepoints.pop().ok_or_else(no_savepoint)?;
+        self.state().own().rewind(&savepoint.written);
+        if let Some(locked) = savepoint.locked {
+            self.state().release_to(locked);
+        }
         Ok(())
     }
 
@@ -410,27 +294,12 @@ impl Transaction {
     /// Forgets all of it, as dropping it does.
     pub fn rollback(self) {}
 
-    fn state(&self) -> &TransactionState {
-        self.state.as_ref().expect("there until dropped")
+    pub(crate) fn database(&self) -> &DatabaseRef {
+        &self.database
     }
 
-    fn add(
-        &mut self,
-        keyspace: &Keyspace,
-        value_bytes: usize,
-        fill: impl FnOnce(&mut Batch<'static>, &KeyspaceParts) -> Result<()>,
-    ) -> Result<()> {
-        let parts = keyspace.parts_in(&self.database)?;
-        let mut own = self.state().own();
-        if own.size_bytes() + value_bytes as u64 > BATCH_BYTES_MAX as u64 {
-            let message = format!(
-                "a transaction of {} bytes cannot take {value_bytes} more; the limit is \
-                 {BATCH_BYTES_MAX}: do it in parts",
-                own.size_bytes()
-            );
-            return Err(Error::new(ErrorKind::TooLarge, message));
-        }
-        fill(own.batch_for(parts), parts)
+    pub(crate) fn state(&self) -> &TransactionState {
+        self.state.as_ref().expect("there until dropped")
     }
 
     fn moment_of<'a>(&'a self, parts: &'a Arc<KeyspaceParts>) -> Moment<'a> {
@@ -463,13 +332,13 @@ impl Drop for Transaction {
             std::mem::forget(self.state.take());
             return;
         }
-        // With the view of its last read, which may have kept files and memtables.
+        let pin = self.state().pin();
+        // With its locks, and the view of its last read, which may have kept files and memtables.
         self.state = None;
         write_control::let_go(core);
         worker::tidy(core);
         core.transactions.end(self.live);
-        let pin = self.pin.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let Some(pin) = pin.take() else { return };
+        let Some(pin) = pin else { return };
         core.snapshots.release(pin);
         // Only files that were written meanwhile can have kept anything for it.
         if core.numbers.peek() != self.first_file {

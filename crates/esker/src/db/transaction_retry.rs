@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::base::options::call::TransactionOptions;
-use crate::base::types::error::{ErrorKind, Result};
+use crate::base::types::error::Result;
 use crate::db::core::Core;
 use crate::db::handle::Db;
 use crate::db::transaction::Transaction;
@@ -50,7 +50,10 @@ impl Db {
     ///
     /// // Of two pilots, one must stay: each may go only while the other is there.
     /// db.batch().put(&db, "pilot:a", "here").put(&db, "pilot:b", "here").commit()?;
-    /// let apart = TransactionOptions { isolation: Isolation::Serializable };
+    /// let apart = TransactionOptions {
+    ///     isolation: Isolation::Serializable,
+    ///     ..TransactionOptions::default()
+    /// };
     /// let (mut a, mut b) = (db.begin_with(apart), db.begin_with(apart));
     /// if a.contains_key("pilot:b")? {
     ///     a.delete(&db, "pilot:a")?;
@@ -68,8 +71,8 @@ impl Db {
     }
 
     /// Runs `run` in a transaction and commits it; again and again, with a little wait between,
-    /// for as long as that ends in [`ErrorKind::Conflict`], 64 times at most. Any other error of
-    /// `run` ends it, and nothing is written.
+    /// for as long as it meets others (`Conflict`, `LockTimeout`, `Deadlock`), 64 times
+    /// at most. Any other error of `run` ends it, and nothing is written.
     ///
     /// `run` may be called several times, so whatever it does beside the transaction it must be
     /// able to do again.
@@ -108,7 +111,8 @@ impl Db {
             });
             runs += 1;
             match ended {
-                Err(error) if error.kind() == ErrorKind::Conflict && runs < RUNS_MAX => {
+                // Its locks are gone by now: whoever waited for them goes on.
+                Err(error) if error.has_met_others() && runs < RUNS_MAX => {
                     wait(self.database().core(), number, runs);
                 }
                 ended => return ended,

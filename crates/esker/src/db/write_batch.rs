@@ -9,7 +9,7 @@ use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
-use crate::db::writing;
+use crate::db::writing::{self, Terms};
 use crate::store::batch::writer::Batch;
 
 /// Writes that happen together: after a crash all of them are there or none.
@@ -255,7 +255,7 @@ impl WriteBatch {
             return Err(refusal.again());
         }
         let core = Arc::clone(self.database.core());
-        writing::write(&core, &mut self.batch, options, &[])?;
+        writing::write(&core, &mut self.batch, options, Terms::PLAIN)?;
         self.batch.clear();
         Ok(())
     }

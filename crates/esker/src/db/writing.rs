@@ -9,13 +9,16 @@ use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::user_code;
+use crate::db::claims;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::settling;
 use crate::db::space;
+use crate::db::txn::locks::owned_locks::OwnedLocks;
 use crate::db::worker;
 use crate::db::write_control;
-use crate::flow::write::commit::{CommitOptions, Outcome};
+use crate::flow::write::admission::{CommitOptions, Refusal};
+use crate::flow::write::commit::Outcome;
 use crate::flow::write::follow_ups::{FollowUp, FollowUps};
 use crate::flow::write::validation::Unchanged;
 use crate::flow::write::write_controller::LOOK_AGAIN;
@@ -101,10 +104,15 @@ pub fn delete_range(
     start: &[u8],
     end: &[u8],
 ) -> Result<()> {
-    if parts.options().comparator.compare(start, end).is_ge() {
+    if is_empty_range(parts, start, end) {
         return Ok(());
     }
     batch.delete_range(parts.id, start, end)
+}
+
+/// Whether there can be no key from `start` up to `end`.
+pub fn is_empty_range(parts: &KeyspaceParts, start: &[u8], end: &[u8]) -> bool {
+    parts.options().comparator.compare(start, end).is_ge()
 }
 
 /// The moment at which something written now expires, in unix seconds; a part of a second
@@ -125,12 +133,41 @@ pub enum Written {
     Conflict(Option<usize>),
 }
 
-/// Writes a batch, if `unchanged` holds. Wakes the background if the write gave it something to do.
+/// On which terms a batch is written.
+#[derive(Clone, Copy)]
+pub struct Terms<'a> {
+    /// What must be as it was.
+    pub unchanged: &'a [Unchanged<'a>],
+    /// What becomes of it where somebody else has locked what it writes.
+    pub heed: Heed,
+}
+
+/// How a writer heeds the locks of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heed {
+    /// It waits for them: it is in no transaction.
+    Wait,
+    /// It is refused (`Conflict`): a transaction that waits for nobody.
+    Refuse,
+    /// It holds locks of all that it writes.
+    Hold,
+}
+
+impl Terms<'_> {
+    /// Of a write that depends on nothing and is in no transaction.
+    pub const PLAIN: Terms<'static> = Terms {
+        unchanged: &[],
+        heed: Heed::Wait,
+    };
+}
+
+/// Writes a batch, if the terms allow it. Wakes the background if the write gave it something to
+/// do.
 pub fn write(
     core: &Arc<Core>,
     batch: &mut Batch<'_>,
     options: WriteOptions,
-    unchanged: &[Unchanged<'_>],
+    terms: Terms<'_>,
 ) -> Result<Written> {
     user_code::refuse()?;
     let commit = CommitOptions {
@@ -139,14 +176,18 @@ pub fn write(
             None => core.settings.load().db.durability,
         },
         no_wait: options.no_wait,
-        unchanged,
+        unchanged: terms.unchanged,
+        holds_locks: terms.heed == Heed::Hold,
     };
-    let outcome = match core.committer.commit(batch, &commit) {
-        Ok(outcome) => outcome,
-        Err(error) => again(core, batch, &commit, error)?,
+    let outcome = match commit_or_again(core, batch, &commit)? {
+        Outcome::Refused(Refusal::Locked) => under_locks(core, batch, &commit, terms.heed)?,
+        outcome => outcome,
     };
     match outcome {
-        Outcome::Conflict(place) => Ok(Written::Conflict(place)),
+        Outcome::Refused(Refusal::Locked) => {
+            unreachable!("who holds locks is not refused for lack of them")
+        }
+        Outcome::Refused(Refusal::Conflict(place)) => Ok(Written::Conflict(place)),
         Outcome::Committed(applied) => {
             core.statistics.add(Ticker::WriteBatches, 1);
             core.statistics
@@ -164,6 +205,40 @@ pub fn write(
             Ok(Written::Done)
         }
     }
+}
+
+#[inline]
+fn commit_or_again(
+    core: &Arc<Core>,
+    batch: &mut Batch<'_>,
+    commit: &CommitOptions<'_>,
+) -> Result<Outcome> {
+    match core.committer.commit(batch, commit) {
+        Ok(outcome) => Ok(outcome),
+        Err(error) => again(core, batch, commit, error),
+    }
+}
+
+// Somebody holds locks: the batch has its own until it is visible, and acknowledged.
+#[cold]
+fn under_locks(
+    core: &Arc<Core>,
+    batch: &mut Batch<'_>,
+    commit: &CommitOptions<'_>,
+    heed: Heed,
+) -> Result<Outcome> {
+    let _locks = match heed {
+        Heed::Refuse => {
+            let owned = OwnedLocks::momentary(Arc::clone(&core.locks));
+            claims::try_for(core, batch, owned)?
+        }
+        Heed::Wait | Heed::Hold => claims::wait_for(core, batch, commit.no_wait)?,
+    };
+    let commit = CommitOptions {
+        holds_locks: true,
+        ..*commit
+    };
+    commit_or_again(core, batch, &commit)
 }
 
 // A commit failed and wrote nothing: tries once more where what it lacked can be had.

@@ -31,7 +31,10 @@ fn open() -> (TempDir, Db) {
 }
 
 fn begin(db: &Db, isolation: Isolation) -> Transaction {
-    db.begin_with(TransactionOptions { isolation })
+    db.begin_with(TransactionOptions {
+        isolation,
+        ..TransactionOptions::default()
+    })
 }
 
 fn number(found: Option<esker::Bytes>) -> u64 {
@@ -527,7 +530,13 @@ fn stirred(db: &Db, work: impl Fn(&Db, u64) + Send + Sync + 'static) {
 /// Runs it again until it is through, however many are in the way.
 fn through(db: &Db, isolation: Isolation, run: impl Fn(&mut Transaction) -> Result<()>) {
     loop {
-        match db.transaction_with(TransactionOptions { isolation }, &run) {
+        match db.transaction_with(
+            TransactionOptions {
+                isolation,
+                ..TransactionOptions::default()
+            },
+            &run,
+        ) {
             Err(error) if error.kind() == ErrorKind::Conflict => {}
             ended => return ended.unwrap(),
         }

@@ -1,20 +1,24 @@
 //! Transactions against an obvious model, and serializable histories searched for a cycle.
 //!
-//! Random ones of every isolation run in turns with plain writes, flushes and compactions, each
-//! read and each end foretold.
+//! Random ones of every isolation and both modes run in turns with plain writes, flushes and
+//! compactions, each read, each lock that is refused and each end foretold. Nobody waits: those who
+//! lock are told at once.
 //! `ESKER_SEEDS` says how many thousand seeds run instead of one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use std::time::Duration;
 
 use esker::internals::base::types::comparator::Comparator;
 use esker::internals::base::types::range::KeyRange;
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::SimWorld;
 use esker::{
-    Bytes, Db, ErrorKind, Isolation, Iter, Keyspace, Transaction, TransactionOptions, merge,
+    Bytes, Db, ErrorKind, Isolation, Iter, Keyspace, Result, Transaction, TransactionMode,
+    TransactionOptions, WriteOptions, merge,
 };
 
+use crate::lock_model::Locks;
 use crate::seeds;
 
 /// Different keys: few, so that transactions meet.
@@ -131,8 +135,17 @@ impl Write {
         })
     }
 
-    fn write(&self, world: &World, tx: &mut Transaction) {
-        let done = match self {
+    /// Whether whoever writes it may, by the locks of others; takes them then.
+    fn claim(&self, locks: &mut Locks, owner: u64) -> bool {
+        match self.touch() {
+            None => true,
+            Some(Touch::Key(keyspace, key)) => locks.lock_key(owner, keyspace, &key, true),
+            Some(Touch::Range(keyspace, _)) => locks.lock_keyspace(owner, keyspace, true),
+        }
+    }
+
+    fn write(&self, world: &World, tx: &mut Transaction) -> Result<()> {
+        match self {
             Write::Put(keyspace, key, value) => tx.put(&world.spaces[*keyspace], key, value),
             Write::Delete(keyspace, key) => tx.delete(&world.spaces[*keyspace], key),
             Write::DeleteRange(keyspace, start, end) => {
@@ -141,20 +154,19 @@ impl Write {
             Write::Merge(keyspace, key, operand) => {
                 tx.merge(&world.spaces[*keyspace], key, operand)
             }
-        };
-        done.unwrap();
+        }
     }
 
-    fn write_plainly(&self, world: &World) {
-        let done = match self {
-            Write::Put(keyspace, key, value) => world.spaces[*keyspace].put(key, value),
-            Write::Delete(keyspace, key) => world.spaces[*keyspace].delete(key),
+    fn write_plainly(&self, world: &World, options: WriteOptions) -> Result<()> {
+        let space = |keyspace: &usize| world.spaces[*keyspace].with_write(options);
+        match self {
+            Write::Put(keyspace, key, value) => space(keyspace).put(key, value),
+            Write::Delete(keyspace, key) => space(keyspace).delete(key),
             Write::DeleteRange(keyspace, start, end) => {
-                world.spaces[*keyspace].delete_range(&start[..]..&end[..])
+                space(keyspace).delete_range(&start[..]..&end[..])
             }
-            Write::Merge(keyspace, key, operand) => world.spaces[*keyspace].merge(key, operand),
-        };
-        done.unwrap();
+            Write::Merge(keyspace, key, operand) => space(keyspace).merge(key, operand),
+        }
     }
 }
 
@@ -169,16 +181,21 @@ struct World {
     spaces: [Keyspace; 2],
     /// What each commit touched and left, oldest first; the first is the empty database.
     commits: Vec<(Vec<Touch>, State)>,
+    locks: Locks,
+    owner_count: u64,
 }
 
 /// A transaction, and what it must do.
 struct Running {
     tx: Transaction,
+    owner: u64,
     isolation: Isolation,
-    /// How many commits there were when it began.
-    begun: usize,
+    is_locking: bool,
+    /// How many commits there were at its snapshot, once there is one.
+    begun: Option<usize>,
     writes: Vec<Write>,
-    savepoints: Vec<usize>,
+    /// How many writes there were, and what it had locked.
+    savepoints: Vec<(usize, Locks)>,
     reads: Vec<Touch>,
     /// Each with how many commits there were when it was read.
     for_update: Vec<(usize, Touch)>,
@@ -205,6 +222,8 @@ impl World {
             db,
             spaces,
             commits: vec![(Vec::new(), State::new())],
+            locks: Locks::default(),
+            owner_count: 0,
         }
     }
 
@@ -219,11 +238,43 @@ impl World {
         self.commits.push((touches, state));
     }
 
-    fn begin(&self, isolation: Isolation) -> Running {
+    /// A write outside of transactions, which those who lock may hold up.
+    fn write(&mut self, write: Write, random: &mut Random) {
+        let owner = self.next_owner();
+        let may_write = write.claim(&mut self.locks, owner);
+        self.locks.release(owner);
+        let no_wait = !may_write && random.one_in(2);
+        let written = write.write_plainly(
+            self,
+            WriteOptions {
+                no_wait,
+                ..WriteOptions::default()
+            },
+        );
+        let told = match (may_write, no_wait) {
+            (true, _) => None,
+            (false, true) => Some(ErrorKind::Busy),
+            (false, false) => Some(ErrorKind::LockTimeout),
+        };
+        assert_eq!(written.err().map(|error| error.kind()), told, "{write:?}");
+        if may_write {
+            self.commit(&[write]);
+        }
+    }
+
+    fn next_owner(&mut self) -> u64 {
+        self.owner_count += 1;
+        self.owner_count
+    }
+
+    fn begin(&mut self, isolation: Isolation, mode: TransactionMode) -> Running {
+        let is_locking = mode == TransactionMode::Locking;
         Running {
-            tx: self.db.begin_with(TransactionOptions { isolation }),
+            owner: self.next_owner(),
+            is_locking,
+            tx: self.db.begin_with(options(isolation, mode)),
             isolation,
-            begun: self.commits.len(),
+            begun: (!is_locking).then_some(self.commits.len()),
             writes: Vec::new(),
             savepoints: Vec::new(),
             reads: Vec::new(),
@@ -248,7 +299,7 @@ impl Running {
     fn sees(&self, world: &World) -> State {
         let last = match self.isolation {
             Isolation::ReadCommitted => world.commits.len(),
-            _ => self.begun,
+            _ => self.begun.unwrap_or(world.commits.len()),
         };
         let mut state = world.commits[last - 1].1.clone();
         self.writes.iter().for_each(|write| write.apply(&mut state));
@@ -273,63 +324,107 @@ impl Running {
         if self.isolation == Isolation::Serializable {
             own.extend(self.reads.iter().cloned());
         }
-        own.iter().any(|touch| meets(self.begun, touch))
+        let since = self.begun.unwrap_or(world.commits.len());
+        own.iter().any(|touch| meets(since, touch))
             || self
                 .for_update
                 .iter()
                 .any(|(since, touch)| meets(*since, touch))
     }
 
-    fn step(&mut self, world: &World, random: &mut Random, number: u64) {
+    /// Something is locked or read: from then on there is a snapshot.
+    fn stands(&mut self, world: &World) {
+        self.begun.get_or_insert(world.commits.len());
+    }
+
+    /// Whether a statement gets the lock of a key that it wants, by the model.
+    fn locks_key(&mut self, world: &mut World, touch: (usize, &[u8]), is_exclusive: bool) -> bool {
+        let is_locked = is_exclusive || self.isolation == Isolation::Serializable;
+        if !self.is_locking || !is_locked {
+            return true;
+        }
+        let (keyspace, key) = touch;
+        let locks = &mut world.locks;
+        locks.lock_key(self.owner, keyspace, key, is_exclusive)
+    }
+
+    fn step(&mut self, world: &mut World, random: &mut Random, number: u64) {
         let keyspace = usize::try_from(random.below(2)).unwrap();
-        let (space, own) = (&world.spaces[keyspace], key(random));
+        let own = key(random);
+        let space = world.spaces[keyspace].clone();
         let state = self.sees(world);
         let expected = state.get(&(keyspace, own.clone())).cloned();
         match random.below(14) {
-            0 => {
-                let found = self.tx.of(space).get(&own).unwrap();
-                assert_eq!(found.as_deref(), expected.as_deref());
-                self.reads.push(Touch::Key(keyspace, own));
-            }
-            1 => {
-                let found = self.tx.of(space).contains_key(&own).unwrap();
-                assert_eq!(found, expected.is_some());
-                self.reads.push(Touch::Key(keyspace, own));
+            what @ 0..=1 => {
+                let may_read = self.locks_key(world, (keyspace, &own), false);
+                let is_found = match what {
+                    0 => {
+                        let found = self.tx.of(&space).get(&own);
+                        found.map(|found| assert_eq!(found.as_deref(), expected.as_deref()))
+                    }
+                    _ => {
+                        let found = self.tx.of(&space).contains_key(&own);
+                        found.map(|found| assert_eq!(found, expected.is_some()))
+                    }
+                };
+                assert_eq!(refusal(is_found), timeout_unless(may_read));
+                if may_read {
+                    self.stands(world);
+                    self.reads.push(Touch::Key(keyspace, own));
+                }
             }
             2 => {
-                let found = self.tx.get_for_update(space, &own).unwrap();
-                assert_eq!(found.as_deref(), expected.as_deref());
-                let seen = match self.isolation {
-                    Isolation::ReadCommitted => world.commits.len(),
-                    _ => self.begun,
-                };
-                self.for_update
-                    .push((seen, Touch::Key(keyspace, own.clone())));
-                self.reads.push(Touch::Key(keyspace, own));
+                let may_read = self.locks_key(world, (keyspace, &own), true);
+                let found = self.tx.get_for_update(&space, &own);
+                if !may_read {
+                    assert_eq!(refusal(found), timeout_unless(false));
+                    return;
+                }
+                self.stands(world);
+                assert_eq!(found.unwrap().as_deref(), expected.as_deref());
+                let touch = Touch::Key(keyspace, own);
+                match self.isolation {
+                    // Nobody can write to it.
+                    Isolation::ReadCommitted if self.is_locking => {}
+                    Isolation::ReadCommitted => {
+                        self.for_update.push((world.commits.len(), touch.clone()));
+                    }
+                    _ => self.for_update.push((self.begun.unwrap(), touch.clone())),
+                }
+                self.reads.push(touch);
             }
             3 | 4 => self.scan(world, random, keyspace, &state),
             5 => {
                 self.tx.set_savepoint();
-                self.savepoints.push(self.writes.len());
+                let held = world.locks.of(self.owner);
+                self.savepoints.push((self.writes.len(), held));
             }
             6 => match (random.one_in(2), self.savepoints.pop()) {
                 (_, None) => assert!(self.tx.rollback_to_savepoint().is_err()),
                 (true, Some(_)) => self.tx.pop_savepoint().unwrap(),
-                (false, Some(len)) => {
+                (false, Some((len, held))) => {
                     self.tx.rollback_to_savepoint().unwrap();
                     self.writes.truncate(len);
+                    world.locks.put_back(self.owner, held);
                 }
             },
             _ => {
                 let write = Write::random(random, number);
-                write.write(world, &mut self.tx);
-                self.writes.push(write);
+                let may_write = !self.is_locking || write.claim(&mut world.locks, self.owner);
+                let written = write.write(world, &mut self.tx);
+                assert_eq!(refusal(written), timeout_unless(may_write), "{write:?}");
+                if may_write {
+                    if write.touch().is_some() {
+                        self.stands(world);
+                    }
+                    self.writes.push(write);
+                }
             }
         }
     }
 
     /// A part of a range, from either end.
-    fn scan(&mut self, world: &World, random: &mut Random, keyspace: usize, state: &State) {
+    fn scan(&mut self, world: &mut World, random: &mut Random, keyspace: usize, state: &State) {
         let (start, end) = (key(random), key(random));
         let (start, end) = (start.clone().min(end.clone()), start.max(end));
         let mut rows: Vec<(Vec<u8>, Vec<u8>)> = state
@@ -343,7 +438,14 @@ impl Running {
         }
         let count = usize::try_from(1 + random.below(KEYS)).unwrap();
         let range = self.tx.of(&world.spaces[keyspace]);
-        let iter: Iter = range.range(&start[..]..&end[..]).unwrap();
+        let opened: Result<Iter> = range.range(&start[..]..&end[..]);
+        let is_locked = self.is_locking && self.isolation == Isolation::Serializable;
+        let may_read = !is_locked || world.locks.lock_keyspace(self.owner, keyspace, false);
+        if !may_read {
+            assert_eq!(refusal(opened), timeout_unless(false));
+            return;
+        }
+        let iter = opened.unwrap();
         let pair = |row: esker::Result<(Bytes, Bytes)>| {
             let (key, value) = row.unwrap();
             (key.to_vec(), value.to_vec())
@@ -361,12 +463,18 @@ impl Running {
             (Some(last), true) => KeyRange::new(&last[..]..&end[..]),
         };
         self.reads.push(Touch::Range(keyspace, range));
+        self.stands(world);
     }
 
     fn end(self, world: &mut World) -> bool {
         // A range that has no keys is not written.
         let is_writing = self.writes.iter().any(|write| write.touch().is_some());
         let is_broken = is_writing && self.is_broken(world);
+        let mut claims = self.writes.iter();
+        let is_locked =
+            !self.is_locking && !claims.all(|write| write.claim(&mut world.locks, self.owner));
+        world.locks.release(self.owner);
+        let is_broken = is_broken || is_locked;
         match self.tx.commit() {
             Ok(()) => {
                 assert!(!is_broken, "a conflict was not seen: {:?}", self.writes);
@@ -379,6 +487,30 @@ impl Running {
                 false
             }
         }
+    }
+}
+
+fn refusal<T>(done: Result<T>) -> Option<ErrorKind> {
+    done.err().map(|error| error.kind())
+}
+
+fn timeout_unless(may: bool) -> Option<ErrorKind> {
+    (!may).then_some(ErrorKind::LockTimeout)
+}
+
+/// One that waits for nobody.
+fn options(isolation: Isolation, mode: TransactionMode) -> TransactionOptions {
+    TransactionOptions {
+        isolation,
+        mode,
+        lock_timeout: Duration::ZERO,
+    }
+}
+
+fn mode(random: &mut Random) -> TransactionMode {
+    match random.one_in(2) {
+        true => TransactionMode::Locking,
+        false => TransactionMode::Optimistic,
     }
 }
 
@@ -396,8 +528,7 @@ fn run(seed: u64) -> (u64, u64) {
             }
             5..=9 => {
                 let write = Write::random(&mut random, number);
-                write.write_plainly(&world);
-                world.commit(&[write]);
+                world.write(write, &mut random);
             }
             10..=13 => {
                 let Some((_, ending)) = running.pop_first() else {
@@ -410,6 +541,7 @@ fn run(seed: u64) -> (u64, u64) {
             }
             14 => {
                 if let Some((_, gone)) = running.pop_last() {
+                    world.locks.release(gone.owner);
                     gone.tx.rollback();
                 }
             }
@@ -421,10 +553,11 @@ fn run(seed: u64) -> (u64, u64) {
                     Isolation::Serializable,
                 ];
                 let isolation = isolation[usize::try_from(random.below(3)).unwrap()];
+                let mode = mode(&mut random);
                 let one = running
                     .entry(slot)
-                    .or_insert_with(|| world.begin(isolation));
-                one.step(&world, &mut random, number);
+                    .or_insert_with(|| world.begin(isolation, mode));
+                one.step(&mut world, &mut random, number);
             }
         }
     }
@@ -450,10 +583,11 @@ fn each_read_and_each_end_is_as_foretold() {
     );
 }
 
-/// Serializable transactions that each read some keys and write others, as others may have read
-/// them: who saw whose write.
+/// Serializable transactions of both modes that each read some keys and write others, as others may
+/// have read them, among writes that are in none: who saw whose write.
 #[test]
 fn serializable_histories_have_no_cycle() {
+    let (mut locking, mut refused) = (0, 0);
     for seed in 0..1_000 * seeds::count() {
         let mut random = Random::new(seed);
         let world = World::new(seed);
@@ -462,26 +596,47 @@ fn serializable_histories_have_no_cycle() {
         let mut reads: BTreeMap<u64, Vec<(Vec<u8>, u64)>> = BTreeMap::new();
         let mut running: BTreeMap<u64, (u64, Transaction, BTreeSet<Vec<u8>>)> = BTreeMap::new();
         let mut next = 1;
+        let mut is_told = |error: esker::Error| {
+            assert_eq!(error.kind(), ErrorKind::LockTimeout);
+            refused += 1;
+        };
         for _ in 0..60 {
             let slot = random.below(SLOTS);
+            if random.one_in(12) {
+                let own = key(&mut random);
+                next += 1;
+                match world.db.put(&own, (next - 1).to_string()) {
+                    Ok(()) => order.entry(own).or_default().push(next - 1),
+                    Err(error) => is_told(error),
+                }
+                continue;
+            }
+            let mode = mode(&mut random);
             let (number, tx, written) = running.entry(slot).or_insert_with(|| {
-                let isolation = Isolation::Serializable;
-                let tx = world.db.begin_with(TransactionOptions { isolation });
+                let tx = world.db.begin_with(options(Isolation::Serializable, mode));
+                locking += u64::from(mode == TransactionMode::Locking);
                 next += 1;
                 (next - 1, tx, BTreeSet::new())
             });
             match random.below(5) {
                 0 | 1 if written.is_empty() => {
                     let read = key(&mut random);
-                    let writer = tx.get(&read).unwrap().map_or(0, |text| {
-                        std::str::from_utf8(&text).unwrap().parse().unwrap()
-                    });
-                    reads.entry(*number).or_default().push((read, writer));
+                    match tx.get(&read) {
+                        Ok(found) => {
+                            let writer = found.map_or(0, |text| {
+                                std::str::from_utf8(&text).unwrap().parse().unwrap()
+                            });
+                            reads.entry(*number).or_default().push((read, writer));
+                        }
+                        Err(error) => is_told(error),
+                    }
                 }
                 0..=2 => {
                     let own = key(&mut random);
-                    tx.put(&world.db, &own, number.to_string()).unwrap();
-                    written.insert(own);
+                    match tx.put(&world.db, &own, number.to_string()) {
+                        Ok(()) => drop(written.insert(own)),
+                        Err(error) => is_told(error),
+                    }
                 }
                 3 => {
                     let (number, tx, written) = running.remove(&slot).unwrap();
@@ -503,6 +658,10 @@ fn serializable_histories_have_no_cycle() {
         }
         assert!(!has_cycle(&order, &reads), "seed {seed}");
     }
+    assert!(
+        locking > 2_000 && refused > 2_000,
+        "{locking} and {refused}"
+    );
 }
 
 /// Whether the transactions cannot be put into one order: by who wrote over whom, who read from

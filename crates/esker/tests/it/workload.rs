@@ -18,8 +18,8 @@ use esker::internals::env::sim::clock::SimClock;
 use esker::internals::env::sim::pool::SimPool;
 use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{
-    Builder, Comparator, CustomComparator, Db, Durability, Error, ErrorKind, Keyspace,
-    KeyspaceOptions, Update, WriteOptions,
+    Builder, Comparator, CustomComparator, Db, Durability, Error, ErrorKind, Isolation, Keyspace,
+    KeyspaceOptions, TransactionMode, TransactionOptions, Update, WriteOptions,
 };
 
 use crate::balance::Balance;
@@ -55,6 +55,13 @@ const SETTINGS: [(&str, &str); 17] = [
     ("compression", "searchable"),
     ("sst.dictionary_min", "8KiB"),
 ];
+// Transactions that lock what they touch; nobody is there to be waited for.
+const LOCKING: TransactionOptions = TransactionOptions {
+    isolation: Isolation::Snapshot,
+    mode: TransactionMode::Locking,
+    lock_timeout: Duration::ZERO,
+};
+
 // What is added at a reopening.
 const CHANGED: [(&str, &str); 2] = [("sst.block_size", "1KiB"), ("compression", "none")];
 // What is changed while the database is open.
@@ -513,9 +520,21 @@ impl Stage {
     }
 
     fn commit(&self, actions: &[(usize, Action)], durability: Durability) -> esker::Result<()> {
-        // One in three as a transaction, in which nobody is met.
+        // One in three as a transaction, in which nobody is met; half of those lock what they
+        // touch.
         if self.number.is_multiple_of(3) {
             return self.commit_transaction(actions, durability);
+        }
+        // Beside one that holds locks, a batch takes some for itself.
+        let mut beside = self
+            .number
+            .is_multiple_of(5)
+            .then(|| self.db().begin_with(LOCKING));
+        let has_ranges = actions
+            .iter()
+            .any(|it| matches!(it.1, Action::DeleteRange(..)));
+        if let Some(beside) = beside.as_mut().filter(|_| !has_ranges) {
+            beside.put(self.db(), "nobody's key", "never committed")?;
         }
         let now = self.clock.unix_seconds();
         let mut batch = self.db().batch();
@@ -544,7 +563,10 @@ impl Stage {
         durability: Durability,
     ) -> esker::Result<()> {
         let now = self.clock.unix_seconds();
-        let mut tx = self.db().begin();
+        let mut tx = match self.number.is_multiple_of(2) {
+            true => self.db().begin_with(LOCKING),
+            false => self.db().begin(),
+        };
         for (life, action) in actions {
             let keyspace = &self.keyspace_of(*life);
             match action {

@@ -1,5 +1,7 @@
 //! Settings of one read or one write.
 
+use std::time::Duration;
+
 /// What an acknowledged write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Durability {
@@ -36,7 +38,8 @@ impl Durability {
 pub struct WriteOptions {
     /// What the write must survive; `None` takes the database's default.
     pub durability: Option<Durability>,
-    /// Answer `Busy` instead of waiting where writes are slowed down or stopped.
+    /// Answer `Busy` instead of waiting where writes are slowed down or stopped, or somebody has
+    /// locked what is written.
     pub no_wait: bool,
 }
 
@@ -75,11 +78,77 @@ impl Isolation {
     }
 }
 
+/// What keeps transactions apart that touch the same.
+///
+/// ```
+/// # fn main() -> esker::Result<()> {
+/// # let dir = tempfile::tempdir().expect("a temporary directory");
+/// # let db = esker::Db::open(dir.path())?;
+/// use std::time::Duration;
+/// use esker::{ErrorKind, TransactionMode, TransactionOptions};
+///
+/// let locking = TransactionOptions {
+///     mode: TransactionMode::Locking,
+///     lock_timeout: Duration::ZERO,
+///     ..TransactionOptions::default()
+/// };
+/// let (mut first, mut second) = (db.begin_with(locking), db.begin_with(locking));
+/// first.put(&db, "berth:3", "anna")?;
+/// let refused = second.put(&db, "berth:3", "bela").unwrap_err();
+/// assert_eq!(refused.kind(), ErrorKind::LockTimeout);
+/// second.put(&db, "berth:4", "bela")?; // Instead.
+/// first.commit()?;
+/// second.commit()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TransactionMode {
+    /// Nobody waits: the commit looks whether others came before, and is refused if they did. For
+    /// transactions that seldom meet.
+    #[default]
+    Optimistic,
+    /// What is written, or read to be written, is locked until the end; others wait for it. For
+    /// transactions that meet often, or are dear to run again.
+    Locking,
+}
+
+impl TransactionMode {
+    /// The name as pages spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TransactionMode::Optimistic => "optimistic",
+            TransactionMode::Locking => "locking",
+        }
+    }
+}
+
 /// How one transaction is done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionOptions {
     /// How far it is kept apart from others.
     pub isolation: Isolation,
+    /// By what.
+    pub mode: TransactionMode,
+    /// How long a [locking](TransactionMode::Locking) one waits for a lock, each time; zero is not
+    /// to wait.
+    pub lock_timeout: Duration,
+}
+
+impl TransactionOptions {
+    /// Wait for a lock unless told, as RocksDB does: far longer than a transaction should take.
+    /// Writes outside of transactions wait as long.
+    pub const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
+}
+
+impl Default for TransactionOptions {
+    fn default() -> TransactionOptions {
+        TransactionOptions {
+            isolation: Isolation::default(),
+            mode: TransactionMode::default(),
+            lock_timeout: TransactionOptions::LOCK_TIMEOUT,
+        }
+    }
 }
 
 /// How one read is done.

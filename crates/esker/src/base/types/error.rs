@@ -36,6 +36,13 @@ pub enum ErrorKind {
     /// Somebody else wrote to what a transaction read or writes; nothing of it was written. The
     /// same transaction, run again, may succeed.
     Conflict,
+    /// What was to be read or written is locked by somebody else, and did not become free in time.
+    /// Nothing of that call happened; a transaction goes on with what it had.
+    LockTimeout,
+    /// To wait for a lock would be to wait for oneself: somebody who waits for this transaction has
+    /// it. Nothing of that call happened; those others wait until the transaction is rolled back,
+    /// to a savepoint before what they wait for or altogether.
+    Deadlock,
     /// An earlier write or sync failed, and writes are refused until the database is reopened.
     Faulted,
     /// The handle was closed.
@@ -57,6 +64,8 @@ impl ErrorKind {
             ErrorKind::Locked => "locked",
             ErrorKind::Busy => "busy",
             ErrorKind::Conflict => "conflict",
+            ErrorKind::LockTimeout => "lock timeout",
+            ErrorKind::Deadlock => "deadlock",
             ErrorKind::Faulted => "faulted",
             ErrorKind::Closed => "closed",
         }
@@ -203,13 +212,18 @@ impl Error {
         self.0.io_kind == Some(std::io::ErrorKind::NotFound)
     }
 
-    /// Whether the same call may succeed later without anyone changing anything.
+    /// Whether the same call, or the transaction that it is part of, may succeed later without
+    /// anyone changing anything.
     pub fn is_retryable(&self) -> bool {
         self.is_shortage()
-            || matches!(
-                self.0.kind,
-                ErrorKind::Busy | ErrorKind::Locked | ErrorKind::Conflict
-            )
+            || self.has_met_others()
+            || matches!(self.0.kind, ErrorKind::Busy | ErrorKind::Locked)
+    }
+
+    /// Whether a transaction came to nothing because it met others: run again, it may succeed.
+    pub fn has_met_others(&self) -> bool {
+        use ErrorKind::{Conflict, Deadlock, LockTimeout};
+        matches!(self.0.kind, Conflict | LockTimeout | Deadlock)
     }
 
     /// Whether something ran out that may be there again later, space or file descriptors: what

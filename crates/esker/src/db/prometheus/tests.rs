@@ -65,6 +65,7 @@ fn every_figure_has_its_place_and_its_unit() {
     let _newer = db.snapshot();
     let _reading = db.begin_with(TransactionOptions {
         isolation: Isolation::ReadCommitted,
+        ..TransactionOptions::default()
     });
     let stats = db.stats();
     let page = parse(&stats.to_prometheus());
@@ -79,7 +80,7 @@ fn every_figure_has_its_place_and_its_unit() {
     let told = stats.to_string();
     assert!(told.contains("7.0 s old, held by \"report\"\n"), "{told}");
     assert!(told.contains("0.0 s old, held by a snapshot without a name\n"));
-    assert!(told.contains("transaction  0, 0.0 s old, read_committed\n"));
+    assert!(told.contains("transaction  0, 0.0 s old, read_committed, optimistic\n"));
     assert_eq!(
         one("esker_memory_limit_bytes", ""),
         stats.memory_limit as f64

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::base::options::call::Isolation;
+use crate::base::options::call::{Isolation, TransactionMode, TransactionOptions};
 
 /// The transactions that somebody holds. Any thread may call anything.
 #[derive(Debug, Default)]
@@ -26,6 +26,8 @@ pub struct LiveTransaction {
     pub number: u64,
     /// How far it is kept apart from others.
     pub isolation: Isolation,
+    /// By what.
+    pub mode: TransactionMode,
     /// When it began, by the monotonic clock.
     pub begun_at: Duration,
 }
@@ -40,13 +42,14 @@ pub struct LivePlace {
 
 impl LiveTransactions {
     /// One begins, in a place by which [`LiveTransactions::end`] forgets it.
-    pub fn begin(&self, isolation: Isolation, begun_at: Duration) -> LivePlace {
+    pub fn begin(&self, options: &TransactionOptions, begun_at: Duration) -> LivePlace {
         let mut live = self.live();
         let number = live.begun_count;
         live.begun_count += 1;
         let one = LiveTransaction {
             number,
-            isolation,
+            isolation: options.isolation,
+            mode: options.mode,
             begun_at,
         };
         let place = match live.free_places.pop() {
@@ -65,6 +68,13 @@ impl LiveTransactions {
         let mut live = self.live();
         live.begun[at.place] = None;
         live.free_places.push(at.place);
+    }
+
+    /// The one with that number, if it is still under way.
+    pub fn find(&self, number: u64) -> Option<LiveTransaction> {
+        let live = self.live();
+        let mut begun = live.begun.iter().flatten();
+        begun.find(|one| one.number == number).copied()
     }
 
     /// All of them, oldest first.

@@ -1,24 +1,38 @@
 //! One transaction under way: where it stands among others' writes, what it wrote, what it read.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
-use crate::base::options::call::Isolation;
+use crate::base::options::call::{Isolation, TransactionMode, TransactionOptions};
 use crate::base::types::error::Result;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::snapshots::Ticket;
+use crate::db::txn::locks::owned_locks::{LockMark, OwnedLocks};
 use crate::db::txn::own_writes::OwnWrites;
 use crate::db::txn::read_set::{ReadSet, ScanRecorder};
 use crate::flow::read::view::View;
 
 /// What a transaction knows of itself. Any thread may read in it; its owner writes.
 pub struct TransactionState {
-    isolation: Isolation,
-    /// The number at which it reads, and since which what it depends on may not have changed.
-    seen: SeqNo,
+    options: TransactionOptions,
+    /// `None` while there are none: of an optimistic one, and once they were given away.
+    locks: Mutex<Option<TransactionLocks>>,
+    /// The snapshot at whose number it reads, and since when what it depends on may not have
+    /// changed. It keeps the traces of what others write.
+    pin: OnceLock<Ticket>,
     own: Mutex<OwnWrites>,
     reads: ReadSet,
     for_update: Mutex<Vec<ForUpdate>>,
+}
+
+/// The locks of a transaction.
+pub struct TransactionLocks {
+    /// They.
+    pub owned: OwnedLocks,
+    /// Whether every write that was under way when the first of them was taken is visible by now.
+    pub has_passed: bool,
 }
 
 /// A key that was read to be written.
@@ -32,11 +46,16 @@ pub struct ForUpdate {
 }
 
 impl TransactionState {
-    /// One that wrote nothing yet, with a snapshot at `seen` held until it has ended.
-    pub fn new(isolation: Isolation, seen: SeqNo) -> TransactionState {
+    /// One that wrote nothing yet; `locks` are there if it is to lock what it touches.
+    pub fn new(options: TransactionOptions, locks: Option<OwnedLocks>) -> TransactionState {
+        let locks = locks.map(|owned| TransactionLocks {
+            owned,
+            has_passed: false,
+        });
         TransactionState {
-            isolation,
-            seen,
+            options,
+            locks: Mutex::new(locks),
+            pin: OnceLock::new(),
             own: Mutex::default(),
             reads: ReadSet::default(),
             for_update: Mutex::default(),
@@ -48,14 +67,59 @@ impl TransactionState {
         &self.reads
     }
 
-    /// Since when what the commit depends on may not have changed.
+    /// Since when what the commit depends on may not have changed; zero before there is a snapshot.
     pub fn seen(&self) -> SeqNo {
-        self.seen
+        self.pin.get().map_or(SeqNo::ZERO, |pin| pin.seqno)
+    }
+
+    /// The snapshot that it holds, taken by `take` if there is none yet.
+    pub fn pinned(&self, take: impl FnOnce() -> Ticket) -> Ticket {
+        *self.pin.get_or_init(take)
+    }
+
+    /// The snapshot that it holds, if there is any.
+    pub fn pin(&self) -> Option<Ticket> {
+        self.pin.get().copied()
+    }
+
+    /// Its locks: held for as long as somebody waits for one more.
+    pub fn locks(&self) -> MutexGuard<'_, Option<TransactionLocks>> {
+        // A panic leaves what was held before.
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its locks, for who holds them from now on; `None` if it locks nothing.
+    pub fn take_locks(&self) -> Option<OwnedLocks> {
+        self.locks().take().map(|locks| locks.owned)
+    }
+
+    /// Which locks it holds now; `None` if it locks nothing.
+    pub fn lock_mark(&self) -> Option<LockMark> {
+        self.locks().as_ref().map(|locks| locks.owned.mark())
+    }
+
+    /// Gives back the locks that were taken since.
+    pub fn release_to(&self, mark: LockMark) {
+        if let Some(locks) = &mut *self.locks() {
+            locks.owned.release_to(mark);
+            // Writes that come before the next one need not heed it.
+            locks.has_passed &= locks.owned.is_holding();
+        }
+    }
+
+    /// How long it waits for a lock.
+    pub fn lock_timeout(&self) -> Duration {
+        self.options.lock_timeout
+    }
+
+    /// What keeps it apart from others.
+    pub fn mode(&self) -> TransactionMode {
+        self.options.mode
     }
 
     /// How far it is kept apart from others.
     pub fn isolation(&self) -> Isolation {
-        self.isolation
+        self.options.isolation
     }
 
     /// Its own writes.
@@ -73,16 +137,16 @@ impl TransactionState {
         view: Arc<View>,
         now: SeqNo,
     ) -> Result<(Arc<View>, Visibility)> {
-        let committed = match self.isolation {
+        let committed = match self.isolation() {
             Isolation::ReadCommitted => now,
-            Isolation::Snapshot | Isolation::Serializable => self.seen,
+            Isolation::Snapshot | Isolation::Serializable => self.seen(),
         };
         self.own().in_front_of(parts, view, committed)
     }
 
     /// A key is read.
     pub fn reads_key(&self, parts: &Arc<KeyspaceParts>, key: &[u8]) {
-        if self.isolation == Isolation::Serializable {
+        if self.isolation() == Isolation::Serializable {
             self.reads.add_key(parts, key);
         }
     }
@@ -110,7 +174,7 @@ impl TransactionState {
         parts: &Arc<KeyspaceParts>,
         range: &KeyRange,
     ) -> Option<ScanRecorder> {
-        let is_counted = self.isolation == Isolation::Serializable;
+        let is_counted = self.isolation() == Isolation::Serializable;
         is_counted.then(|| self.reads.recorder(parts, range.clone()))
     }
 }

@@ -1,5 +1,6 @@
 //! The live log and the live memtables; seals full ones.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::base::hooks::event_reasons::FlushReason;
@@ -8,6 +9,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
+use crate::base::types::user_code;
 use crate::env::fs::LogFile;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::read::fold::Folder;
@@ -312,6 +314,27 @@ impl Active {
         self.segments_used
             .push((log.number(), log.capacity_bytes()));
         self.log = Some(log);
+        Ok(())
+    }
+
+    /// Has the orders of the batch's keyspaces meet its keys before they are logged: a key that
+    /// makes an order panic would do so again in each opening. `Invalid` then, and for an order
+    /// that says that a key is not equal to itself.
+    #[cold]
+    pub fn try_comparators(&self, batch: &BatchReader<'_>) -> Result<()> {
+        for entry in batch.entries() {
+            let entry = entry?;
+            let comparator = self.table(entry.keyspace)?.writer.table().comparator();
+            let told = user_code::catch(|| comparator.compare(entry.key, entry.key));
+            let reason = match told {
+                Ok(Ordering::Equal) => continue,
+                Ok(_) => "says that it is not equal to itself".to_string(),
+                Err(text) => format!("panicked: {text}"),
+            };
+            let (name, key) = (comparator.name(), entry.key.escape_ascii());
+            let message = format!("the comparator `{name}`, given key b\"{key}\", {reason}");
+            return Err(Error::invalid(format!("{message}; nothing was written")));
+        }
         Ok(())
     }
 

@@ -1,6 +1,5 @@
 //! The one write path: every put, delete, merge and transaction becomes a batch and comes here.
 
-use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,12 +13,14 @@ use crate::env::bundle::Env;
 use crate::env::fs::LogSync;
 use crate::flow::values::value_log::{Pending, ValueLog};
 use crate::flow::write::active::{Active, Applied};
+use crate::flow::write::admission::{Admission, CommitOptions, Refusal};
 use crate::flow::write::follow_ups::FollowUp;
 use crate::flow::write::gate::Gate;
 use crate::flow::write::held_values::HeldValues;
+use crate::flow::write::lock_holders::LockHolders;
 use crate::flow::write::stall_watch::StallWatch;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
-use crate::flow::write::validation::{Look, Unchanged, Validation};
+use crate::flow::write::validation::{Look, Validation};
 use crate::flow::write::write_controller::{LOOK_AGAIN, WriteController};
 use crate::store::batch::reader::BatchReader;
 use crate::store::batch::writer::Batch;
@@ -31,25 +32,14 @@ const GROWTH_BYTES: usize = 1 << 20;
 
 /// How often a commit looks in full at what it depends on.
 const LOOKS_MAX: u32 = 3;
-/// How one batch is written.
-#[derive(Clone, Copy)]
-pub struct CommitOptions<'a> {
-    /// What the write must survive.
-    pub durability: Durability,
-    /// Answer `Busy` instead of waiting.
-    pub no_wait: bool,
-    /// Conditions that must hold at the moment of the write, so that read-check-write is atomic.
-    pub unchanged: &'a [Unchanged<'a>],
-}
 
 /// How a commit ended, failures apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Written, and what the background has to do because of it.
     Committed(Applied),
-    /// The condition in that place did not hold, or it could not be told whether all do because so
-    /// much was written meanwhile (`None`); nothing was written.
-    Conflict(Option<usize>),
+    /// Nothing was written.
+    Refused(Refusal),
 }
 
 /// The write path of one database. Any thread may call anything.
@@ -65,6 +55,7 @@ pub struct Committer {
     values: Arc<ValueLog>,
     gate: Arc<Gate>,
     controller: Arc<WriteController>,
+    admission: Admission,
     /// Who waits for room for large values.
     waiting: StallWatch,
     env: Env,
@@ -92,6 +83,7 @@ impl Committer {
             values,
             gate,
             controller,
+            admission: Admission::default(),
             waiting: StallWatch::new(StallCause::ValueBufferLimit),
             env,
         }
@@ -104,6 +96,11 @@ impl Committer {
         SeqNo::new(self.visible.load(atomic::Ordering::Acquire))
     }
 
+    /// Who holds locks, for whoever gives them out.
+    pub fn lock_holders(&self) -> &Arc<LockHolders> {
+        &self.admission.lock_holders
+    }
+
     /// Writes a batch.
     ///
     /// When this returns `Committed`, the durability holds, and every later read sees the batch.
@@ -114,6 +111,9 @@ impl Committer {
         self.gate.check_write()?;
         if batch.is_empty() {
             return Ok(Outcome::Committed(Applied::default()));
+        }
+        if self.admission.refuses_early(options) {
+            return Ok(Outcome::Refused(Refusal::Locked));
         }
         self.controller
             .delay_write(batch, options.no_wait, &self.env)?;
@@ -132,7 +132,7 @@ impl Committer {
         let watch = validation.wants_recent().then(|| Watch::begin(self));
         let last = watch.as_ref().map_or_else(|| self.visible(), |it| it.last);
         match validation.look(last)? {
-            Look::Broken(index) => Ok(Outcome::Conflict(Some(index))),
+            Look::Broken(index) => Ok(conflict(Some(index))),
             _ => self.commit_under(batch, options, Some(&mut validation)),
         }
     }
@@ -158,15 +158,15 @@ impl Committer {
             looks_left -= 1;
             let again = validation.as_mut().filter(|_| looks_left > 0);
             match (written, again) {
-                ((Outcome::Conflict(None), _), Some(validation)) => {
+                ((Outcome::Refused(Refusal::Conflict(None)), _), Some(validation)) => {
                     if let Look::Broken(index) = validation.look(self.visible())? {
-                        break (Outcome::Conflict(Some(index)), None);
+                        break (conflict(Some(index)), None);
                     }
                 }
                 (written, _) => break written,
             }
         };
-        held.has_room = matches!(outcome, Outcome::Conflict(_));
+        held.has_room = matches!(outcome, Outcome::Refused(_));
         drop(held);
         if let (Durability::Sync, Some(position)) = (options.durability, position) {
             self.sync_through(position)?;
@@ -263,16 +263,12 @@ impl Committer {
                 .comparator()
                 .is_bytewise();
         }
-        if let Some(validation) = validation {
-            match validation.look_again(active.last_seqno(), active.recent())? {
-                Look::Holds => {}
-                Look::Broken(index) => return Ok((Outcome::Conflict(Some(index)), None)),
-                Look::Unclear => return Ok((Outcome::Conflict(None), None)),
-            }
+        if let Some(refusal) = self.admission.refuse(&active, options, validation)? {
+            return Ok((Outcome::Refused(refusal), None));
         }
         batch.set_first_seqno(active.last_seqno().plus(1));
         if !is_plain {
-            try_comparators(&active, batch)?;
+            active.try_comparators(&BatchReader::new(batch.bytes())?)?;
         }
         // From here on half of the batch may be somewhere.
         let whole = FailUnlessWhole { gate: &self.gate };
@@ -429,6 +425,10 @@ impl Committer {
     }
 }
 
+fn conflict(place: Option<usize>) -> Outcome {
+    Outcome::Refused(Refusal::Conflict(place))
+}
+
 /// Has the writes of others kept while one commit is on its way.
 struct Watch<'a> {
     committer: &'a Committer,
@@ -466,25 +466,4 @@ impl Drop for FailUnlessWhole<'_> {
         let message = "a thread panicked in the middle of a write";
         self.gate.fail(&Error::new(ErrorKind::Faulted, message));
     }
-}
-
-/// Has the orders of the batch's keyspaces meet its keys before they are logged: a key that makes
-/// an order panic would do so again in each opening. `Invalid` then, and for an order that says
-/// that a key is not equal to itself.
-#[cold]
-fn try_comparators(active: &Active, batch: &Batch<'_>) -> Result<()> {
-    for entry in BatchReader::new(batch.bytes())?.entries() {
-        let entry = entry?;
-        let comparator = active.table(entry.keyspace)?.writer.table().comparator();
-        let told = user_code::catch(|| comparator.compare(entry.key, entry.key));
-        let reason = match told {
-            Ok(Ordering::Equal) => continue,
-            Ok(_) => "says that it is not equal to itself".to_string(),
-            Err(text) => format!("panicked: {text}"),
-        };
-        let (name, key) = (comparator.name(), entry.key.escape_ascii());
-        let message = format!("the comparator `{name}`, given key b\"{key}\", {reason}");
-        return Err(Error::invalid(format!("{message}; nothing was written")));
-    }
-    Ok(())
 }

@@ -86,6 +86,11 @@ impl Lock {
         self.holders.len()
     }
 
+    /// Who holds it.
+    pub fn holders(&self) -> impl Iterator<Item = TxnId> {
+        self.holders.keys().copied()
+    }
+
     /// Takes it, if that can be at once.
     pub fn attempt(&mut self, owner: TxnId, wanted: Mode) -> Attempt {
         let before = self.mode_of(owner);

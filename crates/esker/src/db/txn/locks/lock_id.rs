@@ -11,6 +11,21 @@ use crate::base::types::ids::KeyspaceId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TxnId(pub u64);
 
+/// The first of the numbers that plain writes have; transactions are counted from 0 on.
+const MOMENTARY_FIRST: u64 = 1 << 63;
+
+impl TxnId {
+    /// The plain write with that number among all that ever took locks.
+    pub fn momentary(number: u64) -> TxnId {
+        TxnId(MOMENTARY_FIRST | number)
+    }
+
+    /// Whether it is a plain write.
+    pub fn is_momentary(self) -> bool {
+        self.0 >= MOMENTARY_FIRST
+    }
+}
+
 impl fmt::Display for TxnId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)

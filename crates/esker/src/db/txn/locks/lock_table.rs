@@ -1,5 +1,6 @@
 //! The lock table of a database: its stripes, who waits, and what is told of them.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -10,8 +11,9 @@ use crate::db::txn::locks::lock_mode::Mode;
 use crate::db::txn::locks::refused::{Refused, Waiter};
 use crate::db::txn::locks::stripe::Stripe;
 use crate::db::txn::locks::waits::{Wait, WaitCounts, Waits};
-use crate::env::primitives::atomic::{AtomicUsize, Ordering};
+use crate::env::primitives::atomic::{AtomicU64, Ordering};
 use crate::env::primitives::{Mutex, MutexGuard};
+use crate::flow::write::lock_holders::LockHolders;
 
 /// Stripes of the table: several for each of the threads that lock at the same time, so that two
 /// seldom meet; all together take 8 KiB.
@@ -26,8 +28,8 @@ const LISTED_BLOCKERS_MAX: usize = 8;
 pub struct LockTable {
     stripes: Box<[PaddedStripe]>,
     waits: Mutex<Waits>,
-    /// Owners that hold a lock for longer than one write takes.
-    holding_count: AtomicUsize,
+    holders: Arc<LockHolders>,
+    momentary_count: AtomicU64,
     locks_max: usize,
 }
 
@@ -64,27 +66,15 @@ pub struct WaitingOwner {
 
 impl LockTable {
     /// A table without locks, in which no owner may have more than `locks_max` locks of keys.
-    pub fn new(locks_max: usize) -> LockTable {
+    /// Writes learn from `holders` that there are any.
+    pub fn new(holders: Arc<LockHolders>, locks_max: usize) -> LockTable {
         LockTable {
             stripes: (0..STRIPE_COUNT).map(|_| PaddedStripe::default()).collect(),
             waits: Mutex::default(),
-            holding_count: AtomicUsize::new(0),
+            holders,
+            momentary_count: AtomicU64::new(0),
             locks_max,
         }
-    }
-
-    /// Whether anybody holds a lock for longer than one write takes; a plain write asks this, and
-    /// nothing else when it is so.
-    ///
-    /// An owner is counted before it takes its first lock. So a write that asks under the mutex
-    /// under which it becomes visible, and is told no, is visible to every owner that passes that
-    /// mutex once between its first lock and its first read. Plain writes that hold locks for a
-    /// moment are not counted: else they would hold up one another when the last transaction is
-    /// gone.
-    #[inline]
-    pub fn is_any_held(&self) -> bool {
-        // SeqCst, as where it is raised.
-        self.holding_count.load(Ordering::SeqCst) != 0
     }
 
     /// How many locks of keys an owner may have.
@@ -105,7 +95,7 @@ impl LockTable {
     /// What the table holds and has counted.
     pub fn statistics(&self) -> LockStatistics {
         let mut statistics = LockStatistics {
-            holding: self.holding_count.load(Ordering::SeqCst),
+            holding: self.holders.count(),
             ..LockStatistics::default()
         };
         {
@@ -140,17 +130,27 @@ impl LockTable {
             .collect()
     }
 
-    /// An owner is about to take its first lock, and will hold it for longer than a write takes.
-    pub(in crate::db::txn::locks) fn begin_holding(&self) {
-        // SeqCst: a writer that is told that nobody holds a lock must be before this in the one
-        // order that all agree on.
-        self.holding_count.fetch_add(1, Ordering::SeqCst);
+    /// A name for one plain write, which nobody else has.
+    pub fn momentary_owner(&self) -> TxnId {
+        // Relaxed: only that no two get the same.
+        TxnId::momentary(self.momentary_count.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// An owner has given back its last lock.
-    pub(in crate::db::txn::locks) fn end_holding(&self) {
-        let before = self.holding_count.fetch_sub(1, Ordering::SeqCst);
-        assert!(before > 0);
+    /// How many locks each owner holds, those of plain writes included. Goes through all of them.
+    pub fn held_by_owner(&self) -> BTreeMap<TxnId, usize> {
+        let mut held = BTreeMap::new();
+        for stripe in &self.stripes {
+            let stripe = lock(&stripe.0);
+            for owner in stripe.holders() {
+                *held.entry(owner).or_default() += 1;
+            }
+        }
+        held
+    }
+
+    /// Who holds locks for longer than one write takes.
+    pub fn holders(&self) -> &LockHolders {
+        &self.holders
     }
 
     /// Takes a lock, if that can be at once.

@@ -56,8 +56,9 @@ impl OwnedLocks {
     }
 
     /// Of a plain write, which holds them until it is visible: they keep others out, but are no
-    /// reason for other plain writes to take any ([`LockTable::is_any_held`]).
-    pub fn momentary(table: Arc<LockTable>, owner: TxnId) -> OwnedLocks {
+    /// reason for other plain writes to take any ([`LockTable::holders`]).
+    pub fn momentary(table: Arc<LockTable>) -> OwnedLocks {
+        let owner = table.momentary_owner();
         OwnedLocks::with_tenure(table, owner, Tenure::Momentary)
     }
 
@@ -75,6 +76,11 @@ impl OwnedLocks {
     /// Whose they are.
     pub fn owner(&self) -> TxnId {
         self.owner
+    }
+
+    /// Whether it holds any lock, and for longer than a plain write.
+    pub fn is_holding(&self) -> bool {
+        self.tenure == Tenure::Holding
     }
 
     /// How many keys the owner has locked one by one; two with one hash are one.
@@ -114,6 +120,21 @@ impl OwnedLocks {
         }
         let (mode, key) = (mode.mode(), Some(key));
         self.take(Wanted { id, mode, key }, &mut patience)
+    }
+
+    /// As [`OwnedLocks::lock_key`]; once the owner may have no more locks of keys, it locks their
+    /// keyspace as a whole.
+    pub fn lock_key_or_keyspace(
+        &mut self,
+        keyspace: KeyspaceId,
+        key: &[u8],
+        mode: KeyMode,
+        patience: Patience<'_>,
+    ) -> Result<bool, Refused> {
+        match self.lock_key(keyspace, key, mode, patience) {
+            Err(Refused::TooMany { .. }) => self.lock_keyspace(keyspace, mode.mode(), patience),
+            locked => locked,
+        }
     }
 
     /// Locks a keyspace as a whole, or announces what is locked inside. Says whether that changed
@@ -182,7 +203,7 @@ impl OwnedLocks {
     fn take(&mut self, wanted: Wanted<'_>, patience: &mut Patience<'_>) -> Result<bool, Refused> {
         if self.tenure == Tenure::Idle {
             // Before the first lock is there.
-            self.table.begin_holding();
+            self.table.holders().begin();
             self.tenure = Tenure::Holding;
         }
         let acquired = acquire(&self.table, self.owner, wanted, patience);
@@ -218,7 +239,7 @@ impl OwnedLocks {
 
     fn end_holding_if_none(&mut self) {
         if self.tenure == Tenure::Holding && self.taken.is_empty() {
-            self.table.end_holding();
+            self.table.holders().end();
             self.tenure = Tenure::Idle;
         }
     }

@@ -136,6 +136,13 @@ impl Stripe {
         self.sole.len() + shared.sum::<usize>()
     }
 
+    /// Who holds locks: each owner once for each of its locks.
+    pub fn holders(&self) -> impl Iterator<Item = TxnId> {
+        let sole = self.sole.values().map(|sole| sole.owner);
+        let shared = self.shared.values();
+        sole.chain(shared.flat_map(|lock| lock.holders()))
+    }
+
     /// Bytes that locks with one holder take, with the room for more.
     pub fn table_bytes(&self) -> usize {
         // A map fills seven of eight places before it grows.

@@ -6,11 +6,19 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
+use crate::base::options::call::{Isolation, TransactionMode, TransactionOptions};
 use crate::base::types::error::{ErrorKind, Result};
 use crate::db::handle::Db;
 
 const CHILD: &str = "ESKER_FORK_DIR";
+
+const LOCKING: TransactionOptions = TransactionOptions {
+    isolation: Isolation::Serializable,
+    mode: TransactionMode::Locking,
+    lock_timeout: Duration::ZERO,
+};
 
 // Runs the test again in a process of its own, so that nobody else's threads hold anything when it
 // forks; there it gets a directory.
@@ -89,6 +97,9 @@ fn a_child_leaves_the_database_of_its_parent_alone() {
         // The next segment of the log is being prepared.
         db.flush().unwrap();
         db.put("parent 2", "before").unwrap();
+        let mut tx = db.begin_with(LOCKING);
+        tx.put(&db, "parent 4", "locked").unwrap();
+        tx.set_savepoint();
         let before = contents(&path);
         let child = fork();
         if child == 0 {
@@ -103,6 +114,10 @@ fn a_child_leaves_the_database_of_its_parent_alone() {
             right &= is_refused(db.checkpoint(dir.join("copy")));
             right &= is_refused(db.sync());
             right &= is_refused(db.close());
+            right &= is_refused(tx.put(&db, "child", "after"));
+            right &= is_refused(tx.get_for_update(&db, "parent"));
+            right &= is_refused(tx.rollback_to_savepoint());
+            right &= is_refused(tx.commit());
             drop((cursor, snapshot, db));
             let locked = Db::builder(&path).open().map(drop);
             right &= locked.is_err_and(|error| error.kind() == ErrorKind::Locked);
@@ -120,11 +135,16 @@ fn a_child_leaves_the_database_of_its_parent_alone() {
         );
         assert_eq!(contents(&path), before);
         db.put("parent 3", "after").unwrap();
+        // What the parent locked is locked here, and was not committed there.
+        assert_eq!(db.stats().locks.holder_count, 1);
+        tx.commit().unwrap();
+        assert_eq!(db.stats().locks.holder_count, 0);
         db.close().unwrap();
         let db = Db::builder(&path).open().unwrap();
         let keys: Vec<_> = db.iter().unwrap().map(|row| row.unwrap().0).collect();
         assert!(
-            keys.iter().eq(&["parent", "parent 2", "parent 3"]),
+            keys.iter()
+                .eq(&["parent", "parent 2", "parent 3", "parent 4"]),
             "{keys:?}"
         );
     });

@@ -65,7 +65,7 @@ impl Player {
 impl Stage {
     fn new() -> Arc<Stage> {
         Arc::new(Stage {
-            table: Arc::new(LockTable::new(10)),
+            table: Arc::new(LockTable::new(Arc::default(), 10)),
             protected: AtomicU64::new(0),
         })
     }
@@ -198,16 +198,16 @@ fn a_close_releases_whoever_waits() {
 
 #[test]
 fn a_plain_write_is_seen_or_heeds_the_lock() {
-    // The contract of `is_any_held`: the writer asks under the lock under which it writes, and the
+    // The contract of `LockHolders`: the writer asks under the lock under which it writes, and the
     // owner passes that lock between its first lock and its first read. What it reads then stays.
     loom::model(|| {
-        let table = Arc::new(LockTable::new(10));
+        let table = Arc::new(LockTable::new(Arc::default(), 10));
         let written = Arc::new(loom::sync::Mutex::new(0));
         let writer = {
             let (table, written) = (Arc::clone(&table), Arc::clone(&written));
             thread::spawn(move || {
                 let mut written = written.lock().expect("nobody panics");
-                if !table.is_any_held() {
+                if !table.holders().is_any() {
                     *written += 1;
                 }
             })

@@ -38,7 +38,7 @@ impl Stage {
         let world = SimWorld::new(1);
         Stage {
             env: world.env(),
-            table: Arc::new(LockTable::new(locks_max)),
+            table: Arc::new(LockTable::new(Arc::default(), locks_max)),
             world,
         }
     }
@@ -78,7 +78,7 @@ impl Stage {
         let statistics = self.table.statistics();
         let left = (statistics.held, statistics.holding, statistics.waiting);
         assert_eq!(left, (0, 0, 0));
-        assert!(!self.table.is_any_held());
+        assert!(!self.table.holders().is_any());
     }
 }
 
@@ -493,30 +493,46 @@ fn an_owner_of_too_many_locks_goes_on_with_the_keyspace() {
     assert_eq!(refused, timeout(1, ship(b"b")));
     let too_many = owner.lock_key(SHIPS, b"d", KeyMode::Shared, stage.now());
     assert_eq!(too_many, Err(Refused::TooMany { locks_max: 3 }));
+    // Who would rather have the whole gets it, as soon as nobody else is inside.
+    let mut all = |mode| owner.lock_key_or_keyspace(SHIPS, b"d", mode, stage.now());
+    assert_eq!(
+        all(KeyMode::Shared),
+        timeout(2, LockName::of_keyspace(SHIPS))
+    );
+    drop(other);
+    assert_eq!(all(KeyMode::Shared), Ok(true));
+    assert_eq!(all(KeyMode::Shared), Ok(false));
+    assert_eq!(all(KeyMode::Exclusive), Ok(true));
+    assert_eq!(owner.keyspace_mode(SHIPS), Some(Mode::Exclusive));
+    let held = stage.table.held_by_owner();
+    assert_eq!(held, [(TxnId(1), 4)].into());
 }
 
 #[test]
 fn only_those_who_hold_for_long_are_to_be_heeded() {
     // A plain write passes through while a transaction is there, and another when it is gone.
     let stage = Stage::new();
-    assert!(!stage.table.is_any_held());
-    let mut momentary = OwnedLocks::momentary(Arc::clone(&stage.table), TxnId(9));
+    assert!(!stage.table.holders().is_any());
+    let mut momentary = OwnedLocks::momentary(Arc::clone(&stage.table));
+    let by = momentary.owner().0;
+    assert!(momentary.owner().is_momentary());
     assert_eq!(
         momentary.lock_key(SHIPS, b"anna", KeyMode::Exclusive, stage.now()),
         Ok(true)
     );
-    assert!(!stage.table.is_any_held());
+    assert!(!stage.table.holders().is_any());
     // It keeps others out all the same; the refused one has announced itself, and holds that.
     let mut owner = stage.owner(1);
+    assert!(!owner.owner().is_momentary());
     let refused = owner.lock_key(SHIPS, b"anna", KeyMode::Shared, stage.now());
-    assert_eq!(refused, timeout(9, ship(b"anna")));
-    assert!(stage.table.is_any_held());
+    assert_eq!(refused, timeout(by, ship(b"anna")));
+    assert!(stage.table.holders().is_any());
     owner.release_all();
-    assert!(!stage.table.is_any_held());
+    assert!(!stage.table.holders().is_any());
     // One that was refused everything holds nothing.
     let refused = owner.lock_keyspace(SHIPS, Mode::Exclusive, stage.now());
-    assert_eq!(refused, timeout(9, LockName::of_keyspace(SHIPS)));
-    assert!(!stage.table.is_any_held());
+    assert_eq!(refused, timeout(by, LockName::of_keyspace(SHIPS)));
+    assert!(!stage.table.holders().is_any());
     drop((owner, momentary));
     stage.assert_idle();
 }
@@ -650,7 +666,7 @@ fn threads_make_progress_and_lose_nothing() {
     // Four threads: every deadlock is told to somebody, every release wakes whom it should, and no
     // two are ever inside together. That the test ends is what it shows.
     let bank = Bank {
-        table: Arc::new(LockTable::new(1000)),
+        table: Arc::new(LockTable::new(Arc::default(), 1000)),
         env: Env::real(1),
         accounts: [const { AtomicU64::new(Bank::AMOUNT) }; Bank::ACCOUNT_COUNT],
     };

@@ -326,7 +326,7 @@ fn the_table_does_what_the_model_does() {
     // Five owners at random: who holds what, who waits, who is told of a deadlock, who is woken.
     let (mut deadlock_count, mut grant_count) = (0, 0);
     for seed in 0..300 {
-        let table = LockTable::new(1000);
+        let table = LockTable::new(Arc::default(), 1000);
         let owners = (0..OWNER_COUNT).map(|owner| (TxnId(owner), Actor::default()));
         let mut play = Play {
             table: &table,

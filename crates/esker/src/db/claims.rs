@@ -1,0 +1,95 @@
+//! Locks of all that a batch writes, for who holds no others.
+//!
+//! A plain write has them for the moment until it is visible, and so has the commit of a
+//! transaction that locked nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::options::call::TransactionOptions;
+use crate::base::types::error::Result;
+use crate::base::types::ids::KeyspaceId;
+use crate::base::types::kind::Kind;
+use crate::db::core::Core;
+use crate::db::lock_refusal;
+use crate::db::txn::locks::lock_mode::{KeyMode, Mode};
+use crate::db::txn::locks::owned_locks::OwnedLocks;
+use crate::db::txn::locks::refused::Refused;
+use crate::db::txn::locks::waiting::Patience;
+use crate::store::batch::reader::BatchReader;
+use crate::store::batch::writer::{Batch, BatchMark};
+
+/// How often a plain write begins again that would have waited for itself. Each time it lets go of
+/// everything, so whom it held up goes on, and it waits for that one.
+const TRIES_MAX: u32 = 16;
+
+/// A key that is written, or any keys of a keyspace, which sort before single ones.
+type Claim<'a> = (KeyspaceId, Option<&'a [u8]>);
+
+/// For a plain write: waits as long as a transaction does unless told, or not at all.
+///
+/// Errors: `LockTimeout`, and `Busy` for who does not wait; `Closed`; `Deadlock`, only if it meets
+/// one again and again.
+pub fn wait_for(core: &Core, batch: &Batch<'_>, no_wait: bool) -> Result<OwnedLocks> {
+    let claims = claims(batch)?;
+    let wait_max = match no_wait {
+        true => Duration::ZERO,
+        false => TransactionOptions::LOCK_TIMEOUT,
+    };
+    let until = core.env.clock.monotonic() + wait_max;
+    let mut tries_left = TRIES_MAX;
+    loop {
+        let mut owned = OwnedLocks::momentary(Arc::clone(&core.locks));
+        let left = || until.saturating_sub(core.env.clock.monotonic());
+        tries_left -= 1;
+        match take(core, &mut owned, &claims, left) {
+            Ok(()) => return Ok(owned),
+            // Nothing was read under them, so they can be given back, and no transaction is ended
+            // for the sake of a plain write.
+            Err(Refused::Deadlock { .. }) if tries_left > 0 => {}
+            Err(refused) if no_wait => return Err(lock_refusal::at_once(core, refused)),
+            Err(refused) => return Err(lock_refusal::plain(core, refused, wait_max)),
+        }
+    }
+}
+
+/// For a transaction that locked nothing, when it is committed: into `owned`, and waits for nobody.
+/// Errors: `Conflict` where somebody else holds one of them.
+pub fn try_for(core: &Core, batch: &Batch<'_>, mut owned: OwnedLocks) -> Result<OwnedLocks> {
+    take(core, &mut owned, &claims(batch)?, || Duration::ZERO)
+        .map_err(|refused| lock_refusal::commit(core, refused))?;
+    Ok(owned)
+}
+
+// In one order for all, so that two batches do not each have what the other wants.
+fn claims<'a>(batch: &'a Batch<'_>) -> Result<Vec<Claim<'a>>> {
+    let mut claims = Vec::with_capacity(batch.count() as usize);
+    // Large values have no place yet, so no pointers are looked at.
+    let entries = BatchReader::new(batch.bytes())?;
+    for entry in entries.entries_behind(&BatchMark::START) {
+        let entry = entry?;
+        let is_range = entry.trailer.kind() == Kind::RangeDelete;
+        claims.push((entry.keyspace, (!is_range).then_some(entry.key)));
+    }
+    claims.sort_unstable();
+    Ok(claims)
+}
+
+fn take(
+    core: &Core,
+    owned: &mut OwnedLocks,
+    claims: &[Claim<'_>],
+    wait_max: impl Fn() -> Duration,
+) -> Result<(), Refused> {
+    for &(keyspace, key) in claims {
+        let patience = Patience {
+            env: &core.env,
+            wait_max: wait_max(),
+        };
+        match key {
+            Some(key) => owned.lock_key_or_keyspace(keyspace, key, KeyMode::Exclusive, patience)?,
+            None => owned.lock_keyspace(keyspace, Mode::Exclusive, patience)?,
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! Locks what a transaction touches, and then takes its snapshot.
+//!
+//! In this order, so that who waits for a first lock keeps nothing of the past. Of a locking
+//! transaction each statement locks what it touches and then sees to it that there is a snapshot. A
+//! plain write that was under way when a transaction took its first lock may not have heeded it;
+//! before anything is read the lock of all writers is passed once, so that it is visible then.
+//! Taking a snapshot passes it. A snapshot that is older than a lock is checked at the commit.
+
+use std::sync::Arc;
+
+use crate::base::options::call::{Isolation, TransactionMode};
+use crate::base::types::error::Result;
+use crate::base::types::user_code;
+use crate::db::core::Core;
+use crate::db::keyspace::KeyspaceParts;
+use crate::db::lock_refusal;
+use crate::db::snapshots::SnapshotOwner;
+use crate::db::txn::locks::lock_mode::{KeyMode, Mode};
+use crate::db::txn::locks::owned_locks::OwnedLocks;
+use crate::db::txn::locks::refused::Refused;
+use crate::db::txn::locks::waiting::Patience;
+use crate::db::txn::state::TransactionState;
+
+/// A key is about to be written, or read to be written.
+///
+/// Errors, of this and the others: `LockTimeout`, `Deadlock`; `Closed`, `Invalid` where no read may
+/// begin.
+pub fn before_write(
+    core: &Core,
+    state: &TransactionState,
+    parts: &KeyspaceParts,
+    key: &[u8],
+) -> Result<()> {
+    lock_key(core, state, parts, key, KeyMode::Exclusive)
+}
+
+/// Any keys of a keyspace are about to be written.
+pub fn before_range_write(
+    core: &Core,
+    state: &TransactionState,
+    parts: &KeyspaceParts,
+) -> Result<()> {
+    lock_keyspace(core, state, parts, Mode::Exclusive)
+}
+
+/// A key is about to be read; it counts if all that is read does.
+pub fn before_read(
+    core: &Core,
+    state: &TransactionState,
+    parts: &Arc<KeyspaceParts>,
+    key: &[u8],
+) -> Result<()> {
+    if state.isolation() == Isolation::Serializable {
+        lock_key(core, state, parts, key, KeyMode::Shared)?;
+        state.reads_key(parts, key);
+    }
+    Ok(())
+}
+
+/// A cursor over keys of a keyspace is about to be opened.
+pub fn before_scan(core: &Core, state: &TransactionState, parts: &KeyspaceParts) -> Result<()> {
+    match state.isolation() {
+        Isolation::Serializable => lock_keyspace(core, state, parts, Mode::Shared),
+        Isolation::ReadCommitted | Isolation::Snapshot => Ok(()),
+    }
+}
+
+/// Takes the snapshot, if the transaction reads at one and has none. Before the view is loaded: one
+/// that is older may lack what the snapshot sees.
+#[inline]
+pub fn take_snapshot(core: &Core, state: &TransactionState) {
+    if state.isolation() == Isolation::ReadCommitted {
+        return;
+    }
+    state.pinned(|| {
+        let now = core.env.clock.monotonic();
+        // As a snapshot: between reading the number and registering it nothing may come.
+        core.committer.paused(|_| {
+            let seen = core.committer.visible();
+            core.snapshots.take(seen, now, SnapshotOwner::Transaction)
+        })
+    });
+}
+
+fn lock_key(
+    core: &Core,
+    state: &TransactionState,
+    parts: &KeyspaceParts,
+    key: &[u8],
+    mode: KeyMode,
+) -> Result<()> {
+    lock(core, state, |owned, patience| {
+        owned.lock_key_or_keyspace(parts.id, key, mode, patience)
+    })
+}
+
+fn lock_keyspace(
+    core: &Core,
+    state: &TransactionState,
+    parts: &KeyspaceParts,
+    mode: Mode,
+) -> Result<()> {
+    lock(core, state, |owned, patience| {
+        owned.lock_keyspace(parts.id, mode, patience)
+    })
+}
+
+#[inline]
+fn lock(
+    core: &Core,
+    state: &TransactionState,
+    take: impl FnOnce(&mut OwnedLocks, Patience<'_>) -> Result<bool, Refused>,
+) -> Result<()> {
+    if state.mode() == TransactionMode::Optimistic {
+        return Ok(());
+    }
+    user_code::refuse()?;
+    // In a forked child the locks of the table may be held for ever.
+    core.gate.check_read()?;
+    let mut locks = state.locks();
+    let locks = locks.as_mut().expect("there until it is committed");
+    let patience = Patience {
+        env: &core.env,
+        wait_max: state.lock_timeout(),
+    };
+    take(&mut locks.owned, patience)
+        .map_err(|refused| lock_refusal::statement(core, refused, state.lock_timeout()))?;
+    if !locks.has_passed {
+        match state.isolation() {
+            Isolation::ReadCommitted => core.committer.paused(|_| ()),
+            Isolation::Snapshot | Isolation::Serializable => take_snapshot(core, state),
+        }
+        locks.has_passed = true;
+    }
+    Ok(())
+}
