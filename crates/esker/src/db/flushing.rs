@@ -1,4 +1,4 @@
-//! One flush: the sealed memtables of a keyspace become a run of level 0.
+//! One flush: the sealed memtables of some keyspaces become a run of level 0 each.
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use crate::base::stats::memory_budget::MemoryOwner;
 use crate::base::stats::statistics::{Ticker, nanoseconds};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
-use crate::base::types::ids::{KeyspaceId, Level};
+use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::db::core::Core;
+use crate::db::due_flush::DueFlush;
 use crate::db::file_deletion;
-use crate::db::install::{FlushedTables, install};
+use crate::db::install::install;
 use crate::db::job_events::{JobEvents, note_made};
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::write_control;
-use crate::flow::current::Sealed;
+use crate::flow::current::{FlushedTables, Sealed};
 use crate::flow::flush::{Flushed, flush};
 use crate::flow::output::{KEY_BUILD_BYTES, OUTPUT_BYTES, OutputSettings};
 use crate::flow::read::view::View;
@@ -21,31 +22,36 @@ use crate::flow::values::relocation::RelocationSettings;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 
-/// The sealed memtables of a keyspace that may be flushed now, oldest first.
-pub fn due(core: &Core, parts: &KeyspaceParts) -> Vec<Sealed> {
-    // Looked at before the barrier: what was sealed behind it is then held back for certain.
-    let mut sealed = parts.current.sealed();
-    sealed.retain(|sealed| core.work.may_flush(sealed.last_seqno));
-    sealed
-}
-
-/// Flushes `sealed`, the oldest sealed memtables of a keyspace, and gives their log back.
-pub fn flush_keyspace(core: &Core, parts: &KeyspaceParts, sealed: &[Sealed]) -> Result<()> {
-    if sealed.is_empty() {
+/// Flushes the oldest sealed memtables of some keyspaces, which one edit records, and gives their
+/// log back.
+pub fn flush_group(core: &Core, group: &[DueFlush]) -> Result<()> {
+    if group.is_empty() {
         return Ok(());
     }
-    let mut events = JobEvents::flush(core, parts, sealed);
-    let flushed = flush_tables(core, parts, sealed, &mut events);
-    events.end(&flushed);
-    flushed
+    let mut flushes: Vec<Flush<'_>> = group
+        .iter()
+        .map(|due| Flush {
+            events: JobEvents::flush(core, &due.parts, &due.sealed),
+            flushed: None,
+            due,
+        })
+        .collect();
+    let ended = flush_all(core, &mut flushes);
+    flushes
+        .iter_mut()
+        .for_each(|flush| flush.events.end(&ended));
+    ended
 }
 
-fn flush_tables(
-    core: &Core,
-    parts: &KeyspaceParts,
-    sealed: &[Sealed],
-    events: &mut JobEvents,
-) -> Result<()> {
+/// The flush of one keyspace.
+struct Flush<'a> {
+    due: &'a DueFlush,
+    events: JobEvents,
+    /// What it made; `None` before it was done, and where there is no keyspace any more.
+    flushed: Option<Flushed>,
+}
+
+fn flush_all(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
     // A panic in the middle of a write fails the gate before anybody can seal what it left: so
     // what was sealed behind it is not made durable.
     core.gate.check_fault()?;
@@ -54,98 +60,133 @@ fn flush_tables(
         // are still in the log alone: after a power cut the writes that survive are a prefix.
         core.committer.sync_log()?;
     }
-    let settings = output_settings(core, parts, Level::ZERO);
-    let options = parts.options();
-    let merge = options.merge.as_ref();
-    let entry_count: usize = sealed.iter().map(|sealed| sealed.table.entry_count()).sum();
-    let buffer_bytes = OUTPUT_BYTES + entry_count as u64 * KEY_BUILD_BYTES;
-    let charge = core
-        .memory_budget
-        .hold(MemoryOwner::Compaction, buffer_bytes);
     let began = core.env.clock.monotonic();
-    let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
-    note_made(core, &flushed.files);
-    let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
-    let numbers: Vec<_> = flushed.files.iter().map(|file| file.number).collect();
-    let settled_bytes = flushed.relocated.tally.settled_bytes;
-    let folded_count = flushed.tally.folded_count;
-    let tables = FlushedTables {
-        keyspace: parts.id,
-        count: sealed.len(),
-    };
-    match record(core, flushed, tables) {
-        Ok(true) => events.set_made(numbers.len(), bytes),
-        Ok(false) => {
-            file_deletion::remove_orphans(core, numbers);
-            return Ok(());
+    let made = flushes.iter_mut().try_for_each(|flush| flush.run(core));
+    if let Err(error) = made.and_then(|()| record(core, flushes)) {
+        // For want of space or files it was not recorded, and each try makes files of its own.
+        // After any other error the edit may be on the disk: the next open finds out.
+        if error.is_shortage() {
+            let made = flushes.iter().flat_map(Flush::numbers);
+            file_deletion::remove_orphans(core, made);
         }
-        Err(error) => {
-            // For want of space or files it was not recorded, and each try makes files of its own.
-            // After any other error the edit may be on the disk: the next open finds out.
-            if error.is_shortage() {
-                file_deletion::remove_orphans(core, numbers);
-            }
-            return Err(error);
-        }
+        return Err(error);
     }
-    core.statistics.add(Ticker::Flushes, 1);
-    core.statistics.add(Ticker::FlushBytes, bytes);
-    core.statistics.add(
-        Ticker::FlushNanos,
-        nanoseconds(core.env.clock.monotonic() - began),
-    );
-    core.statistics
-        .add(Ticker::FilesCreated, numbers.len() as u64);
-    core.statistics.add(Ticker::MergeFolds, folded_count);
-    settle_values(core, sealed, settled_bytes);
+    let took = nanoseconds(core.env.clock.monotonic() - began);
+    core.statistics.add(Ticker::FlushNanos, took);
+    for flush in &mut *flushes {
+        flush.settle(core);
+    }
     retire_logs(core)?;
-    drop(charge);
-    settle_memory(core, sealed);
+    write_control::set_memory(core);
+    // After that, because the flush holds them itself until it returns.
+    let now = core.env.clock.monotonic();
+    for flush in flushes {
+        core.pinned_tables.flushed(&flush.due.sealed, now);
+    }
     write_control::set_rates(core);
     Ok(())
 }
 
-// Makes a flush of `tables` durable and current; `false` when their keyspace was dropped meanwhile.
-fn record(core: &Core, flushed: Flushed, tables: FlushedTables) -> Result<bool> {
-    if flushed.files.iter().any(|file| !file.values.is_empty()) {
+impl Flush<'_> {
+    fn run(&mut self, core: &Core) -> Result<()> {
+        let (parts, sealed) = (&self.due.parts, &self.due.sealed);
+        let settings = output_settings(core, parts, Level::ZERO);
+        let options = parts.options();
+        let merge = options.merge.as_ref();
+        let entry_count: usize = sealed.iter().map(|sealed| sealed.table.entry_count()).sum();
+        let buffer_bytes = OUTPUT_BYTES + entry_count as u64 * KEY_BUILD_BYTES;
+        let _charge = core
+            .memory_budget
+            .hold(MemoryOwner::Compaction, buffer_bytes);
+        let flushed = flush(sealed, merge, core.snapshots.seqnos(), settings)?;
+        note_made(core, &flushed.files);
+        self.flushed = Some(flushed);
+        Ok(())
+    }
+
+    fn files(&self) -> &[FileRecord] {
+        self.flushed.as_ref().map_or(&[], |flushed| &flushed.files)
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = FileNumber> {
+        self.files().iter().map(|file| file.number)
+    }
+
+    /// What is to be done once it is recorded.
+    fn settle(&mut self, core: &Core) {
+        let Some(flushed) = &self.flushed else {
+            return;
+        };
+        let bytes: u64 = flushed.files.iter().map(|file| file.size_bytes).sum();
+        let file_count = flushed.files.len();
+        self.events.set_made(file_count, bytes);
+        core.statistics.add(Ticker::Flushes, 1);
+        core.statistics.add(Ticker::FlushBytes, bytes);
+        core.statistics.add(Ticker::FilesCreated, file_count as u64);
+        core.statistics
+            .add(Ticker::MergeFolds, flushed.tally.folded_count);
+        let settled_bytes = flushed.relocated.tally.settled_bytes;
+        settle_values(core, &self.due.sealed, settled_bytes);
+        // Until the edit was installed nobody else kept segments that the flush made.
+        self.flushed = None;
+    }
+}
+
+// Makes the flushes durable and current; those of keyspaces that were dropped meanwhile come to
+// nothing.
+fn record(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
+    let mut files = flushes.iter().flat_map(Flush::files);
+    if files.any(|file| !file.values.is_empty()) {
         // Durable before the edit is: no log will bring these values back.
         core.committer.sync_values()?;
     }
-    let mut edit = run_of(tables.keyspace, flushed.files);
-    edit.push(Change::SetFlushed {
-        keyspace: tables.keyspace,
-        seqno: flushed.last_seqno,
-    });
-    // Until the edit is installed nobody else keeps segments that the flush made.
-    let _relocated = flushed.relocated;
     core.committer.leave_giant_segment()?;
-    let first_log = core
-        .committer
-        .paused(|active| active.oldest_needed_log(Some((tables.keyspace, tables.count))));
-    if let Some(number) = first_log {
-        edit.push(Change::SetFirstLog { number });
+    loop {
+        let (mut edit, mut tables) = (Edit::new(), FlushedTables::new());
+        for flush in &*flushes {
+            let Some(flushed) = &flush.flushed else {
+                continue;
+            };
+            let keyspace = flush.due.parts.id;
+            tables.insert(keyspace, flush.due.sealed.len());
+            edit.extend(run_of(keyspace, &flushed.files));
+            edit.push(Change::SetFlushed {
+                keyspace,
+                seqno: flushed.last_seqno,
+            });
+        }
+        if edit.is_empty() {
+            return Ok(());
+        }
+        let first_log = core
+            .committer
+            .paused(|active| active.oldest_needed_log(Some(&tables)));
+        if let Some(number) = first_log {
+            edit.push(Change::SetFirstLog { number });
+        }
+        if install(core, edit, Some(&tables))? {
+            return Ok(());
+        }
+        let version = core.history.peek();
+        for flush in &mut *flushes {
+            if version.keyspace(flush.due.parts.id).is_none() {
+                let orphans: Vec<_> = flush.numbers().collect();
+                flush.flushed = None;
+                file_deletion::remove_orphans(core, orphans);
+            }
+        }
     }
-    install(core, edit, Some(tables))
-}
-
-// From now on memtables are in files, and who holds them is a reader.
-fn settle_memory(core: &Core, sealed: &[Sealed]) {
-    write_control::set_memory(core);
-    // After that, because the flush holds them itself until it returns.
-    let now = core.env.clock.monotonic();
-    core.pinned_tables.flushed(sealed, now);
 }
 
 // One run of level 0.
-fn run_of(keyspace: KeyspaceId, files: Vec<FileRecord>) -> Edit {
+fn run_of(keyspace: KeyspaceId, files: &[FileRecord]) -> impl Iterator<Item = Change> {
     let run = files.first().map_or(0, |file| file.number.0);
-    let add = |record| Change::AddFile {
+    files.iter().map(move |record| Change::AddFile {
         keyspace,
         level: Level::ZERO,
         run,
-        record: Arc::new(record),
-    };
-    files.into_iter().map(add).collect()
+        record: Arc::new(record.clone()),
+    })
 }
 
 // Large values that waited in flushed memtables have a file now, or were never written.
@@ -225,3 +266,6 @@ pub fn memtable_bytes(view: &View) -> u64 {
         .map(|table| table.used_bytes() as u64)
         .sum()
 }
+
+#[cfg(test)]
+mod tests;

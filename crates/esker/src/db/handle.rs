@@ -296,9 +296,7 @@ impl Db {
     /// # }
     /// ```
     pub fn flush_all(&self) -> Result<()> {
-        let all = self.database.core().keyspaces.all();
-        all.into_iter()
-            .try_for_each(|parts| Keyspace::new(self.database.clone(), parts).flush())
+        manual::flush_all(self.database.core())
     }
 
     /// Returns when everything written so far, to any keyspace and with whatever durability, is on

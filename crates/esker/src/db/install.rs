@@ -1,30 +1,22 @@
 //! Logs an edit, then swaps the version and the views; the only place that changes the files.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::db::core::Core;
+use crate::flow::current::FlushedTables;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::manifest::Manifest;
 use crate::store::version::state::Version;
-
-/// The oldest sealed memtables of a keyspace that an edit puts into files.
-#[derive(Clone, Copy, Debug)]
-pub struct FlushedTables {
-    /// The keyspace.
-    pub keyspace: KeyspaceId,
-    /// How many memtables.
-    pub count: usize,
-}
 
 /// Makes an edit durable, then current.
 ///
 /// `false` when the edit is for a keyspace that was dropped meanwhile: nothing was done, and the
 /// files it would have added are the caller's to remove. After an error the manifest is unusable
 /// and writes are refused until the database is reopened.
-pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> Result<bool> {
+pub fn install(core: &Core, mut edit: Edit, flushed: Option<&FlushedTables>) -> Result<bool> {
     let mut manifest = lock_manifest(core);
     let before = core.history.current();
     if edit.iter().any(|change| is_for_dropped(change, &before)) {
@@ -50,15 +42,15 @@ pub fn install(core: &Core, mut edit: Edit, flushed: Option<FlushedTables>) -> R
     // A manifest takes its own number where the version left off.
     core.numbers.skip(next.next_file);
     core.history.install(Arc::clone(&next));
-    for parts in core.keyspaces.all() {
-        let Some(state) = next.keyspace(parts.id) else {
+    for id in concerned(&edit) {
+        // One that is being created has no parts yet, and one that is being dropped no state.
+        let (Some(parts), Some(state)) = (core.keyspaces.by_id(id), next.keyspace(id)) else {
             continue;
         };
-        let count = flushed
-            .filter(|flushed| flushed.keyspace == parts.id)
-            .map_or(0, |f| f.count);
+        let count = flushed.and_then(|flushed| flushed.get(&id));
+        let count = count.copied().unwrap_or(0);
         let is_same = before
-            .keyspace(parts.id)
+            .keyspace(id)
             .is_some_and(|earlier| Arc::ptr_eq(&earlier.levels, &state.levels));
         if count > 0 || !is_same {
             parts.current.install(Arc::clone(&state.levels), count);
@@ -89,6 +81,17 @@ fn gone(edit: &[Change], before: &Version) -> impl Iterator<Item = FileNumber> {
         _ => Vec::new(),
     });
     removed.filter(move |number| !added.contains(number))
+}
+
+/// The keyspaces whose files an edit changes, or says how far they are flushed.
+fn concerned(edit: &[Change]) -> BTreeSet<KeyspaceId> {
+    let keyspaces = edit.iter().filter_map(|change| match change {
+        Change::AddFile { keyspace, .. }
+        | Change::RemoveFile { keyspace, .. }
+        | Change::SetFlushed { keyspace, .. } => Some(*keyspace),
+        _ => None,
+    });
+    keyspaces.collect()
 }
 
 fn is_for_dropped(change: &Change, version: &Version) -> bool {

@@ -9,6 +9,7 @@ use crate::base::types::range::KeyRange;
 use crate::base::types::user_code;
 use crate::db::compaction;
 use crate::db::core::Core;
+use crate::db::due_flush::{DueFlush, in_groups};
 use crate::db::file_deletion;
 use crate::db::flush_wait::wait_for_flush;
 use crate::db::flushing;
@@ -35,6 +36,25 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
         refuse_dropped(core, parts)?;
         let sealed = parts.current.sealed();
         let is_done = sealed.iter().all(|sealed| sealed.last_seqno > until);
+        Ok(is_done.then_some(()))
+    })
+}
+
+/// Seals the memtables of all keyspaces, and returns when everything written before lies in sorted
+/// files, but for keyspaces that are dropped meanwhile. As [`flush`] without space.
+pub fn flush_all(core: &Arc<Core>) -> Result<()> {
+    user_code::refuse()?;
+    core.gate.check_upkeep()?;
+    let until = core.committer.paused(|active| {
+        for id in active.keyspaces() {
+            active.seal(id, FlushReason::Manual);
+        }
+        active.last_seqno()
+    });
+    wait_for_flush(core, || {
+        let all = core.keyspaces.all();
+        let mut sealed = all.iter().flat_map(|parts| parts.current.sealed());
+        let is_done = sealed.all(|sealed| sealed.last_seqno > until);
         Ok(is_done.then_some(()))
     })
 }
@@ -227,7 +247,7 @@ fn close_once(core: &Arc<Core>) -> Result<()> {
     });
     let is_writer = core.lock.lock().is_ok_and(|lock| lock.is_some());
     let flushed = match core.gate.check_fault() {
-        Ok(()) if is_writer => flush_all(core),
+        Ok(()) if is_writer => flush_at_end(core),
         other => other,
     };
     if is_writer {
@@ -244,14 +264,18 @@ fn close_once(core: &Arc<Core>) -> Result<()> {
 
 // Leaves a log that holds nothing and takes next to nothing: what the last flush records as the
 // first needed segment is the one that was begun before it.
-fn flush_all(core: &Arc<Core>) -> Result<()> {
+fn flush_at_end(core: &Arc<Core>) -> Result<()> {
     // First, since it gives back space that the rest may need.
     core.segments.wind_down();
     let ended = core.committer.end_log();
-    for parts in core.keyspaces.all() {
-        core.committer
-            .paused(|active| active.seal(parts.id, FlushReason::ShutDown));
-        flushing::flush_keyspace(core, &parts, &parts.current.sealed())?;
+    core.committer.paused(|active| {
+        for id in active.keyspaces() {
+            active.seal(id, FlushReason::ShutDown);
+        }
+    });
+    let due = core.keyspaces.all().into_iter().filter_map(DueFlush::all);
+    for group in in_groups(due) {
+        flushing::flush_group(core, &group)?;
     }
     flushing::release_log(core)?;
     write_control::set_memory(core);

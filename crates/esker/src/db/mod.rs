@@ -26,6 +26,7 @@ pub mod file_deletion;
 pub mod space;
 pub mod dead_space;
 pub mod write_control;
+pub mod due_flush;
 pub mod flushing;
 pub mod occasion;
 pub mod compaction_memory;

@@ -15,6 +15,7 @@ use crate::base::types::ids::KeyspaceId;
 use crate::base::types::user_code;
 use crate::db::compaction;
 use crate::db::core::Core;
+use crate::db::due_flush::{DueFlush, in_groups};
 use crate::db::file_deletion;
 use crate::db::flushing;
 use crate::db::intra_l0;
@@ -44,11 +45,7 @@ pub fn wake(core: &Arc<Core>) {
     if core.gate.is_closed() {
         return;
     }
-    for parts in core.keyspaces.all() {
-        if !flushing::due(core, &parts).is_empty() {
-            spawn_flush(core, parts);
-        }
-    }
+    spawn_flushes(core);
     if core.values.is_flush_due() && core.gate.full().is_none() {
         flush_values(core);
     }
@@ -218,19 +215,48 @@ pub fn watch_values(core: &Arc<Core>) {
         .spawn_after(delay, Priority::High, "esker-values", Box::new(job));
 }
 
-fn spawn_flush(core: &Arc<Core>, parts: Arc<KeyspaceParts>) {
-    let id = parts.id;
+fn spawn_flushes(core: &Arc<Core>) {
+    let due_now = |parts| DueFlush::now(core, parts);
+    let mut due: Vec<_> = core
+        .keyspaces
+        .all()
+        .into_iter()
+        .filter_map(due_now)
+        .collect();
+    if !due.is_empty() {
+        let state = core.work.state();
+        due.retain(|due| !state.flushing.contains(&due.parts.id));
+    }
+    for group in in_groups(due) {
+        spawn_flush(core, group.into_iter().map(|due| due.parts).collect());
+    }
+}
+
+// Whoever comes between and flushes one of them wakes us when that ends.
+fn spawn_flush(core: &Arc<Core>, group: Vec<Arc<KeyspaceParts>>) {
+    let ids: Vec<KeyspaceId> = group.iter().map(|parts| parts.id).collect();
+    let booked = ids.clone();
     let job = Job {
         priority: Priority::High,
         name: "esker-flush",
-        book: |state: &mut WorkState| core.gate.check_upkeep().is_ok() && state.flushing.insert(id),
+        book: |state: &mut WorkState| {
+            let is_free = booked.iter().all(|id| !state.flushing.contains(id));
+            let may_begin = is_free && core.gate.check_upkeep().is_ok();
+            if may_begin {
+                state.flushing.extend(booked);
+            }
+            may_begin
+        },
         release: move |state: &mut WorkState| {
-            state.flushing.remove(&id);
+            state.flushing.retain(|id| !ids.contains(id));
         },
     };
     spawn(core, job, move |core, booking| {
         look_at_space(core);
-        let flushed = flushing::flush_keyspace(core, &parts, &flushing::due(core, &parts));
+        let due_now = |parts| DueFlush::now(core, parts);
+        let due: Vec<DueFlush> = group.into_iter().filter_map(due_now).collect();
+        let flushed = flushing::flush_group(core, &due);
+        drop(due);
         booking.release();
         let is_done = flushed.is_ok();
         let shortage = flushed.as_ref().err().map(Error::again);

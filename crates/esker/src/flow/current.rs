@@ -1,10 +1,10 @@
 //! The view that new reads of a keyspace take, and its changes: seal, install, another folder.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, PoisonError};
 
 use crate::base::hooks::event_reasons::FlushReason;
-use crate::base::types::ids::FileNumber;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::env::primitives::{ArcSwap, Guard, Mutex, MutexGuard};
 use crate::flow::read::fold::Folder;
@@ -24,6 +24,9 @@ pub struct Sealed {
     /// Why it was sealed; for people.
     pub reason: FlushReason,
 }
+
+/// How many memtables of which keyspaces, the oldest sealed ones, an edit puts into files.
+pub type FlushedTables = BTreeMap<KeyspaceId, usize>;
 
 /// The current view of one keyspace.
 ///

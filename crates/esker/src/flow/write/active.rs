@@ -11,7 +11,7 @@ use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::base::types::user_code;
 use crate::env::fs::LogFile;
-use crate::flow::current::{Current, Sealed};
+use crate::flow::current::{Current, FlushedTables, Sealed};
 use crate::flow::read::fold::Folder;
 use crate::flow::write::follow_ups::{FollowUp, FollowUps};
 use crate::flow::write::recent::RecentWrites;
@@ -165,17 +165,16 @@ impl Active {
         })
     }
 
-    /// Oldest segment that holds entries which are in no sorted file, when the `flushed` oldest
-    /// sealed memtables of one keyspace no longer count. `None` before the first segment.
-    pub fn oldest_needed_log(&self, flushed: Option<(KeyspaceId, usize)>) -> Option<FileNumber> {
+    /// Oldest segment that holds entries which are in no sorted file, when the memtables that were
+    /// `flushed` no longer count. `None` before the first segment.
+    pub fn oldest_needed_log(&self, flushed: Option<&FlushedTables>) -> Option<FileNumber> {
         let live = self
             .tables
             .values()
             .filter(|table| !table.writer.table().is_empty());
         let sealed = self.tables.iter().flat_map(|(id, table)| {
-            let gone = flushed
-                .filter(|(keyspace, _)| keyspace == id)
-                .map_or(0, |(_, count)| count);
+            let gone = flushed.and_then(|flushed| flushed.get(id));
+            let gone = gone.copied().unwrap_or(0);
             table.current.sealed().into_iter().skip(gone)
         });
         live.map(|table| table.first_log)
@@ -373,28 +372,43 @@ impl Active {
         }
     }
 
-    /// Seals the live memtable that pins the oldest segment, or the largest one where none pins
-    /// any; says whether there was one.
+    /// Seals the live memtables that pin the oldest segment: it is needed until the last of them is
+    /// flushed. Says whether there was one.
     pub fn seal_oldest(&mut self) -> bool {
-        let filled = self
-            .tables
-            .iter()
-            .filter(|(_, table)| !table.writer.table().is_empty());
-        let oldest = filled
-            .min_by_key(|(_, table)| table.first_log)
-            .map(|(id, _)| *id);
-        oldest.is_some_and(|id| self.seal(id, FlushReason::WalFull))
+        let pinned = |(id, table): (&KeyspaceId, &LiveTable)| {
+            let is_filled = !table.writer.table().is_empty();
+            is_filled.then_some((table.first_log, *id))
+        };
+        let pinned: Vec<_> = self.tables.iter().filter_map(pinned).collect();
+        let Some(oldest) = pinned.iter().map(|(segment, _)| *segment).min() else {
+            return false;
+        };
+        for (_, id) in pinned.iter().filter(|(segment, _)| *segment == oldest) {
+            self.seal(*id, FlushReason::WalFull);
+        }
+        true
     }
 
-    /// Seals the largest live memtable; says whether there was one.
+    /// Seals the largest live memtables, until they have had an eighth of what all have together:
+    /// mostly that is one. Of thousands of small ones each would make room for a few writes. Says
+    /// whether there was one.
     pub fn seal_largest(&mut self) -> bool {
-        let filled = self
-            .tables
-            .iter()
-            .filter(|(_, table)| !table.writer.table().is_empty());
-        let largest = filled.max_by_key(|(_, table)| table.writer.table().used_bytes());
-        let largest = largest.map(|(id, _)| *id);
-        largest.is_some_and(|id| self.seal(id, FlushReason::MemoryFull))
+        let sized = |(id, table): (&KeyspaceId, &LiveTable)| {
+            let table = table.writer.table();
+            (!table.is_empty()).then(|| (table.used_bytes(), *id))
+        };
+        let mut by_size: Vec<_> = self.tables.iter().filter_map(sized).collect();
+        by_size.sort_unstable_by(|left, right| right.cmp(left));
+        let enough_bytes = self.live_bytes / 8;
+        let mut sealed_bytes = 0;
+        for (size_bytes, id) in &by_size {
+            if sealed_bytes > enough_bytes {
+                break;
+            }
+            self.seal(*id, FlushReason::MemoryFull);
+            sealed_bytes += size_bytes;
+        }
+        !by_size.is_empty()
     }
 
     /// Seals the live memtable of a keyspace unless it is empty, for that reason; says whether it

@@ -97,9 +97,12 @@ impl History {
     fn replace(&self, older: &mut Vec<Weak<Levels>>, next: Arc<Version>) {
         let last = self.current.swap(Arc::clone(&next));
         older.retain(|levels| levels.strong_count() > 0);
+        // Side by side: there may be thousands, and every edit leads here.
+        let mut now = next.keyspaces.iter().peekable();
         let left = last.keyspaces.iter().filter(|(id, state)| {
-            let now = next.keyspaces.get(id);
-            !now.is_some_and(|now| Arc::ptr_eq(&now.levels, &state.levels))
+            while now.next_if(|(other, _)| other < id).is_some() {}
+            let same = now.next_if(|(other, _)| other == id);
+            !same.is_some_and(|(_, now)| Arc::ptr_eq(&now.levels, &state.levels))
         });
         older.extend(left.map(|(_, state)| Arc::downgrade(&state.levels)));
     }
