@@ -83,6 +83,11 @@ pub mod internals {
     }
 }
 
+/// Retain rules made of functions.
+pub mod retain {
+    pub use crate::base::hooks::retain::by;
+}
+
 /// The merge operators that come with the engine.
 pub mod merge {
     pub use crate::base::hooks::merge_builtin::{
@@ -100,6 +105,7 @@ pub use base::hooks::events::{
     ValueFlushBegin, ValueFlushEnd, WriteStallBegin, WriteStallEnd, WritesRefused,
 };
 pub use base::hooks::merge::{MergeOperator, MergeRule, NotFolded};
+pub use base::hooks::retain::{Retain, RetainEntry, RetainRule};
 pub use base::options::call::{
     Durability, Isolation, ReadOptions, TransactionMode, TransactionOptions, WriteOptions,
 };
@@ -132,7 +138,8 @@ pub use db::readable::Readable;
 pub use db::snapshot::{KeyspaceSnapshot, Snapshot};
 pub use db::snapshots::SnapshotOwner;
 pub use db::statistics::{
-    KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, SnapshotStats, Stats, ValueLogStats,
+    KeyspaceStats, LeftOutStats, LevelStats, PinnedStats, RetainRuleStats, SnapshotStats, Stats,
+    ValueLogStats,
 };
 #[cfg(feature = "tracing")]
 pub use db::tracing_listener::tracing_listener;
@@ -155,6 +162,7 @@ pub struct ReadmeExamples;
 #[doc = include_str!("../../../docs/guide/merges.md")]
 #[doc = include_str!("../../../docs/guide/transactions.md")]
 #[doc = include_str!("../../../docs/guide/expiry.md")]
+#[doc = include_str!("../../../docs/guide/retaining.md")]
 #[doc = include_str!("../../../docs/guide/large-values.md")]
 #[doc = include_str!("../../../docs/guide/searchable.md")]
 #[doc = include_str!("../../../docs/guide/tuning.md")]

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use arc_swap::ArcSwap;
 
 use crate::base::hooks::merge::MergeRule;
+use crate::base::hooks::retain::RetainRule;
 use crate::base::options::resolve::Resolved;
 use crate::base::stats::memory_budget::MemoryBudget;
 use crate::base::stats::statistics::Statistics;
@@ -53,6 +54,8 @@ pub struct Parts {
     pub is_read_only: bool,
     /// Merge operators that keyspaces may name.
     pub merge_rules: Vec<MergeRule>,
+    /// Retain rules by the names of their keyspaces.
+    pub retain_rules: Vec<(String, Arc<dyn RetainRule>)>,
     /// Orders that keyspaces may name.
     pub comparators: Vec<Comparator>,
     /// The way to who listens.
@@ -85,16 +88,13 @@ pub fn assemble(
         dir,
         resolved,
         merge_rules,
+        retain_rules,
         events,
         ..
     } = parts.clone();
     let options = &resolved.db;
     let numbers = Arc::new(FileNumbers::new(version.next_file));
-    // Numbers taken just before a crash may not be in the manifest yet.
-    let used = segments_used.iter().map(|(number, _)| number);
-    for number in used.chain(&replayed.dropped_segments) {
-        numbers.skip(FileNumber(number.0 + 1));
-    }
+    skip_used(&numbers, &opened);
     let values = value_log(parts, &version, &numbers, &opened);
     let (fs, size_bytes) = (Arc::clone(&env.fs), options.wal_segment_bytes);
     let segments = Segments::new(fs, &dir, Arc::clone(&numbers), size_bytes);
@@ -126,6 +126,7 @@ pub fn assemble(
         settings: ArcSwap::from_pointee(resolved),
         events,
         merge_rules,
+        retain_rules,
         gate,
         write_controller,
         background_rate: Arc::new(background_rate),
@@ -154,6 +155,14 @@ pub fn assemble(
 fn lock_table(committer: &Committer) -> Arc<LockTable> {
     let holders = Arc::clone(committer.lock_holders());
     Arc::new(LockTable::new(holders, LOCKS_PER_OWNER_MAX))
+}
+
+// Numbers taken just before a crash may not be in the manifest yet.
+fn skip_used(numbers: &FileNumbers, opened: &Opened) {
+    let used = opened.segments_used.iter().map(|(number, _)| number);
+    for number in used.chain(&opened.replayed.dropped_segments) {
+        numbers.skip(FileNumber(number.0 + 1));
+    }
 }
 
 fn value_log(

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use arc_swap::ArcSwap;
 
 use crate::base::hooks::merge::MergeRule;
+use crate::base::hooks::retain::RetainRule;
 use crate::base::options::resolve::Resolved;
 use crate::base::stats::memory_budget::MemoryBudget;
 use crate::base::stats::statistics::Statistics;
@@ -45,6 +46,8 @@ pub struct Core {
     pub events: EventQueue,
     /// Merge operators that keyspaces may name.
     pub merge_rules: Vec<MergeRule>,
+    /// Retain rules by the names of their keyspaces.
+    pub retain_rules: Vec<(String, Arc<dyn RetainRule>)>,
     /// Whether operations may pass.
     pub gate: Arc<Gate>,
     /// Memory and rates of the write path.

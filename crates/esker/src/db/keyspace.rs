@@ -8,12 +8,14 @@ use arc_swap::{ArcSwap, Guard};
 
 use esker_phrase::Dictionary;
 
+use crate::base::hooks::retain::RetainRule;
 use crate::base::options::keyspace::KeyspaceOptions;
 use crate::base::options::sst::Compression;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::KeyspaceId;
 use crate::db::read_cost::ReadCost;
+use crate::db::retained::Retained;
 use crate::flow::current::Current;
 use crate::flow::dictionary_policy::DictionaryPolicy;
 
@@ -35,6 +37,8 @@ pub struct KeyspaceParts {
     pub dictionary_policy: DictionaryPolicy,
     /// What readers pay for its level 0.
     pub read_cost: Arc<ReadCost>,
+    /// What became of its retain rule.
+    pub retained: Retained,
 }
 
 impl KeyspaceParts {
@@ -54,6 +58,7 @@ impl KeyspaceParts {
             current,
             dictionary_policy: DictionaryPolicy::default(),
             read_cost: Arc::default(),
+            retained: Retained::default(),
         }
     }
 
@@ -66,6 +71,12 @@ impl KeyspaceParts {
     /// Whether the bottom of its tree is to be made of searchable files.
     pub fn wants_searchable(&self) -> bool {
         self.options().sst.compression == Compression::Searchable
+    }
+
+    /// The rule that compactions ask what lives on, unless it has failed.
+    pub fn retain_rule(&self) -> Option<Arc<dyn RetainRule>> {
+        let rule = self.options().retain.clone();
+        rule.filter(|_| self.retained.is_in_use())
     }
 
     /// The dictionary with which searchable files are written now; `None` while none are.

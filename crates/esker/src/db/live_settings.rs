@@ -116,6 +116,7 @@ fn adopt(core: &Core, parts: &KeyspaceParts, options: KeyspaceOptions) {
 fn asked_of(parts: &KeyspaceParts, state: &KeyspaceState) -> Result<KeyspaceOptions> {
     Ok(KeyspaceOptions {
         merge: parts.options().merge.clone(),
+        retain: parts.options().retain.clone(),
         ..state.asked()?
     })
 }

@@ -144,6 +144,7 @@ impl Drop for Manual<'_> {
 fn compact_when_free(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -> Result<()> {
     {
         // Who asks wants to know how it goes now, whatever failed before.
+        parts.retained.begin_anew();
         let mut state = core.work.state();
         let all = state.left_out.take_all();
         state.try_again(all);

@@ -7,6 +7,7 @@
 pub mod identity;
 pub mod snapshots;
 pub mod read_cost;
+pub mod retained;
 pub mod keyspace;
 pub mod txn;
 pub mod file_list;

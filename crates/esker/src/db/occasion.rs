@@ -31,6 +31,7 @@ pub fn picker_of<'a>(
         snapshots,
         now_unix_s: core.env.clock.unix_seconds(),
         is_searchable_wanted: parts.compression_dictionary().is_some(),
+        is_retaining: parts.retain_rule().is_some(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::base::hooks::events::EventListener;
 use crate::base::hooks::merge::MergeRule;
+use crate::base::hooks::retain::RetainRule;
 use crate::base::options::alias::check_one;
 use crate::base::options::catalog;
 use crate::base::options::check::{check_db, check_memory};
@@ -36,6 +37,7 @@ pub struct Builder {
     is_read_only: bool,
     merge_rules: Vec<MergeRule>,
     merge: Option<MergeRule>,
+    retain_rules: Vec<(String, Arc<dyn RetainRule>)>,
     comparators: Vec<Comparator>,
     comparator: Option<Comparator>,
     listeners: Listeners,
@@ -179,6 +181,30 @@ impl Builder {
         self
     }
 
+    /// Which values of that keyspace live on when compactions rewrite them; also of one that is
+    /// created later. The rule is not written down: give it at every opening. Of several for one
+    /// keyspace the last counts.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// use esker::{Retain, retain};
+    ///
+    /// let empty = retain::by("empty", |entry| {
+    ///     Ok(if entry.value()?.is_empty() { Retain::Drop } else { Retain::Keep })
+    /// });
+    /// let db = esker::Db::builder(dir.path()).retain_rule("default", empty).open()?;
+    /// db.put("crew:anna", "")?;
+    /// db.compact::<&[u8]>(..)?;
+    /// assert!(!db.contains_key("crew:anna")?);
+    /// # db.close()
+    /// # }
+    /// ```
+    pub fn retain_rule(mut self, keyspace: &str, rule: Arc<dyn RetainRule>) -> Builder {
+        self.retain_rules.push((keyspace.into(), rule));
+        self
+    }
+
     /// The order of the keyspace `default`, and one that other keyspaces may name.
     pub fn comparator(mut self, comparator: Comparator) -> Builder {
         self.comparators.push(comparator.clone());
@@ -254,6 +280,7 @@ impl Builder {
             resolved,
             is_read_only: self.is_read_only,
             merge_rules: self.merge_rules,
+            retain_rules: self.retain_rules,
             comparators: self.comparators,
         };
         recover::open(parts).map(DatabaseRef::new)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::hooks::event_reasons::FlushReason;
 use crate::base::hooks::merge::MergeRule;
 use crate::base::hooks::merge_builtin::builtin;
+use crate::base::hooks::retain::RetainRule;
 use crate::base::options::automatic::fill_keyspace;
 use crate::base::options::catalog::set_keyspace;
 use crate::base::options::check::{check_keyspace, missing_compression};
@@ -132,13 +133,22 @@ fn known_rule(state: &KeyspaceState, rules: &[MergeRule]) -> Result<Option<Merge
     })
 }
 
+// The retain rule that was given for the keyspace of that name when the database was opened.
+fn known_retain_rule(core: &Core, name: &str) -> Option<Arc<dyn RetainRule>> {
+    let mut given = core.retain_rules.iter().rev();
+    given
+        .find(|(keyspace, _)| keyspace == name)
+        .map(|(_, rule)| Arc::clone(rule))
+}
+
 /// Opens every keyspace of the current version, with the memtables that replay filled.
 pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) -> Result<()> {
     let _changing = core.keyspaces.change();
     let version = core.history.current();
     let mut opened = Vec::with_capacity(version.keyspaces.len());
     for state in version.keyspaces.values() {
-        let options = options_of(state, &core.settings.load(), &core.merge_rules)?;
+        let mut options = options_of(state, &core.settings.load(), &core.merge_rules)?;
+        options.retain = known_retain_rule(core, &state.name);
         let filled = targets
             .remove(&state.id)
             .map_or_else(Vec::new, |target| target.filled);
@@ -237,6 +247,7 @@ pub fn find_or_create(
     if let Some(parts) = core.keyspaces.find(name) {
         refuse_other(&parts, options.as_ref())?;
         if missing_rule(&parts, options.as_ref()).is_none() {
+            take_retain_rule(core, &parts, options.as_ref());
             return Ok(parts);
         }
     }
@@ -245,13 +256,15 @@ pub fn find_or_create(
         return Err(Error::invalid(message));
     }
     user_code::refuse()?;
-    let _changing = core.keyspaces.change();
+    let changing = core.keyspaces.change();
     core.gate.check_write()?;
     if let Some(parts) = core.keyspaces.find(name) {
         refuse_other(&parts, options.as_ref())?;
         if let Some(rule) = missing_rule(&parts, options.as_ref()) {
             take_rule(core, &parts, rule)?;
         }
+        drop(changing);
+        take_retain_rule(core, &parts, options.as_ref());
         return Ok(parts);
     }
     let version = core.history.current();
@@ -262,6 +275,7 @@ pub fn find_or_create(
     let settings = core.settings.load();
     let asked = options.unwrap_or_else(|| settings.keyspace_asked.clone());
     let mut options = asked.clone();
+    options.retain = options.retain.or_else(|| known_retain_rule(core, name));
     fill_keyspace(&settings.db, &mut options);
     // Refused here, because what the manifest refuses ends all writing.
     check_keyspace(&settings.db, &options)?;
@@ -329,6 +343,19 @@ fn take_rule(core: &Core, parts: &KeyspaceParts, rule: &MergeRule) -> Result<()>
         ..KeyspaceOptions::clone(&parts.options())
     });
     Ok(())
+}
+
+/// Has a keyspace that is there ask the retain rule that who opens it brings.
+fn take_retain_rule(core: &Core, parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) {
+    let Some(rule) = asked.and_then(|asked| asked.retain.as_ref()) else {
+        return;
+    };
+    let _changing = core.keyspaces.change();
+    parts.set_options(KeyspaceOptions {
+        retain: Some(Arc::clone(rule)),
+        ..KeyspaceOptions::clone(&parts.options())
+    });
+    parts.retained.begin_anew();
 }
 
 /// Drops a keyspace with everything in it. Readers that have it open go on reading what it was.

@@ -1,6 +1,6 @@
 //! One compaction from its booking to its end.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ use crate::flow::compact::recompression::effort;
 use crate::flow::compaction_iterator::Tally;
 use crate::flow::output::Phrasing;
 use crate::flow::read::view::View;
+use crate::flow::retaining::Retaining;
 
 /// A compaction under way.
 pub struct Running {
@@ -34,6 +35,8 @@ pub struct Running {
     parts: Vec<Part>,
     /// For the parts; until it is finished. It holds the inputs, which may be removed then.
     context: Mutex<Option<Arc<JobContext>>>,
+    /// Set when the retain rule fails that it asks.
+    has_rule_failed: Option<Arc<AtomicBool>>,
     results: Mutex<Vec<Option<Result<PartResult>>>>,
     left: AtomicUsize,
     began: Duration,
@@ -85,6 +88,7 @@ pub fn book(
     let context = JobContext {
         settings,
         merge: options.merge.clone(),
+        retaining: retaining(parts, &plan),
         snapshots: core.snapshots.seqnos(),
         view: Arc::new(view.of_files()),
         obsolete: core.obsolete_files.numbers(),
@@ -93,6 +97,10 @@ pub fn book(
     };
     Running {
         keyspace: Arc::clone(parts),
+        has_rule_failed: context
+            .retaining
+            .as_ref()
+            .map(|it| Arc::clone(&it.has_failed)),
         results: Mutex::new(pieces.iter().map(|_| None).collect()),
         left: AtomicUsize::new(pieces.len()),
         began: core.env.clock.monotonic(),
@@ -126,6 +134,18 @@ fn gave_way() -> Error {
     Error::new(ErrorKind::Busy, message)
 }
 
+// Merges within level 0 are there for the time that others take, and ask nobody.
+fn retaining(parts: &KeyspaceParts, plan: &Plan) -> Option<Retaining> {
+    let is_asked = plan.reason != CompactionReason::IntraL0;
+    let rule = parts.retain_rule().filter(|_| is_asked)?;
+    Some(Retaining {
+        rule,
+        keyspace: Arc::from(&*parts.name),
+        level: plan.output,
+        has_failed: parts.retained.has_failed(),
+    })
+}
+
 fn phrasing(
     core: &Core,
     parts: &KeyspaceParts,
@@ -157,6 +177,11 @@ pub fn end(core: &Core, running: &Running, result: &Result<()>) -> Option<Durati
     match running.plan.reason {
         CompactionReason::IntraL0 => state.is_intra_l0_running = false,
         _ => state.compaction_count -= running.parts.len(),
+    }
+    if result.is_err() && running.has_rule_failed() {
+        // Over no file: from now on they are compacted without the rule.
+        state.free(&inputs);
+        return None;
     }
     state.note_compacted(&inputs, result, core.env.clock.monotonic())
 }
@@ -232,6 +257,12 @@ impl Running {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take()
+    }
+
+    // Relaxed: the parts have ended, and the last to end saw what the others did.
+    fn has_rule_failed(&self) -> bool {
+        let flag = self.has_rule_failed.as_ref();
+        flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Installs the results of all parts.
@@ -322,6 +353,9 @@ impl Running {
             Ticker::CompactionDropped,
             read_count.saturating_sub(kept_count),
         );
+        let unretained_count = entries(|tally| tally.unretained_count);
+        statistics.add(Ticker::RetainDropped, unretained_count);
+        self.keyspace.retained.count_dropped(unretained_count);
         let took = core.env.clock.monotonic() - self.began;
         statistics.add(Ticker::CompactionNanos, nanoseconds(took));
         if !matches!(

@@ -149,8 +149,21 @@ pub struct KeyspaceStats {
     /// What hinders the compactions that would let writers write faster: files that are [left
     /// out](Stats::left_out).
     pub hindrance: Option<String>,
+    /// Its retain rule.
+    pub retain_rule: Option<RetainRuleStats>,
     /// Whether it is compacted without being asked (setting `compaction.automatic`).
     pub is_automatic: bool,
+}
+
+/// What is known of the retain rule of a keyspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetainRuleStats {
+    /// Its name.
+    pub name: String,
+    /// Values that rules of this keyspace have dropped since it was opened.
+    pub dropped_count: u64,
+    /// Whether it failed, so that compactions by themselves go without it.
+    pub has_failed: bool,
 }
 
 /// What is known of one level.
@@ -373,6 +386,11 @@ fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
         debt_bytes: debt_bytes(levels, &targets, options),
         write_rate: (rate != RATE_UNLIMITED).then_some(rate),
         hindrance,
+        retain_rule: parts.options().retain.as_ref().map(|rule| RetainRuleStats {
+            name: rule.name().into(),
+            dropped_count: parts.retained.dropped_count(),
+            has_failed: !parts.retained.is_in_use(),
+        }),
         is_automatic: options.is_automatic,
     }
 }

@@ -179,6 +179,17 @@ impl fmt::Display for KeyspaceStats {
             let since = since.unwrap_or_default();
             writeln!(f, "  held back to {}/s{since}", size(rate))?;
         }
+        if let Some(rule) = &self.retain_rule {
+            write!(
+                f,
+                "  retain rule {:?} dropped {} values",
+                rule.name, rule.dropped_count
+            )?;
+            match rule.has_failed {
+                true => writeln!(f, "; it failed, and is asked by `compact` alone")?,
+                false => writeln!(f)?,
+            }
+        }
         writeln!(
             f,
             "  level  runs  files         size  ratio      entries      deletes  score"

@@ -136,9 +136,7 @@ impl WorkState {
         result: &Result<()>,
         now: Duration,
     ) -> Option<Duration> {
-        for number in inputs {
-            self.busy.remove(number);
-        }
+        self.free(inputs);
         let Err(error) = result else {
             self.left_out.forget(inputs);
             return None;
@@ -155,11 +153,16 @@ impl WorkState {
         None
     }
 
+    /// Frees the files of a compaction.
+    pub fn free(&mut self, inputs: &[FileNumber]) {
+        for number in inputs {
+            self.busy.remove(number);
+        }
+    }
+
     /// Has files tried again that were left out.
     pub fn try_again(&mut self, taken: Vec<FileNumber>) {
-        for number in taken {
-            self.busy.remove(&number);
-        }
+        self.free(&taken);
     }
 
     /// Whether no compaction of any kind is under way.

@@ -1,8 +1,7 @@
 //! Which entries live on when files are rewritten; pure rules over a merged stream.
 //!
-//! Live snapshots cut the sequence numbers into *stripes*: two entries lie in the same stripe
-//! when no snapshot can tell them apart. Of the entries of one key in one stripe only the newest
-//! answer counts, so the rest is dropped:
+//! Live snapshots cut the sequence numbers into stripes (`flow/stripes`). Of the entries of one key
+//! in one stripe only the newest answer counts, so the rest is dropped:
 //!
 //! - a put, a delete or an expired value covers everything older in its stripe;
 //! - a range delete covers what is older than itself in its stripe;
@@ -10,6 +9,10 @@
 //!   older entry can exist, and else into one operand. A base that has yet to expire is not
 //!   folded: once it has, readers fold the operands onto nothing;
 //! - a delete is dropped where nothing older can exist below it, in the oldest stripe.
+//!
+//! A value that the keyspace's retain rule drops is as good as expired. The rule is asked only
+//! about what is in the newest stripe, which no snapshot sees, and has nothing of its key above it
+//! here: under operands it is not the key's value.
 //!
 //! What lives on of the oldest stripe may take a larger number, as long as it stays older than
 //! everything newer of its key: neighbours that share a number compress better (decision 0011).
@@ -19,44 +22,21 @@ use std::collections::VecDeque;
 use esker_phrase::DictionaryId;
 
 use crate::base::hooks::merge::MergeRule;
-use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Carried, Cursor, Encoded};
-use crate::base::types::entry::{Entry, is_expired, split_expiring};
-use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::entry::{Entry, is_expired};
+use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
-use crate::base::types::limits::VALUE_BYTES_MAX;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
+use crate::flow::operands::{Base, Folding, Operand, expiry_of, misplaced};
+use crate::flow::read::lookup_outcome::{LookupOutcome, Part, outcome};
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::{Piece, RangeTombstones};
+use crate::flow::retaining::Retaining;
+use crate::flow::stripes::Stripes;
 use crate::store::sst::searchable::dictionary::encoding_of;
 use crate::store::vlog::open_values::OpenValues;
-use crate::store::vlog::pointer::ValuePointer;
-
-/// Live snapshots, oldest first, and the stripes they cut.
-#[derive(Clone, Debug, Default)]
-pub struct Stripes {
-    snapshots: Vec<SeqNo>,
-}
-
-impl Stripes {
-    /// The stripes between `snapshots`, which are in ascending order.
-    pub fn new(snapshots: Vec<SeqNo>) -> Stripes {
-        assert!(snapshots.is_sorted());
-        Stripes { snapshots }
-    }
-
-    /// The snapshots, ascending.
-    pub fn snapshots(&self) -> &[SeqNo] {
-        &self.snapshots
-    }
-
-    /// The stripe of an entry: how many snapshots are too old to see it. 0 is the oldest.
-    pub fn of(&self, seqno: SeqNo) -> usize {
-        self.snapshots.partition_point(|snapshot| *snapshot < seqno)
-    }
-}
 
 /// What the rules need to know besides the entries.
 pub struct Rules<'a> {
@@ -77,9 +57,19 @@ pub struct Rules<'a> {
     pub ceiling: &'a mut dyn FnMut(&[u8]) -> SeqNo,
     /// The values that need not be uncompressed to live on.
     pub verbatim: Verbatim,
+    /// The user's say in what lives on.
+    pub retaining: Option<&'a Retaining>,
 }
 
-impl Rules<'_> {
+impl<'a> Rules<'a> {
+    fn folding(&self) -> Folding<'a> {
+        Folding {
+            merge: self.merge,
+            values: self.values,
+            now_unix_s: self.now_unix_s,
+        }
+    }
+
     // The number with which the first survivor of a key lives on.
     #[inline]
     fn rewritten(&mut self, user_key: &[u8], seqno: SeqNo, stripe: usize) -> SeqNo {
@@ -117,6 +107,8 @@ pub struct Tally {
     pub folded_count: u64,
     /// Values that lived on as they were stored.
     pub verbatim_count: u64,
+    /// Values that the retain rule dropped.
+    pub unretained_count: u64,
 }
 
 /// The entries of a stream that live on, one after the other.
@@ -265,6 +257,9 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
             Kind::MergeFolded | Kind::RangeDelete => return Err(misplaced()),
         };
         self.covered = Some(stripe);
+        let is_dropped = !is_gone && self.is_dropped(stripe)?;
+        self.tally.unretained_count += u64::from(is_dropped);
+        let is_gone = is_gone || is_dropped;
         if is_gone && stripe == 0 && (self.rules.is_bottom)(user_key) {
             return Ok(Verdict::Drop);
         }
@@ -286,6 +281,27 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
         })
     }
 
+    // The rule, if it is to be asked about an entry of that stripe that is the first of its key, or
+    // not.
+    #[inline]
+    fn retaining(&self, is_first: bool, stripe: usize) -> Option<&'a Retaining> {
+        let retaining = self.rules.retaining?;
+        (is_first && stripe == self.rules.stripes.newest()).then_some(retaining)
+    }
+
+    // Whether the rule drops the entry that the input stands on.
+    fn is_dropped(&self, stripe: usize) -> Result<bool> {
+        let Some(retaining) = self.retaining(self.is_first, stripe) else {
+            return Ok(false);
+        };
+        let (user_key, trailer) = key::split(self.input.key());
+        let raw = || self.input.value();
+        match outcome(user_key, trailer, raw, self.rules.now_unix_s)? {
+            LookupOutcome::Value(part) => retaining.drops(user_key, part, &raw, self.rules.values),
+            LookupOutcome::Gone | LookupOutcome::Operand => Ok(false),
+        }
+    }
+
     fn is_hidden(&self, user_key: &[u8], seqno: SeqNo) -> bool {
         !self.rules.tombstones.is_empty()
             && self.rules.tombstones.is_hidden_in_stripe(
@@ -301,6 +317,7 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
         let newest = key::split(self.input.key()).1.seqno();
         let stripe = self.rules.stripes.of(newest);
         let is_first = std::mem::take(&mut self.is_first);
+        let folding = self.rules.folding();
         let mut newest_first: Vec<Operand> = Vec::new();
         let mut base = Base::Unknown;
         while self.is_input_ready {
@@ -313,7 +330,7 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
                 break;
             }
             if entry.kind() != Kind::Merge {
-                base = Base::of(&entry, &self.rules)?;
+                base = folding.base(&entry)?;
                 break;
             }
             newest_first.push((entry.seqno(), entry.value.to_vec()));
@@ -328,19 +345,15 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
             base = Base::Missing;
         }
         let operand_count = newest_first.len();
-        let left_count = match self.fold_onto(&base, &newest_first) {
+        let left_count = match folding.fold_onto(&self.key, &base, &newest_first) {
             Some(value) => {
                 // What is older in this stripe is folded in, so it goes.
                 self.covered = Some(stripe);
-                let mut seqno = newest;
-                if is_first {
-                    seqno = self.rules.rewritten(&self.key, seqno, stripe);
-                }
-                self.emit(seqno, Kind::Put, value);
+                self.emit_folded(newest, is_first, value)?;
                 0
             }
             None => {
-                let operands = self.combine(newest_first);
+                let operands = folding.combine(&self.key, newest_first);
                 let left_count = operands.len();
                 for (seqno, value) in operands {
                     self.emit(seqno, Kind::Merge, value);
@@ -352,130 +365,35 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
         Ok(())
     }
 
-    /// The value that the operands make of `base`, if that is known and the operator agrees.
-    fn fold_onto(&self, base: &Base, newest_first: &[Operand]) -> Option<Vec<u8>> {
-        let base = match base {
-            Base::Unknown => return None,
-            Base::Missing => None,
-            Base::Value(value) => Some(&value[..]),
-        };
-        let oldest_first: Vec<&[u8]> = newest_first
-            .iter()
-            .rev()
-            .map(|(_, value)| &value[..])
-            .collect();
-        let folded = self.rules.merge?.fold(&self.key, base, &oldest_first);
-        folded.ok().filter(|value| value.len() <= VALUE_BYTES_MAX)
-    }
-
-    /// As few operands as do what these do, both newest first; all of them where the operator
-    /// panics. Neighbours are combined two by
-    /// two, round after round, so that an operator that appends copies a byte of `n` operands
-    /// `log2(n)` times and not `n` times.
-    fn combine(&self, mut newest_first: Vec<Operand>) -> Vec<Operand> {
-        let Some(merge) = self.rules.merge else {
-            return newest_first;
-        };
-        loop {
-            let count = newest_first.len();
-            let mut combined: Vec<Operand> = Vec::with_capacity(count);
-            let mut rest = newest_first.into_iter();
-            let mut waiting = rest.next();
-            while let Some(newer) = waiting.take() {
-                let Some(older) = rest.next() else {
-                    combined.push(newer);
-                    break;
-                };
-                let both = merge.combine(&self.key, &older.1, &newer.1);
-                let Ok(both) = both else {
-                    // It panicked, and would once more for each of what may be a million.
-                    combined.extend([newer, older]);
-                    combined.extend(rest);
-                    return combined;
-                };
-                match both.filter(|value| value.len() <= VALUE_BYTES_MAX) {
-                    Some(value) => {
-                        combined.push((newer.0, value));
-                        waiting = rest.next();
-                    }
-                    None => {
-                        combined.push(newer);
-                        waiting = Some(older);
-                    }
-                }
+    // What operands made of their base is a value: the rule is asked about it.
+    fn emit_folded(&mut self, newest: SeqNo, is_first: bool, value: Vec<u8>) -> Result<()> {
+        let stripe = self.rules.stripes.of(newest);
+        let is_dropped = match self.retaining(is_first, stripe) {
+            None => false,
+            Some(retaining) => {
+                let raw = || Ok(&value[..]);
+                retaining.drops(&self.key, Part::WHOLE, &raw, self.rules.values)?
             }
-            newest_first = combined;
-            if newest_first.len() == count {
-                return newest_first;
-            }
+        };
+        self.tally.unretained_count += u64::from(is_dropped);
+        if is_dropped && stripe == 0 && (self.rules.is_bottom)(&self.key) {
+            return Ok(());
         }
+        let seqno = match is_first {
+            true => self.rules.rewritten(&self.key, newest, stripe),
+            false => newest,
+        };
+        match is_dropped {
+            true => self.emit(seqno, Kind::Delete, Vec::new()),
+            false => self.emit(seqno, Kind::Put, value),
+        }
+        Ok(())
     }
 
     fn emit(&mut self, seqno: SeqNo, kind: Kind, value: Vec<u8>) {
         self.ready
             .push_back((key::encode(&self.key, Trailer::new(seqno, kind)), value));
     }
-}
-
-/// A merge operand and its number.
-type Operand = (SeqNo, Vec<u8>);
-
-/// What lies below the operands of a stripe.
-enum Base {
-    /// Something may lie in an older stripe or in files that are not part of this; or it is a
-    /// value that has yet to expire, and then the operands must stand without it.
-    Unknown,
-    /// Nothing.
-    Missing,
-    /// A value that stays.
-    Value(Bytes),
-}
-
-impl Base {
-    fn of(entry: &Entry<'_>, rules: &Rules<'_>) -> Result<Base> {
-        match entry.kind() {
-            Kind::Put => Ok(Base::Value(Bytes::copy_of(entry.value))),
-            Kind::PutSeparated => Base::separated(entry, rules),
-            Kind::Delete => Ok(Base::Missing),
-            Kind::PutExpiring | Kind::PutSeparatedExpiring => {
-                let is_gone = is_expired(expiry_of(entry)?, rules.now_unix_s);
-                Ok(if is_gone {
-                    Base::Missing
-                } else {
-                    Base::Unknown
-                })
-            }
-            Kind::Merge | Kind::MergeFolded | Kind::RangeDelete => Err(misplaced()),
-        }
-    }
-}
-
-impl Base {
-    // A value that is damaged is left as it is, and the operands stand without it: whoever reads
-    // the key is told, and nothing else waits for it.
-    fn separated(entry: &Entry<'_>, rules: &Rules<'_>) -> Result<Base> {
-        if rules.merge.is_none() {
-            return Ok(Base::Unknown);
-        }
-        let Some(pointer) = ValuePointer::of(entry)? else {
-            return Err(misplaced());
-        };
-        match rules.values.value(&pointer) {
-            Ok(value) => Ok(Base::Value(value)),
-            Err(error) if error.kind() == ErrorKind::Corruption => Ok(Base::Unknown),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-fn expiry_of(entry: &Entry<'_>) -> Result<u32> {
-    split_expiring(entry.value)
-        .map(|(expiry, _)| expiry)
-        .ok_or_else(|| Error::corruption("an expiring value is shorter than its expiry"))
-}
-
-fn misplaced() -> Error {
-    Error::corruption("an entry of this kind cannot lie in a sorted file")
 }
 
 /// The range deletes of `tombstones` that live on, in order of their start. Where nothing older can

@@ -6,13 +6,14 @@ use crate::base::hooks::merge::MergeRule;
 use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
 use crate::flow::compaction_iterator::{
-    CompactionIterator, Rules, Stripes, Tally, Verbatim, surviving_range_deletes,
+    CompactionIterator, Rules, Tally, Verbatim, surviving_range_deletes,
 };
 use crate::flow::current::Sealed;
 use crate::flow::output::{Output, OutputSettings};
 use crate::flow::own_operands::OwnOperands;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::RangeTombstones;
+use crate::flow::stripes::Stripes;
 use crate::flow::values::relocation::Relocated;
 use crate::store::version::file::FileRecord;
 
@@ -62,6 +63,8 @@ pub fn flush(
         // and all but the last file of a flush would say too much.
         ceiling: &mut |_: &[u8]| SeqNo::ZERO,
         verbatim: Verbatim::default(),
+        // Writers wait for flushes, and what is newest is the least likely to be dropped.
+        retaining: None,
     };
     let settings = OutputSettings {
         snapshots: stripes.snapshots().into(),

@@ -1,9 +1,10 @@
 //! What a test asked of a database and what it was told; and whether a database agrees.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use esker::internals::base::hooks::merge_builtin::builtin;
-use esker::{Db, Durability, MergeRule, Readable};
+use esker::{Db, Durability, MergeRule, Readable, Retain, RetainRule, retain};
 
 /// One change of one key or range.
 #[derive(Clone, Debug)]
@@ -104,6 +105,34 @@ pub fn marker_key(number: u32) -> Vec<u8> {
     format!("!{number:08}").into_bytes()
 }
 
+/// Where chaff lies: what the retain rule drops, which may be there or not.
+const CHAFF: &[u8] = b"~";
+
+/// Chaff that goes with a write: each key is written again and again, so that an older version that
+/// came up again would show.
+pub fn chaff(number: u32) -> Option<(Vec<u8>, Vec<u8>)> {
+    if !number.is_multiple_of(3) {
+        return None;
+    }
+    let key = [CHAFF, format!("{}", number / 3 % 4).as_bytes()].concat();
+    // Some lie in the value log.
+    let padding = [0, 50, 700][number as usize / 3 % 3];
+    Some((key, format!("{number:0padding$}").into_bytes()))
+}
+
+/// Drops the chaff; of other values it is asked to look at some.
+pub fn retain_rule() -> Arc<dyn RetainRule> {
+    retain::by("no chaff", |entry| {
+        if entry.key.starts_with(CHAFF) {
+            return Ok(Retain::Drop);
+        }
+        if entry.key.len().is_multiple_of(2) {
+            entry.value()?;
+        }
+        Ok(Retain::Keep)
+    })
+}
+
 /// A merge operator by name.
 pub fn rule(name: &str) -> MergeRule {
     builtin(name).expect("a built-in operator")
@@ -147,6 +176,7 @@ impl Journal {
             }
         }
         let present = self.survivors(&found)?;
+        self.check_chaff(&present, db, &found, now_unix_s)?;
         self.check_comparator(&present, &found, loss)?;
         self.check_contents(&present, &found, now_unix_s)?;
         Ok(present)
@@ -309,8 +339,39 @@ impl Journal {
         Ok(())
     }
 
-    /// What a keyspace holds when those writes were done and no others.
+    // What the retain rule drops is there as it was written last, or not at all.
+    fn check_chaff(
+        &self,
+        present: &BTreeSet<u32>,
+        db: &Db,
+        found: &BTreeMap<usize, Found>,
+        now_unix_s: u64,
+    ) -> Result<(), String> {
+        for life in found.keys() {
+            let name = &self.lives[*life].name;
+            let keyspace = db.existing_keyspace(name).ok_or("a keyspace went away")?;
+            let written = self.all_contents_of(*life, present, now_unix_s);
+            for (key, value) in written.iter().filter(|(key, _)| key.starts_with(CHAFF)) {
+                let there = keyspace.get(key).map_err(|error| error.to_string())?;
+                if there.is_some_and(|there| there[..] != value[..]) {
+                    let key = key.escape_ascii();
+                    return Err(format!(
+                        "keyspace {name}: an older version of {key} came up"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a keyspace holds when those writes were done and no others, but for chaff.
     pub fn contents_of(&self, life: usize, present: &BTreeSet<u32>, now_unix_s: u64) -> Found {
+        let mut all = self.all_contents_of(life, present, now_unix_s);
+        all.retain(|key, _| !key.starts_with(CHAFF));
+        all
+    }
+
+    fn all_contents_of(&self, life: usize, present: &BTreeSet<u32>, now_unix_s: u64) -> Found {
         let mut cells: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
         let done = self
             .entries
@@ -396,7 +457,7 @@ fn value_of(key: &[u8], cell: Cell, rule: &MergeRule, now_unix_s: u64) -> Option
     )
 }
 
-/// Everything in a keyspace, read forwards; backwards and by key it must be the same.
+/// Everything in a keyspace but chaff, read forwards; backwards and by key it must be the same.
 pub fn read_all(keyspace: &impl Readable, name: &str) -> Result<Found, String> {
     let failed = |error: esker::Error| format!("reading {name}: {error}");
     let mut all = Found::new();
@@ -425,6 +486,7 @@ pub fn read_all(keyspace: &impl Readable, name: &str) -> Result<Found, String> {
             return Err(format!("keyspace {name}: a get differs from the scan"));
         }
     }
+    all.retain(|key, _| !key.starts_with(CHAFF));
     Ok(all)
 }
 
@@ -444,6 +506,7 @@ fn check_readable(keyspace: &esker::Keyspace, expected: &Found) -> Result<(), St
         return Ok(());
     };
     let readable = entries.map_while(|entry| entry.ok());
+    let readable = readable.filter(|(key, _)| !key.starts_with(CHAFF));
     for ((key, value), right) in readable.zip(expected) {
         if (&key[..], &value[..]) != (&right.0[..], &right.1[..]) {
             let key = String::from_utf8_lossy(&key);

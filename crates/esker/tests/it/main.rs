@@ -34,6 +34,7 @@ mod transactions;
 mod lock_model;
 mod transactions_model;
 mod locking;
+mod retaining;
 mod held;
 mod hooks;
 mod jobs;

@@ -13,7 +13,7 @@ mod operation;
 mod plain;
 mod program;
 mod regressions;
-mod settings;
+pub mod settings;
 mod shrink;
 mod subject;
 mod wandering;

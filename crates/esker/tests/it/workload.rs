@@ -25,7 +25,7 @@ use esker::{
 use crate::balance::Balance;
 use crate::held::Held;
 use crate::journal::{Action, Answer, Entry, Journal, Life, Loss, Presence};
-use crate::journal::{marker_key, marker_value, rule};
+use crate::journal::{chaff, marker_key, marker_value, retain_rule, rule};
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 
 /// Where the database lies.
@@ -109,6 +109,9 @@ fn open_with(builder: Builder, is_changed: bool) -> esker::Result<Db> {
     });
     for (name, text) in kept.chain(changed) {
         builder = builder.set(name, text)?;
+    }
+    for keyspace in ["default", "b", "c", ORDERED] {
+        builder = builder.retain_rule(keyspace, retain_rule());
     }
     builder.open()
 }
@@ -373,6 +376,9 @@ impl Stage {
             for _ in 0..self.random.below(3) + 1 {
                 actions.push((life, self.action(number)));
             }
+        }
+        if let Some((key, value)) = chaff(number) {
+            actions.push((actions[0].0, Action::Put(key, value)));
         }
         if len_min > 0 {
             let value = self.value(number, len_min);

@@ -4,6 +4,7 @@
 
 pub mod merge;
 pub mod merge_builtin;
+pub mod retain;
 pub mod event_reasons;
 pub mod events;
 pub mod event_line;

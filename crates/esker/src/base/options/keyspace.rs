@@ -1,8 +1,10 @@
 //! Settings of a keyspace.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::hooks::merge::MergeRule;
+use crate::base::hooks::retain::RetainRule;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::comparator::Comparator;
 
@@ -13,6 +15,9 @@ pub struct KeyspaceOptions {
     pub comparator: Comparator,
     /// How merge operands fold; without one, `merge` is refused.
     pub merge: Option<MergeRule>,
+    /// Which values live on when compactions rewrite them; without one, all do. No part of the
+    /// manifest: it changes nothing of what the entries mean.
+    pub retain: Option<Arc<dyn RetainRule>>,
     /// Seconds that a put lives when it does not say otherwise; 0 is for ever. Merge operands
     /// have no expiry.
     pub ttl_s: u32,
@@ -37,6 +42,7 @@ impl Default for KeyspaceOptions {
         KeyspaceOptions {
             comparator: Comparator::default(),
             merge: None,
+            retain: None,
             ttl_s: 0,
             memtable_bytes: 0,
             value_threshold_bytes: 4 << 10,

@@ -1,8 +1,10 @@
 //! Settings of a keyspace, chosen in code.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::hooks::merge::MergeRule;
+use crate::base::hooks::retain::RetainRule;
 use crate::base::options::catalog::set_keyspace;
 use crate::base::options::keyspace::{KeyspaceOptions, ttl_seconds};
 use crate::base::options::sst::Compression;
@@ -32,6 +34,32 @@ impl KeyspaceOptions {
     /// How merge operands fold; without one, `merge` is refused.
     pub fn merge_operator(mut self, rule: MergeRule) -> KeyspaceOptions {
         self.merge = Some(rule);
+        self
+    }
+
+    /// Which values live on when compactions rewrite them. A keyspace that is open takes it at
+    /// once, in the place of the rule that it had.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::{KeyspaceOptions, Retain, retain};
+    ///
+    /// let drafts = retain::by("drafts", |entry| {
+    ///     Ok(if entry.key.starts_with(b"draft:") { Retain::Drop } else { Retain::Keep })
+    /// });
+    /// let pages = db.keyspace_with("pages", KeyspaceOptions::default().retain_rule(drafts))?;
+    /// pages.put("draft:anna", "…")?;
+    /// pages.put("page:anna", "in port")?;
+    /// pages.compact::<&[u8]>(..)?;
+    /// assert!(!pages.contains_key("draft:anna")?);
+    /// assert!(pages.contains_key("page:anna")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn retain_rule(mut self, rule: Arc<dyn RetainRule>) -> KeyspaceOptions {
+        self.retain = Some(rule);
         self
     }
 

@@ -101,6 +101,8 @@ tickers! {
         "Time from the beginning to the end of each compaction that rewrote files.";
     CompactionDropped, "esker_compaction_dropped_entries_total", Events,
         "Entries that compactions did not write again: hidden, deleted or expired.";
+    RetainDropped, "esker_retain_dropped_values_total", Events,
+        "Values that retain rules dropped when compactions met them.";
     CompactionVerbatim, "esker_compaction_verbatim_values_total", Events,
         "Values that compactions copied as they were stored, without unpacking them.";
     DictionariesTrained, "esker_dictionaries_trained_total", Events,

@@ -109,8 +109,9 @@ pub fn forbid() {
     assert!(!is_running(), "{REFUSED}");
 }
 
-const REFUSED: &str = "a merge operator or a comparator called the database that called it, which \
-                       would wait for itself; have it use its arguments only, or another thread";
+const REFUSED: &str = "a merge operator, a comparator or a retain rule called the database that \
+                       called it, which would wait for itself; have it use its arguments only, or \
+                       another thread";
 
 #[cold]
 fn refused() -> Error {

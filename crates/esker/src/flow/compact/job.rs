@@ -18,15 +18,15 @@ use crate::base::types::seqno::SeqNo;
 use crate::flow::compact::plan::Plan;
 use crate::flow::compact::row::Row;
 use crate::flow::compact::seqno_rewriting::SeqNoCeiling;
-use crate::flow::compaction_iterator::{
-    CompactionIterator, Rules, Stripes, Tally, surviving_range_deletes,
-};
+use crate::flow::compaction_iterator::{CompactionIterator, Rules, Tally, surviving_range_deletes};
 use crate::flow::grandparent_boundaries::GrandparentBoundaries;
 use crate::flow::output::{Output, OutputSettings};
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::read::run_cursor::RunCursor;
 use crate::flow::read::view::View;
+use crate::flow::retaining::Retaining;
+use crate::flow::stripes::Stripes;
 use crate::flow::values::relocation::Relocated;
 use crate::store::sst::contract::CompressionTally;
 use crate::store::version::edit::{Change, Edit};
@@ -44,6 +44,8 @@ pub struct JobContext {
     pub settings: OutputSettings,
     /// How operands fold.
     pub merge: Option<MergeRule>,
+    /// The user's say in what lives on.
+    pub retaining: Option<Retaining>,
     /// The snapshots that were live when the job began, ascending.
     pub snapshots: Vec<SeqNo>,
     /// The view that the plan was made from; keeps the inputs on the disk.
@@ -133,6 +135,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         is_bottom: &mut is_bottom,
         ceiling: &mut |user_key: &[u8]| ceiling.of(comparator, user_key),
         verbatim: context.settings.verbatim(),
+        retaining: context.retaining.as_ref(),
     };
     let kept = surviving_range_deletes(&tombstones, &stripes, is_all_bottom);
     let mut output = Output::new(settings_of(plan, context), kept);

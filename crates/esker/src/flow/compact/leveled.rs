@@ -37,15 +37,17 @@ pub struct CompactionPicker<'a> {
     pub now_unix_s: u64,
     /// Whether files at the bottom are to be searchable; else they are to be made of blocks.
     pub is_searchable_wanted: bool,
+    /// Whether a retain rule has a say in what lives on, of which no file tells anything.
+    pub is_retaining: bool,
 }
 
 impl CompactionPicker<'_> {
     /// Everything that overlaps `range`, merged into the deepest level that holds any of it.
     ///
     /// Of what is one run there already, from the first to the last file that has anything to lose
-    /// or is not compressed as is wished. `None` when nothing overlaps, when no file is such a one,
-    /// or when a running compaction is in the way ([`CompactionPicker::busy_files`],
-    /// [`CompactionPicker::is_claimed_within`]).
+    /// or is not compressed as is wished; all of it where a retain rule is to be asked. `None` when
+    /// nothing overlaps, when no file is such a one, or when a running compaction is in the way
+    /// ([`CompactionPicker::busy_files`], [`CompactionPicker::is_claimed_within`]).
     pub fn pick_range(&self, range: &KeyRange) -> Option<Plan> {
         let (mut inputs, reach) = self.grown(range)?;
         if self.is_in_the_way(&reach) {
@@ -58,7 +60,7 @@ impl CompactionPicker<'_> {
         let is_bottom = self.levels.is_bottom(output);
         let has_work = |file: &Arc<FileRecord>| {
             let is_compressed = !is_bottom || file.is_searchable == self.is_searchable_wanted;
-            !is_compressed || self.may_lose(file)
+            !is_compressed || self.is_retaining || self.may_lose(file)
         };
         if !is_one_run {
             return self.if_idle(

@@ -44,5 +44,6 @@ pub fn look_at<T>(
         oldest_snapshot: SeqNo::MAX,
         now_unix_s: 0,
         is_searchable_wanted: false,
+        is_retaining: false,
     })
 }

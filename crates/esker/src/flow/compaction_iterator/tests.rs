@@ -2,22 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::*;
+use crate::base::hooks::retain::{self, Retain};
 use crate::base::types::comparator::Comparator;
+use crate::base::types::error::{Error, ErrorKind};
+use crate::base::types::ids::Level;
 use crate::env::random::Random;
 use crate::env::sim::SimFs;
 use crate::flow::model::{
     Entries, NOW_UNIX_S, READ_TIMES_UNIX_S, VectorCursor, for_seeds, key_of, rule_of,
 };
-
-#[test]
-fn snapshots_cut_stripes_above_themselves() {
-    // A snapshot at 5 sees 5 but not 6: the two lie in different stripes.
-    let stripes = Stripes::new(vec![SeqNo::new(5), SeqNo::new(9)]);
-    let of = |seqno| stripes.of(SeqNo::new(seqno));
-    assert_eq!([of(1), of(5), of(6), of(9), of(10)], [0, 0, 1, 1, 2]);
-}
+use crate::store::vlog::pointer::ValuePointer;
 
 const KEY_COUNT: u64 = 6;
 
@@ -31,6 +28,7 @@ struct Rewrite<'a> {
     /// Numbers that keys may be given; none where a key is not named.
     ceilings: BTreeMap<Vec<u8>, SeqNo>,
     lower: Option<Vec<u8>>,
+    retaining: Option<Retaining>,
 }
 
 impl Rewrite<'_> {
@@ -53,6 +51,7 @@ impl Rewrite<'_> {
             is_bottom: &mut is_bottom,
             ceiling: &mut |key| self.ceiling(key),
             verbatim: Verbatim::default(),
+            retaining: self.retaining.as_ref(),
         };
         let input: VectorCursor = self.inputs.cursor();
         let input = MergingCursor::new(Comparator::Bytewise, vec![input]);
@@ -230,6 +229,7 @@ fn no_reader_notices_a_rewrite() {
             bottoms: split.bottoms(random),
             ceilings: split.ceilings(random, &snapshots),
             lower: None,
+            retaining: None,
         };
         let (survivors, _) = rewrite.run().unwrap();
         let rest = split.above.and(&split.below);
@@ -266,6 +266,7 @@ fn a_quiet_bottom_holds_live_values_only() {
             bottoms: (0..KEY_COUNT).map(key_of).collect(),
             ceilings: BTreeMap::new(),
             lower: None,
+            retaining: None,
         };
         let (out, _) = rewrite.run().unwrap();
         assert!(out.range_deletes.is_empty());
@@ -306,6 +307,7 @@ fn a_rewrite_may_begin_at_any_key() {
             bottoms: Vec::new(),
             ceilings: BTreeMap::new(),
             lower: None,
+            retaining: None,
         };
         let lower = key_of(random.below(KEY_COUNT + 1));
         let (mut whole, _) = rewrite.run().unwrap();
@@ -356,6 +358,7 @@ fn rewritten_survivors_of(
             .collect(),
         ceilings: BTreeMap::from([(key_of(0), SeqNo::new(ceiling))]),
         lower: None,
+        retaining: None,
     };
     let (out, _) = rewrite.run().unwrap();
     let points = (out.points.iter())
@@ -449,6 +452,7 @@ fn a_kind_that_lies_only_in_memtables_is_corruption() {
             bottoms: Vec::new(),
             ceilings: BTreeMap::new(),
             lower: None,
+            retaining: None,
         };
         assert!(rewrite.run().is_err());
     }
@@ -501,4 +505,243 @@ fn a_number_is_never_rewritten_past_another_of_its_key() {
     let writes = [(7, Kind::Put, &b"a"[..])];
     let rewritten = rewritten_survivors_of(&writes, &[], "append", true, 5);
     assert_eq!(rewritten, ["7#Put a"]);
+}
+
+/// A rule that drops values whose bytes add up to an odd sum, and asks every other key for nothing.
+fn odd_ones() -> Retaining {
+    let rule = retain::by("odd ones", |entry| {
+        if entry.key.last().is_none_or(|byte| byte.is_multiple_of(3)) {
+            return Ok(Retain::Keep);
+        }
+        Ok(match is_odd(entry.value()?) {
+            true => Retain::Drop,
+            false => Retain::Keep,
+        })
+    });
+    retaining(rule)
+}
+
+fn retaining(rule: Arc<dyn retain::RetainRule>) -> Retaining {
+    Retaining {
+        rule,
+        keyspace: "k".into(),
+        level: Level::new(3).unwrap(),
+        has_failed: Arc::default(),
+    }
+}
+
+fn is_odd(value: &[u8]) -> bool {
+    value.iter().fold(0, |sum: u8, byte| sum ^ byte) % 2 == 1
+}
+
+fn is_dropped(key: &[u8], value: &[u8]) -> bool {
+    !key.last().unwrap().is_multiple_of(3) && is_odd(value)
+}
+
+#[test]
+fn a_rule_drops_only_what_no_snapshot_sees() {
+    // Random histories cut by age, rewritten under a rule: snapshots get what they got; who reads
+    // now, or later, gets that too, or nothing of what the rule may drop, and never an older value.
+    let dropped = AtomicU64::new(0);
+    for_seeds(3000, |seed, random| {
+        let rule = rule_of(seed);
+        let write_count = random.below(40);
+        let all = Entries::random(random, write_count, KEY_COUNT);
+        let split = Split::random(random, &all);
+        let newest_input = split.inputs.newest();
+        let snapshots = random_snapshots(random, newest_input.get());
+        let rewrite = Rewrite {
+            inputs: &split.inputs,
+            snapshots: snapshots.clone(),
+            rule: (!random.one_in(8)).then(|| rule.clone()),
+            bottoms: split.bottoms(random),
+            ceilings: split.ceilings(random, &snapshots),
+            lower: None,
+            retaining: Some(odd_ones()),
+        };
+        let (survivors, tally) = rewrite.run().unwrap();
+        dropped.fetch_add(tally.unretained_count, Ordering::Relaxed);
+        let rest = split.above.and(&split.below);
+        let (before, after) = (rest.and(&split.inputs), rest.and(&survivors));
+        let older = split.below.and(&split.inputs);
+        for number in 0..KEY_COUNT {
+            let key = key_of(number);
+            let value = older.get(&rule, &key, SeqNo::MAX, NOW_UNIX_S);
+            let may_go = matches!(&value, Ok(Some(value)) if is_dropped(&key, value));
+            for time in READ_TIMES_UNIX_S {
+                let get = |entries: &Entries, at| entries.get(&rule, &key, at, time);
+                for at in &snapshots {
+                    assert_eq!(get(&after, *at), get(&before, *at), "key {number} at {at}");
+                }
+                let actual = get(&after, SeqNo::MAX);
+                let is_same = actual == get(&before, SeqNo::MAX);
+                let is_without = may_go && actual == get(&split.above, SeqNo::MAX);
+                assert!(
+                    is_same || is_without,
+                    "key {number}, time {time}: {actual:?}\nbefore {before:?}\nafter {after:?}"
+                );
+            }
+        }
+    });
+    assert!(dropped.into_inner() > 1_000);
+}
+
+#[test]
+fn a_quiet_bottom_holds_what_the_rule_keeps() {
+    // Without snapshots and with nothing below, a value that stands alone is one that the rule was
+    // asked about: also one that operands made.
+    let folded = AtomicU64::new(0);
+    for_seeds(1000, |seed, random| {
+        let write_count = random.below(40);
+        let inputs = Entries::random(random, write_count, KEY_COUNT);
+        let rewrite = Rewrite {
+            inputs: &inputs,
+            snapshots: Vec::new(),
+            rule: Some(rule_of(seed)),
+            bottoms: (0..KEY_COUNT).map(key_of).collect(),
+            ceilings: BTreeMap::new(),
+            lower: None,
+            retaining: Some(odd_ones()),
+        };
+        let (out, tally) = rewrite.run().unwrap();
+        let is_both = tally.folded_count > 0 && tally.unretained_count > 0;
+        folded.fetch_add(u64::from(is_both), Ordering::Relaxed);
+        for number in 0..KEY_COUNT {
+            let key = key_of(number);
+            let entries: Vec<_> = out.points.iter().filter(|(of, ..)| *of == key).collect();
+            if let [(_, trailer, value)] = entries[..] {
+                let start = if trailer.kind().is_expiring() { 4 } else { 0 };
+                let is_value = !trailer.kind().is_merge();
+                assert!(
+                    !is_value || !is_dropped(&key, &value[start..]),
+                    "{entries:?}"
+                );
+            }
+        }
+    });
+    assert!(folded.into_inner() > 50);
+}
+
+// What lives on of one key under a rule, as text.
+fn retained_of(
+    writes: &[(u64, Kind, &[u8])],
+    snapshots: &[u64],
+    is_bottom: bool,
+    rule: Arc<dyn retain::RetainRule>,
+) -> Result<Vec<String>> {
+    let inputs = entries_of(writes);
+    let rewrite = Rewrite {
+        inputs: &inputs,
+        snapshots: snapshots.iter().map(|seqno| SeqNo::new(*seqno)).collect(),
+        rule: crate::base::hooks::merge_builtin::builtin("append"),
+        bottoms: (0..if is_bottom { KEY_COUNT } else { 0 })
+            .map(key_of)
+            .collect(),
+        ceilings: BTreeMap::new(),
+        lower: None,
+        retaining: Some(retaining(rule)),
+    };
+    let (out, _) = rewrite.run()?;
+    let points = out.points.iter();
+    let told = points.map(|(_, trailer, value)| format!("{trailer:?} {}", value.escape_ascii()));
+    Ok(told.collect())
+}
+
+fn all() -> Arc<dyn retain::RetainRule> {
+    retain::by("all", |_| Ok(Retain::Drop))
+}
+
+#[test]
+fn what_is_dropped_hides_what_is_older() {
+    // Below may lie an older value: a delete takes the place of the newest one, and no older one
+    // comes up. At the bottom nothing is left, but for what a snapshot sees, and the delete above.
+    let writes = [(1, Kind::Put, &b"older"[..]), (3, Kind::Put, b"newer")];
+    assert_eq!(
+        retained_of(&writes, &[], false, all()).unwrap(),
+        ["3#Delete "]
+    );
+    assert!(retained_of(&writes, &[], true, all()).unwrap().is_empty());
+    let seen = ["3#Delete ", "1#Put older"];
+    assert_eq!(retained_of(&writes, &[2], true, all()).unwrap(), seen);
+    // What the newest snapshot sees stays, and all below it.
+    let both = ["3#Put newer", "1#Put older"];
+    assert_eq!(retained_of(&writes, &[2, 3], true, all()).unwrap(), both);
+}
+
+#[test]
+fn operands_are_shown_to_no_rule() {
+    // With a base that has yet to expire the operand stands: neither is the key's value. What both
+    // make is, and so is what operands make of nothing.
+    let expiring = [&[0xe9, 0x03, 0, 0][..], b"old"].concat();
+    let writes = [
+        (1, Kind::PutExpiring, &expiring[..]),
+        (2, Kind::Merge, b"a"),
+    ];
+    let kept = ["2#Merge a", "1#PutExpiring \\xe9\\x03\\x00\\x00old"];
+    assert_eq!(retained_of(&writes, &[], true, all()).unwrap(), kept);
+    let writes = [(1, Kind::Put, &b"old"[..]), (2, Kind::Merge, b"a")];
+    assert!(retained_of(&writes, &[], true, all()).unwrap().is_empty());
+    assert_eq!(
+        retained_of(&writes, &[], false, all()).unwrap(),
+        ["2#Delete "]
+    );
+    let writes = [(2, Kind::Merge, &b"a"[..])];
+    assert_eq!(
+        retained_of(&writes, &[], false, all()).unwrap(),
+        ["2#Merge a"]
+    );
+}
+
+#[test]
+fn a_rule_sees_key_expiry_level_and_value() {
+    // An expiring value is shown without its expiry, which is told beside it.
+    let rule = retain::by("exact", |entry| {
+        assert_eq!(entry.key, key_of(0));
+        assert_eq!(entry.level, 3);
+        assert_eq!(entry.expiry_unix_s, Some(0x3e9));
+        assert_eq!(entry.value()?, b"old");
+        Ok(Retain::Drop)
+    });
+    let expiring = [&[0xe9, 0x03, 0, 0][..], b"old"].concat();
+    let writes = [(1, Kind::PutExpiring, &expiring[..])];
+    assert!(retained_of(&writes, &[], true, rule).unwrap().is_empty());
+}
+
+#[test]
+fn a_rule_that_panics_or_refuses_ends_the_rewrite() {
+    // The error says whose fault it is, and over which key.
+    let writes = [(1, Kind::Put, &b"a"[..])];
+    let panics = retain::by("panics", |_| panic!("no such tenant"));
+    let refuses = retain::by("refuses", |_| Err(Error::invalid("no such tenant")));
+    for rule in [panics, refuses] {
+        let error = retained_of(&writes, &[], true, Arc::clone(&rule)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        let text = error.to_string();
+        for part in [rule.name(), "`k`", "k000", "no such tenant"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+    let failing = retaining(all());
+    assert!(!failing.has_failed.load(Ordering::Relaxed));
+}
+
+#[test]
+fn a_damaged_value_is_kept_whatever_the_rule_says() {
+    // Its pointer leads nowhere: who reads it is told, and the rule, which drops what it cannot
+    // read, has no say.
+    let pointer = ValuePointer::to_no_place(1, 3, 0).encode();
+    let has_asked = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&has_asked);
+    let rule = retain::by("drops what it cannot read", move |entry| {
+        asked.store(true, Ordering::Relaxed);
+        Ok(match entry.value() {
+            Ok(_) => Retain::Keep,
+            Err(_) => Retain::Drop,
+        })
+    });
+    let writes = [(1, Kind::PutSeparated, &pointer[..])];
+    assert_eq!(retained_of(&writes, &[], true, rule).unwrap().len(), 1);
+    assert!(has_asked.load(Ordering::Relaxed));
+    // Who does not ask needs no value.
+    assert!(retained_of(&writes, &[], true, all()).unwrap().is_empty());
 }

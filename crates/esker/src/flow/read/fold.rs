@@ -74,17 +74,22 @@ impl Folder {
 
     #[cold]
     fn not_folded(&self, key: &[u8], operand_count: usize, reason: &NotFolded) -> Error {
-        let shown = &key[..key.len().min(SHOWN_KEY_BYTES_MAX)];
-        let dots = if shown.len() < key.len() { "…" } else { "" };
         Error::invalid(format!(
             "merge operator `{}` of keyspace `{}` did not fold {operand_count} operands of \
-             key b\"{}\"{dots}: {reason}; put or delete the key, or open the database with an \
+             key {}: {reason}; put or delete the key, or open the database with an \
              operator that accepts them",
             self.0.operator,
             self.0.keyspace,
-            shown.escape_ascii(),
+            shown_key(key),
         ))
     }
+}
+
+/// A key as messages show it.
+pub fn shown_key(key: &[u8]) -> String {
+    let shown = &key[..key.len().min(SHOWN_KEY_BYTES_MAX)];
+    let dots = if shown.len() < key.len() { "…" } else { "" };
+    format!("b\"{}\"{dots}", shown.escape_ascii())
 }
 
 #[cfg(test)]

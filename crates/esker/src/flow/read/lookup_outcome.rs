@@ -37,6 +37,15 @@ pub struct Part {
     pub is_separated: bool,
 }
 
+impl Part {
+    /// All of a value that is at hand and stays.
+    pub const WHOLE: Part = Part {
+        start: 0,
+        expiry_unix_s: None,
+        is_separated: false,
+    };
+}
+
 /// What an entry means at `now_unix_s`. Its raw value is asked for only where it matters: it may
 /// have to be uncompressed first.
 ///

@@ -58,6 +58,7 @@ impl CompactStage {
             oldest_snapshot: tree.snapshots.first().copied().unwrap_or(tree.seqno),
             now_unix_s: tree.settings.env.clock.unix_seconds(),
             is_searchable_wanted: false,
+            is_retaining: false,
         };
         let plan = match range {
             None => picker.pick(),
@@ -72,6 +73,7 @@ impl CompactStage {
             window_bytes: 64 << 10,
             settings: tree.settings.clone(),
             merge: None,
+            retaining: None,
             snapshots: tree.snapshots.clone(),
             view,
             obsolete: Vec::new(),

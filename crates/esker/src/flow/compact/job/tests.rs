@@ -236,6 +236,7 @@ impl Tree {
             oldest_snapshot: snapshots.first().copied().unwrap_or(self.seqno),
             now_unix_s: self.settings.env.clock.unix_seconds(),
             is_searchable_wanted: false,
+            is_retaining: false,
         })
     }
 
@@ -244,6 +245,7 @@ impl Tree {
             window_bytes: 64 << 10,
             settings: self.settings.clone(),
             merge: Some(self.rule.clone()),
+            retaining: None,
             snapshots: self.live_snapshots(),
             view: self.current.view(),
             obsolete: Vec::new(),
