@@ -7,8 +7,10 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
 use crate::db::keyspace_handle::Keyspace;
+use crate::db::readable::AtMoment;
 use crate::db::snapshots::{Pin, SnapshotOwner};
 use crate::db::writing::{self, Terms, Written};
+use crate::flow::read::get::{Stored, Valued};
 use crate::flow::read::newest::Target;
 use crate::flow::write::validation::Unchanged;
 use crate::store::batch::writer::{Batch, LargeBytes};
@@ -142,6 +144,64 @@ impl Keyspace {
             let mut batch = Batch::new();
             batch.delete(self.parts().id, key)?;
             if self.write_since(&look, key, &mut batch)? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Sets the second from which a key's value is gone, or has it stay with `None`, atomically;
+    /// says whether there is a value. One that lies in the value log is neither read nor written
+    /// again; a smaller one is written anew, and so is what merge operands make. Errors as
+    /// [`Keyspace::put`].
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("film", vec![7; 100_000])?;
+    /// assert!(db.set_expiry("film", Some(4_000_000_000))?);
+    /// assert_eq!(db.expiry("film")?, Some(Some(4_000_000_000)));
+    /// assert!(db.set_expiry("film", None)?); // It stays.
+    /// assert!(!db.set_expiry("nothing", None)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_expiry(&self, key: impl AsRef<[u8]>, expiry_unix_s: Option<u32>) -> Result<bool> {
+        let key = key.as_ref();
+        let log = &self.database().core().values;
+        loop {
+            let look = self.look();
+            // Kept until its segment is held.
+            let (view, stored) = self.moment().stored(key)?;
+            let mut batch = Batch::new();
+            let mut held = None;
+            match stored {
+                None => return Ok(false),
+                Some(stored) if stored.ends_at(expiry_unix_s) => return Ok(true),
+                Some(Stored::Here(Valued { value, .. }) | Stored::Folded(value)) => {
+                    let value = LargeBytes::Shared(value);
+                    let parts = self.parts();
+                    writing::put_until(&mut batch, parts, key, expiry_unix_s, value)?;
+                }
+                Some(Stored::Separated(pointer, _)) => {
+                    if !pointer.is_to_no_place() {
+                        held = log.hold(pointer.segment);
+                    }
+                    let id = self.parts().id;
+                    match held {
+                        Some(_) => batch.put_pointer(id, key, expiry_unix_s, &pointer)?,
+                        // It waits in memory for its segment; or that is lost, and this says so.
+                        None => {
+                            let value = LargeBytes::Shared(log.values().value(&pointer)?);
+                            batch.put_separated(id, key, expiry_unix_s, value)?;
+                        }
+                    }
+                }
+            }
+            drop(view);
+            let is_written = self.write_since(&look, key, &mut batch)?;
+            drop(held);
+            if is_written {
                 return Ok(true);
             }
         }

@@ -1,5 +1,7 @@
 //! Reads of one keyspace at one moment.
 
+use std::sync::Arc;
+
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
@@ -10,7 +12,7 @@ use crate::db::iterator::Iter;
 use crate::db::locking;
 use crate::db::moment::{Moment, When, check};
 use crate::db::txn::state::TransactionState;
-use crate::flow::read::get::{ReadAt, Valued, contains, expiry, get, get_valued};
+use crate::flow::read::get::{ReadAt, Stored, Valued, contains, expiry, get, get_valued, stored};
 use crate::flow::read::multi_get::multi_get;
 use crate::flow::read::view::View;
 
@@ -63,6 +65,13 @@ impl Moment<'_> {
         let valued = self.read_key(key, |view, at| get_valued(view, key, at))?;
         self.count_found(&valued);
         Ok(valued)
+    }
+
+    // With the view, which keeps what a pointer leads to.
+    pub(crate) fn stored(&self, key: &[u8]) -> Result<(Arc<View>, Option<Stored>)> {
+        let (view, at) = self.look()?;
+        let stored = stored(&view, key, &at)?;
+        Ok((view, stored))
     }
 
     pub(crate) fn multi_get<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Vec<Option<Bytes>>> {

@@ -35,6 +35,7 @@ mod lock_model;
 mod transactions_model;
 mod locking;
 mod retaining;
+mod expiries;
 mod held;
 mod hooks;
 mod jobs;

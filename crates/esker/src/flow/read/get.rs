@@ -51,6 +51,48 @@ pub fn get_valued(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Valued>
     lookup.finish(view)
 }
 
+/// A value where it is stored, and when it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// It is at hand.
+    Here(Valued),
+    /// Operands make it of what lies below them.
+    Folded(Bytes),
+    /// It lies in the value log, and was not read.
+    Separated(ValuePointer, Option<u32>),
+}
+
+impl Stored {
+    /// Whether it ends then already. What operands make does not: the value below them may.
+    pub fn ends_at(&self, expiry_unix_s: Option<u32>) -> bool {
+        match self {
+            Stored::Here(valued) => valued.expiry_unix_s == expiry_unix_s,
+            Stored::Folded(_) => false,
+            Stored::Separated(_, expiry) => *expiry == expiry_unix_s,
+        }
+    }
+}
+
+/// The value of `key` as it is stored, if it has one. A large one is not read. Errors as [`get`].
+pub fn stored(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Stored>> {
+    let mut lookup = Lookup::new(key, at, LookupMode::Value);
+    search(view, &mut lookup)?;
+    match &lookup.base {
+        Some(base) if lookup.is_base_separated && lookup.operands.is_empty() => {
+            let pointer = ValuePointer::decode(&base.value)?;
+            Ok(Some(Stored::Separated(pointer, base.expiry_unix_s)))
+        }
+        _ => {
+            let is_folded = !lookup.operands.is_empty();
+            let valued = lookup.finish(view)?;
+            Ok(valued.map(|valued| match is_folded {
+                true => Stored::Folded(valued.value),
+                false => Stored::Here(valued),
+            }))
+        }
+    }
+}
+
 /// Whether `key` has a value. Copies nothing and folds nothing: a key with merge operands has a
 /// value, even one whose operator would refuse to fold them.
 ///

@@ -141,6 +141,32 @@ impl Segments {
     }
 }
 
+impl Segments {
+    /// Counts somebody as under way who is about to point into that segment once more.
+    pub(in crate::flow) fn hold(&mut self, number: FileNumber) -> Option<FileNumber> {
+        self.segments.get_mut(&number)?.pending += 1;
+        Some(number)
+    }
+
+    /// Counts who was under way in these segments as there no more.
+    pub(in crate::flow) fn let_go(&mut self, numbers: &[FileNumber]) {
+        for number in numbers {
+            if let Some(segment) = self.segments.get_mut(number) {
+                segment.pending -= 1;
+            }
+        }
+    }
+
+    /// Takes out those of `dead` that are so still: somebody may have pointed there since.
+    pub(in crate::flow) fn take_dead(&mut self, mut dead: Vec<FileNumber>) -> Vec<FileNumber> {
+        let (idle, named) = self.idle();
+        dead.retain(|number| idle.binary_search(number).is_ok() && !named.contains(number));
+        // Of two who look at the same time one takes it.
+        dead.retain(|number| self.segments.remove(number).is_some());
+        dead
+    }
+}
+
 impl Segment {
     pub(in crate::flow) fn fresh(writer: VlogWriter) -> Segment {
         let syncer: Arc<dyn LogSync> = Arc::<dyn ExtentFile>::clone(writer.file());

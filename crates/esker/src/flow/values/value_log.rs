@@ -240,6 +240,14 @@ impl ValueLog {
         }
     }
 
+    /// Keeps a segment whose values somebody is about to point to once more; `None` if there is
+    /// none of that number.
+    pub fn hold(self: &Arc<ValueLog>, number: FileNumber) -> Option<Pending> {
+        let mut pending = self.pending();
+        pending.segments.extend(self.state().hold(number));
+        (!pending.segments.is_empty()).then_some(pending)
+    }
+
     /// Has a memtable keep the segments that it names for as long as anybody holds it.
     pub fn name(&self, table: &Arc<Memtable>) {
         let mut state = self.state();
@@ -296,12 +304,8 @@ impl ValueLog {
         }
         let used = used();
         let is_dead = |number: &FileNumber| !named.contains(number) && !used.contains(number);
-        let dead: Vec<FileNumber> = idle.into_iter().filter(is_dead).collect();
-        let mut state = self.state();
-        let gone = dead.into_iter();
-        // Of two who look at the same time one takes it.
-        gone.filter(|number| state.segments.remove(number).is_some())
-            .collect()
+        self.state()
+            .take_dead(idle.into_iter().filter(is_dead).collect())
     }
 
     /// A fresh segment with room for a record of `bytes`, for one writer who fills it alone, front
@@ -470,14 +474,8 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if self.segments.is_empty() {
-            return;
-        }
-        let mut state = self.log.state();
-        for number in &self.segments {
-            if let Some(segment) = state.segments.get_mut(number) {
-                segment.pending -= 1;
-            }
+        if !self.segments.is_empty() {
+            self.log.state().let_go(&self.segments);
         }
     }
 }

@@ -340,7 +340,8 @@ impl Committer {
         options: &CommitOptions<'_>,
     ) -> Result<Option<Pending>> {
         if batch.large_values().is_empty() {
-            return Ok(None);
+            // A memtable that takes pointers is to name their segments.
+            return Ok(batch.has_pointers().then(|| self.values.pending()));
         }
         // What the log points to must be there when the log is.
         if !is_logged(batch, options)

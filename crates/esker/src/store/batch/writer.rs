@@ -26,6 +26,8 @@ pub struct Batch<'v> {
     count: u32,
     keyspaces: Touched,
     large: Vec<LargeValue<'v>>,
+    /// Whether it may have pointers to values that lie in the value log already.
+    has_pointers: bool,
 }
 
 /// A value of a batch that goes to the value log.
@@ -166,6 +168,7 @@ impl<'v> Batch<'v> {
             count: 0,
             keyspaces: Touched::None,
             large: Vec::new(),
+            has_pointers: false,
         }
     }
 
@@ -198,13 +201,7 @@ impl<'v> Batch<'v> {
     ) -> Result<()> {
         check_len("value", value.len(), VALUE_BYTES_MAX)?;
         let unknown = [0; POINTER_BYTES];
-        match expiry_unix_s {
-            None => self.add(Kind::PutSeparated, keyspace, key, Some(&[&unknown]))?,
-            Some(expiry) => {
-                let pieces: [&[u8]; 2] = [&expiry.to_le_bytes(), &unknown];
-                self.add(Kind::PutSeparatedExpiring, keyspace, key, Some(&pieces))?;
-            }
-        }
+        self.add_pointer(keyspace, key, expiry_unix_s, &unknown)?;
         let end = self.bytes.len();
         let expiry_bytes = expiry_unix_s.map_or(0, |_| EXPIRY_BYTES);
         let value_len = POINTER_BYTES + expiry_bytes;
@@ -216,6 +213,41 @@ impl<'v> Batch<'v> {
             pointer_at: end - POINTER_BYTES,
         });
         Ok(())
+    }
+
+    /// Gives `key` the value at a place in the value log, until `expiry_unix_s` if it is given. It
+    /// is the caller's to keep what lies there until the batch is written.
+    pub fn put_pointer(
+        &mut self,
+        keyspace: KeyspaceId,
+        key: &[u8],
+        expiry_unix_s: Option<u32>,
+        pointer: &ValuePointer,
+    ) -> Result<()> {
+        assert!(!pointer.is_to_no_place());
+        self.has_pointers = true;
+        self.add_pointer(keyspace, key, expiry_unix_s, &pointer.encode())
+    }
+
+    fn add_pointer(
+        &mut self,
+        keyspace: KeyspaceId,
+        key: &[u8],
+        expiry_unix_s: Option<u32>,
+        pointer: &[u8; POINTER_BYTES],
+    ) -> Result<()> {
+        match expiry_unix_s {
+            None => self.add(Kind::PutSeparated, keyspace, key, Some(&[pointer])),
+            Some(expiry) => {
+                let pieces: [&[u8]; 2] = [&expiry.to_le_bytes(), pointer];
+                self.add(Kind::PutSeparatedExpiring, keyspace, key, Some(&pieces))
+            }
+        }
+    }
+
+    /// Whether it may have pointers to values that lie in the value log already.
+    pub fn has_pointers(&self) -> bool {
+        self.has_pointers
     }
 
     /// The values that go to the value log, in the order in which they were put.
@@ -262,6 +294,7 @@ impl<'v> Batch<'v> {
         let shift = self.bytes.len() - HEADER_BYTES;
         check_batch_len(self.bytes.len(), body.len())?;
         self.bytes.extend_from_slice(body);
+        self.has_pointers |= other.has_pointers;
         other
             .keyspaces()
             .iter()
@@ -318,6 +351,7 @@ impl<'v> Batch<'v> {
         self.count = 0;
         self.keyspaces = Touched::None;
         self.large.clear();
+        self.has_pointers = false;
     }
 
     /// The memory of the bytes, for another batch.

@@ -96,6 +96,15 @@ impl Plain {
                 let after = updated(present.as_deref(), *tag).unwrap_or(present);
                 return shown_or_none(after.as_deref());
             }
+            Operation::Expire(place, number, ttl_s) => {
+                let expiry = ttl_s.map(|ttl_s| self.now_unix_s + u64::from(ttl_s));
+                let Some(value) = self.get(At(*place, None), &key(*number)) else {
+                    return "false None".into();
+                };
+                let cell = Cell::of(value, expiry);
+                self.maps[*place].cells.insert(key(*number), cell);
+                return format!("true {:?}", Some(expiry));
+            }
             Operation::Get(at, number) => {
                 return shown_or_none(self.get(*at, &key(*number)).as_deref());
             }

@@ -184,6 +184,12 @@ impl Writer {
                 let new = (!self.random.one_in(3)).then(|| self.tag());
                 Operation::Swap(self.place(), self.key(), !self.random.one_in(4), new)
             }
+            3 if self.random.one_in(2) => {
+                // Half a step beside what the clock moves by.
+                let ttl_s = 500 + 1000 * u32::from(self.small(4));
+                let ttl_s = (!self.random.one_in(3)).then_some(ttl_s);
+                Operation::Expire(self.place(), self.key(), ttl_s)
+            }
             3 => Operation::Update(self.place(), self.key(), self.tag()),
             4 => {
                 let count = self.random.below(12);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use esker::internals::env::clock::Clock;
 use esker::internals::env::fs::Fs;
 use esker::internals::env::pool::Pool;
 use esker::internals::env::random::Random;
@@ -234,6 +235,13 @@ impl Subject {
                         Some(Some(value)) => Update::Set(value),
                     })?;
                 return Ok(shown_or_none(after.as_deref()));
+            }
+            Operation::Expire(place, number, ttl_s) => {
+                let now = self.world.clock.unix_time().as_secs();
+                let until = |ttl_s: u32| u32::try_from(now + u64::from(ttl_s)).unwrap();
+                let keyspace = self.keyspace(*place, 0)?;
+                let is_there = keyspace.set_expiry(key(*number), ttl_s.map(until))?;
+                return Ok(format!("{is_there} {:?}", keyspace.expiry(key(*number))?));
             }
             Operation::Flush(place) => self.keyspace(*place, 0)?.flush()?,
             Operation::Compact(place, lower, upper) => {

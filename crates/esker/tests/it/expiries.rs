@@ -1,0 +1,187 @@
+//! Expiries that are changed, and the values that stay where they are for it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use esker::internals::env::random::Random;
+use esker::internals::env::sim::{CrashMode, SimWorld};
+use esker::{Db, Durability, Keyspace, WriteOptions};
+
+const DIR: &str = "/db";
+
+/// Lives of the random test, each with its own seed.
+const LIVES: u64 = 60;
+
+fn open(world: &SimWorld) -> Db {
+    let settings = [
+        ("value_log.threshold", "1KiB"),
+        ("value_log.segment_size", "64KiB"),
+        ("memtable.size", "32KiB"),
+        ("wal.segment_size", "64KiB"),
+        ("compaction.l0_trigger", "2"),
+        ("max_space_amp", "1.1"),
+    ];
+    let builder = Db::builder(DIR).env(world.env());
+    let builder = settings.iter().fold(builder, |builder, (name, text)| {
+        builder.set(name, text).unwrap()
+    });
+    builder.open().unwrap()
+}
+
+fn at(db: &Db, durability: Durability) -> Keyspace {
+    db.with_write(WriteOptions {
+        durability: Some(durability),
+        ..WriteOptions::default()
+    })
+}
+
+fn counter(db: &Db, wanted: &str) -> u64 {
+    let counters = db.stats().counters;
+    let mut counters = counters.iter();
+    counters.find(|(name, ..)| *name == wanted).unwrap().2
+}
+
+// Segments of values that are there when nothing points to any.
+fn left_over(world: &SimWorld, db: Db) -> usize {
+    db.compact::<&[u8]>(..).unwrap();
+    db.close().unwrap();
+    drop(db);
+    open(world).stats().values.segment_count
+}
+
+#[test]
+fn a_large_value_is_not_written_again() {
+    // Wherever it lies: in a memtable, a sorted file, or a segment that is emptied meanwhile.
+    let world = SimWorld::new(1);
+    let db = open(&world);
+    let large = vec![7; 20_000];
+    db.put("a", &large).unwrap();
+    let written = counter(&db, "esker_value_log_bytes_total");
+    let check = |expiry| {
+        assert!(db.set_expiry("a", expiry).unwrap());
+        assert_eq!(db.expiry("a").unwrap(), Some(expiry));
+        assert_eq!(db.get("a").unwrap().as_deref(), Some(&large[..]));
+    };
+    check(Some(4_000_000_000));
+    check(None);
+    db.flush().unwrap();
+    check(Some(4_000_000_001));
+    db.compact::<&[u8]>(..).unwrap();
+    check(None);
+    check(None);
+    assert_eq!(counter(&db, "esker_value_log_bytes_total"), written);
+    // What is there no more is not brought back, and what ends now is gone.
+    assert!(!db.set_expiry("b", None).unwrap());
+    assert!(db.set_expiry("a", Some(1)).unwrap());
+    assert!(!db.contains_key("a").unwrap());
+    assert!(!db.set_expiry("a", None).unwrap());
+    assert_eq!(left_over(&world, db), 0);
+}
+
+#[test]
+fn a_value_that_waits_in_memory_is_kept() {
+    // It is in no segment yet, and in no log: with its new expiry it survives what that asks for.
+    let world = SimWorld::new(2);
+    let db = open(&world);
+    at(&db, Durability::Memory)
+        .put("a", vec![7; 20_000])
+        .unwrap();
+    assert!(
+        at(&db, Durability::Sync)
+            .set_expiry("a", Some(4_000_000_000))
+            .unwrap()
+    );
+    let after = world.after_crash(CrashMode::ALL[0], 1);
+    drop(db);
+    let db = open(&after);
+    assert_eq!(db.get("a").unwrap().unwrap().len(), 20_000);
+    assert_eq!(db.expiry("a").unwrap(), Some(Some(4_000_000_000)));
+}
+
+#[test]
+fn what_operands_make_stays_or_ends_as_a_whole() {
+    // The value below the operands would end by itself: once told to stay, all of it does.
+    let world = SimWorld::new(3);
+    let merge = esker::merge::append(",");
+    let db = Db::builder(DIR)
+        .env(world.env())
+        .merge_operator(merge)
+        .open()
+        .unwrap();
+    db.put_with_ttl("a", "base", Duration::from_secs(10))
+        .unwrap();
+    db.merge("a", "more").unwrap();
+    assert!(db.set_expiry("a", None).unwrap());
+    world.clock.advance(Duration::from_secs(20));
+    assert_eq!(db.get("a").unwrap().as_deref(), Some(&b"base,more"[..]));
+}
+
+/// Values and when they end, by key.
+type Model = BTreeMap<Vec<u8>, (Vec<u8>, Option<u32>)>;
+
+#[test]
+fn values_outlive_every_change_of_their_ends() {
+    // Random writes, ends, flushes, merges, collections of values and kills: whatever was moved or
+    // removed meanwhile, every key has its value and its end, and nothing lies about afterwards.
+    for seed in 0..LIVES {
+        let mut random = Random::new(seed);
+        let mut world = SimWorld::new(seed);
+        let mut db = open(&world);
+        let mut model = Model::new();
+        for _ in 0..120 {
+            let key = format!("key {}", random.below(8)).into_bytes();
+            match random.below(12) {
+                0..3 => {
+                    let len = [10, 900, 1_500, 9_000, 30_000][random.below(5) as usize];
+                    let value = random.bytes(len);
+                    db.put(&key, &value).unwrap();
+                    model.insert(key, (value, None));
+                }
+                3..8 => {
+                    let end = 4_000_000_000 + u32::try_from(random.below(3)).unwrap();
+                    let end = (!random.one_in(3)).then_some(end);
+                    let is_there = db.set_expiry(&key, end).unwrap();
+                    assert_eq!(is_there, model.contains_key(&key));
+                    if let Some((_, ends)) = model.get_mut(&key) {
+                        *ends = end;
+                    }
+                }
+                8 => {
+                    db.delete(&key).unwrap();
+                    model.remove(&key);
+                }
+                9 => db.flush().unwrap(),
+                10 if random.one_in(2) => db.compact::<&[u8]>(..).unwrap(),
+                10 => world.pool.run_all(),
+                _ if random.one_in(4) => {
+                    let after = world.after_kill();
+                    drop(db);
+                    world = after;
+                    db = open(&world);
+                }
+                _ => {
+                    let _has_run: bool = world.pool.run_one();
+                }
+            }
+            if random.one_in(6) {
+                check(&db, &model, seed);
+            }
+        }
+        check(&db, &model, seed);
+        assert!(db.verify().unwrap().damages.is_empty(), "seed {seed}");
+        for key in model.keys() {
+            db.delete(key).unwrap();
+        }
+        assert_eq!(left_over(&world, db), 0, "seed {seed}");
+    }
+}
+
+fn check(db: &Db, model: &Model, seed: u64) {
+    let mut there = Model::new();
+    for entry in db.iter().unwrap() {
+        let (key, value) = entry.unwrap();
+        let end = db.expiry(&key).unwrap().unwrap();
+        there.insert(key.to_vec(), (value.to_vec(), end));
+    }
+    assert!(there == *model, "seed {seed}");
+}
