@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::plugins::Plugins;
 use crate::text::Format;
 
 /// What every command understands.
@@ -55,6 +56,9 @@ pub struct GlobalFlags {
     /// Set a setting, as in --set memory_limit=1GiB; `esker settings` lists them
     #[arg(long = "set", value_name = "NAME=VALUE", global = true)]
     pub settings: Vec<String>,
+    /// What the program knows that the tool was built into.
+    #[arg(skip)]
+    pub plugins: Plugins,
 }
 
 impl GlobalFlags {

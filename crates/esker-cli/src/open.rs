@@ -151,6 +151,7 @@ impl EventListener for EventLines {
 }
 
 fn set(mut builder: Builder, shared: &GlobalFlags) -> Outcome<Builder> {
+    builder = shared.plugins.known_by(builder);
     if shared.events {
         builder = builder.event_listener(Arc::new(EventLines));
     }

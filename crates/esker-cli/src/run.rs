@@ -1,5 +1,6 @@
 //! From the words of the command line to the command, and from its outcome to an exit code.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -12,16 +13,28 @@ use crate::commands::{
 };
 use crate::demo;
 use crate::fail::{Code, Failure, Outcome};
+use crate::plugins::Plugins;
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
-    let done = match Cli::try_parse() {
-        Ok(cli) => carry_out(&cli),
-        Err(told) => show(&told),
-    };
-    match done {
+    run_with(Plugins::default())
+}
+
+/// As [`run`], for keyspaces whose orders and operators the program brings.
+pub fn run_with(plugins: Plugins) -> ExitCode {
+    match carry_out_words(plugins, std::env::args_os()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
+    }
+}
+
+fn carry_out_words(plugins: Plugins, words: impl IntoIterator<Item = OsString>) -> Outcome {
+    match Cli::try_parse_from(words) {
+        Ok(mut cli) => {
+            cli.shared.plugins = plugins;
+            carry_out(&cli)
+        }
+        Err(told) => show(&told),
     }
 }
 
@@ -64,3 +77,6 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::DemoWriter(args) => demo::demo_writer(shared, args),
     }
 }
+
+#[cfg(test)]
+mod tests;

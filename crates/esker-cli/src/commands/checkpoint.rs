@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use esker::internals::env::bundle::Env;
 use esker::{ErrorKind, VerifyReport};
 use serde_json::json;
 
@@ -94,7 +95,9 @@ fn make(shared: &GlobalFlags, target: &Path) -> Outcome<Made> {
                 open::who_holds(&error)
             );
             let _spinner = Spinner::start("linking files");
-            esker::checkpoint_beside(open::directory(shared)?, target)?;
+            let dir = open::directory(shared)?;
+            let comparators = shared.plugins.comparators();
+            esker::checkpoint_beside_in(&Env::real(1), dir, target, comparators)?;
             return Ok(Made {
                 is_beside_writer: true,
                 ..Made::default()

@@ -1,6 +1,7 @@
 //! Repairing a damaged database: a dry run that tells, and the repair itself.
 
 use clap::Args;
+use esker::internals::env::bundle::Env;
 use esker::{
     KeyGap, LogGap, LostFile, LostValues, ManifestState, MendedSegment, RepairOptions, RepairReport,
 };
@@ -43,7 +44,7 @@ pub fn repair(shared: &GlobalFlags, args: &Repair) -> Outcome {
     let options = RepairOptions { dry_run: !args.yes };
     let report = {
         let _spinner = Spinner::start("reading every byte");
-        esker::repair(dir, options)?
+        esker::repair_in(&Env::real(1), dir, options, shared.plugins.comparators())?
     };
     let mut out = Out::lock();
     if shared.json {
