@@ -14,10 +14,14 @@ use esker::internals::base::types::error::Result;
 use esker::internals::base::types::ids::{FileNumber, KeyspaceId};
 use esker::internals::base::types::key::{self, Trailer};
 use esker::internals::base::types::kind::Kind;
+use esker::internals::base::types::range::KeyRange;
 use esker::internals::base::types::range_delete::RangeDelete;
 use esker::internals::base::types::seqno::SeqNo;
 use esker::internals::env::fs::AppendFile;
-use esker::internals::store::batch::Batch;
+use esker::internals::store::batch::two_phases::{
+    Claim, NewPrepare, Prepare, copy_of, encode_rollback,
+};
+use esker::internals::store::batch::{Batch, BatchReader};
 use esker::internals::store::sst::any_builder::AnyBuilder;
 use esker::internals::store::sst::block::builder::BlockBuilder;
 use esker::internals::store::sst::contract::BuildSettings;
@@ -42,7 +46,7 @@ const BLOCK_BYTES: usize = 512;
 /// What the target of that name starts from; at least one input.
 pub fn of(target: &str) -> Vec<Vec<u8>> {
     match target {
-        "batch_reader" => vec![batch()],
+        "batch_reader" => [vec![batch()], two_phases()].concat(),
         "block" => vec![block(), b"\x84one\0two\0three\0threes".to_vec()],
         "database" => vec![vec![0], vec![1, 2, 0, 1, 1], vec![2, 1, 9, 0, 255]],
         "filter" => vec![filter(), props().encode(), deletes(), index(8)],
@@ -63,6 +67,33 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
         ],
         _ => panic!("the target {target} has nothing to start from"),
     }
+}
+
+// A transaction that is prepared, copied, committed in both ways and rolled back.
+fn two_phases() -> Vec<Vec<u8>> {
+    let batch = batch();
+    let entries = BatchReader::new(&batch).expect("a batch reads");
+    let claims = [Claim {
+        keyspace: KeyspaceId(3),
+        keys: KeyRange::new(&b"a"[..]..b"z"),
+    }];
+    let new = NewPrepare {
+        id: b"one",
+        prepared_unix_s: 1_800_000_000,
+        claims: &claims,
+        count: entries.count(),
+    };
+    let mut record = new.encode_front();
+    record.extend_from_slice(entries.body());
+    let prepare = Prepare::read(&record).expect("a prepare reads");
+    let first = SeqNo::new(9);
+    vec![
+        copy_of(&record, (FileNumber(7), 46)),
+        prepare.encode_commit_here(first, 46),
+        prepare.encode_commit_full(first),
+        encode_rollback(b"one"),
+        record.clone(),
+    ]
 }
 
 const MERGES: &[u8] = b"12345678\xffabcdefgh\xff1\xff12345678\xff\xffvalue";

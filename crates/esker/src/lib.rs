@@ -124,8 +124,8 @@ pub use db::backup::beside::checkpoint_beside_in;
 pub use db::backup::repair::repair_in;
 pub use db::backup::repair::{RepairOptions, repair};
 pub use db::backup::report::{
-    KeptKeyspace, KeyGap, LogGap, LogState, Losses, LostFile, LostValues, ManifestState,
-    MendedSegment, RepairReport,
+    KeptKeyspace, KeptPrepared, KeyGap, LogGap, LogState, Losses, LostFile, LostValues,
+    ManifestState, MendedSegment, RepairReport,
 };
 pub use db::backup::verify::{Damage, VerifyProgress, VerifyReport};
 pub use db::cursor::DbCursor;
@@ -134,6 +134,8 @@ pub use db::handle::Db;
 pub use db::iterator::{Iter, Keys};
 pub use db::keyspace_handle::Keyspace;
 pub use db::open::Builder;
+pub use db::prepared_transaction::PreparedTransaction;
+pub use db::preparing::PreparedStats;
 pub use db::readable::Readable;
 pub use db::snapshot::{KeyspaceSnapshot, Snapshot};
 pub use db::snapshots::SnapshotOwner;

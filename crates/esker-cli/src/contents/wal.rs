@@ -2,6 +2,7 @@
 
 use std::io;
 
+use esker::Bytes;
 use esker::internals::base::types::kind::Kind;
 use esker::internals::db::inspect::wal::{WalBatch, WalEntry, WalItem};
 use serde_json::{Value, json};
@@ -28,7 +29,11 @@ pub fn show(page: &mut Page<'_>, item: &WalItem) -> io::Result<()> {
             let text = format!("at {offset}  mark: durable up to here");
             page.item(&text, "mark", json!({ "offset": offset }))
         }
-        WalItem::Batch(batch) => show_batch(page, batch),
+        WalItem::Batch(batch) => show_batch(page, ("batch", None), "batch", batch),
+        WalItem::Prepare { .. }
+        | WalItem::CommitHere { .. }
+        | WalItem::CommitFull { .. }
+        | WalItem::Rollback { .. } => show_two_phases(page, item),
         WalItem::Unknown {
             offset,
             len_bytes,
@@ -60,9 +65,55 @@ pub fn show(page: &mut Page<'_>, item: &WalItem) -> io::Result<()> {
     }
 }
 
-fn show_batch(page: &mut Page<'_>, batch: &WalBatch) -> io::Result<()> {
+fn show_two_phases(page: &mut Page<'_>, item: &WalItem) -> io::Result<()> {
+    match item {
+        WalItem::Prepare { id, origin, writes } => {
+            let copy = origin.map_or_else(String::new, |(number, offset)| {
+                format!(", first written to {number}.wal at {offset}")
+            });
+            let what = format!("prepare of transaction {}{copy}", page.key(id));
+            show_batch(page, ("prepare", Some(id)), &what, writes)
+        }
+        WalItem::CommitFull { id, writes } => {
+            let what = format!("commit of transaction {}", page.key(id));
+            show_batch(page, ("commit_full", Some(id)), &what, writes)
+        }
+        WalItem::CommitHere {
+            offset,
+            id,
+            prepare_offset,
+            first_seqno,
+            count,
+        } => {
+            let fields = json!({
+                "offset": offset, "id": page.json_key(id), "prepare_offset": prepare_offset,
+                "first_seqno": first_seqno.get(), "count": count,
+            });
+            let text = format!(
+                "at {offset}  commit of transaction {}, prepared at {prepare_offset}, {}, seqnos \
+                 from {first_seqno}",
+                page.key(id),
+                counted(u64::from(*count), "write"),
+            );
+            page.item(&text, "commit_here", fields)
+        }
+        WalItem::Rollback { offset, id } => {
+            let fields = json!({ "offset": offset, "id": page.json_key(id) });
+            let text = format!("at {offset}  rollback of transaction {}", page.key(id));
+            page.item(&text, "rollback", fields)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn show_batch(
+    page: &mut Page<'_>,
+    (item, id): (&str, Option<&Bytes>),
+    what: &str,
+    batch: &WalBatch,
+) -> io::Result<()> {
     let entries = batch.entries.iter();
-    let fields = json!({
+    let mut fields = json!({
         "offset": batch.offset,
         "bytes": batch.len_bytes,
         "first_seqno": batch.first_seqno.get(),
@@ -70,14 +121,17 @@ fn show_batch(page: &mut Page<'_>, batch: &WalBatch) -> io::Result<()> {
         "entries": entries.map(|entry| entry_to_json(page, entry)).collect::<Vec<_>>(),
     });
     let text = format!(
-        "at {}  batch, {}, {}, seqnos {} to {}",
+        "at {}  {what}, {}, {}, seqnos {} to {}",
         batch.offset,
         counted(batch.entries.len() as u64, "write"),
         bytes(batch.len_bytes),
         batch.first_seqno,
         batch.last_seqno
     );
-    page.item(&text, "batch", fields)?;
+    if let Some(id) = id {
+        fields["id"] = page.json_key(id);
+    }
+    page.item(&text, item, fields)?;
     for entry in &batch.entries {
         page.note(&format!(
             "  {} {} keyspace {}, {}",

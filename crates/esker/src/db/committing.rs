@@ -62,7 +62,8 @@ pub fn commit(core: &Arc<Core>, state: &TransactionState, options: WriteOptions)
     ended
 }
 
-fn unchanged<'a>(written: &'a own_writes::Written, state: &TransactionState) -> Unchanged<'a> {
+/// That nobody has written to what a transaction wrote to.
+pub fn unchanged<'a>(written: &'a own_writes::Written, state: &TransactionState) -> Unchanged<'a> {
     Unchanged {
         keyspace: written.keyspace.id,
         current: &written.keyspace.current,
@@ -72,7 +73,8 @@ fn unchanged<'a>(written: &'a own_writes::Written, state: &TransactionState) -> 
 }
 
 impl ForUpdate {
-    fn unchanged(&self) -> Unchanged<'_> {
+    /// That nobody has written to it.
+    pub fn unchanged(&self) -> Unchanged<'_> {
         Unchanged {
             keyspace: self.parts.id,
             current: &self.parts.current,
@@ -82,8 +84,9 @@ impl ForUpdate {
     }
 }
 
+/// Why a transaction came to nothing: that condition does not hold.
 #[cold]
-fn told(core: &Core, broken: Option<&Unchanged<'_>>) -> Error {
+pub fn told(core: &Core, broken: Option<&Unchanged<'_>>) -> Error {
     let Some(broken) = broken else {
         let message = "too much was written while the transaction was being committed; run it \
                        again";

@@ -13,27 +13,39 @@ use crate::base::types::seqno::SeqNo;
 use crate::db::core::Core;
 use crate::db::flush_wait::wait_for_flush;
 use crate::db::worker;
+use crate::flow::write::prepared::HeldPrepare;
+use crate::flow::write::preparing::held_prepares;
 use crate::store::version::state::Version;
 
-/// A version whose files hold every write up to one moment, and none after it. The moment is not
-/// before this call. Its files stay on the disk as long as the version is held.
+/// The whole database as of one moment.
+pub struct FlushedMoment {
+    /// Its files hold every write up to that moment, and none after it. They stay on the disk as
+    /// long as this is held.
+    pub version: Arc<Version>,
+    /// What was prepared then.
+    pub prepared: Vec<HeldPrepare>,
+}
+
+/// The database as of a moment that is not before this call.
 ///
 /// Errors: those of writing; nothing was changed then that a flush would not have changed.
-pub fn flush_barrier(core: &Arc<Core>) -> Result<Arc<Version>> {
+pub fn flush_barrier(core: &Arc<Core>) -> Result<FlushedMoment> {
     let _turn = Turn::take(core)?;
-    let until = core.committer.paused(|active| {
+    let (until, prepared) = core.committer.paused(|active| {
         for id in active.keyspaces() {
             active.seal(id, FlushReason::Checkpoint);
         }
         core.work.set_flush_barrier(Some(active.last_seqno()));
-        active.last_seqno()
+        (active.last_seqno(), held_prepares(active))
     });
-    wait_for_flush(core, || {
+    let prepared = prepared?;
+    let version = wait_for_flush(core, || {
         let flushed = is_flushed(core, until).then(|| core.history.current());
         // Asked after the version was taken: closing flushes what is held back as well.
         core.gate.check_write()?;
         Ok(flushed)
-    })
+    })?;
+    Ok(FlushedMoment { version, prepared })
 }
 
 fn is_flushed(core: &Core, until: SeqNo) -> bool {

@@ -55,9 +55,10 @@ fn flush_all(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
     // A panic in the middle of a write fails the gate before anybody can seal what it left: so
     // what was sealed behind it is not made durable.
     core.gate.check_fault()?;
-    if core.keyspaces.count() > 1 {
+    if core.keyspaces.count() > 1 || core.committer.has_two_phases() {
         // What a flush makes durable must not overtake older writes to other keyspaces, which
-        // are still in the log alone: after a power cut the writes that survive are a prefix.
+        // are still in the log alone: after a power cut the writes that survive are a prefix. Nor
+        // may it overtake the commit of a prepared transaction, which would be prepared again.
         core.committer.sync_log()?;
     }
     let began = core.env.clock.monotonic();
@@ -158,9 +159,12 @@ fn record(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
         if edit.is_empty() {
             return Ok(());
         }
-        let first_log = core
-            .committer
-            .paused(|active| active.oldest_needed_log(Some(&tables)));
+        match core.committer.carry_prepared(Some(&tables), false) {
+            // It stays where it is, and so does the log, until there is space.
+            Err(error) if error.is_shortage() => {}
+            carried => carried?,
+        }
+        let first_log = core.committer.oldest_needed_log(Some(&tables));
         if let Some(number) = first_log {
             edit.push(Change::SetFirstLog { number });
         }
@@ -201,9 +205,7 @@ fn settle_values(core: &Core, sealed: &[Sealed], settled_bytes: u64) {
 
 /// Gives back the segments that no flush has given back, because there was nothing to flush.
 pub fn release_log(core: &Core) -> Result<()> {
-    let needed = core
-        .committer
-        .paused(|active| active.oldest_needed_log(None));
+    let needed = core.committer.oldest_needed_log(None);
     let recorded = core.history.peek().first_log;
     if let Some(number) = needed
         && number > recorded

@@ -23,8 +23,8 @@ use crate::db::txn::state::TransactionState;
 
 /// A key is about to be written, or read to be written.
 ///
-/// Errors, of this and the others: `LockTimeout`, `Deadlock`; `Closed`, `Invalid` where no read may
-/// begin.
+/// Errors, of this and the others: `LockTimeout`, `Deadlock`; `Conflict` where a prepared
+/// transaction claims the key; `Closed`, `Invalid` where no read may begin.
 pub fn before_write(
     core: &Core,
     state: &TransactionState,
@@ -91,7 +91,13 @@ fn lock_key(
 ) -> Result<()> {
     lock(core, state, |owned, patience| {
         owned.lock_key_or_keyspace(parts.id, key, mode, patience)
-    })
+    })?;
+    if mode == KeyMode::Exclusive && state.mode() == TransactionMode::Locking {
+        // Whoever prepares from here on heeds the lock. Who did before is about to write, and what
+        // is read now to be written would be old by then.
+        core.committer.check_unclaimed(parts.id, key)?;
+    }
+    Ok(())
 }
 
 fn lock_keyspace(

@@ -278,7 +278,9 @@ fn flush_at_end(core: &Arc<Core>) -> Result<()> {
     for group in in_groups(due) {
         flushing::flush_group(core, &group)?;
     }
+    // What is prepared goes into the last segment, so that the others are not needed for it.
+    let carried = core.committer.carry_prepared(None, true);
     flushing::release_log(core)?;
     write_control::set_memory(core);
-    ended
+    ended.and(carried)
 }

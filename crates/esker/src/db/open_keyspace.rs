@@ -367,6 +367,7 @@ pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
     let _changing = core.keyspaces.change();
     core.gate.check_upkeep()?;
     let parts = core.keyspaces.get(name)?;
+    let _dropping = core.committer.begin_drop(parts.id)?;
     install(core, vec![Change::DropKeyspace { id: parts.id }], None)?;
     core.committer.paused(|active| {
         active.seal(parts.id, FlushReason::Dropped);

@@ -244,9 +244,10 @@ fn load(
         next_keyspace: version.next_keyspace,
         values: &values,
     };
-    let replayed = replay(&source, &mut targets, version.last_seqno)?;
+    let mut replayed = replay(&source, &mut targets, version.last_seqno)?;
     let mut kept = found;
     kept.retain(|number| !replayed.dropped_segments.contains(number));
+    let prepared = std::mem::take(&mut replayed.prepared);
     let opened = Opened {
         replayed,
         segments_used: sizes_of(parts, &kept)?,
@@ -255,6 +256,7 @@ fn load(
     };
     let core = assemble(parts, manifest, version, opened, lock);
     open_keyspace::open_all(&core, targets)?;
+    core.committer.adopt_prepared(prepared)?;
     Ok((core, kept))
 }
 
@@ -335,7 +337,8 @@ fn adopt_segments(core: &Core, kept: &[FileNumber]) -> Result<()> {
 // that was closed needs none of it.
 fn end_recovered_log(core: &Core) -> Result<()> {
     let replayed = &core.replayed;
-    let was_closed = replayed.batch_count == 0 && replayed.segment_count <= 1;
+    let is_empty = replayed.batch_count == 0 && replayed.two_phase_count == 0;
+    let was_closed = is_empty && replayed.segment_count <= 1;
     if was_closed && replayed.torn_at.is_none() {
         return Ok(());
     }

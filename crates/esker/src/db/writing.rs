@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::options::call::WriteOptions;
+use crate::base::options::call::{Durability, WriteOptions};
 use crate::base::options::keyspace::ttl_seconds;
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
@@ -171,10 +171,7 @@ pub fn write(
 ) -> Result<Written> {
     user_code::refuse()?;
     let commit = CommitOptions {
-        durability: match options.durability {
-            Some(durability) => durability,
-            None => core.settings.load().db.durability,
-        },
+        durability: durability(core, options),
         no_wait: options.no_wait,
         unchanged: terms.unchanged,
         holds_locks: terms.heed == Heed::Hold,
@@ -239,6 +236,14 @@ fn under_locks(
         ..*commit
     };
     commit_or_again(core, batch, &commit)
+}
+
+/// What a write is to survive: what is asked for, or what the database has for all.
+pub fn durability(core: &Core, options: WriteOptions) -> Durability {
+    match options.durability {
+        Some(durability) => durability,
+        None => core.settings.load().db.durability,
+    }
 }
 
 // A commit failed and wrote nothing: tries once more where what it lacked can be had.
@@ -306,8 +311,9 @@ fn once_there_is_space(
     }
 }
 
+/// Has the background do what is due because of a write.
 #[cold]
-fn follow_up(core: &Arc<Core>, due: FollowUps) {
+pub fn follow_up(core: &Arc<Core>, due: FollowUps) {
     if !due.without(FollowUp::ShareMemory).is_empty() {
         // All that leaves much to give back comes by one of these.
         settling::watch(core);

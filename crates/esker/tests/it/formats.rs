@@ -96,6 +96,8 @@ pub struct Found {
     pub files: BTreeMap<u64, SortedFile>,
     /// Kinds of the entries of the log.
     pub logged: BTreeSet<u8>,
+    /// Ids of what is prepared.
+    prepared: Vec<Vec<u8>>,
     fragment_count_max: usize,
     /// Records that follow a mark of the log and say how far it was durable.
     mark_count: usize,
@@ -138,6 +140,7 @@ pub fn decode(path: &Path, now_unix_s: u64) -> Found {
         contents: BTreeMap::new(),
         files: BTreeMap::new(),
         logged: BTreeSet::new(),
+        prepared: Vec::new(),
         fragment_count_max: 0,
         mark_count: 0,
         wal_bytes: Vec::new(),
@@ -192,6 +195,7 @@ impl Range {
 fn read_log(directory: &Directory, found: &mut Found) -> Vec<(u64, Row)> {
     let mut all = Vec::new();
     let mut before: Option<(u64, usize)> = None;
+    let mut prepared = log::Prepared::default();
     for (number, bytes) in directory.numbered("wal") {
         found.wal_bytes.push(bytes.len());
         if number < found.state.first_log {
@@ -215,13 +219,14 @@ fn read_log(directory: &Directory, found: &mut Found) -> Vec<(u64, Row)> {
             found.mark_count += usize::from(record.marks.iter().any(|mark| *mark > 1));
             ends.insert(record.end);
             if !record.payload.is_empty() {
-                all.extend(log::batch(&record.payload));
+                all.extend(prepared.read((number, record.start), &record.payload));
             }
         }
         let end = records.last().map_or(first.end, |last| last.end);
         before = Some((number, end));
     }
     found.logged = all.iter().map(|(_, row)| row.kind).collect();
+    found.prepared = prepared.ids();
     all
 }
 
@@ -498,6 +503,18 @@ fn tell_log(story: &mut Story) {
     story.delete_range("key00150", "key00160");
     story.put_for("key00155", b"log, for ever", FOR_EVER);
     story.put_for("key00156", b"log, for a second", A_SECOND);
+    for id in ["decided", "forgotten", "undecided"] {
+        let mut tx = story.db.begin();
+        tx.get_for_update(&story.db, "claimed").unwrap();
+        tx.put(&story.db, id, "in two phases").unwrap();
+        tx.put(&story.db, format!("{id} large"), large(55)).unwrap();
+        drop(tx.prepare(id).unwrap());
+    }
+    story.db.commit_prepared("decided").unwrap();
+    story.db.rollback_prepared("forgotten").unwrap();
+    let contents = story.contents("default");
+    contents.insert("decided".into(), "in two phases".into());
+    contents.insert("decided large".into(), large(55));
     story.put("default", "large03", &large(33));
     story.put_for("large04", &large(44), FOR_EVER);
     // Three fragments, and then so many records that blocks end between them.
@@ -533,11 +550,10 @@ fn a_reader_made_from_the_tables_alone_finds_what_was_put() {
     story.assert_found(&found);
     assert_eq!(found.logged, BTreeSet::from([0, 1, 2, 3, 4, 6, 7]));
     assert_eq!(found.fragment_count_max, 4, "a record over four blocks");
+    assert_eq!(found.prepared, [b"undecided"]);
+    assert_eq!(found.state.format, 2);
     assert!(found.mark_count > 100);
-    assert_eq!(
-        found.state.tags,
-        (1..=0x0b).filter(|tag| *tag != 0x0a).collect()
-    );
+    assert_eq!(found.state.tags, (1..=0x0b).collect());
     assert_eq!(
         met(&found),
         [
@@ -554,6 +570,7 @@ fn a_reader_made_from_the_tables_alone_finds_what_was_put() {
     check_lineages(&found);
     let are_told = |file: &SortedFile| file.props.contains_key(&21);
     assert!(found.files.values().all(are_told));
+    story.db.rollback_prepared("undecided").unwrap();
     story.db.close().unwrap();
     let found = decode(&path, now);
     story.assert_found(&found);

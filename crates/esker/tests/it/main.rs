@@ -62,6 +62,8 @@ mod memory;
 mod meeting;
 mod space;
 mod large_values;
+mod two_phases;
+mod two_phases_model;
 mod typed_records;
 mod value_pool;
 mod searchable;

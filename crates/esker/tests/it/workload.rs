@@ -113,7 +113,15 @@ fn open_with(builder: Builder, is_changed: bool) -> esker::Result<Db> {
     for keyspace in ["default", "b", "c", ORDERED] {
         builder = builder.retain_rule(keyspace, retain_rule());
     }
-    builder.open()
+    let db = builder.open()?;
+    end_prepared(&db)?;
+    Ok(db)
+}
+
+// What was prepared and not committed: who did is gone, or was told of an error.
+fn end_prepared(db: &Db) -> esker::Result<()> {
+    let mut prepared = db.prepared().into_iter();
+    prepared.try_for_each(|one| db.rollback_prepared(&one.id))
 }
 
 /// Opens the database of the workload for reading only.
@@ -400,7 +408,8 @@ impl Stage {
         act: impl FnOnce(&Stage, &[(usize, Action)]) -> esker::Result<()>,
     ) {
         let index = self.ask(actions.clone(), durability);
-        let result = act(self, &actions);
+        let ended = end_prepared(self.db());
+        let result = ended.and_then(|()| act(self, &actions));
         self.answer(index, result);
     }
 
@@ -586,10 +595,15 @@ impl Stage {
                 Action::Merge(key, operand) => tx.merge(keyspace, key, operand)?,
             }
         }
-        tx.commit_with(WriteOptions {
+        let options = WriteOptions {
             durability: Some(durability),
             no_wait: false,
-        })
+        };
+        // Every other one in two phases, which need a log.
+        if durability == Durability::Memory || !self.number.is_multiple_of(2) {
+            return tx.commit_with(options);
+        }
+        tx.prepare(self.number.to_be_bytes())?.commit_with(options)
     }
 
     fn keyspace_of(&self, life: usize) -> Keyspace {

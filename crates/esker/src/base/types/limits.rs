@@ -10,6 +10,10 @@ pub const VALUE_BYTES_MAX: usize = 1 << 30;
 /// their bytes with 32 bits; 2 GiB leaves room for one largest value and its company.
 pub const BATCH_BYTES_MAX: usize = 1 << 31;
 
+/// Longest id of a prepared transaction, in bytes: the ids of XA have up to 140, those of others
+/// are shorter, and one byte says each length.
+pub const PREPARED_ID_BYTES_MAX: usize = 256;
+
 /// Levels of a keyspace's tree: with a growth of 8 to 10 per level, six sorted levels below
 /// level 0 cover more than any single machine's disk.
 pub const LEVEL_COUNT: usize = 7;

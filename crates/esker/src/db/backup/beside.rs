@@ -20,8 +20,8 @@ use crate::env::bundle::Env;
 use crate::env::copy::{copy_front, link_or_copy};
 use crate::env::fs::AppendFile;
 use crate::flow::write::chain::{Front, Link, chain};
-use crate::store::batch::reader::BatchReader;
-use crate::store::batch::record::Record;
+use crate::store::batch::prepared_log::PreparedLog;
+use crate::store::batch::reader::{BatchEntry, BatchReader};
 use crate::store::names::FileName;
 use crate::store::sst::saving::only_damage;
 use crate::store::version::recovery::read_manifest;
@@ -163,7 +163,11 @@ impl CopyBeside<'_> {
         let links = self.chain(&segments)?;
         let last = links.iter().rfind(|link| link.is_begun());
         let last = last.map(|link| link.number);
-        let mut value_ends = BTreeMap::new();
+        let mut value_ends = ValueEnds {
+            version,
+            prepared: PreparedLog::default(),
+            ends: BTreeMap::new(),
+        };
         for link in links.iter().filter(|link| link.is_part) {
             // Those that were never begun hold nothing; but the first must be there.
             if !link.is_begun() && link.number != version.first_log {
@@ -181,9 +185,9 @@ impl CopyBeside<'_> {
             let copy = copy_front(&*self.env.fs, &*file, &self.target_of(name), end)?;
             self.log.insert(link.number, copy);
             let reader = WalReader::new(file, link.number).until(end);
-            note_values(reader, version, &mut value_ends)?;
+            value_ends.note_segment(link.number, reader)?;
         }
-        Ok(value_ends)
+        value_ends.finish()
     }
 
     // The chain, looked at again while a head seems to be damaged: it may just have been written.
@@ -266,43 +270,63 @@ impl CopyBeside<'_> {
     }
 }
 
-// What is damaged is told by whoever opens the copy.
-fn note_values(
-    mut reader: WalReader,
-    version: &Version,
-    ends: &mut BTreeMap<FileNumber, u64>,
-) -> Result<()> {
-    let mut is_head = true;
-    while let Ok(Some(record)) = only_damage(reader.next())? {
-        if std::mem::take(&mut is_head) || record.is_empty() {
-            continue;
-        }
-        match only_damage(Record::read_batch(record))? {
-            Ok(Some(batch)) => note_values_of(&batch, version, ends)?,
-            Ok(None) => {}
-            Err(_) => break,
-        }
-    }
-    Ok(())
+/// Where the last value ends that a log names, in each segment of the value log.
+struct ValueEnds<'a> {
+    version: &'a Version,
+    prepared: PreparedLog,
+    ends: BTreeMap<FileNumber, u64>,
 }
 
-fn note_values_of(
-    batch: &BatchReader<'_>,
-    version: &Version,
-    ends: &mut BTreeMap<FileNumber, u64>,
-) -> Result<()> {
-    for entry in batch.entries() {
-        let entry = entry?;
-        let state = version.keyspace(entry.keyspace);
-        // Values of flushed entries may have been moved or removed since.
-        let is_wanted = state.is_some_and(|state| entry.trailer.seqno() > state.flushed);
-        if let Some(pointer) = ValuePointer::of(&entry.in_keyspace())?.filter(|_| is_wanted) {
-            let end = u64::from(pointer.offset) + u64::from(pointer.len);
-            let known = ends.entry(pointer.segment).or_default();
-            *known = end.max(*known);
+impl ValueEnds<'_> {
+    // What is damaged is told by whoever opens the copy.
+    fn note_segment(&mut self, number: FileNumber, mut reader: WalReader) -> Result<()> {
+        let mut prepared = std::mem::take(&mut self.prepared);
+        let mut is_head = true;
+        while let Ok(Some(record)) = only_damage(reader.next_placed())? {
+            if std::mem::take(&mut is_head) || record.payload.is_empty() {
+                continue;
+            }
+            let effect = prepared.follow((number, record.offset), record.payload);
+            let Ok(effect) = only_damage(effect)? else {
+                break;
+            };
+            if let Some(batch) = effect.written() {
+                // Values of flushed entries may have been moved or removed since.
+                self.note(&batch, |version, entry| {
+                    let state = version.keyspace(entry.keyspace);
+                    state.is_some_and(|state| entry.trailer.seqno() > state.flushed)
+                })?;
+            }
         }
+        self.prepared = prepared;
+        Ok(())
     }
-    Ok(())
+
+    fn finish(mut self) -> Result<BTreeMap<FileNumber, u64>> {
+        for prepared in std::mem::take(&mut self.prepared).into_live() {
+            self.note(&prepared.read()?.entries, |_, _| true)?;
+        }
+        Ok(self.ends)
+    }
+
+    fn note(
+        &mut self,
+        batch: &BatchReader<'_>,
+        is_wanted: impl Fn(&Version, &BatchEntry<'_>) -> bool,
+    ) -> Result<()> {
+        for entry in batch.entries() {
+            let entry = entry?;
+            if !is_wanted(self.version, &entry) {
+                continue;
+            }
+            if let Some(pointer) = ValuePointer::of(&entry.in_keyspace())? {
+                let end = u64::from(pointer.offset) + u64::from(pointer.len);
+                let known = self.ends.entry(pointer.segment).or_default();
+                *known = end.max(*known);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn has_intact_records(tail: Tail) -> bool {

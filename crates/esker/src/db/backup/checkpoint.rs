@@ -14,10 +14,12 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::user_code;
 use crate::db::core::Core;
-use crate::db::flush_barrier::flush_barrier;
+use crate::db::flush_barrier::{FlushedMoment, flush_barrier};
 use crate::env::bundle::Env;
 use crate::env::copy::link_or_copy;
 use crate::env::fs::{DirLock, Fs};
+use crate::flow::write::carried_segment::write_prepared;
+use crate::store::batch::prepared_log::LoggedPrepare;
 use crate::store::names::FileName;
 use crate::store::version::manifest::Manifest;
 use crate::store::version::state::Version;
@@ -53,16 +55,29 @@ pub fn in_new_directory(
 
 fn fill(core: &Arc<Core>, target: &Path) -> Result<()> {
     let fs = &core.env.fs;
-    let version = flush_barrier(core)?;
+    let FlushedMoment { version, prepared } = flush_barrier(core)?;
     // What the copy gets is finished, so that its size is what it holds.
     core.values.seal_live();
-    for name in version.file_names() {
+    let values = prepared.iter().flat_map(|one| &one.value_segments);
+    let mut names = version.file_names();
+    names.extend(values.map(|number| FileName::Vlog(*number)));
+    for name in names {
         let name = name.to_string();
         link_or_copy(&**fs, &core.dir.join(&name), &target.join(&name))?;
     }
     let mut first = Version::clone(&version);
-    // No log comes along: all that it holds lies in the files.
-    first.first_log = FileNumber(0);
+    // No log comes along, since all that it holds lies in the files, but for what is prepared.
+    let mut next = core.numbers.peek();
+    let logged: Vec<LoggedPrepare> = prepared.iter().map(|one| one.logged.clone()).collect();
+    let begins_at = write_prepared(&**fs, target, &logged, || {
+        let number = next;
+        next = FileNumber(next.0 + 1);
+        number
+    })?;
+    first.first_log = begins_at.unwrap_or(FileNumber(0));
+    if begins_at.is_some() {
+        first.next_file = next;
+    }
     finish(&core.env, target, first)
 }
 

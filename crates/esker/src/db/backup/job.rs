@@ -6,15 +6,17 @@ use std::sync::Arc;
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::db::backup::lost::Lost;
-use crate::db::backup::report::{LostFile, LostValues, MendedSegment, RepairReport};
+use crate::db::backup::report::{LostFile, MendedSegment, RepairReport};
 use crate::db::backup::salvage::Salvage;
 use crate::db::backup::salvage_file::Saved;
 use crate::db::backup::segments::{Segments, mend_head};
 use crate::db::backup::survey::Listing;
 use crate::env::bundle::Env;
+use crate::flow::write::carried_segment::write_prepared;
 use crate::flow::write::replay::ReplayReport;
 use crate::store::names::FileName;
 use crate::store::version::edit::{Change, Edit};
+use crate::store::version::format::TWO_PHASES_FORMAT;
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::state::{Orders, Version};
 use crate::store::vlog::format::SegmentHead;
@@ -72,10 +74,21 @@ impl Job<'_> {
     ) -> Result<Edit> {
         let salvage = Salvage::new(self.env, self.dir, version, self.numbers(), segments);
         let salvage = salvage.ending(accepted);
-        let (state, lost_values, mut edit): (_, Vec<LostValues>, _) = salvage.run(wals)?;
-        self.report.log = state;
-        self.report.lost_values.extend(lost_values);
-        if !self.is_dry_run {
+        let salvaged = salvage.run(wals)?;
+        self.report.log = salvaged.state;
+        self.report.lost_values.extend(salvaged.lost_values);
+        let mut edit = salvaged.edit;
+        if self.is_dry_run {
+            return Ok(edit);
+        }
+        let (fs, prepared) = (&*self.env.fs, &salvaged.prepared);
+        if let Some(number) = write_prepared(fs, self.dir, prepared, || self.numbers.take())? {
+            fs.sync_dir(self.dir)?;
+            edit.push(Change::SetFormat {
+                version: TWO_PHASES_FORMAT,
+            });
+            edit.push(Change::SetFirstLog { number });
+        } else {
             let number = self.numbers.take();
             let path = self.dir.join(FileName::Wal(number).to_string());
             let log = self.env.fs.open_log(&path, FIRST_SEGMENT_BYTES)?;

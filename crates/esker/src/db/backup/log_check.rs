@@ -5,12 +5,14 @@ use std::path::Path;
 use crate::base::types::error::Result;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::seqno::SeqNo;
+use crate::db::backup::report::KeptPrepared;
 use crate::db::backup::segments::Segments;
 use crate::db::log_survey::survey_log;
 use crate::env::bundle::Env;
 use crate::flow::write::chain::chain;
 use crate::flow::write::replay::ReplayReport;
-use crate::store::batch::record::Record;
+use crate::store::batch::prepared_log::PreparedLog;
+use crate::store::batch::reader::BatchReader;
 use crate::store::sst::saving::only_damage;
 use crate::store::version::state::Version;
 use crate::store::wal::reader::WalReader;
@@ -28,6 +30,20 @@ pub enum LogCheck {
 }
 
 impl LogCheck {
+    /// The transactions that an open would find prepared. Errors: none of what was read once.
+    pub fn prepared(&self) -> Result<Vec<KeptPrepared>> {
+        let logged = self.accepted().into_iter();
+        let kept = logged.flat_map(|replayed| &replayed.prepared).map(|one| {
+            let prepare = one.read()?;
+            Ok(KeptPrepared {
+                id: prepare.id.to_vec(),
+                entry_count: u64::from(prepare.entries.count()),
+                is_in_doubt: false,
+            })
+        });
+        kept.collect()
+    }
+
     /// What an open would read of it, `None` where it would refuse it.
     pub fn accepted(&self) -> Option<&ReplayReport> {
         match self {
@@ -70,6 +86,7 @@ fn lacks_values(
         version,
         values,
         newest: SeqNo::ZERO,
+        prepared: PreparedLog::default(),
     };
     let links = chain(&*env.fs, dir, wals)?;
     for link in links.iter().filter(|link| link.is_part) {
@@ -78,7 +95,13 @@ fn lacks_values(
         }
         let reader = link.reader(&*env.fs, dir)?;
         let end = replayed.end.filter(|(last, _)| *last == link.number);
-        if walk.lacks_value(reader, end.map(|(_, end)| end))? {
+        if walk.lacks_value(link.number, reader, end.map(|(_, end)| end))? {
+            return Ok(true);
+        }
+    }
+    // Whatever becomes of those that are prepared, their values are needed.
+    for prepared in std::mem::take(&mut walk.prepared).into_live() {
+        if walk.lacks_one(&prepared.read()?.entries, true)? {
             return Ok(true);
         }
     }
@@ -90,11 +113,19 @@ struct ValueWalk<'a, 'b> {
     version: &'a Version,
     values: &'a mut Segments<'b>,
     newest: SeqNo,
+    prepared: PreparedLog,
 }
 
 impl ValueWalk<'_, '_> {
     // Whether a value is missing of a segment, which ends at `end` where that is known.
-    fn lacks_value(&mut self, mut reader: WalReader, end: Option<u64>) -> Result<bool> {
+    fn lacks_value(
+        &mut self,
+        number: FileNumber,
+        mut reader: WalReader,
+        end: Option<u64>,
+    ) -> Result<bool> {
+        let mut prepared = std::mem::take(&mut self.prepared);
+
         let mut is_head = true;
         while let Ok(Some(record)) = only_damage(reader.next_placed())? {
             if end.is_some_and(|end| record.end > end) {
@@ -103,23 +134,33 @@ impl ValueWalk<'_, '_> {
             if std::mem::take(&mut is_head) || record.payload.is_empty() {
                 continue;
             }
-            let batch = match only_damage(Record::read_batch(record.payload))? {
-                Ok(Some(batch)) => batch,
-                Ok(None) => continue,
-                Err(_) => break,
+            let followed = prepared.follow((number, record.offset), record.payload);
+            let Ok(effect) = only_damage(followed)? else {
+                break;
             };
-            // Dropped by a recovery, which used its numbers again.
-            if batch.first_seqno() <= self.newest {
-                continue;
+            // One with smaller numbers was dropped by a recovery, which used them again.
+            if let Some(batch) = effect.written().filter(|it| it.first_seqno() > self.newest)
+                && self.lacks_one(&batch, false)?
+            {
+                return Ok(true);
             }
-            for entry in batch.entries() {
-                let entry = entry?;
-                self.newest = entry.trailer.seqno();
-                let state = self.version.keyspace(entry.keyspace);
-                let is_wanted = state.is_some_and(|state| self.newest > state.flushed);
-                if is_wanted && self.values.lost_value(&entry.in_keyspace())?.is_some() {
-                    return Ok(true);
-                }
+        }
+        self.prepared = prepared;
+        Ok(false)
+    }
+
+    // Whether a value of the batch is missing that is needed: of one that is prepared each is.
+    fn lacks_one(&mut self, batch: &BatchReader<'_>, is_prepared: bool) -> Result<bool> {
+        for entry in batch.entries() {
+            let entry = entry?;
+            let seqno = entry.trailer.seqno();
+            let state = self.version.keyspace(entry.keyspace);
+            let is_wanted = is_prepared || state.is_some_and(|state| seqno > state.flushed);
+            if is_wanted && self.values.lost_value(&entry.in_keyspace())?.is_some() {
+                return Ok(true);
+            }
+            if !is_prepared {
+                self.newest = seqno;
             }
         }
         Ok(false)

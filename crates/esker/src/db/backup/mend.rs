@@ -54,6 +54,7 @@ pub fn mend(job: &mut Job<'_>, version: &Version, current: Option<FileNumber>) -
         leaving.extend(names);
     } else {
         job.report.log.segment_count = wals.len();
+        job.report.log.prepared = log.prepared()?;
     }
     job.note_heads(&segments);
     job.report.moved.clone_from(&leaving);

@@ -143,6 +143,20 @@ pub struct LogState {
     pub gaps: Vec<LogGap>,
     /// Bytes of the log that are lost, as far as they are known.
     pub lost_bytes: u64,
+    /// Transactions that are prepared, and stay so.
+    pub prepared: Vec<KeptPrepared>,
+}
+
+/// A prepared transaction that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptPrepared {
+    /// By what it is known.
+    pub id: Vec<u8>,
+    /// Its writes.
+    pub entry_count: u64,
+    /// Whether something of the log is lost behind it, so that it may have been committed or rolled
+    /// back.
+    pub is_in_doubt: bool,
 }
 
 /// A part of the log that is lost.
@@ -219,6 +233,7 @@ impl fmt::Display for RepairReport {
                 "  keyspace {name:?}: {file_count} files, {size_bytes} bytes, {entry_count} entries"
             )?;
         }
+        self.fmt_prepared(f)?;
         writeln!(f, "\nlost")?;
         self.fmt_lost(f)?;
         writeln!(f, "\nwhat to do\n  {}", self.advice())
@@ -295,6 +310,18 @@ impl RepairReport {
              file before",
             log.batch_count, log.entry_count
         )
+    }
+
+    fn fmt_prepared(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for kept in &self.log.prepared {
+            let (id, count) = (kept.id.escape_ascii(), kept.entry_count);
+            write!(f, "  prepared transaction \"{id}\": {count} writes")?;
+            match kept.is_in_doubt {
+                true => writeln!(f, "; whether it has ended may be lost: ask who prepared it")?,
+                false => writeln!(f)?,
+            }
+        }
+        Ok(())
     }
 
     fn fmt_segments(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

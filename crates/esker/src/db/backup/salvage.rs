@@ -11,7 +11,7 @@ use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
 use crate::db::backup::lost_values::{LostValue, LostValueList};
-use crate::db::backup::report::{LogGap, LogState, LostValues};
+use crate::db::backup::report::{KeptPrepared, LogGap, LogState, LostValues};
 use crate::db::backup::runs::{output_settings, write_run};
 use crate::db::backup::segments::Segments;
 use crate::env::bundle::Env;
@@ -19,6 +19,7 @@ use crate::env::fs::Fs;
 use crate::flow::own_operands::OwnOperands;
 use crate::flow::write::chain::{Link, chain};
 use crate::flow::write::replay::ReplayReport;
+use crate::store::batch::prepared_log::{Effect, LoggedPrepare, Place, PreparedLog};
 use crate::store::batch::reader::BatchReader;
 use crate::store::batch::record::Record;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
@@ -56,7 +57,22 @@ pub struct Salvage<'a, 'b> {
     /// Where an open would end the log; `None` where it would refuse it.
     accepted: Option<&'a ReplayReport>,
     state: LogState,
+    /// Where each gap of the state begins.
+    gap_places: Vec<Place>,
+    prepared: PreparedLog,
     edit: Edit,
+}
+
+/// What became of a log.
+pub struct SalvagedLog {
+    /// What was found.
+    pub state: LogState,
+    /// Large values that it names and that are lost.
+    pub lost_values: Vec<LostValues>,
+    /// The changes that make the new files count.
+    pub edit: Edit,
+    /// The transactions that are prepared.
+    pub prepared: Vec<LoggedPrepare>,
 }
 
 impl<'a, 'b> Salvage<'a, 'b> {
@@ -87,6 +103,8 @@ impl<'a, 'b> Salvage<'a, 'b> {
                 is_salvaged: true,
                 ..LogState::default()
             },
+            gap_places: Vec::new(),
+            prepared: PreparedLog::default(),
             edit: Edit::new(),
         }
     }
@@ -97,9 +115,8 @@ impl<'a, 'b> Salvage<'a, 'b> {
         Salvage { accepted, ..self }
     }
 
-    /// Reads `segments`, oldest first; gives what was found, and the changes that make the new
-    /// files count.
-    pub fn run(mut self, segments: &[FileNumber]) -> Result<(LogState, Vec<LostValues>, Edit)> {
+    /// Reads `segments`, oldest first.
+    pub fn run(mut self, segments: &[FileNumber]) -> Result<SalvagedLog> {
         self.state.segment_count = segments.len();
         let first_needed = self.version.first_log;
         if first_needed.0 > 0 && !segments.contains(&first_needed) {
@@ -126,7 +143,22 @@ impl<'a, 'b> Salvage<'a, 'b> {
             let seqno = self.last_seqno;
             self.edit.push(Change::SetLastSeqno { seqno });
         }
-        Ok((self.state, self.lost_values.finish(), self.edit))
+        let prepared = std::mem::take(&mut self.prepared).into_live();
+        for one in &prepared {
+            let prepare = one.read()?;
+            self.state.prepared.push(KeptPrepared {
+                id: prepare.id.to_vec(),
+                entry_count: u64::from(prepare.entries.count()),
+                // What ended it may lie in a gap behind it.
+                is_in_doubt: self.gap_places.iter().any(|place| *place > one.place),
+            });
+        }
+        Ok(SalvagedLog {
+            state: self.state,
+            lost_values: self.lost_values.finish(),
+            edit: self.edit,
+            prepared,
+        })
     }
 
     fn ends_at(&self) -> (FileNumber, u64) {
@@ -160,6 +192,7 @@ impl<'a, 'b> Salvage<'a, 'b> {
     }
 
     fn note_gap(&mut self, number: FileNumber, offset: u64, len_bytes: Option<u64>, cause: String) {
+        self.gap_places.push((number, offset));
         self.state.gaps.push(LogGap {
             name: FileName::Wal(number).to_string(),
             offset,
@@ -255,24 +288,40 @@ impl<'a, 'b> Salvage<'a, 'b> {
         if payload.is_empty() {
             return Ok(());
         }
-        let batch = match only_damage(Record::read_batch(payload))? {
-            Ok(None) => return Ok(()),
-            Ok(Some(batch)) if batch.first_seqno() > self.last_seqno => batch,
-            Ok(Some(_)) => {
-                let cause = "it repeats sequence numbers of an earlier batch".into();
-                self.lost(number, offset, payload.len() as u64, cause);
-                return Ok(());
-            }
+        let mut prepared = std::mem::take(&mut self.prepared);
+        let followed = prepared.follow((number, offset), payload);
+        let done = self.take_effect((number, offset), payload.len(), followed);
+        self.prepared = prepared;
+        done
+    }
+
+    fn take_effect(
+        &mut self,
+        (number, offset): Place,
+        len: usize,
+        followed: Result<Effect<'_>>,
+    ) -> Result<()> {
+        let effect = match only_damage(followed)? {
+            Ok(effect) => effect,
             Err(error) => {
-                self.lost(number, offset, payload.len() as u64, error.to_string());
+                self.lost(number, offset, len as u64, error.to_string());
                 return Ok(());
             }
         };
-        if (number, offset) >= self.proven
+        let Some(batch) = effect.written() else {
+            return Ok(());
+        };
+        if batch.first_seqno() <= self.last_seqno {
+            let cause = "it repeats sequence numbers of an earlier batch".into();
+            self.lost(number, offset, len as u64, cause);
+            return Ok(());
+        }
+        if matches!(effect, Effect::Written(_))
+            && (number, offset) >= self.proven
             && let Some(cause) = self.lost_value(&batch)?
         {
             // It may never have been told of; so what was there before counts.
-            self.lost(number, offset, payload.len() as u64, cause);
+            self.lost(number, offset, len as u64, cause);
             return Ok(());
         }
         self.state.batch_count += 1;
@@ -434,7 +483,9 @@ pub fn keyspaces_in(
             let Salvaged::Record { payload, .. } = step else {
                 continue;
             };
-            if let Ok(Some(batch)) = only_damage(Record::read_batch(payload))? {
+            if let Ok(record) = only_damage(Record::read_whole(payload))?
+                && let Some(batch) = record.entries()
+            {
                 let ids = batch.entries().flatten().map(|entry| entry.keyspace);
                 found.extend(ids);
             }

@@ -348,9 +348,9 @@ fn check_segment(file: Arc<dyn ReadFile>, number: FileNumber) -> Result<u64> {
         if is_first {
             SegmentHead::decode(record)?;
         } else if !record.is_empty()
-            && let Some(batch) = Record::read_batch(record)?
+            && let Some(written) = Record::read_whole(record)?.entries()
         {
-            entries += u64::from(batch.count());
+            entries += u64::from(written.count());
         }
         is_first = false;
     }

@@ -38,6 +38,42 @@ pub enum WalItem {
     },
     /// Writes that happened together.
     Batch(WalBatch),
+    /// A transaction is prepared: its writes have numbers from 0 on, until it is committed.
+    Prepare {
+        /// By what it is known.
+        id: Bytes,
+        /// Of a copy, where it was written first.
+        origin: Option<(FileNumber, u64)>,
+        /// What it writes.
+        writes: WalBatch,
+    },
+    /// A transaction is committed whose prepare lies in this segment.
+    CommitHere {
+        /// Where it starts.
+        offset: u64,
+        /// By what it is known.
+        id: Bytes,
+        /// Where its prepare starts.
+        prepare_offset: u64,
+        /// Sequence number of its first write.
+        first_seqno: SeqNo,
+        /// How many writes it has.
+        count: u32,
+    },
+    /// A transaction is committed, with all that it writes.
+    CommitFull {
+        /// By what it is known.
+        id: Bytes,
+        /// What it writes.
+        writes: WalBatch,
+    },
+    /// A transaction is rolled back.
+    Rollback {
+        /// Where it starts.
+        offset: u64,
+        /// By what it is known.
+        id: Bytes,
+    },
     /// A record of a kind that only a newer Esker knows.
     Unknown {
         /// Where it starts.
@@ -155,14 +191,36 @@ fn item_of(is_first: bool, offset: u64, payload: &[u8]) -> WalItem {
         len_bytes,
         cause: error.to_string(),
     };
-    match Record::read(payload) {
-        Ok(Record::Batch(batch)) => {
-            read_batch(&batch, offset, len_bytes).map_or_else(strange, WalItem::Batch)
+    let writes = |entries: &BatchReader<'_>| read_batch(entries, offset, len_bytes);
+    let item = match Record::read(payload) {
+        Ok(Record::Batch(batch)) => writes(&batch).map(WalItem::Batch),
+        Ok(Record::Prepare(prepare)) => writes(&prepare.entries).map(|writes| WalItem::Prepare {
+            id: Bytes::copy_of(prepare.id),
+            origin: prepare.origin,
+            writes,
+        }),
+        Ok(Record::CommitHere(commit)) => Ok(WalItem::CommitHere {
+            offset,
+            id: Bytes::copy_of(commit.id),
+            prepare_offset: commit.prepare_offset,
+            first_seqno: commit.first_seqno,
+            count: commit.count,
+        }),
+        Ok(Record::CommitFull(commit)) => {
+            writes(&commit.entries).map(|writes| WalItem::CommitFull {
+                id: Bytes::copy_of(commit.id),
+                writes,
+            })
         }
-        Ok(Record::Optional(_)) => unknown(true),
-        Err(error) if error.kind() == ErrorKind::Unsupported => unknown(false),
-        Err(error) => strange(error),
-    }
+        Ok(Record::Rollback(id)) => Ok(WalItem::Rollback {
+            offset,
+            id: Bytes::copy_of(id),
+        }),
+        Ok(Record::Optional(_)) => Ok(unknown(true)),
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(unknown(false)),
+        Err(error) => Err(error),
+    };
+    item.unwrap_or_else(strange)
 }
 
 fn read_batch(batch: &BatchReader<'_>, offset: u64, len_bytes: u64) -> Result<WalBatch> {

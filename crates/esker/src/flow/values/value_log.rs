@@ -466,6 +466,13 @@ impl Pending {
         self.has_begun
     }
 
+    /// Keeps those of `segments` that are there, too.
+    pub fn hold(&mut self, segments: impl IntoIterator<Item = FileNumber>) {
+        let mut state = self.log.state();
+        let held = segments.into_iter().filter_map(|number| state.hold(number));
+        self.segments.extend(held);
+    }
+
     /// The values that were not written, for the memtable that has their pointers by now.
     pub fn take_waiting(&mut self) -> Vec<Arc<WaitingValue>> {
         std::mem::take(&mut self.waiting)

@@ -14,12 +14,13 @@ use crate::env::fs::LogFile;
 use crate::flow::current::{Current, FlushedTables, Sealed};
 use crate::flow::read::fold::Folder;
 use crate::flow::write::follow_ups::{FollowUp, FollowUps};
+use crate::flow::write::prepared::PreparedSet;
 use crate::flow::write::recent::RecentWrites;
 use crate::flow::write::segments::Segments;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::reader::BatchReader;
 use crate::store::mem::memtable::MemtableWriter;
-use crate::store::wal::format::EARLIER_DURABLE;
+use crate::store::wal::format::{EARLIER_DURABLE, next_header};
 use crate::store::wal::head::{SEGMENT_HEAD_BYTES, SegmentHead};
 use crate::store::wal::writer::WalWriter;
 
@@ -54,6 +55,7 @@ pub struct Active {
     live_bytes: usize,
     last_seqno: SeqNo,
     recent: RecentWrites,
+    prepared: PreparedSet,
     /// Where the log ended when the database was opened.
     recovered_end: Option<(FileNumber, u64)>,
     /// Segments that may hold needed entries, oldest first, and the bytes that each takes.
@@ -88,6 +90,7 @@ impl Active {
             live_bytes,
             last_seqno,
             recent: RecentWrites::default(),
+            prepared: PreparedSet::default(),
             recovered_end,
             segments_used,
         }
@@ -156,6 +159,23 @@ impl Active {
         self.recent.unwatch();
     }
 
+    /// The transactions that are prepared.
+    pub fn prepared(&self) -> &PreparedSet {
+        &self.prepared
+    }
+
+    /// The same, to be changed.
+    pub fn prepared_mut(&mut self) -> &mut PreparedSet {
+        &mut self.prepared
+    }
+
+    /// Whether a record of that length fits behind what lies in that segment: then it is the live
+    /// one.
+    pub fn fits_in(&self, segment: FileNumber, record_len: usize) -> bool {
+        let live = self.log.as_ref().filter(|log| log.number() == segment);
+        live.is_some_and(|log| log.fits(record_len))
+    }
+
     /// Where the log ends now, if there is one.
     pub fn log_position(&self) -> Option<LogPosition> {
         let log = self.log.as_ref()?;
@@ -166,8 +186,14 @@ impl Active {
     }
 
     /// Oldest segment that holds entries which are in no sorted file, when the memtables that were
-    /// `flushed` no longer count. `None` before the first segment.
+    /// `flushed` no longer count; or a prepared transaction. `None` before the first segment.
     pub fn oldest_needed_log(&self, flushed: Option<&FlushedTables>) -> Option<FileNumber> {
+        let needed = self.oldest_needed_by_tables(flushed).into_iter();
+        needed.chain(self.prepared.oldest_needed()).min()
+    }
+
+    /// The same, without regard to what is prepared.
+    pub fn oldest_needed_by_tables(&self, flushed: Option<&FlushedTables>) -> Option<FileNumber> {
         let live = self
             .tables
             .values()
@@ -205,21 +231,29 @@ impl Active {
         self.segments_used.iter().map(|(_, bytes)| bytes).sum()
     }
 
+    /// Bytes of the segments before that one.
+    pub fn log_bytes_before(&self, segment: FileNumber) -> u64 {
+        let used = self.segments_used.iter();
+        let before = used.filter(|(number, _)| *number < segment);
+        before.map(|(_, bytes)| bytes).sum()
+    }
+
     /// How many segments hold entries.
     pub fn segment_count(&self) -> usize {
         self.segments_used.len()
     }
 
-    /// Appends a batch to the log, beginning a new segment when it does not fit.
+    /// Appends a record to the log, beginning a new segment when it does not fit. Returns the
+    /// offset at which it begins, in what is the live segment then.
     ///
     /// Errors: `Faulted` when writing failed, and a part of the batch, or all of it, may stand in
     /// the log; any other when no segment could be had: nothing was written, and the live one is
     /// whole.
-    pub fn log(&mut self, batch: &[u8], sync: &SyncGroup, applied: &mut Applied) -> Result<()> {
-        let fits = self.log.as_ref().is_some_and(|log| log.fits(batch.len()));
+    pub fn log(&mut self, record: &[u8], sync: &SyncGroup, applied: &mut Applied) -> Result<u64> {
+        let fits = self.log.as_ref().is_some_and(|log| log.fits(record.len()));
         let mut before = self.log.as_ref().map_or(0, WalWriter::end_offset);
         if !fits {
-            self.rotate(WalWriter::framed_len(batch.len()), sync)?;
+            self.rotate(WalWriter::framed_len(record.len()), sync)?;
             applied.follow_ups.add_if(true, FollowUp::PrepareSegment);
             before = 0;
         }
@@ -227,13 +261,14 @@ impl Active {
         if let Some(durable) = sync.durable_in(log.number()) {
             log.set_synced(durable.max(EARLIER_DURABLE));
         }
-        let offset = log.append(batch).map_err(torn)?;
+        let begins_at = next_header(log.end_offset());
+        let offset = log.append(record).map_err(torn)?;
         applied.logged_bytes = offset - before;
         sync.wrote(LogPosition {
             segment: log.number(),
             offset,
         });
-        Ok(())
+        Ok(begins_at)
     }
 
     /// Puts a durable mark behind the last record if that is on the medium and nothing says so yet:
@@ -335,6 +370,20 @@ impl Active {
             return Err(Error::invalid(format!("{message}; nothing was written")));
         }
         Ok(())
+    }
+
+    /// `Conflict` when a batch writes to what a prepared transaction claims. A keyspace that is not
+    /// here is refused by others.
+    #[cold]
+    pub fn check_unclaimed(&self, batch: &BatchReader<'_>) -> Result<()> {
+        let comparator = |id| Ok(self.table(id)?.writer.table().comparator());
+        user_code::told(|| self.prepared.check_unclaimed(batch, comparator))
+    }
+
+    /// The same of one key.
+    pub fn check_key_unclaimed(&self, id: KeyspaceId, key: &[u8]) -> Result<()> {
+        let comparator = self.table(id)?.writer.table().comparator();
+        user_code::told(|| self.prepared.check_one(id, comparator, key, None))
     }
 
     /// Puts every entry of a batch into its memtable. The batch is whole, and every keyspace of

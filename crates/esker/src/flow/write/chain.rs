@@ -121,6 +121,42 @@ pub fn first_unbroken(links: &[Link]) -> Option<FileNumber> {
     first
 }
 
+/// `Corruption` where the segment before the one with this head is needed and missing: a segment's
+/// directory entry is durable before its successor is begun, so no crash takes one out of the
+/// middle.
+pub fn check_present(
+    head: SegmentHead,
+    segments: &[FileNumber],
+    first_log: FileNumber,
+) -> Result<()> {
+    match head.previous {
+        Some((previous, _)) if previous >= first_log && !segments.contains(&previous) => {
+            let message = "a segment of the log is missing; `esker repair --dry-run` tells what \
+                           would be lost";
+            Err(Error::corruption(message).in_file(FileName::Wal(previous)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where the log was lost, if the segment before the one with this head does not reach as far
+/// as the head says.
+pub fn lost_before(
+    head: SegmentHead,
+    end: Option<(FileNumber, u64)>,
+    first_log: FileNumber,
+) -> Option<(FileNumber, u64)> {
+    let (previous, previous_end) = head.previous?;
+    match end {
+        // The segments before the first needed one hold only entries that are in sorted files.
+        None if previous < first_log => None,
+        // Not even its head is left of the segment before.
+        None => Some((previous, 0)),
+        Some((number, end)) if number == previous && end >= previous_end => None,
+        Some(lost) => Some(lost),
+    }
+}
+
 fn open(fs: &dyn Fs, dir: &Path, number: FileNumber) -> Result<WalReader> {
     let name = FileName::Wal(number).to_string();
     Ok(WalReader::new(fs.open_read(&dir.join(name))?, number))

@@ -1,12 +1,12 @@
 //! The one write path: every put, delete, merge and transaction becomes a batch and comes here.
 
-use std::sync::atomic::{self, AtomicU64};
+use std::sync::atomic::{self, AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::hooks::event_reasons::StallCause;
 use crate::base::options::call::Durability;
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::FileNumber;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::base::types::user_code;
 use crate::env::bundle::Env;
@@ -31,7 +31,7 @@ use crate::store::vlog::value_pool::PoolRoom;
 const GROWTH_BYTES: usize = 1 << 20;
 
 /// How often a commit looks in full at what it depends on.
-const LOOKS_MAX: u32 = 3;
+pub(in crate::flow::write) const LOOKS_MAX: u32 = 3;
 
 /// How a commit ended, failures apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,14 +51,16 @@ pub struct Committer {
     active: Mutex<Active>,
     /// The last write that readers may see.
     visible: AtomicU64,
-    sync: SyncGroup,
-    values: Arc<ValueLog>,
-    gate: Arc<Gate>,
-    controller: Arc<WriteController>,
-    admission: Admission,
+    /// Whether a transaction was prepared since the database was opened, or before.
+    pub(in crate::flow::write) has_two_phases: AtomicBool,
+    pub(in crate::flow::write) sync: SyncGroup,
+    pub(in crate::flow::write) values: Arc<ValueLog>,
+    pub(in crate::flow::write) gate: Arc<Gate>,
+    pub(in crate::flow::write) controller: Arc<WriteController>,
+    pub(in crate::flow::write) admission: Admission,
     /// Who waits for room for large values.
     waiting: StallWatch,
-    env: Env,
+    pub(in crate::flow::write) env: Env,
 }
 
 /// Whether a batch goes to the log. Without it, the flush of one keyspace would bring half of a
@@ -79,6 +81,7 @@ impl Committer {
         Committer {
             visible: AtomicU64::new(active.last_seqno().get()),
             active: Mutex::new(active),
+            has_two_phases: AtomicBool::new(false),
             sync: SyncGroup::behind(Arc::clone(&values) as Arc<dyn LogSync>),
             values,
             gate,
@@ -263,6 +266,9 @@ impl Committer {
                 .comparator()
                 .is_bytewise();
         }
+        if !active.prepared().is_empty() {
+            active.check_unclaimed(&BatchReader::new(batch.bytes())?)?;
+        }
         if let Some(refusal) = self.admission.refuse(&active, options, validation)? {
             return Ok((Outcome::Refused(refusal), None));
         }
@@ -293,12 +299,24 @@ impl Committer {
             }
         }
         let entries = BatchReader::new(batch.bytes())?;
+        self.apply(active, (&entries, batch.keyspaces()), pending, &mut applied)?;
+        Ok(applied)
+    }
+
+    /// Puts entries that were logged into memtables, where readers see them.
+    pub(in crate::flow::write) fn apply(
+        &self,
+        active: &mut Active,
+        (entries, keyspaces): (&BatchReader<'_>, &[KeyspaceId]),
+        pending: Option<&mut Pending>,
+        applied: &mut Applied,
+    ) -> Result<()> {
         let live_before = active.live_bytes();
         active
-            .apply(&entries)
+            .apply(entries)
             .inspect_err(|error| self.gate.fail(error))?;
         if let Some(pending) = pending {
-            for &keyspace in batch.keyspaces() {
+            for &keyspace in keyspaces {
                 let table = active.table(keyspace)?.writer.table();
                 table.values().keep(pending.take_waiting());
                 self.values.name(table);
@@ -318,7 +336,7 @@ impl Committer {
             .store(active.last_seqno().get(), atomic::Ordering::Release);
         let has_grown = live_before / GROWTH_BYTES != active.live_bytes() / GROWTH_BYTES;
         applied.follow_ups.add_if(has_grown, FollowUp::ShareMemory);
-        active.seal_full(batch.keyspaces(), &mut applied);
+        active.seal_full(keyspaces, applied);
         if active.live_bytes() > self.controller.live_bytes_max() {
             applied
                 .follow_ups
@@ -331,7 +349,7 @@ impl Committer {
                 .follow_ups
                 .add_if(active.seal_oldest(), FollowUp::Flush);
         }
-        Ok(applied)
+        Ok(())
     }
 
     fn write_values(
@@ -385,12 +403,12 @@ impl Committer {
 
     fn log(&self, active: &mut Active, batch: &Batch<'_>, applied: &mut Applied) -> Result<()> {
         let logged = active.log(batch.bytes(), &self.sync, applied);
-        logged.inspect_err(|error| self.refuse(error))
+        logged.map(drop).inspect_err(|error| self.refuse(error))
     }
 
     // A segment that could not be made leaves the live one whole: writes may pass again when
     // there is space, or a file can be opened. Anything else leaves it unknown what was written.
-    fn refuse(&self, error: &Error) {
+    pub(in crate::flow::write) fn refuse(&self, error: &Error) {
         match error.kind() {
             ErrorKind::OutOfSpace => self.gate.set_full(Some(error.again())),
             ErrorKind::OutOfFiles => {}
@@ -398,7 +416,7 @@ impl Committer {
         }
     }
 
-    fn sync_through(&self, position: LogPosition) -> Result<()> {
+    pub(in crate::flow::write) fn sync_through(&self, position: LogPosition) -> Result<()> {
         let synced = self.sync.sync_through(position, &*self.env.pool);
         synced.map_err(|error| self.sync_failed(error))?;
         self.mark_synced();
@@ -421,7 +439,7 @@ impl Committer {
 
     // Whoever holds the lock while something is half done fails the gate if it panics, so a
     // poisoned one says nothing: what is under it is whole, or nothing passes any more.
-    fn active(&self) -> MutexGuard<'_, Active> {
+    pub(in crate::flow::write) fn active(&self) -> MutexGuard<'_, Active> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -431,14 +449,14 @@ fn conflict(place: Option<usize>) -> Outcome {
 }
 
 /// Has the writes of others kept while one commit is on its way.
-struct Watch<'a> {
+pub(in crate::flow::write) struct Watch<'a> {
     committer: &'a Committer,
     /// The last write before.
-    last: SeqNo,
+    pub(in crate::flow::write) last: SeqNo,
 }
 
 impl Watch<'_> {
-    fn begin(committer: &Committer) -> Watch<'_> {
+    pub(in crate::flow::write) fn begin(committer: &Committer) -> Watch<'_> {
         let last = committer.active().watch();
         Watch { committer, last }
     }
@@ -452,12 +470,12 @@ impl Drop for Watch<'_> {
 
 /// Fails the gate when it is dropped: by a panic in the middle of a change, as one of an order.
 /// Before the lock is released, so that nobody makes a half applied batch durable.
-struct FailUnlessWhole<'a> {
-    gate: &'a Gate,
+pub(in crate::flow::write) struct FailUnlessWhole<'a> {
+    pub(in crate::flow::write) gate: &'a Gate,
 }
 
 impl FailUnlessWhole<'_> {
-    fn it_is(self) {
+    pub(in crate::flow::write) fn it_is(self) {
         std::mem::forget(self);
     }
 }

@@ -8,15 +8,14 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::Fs;
-use crate::flow::write::chain::{Front, Link, chain};
+use crate::flow::write::chain::{Front, Link, chain, check_present, lost_before};
+use crate::store::batch::prepared_log::{Effect, LoggedPrepare, PreparedLog};
 use crate::store::batch::reader::BatchReader;
-use crate::store::batch::record::Record;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
 use crate::store::names::FileName;
 use crate::store::vlog::open_values::OpenValues;
 use crate::store::vlog::pointer::ValuePointer;
 use crate::store::wal::format::EARLIER_DURABLE;
-use crate::store::wal::head::SegmentHead;
 use crate::store::wal::reader::{Tail, WalReader};
 
 /// Where replayed entries of one keyspace go.
@@ -93,6 +92,10 @@ pub struct ReplayReport {
     pub batch_count: u64,
     /// Bytes of batches put back.
     pub batch_bytes: u64,
+    /// Records read of transactions that are prepared, committed or rolled back.
+    pub two_phase_count: u64,
+    /// The transactions that are prepared and have not ended.
+    pub prepared: Vec<LoggedPrepare>,
     /// Bytes behind the last whole batch that were dropped, as a crash leaves them.
     pub torn_bytes: u64,
     /// Intact records among them. A power cut leaves such where it let later pages through and
@@ -113,6 +116,14 @@ pub struct ReplayReport {
 }
 
 impl ReplayReport {
+    fn check_newer(&self, batch: &BatchReader<'_>) -> Result<()> {
+        if batch.first_seqno() > self.newest_batch {
+            return Ok(());
+        }
+        let message = "a batch repeats sequence numbers of an earlier one";
+        Err(Error::corruption(message))
+    }
+
     fn note_intact(&mut self, number: FileNumber, end: u64, intact_count: u64) {
         if intact_count == 0 {
             return;
@@ -134,6 +145,10 @@ impl ReplayReport {
 /// segment from `first_log` on that is not there, and an entry of a keyspace that was never
 /// created: the manifest says so durably before anything is written to one.
 ///
+/// Transactions that are prepared come with the report. One that names a keyspace which was dropped
+/// is
+/// `Corruption`: that is refused while it is prepared.
+///
 /// Large values are not read: each was durable before any record that points to it. Only where
 /// nothing proves that a record was durable, its values are held against their checksums; the
 /// first that is not there is where the log is torn.
@@ -146,6 +161,7 @@ pub fn replay(
         last_seqno,
         ..ReplayReport::default()
     };
+    let mut prepared = PreparedLog::default();
     let links = chain(source.fs, source.dir, source.segments)?;
     let mut proof = Proof::of(&links);
     for (index, link) in links.iter().enumerate() {
@@ -164,7 +180,8 @@ pub fn replay(
         };
         check_present(head, source.segments, source.first_log)?;
         if let Some(lost) = lost_before(head, report.end, source.first_log) {
-            return stop_behind_loss(source, lost, &links[index..], report);
+            stop_behind_loss(source, lost, &links[index..], &mut report)?;
+            break;
         }
         let mut reader = link.reader(source.fs, source.dir)?;
         // The head.
@@ -173,6 +190,7 @@ pub fn replay(
             source,
             number: link.number,
             proof: &mut proof,
+            prepared: &mut prepared,
             end: reader.record_end(),
         };
         segment
@@ -180,6 +198,10 @@ pub fn replay(
             .map_err(|error| error.in_file(FileName::Wal(link.number)))?;
         report.segment_count += 1;
         report.end = Some((link.number, segment.end));
+    }
+    report.prepared = prepared.into_live();
+    for prepared in &report.prepared {
+        check_kept(prepared, targets)?;
     }
     Ok(report)
 }
@@ -240,6 +262,36 @@ impl<'a> Proof<'a> {
         };
         Ok(end <= proven)
     }
+
+    /// Whether every large value of a batch that ends there is there: known of a batch that was
+    /// durable, and looked at otherwise.
+    fn has_values(
+        &mut self,
+        source: &ReplaySource<'_>,
+        end: (FileNumber, u64),
+        (batch, targets): (&BatchReader<'_>, &BTreeMap<KeyspaceId, ReplayTarget>),
+    ) -> Result<bool> {
+        for entry in batch.entries() {
+            let entry = entry?;
+            let Some(pointer) = ValuePointer::of(&entry.in_keyspace())? else {
+                continue;
+            };
+            // Values of flushed entries may have been moved or removed since.
+            let is_wanted = |target: &ReplayTarget| entry.trailer.seqno() > target.flushed;
+            if !targets.get(&entry.keyspace).is_some_and(is_wanted) {
+                continue;
+            }
+            if self.covers(source, end)? {
+                return Ok(true);
+            }
+            match source.values.value(&pointer) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Corruption => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// One segment on its way into the targets.
@@ -247,6 +299,7 @@ struct SegmentReplay<'a, 'links> {
     source: &'a ReplaySource<'a>,
     number: FileNumber,
     proof: &'a mut Proof<'links>,
+    prepared: &'a mut PreparedLog,
     /// Behind the last record that counts.
     end: u64,
 }
@@ -262,56 +315,29 @@ impl SegmentReplay<'_, '_> {
             let (offset, end) = (record.offset, record.end);
             // An empty one was written after a sync, for its durable mark alone. A batch is read
             // whole before any of it is applied: it is all or nothing.
-            if !record.payload.is_empty()
-                && let Some(batch) = Record::read_batch(record.payload)?
-            {
-                self.source.check_created(&batch)?;
-                if batch.first_seqno() <= report.newest_batch {
-                    let message = "a batch repeats sequence numbers of an earlier one";
-                    return Err(Error::corruption(message));
+            if !record.payload.is_empty() {
+                let place = (self.number, offset);
+                let effect = self.prepared.follow(place, record.payload)?;
+                report.two_phase_count += u64::from(effect.is_of_two_phases());
+                if let Some(entries) = effect.entries() {
+                    self.source.check_created(&entries)?;
                 }
-                if !self.has_its_values(&batch, end, targets)? {
-                    return drop_rest(reader, (self.number, offset), report);
+                if let Some(batch) = effect.written() {
+                    report.check_newer(&batch)?;
+                    // Those of a prepared transaction were durable before it was.
+                    let end = (self.number, end);
+                    if matches!(effect, Effect::Written(_))
+                        && !self.proof.has_values(self.source, end, (&batch, targets))?
+                    {
+                        return drop_rest(reader, place, report);
+                    }
+                    put_back(&batch, self.number, targets, report)?;
                 }
-                report.newest_batch = put_back(&batch, self.number, targets)?;
-                report.last_seqno = report.last_seqno.max(report.newest_batch);
-                report.batch_count += 1;
-                report.batch_bytes += record.payload.len() as u64;
             }
             self.end = end;
         }
         note_tail(reader.tail(), self.number, report);
         Ok(())
-    }
-
-    /// Whether every large value that a batch brings is there: known of a batch that was durable,
-    /// and looked at otherwise.
-    fn has_its_values(
-        &mut self,
-        batch: &BatchReader<'_>,
-        end: u64,
-        targets: &BTreeMap<KeyspaceId, ReplayTarget>,
-    ) -> Result<bool> {
-        for entry in batch.entries() {
-            let entry = entry?;
-            let Some(pointer) = ValuePointer::of(&entry.in_keyspace())? else {
-                continue;
-            };
-            // Values of flushed entries may have been moved or removed since.
-            let is_wanted = |target: &ReplayTarget| entry.trailer.seqno() > target.flushed;
-            if !targets.get(&entry.keyspace).is_some_and(is_wanted) {
-                continue;
-            }
-            if self.proof.covers(self.source, (self.number, end))? {
-                return Ok(true);
-            }
-            match self.source.values.value(&pointer) {
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::Corruption => return Ok(false),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(true)
     }
 }
 
@@ -333,13 +359,13 @@ fn drop_rest(
     Ok(())
 }
 
-/// Puts the entries of a batch that are in no sorted file into memtables; returns the number of
-/// its last entry.
+/// Puts the entries of a batch that are in no sorted file into memtables.
 fn put_back(
     batch: &BatchReader<'_>,
     number: FileNumber,
     targets: &mut BTreeMap<KeyspaceId, ReplayTarget>,
-) -> Result<SeqNo> {
+    report: &mut ReplayReport,
+) -> Result<()> {
     let mut last = batch.first_seqno();
     for entry in batch.entries() {
         let entry = entry?;
@@ -371,38 +397,28 @@ fn put_back(
             .insert(entry.trailer, entry.key, entry.value);
         replayed.last_seqno = last;
     }
-    Ok(last)
+    report.newest_batch = last;
+    report.last_seqno = report.last_seqno.max(last);
+    report.batch_count += 1;
+    report.batch_bytes += batch.size_bytes() as u64;
+    Ok(())
 }
 
-// A segment's directory entry is durable before its successor is begun, so no crash takes one
-// out of the middle.
-fn check_present(head: SegmentHead, segments: &[FileNumber], first_log: FileNumber) -> Result<()> {
-    match head.previous {
-        Some((previous, _)) if previous >= first_log && !segments.contains(&previous) => {
-            let message = "a segment of the log is missing; `esker repair --dry-run` tells what \
-                           would be lost";
-            Err(Error::corruption(message).in_file(FileName::Wal(previous)))
+fn check_kept(
+    prepared: &LoggedPrepare,
+    targets: &BTreeMap<KeyspaceId, ReplayTarget>,
+) -> Result<()> {
+    let (number, offset) = prepared.place;
+    for entry in prepared.read()?.entries.entries() {
+        let id = entry?.keyspace;
+        if !targets.contains_key(&id) {
+            let message =
+                format!("a prepared transaction writes to keyspace {id}, which was dropped");
+            let error = Error::corruption(message).in_file(FileName::Wal(number));
+            return Err(error.at_offset(offset));
         }
-        _ => Ok(()),
     }
-}
-
-/// Where the log was lost, if the segment before the one with this head does not reach as far
-/// as the head says.
-fn lost_before(
-    head: SegmentHead,
-    end: Option<(FileNumber, u64)>,
-    first_log: FileNumber,
-) -> Option<(FileNumber, u64)> {
-    let (previous, previous_end) = head.previous?;
-    match end {
-        // The segments before the first needed one hold only entries that are in sorted files.
-        None if previous < first_log => None,
-        // Not even its head is left of the segment before.
-        None => Some((previous, 0)),
-        Some((number, end)) if number == previous && end >= previous_end => None,
-        Some(lost) => Some(lost),
-    }
+    Ok(())
 }
 
 /// Drops `rest`, the segments behind a loss, unless one of them proves that what was lost had
@@ -411,8 +427,8 @@ fn stop_behind_loss(
     source: &ReplaySource<'_>,
     lost: (FileNumber, u64),
     rest: &[Link],
-    mut report: ReplayReport,
-) -> Result<ReplayReport> {
+    report: &mut ReplayReport,
+) -> Result<()> {
     report.torn_at.get_or_insert(lost);
     for link in rest {
         report.dropped_segments.push(link.number);
@@ -438,9 +454,9 @@ fn stop_behind_loss(
             return Err(Error::corruption(message).in_file(file).at_offset(lost.1));
         }
         report.note_intact(link.number, reader.record_end(), intact_count);
-        note_tail(reader.tail(), link.number, &mut report);
+        note_tail(reader.tail(), link.number, report);
     }
-    Ok(report)
+    Ok(())
 }
 
 fn note_tail(tail: Tail, number: FileNumber, report: &mut ReplayReport) {

@@ -107,6 +107,15 @@ impl SyncGroup {
             .then_some(0)
     }
 
+    /// Whether everything up to `position` is known to be durable.
+    pub fn is_durable(&self, position: LogPosition) -> bool {
+        let state = self.state();
+        // A segment that is not listed was synced when a later one was begun.
+        let mut unsynced = state.unsynced.iter();
+        let is_listed = unsynced.any(|(segment, _)| *segment <= position.segment);
+        !is_listed || state.synced.is_some_and(|synced| synced >= position)
+    }
+
     /// Returns when everything up to `position`, which was told to [`SyncGroup::wrote`], is
     /// durable. The caller who finds nobody syncing does the sync, for all that is written by
     /// then; the others wait for it. Errors: the first sync that failed, for ever.

@@ -10,7 +10,9 @@
 pub mod format;
 pub mod writer;
 pub mod reader;
+pub mod two_phases;
 pub mod record;
+pub mod prepared_log;
 
 pub use reader::{BatchEntry, BatchReader};
 pub use record::Record;

@@ -59,11 +59,16 @@ impl<'a> BatchReader<'a> {
             let message = format!("a batch of {len} bytes, shorter than its header");
             return Err(Error::corruption(message));
         };
-        let body = reader.rest();
         if bytes.len() > BATCH_BYTES_MAX {
             let message = format!("a batch of {} bytes, above the limit", bytes.len());
             return Err(Error::corruption(message));
         }
+        BatchReader::of_entries(first, count, reader.rest())
+    }
+
+    /// The same of entries without a header, of which the first has that number. Errors:
+    /// `Corruption`.
+    pub fn of_entries(first: u64, count: u32, body: &'a [u8]) -> Result<BatchReader<'a>> {
         if u64::from(count) * ENTRY_BYTES_MIN as u64 > body.len() as u64 {
             let len = body.len();
             let message = format!("a batch of {count} entries in {len} bytes (offset 8)");
@@ -81,6 +86,22 @@ impl<'a> BatchReader<'a> {
                 Err(Error::corruption(message))
             }
         }
+    }
+
+    /// The same entries, of which the first has that number. Errors: `Corruption` when the last one
+    /// would need more than 56 bits.
+    pub fn numbered(&self, first: SeqNo) -> Result<BatchReader<'a>> {
+        BatchReader::of_entries(first.get(), self.count, self.body)
+    }
+
+    /// Bytes of the batch, its header among them.
+    pub fn size_bytes(&self) -> usize {
+        HEADER_BYTES + self.body.len()
+    }
+
+    /// The entries, encoded.
+    pub fn body(&self) -> &'a [u8] {
+        self.body
     }
 
     /// The sequence number of the first entry.

@@ -82,6 +82,9 @@ pub const FORMAT_VERSION: u32 = 1;
 /// of other kinds than batches in the write-ahead log.
 pub const FORMAT_NEWEST: u32 = 2;
 
+/// The first format whose log may have transactions that are prepared.
+pub const TWO_PHASES_FORMAT: u32 = 2;
+
 /// What a snapshot record begins with. The line feed shows a copy that was treated as text.
 pub const SNAPSHOT_MAGIC: [u8; 8] = *b"eskermf\n";
 

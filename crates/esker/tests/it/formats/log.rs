@@ -1,4 +1,6 @@
-//! A log's fragments and records, the head of a segment, and batches.
+//! A log's fragments and records, the head of a segment, batches, and what is of two phases.
+
+use std::collections::BTreeMap;
 
 use super::Row;
 use super::bytes::{Front, crc32c, masked, size};
@@ -9,6 +11,7 @@ const HEADER_BYTES: usize = 15;
 
 /// A record of a log.
 pub struct Record {
+    pub start: usize,
     pub end: usize,
     /// The durable marks of its fragments.
     pub marks: Vec<usize>,
@@ -34,6 +37,7 @@ pub fn records(bytes: &[u8], number: u64) -> Vec<Record> {
         };
         assert_eq!(begun.is_none(), kind == 1 || kind == 2, "{kind} at {at}");
         let mut record = begun.take().unwrap_or(Record {
+            start: at,
             end: 0,
             marks: Vec::new(),
             fragment_count: 0,
@@ -89,11 +93,84 @@ pub fn head(record: &[u8]) -> (u64, usize) {
     (number, end)
 }
 
-/// The entries of a batch, each with its keyspace.
-pub fn batch(record: &[u8]) -> Vec<(u64, Row)> {
-    let mut front = Front(record);
-    let first = front.u64();
-    let count = front.u32();
+/// What is prepared at one place of a log: by its id where that lies, and its entries.
+#[derive(Default)]
+pub struct Prepared(BTreeMap<Vec<u8>, OnePrepared>);
+
+struct OnePrepared {
+    /// Its segment, and the offset there.
+    place: (u64, usize),
+    count: u32,
+    entries: Vec<u8>,
+}
+
+impl Prepared {
+    /// The ids of what is prepared.
+    pub fn ids(&self) -> Vec<Vec<u8>> {
+        self.0.keys().cloned().collect()
+    }
+
+    /// The entries that a record at that place writes, each with its keyspace.
+    pub fn read(&mut self, place: (u64, usize), record: &[u8]) -> Vec<(u64, Row)> {
+        let mut front = Front(record);
+        let number = front.u64();
+        let (kind, number) = (number >> 56, number & 0x00ff_ffff_ffff_ffff);
+        let count = front.u32();
+        match kind {
+            0 => entries(front, number, count),
+            1 => {
+                assert_eq!(number, 0);
+                let origin = (front.u64(), front.u64());
+                let _prepared_unix_s = front.u64();
+                let id = id(&mut front);
+                for _ in 0..front.varint() {
+                    let _keyspace = front.varint();
+                    for _ in 0..2 {
+                        match front.u8() {
+                            0 => {}
+                            1 | 2 => drop(front.prefixed()),
+                            bound => panic!("bound {bound}"),
+                        }
+                    }
+                }
+                let one = OnePrepared {
+                    place,
+                    count,
+                    entries: front.0.to_vec(),
+                };
+                let before = self.0.insert(id, one);
+                assert!(before.is_none() || origin.0 > 0, "prepared twice");
+                Vec::new()
+            }
+            2 => {
+                let (offset, crc, id) = (front.u64(), front.u32(), id(&mut front));
+                assert!(front.is_empty());
+                let one = self.0.remove(&id).unwrap();
+                assert_eq!(one.place, (place.0, usize::try_from(offset).unwrap()));
+                assert_eq!((one.count, crc32c(&[&one.entries])), (count, crc));
+                entries(Front(&one.entries), number, count)
+            }
+            3 => {
+                self.0.remove(&id(&mut front));
+                entries(front, number, count)
+            }
+            4 => {
+                assert_eq!((number, count), (0, 0));
+                self.0.remove(&id(&mut front));
+                assert!(front.is_empty());
+                Vec::new()
+            }
+            _ => panic!("a record of kind {kind}"),
+        }
+    }
+}
+
+fn id(front: &mut Front<'_>) -> Vec<u8> {
+    let len = usize::from(front.u8()) + 1;
+    front.take(len).to_vec()
+}
+
+fn entries(mut front: Front<'_>, first: u64, count: u32) -> Vec<(u64, Row)> {
     let mut rows = Vec::new();
     for index in 0..count {
         let kind = front.u8();

@@ -10,6 +10,8 @@ use super::values::shares;
 /// What a manifest comes to.
 #[derive(Default)]
 pub struct State {
+    /// The format of the database.
+    pub format: u32,
     pub database_id: Vec<u8>,
     pub first_log: u64,
     pub next_file: u64,
@@ -86,7 +88,8 @@ pub fn read(bytes: &[u8], number: u64, mark: Option<usize>) -> State {
         let mut front = Front(&record.payload);
         if index == 0 {
             assert_eq!(front.take(8), b"eskermf\n");
-            assert_eq!(front.u32(), 1);
+            state.format = front.u32();
+            assert!((1..=2).contains(&state.format));
             assert_eq!(front.u64(), number);
             state.database_id = front.take(16).to_vec();
             front.u64();
@@ -133,7 +136,11 @@ impl State {
                 0x07 => self.next_file = self.next_file.max(body.varint()),
                 0x08 => self.last_seqno = self.last_seqno.max(body.varint()),
                 0x09 => self.next_keyspace = self.next_keyspace.max(body.varint()),
-                0x0a => assert_eq!(body.varint(), 1),
+                0x0a => {
+                    let raised = u32::try_from(body.varint()).unwrap();
+                    assert!((self.format..=2).contains(&raised));
+                    self.format = raised;
+                }
                 0x0b => {
                     let keyspace = self.keyspaces.get_mut(&body.varint()).unwrap();
                     keyspace.flushed = keyspace.flushed.max(body.varint());

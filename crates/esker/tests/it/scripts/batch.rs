@@ -3,9 +3,13 @@
 use std::fmt::Write;
 
 use esker::internals::base::types::error::Result as EskerResult;
-use esker::internals::base::types::ids::KeyspaceId;
+use esker::internals::base::types::ids::{FileNumber, KeyspaceId};
+use esker::internals::base::types::range::KeyRange;
 use esker::internals::base::types::seqno::SeqNo;
-use esker::internals::store::batch::{Batch, Record};
+use esker::internals::store::batch::two_phases::{
+    Claim, NewPrepare, Prepare, copy_of, encode_rollback,
+};
+use esker::internals::store::batch::{Batch, BatchReader, Record};
 
 use crate::scripts::text::{hex, number, quoted};
 use crate::scripts::{Stage, run_scripts};
@@ -45,6 +49,26 @@ impl Stage for BatchStage {
                 Ok(())
             }
             ["dump"] => dump(batch.bytes(), out),
+            ["prepare", id, claimed @ ..] => {
+                let record = prepare(batch, id, claimed);
+                dump(&record, out)
+            }
+            ["copy", id, segment, offset] => {
+                let place = (FileNumber(number(segment)?), number(offset)?);
+                dump(&copy_of(&prepare(batch, id, &[]), place), out)
+            }
+            ["commit_here", id, first, offset] => {
+                let record = prepare(batch, id, &[]);
+                let read = Prepare::read(&record).unwrap();
+                let first = SeqNo::new(number(first)?);
+                dump(&read.encode_commit_here(first, number(offset)?), out)
+            }
+            ["commit_full", id, first] => {
+                let record = prepare(batch, id, &[]);
+                let read = Prepare::read(&record).unwrap();
+                dump(&read.encode_commit_full(SeqNo::new(number(first)?)), out)
+            }
+            ["rollback", id] => dump(&encode_rollback(id.as_bytes()), out),
             ["read", pairs @ ..] => {
                 let byte = |pair: &&str| u8::from_str_radix(pair, 16);
                 let bytes: Result<Vec<u8>, _> = pairs.iter().map(byte).collect();
@@ -59,13 +83,66 @@ impl Stage for BatchStage {
     }
 }
 
+// The batch as it is prepared, with keys that it claims besides.
+fn prepare(batch: &Batch<'_>, id: &str, claimed: &[&str]) -> Vec<u8> {
+    let claims: Vec<Claim> = claimed
+        .iter()
+        .map(|key| Claim {
+            keyspace: KeyspaceId::DEFAULT,
+            keys: KeyRange::new(*key..=*key),
+        })
+        .collect();
+    let new = NewPrepare {
+        id: id.as_bytes(),
+        prepared_unix_s: 1_800_000_000,
+        claims: &claims,
+        count: batch.count(),
+    };
+    let mut record = new.encode_front();
+    record.extend_from_slice(BatchReader::new(batch.bytes()).unwrap().body());
+    record
+}
+
+// A record of another kind, as bytes and as what it says.
+fn dump_other(bytes: &[u8], record: &Record<'_>, out: &mut String) {
+    for line in bytes.chunks(20) {
+        writeln!(out, "{}", hex(line)).unwrap();
+    }
+    let text = match record {
+        Record::Batch(_) => panic!("dumped elsewhere"),
+        Record::Prepare(prepare) => {
+            let Prepare {
+                origin,
+                prepared_unix_s,
+                id,
+                claims,
+                entries,
+            } = prepare;
+            let (id, count) = (quoted(id), entries.count());
+            format!(
+                "prepare {id}, at {prepared_unix_s}, from {origin:?}, {count} entries, {claims:?}"
+            )
+        }
+        Record::CommitHere(commit) => format!("{commit:?}"),
+        Record::CommitFull(commit) => format!(
+            "commit {}, first seqno {}, {} entries",
+            quoted(commit.id),
+            commit.entries.first_seqno(),
+            commit.entries.count()
+        ),
+        Record::Rollback(id) => format!("rollback {}", quoted(id)),
+        Record::Optional(kind) => format!("kind {kind}, passed over"),
+    };
+    writeln!(out, "       {text}").unwrap();
+}
+
 // Header and entries, each with its meaning; entries stand behind one another without gaps, so
 // the bytes of an entry end where the rest of the values begins.
 fn dump(bytes: &[u8], out: &mut String) -> EskerResult<()> {
     let reader = match Record::read(bytes)? {
         Record::Batch(reader) => reader,
-        Record::Optional(kind) => {
-            writeln!(out, "kind {kind}, passed over").unwrap();
+        other => {
+            dump_other(bytes, &other, out);
             return Ok(());
         }
     };

@@ -43,7 +43,12 @@ fn what_is_gathered_of_all_keyspaces_is_bounded_together() {
     let mut segments = Segments::new(&*env.fs, dir, &[]);
     let mut salvage = Salvage::new(&env, dir, &version, Some(&numbers), &mut segments);
     salvage.gathered_bytes_max = GATHERED_BYTES;
-    let (state, lost_values, edit) = salvage.run(&wals).unwrap();
+    let SalvagedLog {
+        state,
+        lost_values,
+        edit,
+        ..
+    } = salvage.run(&wals).unwrap();
     assert_eq!(state.entry_count, 3200);
     assert!(lost_values.is_empty());
     let added = edit.iter().filter_map(|change| match change {

@@ -1,0 +1,166 @@
+//! A transaction that is prepared: it survives, and is committed or rolled back later.
+
+use std::fmt;
+
+use crate::base::options::call::WriteOptions;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::Result;
+use crate::db::database_ref::DatabaseRef;
+use crate::db::handle::Db;
+use crate::db::preparing::{self, PreparedStats};
+use crate::db::transaction::Transaction;
+
+/// A transaction that is prepared: its writes and its id are durable, and nobody sees them yet.
+/// Made by [`Transaction::prepare`].
+///
+/// It stays prepared until it is committed or rolled back, here or by its id
+/// ([`Db::commit_prepared`], [`Db::rollback_prepared`]): also when this is dropped, when the
+/// database is closed, and after a crash. Until then whoever writes to a key that it writes to, or
+/// that it read to be written, gets [`ErrorKind::Conflict`](crate::ErrorKind::Conflict); if it is
+/// serializable, to any key that it read.
+#[must_use = "it stays prepared, and keeps its keys from others, until it is ended"]
+pub struct PreparedTransaction {
+    database: DatabaseRef,
+    id: Bytes,
+}
+
+impl fmt::Debug for PreparedTransaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PreparedTransaction(\"{}\")", self.id.escape_ascii())
+    }
+}
+
+impl PreparedTransaction {
+    /// By what it is known.
+    pub fn id(&self) -> &[u8] {
+        &self.id
+    }
+
+    /// Writes all of it; otherwise as [`PreparedTransaction::commit_with`].
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let mut tx = db.begin();
+    /// tx.put(&db, "ship:anna", "in port")?;
+    /// let prepared = tx.prepare("arrival 7")?;
+    /// assert!(!db.contains_key("ship:anna")?);
+    /// prepared.commit()?;
+    /// assert!(db.contains_key("ship:anna")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn commit(self) -> Result<()> {
+        self.commit_with(WriteOptions::default())
+    }
+
+    /// Writes all of it as told: it depends on nothing any more. What was not synced when the power
+    /// is lost is prepared again afterwards.
+    ///
+    /// Errors: those of [`Keyspace::put`](crate::Keyspace::put). Unless it is `Faulted` the
+    /// transaction stays prepared, and can be committed by its id.
+    pub fn commit_with(self, options: WriteOptions) -> Result<()> {
+        preparing::commit_prepared(self.database.core(), &self.id, options)
+    }
+
+    /// Forgets all of it. A rollback that was not synced when the power is lost is prepared again
+    /// afterwards. Errors: as [`PreparedTransaction::commit_with`].
+    pub fn rollback(self) -> Result<()> {
+        preparing::rollback_prepared(self.database.core(), &self.id, WriteOptions::default())
+    }
+}
+
+impl Transaction {
+    /// Ends the first of two phases: makes the writes durable under `id`, 1 to 256 bytes that name
+    /// no other transaction which is prepared, if what it depends on is as it was. From here on a
+    /// commit depends on nothing. For one decision over several databases: prepare in each, write
+    /// the decision down, then commit each; after a crash [`Db::prepared`] lists what is undecided.
+    ///
+    /// The first one of a database raises its format to 2, which older programs refuse.
+    ///
+    /// Errors: `Conflict` as of [`Transaction::commit_with`], also where another prepared
+    /// transaction has claimed a key; `Invalid` for an id that is in use or of another length;
+    /// those of [`Keyspace::put`](crate::Keyspace::put). Unless it is `Faulted` the transaction is
+    /// rolled back then.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::ErrorKind;
+    ///
+    /// let mut tx = db.begin();
+    /// tx.put(&db, "berth:3", "anna")?;
+    /// let prepared = tx.prepare("arrival 7")?;
+    /// assert_eq!(db.put("berth:3", "bela").unwrap_err().kind(), ErrorKind::Conflict);
+    /// prepared.rollback()?;
+    /// db.put("berth:3", "bela")?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn prepare(self, id: impl AsRef<[u8]>) -> Result<PreparedTransaction> {
+        let id = id.as_ref();
+        preparing::prepare(self.database().core(), self.state(), id)?;
+        Ok(PreparedTransaction {
+            database: self.database().clone(),
+            id: Bytes::copy_of(id),
+        })
+    }
+}
+
+impl Db {
+    /// The transactions that are prepared, by their ids: also those of before a crash, which
+    /// somebody has to decide on.
+    ///
+    /// # Panics
+    /// In a merge operator or a comparator.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let mut tx = db.begin();
+    /// tx.put(&db, "ship:anna", "in port")?;
+    /// drop(tx.prepare("arrival 7")?);
+    /// db.close()?;
+    ///
+    /// let db = esker::Db::open(dir.path())?;
+    /// let prepared = db.prepared();
+    /// assert_eq!((&*prepared[0].id, prepared[0].entries), (&b"arrival 7"[..], 1));
+    /// db.commit_prepared("arrival 7")?;
+    /// assert!(db.prepared().is_empty() && db.contains_key("ship:anna")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn prepared(&self) -> Vec<PreparedStats> {
+        preparing::list(self.database().core())
+    }
+
+    /// Commits the transaction that is prepared under `id`; otherwise as
+    /// [`PreparedTransaction::commit_with`]. Errors: `Invalid` when none is.
+    pub fn commit_prepared(&self, id: impl AsRef<[u8]>) -> Result<()> {
+        let core = self.database().core();
+        preparing::commit_prepared(core, id.as_ref(), WriteOptions::default())
+    }
+
+    /// Rolls back the transaction that is prepared under `id`; otherwise as
+    /// [`PreparedTransaction::rollback`]. Errors: `Invalid` when none is.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let mut tx = db.begin();
+    /// tx.put(&db, "ship:anna", "in port")?;
+    /// drop(tx.prepare("arrival 7")?);
+    /// db.rollback_prepared("arrival 7")?;
+    /// assert!(db.rollback_prepared("arrival 7").is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rollback_prepared(&self, id: impl AsRef<[u8]>) -> Result<()> {
+        let core = self.database().core();
+        preparing::rollback_prepared(core, id.as_ref(), WriteOptions::default())
+    }
+}

@@ -1,0 +1,192 @@
+//! Two phases: prepares a transaction, and commits or rolls back one that is prepared.
+
+use std::ops::Bound;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::options::call::{Isolation, WriteOptions};
+use crate::base::stats::statistics::Ticker;
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::limits::PREPARED_ID_BYTES_MAX;
+use crate::base::types::range::KeyRange;
+use crate::base::types::user_code;
+use crate::db::claims;
+use crate::db::committing::{told, unchanged};
+use crate::db::core::Core;
+use crate::db::format_raise::raise_format;
+use crate::db::space;
+use crate::db::txn::locks::owned_locks::OwnedLocks;
+use crate::db::txn::state::{ForUpdate, TransactionState};
+use crate::db::writing;
+use crate::flow::read::newest::Target;
+use crate::flow::write::active::Applied;
+use crate::flow::write::admission::{CommitOptions, Refusal};
+use crate::flow::write::commit::Outcome;
+use crate::flow::write::validation::Unchanged;
+use crate::store::batch::two_phases::{Claim, NewPrepare};
+use crate::store::version::format::TWO_PHASES_FORMAT;
+
+/// A transaction that is prepared, and not committed or rolled back yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedStats {
+    /// By what it is known.
+    pub id: Bytes,
+    /// The keyspaces that it writes to.
+    pub keyspaces: Vec<String>,
+    /// Its writes.
+    pub entries: u64,
+    /// Bytes of its record in the log, without large values.
+    pub size_bytes: u64,
+    /// How long ago it was prepared, by the clock of the machine.
+    pub age: Duration,
+}
+
+/// Makes durable what the transaction wrote, if all that it depends on is as it was, under that id;
+/// it claims all of that until it ends.
+///
+/// Errors: `Conflict`, and the transaction has come to nothing; `Invalid` for an id that is too
+/// long or in use; those of `writing::write`.
+pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<()> {
+    user_code::refuse()?;
+    core.gate.check_process()?;
+    // Until what it writes to is claimed.
+    let locks = state.take_locks();
+    core.gate.check_write()?;
+    if id.is_empty() || id.len() > PREPARED_ID_BYTES_MAX {
+        let len = id.len();
+        return Err(Error::invalid(format!(
+            "an id of {len} bytes; one has 1 to {PREPARED_ID_BYTES_MAX}"
+        )));
+    }
+    raise_format(core, TWO_PHASES_FORMAT)?;
+    let mut own = state.own();
+    let written = own.written()?;
+    let for_update = state.for_update();
+    // Those that are no writes of its own first: they are claimed besides.
+    let mut conditions: Vec<Unchanged<'_>> = for_update.iter().map(ForUpdate::unchanged).collect();
+    let for_update_count = conditions.len();
+    if state.isolation() != Isolation::ReadCommitted {
+        let written = written.iter();
+        conditions.extend(written.map(|written| unchanged(written, state)));
+    }
+    let reads_from = conditions.len();
+    let reads = state.reads();
+    let applied = reads.with_conditions(state.seen(), conditions, |conditions| {
+        let besides = conditions[..for_update_count].iter();
+        let besides = besides.chain(&conditions[reads_from..]);
+        let claims: Vec<Claim> = besides.map(claim).collect();
+        let new = NewPrepare {
+            id,
+            prepared_unix_s: core.env.clock.unix_seconds(),
+            claims: &claims,
+            count: own.batch().count(),
+        };
+        let mut options = CommitOptions {
+            durability: writing::durability(core, WriteOptions::default()),
+            no_wait: false,
+            unchanged: conditions,
+            holds_locks: locks.is_some(),
+        };
+        let mut outcome = core.committer.prepare(own.batch(), &new, &options)?;
+        if outcome == Outcome::Refused(Refusal::Locked) {
+            let owned = OwnedLocks::momentary(Arc::clone(&core.locks));
+            let _locks = claims::try_for(core, own.batch(), owned)?;
+            options.holds_locks = true;
+            outcome = core.committer.prepare(own.batch(), &new, &options)?;
+        }
+        match outcome {
+            Outcome::Committed(applied) => Ok(applied),
+            Outcome::Refused(Refusal::Conflict(place)) => {
+                Err(told(core, place.map(|place| &conditions[place])))
+            }
+            Outcome::Refused(Refusal::Locked) => {
+                unreachable!("who holds locks is not refused for lack of them")
+            }
+        }
+    });
+    let applied = applied.inspect_err(|error| {
+        if error.kind() == ErrorKind::Conflict {
+            core.statistics.add(Ticker::TransactionConflicts, 1);
+        }
+    })?;
+    let large_bytes = own.batch().large_bytes();
+    core.statistics.add(Ticker::ValueLogBytes, large_bytes);
+    note(core, &applied);
+    Ok(())
+}
+
+/// Commits the transaction that is prepared under that id.
+///
+/// Errors: `Invalid` when none is; those of writing, and unless it is `Faulted` it stays prepared.
+pub fn commit_prepared(core: &Arc<Core>, id: &[u8], options: WriteOptions) -> Result<()> {
+    user_code::refuse()?;
+    let durability = writing::durability(core, options);
+    let applied = with_space(core, || core.committer.commit_prepared(id, durability))?;
+    core.statistics.add(Ticker::TransactionCommits, 1);
+    note(core, &applied);
+    Ok(())
+}
+
+/// Rolls back the transaction that is prepared under that id. Errors: as [`commit_prepared`].
+pub fn rollback_prepared(core: &Arc<Core>, id: &[u8], options: WriteOptions) -> Result<()> {
+    user_code::refuse()?;
+    let durability = writing::durability(core, options);
+    let applied = with_space(core, || core.committer.rollback_prepared(id, durability))?;
+    note(core, &applied);
+    Ok(())
+}
+
+/// The transactions that are prepared, by their ids.
+pub fn list(core: &Core) -> Vec<PreparedStats> {
+    let now = core.env.clock.unix_seconds();
+    core.committer.paused(|active| {
+        let live = active.prepared().live();
+        live.map(|one| {
+            let prepare = one.read();
+            let names = one.keyspaces().into_iter().map(|id| {
+                let parts = core.keyspaces.by_id(id);
+                parts.map_or_else(String::new, |parts| parts.name.clone())
+            });
+            PreparedStats {
+                id: Bytes::copy_of(prepare.id),
+                keyspaces: names.collect(),
+                entries: u64::from(prepare.entries.count()),
+                size_bytes: one.logged().record.len() as u64,
+                age: Duration::from_secs(now.saturating_sub(prepare.prepared_unix_s)),
+            }
+        })
+        .collect()
+    })
+}
+
+// The disk may have drained since writes were refused: looks, and tries once more.
+fn with_space(core: &Core, act: impl Fn() -> Result<Applied>) -> Result<Applied> {
+    match act() {
+        Err(error) if error.kind() == ErrorKind::OutOfSpace => {
+            space::look(core)?;
+            act()
+        }
+        ended => ended,
+    }
+}
+
+fn note(core: &Arc<Core>, applied: &Applied) {
+    core.statistics.add(Ticker::WalBytes, applied.logged_bytes);
+    if !applied.follow_ups.is_empty() {
+        writing::follow_up(core, applied.follow_ups);
+    }
+}
+
+fn claim(condition: &Unchanged<'_>) -> Claim {
+    Claim {
+        keyspace: condition.keyspace,
+        keys: match condition.target {
+            Target::Range(range) => range.clone(),
+            Target::Key(key) => KeyRange {
+                lower: Bound::Included(key.to_vec()),
+                upper: Bound::Included(key.to_vec()),
+            },
+        },
+    }
+}
