@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    batch, bench, care, checkpoint, dump, inspect, keyspaces, load, look, read, repair, settings,
-    setup, write,
+    batch, bench, care, checkpoint, dump, inspect, keyspaces, load, look, prepared, read, repair,
+    settings, setup, write,
 };
 use crate::demo;
 use crate::global_flags::GlobalFlags;
@@ -67,6 +67,8 @@ pub enum Command {
     Dump(dump::Dump),
     /// List, create and drop keyspaces
     Keyspaces(keyspaces::Keyspaces),
+    /// List, commit and roll back prepared transactions
+    Prepared(prepared::Prepared),
     /// Show what the database knows about itself
     Stats(look::Stats),
     /// Show the files of the tree, level by level

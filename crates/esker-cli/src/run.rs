@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
-    batch, bench, care, checkpoint, dump, inspect, keyspaces, load, look, read, repair, settings,
-    setup, write,
+    batch, bench, care, checkpoint, dump, inspect, keyspaces, load, look, prepared, read, repair,
+    settings, setup, write,
 };
 use crate::demo;
 use crate::fail::{Code, Failure, Outcome};
@@ -57,6 +57,7 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::Batch(args) => batch::batch(shared, args),
         Command::Expiry(args) => read::expiry(shared, args),
         Command::Keyspaces(args) => keyspaces::keyspaces(shared, args),
+        Command::Prepared(args) => prepared::prepared(shared, args),
         Command::Delete(args) => write::delete(shared, args),
         Command::Scan(args) => read::scan(shared, args),
         Command::Count(args) => read::count(shared, args),

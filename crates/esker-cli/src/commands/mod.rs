@@ -4,6 +4,7 @@ pub mod read;
 pub mod write;
 pub mod batch;
 pub mod keyspaces;
+pub mod prepared;
 pub mod load;
 pub mod look;
 pub mod settings_page;

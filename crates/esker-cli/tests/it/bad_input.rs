@@ -25,7 +25,7 @@ enum Kind {
 }
 
 /// Every command that takes a database, with words that do no harm to a whole one.
-const COMMANDS: [(&[&str], Kind); 20] = [
+const COMMANDS: [(&[&str], Kind); 21] = [
     (&["get", "a"], Kind::Reads),
     (&["get", "a", "a"], Kind::Reads),
     (&["expiry", "a"], Kind::Reads),
@@ -36,6 +36,7 @@ const COMMANDS: [(&[&str], Kind); 20] = [
     (&["stats"], Kind::Reads),
     (&["levels"], Kind::Reads),
     (&["keyspaces"], Kind::Reads),
+    (&["prepared"], Kind::Reads),
     (&["settings", "memory_limit"], Kind::Reads),
     (&["delete", "zz"], Kind::Changes),
     (&["compact"], Kind::Changes),

@@ -2,7 +2,7 @@
 
 use crate::tool::Bench;
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "get",
     "put",
     "merge",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 23] = [
     "load",
     "dump",
     "keyspaces",
+    "prepared",
     "stats",
     "levels",
     "compact",

@@ -25,4 +25,5 @@ mod inspect;
 mod torn;
 mod little_memory;
 mod keyspaces;
+mod prepared;
 mod kill_demo;

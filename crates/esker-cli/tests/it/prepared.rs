@@ -1,0 +1,41 @@
+//! Prepared transactions: what a program left undecided is listed and decided by hand.
+
+use crate::tool::Bench;
+
+/// Prepares a transaction for each id, as a program that then ended.
+fn prepare(bench: &Bench, ids: &[&str]) {
+    let db = esker::Db::open(bench.path("db")).unwrap();
+    for id in ids {
+        let mut tx = db.begin();
+        tx.put(&db, id, "value").unwrap();
+        drop(tx.prepare(id).unwrap());
+    }
+    db.close().unwrap();
+}
+
+#[test]
+fn what_is_prepared_is_listed_and_ended_by_its_id() {
+    let bench = Bench::new();
+    prepare(&bench, &["arrival 7", "tab\there", "arrival 8"]);
+    let listed = bench.ok(&["prepared"]);
+    let lines: Vec<&str> = listed.text().lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert!(lines[0].starts_with("arrival 7\t1 write\t"), "{}", lines[0]);
+    assert!(lines[2].starts_with("tab\\there\t"), "{}", lines[2]);
+    assert_eq!(bench.ok(&["prepared", "list"]).text(), listed.text());
+    bench.ok(&["prepared", "commit", "arrival 7"]);
+    bench.ok(&["prepared", "rollback", "tab\\there"]);
+    assert_eq!(bench.ok(&["get", "arrival 7"]).text(), "value\n");
+    bench.run(&["get", "tab\\there"]).exits(3);
+    let page = bench.ok(&["prepared", "--json"]).json();
+    assert_eq!(page[0]["id"], "arrival 8");
+    assert_eq!(page[0]["entries"], 1);
+    assert_eq!(page[0]["keyspaces"][0], "default");
+    let refused = bench.run(&["prepared", "commit", "arrival 7"]);
+    refused.exits(1);
+    let told = bench
+        .ok(&["prepared", "commit", "arrival 8", "--json"])
+        .json();
+    assert_eq!(told["committed"], "arrival 8");
+    assert_eq!(bench.ok(&["prepared"]).text(), "");
+}
