@@ -37,7 +37,7 @@ impl Does {
 pub struct Locks(BTreeMap<u64, BTreeSet<(Of, Does)>>);
 
 impl Locks {
-    /// Locks a key; says whether that could be.
+    /// Locks a key; says whether that could be. If not, nothing is announced either.
     pub fn lock_key(&mut self, owner: u64, keyspace: usize, key: &[u8], is_written: bool) -> bool {
         let (inside, whole) = match is_written {
             true => (Does::WritesInside, Does::Writes),
@@ -47,9 +47,13 @@ impl Locks {
         if self.has(owner, &keyspace_of, whole) {
             return true;
         }
-        // What is announced stays, whatever becomes of the key.
-        self.lock(owner, keyspace_of, inside)
-            && self.lock(owner, Of::Key(keyspace, key.to_vec()), whole)
+        let before = self.of(owner);
+        let is_locked = self.lock(owner, keyspace_of, inside)
+            && self.lock(owner, Of::Key(keyspace, key.to_vec()), whole);
+        if !is_locked {
+            self.put_back(owner, before);
+        }
+        is_locked
     }
 
     /// Locks a keyspace as a whole; says whether that could be.

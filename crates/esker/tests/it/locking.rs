@@ -293,6 +293,22 @@ fn a_transaction_goes_on_without_what_it_did_not_get() {
 }
 
 #[test]
+fn who_is_refused_its_only_lock_holds_none() {
+    let (_world, db) = simulated();
+    let mut first = begin(&db, Isolation::ReadCommitted);
+    first.put(&db, "a", "1").unwrap();
+    let mut second = begin(&db, Isolation::ReadCommitted);
+    assert_eq!(
+        kind(second.put(&db, "a", "2")),
+        Some(ErrorKind::LockTimeout)
+    );
+    assert_eq!(db.stats().transactions[1].lock_count, 0);
+    first.commit().unwrap();
+    // Nobody is inside the keyspace any more.
+    db.delete_range("x".."y").unwrap();
+}
+
+#[test]
 fn a_savepoint_lets_go_of_what_was_read_to_be_written() {
     let (_world, db) = simulated();
     let mut tx = begin(&db, Isolation::ReadCommitted);

@@ -123,7 +123,7 @@ impl OwnedLocks {
     }
 
     /// As [`OwnedLocks::lock_key`]; once the owner may have no more locks of keys, it locks their
-    /// keyspace as a whole.
+    /// keyspace as a whole. Refused, the owner has what it had.
     pub fn lock_key_or_keyspace(
         &mut self,
         keyspace: KeyspaceId,
@@ -131,10 +131,16 @@ impl OwnedLocks {
         mode: KeyMode,
         patience: Patience<'_>,
     ) -> Result<bool, Refused> {
-        match self.lock_key(keyspace, key, mode, patience) {
+        let mark = self.mark();
+        let locked = match self.lock_key(keyspace, key, mode, patience) {
             Err(Refused::TooMany { .. }) => self.lock_keyspace(keyspace, mode.mode(), patience),
             locked => locked,
+        };
+        if locked.is_err() {
+            // An intention to do what was refused would keep others out for nothing.
+            self.release_to(mark);
         }
+        locked
     }
 
     /// Locks a keyspace as a whole, or announces what is locked inside. Says whether that changed
