@@ -1,7 +1,8 @@
 //! Locks of all that a batch writes, for who holds no others.
 //!
 //! A plain write has them for the moment until it is visible, and so has the commit of a
-//! transaction that locked nothing.
+//! transaction that locked nothing. They have keys beside one another, as where nobody locks, and
+//! keep out only those who lock for longer; a range delete has its keyspace alone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,7 +62,7 @@ pub fn try_for(core: &Core, batch: &Batch<'_>, mut owned: OwnedLocks) -> Result<
     Ok(owned)
 }
 
-// In one order for all, so that two batches do not each have what the other wants.
+// In one order for all, so that two that delete ranges do not each have what the other wants.
 fn claims<'a>(batch: &'a Batch<'_>) -> Result<Vec<Claim<'a>>> {
     let mut claims = Vec::with_capacity(batch.count() as usize);
     // Large values have no place yet, so no pointers are looked at.
@@ -87,7 +88,7 @@ fn take(
             wait_max: wait_max(),
         };
         match key {
-            Some(key) => owned.lock_key_or_keyspace(keyspace, key, KeyMode::Exclusive, patience)?,
+            Some(key) => owned.lock_key_or_keyspace(keyspace, key, KeyMode::Beside, patience)?,
             None => owned.lock_keyspace(keyspace, Mode::Exclusive, patience)?,
         };
     }

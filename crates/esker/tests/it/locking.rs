@@ -559,6 +559,34 @@ fn an_optimistic_commit_does_not_overtake_a_lock() {
 }
 
 #[test]
+fn merges_do_not_meet_because_something_else_is_locked() {
+    let (_dir, db) = open();
+    let other = db.keyspace("other").unwrap();
+    let holder = begin(&db, Isolation::ReadCommitted);
+    holder.get_for_update(&other, "x").unwrap();
+    let synced = WriteOptions {
+        durability: Some(Durability::Sync),
+        ..WriteOptions::default()
+    };
+    let merge = move |db: Db| {
+        for _ in 0..100 {
+            let mut tx = db.begin();
+            tx.merge(&db, "n", "1").unwrap();
+            tx.commit_with(synced).unwrap();
+        }
+    };
+    let workers: Vec<_> = (0..4)
+        .map(|_| {
+            let db = db.clone();
+            thread::spawn(move || merge(db))
+        })
+        .collect();
+    workers.into_iter().for_each(|it| it.join().unwrap());
+    let merged = db.get("n").unwrap().unwrap();
+    assert_eq!(merged.iter().filter(|byte| **byte == b'1').count(), 400);
+}
+
+#[test]
 fn closing_ends_each_wait() {
     let (world, db) = simulated();
     let mut holder = waiting(&db, Isolation::Snapshot);

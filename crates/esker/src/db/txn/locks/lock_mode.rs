@@ -1,15 +1,15 @@
 //! In which modes a lock is held, and which of them go together.
 //!
 //! The modes and the table are Gray's ("Granularity of Locks and Degrees of Consistency in a Shared
-//! Data Base", 1976). A key has two modes, a keyspace all five: who locks keys in it announces that
-//! by an intention on the keyspace, so that one look there tells whether anybody is inside.
+//! Data Base", 1976). A key has three modes, a keyspace all five: who locks keys in it announces
+//! that by an intention on the keyspace, so that one look there tells whether anybody is inside.
 
 /// How an owner holds a lock. In an order in which a mode comes after all that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
     /// IS: keys inside are locked shared.
     IntentionShared,
-    /// IX: keys inside are locked exclusively.
+    /// IX: keys inside are locked exclusively. Of a key: it is written beside others who do so.
     IntentionExclusive,
     /// S: the whole is read; nobody else changes any of it.
     Shared,
@@ -24,6 +24,9 @@ pub enum Mode {
 pub enum KeyMode {
     /// Others may hold it shared, too.
     Shared,
+    /// Who writes to it without having read it, and minds nobody who does the same: those who do
+    /// read it, or are to write to it alone, are kept out.
+    Beside,
     /// Nobody else holds it.
     Exclusive,
 }
@@ -104,7 +107,17 @@ impl KeyMode {
     pub fn mode(self) -> Mode {
         match self {
             KeyMode::Shared => Mode::Shared,
+            KeyMode::Beside => Mode::IntentionExclusive,
             KeyMode::Exclusive => Mode::Exclusive,
+        }
+    }
+
+    /// How the keyspace is held by who need not lock keys in it. Not always the mode of the key: an
+    /// intention on the keyspace says nothing of one of its keys.
+    pub fn whole(self) -> Mode {
+        match self {
+            KeyMode::Shared => Mode::Shared,
+            KeyMode::Beside | KeyMode::Exclusive => Mode::Exclusive,
         }
     }
 
@@ -112,7 +125,7 @@ impl KeyMode {
     pub fn intention(self) -> Mode {
         match self {
             KeyMode::Shared => Mode::IntentionShared,
-            KeyMode::Exclusive => Mode::IntentionExclusive,
+            KeyMode::Beside | KeyMode::Exclusive => Mode::IntentionExclusive,
         }
     }
 }

@@ -106,7 +106,7 @@ impl OwnedLocks {
         mut patience: Patience<'_>,
     ) -> Result<bool, Refused> {
         let held = self.keyspace_mode(keyspace);
-        if held.is_some_and(|held| held.covers(mode.mode())) {
+        if held.is_some_and(|held| held.covers(mode.whole())) {
             return Ok(false);
         }
         if held.is_none_or(|held| !held.covers(mode.intention())) {
@@ -133,7 +133,7 @@ impl OwnedLocks {
     ) -> Result<bool, Refused> {
         let mark = self.mark();
         let locked = match self.lock_key(keyspace, key, mode, patience) {
-            Err(Refused::TooMany { .. }) => self.lock_keyspace(keyspace, mode.mode(), patience),
+            Err(Refused::TooMany { .. }) => self.lock_keyspace(keyspace, mode.whole(), patience),
             locked => locked,
         };
         if locked.is_err() {

@@ -47,9 +47,23 @@ fn a_joined_mode_is_the_weakest_that_covers_both() {
 #[test]
 fn a_key_lock_is_covered_by_the_keyspace_when_its_intention_is() {
     // Who holds the keyspace shared need not lock keys to read them, but must to write them.
-    for mode in [KeyMode::Shared, KeyMode::Exclusive] {
-        assert!(mode.mode().covers(mode.intention()));
-        assert!(!mode.intention().covers(mode.mode()));
+    for mode in [KeyMode::Shared, KeyMode::Beside, KeyMode::Exclusive] {
+        assert!(mode.whole().covers(mode.intention()) && mode.whole().covers(mode.mode()));
+        assert!(!mode.intention().covers(mode.whole()));
+        assert!(!Mode::SharedIntentionExclusive.covers(mode.whole()) || mode == KeyMode::Shared);
+        // Who holds the whole keeps out all who hold a key that this would meet.
+        for other in [KeyMode::Shared, KeyMode::Beside, KeyMode::Exclusive] {
+            let meet = mode.mode().conflicts_with(other.mode());
+            assert!(!meet || mode.whole().conflicts_with(other.intention()));
+        }
     }
-    assert!(!Mode::SharedIntentionExclusive.covers(KeyMode::Exclusive.mode()));
+}
+
+#[test]
+fn writers_beside_one_another_keep_out_all_others() {
+    let beside = KeyMode::Beside.mode();
+    assert!(!beside.conflicts_with(beside));
+    for other in [KeyMode::Shared, KeyMode::Exclusive] {
+        assert!(beside.conflicts_with(other.mode()));
+    }
 }

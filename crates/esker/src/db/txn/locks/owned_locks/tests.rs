@@ -538,6 +538,35 @@ fn only_those_who_hold_for_long_are_to_be_heeded() {
 }
 
 #[test]
+fn who_writes_beside_others_locks_each_key_against_the_rest() {
+    // Two plain writes go together; a transaction that has locked neither key waits for both.
+    let stage = Stage::with_locks_max(1);
+    let momentary = || OwnedLocks::momentary(Arc::clone(&stage.table));
+    let (mut one, mut other) = (momentary(), momentary());
+    let beside = KeyMode::Beside;
+    for owned in [&mut one, &mut other] {
+        let mut lock = |key: &[u8]| owned.lock_key(SHIPS, key, beside, stage.now());
+        assert_eq!(lock(b"anna"), Ok(true));
+        assert_eq!(lock(b"anna"), Ok(false));
+        // What it has announced of the keyspace does not stand for another key.
+        assert_eq!(lock(b"berta"), Err(Refused::TooMany { locks_max: 1 }));
+    }
+    let mut reader = stage.owner(1);
+    for mode in [KeyMode::Shared, KeyMode::Exclusive] {
+        let refused = reader.lock_key(SHIPS, b"anna", mode, stage.now());
+        assert!(matches!(refused, Err(Refused::Timeout { .. })));
+    }
+    reader.release_all();
+    drop(other);
+    // Of too many keys it has the keyspace, for itself alone.
+    let taken = one.lock_key_or_keyspace(SHIPS, b"berta", beside, stage.now());
+    assert_eq!(taken, Ok(true));
+    assert_eq!(one.keyspace_mode(SHIPS), Some(Mode::Exclusive));
+    drop((one, reader));
+    stage.assert_idle();
+}
+
+#[test]
 fn nobody_waits_for_locks_of_a_closed_database() {
     // One waits when it is closed, another comes later; whoever holds a lock may give it back.
     let stage = Stage::new();

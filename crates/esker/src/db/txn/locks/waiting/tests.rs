@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::base::types::ids::KeyspaceId;
+use crate::db::txn::locks::lock_mode::KeyMode;
 use crate::env::random::Random;
 
 const OWNER_COUNT: u64 = 5;
@@ -253,7 +254,7 @@ impl<'a> Play<'a> {
         let modes = if id.is_keyspace() {
             &Mode::ALL[..]
         } else {
-            &[Mode::Shared, Mode::Exclusive]
+            &[KeyMode::Shared, KeyMode::Beside, KeyMode::Exclusive].map(KeyMode::mode)
         };
         let mode = modes[self.random.below(modes.len() as u64) as usize];
         let waits = !self.random.one_in(4);
