@@ -20,17 +20,12 @@ use crate::db::txn::locks::waiting::Patience;
 use crate::store::batch::reader::BatchReader;
 use crate::store::batch::writer::{Batch, BatchMark};
 
-/// How often a plain write begins again that would have waited for itself. Each time it lets go of
-/// everything, so whom it held up goes on, and it waits for that one.
-const TRIES_MAX: u32 = 16;
-
 /// A key that is written, or any keys of a keyspace, which sort before single ones.
 type Claim<'a> = (KeyspaceId, Option<&'a [u8]>);
 
 /// For a plain write: waits as long as a transaction does unless told, or not at all.
 ///
-/// Errors: `LockTimeout`, and `Busy` for who does not wait; `Closed`; `Deadlock`, only if it meets
-/// one again and again.
+/// Errors: `LockTimeout`, and `Busy` for who does not wait; `Closed`.
 pub fn wait_for(core: &Core, batch: &Batch<'_>, no_wait: bool) -> Result<OwnedLocks> {
     let claims = claims(batch)?;
     let wait_max = match no_wait {
@@ -38,16 +33,15 @@ pub fn wait_for(core: &Core, batch: &Batch<'_>, no_wait: bool) -> Result<OwnedLo
         false => TransactionOptions::LOCK_TIMEOUT,
     };
     let until = core.env.clock.monotonic() + wait_max;
-    let mut tries_left = TRIES_MAX;
     loop {
         let mut owned = OwnedLocks::momentary(Arc::clone(&core.locks));
         let left = || until.saturating_sub(core.env.clock.monotonic());
-        tries_left -= 1;
         match take(core, &mut owned, &claims, left) {
             Ok(()) => return Ok(owned),
             // Nothing was read under them, so they can be given back, and no transaction is ended
-            // for the sake of a plain write.
-            Err(Refused::Deadlock { .. }) if tries_left > 0 => {}
+            // for the sake of a plain write. Whom it held up comes first now, so next time it has
+            // fewer of them when it waits; and once its time is over it does not wait.
+            Err(Refused::Deadlock { .. }) => {}
             Err(refused) if no_wait => return Err(lock_refusal::at_once(core, refused)),
             Err(refused) => return Err(lock_refusal::plain(core, refused, wait_max)),
         }

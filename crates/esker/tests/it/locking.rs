@@ -449,38 +449,51 @@ fn a_savepoint_opens_a_circle() {
     assert_eq!(keys.unwrap(), ["a", "b", "mine"]);
 }
 
-#[test]
-fn who_comes_to_wait_for_a_batch_closes_the_circle() {
-    // The batch has `a` and waits for `b`; whoever has `b` comes for `a`.
-    let (world, db) = simulated();
-    let tx = shared(waiting(&db, Isolation::ReadCommitted));
-    put(&tx, &db, "b").unwrap();
-    let (own, there) = (Arc::clone(&tx), db.clone());
-    let ended = Arc::new(Mutex::new(None));
-    let told = Arc::clone(&ended);
-    let job = move || {
-        *told.lock().unwrap() = Some(kind(put(&own, &there, "a")));
-        own.lock().unwrap().take().unwrap().commit().unwrap();
-    };
-    world
-        .pool
-        .spawn(Priority::Low, "transaction", Box::new(job));
-    let mut batch = db.batch();
-    batch
-        .put(&db, "b", "2")
-        .put(&db, "a", "2")
-        .commit()
-        .unwrap();
-    assert_eq!(*ended.lock().unwrap(), Some(Some(ErrorKind::Deadlock)));
-    assert_eq!(db.get("b").unwrap().unwrap(), "2");
-    assert_eq!(db.stats().locks.held_count, 0);
-}
-
 /// Returns once so many wait for locks.
 fn until_waiting(db: &Db, count: usize) {
     while db.stats().locks.waiting_count != count {
         thread::yield_now();
     }
+}
+
+#[test]
+fn a_plain_write_that_waits_ends_no_transaction() {
+    // It has announced itself in the keyspace, which the transaction then wants as a whole.
+    let (_dir, db) = open();
+    let mut tx = db.begin_with(patient(Isolation::Serializable));
+    tx.put(&db, "a", "1").unwrap();
+    let there = db.clone();
+    let writer = thread::spawn(move || there.put("a", "2"));
+    until_waiting(&db, 1);
+    let seen = tx.iter().map(Iterator::count);
+    assert_eq!(seen.map_err(|error| error.kind()), Ok(1));
+    tx.delete_range(&db, "x", "y").unwrap();
+    tx.commit().unwrap();
+    writer.join().unwrap().unwrap();
+    assert_eq!(db.get("a").unwrap().unwrap(), "2");
+    assert_eq!(db.stats().locks.held_count, 0);
+}
+
+#[test]
+fn a_batch_that_waits_gives_way_to_who_comes_for_what_it_has() {
+    // The batch has `a` and waits for `b`; whoever has `b` comes for `a`.
+    let (_dir, db) = open();
+    let mut tx = db.begin_with(patient(Isolation::ReadCommitted));
+    tx.put(&db, "b", "1").unwrap();
+    let there = db.clone();
+    let batch = thread::spawn(move || {
+        let mut batch = there.batch();
+        batch.put(&there, "b", "2").put(&there, "a", "2").commit()
+    });
+    until_waiting(&db, 1);
+    tx.put(&db, "a", "1").unwrap();
+    tx.commit().unwrap();
+    batch.join().unwrap().unwrap();
+    for row in db.iter().unwrap() {
+        assert_eq!(row.unwrap().1, "2");
+    }
+    let stats = db.stats().locks;
+    assert_eq!((stats.deadlock_count, stats.held_count), (1, 0));
 }
 
 #[test]

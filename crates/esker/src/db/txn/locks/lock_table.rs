@@ -166,7 +166,7 @@ impl LockTable {
 
     /// Takes a lock, or begins to wait for it: then it is `Blocked`, and the wait is to be ended by
     /// [`LockTable::end_wait`] or [`LockTable::abandon_wait`]. `Deadlock` if to wait would close a
-    /// circle.
+    /// circle, unless a plain write is in it that can give way to a transaction.
     pub(in crate::db::txn::locks) fn begin_wait(
         &self,
         owner: TxnId,
@@ -188,11 +188,7 @@ impl LockTable {
             attempt
         };
         waits.begin(owner, wait);
-        let cycle = find_cycle(owner, |owner| match waits.waiting.get(&owner) {
-            Some(wait) => self.stripe(wait.id).blockers(wait.id, owner),
-            None => Vec::new(),
-        });
-        let Some(cycle) = cycle else {
+        let Some(cycle) = self.cycle_to_break(&mut waits, owner) else {
             return Ok(attempt);
         };
         let member = |owner: TxnId| waiter(owner, &waits.waiting[&owner]);
@@ -204,17 +200,42 @@ impl LockTable {
         Err(Refused::Deadlock { cycle })
     }
 
-    /// Ends a wait: `Ok` if the owner has the lock, else `Timeout` or `Closed`.
+    /// A circle that the wait of this owner closes, and that nobody else opens: where it is a
+    /// transaction, plain writes give way to it, and are woken to do so.
+    fn cycle_to_break(&self, waits: &mut Waits, owner: TxnId) -> Option<Vec<TxnId>> {
+        loop {
+            let cycle = find_cycle(owner, |owner| match waits.waiting.get(&owner) {
+                // Who gives way is about to let go of all that it has.
+                Some(wait) if !wait.gives_way => self.stripe(wait.id).blockers(wait.id, owner),
+                _ => Vec::new(),
+            })?;
+            let plain = cycle[1..].iter().find(|member| member.is_momentary());
+            let Some(plain) = plain.filter(|_| !owner.is_momentary()) else {
+                return Some(cycle);
+            };
+            waits.give_way(*plain);
+        }
+    }
+
+    /// Ends a wait: `Ok` if the owner has the lock, else `Timeout` or `Closed`, or `Deadlock` with
+    /// itself alone where it gives way.
     pub(in crate::db::txn::locks) fn end_wait(
         &self,
         owner: TxnId,
         now: Duration,
     ) -> Result<(), Refused> {
         let mut waits = self.waits();
-        match self.cease(&mut waits, owner, now) {
-            None => Ok(()),
-            Some(_) if waits.is_closed => Err(Refused::Closed),
-            Some((holder, name)) => {
+        let wait = waits.waiting.get(&owner).filter(|wait| wait.gives_way);
+        let giving_way = wait.map(|wait| waiter(owner, wait));
+        match (self.cease(&mut waits, owner, now), giving_way) {
+            (None, _) => Ok(()),
+            (Some(_), _) if waits.is_closed => Err(Refused::Closed),
+            (Some(_), Some(waiter)) => {
+                waits.counts.deadlocks += 1;
+                let cycle = vec![waiter];
+                Err(Refused::Deadlock { cycle })
+            }
+            (Some((holder, name)), None) => {
                 waits.counts.timeouts += 1;
                 Err(Refused::Timeout { holder, name })
             }

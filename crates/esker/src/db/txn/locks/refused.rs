@@ -13,10 +13,11 @@ pub enum Refused {
         /// Of what the lock is.
         name: LockName,
     },
-    /// To wait for it would be to wait for oneself.
+    /// To wait for it would be to wait for oneself; or it is a plain write, for which a transaction
+    /// would have to wait that is in its way.
     Deadlock {
         /// Everybody in the circle, the refused one first; each waits for the next, the last for
-        /// the first.
+        /// the first. One that gives way is named alone.
         cycle: Vec<Waiter>,
     },
     /// The owner has as many locks of keys as it may have; a lock of their keyspace covers more.

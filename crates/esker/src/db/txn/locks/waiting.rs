@@ -100,6 +100,7 @@ impl<'a> Waiting<'a> {
             mode: wanted.mode,
             since: now,
             signal: Arc::clone(&signal),
+            gives_way: false,
         };
         let attempt = table.begin_wait(owner, wait)?;
         if !matches!(attempt, Attempt::Blocked { .. }) {
@@ -116,7 +117,8 @@ impl<'a> Waiting<'a> {
         }))
     }
 
-    /// Whether something has come that ends the wait: the lock, or the end of the table.
+    /// Whether something has come that ends the wait: the lock, somebody to give way to, or the end
+    /// of the table.
     pub fn is_called(&self) -> bool {
         self.signal.raised_count() > 0
     }
@@ -136,7 +138,8 @@ impl<'a> Waiting<'a> {
         self.end(now)
     }
 
-    /// Ends the wait at `now`: tells how the owner has the lock, or `Timeout` or `Closed`.
+    /// Ends the wait at `now`: tells how the owner has the lock, or `Timeout` or `Closed`, or
+    /// `Deadlock` where it gives way.
     pub fn end(mut self, now: Duration) -> Result<Attempt, Refused> {
         self.is_over = true;
         self.table.end_wait(self.owner, now)?;

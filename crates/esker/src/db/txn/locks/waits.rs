@@ -12,6 +12,10 @@
 //! - A circle that it finds stays: nobody in it gives back, times out (that is under the mutex) or
 //!   is granted anything before the next one has given back. So none is reported that was never
 //!   there as a whole, though the locks are looked at one after the other.
+//! - Where a transaction closes circles, a plain write in each gives way, if there is one: from
+//!   then on it counts as one that does not wait. It either has its lock already, or is refused it,
+//!   lets go of everything and wakes whom it held up. If it has it and begins to wait for another,
+//!   the search goes on from there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,8 +47,10 @@ pub struct Wait {
     pub mode: Mode,
     /// Since when, by the monotonic clock.
     pub since: Duration,
-    /// Raised when it is granted, and when the table is closed.
+    /// Raised when it is granted, when it gives way, and when the table is closed.
     pub signal: Arc<Signal>,
+    /// Whether it is to let go of all that it has, for a transaction that would wait for itself.
+    pub gives_way: bool,
 }
 
 /// What was counted of waiting since the database was opened.
@@ -54,7 +60,7 @@ pub struct WaitCounts {
     pub waits: u64,
     /// How long they waited, all together; those who wait now are not in it.
     pub waited: Duration,
-    /// How often a wait would have closed a circle, and was refused.
+    /// How often a circle was opened by a refusal: of who closed it, or of a plain write in it.
     pub deadlocks: u64,
     /// How often a wait ended without the lock because its time was over.
     pub timeouts: u64,
@@ -66,6 +72,14 @@ impl Waits {
         self.counts.waits += 1;
         let other = self.waiting.insert(owner, wait);
         assert!(other.is_none(), "owner {owner} waits for two locks");
+    }
+
+    /// A plain write is told to let go of all that it has.
+    pub fn give_way(&mut self, owner: TxnId) {
+        let wait = self.waiting.get_mut(&owner);
+        let wait = wait.expect("whoever is in a circle waits");
+        wait.gives_way = true;
+        wait.signal.raise();
     }
 
     /// An owner waits no longer; for what it did.

@@ -139,6 +139,43 @@ fn of_two_that_wait_for_one_another_one_is_told() {
 }
 
 #[test]
+fn a_plain_write_gives_way_to_a_transaction() {
+    // Crosswise again, one of them a plain write: it alone is ever refused, and begins anew until
+    // both are done.
+    fn cross(owned: &mut OwnedLocks, env: &Env, keyspaces: [KeyspaceId; 2]) -> bool {
+        let mut lock = |keyspace| {
+            let wait_max = Duration::MAX;
+            owned.lock_keyspace(keyspace, Mode::Exclusive, Patience { env, wait_max })
+        };
+        keyspaces.into_iter().all(|keyspace| lock(keyspace).is_ok())
+    }
+    loom::model(|| {
+        let stage = Stage::new();
+        let mut transaction = stage.player(1);
+        let plain = stage.player(2);
+        let thread = thread::spawn(move || {
+            let mut tries = 0;
+            loop {
+                let mut owned = OwnedLocks::momentary(Arc::clone(&plain.stage.table));
+                tries += 1;
+                if cross(&mut owned, &plain.env, [PILOTS, SHIPS]) {
+                    plain.add();
+                    return tries;
+                }
+            }
+        });
+        let Player { env, owned, .. } = &mut transaction;
+        assert!(cross(owned, env, [SHIPS, PILOTS]));
+        transaction.add();
+        drop(transaction);
+        // Once it has let go, it comes after the transaction.
+        assert!(thread.join().expect("its claims hold") <= 2);
+        assert_eq!(stage.protected.load(Ordering::Relaxed), 2);
+        assert_eq!(stage.table.statistics().held, 0);
+    });
+}
+
+#[test]
 fn of_two_upgraders_one_goes_on() {
     // Both read and then write: one is told, unless they came one after the other.
     fn upgrade(player: &mut Player) -> bool {

@@ -357,3 +357,73 @@ fn the_table_does_what_the_model_does() {
     // The test is about waiting: there was enough of it.
     assert!(deadlock_count > 300 && grant_count > 1000);
 }
+
+/// Begins a wait for a lock that is taken.
+fn wait(table: &LockTable, owner: TxnId, id: LockId, mode: Mode) -> Result<Waiting<'_>, Refused> {
+    let wanted = Wanted {
+        id,
+        mode,
+        key: None,
+    };
+    match Waiting::begin(table, owner, wanted, Duration::ZERO)? {
+        Begun::Waiting(waiting) => Ok(waiting),
+        begun @ Begun::Over(_) => panic!("{begun:?}"),
+    }
+}
+
+#[test]
+fn a_plain_write_in_a_circle_gives_way_to_a_transaction() {
+    // Each has one lock and wants the other's; who comes last is a transaction, or a plain write.
+    let [anna, berta] = [lock_ids()[1], lock_ids()[2]];
+    for is_granted_first in [false, true] {
+        let table = LockTable::new(Arc::default(), 1000);
+        let (tx, plain) = (TxnId(1), TxnId::momentary(1));
+        for (owner, id) in [(tx, anna), (plain, berta)] {
+            let taken = table.attempt(owner, id, Mode::Exclusive);
+            assert_eq!(taken, Attempt::Taken { before: None });
+        }
+        let of_plain = wait(&table, plain, anna, Mode::Exclusive).unwrap();
+        assert!(!of_plain.is_called());
+        let of_tx = wait(&table, tx, berta, Mode::Exclusive).unwrap();
+        assert!(of_plain.is_called() && !of_tx.is_called());
+        if is_granted_first {
+            // Before it comes to give way it has the lock, and goes on with it.
+            table.give_back(tx, anna, None);
+            let ended = of_plain.end(Duration::ZERO);
+            assert_eq!(ended, Ok(Attempt::Taken { before: None }));
+            table.give_back(plain, anna, None);
+        } else {
+            let Err(Refused::Deadlock { cycle }) = of_plain.end(Duration::ZERO) else {
+                panic!("it has got what the transaction has");
+            };
+            assert_eq!((cycle.len(), cycle[0].owner), (1, plain));
+            assert_eq!(table.statistics().counts.timeouts, 0);
+        }
+        table.give_back(plain, berta, None);
+        assert!(of_tx.is_called());
+        assert!(of_tx.end(Duration::ZERO).is_ok());
+    }
+}
+
+#[test]
+fn nobody_gives_way_to_a_plain_write() {
+    // Neither a transaction nor another plain write: it is the one that is refused.
+    let [anna, berta] = [lock_ids()[1], lock_ids()[2]];
+    for other in [TxnId(1), TxnId::momentary(2)] {
+        let table = LockTable::new(Arc::default(), 1000);
+        let plain = TxnId::momentary(1);
+        for (owner, id) in [(other, anna), (plain, berta)] {
+            let taken = table.attempt(owner, id, Mode::Exclusive);
+            assert_eq!(taken, Attempt::Taken { before: None });
+        }
+        let of_other = wait(&table, other, berta, Mode::Exclusive).unwrap();
+        let refused = wait(&table, plain, anna, Mode::Exclusive);
+        let Err(Refused::Deadlock { cycle }) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!((cycle.len(), cycle[0].owner), (2, plain));
+        assert!(!of_other.is_called());
+        table.give_back(plain, berta, None);
+        assert!(of_other.end(Duration::ZERO).is_ok());
+    }
+}
