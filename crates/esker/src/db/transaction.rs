@@ -200,11 +200,10 @@ impl Transaction {
     /// ```
     pub fn set_savepoint(&mut self) {
         let state = self.state();
-        let savepoint = Savepoint {
-            written: state.own().mark(),
-            locked: state.lock_mark(),
-        };
-        self.savepoints.push(savepoint);
+        // One after the other: locks are never taken under what is written.
+        let written = state.own().mark();
+        let locked = state.lock_mark();
+        self.savepoints.push(Savepoint { written, locked });
     }
 
     /// Forgets what was written since the last savepoint, and the savepoint. What was read since
