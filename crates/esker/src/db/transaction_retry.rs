@@ -3,16 +3,19 @@
 use std::time::Duration;
 
 use crate::base::options::call::TransactionOptions;
-use crate::base::types::error::Result;
+use crate::base::types::error::{ErrorKind, Result};
 use crate::db::core::Core;
 use crate::db::handle::Db;
 use crate::db::transaction::Transaction;
 use crate::env::random::Random;
 use crate::env::signal::Signal;
 
-/// How often it is run at most. With each conflict somebody else has got through, so where sixteen
-/// contend for one key some dozens are enough.
+/// How often it is run before the time counts. With each conflict of versions somebody else has got
+/// through, so where sixteen contend for one key some dozens are enough.
 const RUNS_MAX: u32 = 64;
+
+/// How often it is run again though it has waited for a lock in vain, each time for long.
+const TIMEOUTS_MAX: u32 = 4;
 
 /// The first wait is up to so long, and each further one up to twice as long.
 const WAIT_FIRST: Duration = Duration::from_micros(20);
@@ -71,8 +74,11 @@ impl Db {
     }
 
     /// Runs `run` in a transaction and commits it; again and again, with a little wait between,
-    /// for as long as it meets others (`Conflict`, `LockTimeout`, `Deadlock`), 64 times
-    /// at most. Any other error of `run` ends it, and nothing is written.
+    /// for as long as it meets others: after a `Conflict` until it was run 64 times and
+    /// [`lock_timeout`](TransactionOptions::lock_timeout) is over, as what it writes may be locked
+    /// for so long; after a `Deadlock` 64 times at most; after a `LockTimeout` for a second, and
+    /// four times in any case, since it has waited already. Any other error of `run` ends it, and
+    /// nothing is written.
     ///
     /// `run` may be called several times, so whatever it does beside the transaction it must be
     /// able to do again.
@@ -101,7 +107,9 @@ impl Db {
         options: TransactionOptions,
         mut run: impl FnMut(&mut Transaction) -> Result<T>,
     ) -> Result<T> {
-        let mut runs = 0;
+        let clock = &self.database().core().env.clock;
+        let since = clock.monotonic();
+        let (mut runs, mut timeouts) = (0, 0);
         loop {
             let mut transaction = self.begin_with(options);
             let number = transaction.number();
@@ -110,13 +118,26 @@ impl Db {
                 Ok(value)
             });
             runs += 1;
-            match ended {
-                // Its locks are gone by now: whoever waited for them goes on.
-                Err(error) if error.has_met_others() && runs < RUNS_MAX => {
-                    wait(self.database().core(), number, runs);
+            let Err(error) = &ended else {
+                return ended;
+            };
+            let lasts_less_than = |time: Duration| clock.monotonic() - since < time;
+            let runs_again = match error.kind() {
+                // Refused for a lock, nobody need have got through: it is there for its time.
+                ErrorKind::Conflict => runs < RUNS_MAX || lasts_less_than(options.lock_timeout),
+                ErrorKind::Deadlock => runs < RUNS_MAX,
+                ErrorKind::LockTimeout => {
+                    timeouts += 1;
+                    let is_soon = lasts_less_than(TransactionOptions::LOCK_TIMEOUT);
+                    timeouts <= TIMEOUTS_MAX || (runs < RUNS_MAX && is_soon)
                 }
-                ended => return ended,
+                _ => false,
+            };
+            if !runs_again {
+                return ended;
             }
+            // Its locks are gone by now: whoever waited for them goes on.
+            wait(self.database().core(), number, runs);
         }
     }
 }

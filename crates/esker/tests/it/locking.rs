@@ -600,6 +600,49 @@ fn merges_do_not_meet_because_something_else_is_locked() {
 }
 
 #[test]
+fn who_runs_again_outlasts_a_lock_of_half_a_second() {
+    let (world, db) = simulated();
+    let holder = begin(&db, Isolation::ReadCommitted);
+    holder.get_for_update(&db, "a").unwrap();
+    let job = move || holder.rollback();
+    world.pool.spawn_after(
+        Duration::from_millis(500),
+        Priority::Low,
+        "holder",
+        Box::new(job),
+    );
+    db.transaction(|tx| tx.put(&db, "a", "1")).unwrap();
+    assert!(world.clock.monotonic() >= Duration::from_millis(500));
+}
+
+#[test]
+fn who_runs_again_gives_up_once_the_time_is_over() {
+    let (world, db) = simulated();
+    let holder = begin(&db, Isolation::ReadCommitted);
+    holder.get_for_update(&db, "a").unwrap();
+    let before = world.clock.monotonic();
+    let ended = db.transaction(|tx| tx.put(&db, "a", "1"));
+    assert_eq!(kind(ended), Some(ErrorKind::Conflict));
+    let waited = world.clock.monotonic() - before;
+    assert!(waited >= TransactionOptions::LOCK_TIMEOUT && waited < Duration::from_secs(2));
+}
+
+#[test]
+fn who_waits_for_itself_is_told_soon() {
+    let (world, db) = simulated();
+    let once = options(Isolation::ReadCommitted, Duration::from_secs(1));
+    let mut runs = 0;
+    let ended = db.transaction_with(once, |tx| {
+        runs += 1;
+        tx.put(&db, "a", "1")?;
+        db.put("a", "2")
+    });
+    assert_eq!(kind(ended), Some(ErrorKind::LockTimeout));
+    assert_eq!(runs, 5);
+    assert!(world.clock.monotonic() < Duration::from_secs(10));
+}
+
+#[test]
 fn closing_ends_each_wait() {
     let (world, db) = simulated();
     let mut holder = waiting(&db, Isolation::Snapshot);
