@@ -38,10 +38,7 @@ pub fn plain(core: &Core, refused: Refused, wait_max: Duration) -> Error {
             Error::new(ErrorKind::LockTimeout, message)
         }
         Refused::Deadlock { cycle } => Error::new(ErrorKind::Deadlock, deadlock(core, &cycle)),
-        Refused::TooMany { locks_max } => {
-            let message = format!("more than {locks_max} keys are to be locked; do it in parts");
-            Error::new(ErrorKind::TooLarge, message)
-        }
+        Refused::TooMany { .. } => unreachable!("who has too many keys locks their keyspace"),
         Refused::Closed => Error::new(ErrorKind::Closed, "the database was closed"),
     }
 }

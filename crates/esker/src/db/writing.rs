@@ -229,7 +229,8 @@ fn under_locks(
             let owned = OwnedLocks::momentary(Arc::clone(&core.locks));
             claims::try_for(core, batch, owned)?
         }
-        Heed::Wait | Heed::Hold => claims::wait_for(core, batch, commit.no_wait)?,
+        Heed::Wait => claims::wait_for(core, batch, commit.no_wait)?,
+        Heed::Hold => unreachable!("who holds locks is not refused for lack of them"),
     };
     let commit = CommitOptions {
         holds_locks: true,
