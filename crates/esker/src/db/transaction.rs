@@ -263,7 +263,7 @@ impl Transaction {
 
     /// Writes all of it as told, if what it depends on is as it was.
     ///
-    /// Errors: `Conflict` with the key that somebody else wrote to; those of
+    /// Errors: `Conflict` with the key that somebody else wrote to, or has locked; those of
     /// [`Keyspace::put`](crate::Keyspace::put). Unless it is `Faulted` nothing was written then.
     ///
     /// ```

@@ -45,13 +45,16 @@ pub struct WriteOptions {
 
 /// How far a transaction is kept apart from what others commit while it is under way.
 ///
-/// | | what it reads | what makes its commit fail |
+/// | | what it reads | what write of others makes its commit fail |
 /// |---|---|---|
-/// | `ReadCommitted` | each read: what is committed by then | nothing, but for `get_for_update` |
-/// | `Snapshot` | all as of its beginning | a write of others to a key that it writes |
-/// | `Serializable` | all as of its beginning | a write of others to what it reads or writes |
+/// | `ReadCommitted` | each read: what is committed by then | one to what `get_for_update` read |
+/// | `Snapshot` | all as of its beginning | one to a key that it writes |
+/// | `Serializable` | all as of its beginning | one to what it reads or writes |
 ///
-/// All three see their own writes, and nobody sees those before they are committed.
+/// All three see their own writes, and nobody sees those before they are committed. The beginning
+/// of a [locking](TransactionMode::Locking) one is its first read or write, once it has its lock.
+/// An [optimistic](TransactionMode::Optimistic) one also fails, under all three, while somebody has
+/// locked what it writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Isolation {
     /// Each read sees what is committed by then: two reads of a key may differ, and what was read
@@ -104,11 +107,12 @@ impl Isolation {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TransactionMode {
-    /// Nobody waits: the commit looks whether others came before, and is refused if they did. For
-    /// transactions that seldom meet.
+    /// Nobody waits: the commit looks whether others came before, or have locked what it writes,
+    /// and is refused if so. For transactions that seldom meet.
     #[default]
     Optimistic,
-    /// What is written, or read to be written, is locked until the end; others wait for it. For
+    /// What is written, or read to be written, is locked until the end, and under
+    /// [`Serializable`](Isolation::Serializable) all that is read; others wait for it. For
     /// transactions that meet often, or are dear to run again.
     Locking,
 }

@@ -33,8 +33,8 @@ pub enum ErrorKind {
     Locked,
     /// The database cannot take the operation now; the same call may succeed later.
     Busy,
-    /// Somebody else wrote to what a transaction read or writes; nothing of it was written. The
-    /// same transaction, run again, may succeed.
+    /// Somebody else wrote to what a transaction read or writes, or has locked what it writes;
+    /// nothing of it was written. The same transaction, run again, may succeed.
     Conflict,
     /// What was to be read or written is locked by somebody else, and did not become free in time.
     /// Nothing of that call happened; a transaction goes on with what it had.
