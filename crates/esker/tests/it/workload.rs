@@ -329,11 +329,28 @@ impl Stage {
         if self.random.one_in(25) {
             self.flush();
         }
+        if self.random.one_in(20) {
+            self.move_an_end();
+        }
         if self.random.one_in(60) {
             let keyspace = self.any_keyspace();
             let compacted = keyspace.1.compact::<&[u8]>(..);
             self.hear("compact", compacted);
         }
+    }
+
+    // Has some chaff end in a far future, or never: it stays what was written last. In memory
+    // alone, so that it does not outlive what it was made of.
+    fn move_an_end(&mut self) {
+        let (key, _) = chaff(3 * u32::try_from(self.random.below(4)).unwrap()).expect("each third");
+        let end = self.random.one_in(2).then_some(4_000_000_000);
+        let (_, keyspace) = self.any_keyspace();
+        let keyspace = keyspace.with_write(WriteOptions {
+            durability: Some(Durability::Memory),
+            no_wait: false,
+        });
+        let moved = keyspace.set_expiry(key, end);
+        self.hear("set_expiry", moved);
     }
 
     fn db(&self) -> &Db {
