@@ -140,3 +140,6 @@ fn lock(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,6 +16,8 @@ use esker::{
 };
 use tempfile::TempDir;
 
+use crate::watched_fs::{Eye, Lie, WatchedFs};
+
 const LEVELS: [Isolation; 3] = [
     Isolation::ReadCommitted,
     Isolation::Snapshot,
@@ -640,6 +642,39 @@ fn who_waits_for_itself_is_told_soon() {
     assert_eq!(kind(ended), Some(ErrorKind::LockTimeout));
     assert_eq!(runs, 5);
     assert!(world.clock.monotonic() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_write_on_its_way_heeds_a_lock_that_came_meanwhile() {
+    // Its value is being written to the value log when a transaction locks its key and reads it.
+    let world = SimWorld::new(1);
+    let held: Arc<Mutex<Option<Transaction>>> = Arc::default();
+    let opened: Arc<Mutex<Option<Db>>> = Arc::default();
+    let (own, there) = (Arc::clone(&held), Arc::clone(&opened));
+    let eye: Eye = Arc::new(move |_, doing| {
+        if !doing.ends_with(".vlog") {
+            return;
+        }
+        let Some(db) = there.lock().unwrap().take() else {
+            return;
+        };
+        let mut tx = begin(&db, Isolation::ReadCommitted);
+        assert_eq!(tx.get_for_update(&db, "a").unwrap(), None);
+        tx.put(&db, "a", "mine").unwrap();
+        *own.lock().unwrap() = Some(tx);
+    });
+    let watched = WatchedFs::new(&world.fs, Some(eye), Lie::None);
+    let env = world.env_with(Arc::new(watched));
+    let db = Db::builder("db").env(env).open().unwrap();
+    db.put("large", vec![7; 1 << 20]).unwrap();
+    *opened.lock().unwrap() = Some(db.clone());
+    let written = db.put("a", vec![8; 1 << 20]);
+    assert_eq!(kind(written), Some(ErrorKind::LockTimeout));
+    let tx = held.lock().unwrap().take();
+    tx.expect("a large value is written to the value log")
+        .commit()
+        .unwrap();
+    assert_eq!(db.get("a").unwrap().unwrap(), "mine");
 }
 
 #[test]
