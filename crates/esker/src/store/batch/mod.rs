@@ -8,6 +8,7 @@
 //! Not here: giving out sequence numbers, and the order of batches (`flow/write`).
 
 pub mod format;
+pub mod touched;
 pub mod writer;
 pub mod reader;
 pub mod two_phases;

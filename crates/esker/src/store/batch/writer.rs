@@ -11,6 +11,7 @@ use crate::base::types::kind::Kind;
 use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::base::types::seqno::SeqNo;
 use crate::store::batch::format::{COUNT_OFFSET, HEADER_BYTES};
+use crate::store::batch::touched::Touched;
 use crate::store::vlog::pointer::{POINTER_BYTES, ValuePointer};
 
 /// Writes that happen together: all of them or none.
@@ -68,48 +69,6 @@ impl Deref for LargeBytes<'_> {
         match self {
             LargeBytes::Lent(bytes) => bytes,
             LargeBytes::Shared(bytes) => bytes,
-        }
-    }
-}
-
-/// The keyspaces that a batch writes to, each once. Nearly always it is one, which needs no
-/// memory of its own.
-#[derive(Clone, Debug, Default)]
-enum Touched {
-    #[default]
-    None,
-    One(KeyspaceId),
-    Many(Vec<KeyspaceId>),
-}
-
-impl Touched {
-    #[inline]
-    fn add(&mut self, keyspace: KeyspaceId) {
-        match self {
-            Touched::None => *self = Touched::One(keyspace),
-            Touched::One(one) if *one == keyspace => {}
-            Touched::One(one) => *self = Touched::Many(vec![*one, keyspace]),
-            Touched::Many(many) => {
-                if !many.contains(&keyspace) {
-                    many.push(keyspace);
-                }
-            }
-        }
-    }
-
-    fn truncate(&mut self, count: usize) {
-        *self = match &self.list()[..count] {
-            [] => Touched::None,
-            [one] => Touched::One(*one),
-            many => Touched::Many(many.to_vec()),
-        };
-    }
-
-    fn list(&self) -> &[KeyspaceId] {
-        match self {
-            Touched::None => &[],
-            Touched::One(one) => std::slice::from_ref(one),
-            Touched::Many(many) => many,
         }
     }
 }
