@@ -23,6 +23,8 @@ pub(in crate::flow) struct Segments {
     /// Segments that ended, and their sizes, whose unused ends are still to be given back: that
     /// takes milliseconds, for which no writer should wait.
     pub(in crate::flow) ended: Vec<(Arc<dyn ExtentFile>, u64)>,
+    /// How often a segment was held, of all segments together.
+    pub(in crate::flow) hold_count: u64,
 }
 
 /// One segment.
@@ -38,6 +40,8 @@ pub(in crate::flow) struct Segment {
     pub(in crate::flow) is_named: bool,
     /// Writes under way whose pointers are in no memtable and in no version yet.
     pub(in crate::flow) pending: usize,
+    /// What `hold_count` was when somebody held it last; 0 while nobody has.
+    pub(in crate::flow) held_at: u64,
 }
 
 /// One segment, for statistics and for choosing what to collect.
@@ -144,7 +148,10 @@ impl Segments {
 impl Segments {
     /// Counts somebody as under way who is about to point into that segment once more.
     pub(in crate::flow) fn hold(&mut self, number: FileNumber) -> Option<FileNumber> {
-        self.segments.get_mut(&number)?.pending += 1;
+        let segment = self.segments.get_mut(&number)?;
+        self.hold_count += 1;
+        segment.pending += 1;
+        segment.held_at = self.hold_count;
         Some(number)
     }
 
@@ -157,10 +164,16 @@ impl Segments {
         }
     }
 
-    /// Takes out those of `dead` that are so still: somebody may have pointed there since.
-    pub(in crate::flow) fn take_dead(&mut self, mut dead: Vec<FileNumber>) -> Vec<FileNumber> {
-        let (idle, named) = self.idle();
-        dead.retain(|number| idle.binary_search(number).is_ok() && !named.contains(number));
+    /// Takes out those of `dead` that nobody has held since `hold_count` was `since`. Who did may
+    /// have pointed there once more, and where his pointer is by now nobody here can tell: his
+    /// memtable may be flushed and gone.
+    pub(in crate::flow) fn take_dead(
+        &mut self,
+        mut dead: Vec<FileNumber>,
+        since: u64,
+    ) -> Vec<FileNumber> {
+        let is_held = |segment: &Segment| segment.held_at > since;
+        dead.retain(|number| !self.segments.get(number).is_some_and(is_held));
         // Of two who look at the same time one takes it.
         dead.retain(|number| self.segments.remove(number).is_some());
         dead
@@ -177,6 +190,7 @@ impl Segment {
             is_dirty: true,
             is_named: false,
             pending: 0,
+            held_at: 0,
         }
     }
 }

@@ -6,8 +6,10 @@
 //! value log (`flow/write/sync`) never has a durable pointer to a value that is not.
 //!
 //! A segment lives as long as somebody names it: a write under way, a memtable that anybody still
-//! holds, or a file of a version in use. A pointer only ever goes from the first to the second to
-//! the third, so whoever looks for the segments without a name asks in that order.
+//! holds, or a file of a version in use. A pointer goes from the first to the second to the third,
+//! so whoever looks for the segments without a name asks in that order. Only who holds a segment
+//! ([`ValueLog::hold`]) takes one from the third to the first again: what was held while somebody
+//! looked stays until he looks once more.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -126,6 +128,7 @@ impl ValueLog {
             is_dirty: false,
             is_named: true,
             pending: 0,
+            held_at: 0,
         };
         self.state().segments.insert(number, segment);
     }
@@ -298,14 +301,17 @@ impl ValueLog {
     /// Takes out the segments that nobody names; their files are the caller's to remove. In `used`
     /// are those that files of a version in use name; it is asked last.
     pub fn take_dead(&self, used: impl FnOnce() -> BTreeSet<FileNumber>) -> Vec<FileNumber> {
-        let (idle, named) = self.state().idle();
+        let (since, (idle, named)) = {
+            let mut state = self.state();
+            (state.hold_count, state.idle())
+        };
         if idle.is_empty() {
             return Vec::new();
         }
         let used = used();
         let is_dead = |number: &FileNumber| !named.contains(number) && !used.contains(number);
-        self.state()
-            .take_dead(idle.into_iter().filter(is_dead).collect())
+        let dead = idle.into_iter().filter(is_dead).collect();
+        self.state().take_dead(dead, since)
     }
 
     /// A fresh segment with room for a record of `bytes`, for one writer who fills it alone, front

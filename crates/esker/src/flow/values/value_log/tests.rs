@@ -109,6 +109,22 @@ fn a_segment_lives_as_long_as_somebody_names_it() {
 }
 
 #[test]
+fn a_segment_that_somebody_pointed_to_once_more_meanwhile_stays() {
+    let log = value_log(Arc::new(SimFs::new(9)));
+    let mut batch = batch(&[&[1; 4_000]]);
+    drop(log.write_batch(&mut batch).unwrap());
+    log.seal_live();
+    let number = pointers(&batch)[0].segment;
+    let dead = log.take_dead(|| {
+        // The files were asked before his memtable was flushed, and by now it is gone.
+        drop(log.hold(number).unwrap());
+        BTreeSet::new()
+    });
+    assert!(dead.is_empty());
+    assert_eq!(log.take_dead(BTreeSet::new), [number]);
+}
+
+#[test]
 fn what_was_synced_survives_with_its_name() {
     // Whatever else a power cut takes; also of several segments.
     for mode in CrashMode::ALL {
