@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
+use crate::db::older_values::is_in_files;
 use crate::env::fs::Fs;
 use crate::flow::write::replay::{ReplayReport, ReplaySource, ReplayTarget, replay};
 use crate::store::names::{FileName, LOST_DIR, TORN_DIR};
@@ -42,6 +43,9 @@ pub fn survey_log(
         first_log: version.first_log,
         next_keyspace: version.next_keyspace,
         values: &OpenValues::new(Arc::clone(fs), dir, 1),
+        is_in_files: &|keyspace, key, pointer| {
+            is_in_files(fs, dir, version, (keyspace, key), pointer)
+        },
     };
     replay(&source, &mut targets, version.last_seqno)
 }

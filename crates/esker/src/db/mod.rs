@@ -44,6 +44,7 @@ pub mod flush_barrier;
 pub mod open_keyspace;
 pub mod assemble;
 pub mod directory;
+pub mod older_values;
 pub mod log_survey;
 pub mod beside_writer;
 pub mod torn_log;

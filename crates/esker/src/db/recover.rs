@@ -18,6 +18,7 @@ use crate::db::identity;
 use crate::db::job_events::note_closed;
 use crate::db::log_survey::segments_of;
 use crate::db::needed_compressions;
+use crate::db::older_values::is_in_files;
 use crate::db::open_keyspace;
 use crate::db::settling;
 use crate::db::torn_log::keep_torn;
@@ -243,6 +244,10 @@ fn load(
         first_log: version.first_log,
         next_keyspace: version.next_keyspace,
         values: &values,
+        is_in_files: &|keyspace, key, pointer| {
+            let (fs, dir) = (&parts.env.fs, &parts.dir);
+            is_in_files(fs, dir, &version, (keyspace, key), pointer)
+        },
     };
     let mut replayed = replay(&source, &mut targets, version.last_seqno)?;
     let mut kept = found;

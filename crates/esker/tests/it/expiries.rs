@@ -1,11 +1,13 @@
 //! Expiries that are changed, and the values that stay where they are for it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
+use esker::internals::env::fs::Fs;
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::{CrashMode, SimWorld};
-use esker::{Db, Durability, Keyspace, WriteOptions};
+use esker::{Db, Durability, ErrorKind, Keyspace, WriteOptions};
 
 const DIR: &str = "/db";
 
@@ -114,6 +116,28 @@ fn what_operands_make_stays_or_ends_as_a_whole() {
     assert!(db.set_expiry("a", None).unwrap());
     world.clock.advance(Duration::from_secs(20));
     assert_eq!(db.get("a").unwrap().as_deref(), Some(&b"base,more"[..]));
+}
+
+#[test]
+fn a_damaged_value_with_a_new_end_costs_itself_alone() {
+    // The end is given without a look at the value, and what is written behind that is no less
+    // there after a kill.
+    let world = SimWorld::new(9);
+    let db = open(&world);
+    db.put("a", vec![7; 20_000]).unwrap();
+    db.close().unwrap();
+    let names = world.fs.list(Path::new(DIR)).unwrap();
+    let name = names.iter().find(|name| name.ends_with(".vlog")).unwrap();
+    crate::stored_bytes::flip(&*world.fs, &Path::new(DIR).join(name), 5_000);
+    let db = open(&world);
+    assert!(db.set_expiry("a", Some(4_000_000_000)).unwrap());
+    assert!(db.set_expiry("a", Some(4_000_000_001)).unwrap());
+    db.put("b", "1").unwrap();
+    let (after, _killed) = (world.after_kill(), db);
+    let db = open(&after);
+    assert_eq!(db.get("b").unwrap().as_deref(), Some(&b"1"[..]));
+    assert_eq!(db.expiry("a").unwrap(), Some(Some(4_000_000_001)));
+    assert_eq!(db.get("a").unwrap_err().kind(), ErrorKind::Corruption);
 }
 
 /// Values and when they end, by key.

@@ -77,20 +77,23 @@ impl Stored {
 pub fn stored(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Stored>> {
     let mut lookup = Lookup::new(key, at, LookupMode::Value);
     search(view, &mut lookup)?;
-    match &lookup.base {
-        Some(base) if lookup.is_base_separated && lookup.operands.is_empty() => {
-            let pointer = ValuePointer::decode(&base.value)?;
-            Ok(Some(Stored::Separated(pointer, base.expiry_unix_s)))
-        }
-        _ => {
-            let is_folded = !lookup.operands.is_empty();
-            let valued = lookup.finish(view)?;
-            Ok(valued.map(|valued| match is_folded {
-                true => Stored::Folded(valued.value),
-                false => Stored::Here(valued),
-            }))
-        }
+    if let Some((pointer, expiry)) = lookup.separated()? {
+        return Ok(Some(Stored::Separated(pointer, expiry)));
     }
+    let is_folded = !lookup.operands.is_empty();
+    let valued = lookup.finish(view)?;
+    Ok(valued.map(|valued| match is_folded {
+        true => Stored::Folded(valued.value),
+        false => Stored::Here(valued),
+    }))
+}
+
+/// Where in the value log the value of `key` lies, if it does and nothing is folded into it.
+/// Neither reads nor folds a value. Errors as [`contains`].
+pub fn separated(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<ValuePointer>> {
+    let mut lookup = Lookup::new(key, at, LookupMode::Value);
+    search(view, &mut lookup)?;
+    Ok(lookup.separated()?.map(|(pointer, _)| pointer))
 }
 
 /// Whether `key` has a value. Copies nothing and folds nothing: a key with merge operands has a
@@ -191,6 +194,17 @@ impl<'k> Lookup<'k> {
     /// The key.
     pub fn key(&self) -> &'k [u8] {
         self.key
+    }
+
+    // Where the value lies apart, and when it ends, if nothing is folded into it.
+    fn separated(&self) -> Result<Option<(ValuePointer, Option<u32>)>> {
+        match &self.base {
+            Some(base) if self.is_base_separated && self.operands.is_empty() => {
+                let pointer = ValuePointer::decode(&base.value)?;
+                Ok(Some((pointer, base.expiry_unix_s)))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Whether older sources need not be asked any more.

@@ -81,6 +81,9 @@ pub struct ReplaySource<'a> {
     pub next_keyspace: KeyspaceId,
     /// Where large values are read.
     pub values: &'a OpenValues,
+    /// Whether the newest value that the sorted files have of the key is the one at that pointer.
+    /// Asked where the value is damaged.
+    pub is_in_files: &'a dyn Fn(KeyspaceId, &[u8], &ValuePointer) -> Result<bool>,
 }
 
 /// What replay found.
@@ -151,7 +154,8 @@ impl ReplayReport {
 ///
 /// Large values are not read: each was durable before any record that points to it. Only where
 /// nothing proves that a record was durable, its values are held against their checksums; the
-/// first that is not there is where the log is torn.
+/// first that is not there is where the log is torn. A record that gives an older value another end
+/// brings none: where that is damaged, nothing else is lost over it.
 pub fn replay(
     source: &ReplaySource<'_>,
     targets: &mut BTreeMap<KeyspaceId, ReplayTarget>,
@@ -215,6 +219,15 @@ impl ReplaySource<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a value that is damaged was there before the log, which only points to it once more.
+    /// Of files that are damaged too nobody can tell.
+    fn had_value(&self, keyspace: KeyspaceId, key: &[u8], pointer: &ValuePointer) -> Result<bool> {
+        match (self.is_in_files)(keyspace, key, pointer) {
+            Err(error) if error.kind() == ErrorKind::Corruption => Ok(false),
+            known => known,
+        }
     }
 
     /// A segment without a head, or one that is passed over, is not needed: but that which the
@@ -286,7 +299,11 @@ impl<'a> Proof<'a> {
             }
             match source.values.value(&pointer) {
                 Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::Corruption => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::Corruption => {
+                    if !source.had_value(entry.keyspace, entry.key, &pointer)? {
+                        return Ok(false);
+                    }
+                }
                 Err(error) => return Err(error),
             }
         }
