@@ -247,7 +247,7 @@ pub fn find_or_create(
     if let Some(parts) = core.keyspaces.find(name) {
         refuse_other(&parts, options.as_ref())?;
         if missing_rule(&parts, options.as_ref()).is_none() {
-            take_retain_rule(core, &parts, options.as_ref());
+            take_retain_rule(core, &parts, options.as_ref())?;
             return Ok(parts);
         }
     }
@@ -264,7 +264,7 @@ pub fn find_or_create(
             take_rule(core, &parts, rule)?;
         }
         drop(changing);
-        take_retain_rule(core, &parts, options.as_ref());
+        take_retain_rule(core, &parts, options.as_ref())?;
         return Ok(parts);
     }
     let version = core.history.current();
@@ -345,17 +345,24 @@ fn take_rule(core: &Core, parts: &KeyspaceParts, rule: &MergeRule) -> Result<()>
     Ok(())
 }
 
-/// Has a keyspace that is there ask the retain rule that who opens it brings.
-fn take_retain_rule(core: &Core, parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) {
+/// Has a keyspace that is there ask the retain rule that who opens it brings. `Invalid` in a user's
+/// code: who keeps changes away may wait for the job that runs it.
+fn take_retain_rule(
+    core: &Core,
+    parts: &KeyspaceParts,
+    asked: Option<&KeyspaceOptions>,
+) -> Result<()> {
     let Some(rule) = asked.and_then(|asked| asked.retain.as_ref()) else {
-        return;
+        return Ok(());
     };
+    user_code::refuse()?;
     let _changing = core.keyspaces.change();
     parts.set_options(KeyspaceOptions {
         retain: Some(Arc::clone(rule)),
         ..KeyspaceOptions::clone(&parts.options())
     });
     parts.retained.begin_anew();
+    Ok(())
 }
 
 /// Drops a keyspace with everything in it. Readers that have it open go on reading what it was.

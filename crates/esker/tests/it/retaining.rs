@@ -225,6 +225,9 @@ fn a_rule_must_not_use_the_database() {
         let db = own.lock().unwrap().clone().unwrap();
         assert_eq!(db.get("a").unwrap_err().kind(), ErrorKind::Invalid);
         assert_eq!(db.put("a", "2").unwrap_err().kind(), ErrorKind::Invalid);
+        let options = KeyspaceOptions::default().retain_rule(without("b"));
+        let given = db.keyspace_with("default", options);
+        assert_eq!(given.err().unwrap().kind(), ErrorKind::Invalid);
         Ok(Retain::Keep)
     });
     let db = builder(&world).retain_rule("default", rule).open().unwrap();
