@@ -144,13 +144,14 @@ impl Drop for Manual<'_> {
 fn compact_when_free(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, range: &KeyRange) -> Result<()> {
     {
         // Who asks wants to know how it goes now, whatever failed before.
-        parts.retained.begin_anew();
         let mut state = core.work.state();
         let all = state.left_out.take_all();
         state.try_again(all);
     }
     let begun = core.work.wait_for(&*core.env.pool, || {
         core.gate.check_upkeep()?;
+        // So is the rule asked, even if one fails over it whose end this waits for.
+        parts.retained.begin_anew();
         match compaction::begin_range(core, parts, range) {
             // Automatic compactions are held back, so the one in the way ends soon.
             Err(busy) if busy.kind() == ErrorKind::Busy => Ok(None),

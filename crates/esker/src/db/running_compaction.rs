@@ -37,6 +37,8 @@ pub struct Running {
     context: Mutex<Option<Arc<JobContext>>>,
     /// Set when the retain rule fails that it asks.
     has_rule_failed: Option<Arc<AtomicBool>>,
+    /// The generation of that rule, or an earlier one.
+    rule_generation: u64,
     results: Mutex<Vec<Option<Result<PartResult>>>>,
     left: AtomicUsize,
     began: Duration,
@@ -85,6 +87,7 @@ pub fn book(
     }
     let sharers = Sharers::new(pieces.len(), threads);
     let (buffers, charge) = compaction_memory::take(core, state, sharers, &plan, &mut settings);
+    let rule_generation = parts.retained.generation();
     let context = JobContext {
         settings,
         merge: options.merge.clone(),
@@ -101,6 +104,7 @@ pub fn book(
             .retaining
             .as_ref()
             .map(|it| Arc::clone(&it.has_failed)),
+        rule_generation,
         results: Mutex::new(pieces.iter().map(|_| None).collect()),
         left: AtomicUsize::new(pieces.len()),
         began: core.env.clock.monotonic(),
@@ -142,7 +146,7 @@ fn retaining(parts: &KeyspaceParts, plan: &Plan) -> Option<Retaining> {
         rule,
         keyspace: Arc::from(&*parts.name),
         level: plan.output,
-        has_failed: parts.retained.has_failed(),
+        has_failed: Arc::default(),
     })
 }
 
@@ -179,7 +183,8 @@ pub fn end(core: &Core, running: &Running, result: &Result<()>) -> Option<Durati
         _ => state.compaction_count -= running.parts.len(),
     }
     if result.is_err() && running.has_rule_failed() {
-        // Over no file: from now on they are compacted without the rule.
+        // Over no file: from now on they are compacted without the rule, or with one that is newer.
+        running.keyspace.retained.suspend(running.rule_generation);
         state.free(&inputs);
         return None;
     }

@@ -217,6 +217,47 @@ fn a_rule_that_panics_harms_no_database() {
 }
 
 #[test]
+fn who_compacts_asks_the_rule_whatever_failed_meanwhile() {
+    // The second flush has booked a merge that has not run: the caller waits for it, it fails over
+    // the rule, and he is told of the rule all the same.
+    let world = SimWorld::new(20);
+    let rule = retain::by("panics", |_| -> Result<Retain> { panic!("never") });
+    let db = builder(&world).set("compaction.l0_trigger", "2").unwrap();
+    let db = db.retain_rule("default", rule).open().unwrap();
+    for value in ["1", "2"] {
+        db.put("a", value).unwrap();
+        db.flush().unwrap();
+    }
+    let error = db.compact::<&[u8]>(..).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn a_rule_is_not_blamed_for_the_one_before() {
+    // It is given while the compaction runs in which the one before fails.
+    let world = SimWorld::new(21);
+    let slot: Arc<Mutex<Option<Db>>> = Arc::default();
+    let own = Arc::clone(&slot);
+    let rule = retain::by("first", move |_| -> Result<Retain> {
+        let db = own.lock().unwrap().clone().unwrap();
+        let next = KeyspaceOptions::default().retain_rule(without("a"));
+        let change = move || drop(db.keyspace_with("default", next).unwrap());
+        std::thread::spawn(change).join().unwrap();
+        panic!("the first rule is broken")
+    });
+    let db = builder(&world).retain_rule("default", rule).open().unwrap();
+    *slot.lock().unwrap() = Some(db.clone());
+    db.put("a", "1").unwrap();
+    assert!(db.compact::<&[u8]>(..).is_err());
+    *slot.lock().unwrap() = None;
+    let stats = db.stats();
+    let told = stats.keyspaces[0].retain_rule.as_ref().unwrap();
+    assert!(!told.has_failed);
+    db.compact::<&[u8]>(..).unwrap();
+    assert!(keys(&db).is_empty());
+}
+
+#[test]
 fn a_rule_must_not_use_the_database() {
     let world = SimWorld::new(6);
     let slot: Arc<Mutex<Option<Db>>> = Arc::default();
