@@ -14,6 +14,7 @@ use crate::flow::read::get::{Stored, Valued};
 use crate::flow::read::newest::Target;
 use crate::flow::write::validation::Unchanged;
 use crate::store::batch::writer::{Batch, LargeBytes};
+use crate::store::vlog::value_pool::Found;
 
 impl Keyspace {
     /// Sets the value of a key to `new` (removes it with `None`) if it is `expected` now; says
@@ -184,6 +185,11 @@ impl Keyspace {
                     writing::put_until(&mut batch, parts, key, expiry_unix_s, value)?;
                 }
                 Some(Stored::Separated(pointer, _)) => {
+                    // A memtable points for ever to where it waited, also once it is written.
+                    let pointer = match log.pool().find(&pointer) {
+                        Some(Found::There(place)) => place,
+                        _ => pointer,
+                    };
                     if !pointer.is_to_no_place() {
                         held = log.hold(pointer.segment);
                     }

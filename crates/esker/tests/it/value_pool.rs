@@ -319,6 +319,29 @@ fn few_values_are_flushed_after_a_time() {
 }
 
 #[test]
+fn a_value_that_waited_and_is_written_by_now_gets_its_end_there() {
+    // The memtable's own pointer leads for ever to where it waited.
+    let world = SimWorld::new(40);
+    let db = open(&world, world.env().fs, &[("value_flush_interval", "3s")]).unwrap();
+    in_memory(&db).put("a", value(1)).unwrap();
+    world.clock.advance(Duration::from_secs(3));
+    world.pool.run_all();
+    let before = db.stats().values;
+    assert_eq!((before.unflushed_bytes, before.packet_count), (0, 1));
+    assert!(db.set_expiry("a", Some(4_000_000_000)).unwrap());
+    let after = db.stats().values;
+    assert_eq!(
+        (after.unflushed_bytes, after.size_bytes),
+        (0, before.size_bytes)
+    );
+    assert!(db.get("a").unwrap().unwrap() == value(1));
+    db.flush().unwrap();
+    db.compact::<&[u8]>(..).unwrap();
+    assert!(db.get("a").unwrap().unwrap() == value(1));
+    assert_eq!(db.expiry("a").unwrap(), Some(Some(4_000_000_000)));
+}
+
+#[test]
 fn a_full_disk_in_the_middle_of_a_packet_loses_nothing() {
     // Each write and each new segment finds no room in its turn. What waits is readable all the
     // time, writers are told, and it goes on by itself when there is room.
