@@ -279,6 +279,10 @@ fn flush_at_end(core: &Arc<Core>) -> Result<()> {
     for group in in_groups(due) {
         flushing::flush_group(core, &group)?;
     }
+    if core.committer.has_two_phases() {
+        // No flush may have synced how the last of them ended, and nobody will be told again.
+        core.committer.sync_log()?;
+    }
     // What is prepared goes into the last segment, so that the others are not needed for it.
     let carried = core.committer.carry_prepared(None, true);
     flushing::release_log(core)?;

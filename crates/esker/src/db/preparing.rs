@@ -8,7 +8,7 @@ use crate::base::options::call::{Isolation, WriteOptions};
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::limits::PREPARED_ID_BYTES_MAX;
+use crate::base::types::limits::{KEY_BYTES_MAX, PREPARED_ID_BYTES_MAX};
 use crate::base::types::range::KeyRange;
 use crate::base::types::user_code;
 use crate::db::claims;
@@ -52,6 +52,7 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
     core.gate.check_process()?;
     // Until what it writes to is claimed.
     let locks = state.take_locks();
+    space::resume(core);
     core.gate.check_write()?;
     if id.is_empty() || id.len() > PREPARED_ID_BYTES_MAX {
         let len = id.len();
@@ -75,7 +76,7 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
     let applied = reads.with_conditions(state.seen(), conditions, |conditions| {
         let besides = conditions[..for_update_count].iter();
         let besides = besides.chain(&conditions[reads_from..]);
-        let claims: Vec<Claim> = besides.map(claim).collect();
+        let claims: Vec<Claim> = besides.filter_map(claim).collect();
         let new = NewPrepare {
             id,
             prepared_unix_s: core.env.clock.unix_seconds(),
@@ -178,15 +179,31 @@ fn note(core: &Arc<Core>, applied: &Applied) {
     }
 }
 
-fn claim(condition: &Unchanged<'_>) -> Claim {
-    Claim {
-        keyspace: condition.keyspace,
-        keys: match condition.target {
-            Target::Range(range) => range.clone(),
-            Target::Key(key) => KeyRange {
-                lower: Bound::Included(key.to_vec()),
-                upper: Bound::Included(key.to_vec()),
-            },
+// Nothing of a key that is too long for anybody to write it, and that a record has no room for.
+fn claim(condition: &Unchanged<'_>) -> Option<Claim> {
+    let keys = match condition.target {
+        Target::Key(key) if key.len() > KEY_BYTES_MAX => return None,
+        Target::Key(key) => KeyRange {
+            lower: Bound::Included(key.to_vec()),
+            upper: Bound::Included(key.to_vec()),
         },
+        Target::Range(range) => KeyRange {
+            lower: end_of(&range.lower),
+            upper: end_of(&range.upper),
+        },
+    };
+    Some(Claim {
+        keyspace: condition.keyspace,
+        keys,
+    })
+}
+
+// More is claimed where it is too long.
+fn end_of(bound: &Bound<Vec<u8>>) -> Bound<Vec<u8>> {
+    match bound {
+        Bound::Included(key) | Bound::Excluded(key) if key.len() > KEY_BYTES_MAX => {
+            Bound::Unbounded
+        }
+        bound => bound.clone(),
     }
 }

@@ -587,3 +587,188 @@ fn and_so_it_is_when_pages_survive_as_they_like() {
     sweep(CrashMode::Pages, 4);
     sweep(CrashMode::Prefix, 9);
 }
+
+#[test]
+fn what_is_read_of_another_that_is_prepared_cannot_be_prepared() {
+    // Its claim says that nobody changes what it relies on, and the other one's commit would.
+    for isolation in [Isolation::Serializable, Isolation::Snapshot] {
+        let world = SimWorld::new(20);
+        let db = open(&world.env());
+        let mut first = db.begin();
+        first.put(&db, "x", "new").unwrap();
+        drop(first.prepare("first").unwrap());
+        let mut tx = db.begin_with(TransactionOptions {
+            isolation,
+            ..TransactionOptions::default()
+        });
+        match isolation {
+            Isolation::Serializable => assert!(tx.get("x").unwrap().is_none()),
+            _ => assert!(tx.get_for_update(&db, "x").unwrap().is_none()),
+        }
+        tx.put(&db, "z", "new").unwrap();
+        let refused = tx.prepare("second").map(drop).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Conflict);
+        assert!(refused.to_string().contains("first"), "{refused}");
+    }
+}
+
+#[test]
+fn a_range_that_was_read_meets_what_another_writes_into_it() {
+    let world = SimWorld::new(27);
+    let db = open(&world.env());
+    let serializable = || {
+        db.begin_with(TransactionOptions {
+            isolation: Isolation::Serializable,
+            ..TransactionOptions::default()
+        })
+    };
+    let mut first = db.begin();
+    first.put(&db, "m", "new").unwrap();
+    first.delete_range(&db, "p", "r").unwrap();
+    drop(first.prepare("first").unwrap());
+    let prepared = |from: &str, to: &str| {
+        let mut tx = serializable();
+        assert_eq!(tx.range(from..to).unwrap().count(), 0);
+        tx.put(&db, "z", "new").unwrap();
+        let prepared = tx.prepare("second");
+        prepared
+            .and_then(|prepared| prepared.rollback())
+            .err()
+            .map(|error| error.kind())
+    };
+    assert_eq!(prepared("l", "n"), Some(ErrorKind::Conflict));
+    assert_eq!(prepared("q", "s"), Some(ErrorKind::Conflict));
+    assert_eq!(prepared("a", "m"), None);
+    assert_eq!(prepared("r", "t"), None);
+}
+
+#[test]
+fn what_was_rolled_back_before_a_close_stays_so() {
+    // Nothing of it went into a memtable, so no flush syncs the log for it.
+    let open = |world: &SimWorld| Db::builder(DIR).env(world.env()).open().unwrap();
+    let world = SimWorld::new(22);
+    let db = open(&world);
+    let mut tx = db.begin();
+    tx.put(&db, "a", "1").unwrap();
+    tx.prepare("t").unwrap().rollback().unwrap();
+    db.close().unwrap();
+    let world = world.after_crash(CrashMode::LoseUnsynced, 22);
+    assert!(ids(&open(&world)).is_empty());
+}
+
+#[test]
+fn a_key_too_long_to_be_written_may_be_read_before_a_prepare() {
+    let world = SimWorld::new(21);
+    let db = open(&world.env());
+    let mut tx = db.begin_with(TransactionOptions {
+        isolation: Isolation::Serializable,
+        ..TransactionOptions::default()
+    });
+    let long = vec![b'k'; 70_000];
+    tx.get_for_update(&db, &long).unwrap();
+    assert_eq!(tx.range(&long[..]..).unwrap().count(), 0);
+    tx.put(&db, "a", "1").unwrap();
+    tx.prepare("t").unwrap().commit().unwrap();
+    assert_eq!(db.get("a").unwrap().unwrap(), "1");
+}
+
+#[test]
+fn a_large_prepare_is_not_copied_by_each_flush() {
+    let world = SimWorld::new(26);
+    let env = world.env();
+    let db = open(&env);
+    let mut tx = db.begin();
+    for number in 0..300 {
+        tx.put(&db, format!("k{number}"), [b'v'; 900]).unwrap();
+    }
+    drop(tx.prepare("large").unwrap());
+    let size = |name: &String| env.fs.file_size(&Path::new(DIR).join(name)).unwrap();
+    let giant = || {
+        let mut names = log_segments(&env, DIR).into_iter();
+        names.find(|name| size(name) > 250_000)
+    };
+    db.put("a", "0").unwrap();
+    db.flush_all().unwrap();
+    let first = giant();
+    for number in 0..4 {
+        db.put("a", format!("{number}")).unwrap();
+        db.flush_all().unwrap();
+    }
+    assert_eq!(giant(), first);
+}
+
+#[test]
+fn prepares_go_on_once_there_is_space_again() {
+    let world = SimWorld::new(28);
+    let db = open(&world.env());
+    world.fs.set_free_bytes(0);
+    let prepare = |number: usize| {
+        let mut tx = db.begin();
+        tx.put(&db, format!("k{number}"), [b'v'; 900])?;
+        tx.prepare(format!("t{number}")).map(drop)
+    };
+    let refused = (0..10_000).map(prepare).find_map(Result::err);
+    assert_eq!(refused.unwrap().kind(), ErrorKind::OutOfSpace);
+    world.fs.set_free_bytes(1 << 30);
+    prepare(10_000).unwrap();
+}
+
+#[test]
+fn a_repair_leaves_out_what_is_prepared_in_a_dropped_keyspace() {
+    // Damage hides that it was committed, and no opening would take a prepare without its keyspace.
+    let world = SimWorld::new(23);
+    let env = world.env();
+    let db = open(&env);
+    db.put("one", "1").unwrap();
+    let gone = db.keyspace("gone").unwrap();
+    let mut tx = db.begin();
+    tx.put(&gone, "k", "v").unwrap();
+    tx.prepare("the id").unwrap().commit().unwrap();
+    db.drop_keyspace("gone").unwrap();
+    db.put("two", "2").unwrap();
+    std::mem::forget(db);
+    let world = world.after_kill();
+    let env = world.env();
+    let last = log_segments(&env, DIR).pop().unwrap();
+    let path = Path::new(DIR).join(last);
+    let bytes = crate::stored_bytes::read(&*env.fs, &path);
+    let commit = bytes
+        .windows(6)
+        .rposition(|text| text == b"the id")
+        .unwrap();
+    flip(&*env.fs, &path, commit as u64);
+    let options = RepairOptions::default();
+    let report = repair_in(&env, Path::new(DIR), options, &[]).unwrap();
+    let mut gaps = report.log.gaps.iter();
+    assert!(gaps.any(|gap| gap.cause.contains("the id")), "{report:?}");
+    let db = open(&env);
+    assert!(ids(&db).is_empty());
+    assert_eq!(db.get("one").unwrap().unwrap(), "1");
+}
+
+#[test]
+fn a_repair_leaves_out_a_prepare_whose_large_value_is_lost() {
+    let world = SimWorld::new(24);
+    let env = world.env();
+    let db = open(&env);
+    db.put("one", "1").unwrap();
+    let mut tx = db.begin();
+    tx.put(&db, "large", vec![7; 20_000]).unwrap();
+    drop(tx.prepare("a").unwrap());
+    std::mem::forget(db);
+    let world = world.after_kill();
+    let env = world.env();
+    for name in env.fs.list(Path::new(DIR)).unwrap() {
+        if name.ends_with(".vlog") {
+            env.fs.remove_file(&Path::new(DIR).join(name)).unwrap();
+        }
+    }
+    let options = RepairOptions::default();
+    let report = repair_in(&env, Path::new(DIR), options.clone(), &[]).unwrap();
+    assert!(!report.log.gaps.is_empty(), "{report:?}");
+    let again = repair_in(&env, Path::new(DIR), options, &[]).unwrap();
+    assert!(again.log.gaps.is_empty(), "{again:?}");
+    let db = open(&env);
+    assert!(ids(&db).is_empty());
+    assert_eq!(db.get("one").unwrap().unwrap(), "1");
+}

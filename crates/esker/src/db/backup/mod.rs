@@ -12,6 +12,7 @@ pub mod runs;
 pub mod segments;
 pub mod salvage_file;
 pub mod verify;
+pub mod fit_prepares;
 pub mod salvage;
 pub mod survey;
 pub mod log_check;

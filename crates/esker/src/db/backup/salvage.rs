@@ -10,6 +10,7 @@ use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
+use crate::db::backup::fit_prepares::fit_prepares;
 use crate::db::backup::lost_values::{LostValue, LostValueList};
 use crate::db::backup::report::{KeptPrepared, LogGap, LogState, LostValues};
 use crate::db::backup::runs::{output_settings, write_run};
@@ -144,14 +145,14 @@ impl<'a, 'b> Salvage<'a, 'b> {
             self.edit.push(Change::SetLastSeqno { seqno });
         }
         let prepared = std::mem::take(&mut self.prepared).into_live();
+        let (prepared, left_out) = fit_prepares(prepared, self.version, self.segments)?;
         for one in &prepared {
-            let prepare = one.read()?;
-            self.state.prepared.push(KeptPrepared {
-                id: prepare.id.to_vec(),
-                entry_count: u64::from(prepare.entries.count()),
-                // What ended it may lie in a gap behind it.
-                is_in_doubt: self.gap_places.iter().any(|place| *place > one.place),
-            });
+            let first_log = self.version.first_log;
+            let kept = KeptPrepared::of(one, first_log, &self.gap_places)?;
+            self.state.prepared.push(kept);
+        }
+        for (one, cause) in left_out {
+            self.lost(one.place.0, one.place.1, one.record.len() as u64, cause);
         }
         Ok(SalvagedLog {
             state: self.state,

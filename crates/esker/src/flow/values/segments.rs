@@ -193,6 +193,17 @@ impl Segment {
             held_at: 0,
         }
     }
+
+    /// One that its one writer fills alone, and syncs before anybody can point into it.
+    pub(in crate::flow) fn separated(writer: VlogWriter, capacity_bytes: u64) -> Segment {
+        Segment {
+            size_bytes: capacity_bytes,
+            pending: 1,
+            writer: None,
+            syncer: None,
+            ..Segment::fresh(writer)
+        }
+    }
 }
 
 /// Gives back the unused ends of segments that nothing more is written to.

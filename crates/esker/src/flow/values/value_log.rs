@@ -319,12 +319,7 @@ impl ValueLog {
     pub fn begin_separated(&self, bytes: u64, pending: &mut Pending) -> Result<VlogWriter> {
         let capacity_bytes = (SEGMENT_HEAD_BYTES + bytes).max(self.parts.segment_bytes);
         let writer = self.begin(capacity_bytes)?;
-        let mut segment = Segment::fresh(writer.clone());
-        segment.size_bytes = capacity_bytes;
-        segment.pending = 1;
-        segment.writer = None;
-        // Synced by who fills it, before anybody can point into it.
-        segment.syncer = None;
+        let segment = Segment::separated(writer.clone(), capacity_bytes);
         self.state().segments.insert(writer.number(), segment);
         pending.segments.push(writer.number());
         Ok(writer)

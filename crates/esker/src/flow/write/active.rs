@@ -372,20 +372,6 @@ impl Active {
         Ok(())
     }
 
-    /// `Conflict` when a batch writes to what a prepared transaction claims. A keyspace that is not
-    /// here is refused by others.
-    #[cold]
-    pub fn check_unclaimed(&self, batch: &BatchReader<'_>) -> Result<()> {
-        let comparator = |id| Ok(self.table(id)?.writer.table().comparator());
-        user_code::told(|| self.prepared.check_unclaimed(batch, comparator))
-    }
-
-    /// The same of one key.
-    pub fn check_key_unclaimed(&self, id: KeyspaceId, key: &[u8]) -> Result<()> {
-        let comparator = self.table(id)?.writer.table().comparator();
-        user_code::told(|| self.prepared.check_one(id, comparator, key, None))
-    }
-
     /// Puts every entry of a batch into its memtable. The batch is whole, and every keyspace of
     /// it is here: `commit` has looked.
     pub fn apply(&mut self, batch: &BatchReader<'_>) -> Result<()> {

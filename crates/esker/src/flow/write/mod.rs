@@ -19,6 +19,7 @@ pub mod recent;
 pub mod lock_holders;
 pub mod prepared;
 pub mod active;
+pub mod unclaimed;
 pub mod validation;
 pub mod admission;
 pub mod commit;

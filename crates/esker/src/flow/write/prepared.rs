@@ -4,6 +4,7 @@
 //! power cut could take the only one that is left.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::base::types::comparator::Comparator;
@@ -16,7 +17,7 @@ use crate::flow::values::value_log::Pending;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::prepared_log::{LoggedPrepare, Place};
 use crate::store::batch::reader::BatchReader;
-use crate::store::batch::two_phases::Prepare;
+use crate::store::batch::two_phases::{Claim, Prepare};
 
 /// The prepared transactions of one database. One thread at a time, under the lock of `commit`.
 #[derive(Default)]
@@ -40,6 +41,15 @@ pub struct PreparedBatch {
 /// What nobody else may write to in one keyspace.
 #[derive(Default)]
 struct KeyspaceClaims {
+    /// What is written by it, which nobody else may have relied on to prepare either.
+    written: Claimed,
+    /// What it relies on besides.
+    read: Claimed,
+}
+
+/// Some keys of a keyspace.
+#[derive(Default)]
+struct Claimed {
     keys: BTreeSet<Vec<u8>>,
     ranges: Vec<KeyRange>,
 }
@@ -102,9 +112,9 @@ impl PreparedBatch {
 }
 
 impl PreparedSet {
-    /// Whether nothing is prepared, and nothing released.
+    /// Whether nothing is prepared.
     pub fn is_empty(&self) -> bool {
-        self.live.is_empty() && self.releasing.is_empty()
+        self.live.is_empty()
     }
 
     /// The transaction with that id. Errors: `Invalid` when none is prepared.
@@ -217,6 +227,26 @@ impl PreparedSet {
         Ok(())
     }
 
+    /// `Conflict` when a transaction that is prepared writes to what another one relies on that is
+    /// to be prepared as well: the first would change it while the second claims it.
+    pub fn check_unwritten<'c>(
+        &self,
+        claims: &[Claim],
+        comparator: impl Fn(KeyspaceId) -> Result<&'c Comparator>,
+    ) -> Result<()> {
+        for claim in claims {
+            let comparator = comparator(claim.keyspace)?;
+            let meets = |prepared: &PreparedBatch| {
+                let claims = prepared.claims.get(&claim.keyspace);
+                claims.is_some_and(|claims| claims.written.meet_claim(comparator, claim))
+            };
+            if let Some((id, _)) = self.live.iter().find(|(_, one)| meets(one)) {
+                return Err(claimed(claim.as_key().unwrap_or_default(), id));
+            }
+        }
+        Ok(())
+    }
+
     /// The same of a key, or of all from there up to `end`.
     pub fn check_one(
         &self,
@@ -237,6 +267,31 @@ impl PreparedSet {
 }
 
 impl KeyspaceClaims {
+    fn meet(&self, comparator: &Comparator, key: &[u8], end: Option<&[u8]>) -> bool {
+        self.written.meet(comparator, key, end) || self.read.meet(comparator, key, end)
+    }
+}
+
+impl Claimed {
+    // Any of what another relies on.
+    fn meet_claim(&self, comparator: &Comparator, claim: &Claim) -> bool {
+        if let Some(key) = claim.as_key() {
+            return self.meet(comparator, key, None);
+        }
+        let mut keys = self.keys.iter();
+        keys.any(|key| claim.keys.contains(comparator, key))
+            || self
+                .ranges
+                .iter()
+                .any(|range| match (&range.lower, &range.upper) {
+                    (Bound::Included(start), Bound::Excluded(end)) => {
+                        claim.keys.meets(comparator, start, end)
+                    }
+                    // Range deletes have both ends; whatever else may meet anything.
+                    _ => true,
+                })
+    }
+
     // A key, or all keys from there up to `end`.
     fn meet(&self, comparator: &Comparator, key: &[u8], end: Option<&[u8]>) -> bool {
         let mut ranges = self.ranges.iter();
@@ -270,15 +325,18 @@ fn claims_of(prepare: &Prepare<'_>) -> Result<(Claims, BTreeSet<KeyspaceId>)> {
         keyspaces.insert(entry.keyspace);
         let claimed = claims.entry(entry.keyspace).or_default();
         match entry.trailer.kind() {
-            Kind::RangeDelete => claimed.ranges.push(KeyRange::new(entry.key..entry.value)),
-            _ => drop(claimed.keys.insert(entry.key.to_vec())),
+            Kind::RangeDelete => {
+                let range = KeyRange::new(entry.key..entry.value);
+                claimed.written.ranges.push(range);
+            }
+            _ => drop(claimed.written.keys.insert(entry.key.to_vec())),
         }
     }
     for claim in &prepare.claims {
         let claimed = claims.entry(claim.keyspace).or_default();
         match claim.as_key() {
-            Some(key) => drop(claimed.keys.insert(key.to_vec())),
-            None => claimed.ranges.push(claim.keys.clone()),
+            Some(key) => drop(claimed.read.keys.insert(key.to_vec())),
+            None => claimed.read.ranges.push(claim.keys.clone()),
         }
     }
     Ok((claims, keyspaces))

@@ -22,7 +22,7 @@ use crate::flow::write::sync::LogPosition;
 use crate::flow::write::validation::{Look, Validation};
 use crate::store::batch::prepared_log::LoggedPrepare;
 use crate::store::batch::reader::BatchReader;
-use crate::store::batch::two_phases::{NewPrepare, copy_of, encode_rollback};
+use crate::store::batch::two_phases::{NewPrepare, Prepare, copy_of, encode_rollback};
 use crate::store::batch::writer::Batch;
 use crate::store::vlog::pointer::ValuePointer;
 use crate::store::wal::format::framed_len;
@@ -111,12 +111,14 @@ impl Committer {
         active.prepared().check_new(id, keyspaces)?;
         {
             let (record, _) = prepare.as_ref().expect("taken once it is logged");
-            let entries = read_whole(record).entries;
+            let new = Prepare::read(record)?;
+            let entries = &new.entries;
             for &keyspace in keyspaces {
                 active.table(keyspace)?;
             }
-            active.try_comparators(&entries)?;
-            active.check_unclaimed(&entries)?;
+            active.try_comparators(entries)?;
+            active.check_unclaimed(entries)?;
+            active.check_unwritten(&new.claims)?;
         }
         if let Some(refusal) = self.admission.refuse(&active, options, Some(validation))? {
             return Ok((Outcome::Refused(refusal), None));
@@ -240,7 +242,8 @@ impl Committer {
 
     /// Copies what is prepared to the end of the log, where that gives back segments that nobody
     /// else needs when the memtables that were `flushed` no longer count. Without `is_last`, as at
-    /// closing, not unless that gives back as much as it takes.
+    /// closing, not unless that gives back twice what it takes: what is freed has the copies' own
+    /// earlier places in it.
     ///
     /// Errors: those of writing and syncing; whatever was not copied stays where it is.
     pub fn carry_prepared(&self, flushed: Option<&FlushedTables>, is_last: bool) -> Result<()> {
@@ -261,7 +264,7 @@ impl Committer {
                 return Ok(());
             };
             let freed_bytes = active.log_bytes_before(needed) - active.log_bytes_before(oldest);
-            if !is_last && freed_bytes < copied_bytes {
+            if !is_last && freed_bytes < 2 * copied_bytes {
                 return Ok(());
             }
             for one in old {

@@ -299,12 +299,9 @@ impl<'a> Proof<'a> {
             }
             match source.values.value(&pointer) {
                 Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::Corruption => {
-                    if !source.had_value(entry.keyspace, entry.key, &pointer)? {
-                        return Ok(false);
-                    }
-                }
-                Err(error) => return Err(error),
+                Err(error) if error.kind() != ErrorKind::Corruption => return Err(error),
+                Err(_) if source.had_value(entry.keyspace, entry.key, &pointer)? => {}
+                Err(_) => return Ok(false),
             }
         }
         Ok(true)
