@@ -66,6 +66,9 @@ impl Replayed {
     }
 }
 
+/// Whether the newest value that sorted files have of a key is the one at a pointer.
+pub type IsInFiles<'a> = dyn Fn(KeyspaceId, &[u8], &ValuePointer) -> Result<bool> + 'a;
+
 /// Where a log is read from.
 #[derive(Clone, Copy)]
 pub struct ReplaySource<'a> {
@@ -81,9 +84,8 @@ pub struct ReplaySource<'a> {
     pub next_keyspace: KeyspaceId,
     /// Where large values are read.
     pub values: &'a OpenValues,
-    /// Whether the newest value that the sorted files have of the key is the one at that pointer.
-    /// Asked where the value is damaged.
-    pub is_in_files: &'a dyn Fn(KeyspaceId, &[u8], &ValuePointer) -> Result<bool>,
+    /// Asked where a value is damaged: it may be older than the log.
+    pub is_in_files: &'a IsInFiles<'a>,
 }
 
 /// What replay found.
@@ -149,8 +151,7 @@ impl ReplayReport {
 /// created: the manifest says so durably before anything is written to one.
 ///
 /// Transactions that are prepared come with the report. One that names a keyspace which was dropped
-/// is
-/// `Corruption`: that is refused while it is prepared.
+/// is `Corruption`: that is refused while it is prepared.
 ///
 /// Large values are not read: each was durable before any record that points to it. Only where
 /// nothing proves that a record was durable, its values are held against their checksums; the
