@@ -3,7 +3,7 @@
 use crate::tool::Bench;
 
 /// Prepares a transaction for each id, as a program that then ended.
-fn prepare(bench: &Bench, ids: &[&str]) {
+pub fn prepare(bench: &Bench, ids: &[&str]) {
     let db = esker::Db::open(bench.path("db")).unwrap();
     for id in ids {
         let mut tx = db.begin();

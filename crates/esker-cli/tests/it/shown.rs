@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::prepared::prepare;
 use crate::tool::Bench;
 
 /// A directory with what the examples name: a database, inputs, a home, and in place of programs
@@ -114,6 +115,9 @@ fn runs(fixture: &Bench, command: &str, place: &str) {
     assert!(Command::new("cp").args(copy).status().unwrap().success());
     if command.contains("keyspaces create visits") {
         bench.ok(&["keyspaces", "drop", "visits", "--yes"]);
+    }
+    if command.contains("esker prepared") {
+        prepare(&bench, &["arrival 7"]);
     }
     let (code, said) = shell(&bench, command);
     assert_eq!(code, 0, "{place}: {command}: {said}");
