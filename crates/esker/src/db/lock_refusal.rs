@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use crate::base::types::error::{Error, ErrorKind};
 use crate::base::types::ids::KeyspaceId;
+use crate::base::types::shown_key::shown_key;
 use crate::db::core::Core;
 use crate::db::txn::locks::lock_id::{LockName, TxnId};
 use crate::db::txn::locks::refused::{Refused, Waiter};
-
-/// Bytes of a key that an error shows.
-const SHOWN_KEY_BYTES: usize = 64;
 
 /// A statement of a transaction did not get a lock for which it waited up to `wait_max`.
 /// `LockTimeout`, `Deadlock` or `Closed`; the transaction has what it had.
@@ -79,9 +77,7 @@ pub fn shown(core: &Core, keyspace: KeyspaceId, key: Option<&[u8]>) -> String {
     let Some(key) = key else {
         return keyspace;
     };
-    let shown = &key[..key.len().min(SHOWN_KEY_BYTES)];
-    let rest = if shown.len() < key.len() { "…" } else { "" };
-    format!("key b\"{}{rest}\" of {keyspace}", shown.escape_ascii())
+    format!("key {} of {keyspace}", shown_key(key))
 }
 
 fn taken(core: &Core, holder: TxnId, name: &LockName) -> String {

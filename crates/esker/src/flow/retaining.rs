@@ -8,7 +8,7 @@ use crate::base::hooks::retain::{self, Retain, RetainEntry, RetainRule, Retained
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::Level;
-use crate::flow::read::fold::shown_key;
+use crate::base::types::shown_key::shown_key;
 use crate::flow::read::lookup_outcome::Part;
 use crate::store::vlog::open_values::OpenValues;
 use crate::store::vlog::pointer::ValuePointer;

@@ -13,6 +13,7 @@ pub mod bytes;
 pub mod spare;
 pub mod seqno;
 pub mod kind;
+pub mod shown_key;
 pub mod user_code;
 pub mod comparator;
 pub mod key;

@@ -1,7 +1,7 @@
 //! Which of the prepared transactions that a damaged log has can be kept.
 
 use crate::base::types::error::Result;
-use crate::base::types::ids::{FileNumber, KeyspaceId};
+use crate::base::types::ids::FileNumber;
 use crate::db::backup::report::KeptPrepared;
 use crate::db::backup::segments::Segments;
 use crate::store::batch::prepared_log::{LoggedPrepare, Place};
@@ -35,16 +35,17 @@ fn flaw_of(
     let is_there = |keyspace| version.keyspace(keyspace).is_some();
     let prepare = one.read()?;
     let id = prepare.id.escape_ascii();
-    let keyspaces = prepare.claims.iter().map(|claim| claim.keyspace);
-    for keyspace in keyspaces {
-        if !is_there(keyspace) {
-            return Ok(Some(homeless(&id.to_string(), keyspace)));
-        }
+    let homeless = |keyspace| {
+        format!("the prepared transaction \"{id}\" needs keyspace {keyspace}, which is not there")
+    };
+    let mut claims = prepare.claims.iter();
+    if let Some(claim) = claims.find(|claim| !is_there(claim.keyspace)) {
+        return Ok(Some(homeless(claim.keyspace)));
     }
     for entry in prepare.entries.entries() {
         let entry = entry?;
         if !is_there(entry.keyspace) {
-            return Ok(Some(homeless(&id.to_string(), entry.keyspace)));
+            return Ok(Some(homeless(entry.keyspace)));
         }
         if let Some((_, lost)) = segments.lost_value(&entry.in_keyspace())? {
             let flaw =
@@ -53,10 +54,6 @@ fn flaw_of(
         }
     }
     Ok(None)
-}
-
-fn homeless(id: &str, keyspace: KeyspaceId) -> String {
-    format!("the prepared transaction \"{id}\" needs keyspace {keyspace}, which is not there")
 }
 
 impl KeptPrepared {

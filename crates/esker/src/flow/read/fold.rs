@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use crate::base::hooks::merge::{MergeRule, NotFolded};
 use crate::base::types::error::{Error, ErrorKind, Result};
-
-/// Bytes of a key shown in a message: enough to find it, short enough for one line of a log.
-const SHOWN_KEY_BYTES_MAX: usize = 64;
+use crate::base::types::shown_key::shown_key;
 
 /// Folds the operands of one keyspace, and knows the names that its errors need.
 ///
@@ -83,13 +81,6 @@ impl Folder {
             shown_key(key),
         ))
     }
-}
-
-/// A key as messages show it.
-pub fn shown_key(key: &[u8]) -> String {
-    let shown = &key[..key.len().min(SHOWN_KEY_BYTES_MAX)];
-    let dots = if shown.len() < key.len() { "…" } else { "" };
-    format!("b\"{}\"{dots}", shown.escape_ascii())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::kind::Kind;
 use crate::base::types::range::KeyRange;
+use crate::base::types::shown_key::shown_key;
 use crate::flow::values::value_log::Pending;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::prepared_log::{LoggedPrepare, Place};
@@ -349,9 +350,9 @@ pub fn read_whole(record: &[u8]) -> Prepare<'_> {
 
 #[cold]
 fn claimed(key: &[u8], id: &[u8]) -> Error {
-    let (key, id) = (key[..key.len().min(64)].escape_ascii(), id.escape_ascii());
+    let (key, id) = (shown_key(key), id.escape_ascii());
     let message = format!(
-        "key b\"{key}\" is claimed by the prepared transaction \"{id}\"; write it once that is \
+        "key {key} is claimed by the prepared transaction \"{id}\"; write it once that is \
          committed or rolled back"
     );
     Error::new(ErrorKind::Conflict, message)
