@@ -6,10 +6,10 @@ use crate::base::options::call::ReadOptions;
 use crate::base::stats::memory_budget::Reservation;
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::error::{Error, Result};
+use crate::base::types::error::Result;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::moment::{Moment, Source, When};
+use crate::db::moment::{Moment, Source, When, not_refreshed};
 use crate::db::read_cost::CostMeter;
 use crate::db::txn::read_set::ScanRecorder;
 use crate::db::worker;
@@ -298,9 +298,7 @@ impl DbCursor {
     /// ```
     pub fn refresh(&mut self) -> Result<()> {
         if self.is_within {
-            let message = "a cursor of a transaction is not refreshed; have the transaction make \
-                           another one";
-            return Err(Error::invalid(message));
+            return Err(not_refreshed());
         }
         let now = Moment {
             database: &self.database,
@@ -309,8 +307,8 @@ impl DbCursor {
             options: self.options,
         };
         let (view, at) = now.look()?;
-        let scan = self.scan.as_mut().expect("there until dropped");
         let is_same_view = std::ptr::eq(self.view.as_ptr(), Arc::as_ptr(&view));
+        let scan = self.scan.as_mut().expect("there until dropped");
         if is_same_view && scan.reader().reads_at(&at) {
             scan.leave();
             return Ok(());
@@ -318,6 +316,11 @@ impl DbCursor {
         let range = scan.reader().range.clone();
         *self = DbCursor::open(now.source_of(view, at, range))?;
         Ok(())
+    }
+
+    /// Stands nowhere from now on.
+    pub(crate) fn leave(&mut self) {
+        self.scan.as_mut().expect("there until dropped").leave();
     }
 
     // Whatever came of a movement, what it came through was read.

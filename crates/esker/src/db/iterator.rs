@@ -8,12 +8,14 @@ use crate::db::cursor::DbCursor;
 use crate::db::moment::Source;
 
 /// Entries in order, from both ends: `(key, value)`, or the error that ended the iteration.
-/// After an error, and after the ends have met, it yields nothing more. Sees one moment for as long
-/// as it lives; [`DbCursor::refresh`] is for who looks again and again.
+/// After an error, and after the ends have met, it yields nothing more. Sees one moment, until
+/// [`Iter::refresh`] has it see what is there now.
 pub struct Iter {
     source: Source,
     front: Option<DbCursor>,
     back: Option<DbCursor>,
+    /// Cursors that stand nowhere, for the ends that have not begun.
+    rested: Vec<DbCursor>,
     is_over: bool,
 }
 
@@ -24,7 +26,52 @@ impl Iter {
             source,
             front: None,
             back: None,
+            rested: Vec::new(),
             is_over: false,
+        }
+    }
+
+    /// Sees from now on what is there now, as if it were made now from the keyspace, whether it was
+    /// made from that or from a snapshot, and begins again at both ends, also after an error.
+    ///
+    /// Where nothing has changed since, and no second has passed in which an entry might have
+    /// expired, it keeps what it has read.
+    ///
+    /// Errors: as of `iter`; `Invalid` for an iterator of a transaction. It sees and goes on as
+    /// before then.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put("1", "anna")?;
+    /// let mut ships = db.iter()?;
+    /// assert_eq!(ships.by_ref().count(), 1);
+    /// db.put("2", "bela")?;
+    /// assert!(ships.next().is_none()); // Written later.
+    /// ships.refresh()?;
+    /// assert_eq!(ships.count(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn refresh(&mut self) -> Result<()> {
+        let now = self.source.now()?;
+        self.is_over = false;
+        if now.sees_as(&self.source) {
+            let ends = [self.front.take(), self.back.take()];
+            self.rested.extend(ends.into_iter().flatten());
+            self.rested.iter_mut().for_each(DbCursor::leave);
+            return Ok(());
+        }
+        *self = Iter::new(now);
+        Ok(())
+    }
+
+    // A cursor that stands nowhere.
+    fn begin(&mut self) -> Result<DbCursor> {
+        match self.rested.pop() {
+            Some(rested) => Ok(rested),
+            None => DbCursor::open(self.source.clone()),
         }
     }
 
@@ -32,7 +79,7 @@ impl Iter {
         match &mut self.front {
             Some(front) => front.next(),
             None => {
-                let mut front = DbCursor::open(self.source.clone())?;
+                let mut front = self.begin()?;
                 let is_valid = front.seek_to_first()?;
                 self.front = Some(front);
                 Ok(is_valid)
@@ -44,7 +91,7 @@ impl Iter {
         match &mut self.back {
             Some(back) => back.prev(),
             None => {
-                let mut back = DbCursor::open(self.source.clone())?;
+                let mut back = self.begin()?;
                 let is_valid = back.seek_to_last()?;
                 self.back = Some(back);
                 Ok(is_valid)
@@ -138,6 +185,27 @@ impl std::iter::FusedIterator for Iter {}
 /// Keys in order, from both ends, or the error that ended the iteration. Made by [`Iter::keys`].
 pub struct Keys(Iter);
 
+impl Keys {
+    /// Sees from now on what is there now, and begins again at both ends; otherwise as
+    /// [`Iter::refresh`].
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let mut names = db.iter()?.keys();
+    /// db.put("anna", "at sea")?;
+    /// assert!(names.next().is_none());
+    /// names.refresh()?;
+    /// assert_eq!(names.next().transpose()?.as_deref(), Some(&b"anna"[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn refresh(&mut self) -> Result<()> {
+        self.0.refresh()
+    }
+}
+
 impl Iterator for Keys {
     type Item = Result<Bytes>;
 
@@ -163,3 +231,6 @@ impl DoubleEndedIterator for Keys {
 }
 
 impl std::iter::FusedIterator for Keys {}
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
-use crate::base::types::error::Result;
+use crate::base::types::error::{Error, Result};
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::base::types::user_code;
@@ -123,6 +123,39 @@ impl Moment<'_> {
             range,
         }
     }
+}
+
+impl Source {
+    /// The same keys as they are now.
+    ///
+    /// Errors: as of a read; `Invalid` for what a transaction sees: it has no other moment.
+    pub fn now(&self) -> Result<Source> {
+        if self.is_within {
+            return Err(not_refreshed());
+        }
+        let now = Moment {
+            database: &self.database,
+            parts: &self.parts,
+            at: When::Now,
+            options: self.at.options,
+        };
+        let (view, at) = now.look()?;
+        Ok(now.source_of(view, at, self.range.clone()))
+    }
+
+    /// Whether the same is seen in the same memtables and files.
+    pub fn sees_as(&self, other: &Source) -> bool {
+        let when = |source: &Source| (source.at.visibility, source.at.now_unix_s);
+        Arc::ptr_eq(&self.view, &other.view) && when(self) == when(other)
+    }
+}
+
+/// Why a cursor or an iterator of a transaction is not refreshed.
+pub fn not_refreshed() -> Error {
+    Error::invalid(
+        "a cursor or an iterator of a transaction is not refreshed; have the transaction make \
+         another one",
+    )
 }
 
 /// Whether a read may begin: what a merge operator or an order reads might wait for itself.

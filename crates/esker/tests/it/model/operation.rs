@@ -68,6 +68,8 @@ pub enum Operation {
     Step(u8, u64, u8),
     /// The same over the keys with a prefix.
     HoldPrefix(u8, At, u16),
+    /// Has an iterator begin again, with what is there now.
+    Restart(u8),
     /// Makes a cursor that later steps move on.
     Point(u8, At),
     Wander(u8, Vec<Move>),

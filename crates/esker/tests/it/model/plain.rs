@@ -38,6 +38,13 @@ struct Held {
     stands: Option<usize>,
 }
 
+/// Which keys an iterator is over.
+#[derive(Clone, Copy)]
+enum Span {
+    Range(End, End),
+    Prefix(u16),
+}
+
 /// The model of a database.
 pub struct Plain {
     shapes: Vec<KeyspaceShape>,
@@ -45,8 +52,9 @@ pub struct Plain {
     /// What handles and cursors of dropped keyspaces still read, by incarnation.
     ghosts: BTreeMap<(Place, u64), Map>,
     snapshots: BTreeMap<u8, Vec<Map>>,
-    iterators: BTreeMap<u8, Held>,
     /// Each with the keyspace that it is over, and its incarnation.
+    iterators: BTreeMap<u8, (Place, u64, Span, Held)>,
+    /// The same.
     cursors: BTreeMap<u8, (Place, u64, Held)>,
     now_unix_s: u64,
 }
@@ -136,20 +144,30 @@ impl Plain {
             Operation::Snapshot(slot) => drop(self.snapshots.insert(*slot, self.maps.clone())),
             Operation::Release(slot) => drop(self.snapshots.remove(slot)),
             Operation::Hold(slot, at, lower, upper) => {
-                let held = Held::over(self.range(*at, *lower, *upper));
-                self.iterators.insert(*slot, held);
+                self.hold(*slot, *at, Span::Range(*lower, *upper));
             }
             Operation::Step(slot, ends, count) => {
                 let held = self.iterators.get_mut(slot);
-                return held.map_or_else(String::new, |held| held.take(*ends, (*count).into()));
+                return held
+                    .map_or_else(String::new, |(.., held)| held.take(*ends, (*count).into()));
             }
             Operation::HoldPrefix(slot, at, number) => {
                 // In another order than the bytewise one there are no prefixes: of all.
-                let entries = match self.shapes[at.0].is_reversed {
-                    true => self.entries(*at),
-                    false => self.prefixed(*at, *number),
+                let span = match self.shapes[at.0].is_reversed {
+                    true => Span::Range(End::Open, End::Open),
+                    false => Span::Prefix(*number),
                 };
-                self.iterators.insert(*slot, Held::over(entries));
+                self.hold(*slot, *at, span);
+            }
+            Operation::Restart(slot) => {
+                let Some((place, incarnation, span, _)) = self.iterators.get(slot).cloned() else {
+                    return "nobody".into();
+                };
+                let map = self.of_incarnation(place, incarnation);
+                let entries = self.entries_of(place, map);
+                let held = Held::over(self.within(place, entries, span));
+                self.iterators
+                    .insert(*slot, (place, incarnation, span, held));
             }
             Operation::Point(slot, at) => {
                 let incarnation = self.maps[at.0].incarnation;
@@ -176,11 +194,7 @@ impl Plain {
                 let Some((place, incarnation, _)) = self.cursors.get(slot).cloned() else {
                     return "nobody".into();
                 };
-                let now = &self.maps[place];
-                let map = match now.incarnation == incarnation {
-                    true => now,
-                    false => &self.ghosts[&(place, incarnation)],
-                };
+                let map = self.of_incarnation(place, incarnation);
                 let held = Held::over(self.entries_of(place, map));
                 self.cursors.insert(*slot, (place, incarnation, held));
                 return "false".into();
@@ -266,6 +280,20 @@ impl Plain {
         }
     }
 
+    fn of_incarnation(&self, place: Place, incarnation: u64) -> &Map {
+        let now = &self.maps[place];
+        match now.incarnation == incarnation {
+            true => now,
+            false => &self.ghosts[&(place, incarnation)],
+        }
+    }
+
+    fn hold(&mut self, slot: u8, at: At, span: Span) {
+        let held = Held::over(self.within(at.0, self.entries(at), span));
+        let incarnation = self.maps[at.0].incarnation;
+        self.iterators.insert(slot, (at.0, incarnation, span, held));
+    }
+
     fn get(&self, at: At, key: &[u8]) -> Option<Vec<u8>> {
         let cell = self.map(at)?.cells.get(key)?;
         cell.value(&self.shapes[at.0], key, self.now_unix_s)
@@ -308,16 +336,22 @@ impl Plain {
     }
 
     fn prefixed(&self, at: At, number: u16) -> Entries {
-        let mut entries = self.entries(at);
-        entries.retain(|(key_here, _)| key_here.starts_with(&key(number)));
-        entries
+        self.within(at.0, self.entries(at), Span::Prefix(number))
     }
 
     fn range(&self, at: At, lower: End, upper: End) -> Entries {
-        let comparator = self.shapes[at.0].comparator();
-        let (lower, upper) = bounds(lower, upper);
-        let mut entries = self.entries(at);
-        entries.retain(|(key, _)| is_inside(&comparator, key, &lower, &upper));
+        self.within(at.0, self.entries(at), Span::Range(lower, upper))
+    }
+
+    fn within(&self, place: Place, mut entries: Entries, span: Span) -> Entries {
+        match span {
+            Span::Range(lower, upper) => {
+                let comparator = self.shapes[place].comparator();
+                let (lower, upper) = bounds(lower, upper);
+                entries.retain(|(key, _)| is_inside(&comparator, key, &lower, &upper));
+            }
+            Span::Prefix(number) => entries.retain(|(here, _)| here.starts_with(&key(number))),
+        }
         entries
     }
 }

@@ -207,7 +207,10 @@ impl Writer {
             8 => Operation::Snapshot(self.small(3)),
             9 => Operation::Release(self.small(3)),
             10 => Operation::Hold(self.small(3), self.at(), self.end(), self.end()),
-            11 => Operation::Step(self.small(3), self.ends(), self.small(40)),
+            11 => match self.random.one_in(4) {
+                true => Operation::Restart(self.small(3)),
+                false => Operation::Step(self.small(3), self.ends(), self.small(40)),
+            },
             12 => match self.random.below(4) {
                 0 => Operation::Point(self.small(3), self.at()),
                 1 => Operation::LetGo(self.small(3)),

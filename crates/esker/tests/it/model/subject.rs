@@ -353,6 +353,10 @@ impl Subject {
                 self.iterators.insert(*slot, iterator);
                 Ok("ok".into())
             }
+            Operation::Restart(slot) => match self.iterators.get_mut(slot) {
+                None => Ok("nobody".into()),
+                Some(iterator) => iterator.refresh().map(|()| "ok".into()),
+            },
             Operation::Point(slot, at) => {
                 let cursor = each!(self.side(*at)?, side => side.cursor())?;
                 self.cursors.insert(*slot, cursor);

@@ -164,7 +164,10 @@ impl Writer {
                 let count = 1 + self.small(60);
                 Operation::Fill(self.place(), self.key(), count.into(), self.tag())
             }
-            9 => Operation::HoldPrefix(self.small(SLOTS), self.moment(), self.key()),
+            9 => match self.random.one_in(2) {
+                true => Operation::HoldPrefix(self.small(SLOTS), self.moment(), self.key()),
+                false => Operation::Restart(self.small(SLOTS)),
+            },
             // Many versions of one key: they are passed over by seeks.
             10 => {
                 let (place, key, tag) = (self.place(), self.key(), self.tag());
