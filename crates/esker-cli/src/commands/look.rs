@@ -7,6 +7,7 @@ use esker::{Db, Keyspace};
 use esker_bench::table::Table;
 use serde_json::{Map, Value, json};
 
+use crate::commands::prepared;
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 use crate::open;
@@ -178,6 +179,7 @@ fn stats_to_json(stats: &esker::Stats) -> Value {
         },
         "snapshots": snapshots_to_json(stats),
         "transactions": transactions_to_json(stats),
+        "prepared": stats.prepared.iter().map(prepared::to_json).collect::<Vec<_>>(),
         "locks": locks_to_json(&stats.locks),
         "stalled_seconds": stats.stalled.as_secs_f64(),
         "jobs": stats.job_count,

@@ -84,12 +84,14 @@ fn list(shared: &GlobalFlags) -> Outcome {
     Ok(out.finish()?)
 }
 
-fn to_json(one: &PreparedStats) -> Value {
+/// What is known of one that is prepared.
+pub fn to_json(one: &PreparedStats) -> Value {
     json!({
         "id": escape(&one.id),
         "entries": one.entries,
         "bytes": one.size_bytes,
-        "age_s": one.age.as_secs(),
+        "claims": one.claim_count,
+        "age_seconds": one.age.as_secs_f64(),
         "keyspaces": one.keyspaces,
     })
 }

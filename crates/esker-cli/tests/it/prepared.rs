@@ -31,8 +31,13 @@ fn what_is_prepared_is_listed_and_ended_by_its_id() {
     assert_eq!(page[0]["id"], "arrival 8");
     assert_eq!(page[0]["entries"], 1);
     assert_eq!(page[0]["keyspaces"][0], "default");
-    let refused = bench.run(&["prepared", "commit", "arrival 7"]);
-    refused.exits(1);
+    assert_eq!(page[0]["claims"], 1);
+    assert!(page[0]["age_seconds"].is_f64());
+    let stats = bench.ok(&["stats", "--json"]).json();
+    assert_eq!(stats["prepared"][0]["id"], "arrival 8");
+    let refused = bench.run(&["prepared", "commit", "arrival 7"]).exits(1);
+    // In words of the shell, too.
+    assert!(refused.err.contains("`esker prepared`"), "{refused:?}");
     let told = bench
         .ok(&["prepared", "commit", "arrival 8", "--json"])
         .json();

@@ -64,10 +64,34 @@ impl PreparedTransaction {
         preparing::commit_prepared(self.database.core(), &self.id, options)
     }
 
-    /// Forgets all of it. A rollback that was not synced when the power is lost is prepared again
-    /// afterwards. Errors: as [`PreparedTransaction::commit_with`].
+    /// Forgets all of it; otherwise as [`PreparedTransaction::rollback_with`].
     pub fn rollback(self) -> Result<()> {
-        preparing::rollback_prepared(self.database.core(), &self.id, WriteOptions::default())
+        self.rollback_with(WriteOptions::default())
+    }
+
+    /// Forgets all of it as told. A rollback that was not synced when the power is lost is prepared
+    /// again afterwards. Errors: as [`PreparedTransaction::commit_with`].
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::{Durability, WriteOptions};
+    ///
+    /// let mut tx = db.begin();
+    /// tx.put(&db, "ship:anna", "in port")?;
+    /// let prepared = tx.prepare("arrival 7")?;
+    /// // Nothing else has written down how it was decided.
+    /// prepared.rollback_with(WriteOptions {
+    ///     durability: Some(Durability::Sync),
+    ///     ..WriteOptions::default()
+    /// })?;
+    /// assert!(!db.contains_key("ship:anna")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rollback_with(self, options: WriteOptions) -> Result<()> {
+        preparing::rollback_prepared(self.database.core(), &self.id, options)
     }
 }
 
@@ -138,10 +162,34 @@ impl Db {
     }
 
     /// Commits the transaction that is prepared under `id`; otherwise as
-    /// [`PreparedTransaction::commit_with`]. Errors: `Invalid` when none is.
+    /// [`PreparedTransaction::commit`]. Errors: `Invalid` when none is.
     pub fn commit_prepared(&self, id: impl AsRef<[u8]>) -> Result<()> {
-        let core = self.database().core();
-        preparing::commit_prepared(core, id.as_ref(), WriteOptions::default())
+        self.commit_prepared_with(id, WriteOptions::default())
+    }
+
+    /// Commits the transaction that is prepared under `id`; otherwise as
+    /// [`PreparedTransaction::commit_with`]. Errors: `Invalid` when none is.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::{Durability, WriteOptions};
+    ///
+    /// let mut tx = db.begin();
+    /// tx.put(&db, "ship:anna", "in port")?;
+    /// drop(tx.prepare("arrival 7")?);
+    /// let synced = WriteOptions {
+    ///     durability: Some(Durability::Sync),
+    ///     ..WriteOptions::default()
+    /// };
+    /// db.commit_prepared_with("arrival 7", synced)?;
+    /// assert!(db.contains_key("ship:anna")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn commit_prepared_with(&self, id: impl AsRef<[u8]>, options: WriteOptions) -> Result<()> {
+        preparing::commit_prepared(self.database().core(), id.as_ref(), options)
     }
 
     /// Rolls back the transaction that is prepared under `id`; otherwise as
@@ -160,7 +208,35 @@ impl Db {
     /// # }
     /// ```
     pub fn rollback_prepared(&self, id: impl AsRef<[u8]>) -> Result<()> {
-        let core = self.database().core();
-        preparing::rollback_prepared(core, id.as_ref(), WriteOptions::default())
+        self.rollback_prepared_with(id, WriteOptions::default())
+    }
+
+    /// Rolls back the transaction that is prepared under `id`; otherwise as
+    /// [`PreparedTransaction::rollback_with`]. Errors: `Invalid` when none is.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::{Durability, WriteOptions};
+    ///
+    /// let mut tx = db.begin();
+    /// tx.put(&db, "ship:anna", "in port")?;
+    /// drop(tx.prepare("arrival 7")?);
+    /// let synced = WriteOptions {
+    ///     durability: Some(Durability::Sync),
+    ///     ..WriteOptions::default()
+    /// };
+    /// db.rollback_prepared_with("arrival 7", synced)?;
+    /// assert!(db.prepared().is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rollback_prepared_with(
+        &self,
+        id: impl AsRef<[u8]>,
+        options: WriteOptions,
+    ) -> Result<()> {
+        preparing::rollback_prepared(self.database().core(), id.as_ref(), options)
     }
 }

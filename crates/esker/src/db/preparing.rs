@@ -38,7 +38,10 @@ pub struct PreparedStats {
     pub entries: u64,
     /// Bytes of its record in the log, without large values.
     pub size_bytes: u64,
-    /// How long ago it was prepared, by the clock of the machine.
+    /// Keys, and ranges of them, that nobody else may write to until it ends.
+    pub claim_count: usize,
+    /// How long ago it was prepared, by the clock of the machine: also of one that was there when
+    /// the database was opened.
     pub age: Duration,
 }
 
@@ -154,6 +157,7 @@ pub fn list(core: &Core) -> Vec<PreparedStats> {
                 keyspaces: names.collect(),
                 entries: u64::from(prepare.entries.count()),
                 size_bytes: one.logged().record.len() as u64,
+                claim_count: one.claim_count(),
                 age: Duration::from_secs(now.saturating_sub(prepare.prepared_unix_s)),
             }
         })

@@ -80,6 +80,12 @@ impl Stats {
         let oldest = ages.max().unwrap_or_default();
         let doc = "Age of the oldest transaction under way; 0 without one.";
         page.gauge("esker_oldest_transaction_seconds", doc, seconds(oldest));
+        let doc = "Transactions that are prepared and not ended.";
+        page.gauge("esker_prepared_transactions", doc, self.prepared.len());
+        let oldest = self.prepared.iter().map(|prepared| prepared.age).max();
+        let doc = "Age of the oldest prepared transaction; 0 without one.";
+        let oldest = seconds(oldest.unwrap_or_default());
+        page.gauge("esker_oldest_prepared_transaction_seconds", doc, oldest);
         let doc = "Jobs under way in the background.";
         page.gauge("esker_background_jobs", doc, self.job_count);
     }

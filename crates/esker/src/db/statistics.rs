@@ -7,6 +7,7 @@ use crate::base::types::ids::Level;
 use crate::db::core::Core;
 use crate::db::flushing;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::preparing::{self, PreparedStats};
 use crate::db::snapshots::SnapshotOwner;
 use crate::db::space;
 use crate::db::transaction_statistics::{self, LockStats, TransactionStats};
@@ -43,6 +44,8 @@ pub struct Stats {
     pub snapshots: Vec<SnapshotStats>,
     /// Transactions under way, oldest first.
     pub transactions: Vec<TransactionStats>,
+    /// Transactions that are prepared and not ended, by their ids.
+    pub prepared: Vec<PreparedStats>,
     /// Locks of transactions, and of writes that heed them.
     pub locks: LockStats,
     /// Time that writers were held back since the database was opened.
@@ -235,6 +238,7 @@ pub fn gather(core: &Core) -> Stats {
             })
             .collect(),
         transactions: transaction_statistics::transactions(core, now),
+        prepared: preparing::list(core),
         locks: transaction_statistics::locks(core),
         stalled: core.write_controller.stalled(),
         job_count,

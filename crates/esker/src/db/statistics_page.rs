@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::db::preparing::PreparedStats;
 use crate::db::statistics::{
     KeyspaceStats, LeftOutStats, PinnedStats, SnapshotStats, Stats, ValueLogStats,
 };
@@ -39,6 +40,9 @@ impl fmt::Display for Stats {
         for transaction in &self.transactions {
             writeln!(f, "transaction  {transaction}")?;
         }
+        for prepared in &self.prepared {
+            writeln!(f, "prepared     {prepared}")?;
+        }
         if self.locks != LockStats::default() {
             writeln!(f, "locks        {}", self.locks)?;
         }
@@ -67,6 +71,20 @@ impl fmt::Display for TransactionStats {
             Some(wait) => write!(f, ", {wait}"),
             None => Ok(()),
         }
+    }
+}
+
+impl fmt::Display for PreparedStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "\"{}\", {:.1} s old, {} writes, {}, claims {} keys and ranges",
+            self.id.escape_ascii(),
+            self.age.as_secs_f64(),
+            self.entries,
+            size(self.size_bytes),
+            self.claim_count
+        )
     }
 }
 

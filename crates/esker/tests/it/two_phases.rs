@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use esker::internals::env::bundle::Env;
 use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
@@ -640,6 +641,55 @@ fn a_range_that_was_read_meets_what_another_writes_into_it() {
     assert_eq!(prepared("q", "s"), Some(ErrorKind::Conflict));
     assert_eq!(prepared("a", "m"), None);
     assert_eq!(prepared("r", "t"), None);
+}
+
+#[test]
+fn an_end_survives_what_it_was_told_to() {
+    let world = SimWorld::new(29);
+    let db = open(&world.env());
+    let until = |durability| WriteOptions {
+        durability: Some(durability),
+        ..WriteOptions::default()
+    };
+    let prepared = |id: &str| {
+        let mut tx = db.begin();
+        tx.put(&db, id, "1").unwrap();
+        tx.prepare(id).unwrap()
+    };
+    drop(prepared("a"));
+    let b = prepared("b");
+    let (c, _d) = (prepared("c"), prepared("d"));
+    db.commit_prepared_with("a", until(Durability::Buffered))
+        .unwrap();
+    b.rollback_with(until(Durability::Sync)).unwrap();
+    c.rollback_with(until(Durability::Buffered)).unwrap();
+    db.rollback_prepared_with("d", until(Durability::Buffered))
+        .unwrap();
+    let world = world.after_crash(CrashMode::LoseUnsynced, 29);
+    let db = open(&world.env());
+    assert_eq!(ids(&db), ["c", "d"]);
+    assert!(db.contains_key("a").unwrap() && !db.contains_key("b").unwrap());
+    db.rollback_prepared_with("d", until(Durability::Sync))
+        .unwrap();
+    let db = open(&world.after_crash(CrashMode::LoseUnsynced, 30).env());
+    assert_eq!(ids(&db), ["c"]);
+}
+
+#[test]
+fn what_is_prepared_shows_in_the_statistics_also_after_an_opening() {
+    let world = SimWorld::new(31);
+    let db = open(&world.env());
+    prepare(&db, "a").unwrap();
+    world.clock.advance(Duration::from_secs(5));
+    db.close().unwrap();
+    let db = open(&world.env());
+    let stats = db.stats();
+    assert_eq!(stats.prepared, db.prepared());
+    let one = &stats.prepared[0];
+    assert_eq!((&*one.id, one.entries, one.claim_count), (&b"a"[..], 3, 3));
+    assert_eq!(one.age, Duration::from_secs(5));
+    db.rollback_prepared("a").unwrap();
+    assert!(db.stats().prepared.is_empty());
 }
 
 #[test]

@@ -61,6 +61,12 @@ fn every_figure_has_its_place_and_its_unit() {
     db.flush().unwrap();
     odd.put("another", "value").unwrap();
     let _kept = db.snapshot_named("report");
+    let mut undecided = db.begin();
+    undecided.get_for_update(&odd, "read").unwrap();
+    undecided.put(&odd, "read", "1").unwrap();
+    undecided.put(&db, "large", "1").unwrap();
+    undecided.delete_range(&db, "x", "y").unwrap();
+    drop(undecided.prepare("the \"id\"").unwrap());
     world.clock.advance(Duration::from_secs(7));
     let _newer = db.snapshot();
     let _reading = db.begin_with(TransactionOptions {
@@ -76,11 +82,18 @@ fn every_figure_has_its_place_and_its_unit() {
     assert_eq!(one("esker_snapshots", ""), 2.0);
     assert_eq!(one("esker_transactions", ""), 1.0);
     assert_eq!(one("esker_oldest_transaction_seconds", ""), 0.0);
+    assert_eq!(one("esker_prepared_transactions", ""), 1.0);
+    assert_eq!(one("esker_oldest_prepared_transaction_seconds", ""), 7.0);
     assert_eq!(one("esker_oldest_snapshot_seconds", ""), 7.0);
     let told = stats.to_string();
     assert!(told.contains("7.0 s old, held by \"report\"\n"), "{told}");
     assert!(told.contains("0.0 s old, held by a snapshot without a name\n"));
-    assert!(told.contains("transaction  0, 0.0 s old, read_committed, optimistic\n"));
+    assert!(told.contains("transaction  1, 0.0 s old, read_committed, optimistic\n"));
+    // What it read, and then wrote, it claims once.
+    let prepared = "prepared     \"the \\\"id\\\"\", 7.0 s old, 3 writes, ";
+    let line = told.lines().find(|line| line.starts_with(prepared));
+    let line = line.unwrap_or_else(|| panic!("{told}"));
+    assert!(line.ends_with(" B, claims 3 keys and ranges"), "{line}");
     assert_eq!(
         one("esker_memory_limit_bytes", ""),
         stats.memory_limit as f64

@@ -110,6 +110,14 @@ impl PreparedBatch {
     pub fn keyspaces(&self) -> Vec<KeyspaceId> {
         self.keyspaces.iter().copied().collect()
     }
+
+    /// How many keys, and ranges of them, nobody else may write to.
+    pub fn claim_count(&self) -> usize {
+        let claims = self.claims.values();
+        claims
+            .map(|claims| claims.written.count() + claims.read.count_beside(&claims.written))
+            .sum()
+    }
 }
 
 impl PreparedSet {
@@ -123,8 +131,8 @@ impl PreparedSet {
         self.live.get(id).ok_or_else(|| {
             let id = id.escape_ascii();
             Error::invalid(format!(
-                "no transaction with the id \"{id}\" is prepared (`Db::prepared` lists those \
-                 that are)"
+                "no transaction with the id \"{id}\" is prepared (`Db::prepared`, or `esker \
+                 prepared` in a shell, lists those that are)"
             ))
         })
     }
@@ -274,6 +282,16 @@ impl KeyspaceClaims {
 }
 
 impl Claimed {
+    fn count(&self) -> usize {
+        self.keys.len() + self.ranges.len()
+    }
+
+    // Without the keys that `other` has as well.
+    fn count_beside(&self, other: &Claimed) -> usize {
+        let keys = self.keys.iter();
+        keys.filter(|key| !other.keys.contains(*key)).count() + self.ranges.len()
+    }
+
     // Any of what another relies on.
     fn meet_claim(&self, comparator: &Comparator, claim: &Claim) -> bool {
         if let Some(key) = claim.as_key() {
