@@ -7,14 +7,13 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::base::types::seqno::SeqNo;
 use crate::db::keyspace_handle::Keyspace;
+use crate::db::other_end::put_again;
 use crate::db::readable::AtMoment;
 use crate::db::snapshots::{Pin, SnapshotOwner};
 use crate::db::writing::{self, Terms, Written};
-use crate::flow::read::get::{Stored, Valued};
 use crate::flow::read::newest::Target;
 use crate::flow::write::validation::Unchanged;
 use crate::store::batch::writer::{Batch, LargeBytes};
-use crate::store::vlog::value_pool::Found;
 
 impl Keyspace {
     /// Sets the value of a key to `new` (removes it with `None`) if it is `expected` now; says
@@ -169,43 +168,22 @@ impl Keyspace {
     /// ```
     pub fn set_expiry(&self, key: impl AsRef<[u8]>, expiry_unix_s: Option<u32>) -> Result<bool> {
         let key = key.as_ref();
-        let log = &self.database().core().values;
         loop {
             let look = self.look();
             // Kept until its segment is held.
             let (view, stored) = self.moment().stored(key)?;
-            let mut batch = Batch::new();
-            let mut held = None;
-            match stored {
-                None => return Ok(false),
-                Some(stored) if stored.ends_at(expiry_unix_s) => return Ok(true),
-                Some(Stored::Here(Valued { value, .. }) | Stored::Folded(value)) => {
-                    let value = LargeBytes::Shared(value);
-                    let parts = self.parts();
-                    writing::put_until(&mut batch, parts, key, expiry_unix_s, value)?;
-                }
-                Some(Stored::Separated(pointer, _)) => {
-                    // A memtable points for ever to where it waited, also once it is written.
-                    let pointer = match log.pool().find(&pointer) {
-                        Some(Found::There(place)) => place,
-                        _ => pointer,
-                    };
-                    if !pointer.is_to_no_place() {
-                        held = log.hold(pointer.segment);
-                    }
-                    let id = self.parts().id;
-                    match held {
-                        Some(_) => batch.put_pointer(id, key, expiry_unix_s, &pointer)?,
-                        // It waits in memory for its segment; or that is lost, and this says so.
-                        None => {
-                            let value = LargeBytes::Shared(log.values().value(&pointer)?);
-                            batch.put_separated(id, key, expiry_unix_s, value)?;
-                        }
-                    }
-                }
+            let Some(stored) = stored else {
+                return Ok(false);
+            };
+            if stored.ends_at(expiry_unix_s) {
+                return Ok(true);
             }
+            let alive_until = stored.expiry_unix_s();
+            let mut batch = Batch::new();
+            let core = self.database().core();
+            let held = put_again(core, &mut batch, self.parts(), key, stored, expiry_unix_s)?;
             drop(view);
-            let is_written = self.write_since(&look, key, &mut batch)?;
+            let is_written = self.write_while(alive_until, &look, key, &mut batch)?;
             drop(held);
             if is_written {
                 return Ok(true);
@@ -227,6 +205,17 @@ impl Keyspace {
 
     // Writes unless `key` was written to since that look; says whether it did.
     fn write_since(&self, look: &Look<'_>, key: &[u8], batch: &mut Batch<'_>) -> Result<bool> {
+        self.write_while(None, look, key, batch)
+    }
+
+    // The same, and not from that second on.
+    fn write_while(
+        &self,
+        alive_until_unix_s: Option<u32>,
+        look: &Look<'_>,
+        key: &[u8],
+        batch: &mut Batch<'_>,
+    ) -> Result<bool> {
         let unchanged = Unchanged {
             keyspace: self.parts().id,
             current: &self.parts().current,
@@ -239,6 +228,7 @@ impl Keyspace {
             self.write_options(),
             Terms {
                 unchanged: &[unchanged],
+                alive_until_unix_s,
                 ..Terms::PLAIN
             },
         )?;

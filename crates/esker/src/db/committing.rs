@@ -42,6 +42,7 @@ pub fn commit(core: &Arc<Core>, state: &TransactionState, options: WriteOptions)
     let ended = reads.with_conditions(state.seen(), conditions, |conditions| {
         let terms = Terms {
             unchanged: conditions,
+            alive_until_unix_s: own.alive_until_unix_s(),
             heed: match locks {
                 Some(_) => Heed::Hold,
                 None => Heed::Refuse,
@@ -50,6 +51,7 @@ pub fn commit(core: &Arc<Core>, state: &TransactionState, options: WriteOptions)
         match writing::write(core, own.batch(), options, terms)? {
             Written::Done => Ok(()),
             Written::Conflict(place) => Err(told(core, place.map(|place| &conditions[place]))),
+            Written::Expired => Err(expired()),
         }
     });
     match &ended {
@@ -82,6 +84,14 @@ impl ForUpdate {
             seen: self.seen,
         }
     }
+}
+
+/// Why a transaction came to nothing: a value that it has go on has ended.
+#[cold]
+pub fn expired() -> Error {
+    let message = "a value ended before the transaction that gives it another end was committed; \
+                   run it again (`Db::transaction` does)";
+    Error::new(ErrorKind::Conflict, message)
 }
 
 /// Why a transaction came to nothing: that condition does not hold.

@@ -59,6 +59,7 @@ pub mod moment;
 pub mod cursor;
 pub mod iterator;
 pub mod writing;
+pub mod other_end;
 pub mod committing;
 pub mod preparing;
 pub mod reading;

@@ -12,7 +12,7 @@ use crate::base::types::limits::{KEY_BYTES_MAX, PREPARED_ID_BYTES_MAX};
 use crate::base::types::range::KeyRange;
 use crate::base::types::user_code;
 use crate::db::claims;
-use crate::db::committing::{told, unchanged};
+use crate::db::committing::{expired, told, unchanged};
 use crate::db::core::Core;
 use crate::db::format_raise::raise_format;
 use crate::db::space;
@@ -90,6 +90,7 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
             durability: writing::durability(core, WriteOptions::default()),
             no_wait: false,
             unchanged: conditions,
+            alive_until_unix_s: own.alive_until_unix_s(),
             holds_locks: locks.is_some(),
         };
         let mut outcome = core.committer.prepare(own.batch(), &new, &options)?;
@@ -104,6 +105,7 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
             Outcome::Refused(Refusal::Conflict(place)) => {
                 Err(told(core, place.map(|place| &conditions[place])))
             }
+            Outcome::Refused(Refusal::Expired) => Err(expired()),
             Outcome::Refused(Refusal::Locked) => {
                 unreachable!("who holds locks is not refused for lack of them")
             }

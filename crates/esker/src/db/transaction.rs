@@ -161,6 +161,12 @@ impl Transaction {
         key: impl AsRef<[u8]>,
     ) -> Result<Option<Bytes>> {
         let (parts, key) = (keyspace.parts_in(&self.database)?, key.as_ref());
+        self.reads_for_update(parts, key)?;
+        self.moment_of(parts).get(key)
+    }
+
+    // The key is about to be read, to be written.
+    pub(crate) fn reads_for_update(&self, parts: &Arc<KeyspaceParts>, key: &[u8]) -> Result<()> {
         let (core, state) = (self.database.core(), self.state());
         locking::before_write(core, state, parts, key)?;
         match (state.isolation(), state.mode()) {
@@ -180,7 +186,7 @@ impl Transaction {
             // Nobody writes to it until the transaction has ended.
             (Isolation::ReadCommitted, TransactionMode::Locking) => {}
         }
-        self.moment_of(parts).get(key)
+        Ok(())
     }
 
     /// Remembers what is written so far, to come back to. They nest.
@@ -301,7 +307,7 @@ impl Transaction {
         self.state.as_ref().expect("there until dropped")
     }
 
-    fn moment_of<'a>(&'a self, parts: &'a Arc<KeyspaceParts>) -> Moment<'a> {
+    pub(crate) fn moment_of<'a>(&'a self, parts: &'a Arc<KeyspaceParts>) -> Moment<'a> {
         Moment {
             database: &self.database,
             parts,
@@ -332,9 +338,14 @@ impl Drop for Transaction {
             return;
         }
         let pin = self.state().pin();
+        let has_held = self.state().own().is_holding();
         // With its locks, and the view of its last read, which may have kept files and memtables.
         self.state = None;
         write_control::let_go(core);
+        if has_held {
+            // Perhaps nobody else points to what it kept.
+            core.values.set_dying(true);
+        }
         worker::tidy(core);
         core.transactions.end(self.live);
         let Some(pin) = pin else { return };

@@ -8,6 +8,7 @@ use crate::base::types::limits::BATCH_BYTES_MAX;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::locking;
+use crate::db::other_end::put_again;
 use crate::db::transaction::Transaction;
 use crate::db::writing;
 use crate::store::batch::writer::Batch;
@@ -88,6 +89,59 @@ impl Transaction {
         self.add(keyspace, Touched::Key(key), value.len(), |batch, parts| {
             writing::put_kept(batch, parts, key, expiry_unix_s, value)
         })
+    }
+
+    /// Sets the second from which a key's value is gone, or has it stay with `None`; says whether
+    /// there is a value, as the transaction sees it. The key counts as read to be written, as by
+    /// [`Transaction::get_for_update`], and where the value ends before the commit, that is a
+    /// conflict. A value that lies in the value log is neither read nor written again; a smaller
+    /// one is a part of the transaction, as if it were put. Errors as [`Transaction::put`], and
+    /// those of reading.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// db.put_until("session:7", "anna", Some(4_000_000_000))?;
+    /// db.transaction(|tx| {
+    ///     tx.put(&db, "kept", "session:7")?;
+    ///     tx.set_expiry(&db, "session:7", None)
+    /// })?;
+    /// assert_eq!(db.expiry("session:7")?, Some(None)); // It stays.
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_expiry(
+        &mut self,
+        keyspace: &Keyspace,
+        key: impl AsRef<[u8]>,
+        expiry_unix_s: Option<u32>,
+    ) -> Result<bool> {
+        let (parts, key) = (keyspace.parts_in(self.database())?, key.as_ref());
+        self.reads_for_update(parts, key)?;
+        // Kept until its segment is held.
+        let (_view, stored) = self.moment_of(parts).stored(key)?;
+        let Some(stored) = stored else {
+            return Ok(false);
+        };
+        if stored.ends_at(expiry_unix_s) {
+            return Ok(true);
+        }
+        let core = Arc::clone(self.database().core());
+        let (ended_at, value_bytes) = (stored.expiry_unix_s(), stored.written_bytes());
+        let mut held = None;
+        self.add(keyspace, Touched::Key(key), value_bytes, |batch, parts| {
+            held = put_again(&core, batch, parts, key, stored, expiry_unix_s)?;
+            Ok(())
+        })?;
+        let mut own = self.state().own();
+        if let Some(held) = held {
+            own.hold(held.number, held.pending);
+        }
+        if let Some(ended_at) = ended_at {
+            own.goes_on(ended_at);
+        }
+        Ok(true)
     }
 
     /// Removes a key. Errors as [`Transaction::put`].

@@ -131,6 +131,8 @@ pub enum Written {
     /// It is not: the condition in that place does not hold, or too much was written meanwhile to
     /// tell.
     Conflict(Option<usize>),
+    /// It is not: a value that was to go on has ended.
+    Expired,
 }
 
 /// On which terms a batch is written.
@@ -138,6 +140,8 @@ pub enum Written {
 pub struct Terms<'a> {
     /// What must be as it was.
     pub unchanged: &'a [Unchanged<'a>],
+    /// The unix second up to which it may be written: it has a value go on that ends then.
+    pub alive_until_unix_s: Option<u32>,
     /// What becomes of it where somebody else has locked what it writes.
     pub heed: Heed,
 }
@@ -157,6 +161,7 @@ impl Terms<'_> {
     /// Of a write that depends on nothing and is in no transaction.
     pub const PLAIN: Terms<'static> = Terms {
         unchanged: &[],
+        alive_until_unix_s: None,
         heed: Heed::Wait,
     };
 }
@@ -174,6 +179,7 @@ pub fn write(
         durability: durability(core, options),
         no_wait: options.no_wait,
         unchanged: terms.unchanged,
+        alive_until_unix_s: terms.alive_until_unix_s,
         holds_locks: terms.heed == Heed::Hold,
     };
     let outcome = match commit_or_again(core, batch, &commit)? {
@@ -185,6 +191,7 @@ pub fn write(
             unreachable!("who holds locks is not refused for lack of them")
         }
         Outcome::Refused(Refusal::Conflict(place)) => Ok(Written::Conflict(place)),
+        Outcome::Refused(Refusal::Expired) => Ok(Written::Expired),
         Outcome::Committed(applied) => {
             core.statistics.add(Ticker::WriteBatches, 1);
             core.statistics

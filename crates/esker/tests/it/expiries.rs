@@ -5,9 +5,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use esker::internals::env::fs::Fs;
+use esker::internals::env::pool::{Pool, Priority};
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::{CrashMode, SimWorld};
-use esker::{Db, Durability, ErrorKind, Keyspace, WriteOptions};
+use esker::{
+    Db, Durability, ErrorKind, Isolation, Keyspace, TransactionMode, TransactionOptions,
+    WriteOptions,
+};
 
 const DIR: &str = "/db";
 
@@ -140,6 +144,195 @@ fn a_damaged_value_with_a_new_end_costs_itself_alone() {
     assert_eq!(db.get("a").unwrap_err().kind(), ErrorKind::Corruption);
 }
 
+/// Every way to be kept apart from others.
+fn all_ways() -> impl Iterator<Item = TransactionOptions> {
+    let levels = [
+        Isolation::ReadCommitted,
+        Isolation::Snapshot,
+        Isolation::Serializable,
+    ];
+    levels.into_iter().flat_map(|isolation| {
+        [TransactionMode::Optimistic, TransactionMode::Locking].map(|mode| TransactionOptions {
+            isolation,
+            mode,
+            lock_timeout: Duration::ZERO,
+        })
+    })
+}
+
+#[test]
+fn a_transaction_gives_values_other_ends() {
+    // A small value and a large one, one that it wrote itself, and one that is not there: it sees
+    // the new ends, and nobody else does before the commit. The large one is not written again.
+    for (number, options) in (0..).zip(all_ways()) {
+        let world = SimWorld::new(number);
+        let db = open(&world);
+        let large = vec![7; 20_000];
+        db.put("large", &large).unwrap();
+        db.put("small", "1").unwrap();
+        if number % 2 == 0 {
+            db.flush().unwrap();
+        }
+        let written = counter(&db, "esker_value_log_bytes_total");
+        let end = Some(4_000_000_000);
+        let mut tx = db.begin_with(options);
+        tx.put(&db, "before", vec![5; 2_000]).unwrap();
+        assert!(tx.set_expiry(&db, "large", end).unwrap());
+        assert!(tx.set_expiry(&db, "small", end).unwrap());
+        assert!(tx.set_expiry(&db, "before", end).unwrap());
+        tx.put(&db, "behind", vec![6; 3_000]).unwrap();
+        assert!(!tx.set_expiry(&db, "nothing", end).unwrap());
+        let len = tx.len();
+        assert!(tx.set_expiry(&db, "large", end).unwrap());
+        assert_eq!(tx.len(), len, "it ends then already");
+        for (key, len) in [("before", 2_000), ("large", 20_000), ("small", 1)] {
+            assert_eq!(tx.expiry(key).unwrap(), Some(end), "{key}");
+            assert_eq!(tx.get(key).unwrap().unwrap().len(), len, "{key}");
+        }
+        assert_eq!(tx.get("behind").unwrap().unwrap(), vec![6; 3_000]);
+        assert_eq!(db.expiry("large").unwrap(), Some(None));
+        tx.set_savepoint();
+        assert!(tx.set_expiry(&db, "large", None).unwrap());
+        assert_eq!(tx.expiry("large").unwrap(), Some(None));
+        tx.rollback_to_savepoint().unwrap();
+        assert_eq!(tx.expiry("large").unwrap(), Some(end));
+        tx.commit().unwrap();
+        let own = counter(&db, "esker_value_log_bytes_total") - written;
+        assert_eq!(own, 2 * 2_000 + 3_000, "{options:?}");
+        let (after, _killed) = (world.after_kill(), db);
+        let db = open(&after);
+        assert_eq!(db.expiry("large").unwrap(), Some(end));
+        assert_eq!(db.get("large").unwrap().unwrap(), large);
+        assert_eq!(db.get("before").unwrap().unwrap(), vec![5; 2_000]);
+        db.delete_range::<&[u8]>(..).unwrap();
+        assert_eq!(left_over(&after, db), 0);
+    }
+}
+
+#[test]
+fn a_transaction_that_moves_an_end_depends_on_the_value() {
+    // Also where nothing else that is read counts; and where the value ends meanwhile, it is not
+    // brought back.
+    for options in all_ways() {
+        let world = SimWorld::new(20);
+        let db = open(&world);
+        db.put("a", "1").unwrap();
+        let mut tx = db.begin_with(options);
+        assert!(tx.set_expiry(&db, "a", Some(4_000_000_000)).unwrap());
+        let no_wait = WriteOptions {
+            no_wait: true,
+            ..WriteOptions::default()
+        };
+        let between = db.with_write(no_wait).put("a", "2");
+        match options.mode {
+            TransactionMode::Locking => {
+                assert_eq!(between.unwrap_err().kind(), ErrorKind::Busy);
+                tx.commit().unwrap();
+            }
+            TransactionMode::Optimistic => {
+                between.unwrap();
+                assert_eq!(tx.commit().unwrap_err().kind(), ErrorKind::Conflict);
+                assert_eq!(db.expiry("a").unwrap(), Some(None));
+            }
+        }
+        for is_prepared in [false, true] {
+            db.put_with_ttl("b", "1", Duration::from_secs(10)).unwrap();
+            db.put("c", "1").unwrap();
+            let mut tx = db.begin_with(options);
+            assert!(tx.set_expiry(&db, "b", None).unwrap());
+            tx.set_savepoint();
+            assert!(tx.set_expiry(&db, "c", None).unwrap());
+            tx.rollback_to_savepoint().unwrap();
+            world.clock.advance(Duration::from_secs(11));
+            let ended = match is_prepared {
+                false => tx.commit(),
+                true => tx.prepare("id").map(drop),
+            };
+            assert_eq!(ended.unwrap_err().kind(), ErrorKind::Conflict);
+            assert!(!db.contains_key("b").unwrap());
+        }
+        // Taken back, it does not matter.
+        db.put_with_ttl("b", "1", Duration::from_secs(10)).unwrap();
+        let mut tx = db.begin_with(options);
+        tx.put(&db, "d", "1").unwrap();
+        tx.set_savepoint();
+        assert!(tx.set_expiry(&db, "b", None).unwrap());
+        tx.rollback_to_savepoint().unwrap();
+        world.clock.advance(Duration::from_secs(11));
+        tx.commit().unwrap();
+    }
+}
+
+#[test]
+fn an_end_that_waits_for_a_lock_brings_nothing_back() {
+    // The value is there when it begins to wait, and gone when the lock is given back.
+    let world = SimWorld::new(21);
+    let db = open(&world);
+    db.put_with_ttl("a", "1", Duration::from_secs(10)).unwrap();
+    let tx = db.begin_with(TransactionOptions {
+        mode: TransactionMode::Locking,
+        ..TransactionOptions::default()
+    });
+    tx.get_for_update(&db, "a").unwrap();
+    let clock = world.clock.clone();
+    let job = move || {
+        clock.advance(Duration::from_secs(11));
+        tx.rollback();
+    };
+    world.pool.spawn(Priority::Low, "holder", Box::new(job));
+    assert!(!db.set_expiry("a", None).unwrap());
+    assert!(!db.contains_key("a").unwrap());
+}
+
+#[test]
+fn a_segment_stays_for_who_points_into_it_once_more() {
+    // Values lie beside others that die, so that all are moved to other segments while a
+    // transaction has one go on where it was; also when it is prepared, and the power is cut then.
+    let values = || (0..12_u8).map(|n| (format!("a{n}"), vec![n; 20_000]));
+    for (is_prepared, is_cut) in [(false, false), (true, false), (true, true)] {
+        let mut world = SimWorld::new(22);
+        let mut db = open(&world);
+        for (key, value) in values() {
+            db.put(key, value).unwrap();
+            db.put("b", vec![8; 40_000]).unwrap();
+        }
+        db.flush().unwrap();
+        let mut tx = db.begin_with(TransactionOptions {
+            isolation: Isolation::ReadCommitted,
+            ..TransactionOptions::default()
+        });
+        assert!(tx.set_expiry(&db, "a3", Some(4_000_000_000)).unwrap());
+        let mut tx = Some(tx);
+        if is_prepared {
+            drop(tx.take().unwrap().prepare("id").unwrap());
+        }
+        if is_cut {
+            let after = world.after_crash(CrashMode::ALL[0], 1);
+            drop(db);
+            world = after;
+            db = open(&world);
+        }
+        db.delete("b").unwrap();
+        db.compact::<&[u8]>(..).unwrap();
+        world.pool.run_all();
+        db.compact::<&[u8]>(..).unwrap();
+        world.pool.run_all();
+        match tx {
+            Some(tx) => tx.commit().unwrap(),
+            None => db.commit_prepared("id").unwrap(),
+        }
+        db.compact::<&[u8]>(..).unwrap();
+        world.pool.run_all();
+        assert_eq!(db.expiry("a3").unwrap(), Some(Some(4_000_000_000)));
+        for (key, value) in values() {
+            assert_eq!(db.get(&key).unwrap().unwrap(), value, "{key}");
+        }
+        assert!(db.verify().unwrap().damages.is_empty());
+        db.delete_range::<&[u8]>(..).unwrap();
+        assert_eq!(left_over(&world, db), 0);
+    }
+}
+
 /// Values and when they end, by key.
 type Model = BTreeMap<Vec<u8>, (Vec<u8>, Option<u32>)>;
 
@@ -164,7 +357,10 @@ fn values_outlive_every_change_of_their_ends() {
                 3..8 => {
                     let end = 4_000_000_000 + u32::try_from(random.below(3)).unwrap();
                     let end = (!random.one_in(3)).then_some(end);
-                    let is_there = db.set_expiry(&key, end).unwrap();
+                    let is_there = match random.one_in(2) {
+                        true => db.set_expiry(&key, end).unwrap(),
+                        false => in_a_transaction(&db, &key, end, &mut random),
+                    };
                     assert_eq!(is_there, model.contains_key(&key));
                     if let Some((_, ends)) = model.get_mut(&key) {
                         *ends = end;
@@ -198,6 +394,22 @@ fn values_outlive_every_change_of_their_ends() {
         }
         assert_eq!(left_over(&world, db), 0, "seed {seed}");
     }
+}
+
+// With work of the background between the read and the commit, in one phase or two.
+fn in_a_transaction(db: &Db, key: &[u8], end: Option<u32>, random: &mut Random) -> bool {
+    let mut tx = db.begin();
+    let is_there = tx.set_expiry(db, key, end).unwrap();
+    match random.below(4) {
+        0 => db.flush().unwrap(),
+        1 => db.compact::<&[u8]>(..).unwrap(),
+        _ => {}
+    }
+    match random.one_in(3) {
+        true => tx.prepare("id").unwrap().commit().unwrap(),
+        false => tx.commit().unwrap(),
+    }
+    is_there
 }
 
 fn check(db: &Db, model: &Model, seed: u64) {

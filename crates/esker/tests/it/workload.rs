@@ -345,11 +345,19 @@ impl Stage {
         let (key, _) = chaff(3 * u32::try_from(self.random.below(4)).unwrap()).expect("each third");
         let end = self.random.one_in(2).then_some(4_000_000_000);
         let (_, keyspace) = self.any_keyspace();
-        let keyspace = keyspace.with_write(WriteOptions {
+        let unlogged = WriteOptions {
             durability: Some(Durability::Memory),
             no_wait: false,
-        });
-        let moved = keyspace.set_expiry(key, end);
+        };
+        let keyspace = keyspace.with_write(unlogged);
+        let moved = match self.random.one_in(2) {
+            true => keyspace.set_expiry(key, end).map(drop),
+            false => {
+                let mut tx = self.db().begin();
+                let moved = tx.set_expiry(&keyspace, key, end);
+                moved.and_then(|_| tx.commit_with(unlogged))
+            }
+        };
         self.hear("set_expiry", moved);
     }
 

@@ -7,12 +7,13 @@
 //! ([`Visibility::own_seqno`]), so that the read path needs to know little of all this.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::Result;
 use crate::base::types::id_map::IdMap;
-use crate::base::types::ids::KeyspaceId;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::range::KeyRange;
@@ -22,6 +23,7 @@ use crate::base::types::user_code;
 use crate::db::keyspace::KeyspaceParts;
 use crate::flow::read::newest::Target;
 use crate::flow::read::view::View;
+use crate::flow::values::value_log::Pending;
 use crate::store::batch::reader::{BatchEntry, BatchReader};
 use crate::store::batch::writer::{Batch, BatchMark};
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
@@ -33,6 +35,10 @@ pub struct OwnWrites {
     tables: IdMap<KeyspaceId, OwnTable>,
     /// How much of the batch is in the tables.
     known: BatchMark,
+    /// Values that go on with another end: the place of each among the writes, and when it ended.
+    moved_ends: Vec<(u32, u32)>,
+    /// Keeps the segments of those that were not written again.
+    held: BTreeMap<FileNumber, Pending>,
 }
 
 thread_local! {
@@ -56,6 +62,8 @@ impl Default for OwnWrites {
             parts: IdMap::default(),
             tables: IdMap::default(),
             known: BatchMark::START,
+            moved_ends: Vec::new(),
+            held: BTreeMap::new(),
         }
     }
 }
@@ -90,6 +98,28 @@ impl OwnWrites {
         self.batch.size_bytes() as u64 + self.batch.large_bytes()
     }
 
+    /// The last write has a value go on that would be gone from that unix second on.
+    pub fn goes_on(&mut self, expiry_unix_s: u32) {
+        let index = self.batch.count() - 1;
+        self.moved_ends.push((index, expiry_unix_s));
+    }
+
+    /// Before when the writes must happen, so that no value goes on that was gone.
+    pub fn alive_until_unix_s(&self) -> Option<u32> {
+        self.moved_ends.iter().map(|(_, expiry)| *expiry).min()
+    }
+
+    /// Keeps a segment of the value log, which a write points to, until the transaction ends; also
+    /// when the write is taken back.
+    pub fn hold(&mut self, segment: FileNumber, pending: Pending) {
+        self.held.entry(segment).or_insert(pending);
+    }
+
+    /// Whether it keeps any.
+    pub fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// The place behind the last write.
     pub fn mark(&self) -> BatchMark {
         self.batch.mark()
@@ -98,6 +128,7 @@ impl OwnWrites {
     /// Forgets what was written since a mark.
     pub fn rewind(&mut self, mark: &BatchMark) {
         self.batch.rewind(mark);
+        self.moved_ends.retain(|(index, _)| *index < mark.count());
         if self.known.count() > mark.count() {
             // Made again by the next read; who still reads in them has them.
             self.forget_tables();
@@ -165,12 +196,14 @@ impl OwnWrites {
                     .tables
                     .entry(entry.keyspace)
                     .or_insert_with(|| OwnTable::new(parts));
-                let seqno = Visibility::own_seqno(entry.trailer.seqno().get());
-                if entry.trailer.kind().is_separated() {
-                    let value = &self.batch.large_values()[large].value;
+                let index = entry.trailer.seqno().get();
+                let seqno = Visibility::own_seqno(index);
+                let index = u32::try_from(index).expect("a batch counts its entries in 32 bits");
+                if let Some(value) = self.batch.large_value_of(index, large) {
                     large += 1;
-                    table.insert_separated(&entry, seqno, value);
+                    table.insert_separated(&entry, seqno, &value.value);
                 } else {
+                    // One that lies in the value log already is read from there.
                     let trailer = Trailer::new(seqno, entry.trailer.kind());
                     table.writer.insert(trailer, entry.key, entry.value);
                 }

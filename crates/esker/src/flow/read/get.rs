@@ -63,13 +63,27 @@ pub enum Stored {
 }
 
 impl Stored {
+    /// The unix second from which it is gone; `None` when it stays. What operands make does.
+    pub fn expiry_unix_s(&self) -> Option<u32> {
+        match self {
+            Stored::Here(valued) => valued.expiry_unix_s,
+            Stored::Folded(_) => None,
+            Stored::Separated(_, expiry) => *expiry,
+        }
+    }
+
+    /// Bytes that are written again with it: none of a value that lies in a segment.
+    pub fn written_bytes(&self) -> usize {
+        match self {
+            Stored::Here(Valued { value, .. }) | Stored::Folded(value) => value.len(),
+            Stored::Separated(pointer, _) if pointer.is_to_no_place() => pointer.len as usize,
+            Stored::Separated(..) => 0,
+        }
+    }
+
     /// Whether it ends then already. What operands make does not: the value below them may.
     pub fn ends_at(&self, expiry_unix_s: Option<u32>) -> bool {
-        match self {
-            Stored::Here(valued) => valued.expiry_unix_s == expiry_unix_s,
-            Stored::Folded(_) => false,
-            Stored::Separated(_, expiry) => *expiry == expiry_unix_s,
-        }
+        !matches!(self, Stored::Folded(_)) && self.expiry_unix_s() == expiry_unix_s
     }
 }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::base::options::call::Durability;
+use crate::base::types::entry::is_expired;
 use crate::base::types::error::Result;
+use crate::env::clock::Clock;
 use crate::flow::write::active::Active;
 use crate::flow::write::lock_holders::LockHolders;
 use crate::flow::write::validation::{Look, Unchanged, Validation};
@@ -17,6 +19,8 @@ pub struct CommitOptions<'a> {
     pub no_wait: bool,
     /// Conditions that must hold at the moment of the write, so that read-check-write is atomic.
     pub unchanged: &'a [Unchanged<'a>],
+    /// The unix second up to which the write may happen: it has a value go on that ends then.
+    pub alive_until_unix_s: Option<u32>,
     /// Whether the writer holds locks of all that it writes.
     pub holds_locks: bool,
 }
@@ -27,6 +31,8 @@ pub enum Refusal {
     /// The condition in that place does not hold, or it cannot be told whether all do because so
     /// much was written meanwhile (`None`).
     Conflict(Option<usize>),
+    /// A value that was to go on has ended meanwhile.
+    Expired,
     /// Somebody holds locks, perhaps of what is to be written, and the writer has none.
     Locked,
 }
@@ -54,11 +60,17 @@ impl Admission {
     pub fn refuse(
         &self,
         active: &Active,
+        clock: &dyn Clock,
         options: &CommitOptions<'_>,
         validation: Option<&Validation<'_>>,
     ) -> Result<Option<Refusal>> {
         if self.refuses_early(options) {
             return Ok(Some(Refusal::Locked));
+        }
+        if let Some(end) = options.alive_until_unix_s
+            && is_expired(end, clock.unix_seconds())
+        {
+            return Ok(Some(Refusal::Expired));
         }
         let Some(validation) = validation else {
             return Ok(None);

@@ -269,7 +269,9 @@ impl Committer {
         if !active.prepared().is_empty() {
             active.check_unclaimed(&BatchReader::new(batch.bytes())?)?;
         }
-        if let Some(refusal) = self.admission.refuse(&active, options, validation)? {
+        let clock = &*self.env.clock;
+        let refusal = self.admission.refuse(&active, clock, options, validation)?;
+        if let Some(refusal) = refusal {
             return Ok((Outcome::Refused(refusal), None));
         }
         batch.set_first_seqno(active.last_seqno().plus(1));

@@ -42,7 +42,7 @@ impl Committer {
             self.has_two_phases.store(true, Ordering::Release);
             let id = logged.read()?.id.to_vec();
             let mut values = self.values.pending();
-            values.hold(value_segments(&logged)?);
+            values.hold(value_segments(&logged.read()?.entries)?);
             let prepared = PreparedBatch::new(logged, values)?;
             active.prepared_mut().insert(&id, prepared);
         }
@@ -75,12 +75,16 @@ impl Committer {
             return Ok(conflict(Some(index)));
         }
         let values = self.values.write_batch(batch);
-        let values = values.inspect_err(|error| self.refuse(error))?;
-        if !batch.large_values().is_empty() {
+        let mut values = values.inspect_err(|error| self.refuse(error))?;
+        let entries = BatchReader::new(batch.bytes())?;
+        if batch.has_pointers() {
+            values.hold(value_segments(&entries)?);
+        }
+        if !batch.large_values().is_empty() || batch.has_pointers() {
             // Durable before the record is: so wherever there is one, its values are there.
             self.sync_values()?;
         }
-        record.extend_from_slice(BatchReader::new(batch.bytes())?.body());
+        record.extend_from_slice(entries.body());
         let mut prepare = Some((record, values));
         for _ in 0..LOOKS_MAX {
             let keyspaces = batch.keyspaces();
@@ -120,7 +124,11 @@ impl Committer {
             active.check_unclaimed(entries)?;
             active.check_unwritten(&new.claims)?;
         }
-        if let Some(refusal) = self.admission.refuse(&active, options, Some(validation))? {
+        let clock = &*self.env.clock;
+        let refusal = self
+            .admission
+            .refuse(&active, clock, options, Some(validation))?;
+        if let Some(refusal) = refusal {
             return Ok((Outcome::Refused(refusal), None));
         }
         let (record, values) = prepare.take().expect("as above");
@@ -335,17 +343,17 @@ pub fn held_prepares(active: &Active) -> Result<Vec<HeldPrepare>> {
     live.map(|one| {
         Ok(HeldPrepare {
             logged: one.logged().clone(),
-            value_segments: value_segments(one.logged())?,
+            value_segments: value_segments(&one.read().entries)?,
             values: one.values(),
         })
     })
     .collect()
 }
 
-/// The segments of the value log that a prepare names.
-fn value_segments(logged: &LoggedPrepare) -> Result<BTreeSet<FileNumber>> {
+/// The segments of the value log that entries name.
+fn value_segments(entries: &BatchReader<'_>) -> Result<BTreeSet<FileNumber>> {
     let mut segments = BTreeSet::new();
-    for entry in logged.read()?.entries.entries() {
+    for entry in entries.entries() {
         if let Some(pointer) = ValuePointer::of(&entry?.in_keyspace())? {
             segments.insert(pointer.segment);
         }

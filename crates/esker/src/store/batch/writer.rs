@@ -41,6 +41,8 @@ pub struct LargeValue<'v> {
     /// Where its key stands in the batch's bytes, and then its pointer.
     key: Range<usize>,
     pointer_at: usize,
+    /// The place of its entry among all of the batch.
+    index: u32,
 }
 
 /// The bytes of a large value on their way.
@@ -170,6 +172,7 @@ impl<'v> Batch<'v> {
             value,
             key: key_end - key.len()..key_end,
             pointer_at: end - POINTER_BYTES,
+            index: self.count - 1,
         });
         Ok(())
     }
@@ -214,6 +217,12 @@ impl<'v> Batch<'v> {
         &self.large
     }
 
+    /// The value that goes to the value log with the entry at `entry`, of which all large values
+    /// before the one at `large` belong to earlier entries; `None` where that is of a later one.
+    pub fn large_value_of(&self, entry: u32, large: usize) -> Option<&LargeValue<'v>> {
+        self.large.get(large).filter(|large| large.index == entry)
+    }
+
     /// The user's key of one of the large values.
     pub fn key_of(&self, large: &LargeValue<'_>) -> &[u8] {
         &self.bytes[large.key.clone()]
@@ -250,7 +259,7 @@ impl<'v> Batch<'v> {
     /// Adds all entries of `other` behind those that are here.
     pub fn append(&mut self, other: &Batch<'v>) -> Result<()> {
         let body = other.body();
-        let shift = self.bytes.len() - HEADER_BYTES;
+        let (shift, before) = (self.bytes.len() - HEADER_BYTES, self.count);
         check_batch_len(self.bytes.len(), body.len())?;
         self.bytes.extend_from_slice(body);
         self.has_pointers |= other.has_pointers;
@@ -262,6 +271,7 @@ impl<'v> Batch<'v> {
             .extend(other.large.iter().cloned().map(|large| LargeValue {
                 key: large.key.start + shift..large.key.end + shift,
                 pointer_at: large.pointer_at + shift,
+                index: large.index + before,
                 ..large
             }));
         // Cannot overflow: see the proof in `batch/format`.

@@ -240,7 +240,13 @@ impl Subject {
                 let now = self.world.clock.unix_time().as_secs();
                 let until = |ttl_s: u32| u32::try_from(now + u64::from(ttl_s)).unwrap();
                 let keyspace = self.keyspace(*place, 0)?;
-                let is_there = keyspace.set_expiry(key(*number), ttl_s.map(until))?;
+                let end = ttl_s.map(until);
+                let is_there = match number.is_multiple_of(2) {
+                    true => keyspace.set_expiry(key(*number), end)?,
+                    false => self
+                        .db()
+                        .transaction(|tx| tx.set_expiry(&keyspace, key(*number), end))?,
+                };
                 return Ok(format!("{is_there} {:?}", keyspace.expiry(key(*number))?));
             }
             Operation::Flush(place) => self.keyspace(*place, 0)?.flush()?,
