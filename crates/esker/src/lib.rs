@@ -134,6 +134,7 @@ pub use db::handle::Db;
 pub use db::iterator::{Iter, Keys};
 pub use db::keyspace_handle::Keyspace;
 pub use db::open::Builder;
+pub use db::ordered_commit::OrderedCommit;
 pub use db::prepared_transaction::PreparedTransaction;
 pub use db::preparing::PreparedStats;
 pub use db::readable::Readable;

@@ -14,6 +14,7 @@ use crate::base::types::comparator::Comparator;
 use crate::base::types::ids::FileNumber;
 use crate::base::types::limits::LOCKS_PER_OWNER_MAX;
 use crate::db::core::Core;
+use crate::db::durable_calls::DurableCalls;
 use crate::db::keyspace::Keyspaces;
 use crate::db::obsolete_files::ObsoleteFiles;
 use crate::db::pinned_tables::PinnedTables;
@@ -125,6 +126,7 @@ pub fn assemble(
         dir,
         settings: ArcSwap::from_pointee(resolved),
         events,
+        durable_calls: DurableCalls::default(),
         merge_rules,
         retain_rules,
         gate,

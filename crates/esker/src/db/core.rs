@@ -10,6 +10,7 @@ use crate::base::hooks::retain::RetainRule;
 use crate::base::options::resolve::Resolved;
 use crate::base::stats::memory_budget::MemoryBudget;
 use crate::base::stats::statistics::Statistics;
+use crate::db::durable_calls::DurableCalls;
 use crate::db::keyspace::Keyspaces;
 use crate::db::obsolete_files::ObsoleteFiles;
 use crate::db::pinned_tables::PinnedTables;
@@ -44,6 +45,8 @@ pub struct Core {
     pub settings: ArcSwap<Resolved>,
     /// The way to who listens.
     pub events: EventQueue,
+    /// Who is to be called once the log is durable.
+    pub durable_calls: DurableCalls,
     /// Merge operators that keyspaces may name.
     pub merge_rules: Vec<MergeRule>,
     /// Retain rules by the names of their keyspaces.

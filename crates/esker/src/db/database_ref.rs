@@ -52,9 +52,11 @@ impl Drop for Owner {
             // Whoever wants to know how closing went calls `close`; here nobody is left to tell.
             let _unheard = manual::close(&core);
         };
-        if user_code::is_running() || self.core.events.is_telling_here() {
-            // A merge operator or a listener had the last reference. What called it must end
-            // before this can.
+        let is_told = self.core.events.is_telling_here();
+        let is_called = is_told || self.core.durable_calls.is_calling_here();
+        if user_code::is_running() || is_called {
+            // A merge operator, a listener or a callback had the last reference. What called it
+            // must end before this can.
             let pool = Arc::clone(&self.core.env.pool);
             pool.spawn(Priority::High, "esker-close", Box::new(close));
         } else {

@@ -15,6 +15,7 @@ use crate::db::flush_wait::wait_for_flush;
 use crate::db::flushing;
 use crate::db::job_events::note_closed;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::notifying;
 use crate::db::running_compaction::Running;
 use crate::db::settling;
 use crate::db::space;
@@ -191,6 +192,7 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
     core.gate.check_process()?;
     user_code::refuse()?;
     core.events.refuse_listener()?;
+    core.durable_calls.refuse_call()?;
     settling::finish(core);
     if !core.gate.close() {
         return core.work.wait_for(&*core.env.pool, || {
@@ -247,6 +249,8 @@ fn close_once(core: &Arc<Core>) -> Result<()> {
     let Ok(()) = core.work.wait_for(&*core.env.pool, || {
         Ok::<_, Infallible>((core.work.state().job_count == 0).then_some(()))
     });
+    // With the log as it is: what follows may fail for reasons of its own.
+    notifying::end(core);
     let is_writer = core.lock.lock().is_ok_and(|lock| lock.is_some());
     let flushed = match core.gate.check_fault() {
         Ok(()) if is_writer => flush_at_end(core),

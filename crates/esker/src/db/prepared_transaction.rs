@@ -7,8 +7,10 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::handle::Db;
+use crate::db::ordered_commit::OrderedCommit;
 use crate::db::preparing::{self, PreparedStats};
 use crate::db::transaction::Transaction;
+use crate::flow::write::prepared::CommitRoom;
 
 /// A transaction that is prepared: its writes and its id are durable, and nobody sees them yet.
 /// Made by [`Transaction::prepare`].
@@ -22,6 +24,8 @@ use crate::db::transaction::Transaction;
 pub struct PreparedTransaction {
     database: DatabaseRef,
     id: Bytes,
+    /// Has the log keep room for [`PreparedTransaction::commit_ordered`].
+    _room: CommitRoom,
 }
 
 impl fmt::Debug for PreparedTransaction {
@@ -62,6 +66,39 @@ impl PreparedTransaction {
     /// transaction stays prepared, and can be committed by its id.
     pub fn commit_with(self, options: WriteOptions) -> Result<()> {
         preparing::commit_prepared(self.database.core(), &self.id, options)
+    }
+
+    /// Writes all of it now, in the order of the calls of this: that is its place in the log and
+    /// the order in which readers see it. For a server that has a log of its own, and commits here
+    /// in the order of that. [`OrderedCommit::finish`] ends it, at leisure, and
+    /// [`Db::notify_when_durable`] tells when it is on the medium; until then a power cut may have
+    /// it prepared again, and with it all that were committed later.
+    ///
+    /// Waits for no room in memory, no rate and no sync, and is not refused for lack of space: the
+    /// log keeps room for it from the prepare on, while this handle is held. Any thread may call
+    /// it.
+    ///
+    /// Errors: `Faulted` after a failed write; `Closed`; `Invalid` when it was ended by its id.
+    /// Only where all that is prepared has more than a quarter of a segment of the log (setting
+    /// `wal.segment_size`), also `OutOfSpace`, and it stays prepared.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// let mut tx = db.begin();
+    /// tx.put(&db, "ship:anna", "in port")?;
+    /// let prepared = tx.prepare("arrival 7")?;
+    /// // Here the server writes its own log, of many transactions at once; then, in its order:
+    /// let committed = prepared.commit_ordered()?;
+    /// assert!(db.contains_key("ship:anna")?);
+    /// committed.finish()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn commit_ordered(self) -> Result<OrderedCommit> {
+        let position = preparing::commit_ordered(self.database.core(), &self.id)?;
+        Ok(OrderedCommit::new(self.database, position))
     }
 
     /// Forgets all of it; otherwise as [`PreparedTransaction::rollback_with`].
@@ -125,10 +162,11 @@ impl Transaction {
     /// ```
     pub fn prepare(self, id: impl AsRef<[u8]>) -> Result<PreparedTransaction> {
         let id = id.as_ref();
-        preparing::prepare(self.database().core(), self.state(), id)?;
+        let room = preparing::prepare(self.database().core(), self.state(), id)?;
         Ok(PreparedTransaction {
             database: self.database().clone(),
             id: Bytes::copy_of(id),
+            _room: room,
         })
     }
 }

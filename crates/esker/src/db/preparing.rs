@@ -23,6 +23,8 @@ use crate::flow::read::newest::Target;
 use crate::flow::write::active::Applied;
 use crate::flow::write::admission::{CommitOptions, Refusal};
 use crate::flow::write::commit::Outcome;
+use crate::flow::write::prepared::CommitRoom;
+use crate::flow::write::sync::LogPosition;
 use crate::flow::write::validation::Unchanged;
 use crate::store::batch::two_phases::{Claim, NewPrepare};
 use crate::store::version::format::TWO_PHASES_FORMAT;
@@ -46,11 +48,12 @@ pub struct PreparedStats {
 }
 
 /// Makes durable what the transaction wrote, if all that it depends on is as it was, under that id;
-/// it claims all of that until it ends.
+/// it claims all of that until it ends. The log keeps room for its commit while what is returned is
+/// held.
 ///
 /// Errors: `Conflict`, and the transaction has come to nothing; `Invalid` for an id that is too
 /// long or in use; those of `writing::write`.
-pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<()> {
+pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<CommitRoom> {
     user_code::refuse()?;
     core.gate.check_process()?;
     // Until what it writes to is claimed.
@@ -75,6 +78,7 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
         conditions.extend(written.map(|written| unchanged(written, state)));
     }
     let reads_from = conditions.len();
+    let room = CommitRoom::default();
     let reads = state.reads();
     let applied = reads.with_conditions(state.seen(), conditions, |conditions| {
         let besides = conditions[..for_update_count].iter();
@@ -93,12 +97,12 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
             alive_until_unix_s: own.alive_until_unix_s(),
             holds_locks: locks.is_some(),
         };
-        let mut outcome = core.committer.prepare(own.batch(), &new, &options)?;
+        let mut outcome = core.committer.prepare(own.batch(), &new, &options, &room)?;
         if outcome == Outcome::Refused(Refusal::Locked) {
             let owned = OwnedLocks::momentary(Arc::clone(&core.locks));
             let _locks = claims::try_for(core, own.batch(), owned)?;
             options.holds_locks = true;
-            outcome = core.committer.prepare(own.batch(), &new, &options)?;
+            outcome = core.committer.prepare(own.batch(), &new, &options, &room)?;
         }
         match outcome {
             Outcome::Committed(applied) => Ok(applied),
@@ -119,7 +123,7 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
     let large_bytes = own.batch().large_bytes();
     core.statistics.add(Ticker::ValueLogBytes, large_bytes);
     note(core, &applied);
-    Ok(())
+    Ok(room)
 }
 
 /// Commits the transaction that is prepared under that id.
@@ -132,6 +136,19 @@ pub fn commit_prepared(core: &Arc<Core>, id: &[u8], options: WriteOptions) -> Re
     core.statistics.add(Ticker::TransactionCommits, 1);
     note(core, &applied);
     Ok(())
+}
+
+/// Commits the transaction that is prepared under that id in the order of calls: where the log ends
+/// behind it. Errors: those of [`Committer::commit_ordered`].
+///
+/// [`Committer::commit_ordered`]: crate::flow::write::commit::Committer::commit_ordered
+pub fn commit_ordered(core: &Arc<Core>, id: &[u8]) -> Result<LogPosition> {
+    user_code::refuse()?;
+    core.gate.check_process()?;
+    let (applied, position) = core.committer.commit_ordered(id)?;
+    core.statistics.add(Ticker::TransactionCommits, 1);
+    note(core, &applied);
+    Ok(position)
 }
 
 /// Rolls back the transaction that is prepared under that id. Errors: as [`commit_prepared`].

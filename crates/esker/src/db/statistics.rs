@@ -242,7 +242,11 @@ pub fn gather(core: &Core) -> Stats {
         locks: transaction_statistics::locks(core),
         stalled: core.write_controller.stalled(),
         job_count,
-        failures: failures.into_iter().chain(core.events.trouble()).collect(),
+        failures: failures
+            .into_iter()
+            .chain(core.events.trouble())
+            .chain(core.durable_calls.trouble())
+            .collect(),
         left_out: left_out(core, now),
         torn_bytes: core.replayed.torn_bytes,
         torn_records: core.replayed.torn_records,

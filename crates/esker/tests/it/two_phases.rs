@@ -8,19 +8,19 @@ use std::time::Duration;
 use esker::internals::env::bundle::Env;
 use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{
-    Db, Durability, ErrorKind, Isolation, RepairOptions, TransactionOptions, WriteOptions,
-    checkpoint_beside_in, repair_in,
+    Db, Durability, ErrorKind, Isolation, PreparedTransaction, RepairOptions, TransactionOptions,
+    WriteOptions, checkpoint_beside_in, repair_in,
 };
 
 use crate::stored_bytes::flip;
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 
-const DIR: &str = "db";
+pub const DIR: &str = "db";
 
 /// Long enough to lie apart.
 const LARGE_BYTES: usize = 3000;
 
-fn open_at(env: &Env, dir: &str) -> esker::Result<Db> {
+pub fn open_at(env: &Env, dir: &str) -> esker::Result<Db> {
     let builder = Db::builder(dir).env(env.clone());
     let settings = [
         ("memtable.size", "16KiB"),
@@ -35,7 +35,7 @@ fn open_at(env: &Env, dir: &str) -> esker::Result<Db> {
     builder.open()
 }
 
-fn open(env: &Env) -> Db {
+pub fn open(env: &Env) -> Db {
     open_at(env, DIR).unwrap()
 }
 
@@ -44,18 +44,22 @@ fn value_of(id: &str, len: usize) -> Vec<u8> {
 }
 
 /// Two keyspaces, three writes: small, large, and a range delete over nothing of others.
-fn prepare(db: &Db, id: &str) -> esker::Result<()> {
+pub fn prepare_held(db: &Db, id: &str) -> esker::Result<PreparedTransaction> {
     let other = db.keyspace("other")?;
     let mut tx = db.begin();
     tx.put(db, format!("{id}:small"), value_of(id, 20))?;
     tx.put(&other, format!("{id}:large"), value_of(id, LARGE_BYTES))?;
     tx.delete_range(&other, format!("{id}:r"), format!("{id}:s"))?;
-    drop(tx.prepare(id)?);
-    Ok(())
+    tx.prepare(id)
+}
+
+/// The same, and nobody holds it.
+pub fn prepare(db: &Db, id: &str) -> esker::Result<()> {
+    prepare_held(db, id).map(drop)
 }
 
 /// Whether the writes of that transaction are there: all of them, or none.
-fn is_visible(db: &Db, id: &str) -> bool {
+pub fn is_visible(db: &Db, id: &str) -> bool {
     let small = db.get(format!("{id}:small")).unwrap();
     let other = db.existing_keyspace("other");
     let large = other.and_then(|other| other.get(format!("{id}:large")).unwrap());
@@ -67,7 +71,7 @@ fn is_visible(db: &Db, id: &str) -> bool {
     false
 }
 
-fn ids(db: &Db) -> Vec<String> {
+pub fn ids(db: &Db) -> Vec<String> {
     let prepared = db.prepared().into_iter();
     prepared
         .map(|one| String::from_utf8(one.id.to_vec()).unwrap())
@@ -75,7 +79,7 @@ fn ids(db: &Db) -> Vec<String> {
 }
 
 // Enough for some segments of the log and some memtables.
-fn fill(db: &Db, round: usize) {
+pub fn fill(db: &Db, round: usize) {
     for number in 0..60 {
         let key = format!("fill:{round:03}:{number:03}");
         db.with_write(WriteOptions {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::{CrashMode, SimWorld};
-use esker::{Db, Durability, ErrorKind, WriteOptions};
+use esker::{Db, Durability, ErrorKind, PreparedTransaction, WriteOptions};
 
 use crate::seeds;
 
@@ -75,6 +75,8 @@ struct World {
     db: Db,
     state: State,
     prepared: BTreeMap<Vec<u8>, Vec<Write>>,
+    /// Those that were prepared since the opening, and whose handles are held.
+    held: BTreeMap<Vec<u8>, PreparedTransaction>,
 }
 
 fn open(sim: &SimWorld) -> Db {
@@ -116,7 +118,11 @@ impl World {
         let is_prepared = random.one_in(3);
         let id = number.to_be_bytes().to_vec();
         let done = match is_prepared {
-            true => tx.prepare(&id).map(drop),
+            true => tx.prepare(&id).map(|prepared| {
+                if random.one_in(2) {
+                    self.held.insert(id.clone(), prepared);
+                }
+            }),
             false => tx.commit(),
         };
         match (done, is_prepared) {
@@ -157,10 +163,19 @@ impl World {
         let place = usize::try_from(random.below(count)).unwrap();
         let id = self.prepared.keys().nth(place).unwrap().clone();
         let writes = self.prepared.remove(&id).unwrap();
+        let held = self.held.remove(&id);
         if random.one_in(3) {
             self.db.rollback_prepared(&id).unwrap();
         } else {
-            self.db.commit_prepared(&id).unwrap();
+            match held {
+                Some(held) => {
+                    let committed = held.commit_ordered().unwrap();
+                    if random.one_in(2) {
+                        committed.finish().unwrap();
+                    }
+                }
+                None => self.db.commit_prepared(&id).unwrap(),
+            }
             writes.iter().for_each(|write| write.apply(&mut self.state));
         }
     }
@@ -177,6 +192,7 @@ impl World {
                     .after_crash(CrashMode::LoseUnsynced, random.below(1 << 20));
             }
         }
+        self.held.clear();
         self.db = open(&self.sim);
         self.check(&self.db);
     }
@@ -214,6 +230,7 @@ fn run(seed: u64) -> (u64, u64) {
         sim,
         state: State::new(),
         prepared: BTreeMap::new(),
+        held: BTreeMap::new(),
     };
     let (mut refused, mut done) = (0, 0);
     for number in 0..STEPS {

@@ -624,11 +624,15 @@ impl Stage {
             durability: Some(durability),
             no_wait: false,
         };
-        // Every other one in two phases, which need a log.
+        // Every other one in two phases, which need a log, and of these every other one in order.
         if durability == Durability::Memory || !self.number.is_multiple_of(2) {
             return tx.commit_with(options);
         }
-        tx.prepare(self.number.to_be_bytes())?.commit_with(options)
+        let prepared = tx.prepare(self.number.to_be_bytes())?;
+        match self.number.is_multiple_of(4) {
+            true => prepared.commit_ordered()?.finish_with(options),
+            false => prepared.commit_with(options),
+        }
     }
 
     fn keyspace_of(&self, life: usize) -> Keyspace {

@@ -1,6 +1,5 @@
 //! The live log and the live memtables; seals full ones.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::base::hooks::event_reasons::FlushReason;
@@ -9,7 +8,6 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
-use crate::base::types::user_code;
 use crate::env::fs::LogFile;
 use crate::flow::current::{Current, FlushedTables, Sealed};
 use crate::flow::read::fold::Folder;
@@ -56,6 +54,8 @@ pub struct Active {
     last_seqno: SeqNo,
     recent: RecentWrites,
     prepared: PreparedSet,
+    /// What every record leaves free in the live segment, for commits that must find room.
+    room_bytes: u64,
     /// Where the log ended when the database was opened.
     recovered_end: Option<(FileNumber, u64)>,
     /// Segments that may hold needed entries, oldest first, and the bytes that each takes.
@@ -91,6 +91,7 @@ impl Active {
             last_seqno,
             recent: RecentWrites::default(),
             prepared: PreparedSet::default(),
+            room_bytes: 0,
             recovered_end,
             segments_used,
         }
@@ -169,11 +170,23 @@ impl Active {
         &mut self.prepared
     }
 
+    /// Counts anew what the log keeps free, after what is prepared has changed.
+    pub fn count_room(&mut self) {
+        let live = self.log.as_ref().map(WalWriter::number);
+        self.room_bytes = self.prepared.room_bytes(live);
+    }
+
+    /// Whether another commit of at most `commit_bytes` may have room kept.
+    pub fn may_keep_room(&self, commit_bytes: u64) -> bool {
+        let kept_bytes = self.prepared.room_bytes(None);
+        kept_bytes + commit_bytes <= self.segments.room_bytes_max()
+    }
+
     /// Whether a record of that length fits behind what lies in that segment: then it is the live
     /// one.
     pub fn fits_in(&self, segment: FileNumber, record_len: usize) -> bool {
         let live = self.log.as_ref().filter(|log| log.number() == segment);
-        live.is_some_and(|log| log.fits(record_len))
+        live.is_some_and(|log| log.fits_beside(record_len, self.room_bytes))
     }
 
     /// Where the log ends now, if there is one.
@@ -250,7 +263,8 @@ impl Active {
     /// the log; any other when no segment could be had: nothing was written, and the live one is
     /// whole.
     pub fn log(&mut self, record: &[u8], sync: &SyncGroup, applied: &mut Applied) -> Result<u64> {
-        let fits = self.log.as_ref().is_some_and(|log| log.fits(record.len()));
+        let log = self.log.as_ref();
+        let fits = log.is_some_and(|log| log.fits_beside(record.len(), self.room_bytes));
         let mut before = self.log.as_ref().map_or(0, WalWriter::end_offset);
         if !fits {
             self.rotate(WalWriter::framed_len(record.len()), sync)?;
@@ -280,7 +294,7 @@ impl Active {
         };
         let end = log.end_offset();
         // Behind a mark the log is longer than what was synced: there is never a second one.
-        if sync.durable_in(log.number()) != Some(end) {
+        if sync.durable_in(log.number()) != Some(end) || !log.fits_beside(0, self.room_bytes) {
             return Ok(());
         }
         log.set_synced(end);
@@ -295,6 +309,8 @@ impl Active {
         if self.log_bytes() <= WalWriter::framed_len(SEGMENT_HEAD_BYTES) {
             return Ok(());
         }
+        // Nobody commits any more.
+        self.prepared.give_up_all_room();
         self.rotate(0, sync)
     }
 
@@ -321,7 +337,9 @@ impl Active {
     }
 
     fn rotate(&mut self, room_bytes: u64, sync: &SyncGroup) -> Result<()> {
-        let bytes = WalWriter::framed_len(SEGMENT_HEAD_BYTES) + room_bytes;
+        // No prepare lies in it, so each commit that is to have room takes all of its entries.
+        let kept_bytes = self.prepared.room_bytes(None);
+        let bytes = WalWriter::framed_len(SEGMENT_HEAD_BYTES) + room_bytes + kept_bytes;
         let taken = self.segments.take(bytes)?;
         self.begin(taken, sync)
     }
@@ -348,27 +366,7 @@ impl Active {
         self.segments_used
             .push((log.number(), log.capacity_bytes()));
         self.log = Some(log);
-        Ok(())
-    }
-
-    /// Has the orders of the batch's keyspaces meet its keys before they are logged: a key that
-    /// makes an order panic would do so again in each opening. `Invalid` then, and for an order
-    /// that says that a key is not equal to itself.
-    #[cold]
-    pub fn try_comparators(&self, batch: &BatchReader<'_>) -> Result<()> {
-        for entry in batch.entries() {
-            let entry = entry?;
-            let comparator = self.table(entry.keyspace)?.writer.table().comparator();
-            let told = user_code::catch(|| comparator.compare(entry.key, entry.key));
-            let reason = match told {
-                Ok(Ordering::Equal) => continue,
-                Ok(_) => "says that it is not equal to itself".to_string(),
-                Err(text) => format!("panicked: {text}"),
-            };
-            let (name, key) = (comparator.name(), entry.key.escape_ascii());
-            let message = format!("the comparator `{name}`, given key b\"{key}\", {reason}");
-            return Err(Error::invalid(format!("{message}; nothing was written")));
-        }
+        self.count_room();
         Ok(())
     }
 

@@ -418,7 +418,8 @@ impl Committer {
         }
     }
 
-    pub(in crate::flow::write) fn sync_through(&self, position: LogPosition) -> Result<()> {
+    /// Makes the log durable up to there. Errors: `Faulted`.
+    pub fn sync_through(&self, position: LogPosition) -> Result<()> {
         let synced = self.sync.sync_through(position, &*self.env.pool);
         synced.map_err(|error| self.sync_failed(error))?;
         self.mark_synced();

@@ -20,6 +20,7 @@ pub mod lock_holders;
 pub mod prepared;
 pub mod active;
 pub mod unclaimed;
+pub mod tried_orders;
 pub mod validation;
 pub mod admission;
 pub mod commit;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
@@ -13,21 +13,30 @@ use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::kind::Kind;
 use crate::base::types::range::KeyRange;
+use crate::base::types::seqno::SeqNo;
 use crate::base::types::shown_key::shown_key;
 use crate::flow::values::value_log::Pending;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::prepared_log::{LoggedPrepare, Place};
 use crate::store::batch::reader::BatchReader;
 use crate::store::batch::two_phases::{Claim, Prepare};
+use crate::store::wal::format::framed_len;
 
 /// The prepared transactions of one database. One thread at a time, under the lock of `commit`.
 #[derive(Default)]
 pub struct PreparedSet {
     live: BTreeMap<Vec<u8>, PreparedBatch>,
     releasing: Vec<Releasing>,
+    /// Room for the commit of what is being prepared.
+    coming_bytes: u64,
     /// Keyspaces that are being dropped: nobody may prepare writes to them.
     dropping: BTreeSet<KeyspaceId>,
 }
+
+/// Held by who may commit in order: while it is, the log keeps room for that commit, so that no
+/// lack of space refuses it. Another thread may drop it at any time.
+#[derive(Debug, Default)]
+pub struct CommitRoom(Arc<()>);
 
 /// A prepared transaction.
 pub struct PreparedBatch {
@@ -37,6 +46,9 @@ pub struct PreparedBatch {
     keyspaces: BTreeSet<KeyspaceId>,
     /// Keeps the segments of its large values.
     values: Arc<Pending>,
+    /// Whether the log keeps room for its commit.
+    room: Weak<()>,
+    here_bytes: u64,
 }
 
 /// What nobody else may write to in one keyspace.
@@ -77,13 +89,33 @@ pub struct HeldPrepare {
 impl PreparedBatch {
     /// One whose record lies in the log. Errors: `Corruption` for a record that is not whole.
     pub fn new(logged: LoggedPrepare, values: Pending) -> Result<PreparedBatch> {
-        let (claims, keyspaces) = claims_of(&logged.read()?)?;
+        let prepare = logged.read()?;
+        let (claims, keyspaces) = claims_of(&prepare)?;
         Ok(PreparedBatch {
+            here_bytes: here_bytes(&prepare),
             claims,
             keyspaces,
             values: Arc::new(values),
+            room: Weak::new(),
             logged,
         })
+    }
+
+    /// The same; the log keeps room for its commit as long as that is held.
+    pub fn with_room(self, room: &CommitRoom) -> PreparedBatch {
+        PreparedBatch {
+            room: Arc::downgrade(&room.0),
+            ..self
+        }
+    }
+
+    // A drop that is not seen yet keeps room for nobody, until it is counted anew.
+    fn room_bytes(&self, live: Option<FileNumber>) -> u64 {
+        match self.room.strong_count() {
+            0 => 0,
+            _ if live == Some(self.place().0) => self.here_bytes,
+            _ => framed_len(self.logged.record.len()),
+        }
     }
 
     /// Where its last record lies.
@@ -140,6 +172,32 @@ impl PreparedSet {
     /// All of them, by their ids.
     pub fn live(&self) -> impl Iterator<Item = &PreparedBatch> {
         self.live.values()
+    }
+
+    /// Bytes of the log that its record of a commit takes at most, of each for which room is kept,
+    /// while that is the live segment: a reference where the prepare lies in it, else all entries.
+    pub fn room_bytes(&self, live: Option<FileNumber>) -> u64 {
+        let kept = self.live.values().map(|one| one.room_bytes(live));
+        kept.sum::<u64>() + self.coming_bytes
+    }
+
+    /// Room is kept for the commit of one that is about to be logged; 0 once it is inserted.
+    pub fn keep_coming(&mut self, commit_bytes: u64) {
+        self.coming_bytes = commit_bytes;
+    }
+
+    /// None of them needs room any more.
+    pub fn give_up_all_room(&mut self) {
+        for prepared in self.live.values_mut() {
+            prepared.room = Weak::new();
+        }
+    }
+
+    /// It takes its room, or needs none.
+    pub fn give_up_room(&mut self, id: &[u8]) {
+        if let Some(prepared) = self.live.get_mut(id) {
+            prepared.room = Weak::new();
+        }
     }
 
     /// `Invalid` when a transaction with that id is prepared, or may not write to a keyspace
@@ -359,6 +417,12 @@ fn claims_of(prepare: &Prepare<'_>) -> Result<(Claims, BTreeSet<KeyspaceId>)> {
         }
     }
     Ok((claims, keyspaces))
+}
+
+/// Bytes of the log that a commit takes at most which refers to its prepare; and a rollback, which
+/// is shorter.
+pub fn here_bytes(prepare: &Prepare<'_>) -> u64 {
+    framed_len(prepare.encode_commit_here(SeqNo::ZERO, 0).len())
 }
 
 /// The record of a prepare, read. It was whole when it was logged or replayed.

@@ -17,7 +17,9 @@ use crate::flow::write::active::{Active, Applied};
 use crate::flow::write::admission::{CommitOptions, Refusal};
 use crate::flow::write::commit::{Committer, FailUnlessWhole, LOOKS_MAX, Outcome, Watch};
 use crate::flow::write::follow_ups::FollowUp;
-use crate::flow::write::prepared::{HeldPrepare, PreparedBatch, read_whole};
+use crate::flow::write::prepared::{
+    CommitRoom, HeldPrepare, PreparedBatch, here_bytes, read_whole,
+};
 use crate::flow::write::sync::LogPosition;
 use crate::flow::write::validation::{Look, Validation};
 use crate::store::batch::prepared_log::LoggedPrepare;
@@ -52,6 +54,8 @@ impl Committer {
     /// Prepares a batch, which nobody sees: when this returns `Committed` it is durable, and nobody
     /// else writes to what it writes to or what its conditions are about, until
     /// [`Committer::commit_prepared`] or [`Committer::rollback_prepared`]. The batch may be empty.
+    /// As long as `room` is held, the log keeps room for its commit, if that of all together is
+    /// little enough.
     ///
     /// Errors: as [`Committer::commit`]; `Invalid` when the id is in use.
     pub fn prepare(
@@ -59,6 +63,7 @@ impl Committer {
         batch: &mut Batch<'_>,
         new: &NewPrepare<'_>,
         options: &CommitOptions<'_>,
+        room: &CommitRoom,
     ) -> Result<Outcome> {
         self.gate.check_write()?;
         if self.admission.refuses_early(options) {
@@ -85,7 +90,7 @@ impl Committer {
             self.sync_values()?;
         }
         record.extend_from_slice(entries.body());
-        let mut prepare = Some((record, values));
+        let mut prepare = Some((record, values, room));
         for _ in 0..LOOKS_MAX {
             let keyspaces = batch.keyspaces();
             match self.log_prepare((new.id, keyspaces), options, &validation, &mut prepare)? {
@@ -108,13 +113,13 @@ impl Committer {
         (id, keyspaces): (&[u8], &[KeyspaceId]),
         options: &CommitOptions<'_>,
         validation: &Validation<'_>,
-        prepare: &mut Option<(Vec<u8>, Pending)>,
+        prepare: &mut Option<(Vec<u8>, Pending, &CommitRoom)>,
     ) -> Result<(Outcome, Option<LogPosition>)> {
         let mut active = self.active();
         self.gate.check_write()?;
         active.prepared().check_new(id, keyspaces)?;
-        {
-            let (record, _) = prepare.as_ref().expect("taken once it is logged");
+        let commit_bytes = {
+            let (record, _, _) = prepare.as_ref().expect("taken once it is logged");
             let new = Prepare::read(record)?;
             let entries = &new.entries;
             for &keyspace in keyspaces {
@@ -123,7 +128,9 @@ impl Committer {
             active.try_comparators(entries)?;
             active.check_unclaimed(entries)?;
             active.check_unwritten(&new.claims)?;
-        }
+            let keeps_room = active.may_keep_room(framed_len(record.len()));
+            keeps_room.then(|| here_bytes(&new))
+        };
         let clock = &*self.env.clock;
         let refusal = self
             .admission
@@ -131,18 +138,25 @@ impl Committer {
         if let Some(refusal) = refusal {
             return Ok((Outcome::Refused(refusal), None));
         }
-        let (record, values) = prepare.take().expect("as above");
+        let (record, values, room) = prepare.take().expect("as above");
         // Before the record is there: a flush that begins then syncs the log.
         self.has_two_phases.store(true, Ordering::Release);
         let whole = FailUnlessWhole { gate: &self.gate };
         let mut applied = Applied::default();
         let has_begun = values.has_begun();
+        active.prepared_mut().keep_coming(commit_bytes.unwrap_or(0));
+        active.count_room();
         let logged = self.log_record(&mut active, &record, &mut applied);
+        active.prepared_mut().keep_coming(0);
         let inserted = logged.and_then(|place| {
-            let prepared = PreparedBatch::new(LoggedPrepare { place, record }, values)?;
+            let mut prepared = PreparedBatch::new(LoggedPrepare { place, record }, values)?;
+            if commit_bytes.is_some() {
+                prepared = prepared.with_room(room);
+            }
             active.prepared_mut().insert(id, prepared);
             Ok(())
         });
+        active.count_room();
         whole.it_is();
         inserted?;
         applied.follow_ups.add_if(has_begun, FollowUp::LookAtSpace);
@@ -157,20 +171,37 @@ impl Committer {
         // For memory only: no keyspace's rate is asked for.
         self.controller
             .delay_write(&Batch::new(), false, &self.env)?;
-        let mut applied = Applied::default();
-        let position = {
-            let mut active = self.active();
-            self.gate.check_write()?;
-            let whole = FailUnlessWhole { gate: &self.gate };
-            let committed = self.log_commit(&mut active, id, &mut applied);
-            whole.it_is();
-            committed?;
-            active.log_position()
-        };
-        if let (Durability::Sync, Some(position)) = (durability, position) {
+        let (applied, position) = self.commit_here(id, || self.gate.check_write())?;
+        if durability == Durability::Sync {
             self.sync_through(position)?;
         }
         Ok(applied)
+    }
+
+    /// Commits the prepared transaction with that id, and has readers see it, in the order of
+    /// calls; waits for nothing but the lock of all writers, syncs nothing, and is not refused for
+    /// lack of space where the log kept room for it. Where the log ends behind it.
+    ///
+    /// Errors: `Invalid` when none is prepared; `Closed`, `Faulted`; without room as
+    /// [`Committer::commit_prepared`].
+    pub fn commit_ordered(&self, id: &[u8]) -> Result<(Applied, LogPosition)> {
+        self.commit_here(id, || self.gate.check_upkeep())
+    }
+
+    fn commit_here(
+        &self,
+        id: &[u8],
+        check: impl Fn() -> Result<()>,
+    ) -> Result<(Applied, LogPosition)> {
+        let mut applied = Applied::default();
+        let mut active = self.active();
+        check()?;
+        let whole = FailUnlessWhole { gate: &self.gate };
+        let committed = self.log_commit(&mut active, id, &mut applied);
+        whole.it_is();
+        committed?;
+        let position = active.log_position().expect("a record lies in the log");
+        Ok((applied, position))
     }
 
     fn log_commit(&self, active: &mut Active, id: &[u8], applied: &mut Applied) -> Result<()> {
@@ -182,6 +213,8 @@ impl Committer {
             // It has no numbers to get.
             return self.log_end(active, id, &encode_rollback(id), true, applied);
         }
+        active.prepared_mut().give_up_room(id);
+        active.count_room();
         let first = active.last_seqno().plus(1);
         let here = prepare.encode_commit_here(first, place.1);
         let commit = match active.fits_in(place.0, here.len()) {
@@ -230,6 +263,8 @@ impl Committer {
         is_committed: bool,
         applied: &mut Applied,
     ) -> Result<()> {
+        active.prepared_mut().give_up_room(id);
+        active.count_room();
         self.log_record(active, record, applied)?;
         let position = active.log_position().expect("a record lies in the log");
         active.prepared_mut().end(id, position, is_committed);
@@ -281,6 +316,7 @@ impl Committer {
                 let until = active.log_position().expect("a record lies in the log");
                 let id = read_whole(&one.record).id;
                 active.prepared_mut().moved(id, place, until);
+                active.count_room();
             }
         }
         // From here on they are needed where they were no longer.

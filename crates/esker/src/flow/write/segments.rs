@@ -24,6 +24,10 @@ const RETIRED_MAX: usize = 2;
 /// fast writer is at the full 32 MiB after five more rotations.
 const FIRST_BYTES: u64 = 1 << 20;
 
+/// What part of a segment may be kept free for commits: so small a one that the rest, which is for
+/// everybody, is not used up by a few writes.
+const ROOM_DIVISOR: u64 = 4;
+
 /// Creates, recycles and removes segments of the log. Any thread may call anything.
 pub struct Segments {
     fs: Arc<dyn Fs>,
@@ -128,6 +132,11 @@ impl Segments {
     /// Whether a segment of `bytes` is larger than they grow to: it was made for one giant batch.
     pub fn is_giant(&self, bytes: u64) -> bool {
         bytes > self.full_bytes
+    }
+
+    /// Most bytes of a segment that are kept free for commits.
+    pub fn room_bytes_max(&self) -> u64 {
+        self.full_bytes / ROOM_DIVISOR
     }
 
     /// Takes back a segment of `bytes` whose entries are all in sorted files: for recycling, or

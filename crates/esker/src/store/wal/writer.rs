@@ -88,7 +88,13 @@ impl WalWriter {
     /// Whether a record of `payload_len` bytes still fits.
     #[inline]
     pub fn fits(&self, payload_len: usize) -> bool {
-        end_behind(self.end, payload_len) <= self.capacity
+        self.fits_beside(payload_len, 0)
+    }
+
+    /// Whether a record of `payload_len` bytes fits and leaves `room_bytes` behind it.
+    #[inline]
+    pub fn fits_beside(&self, payload_len: usize, room_bytes: u64) -> bool {
+        end_behind(self.end, payload_len) + room_bytes <= self.capacity
     }
 
     /// Bytes that a record of `payload_len` bytes takes, at most: a segment of that capacity
