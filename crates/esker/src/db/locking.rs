@@ -7,10 +7,12 @@
 //! Taking a snapshot passes it. A snapshot that is older than a lock is checked at the commit.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::base::options::call::{Isolation, TransactionMode};
 use crate::base::types::error::Result;
 use crate::base::types::user_code;
+use crate::db::claim_wait;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::lock_refusal;
@@ -23,8 +25,8 @@ use crate::db::txn::state::TransactionState;
 
 /// A key is about to be written, or read to be written.
 ///
-/// Errors, of this and the others: `LockTimeout`, `Deadlock`; `Conflict` where a prepared
-/// transaction claims the key; `Closed`, `Invalid` where no read may begin.
+/// Errors, of this and the others: `LockTimeout`, also where a prepared transaction claims the key;
+/// `Deadlock`; `Closed`, `Invalid` where no read may begin.
 pub fn before_write(
     core: &Core,
     state: &TransactionState,
@@ -89,15 +91,17 @@ fn lock_key(
     key: &[u8],
     mode: KeyMode,
 ) -> Result<()> {
-    lock(core, state, |owned, patience| {
+    let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
         owned.lock_key_or_keyspace(parts.id, key, mode, patience)
-    })?;
-    if mode == KeyMode::Exclusive && state.mode() == TransactionMode::Locking {
+    };
+    lock(core, state, take, |times| match mode {
         // Whoever prepares from here on heeds the lock. Who did before is about to write, and what
         // is read now to be written would be old by then.
-        core.committer.check_unclaimed(parts.id, key)?;
-    }
-    Ok(())
+        KeyMode::Exclusive => claim_wait::wait(core, times, || {
+            core.committer.check_unclaimed(parts.id, key)
+        }),
+        KeyMode::Shared | KeyMode::Beside => Ok(()),
+    })
 }
 
 fn lock_keyspace(
@@ -106,9 +110,10 @@ fn lock_keyspace(
     parts: &KeyspaceParts,
     mode: Mode,
 ) -> Result<()> {
-    lock(core, state, |owned, patience| {
+    let take = |owned: &mut OwnedLocks, patience: Patience<'_>| {
         owned.lock_keyspace(parts.id, mode, patience)
-    })
+    };
+    lock(core, state, take, |_| Ok(()))
 }
 
 #[inline]
@@ -116,6 +121,7 @@ fn lock(
     core: &Core,
     state: &TransactionState,
     take: impl FnOnce(&mut OwnedLocks, Patience<'_>) -> Result<bool, Refused>,
+    wait_for_claims: impl FnOnce((Duration, Duration)) -> Result<()>,
 ) -> Result<()> {
     if state.mode() == TransactionMode::Optimistic {
         return Ok(());
@@ -125,12 +131,15 @@ fn lock(
     core.gate.check_read()?;
     let mut locks = state.locks();
     let locks = locks.as_mut().expect("there until it is committed");
+    let (since, wait_max) = (core.env.clock.monotonic(), state.lock_timeout());
     let patience = Patience {
         env: &core.env,
-        wait_max: state.lock_timeout(),
+        wait_max,
     };
     take(&mut locks.owned, patience)
-        .map_err(|refused| lock_refusal::statement(core, refused, state.lock_timeout()))?;
+        .map_err(|refused| lock_refusal::statement(core, refused, wait_max))?;
+    // Before the snapshot is taken: what it waits for, it sees.
+    wait_for_claims((since, wait_max))?;
     if !locks.has_passed {
         match state.isolation() {
             Isolation::ReadCommitted => core.committer.paused(|_| ()),

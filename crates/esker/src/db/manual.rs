@@ -202,6 +202,7 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
     }
     // Whoever waits for one is told, and whoever holds some finds out.
     core.locks.close();
+    core.committer.claims_ended.raise();
     let mut outcome = Outcome {
         core,
         result: Err(Error::new(

@@ -19,6 +19,7 @@ pub mod work;
 pub mod durable_calls;
 pub mod core;
 pub mod lock_refusal;
+pub mod claim_wait;
 pub mod locking;
 pub mod claims;
 pub mod job_events;

@@ -18,8 +18,10 @@ use crate::flow::write::prepared::CommitRoom;
 /// It stays prepared until it is committed or rolled back, here or by its id
 /// ([`Db::commit_prepared`], [`Db::rollback_prepared`]): also when this is dropped, when the
 /// database is closed, and after a crash. Until then whoever writes to a key that it writes to, or
-/// that it read to be written, gets [`ErrorKind::Conflict`](crate::ErrorKind::Conflict); if it is
-/// serializable, to any key that it read.
+/// that it read to be written, waits as for a lock, and is told
+/// [`ErrorKind::LockTimeout`](crate::ErrorKind::LockTimeout) in the end, or at once
+/// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) in an optimistic transaction; if it is
+/// serializable, of any key that it read.
 #[must_use = "it stays prepared, and keeps its keys from others, until it is ended"]
 pub struct PreparedTransaction {
     database: DatabaseRef,
@@ -154,7 +156,9 @@ impl Transaction {
     /// let mut tx = db.begin();
     /// tx.put(&db, "berth:3", "anna")?;
     /// let prepared = tx.prepare("arrival 7")?;
-    /// assert_eq!(db.put("berth:3", "bela").unwrap_err().kind(), ErrorKind::Conflict);
+    /// let mut other = db.begin();
+    /// other.put(&db, "berth:3", "bela")?;
+    /// assert_eq!(other.commit().unwrap_err().kind(), ErrorKind::Conflict);
     /// prepared.rollback()?;
     /// db.put("berth:3", "bela")?;
     /// # Ok(())

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::options::call::{Durability, WriteOptions};
+use crate::base::options::call::{Durability, TransactionOptions, WriteOptions};
 use crate::base::options::keyspace::ttl_seconds;
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::user_code;
+use crate::db::claim_wait;
 use crate::db::claims;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
@@ -182,9 +183,11 @@ pub fn write(
         alive_until_unix_s: terms.alive_until_unix_s,
         holds_locks: terms.heed == Heed::Hold,
     };
-    let outcome = match commit_or_again(core, batch, &commit)? {
-        Outcome::Refused(Refusal::Locked) => under_locks(core, batch, &commit, terms.heed)?,
-        outcome => outcome,
+    let outcome = match commit_heeding(core, batch, &commit, terms.heed) {
+        Err(error) if error.kind() == ErrorKind::Conflict && terms.heed == Heed::Wait => {
+            once_unclaimed(core, batch, &commit, error)?
+        }
+        outcome => outcome?,
     };
     match outcome {
         Outcome::Refused(Refusal::Locked) => {
@@ -207,6 +210,41 @@ pub fn write(
                 follow_up(core, applied.follow_ups);
             }
             Ok(Written::Done)
+        }
+    }
+}
+
+#[inline]
+fn commit_heeding(
+    core: &Arc<Core>,
+    batch: &mut Batch<'_>,
+    commit: &CommitOptions<'_>,
+    heed: Heed,
+) -> Result<Outcome> {
+    match commit_or_again(core, batch, commit)? {
+        Outcome::Refused(Refusal::Locked) => under_locks(core, batch, commit, heed),
+        outcome => Ok(outcome),
+    }
+}
+
+// A prepared transaction claims what is written: waits for its end, with no locks, as long as for
+// a lock.
+#[cold]
+fn once_unclaimed(
+    core: &Arc<Core>,
+    batch: &mut Batch<'_>,
+    commit: &CommitOptions<'_>,
+    mut claimed: Error,
+) -> Result<Outcome> {
+    let times = (core.env.clock.monotonic(), TransactionOptions::LOCK_TIMEOUT);
+    loop {
+        if commit.no_wait {
+            return Err(claim_wait::at_once(&claimed));
+        }
+        claim_wait::wait(core, times, || core.committer.check_batch_unclaimed(batch))?;
+        match commit_heeding(core, batch, commit, Heed::Wait) {
+            Err(error) if error.kind() == ErrorKind::Conflict => claimed = error,
+            outcome => return outcome,
         }
     }
 }

@@ -63,6 +63,7 @@ mod meeting;
 mod space;
 mod large_values;
 mod two_phases;
+mod claim_waits;
 mod ordered_commit;
 mod two_phases_model;
 mod typed_records;

@@ -147,7 +147,7 @@ impl World {
         match done {
             Ok(()) => write.apply(&mut self.state),
             Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::Conflict);
+                assert_eq!(error.kind(), ErrorKind::LockTimeout);
                 return (is_claimed, true);
             }
         }

@@ -11,6 +11,7 @@ use crate::base::types::seqno::SeqNo;
 use crate::base::types::user_code;
 use crate::env::bundle::Env;
 use crate::env::fs::LogSync;
+use crate::env::signal::Signal;
 use crate::flow::values::value_log::{Pending, ValueLog};
 use crate::flow::write::active::{Active, Applied};
 use crate::flow::write::admission::{Admission, CommitOptions, Refusal};
@@ -53,6 +54,8 @@ pub struct Committer {
     visible: AtomicU64,
     /// Whether a transaction was prepared since the database was opened, or before.
     pub(in crate::flow::write) has_two_phases: AtomicBool,
+    /// Raised whenever a prepared transaction has ended: for who waits for what it claimed.
+    pub claims_ended: Signal,
     pub(in crate::flow::write) sync: SyncGroup,
     pub(in crate::flow::write) values: Arc<ValueLog>,
     pub(in crate::flow::write) gate: Arc<Gate>,
@@ -82,6 +85,7 @@ impl Committer {
             visible: AtomicU64::new(active.last_seqno().get()),
             active: Mutex::new(active),
             has_two_phases: AtomicBool::new(false),
+            claims_ended: Signal::default(),
             sync: SyncGroup::behind(Arc::clone(&values) as Arc<dyn LogSync>),
             values,
             gate,
@@ -108,8 +112,9 @@ impl Committer {
     ///
     /// When this returns `Committed`, the durability holds, and every later read sees the batch.
     /// Other readers may see it a moment before it is durable. An error other than `Faulted`
-    /// means that nothing was written. A panic (of an order, or of the engine) ends all writing:
-    /// the batch may be in the log, and no reader sees any of it before the next opening.
+    /// means that nothing was written; `Conflict` is one of what a prepared transaction claims. A
+    /// panic (of an order, or of the engine) ends all writing: the batch may be in the log, and no
+    /// reader sees any of it before the next opening.
     pub fn commit(&self, batch: &mut Batch<'_>, options: &CommitOptions<'_>) -> Result<Outcome> {
         self.gate.check_write()?;
         if batch.is_empty() {

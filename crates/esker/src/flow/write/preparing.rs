@@ -229,6 +229,7 @@ impl Committer {
         self.apply(active, (&entries, &keyspaces), Some(&mut named), applied)?;
         let position = position.expect("a record lies in the log");
         active.prepared_mut().end(id, position, true);
+        self.claims_ended.raise();
         Ok(())
     }
 
@@ -268,6 +269,7 @@ impl Committer {
         self.log_record(active, record, applied)?;
         let position = active.log_position().expect("a record lies in the log");
         active.prepared_mut().end(id, position, is_committed);
+        self.claims_ended.raise();
         Ok(())
     }
 
@@ -329,6 +331,12 @@ impl Committer {
             return Ok(());
         }
         self.paused(|active| active.check_key_unclaimed(keyspace, key))
+    }
+
+    /// The same of all that a batch writes to.
+    pub fn check_batch_unclaimed(&self, batch: &Batch<'_>) -> Result<()> {
+        let entries = BatchReader::new(batch.bytes())?;
+        self.paused(|active| active.check_unclaimed(&entries))
     }
 
     /// Oldest segment that is needed: see [`Active::oldest_needed_log`].
