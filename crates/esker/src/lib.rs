@@ -131,6 +131,10 @@ pub use db::backup::verify::{Damage, VerifyProgress, VerifyReport};
 pub use db::cursor::DbCursor;
 pub use db::file_list::FileStats;
 pub use db::handle::Db;
+pub use db::ingest::adopting::IngestOptions;
+pub use db::ingest::placing::Place;
+pub use db::ingest::sst_writer::{FileSetSummary, SstWriter};
+pub use db::ingest::staging::Transfer;
 pub use db::iterator::{Iter, Keys};
 pub use db::keyspace_handle::Keyspace;
 pub use db::open::Builder;
@@ -170,4 +174,5 @@ pub struct ReadmeExamples;
 #[doc = include_str!("../../../docs/guide/searchable.md")]
 #[doc = include_str!("../../../docs/guide/tuning.md")]
 #[doc = include_str!("../../../docs/guide/operations.md")]
+#[doc = include_str!("../../../docs/guide/bulk.md")]
 pub struct GuideExamples;

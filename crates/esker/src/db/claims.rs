@@ -4,6 +4,7 @@
 //! transaction that locked nothing. They have keys beside one another, as where nobody locks, and
 //! keep out only those who lock for longer; a range delete has its keyspace alone.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +28,16 @@ type Claim<'a> = (KeyspaceId, Option<&'a [u8]>);
 ///
 /// Errors: `LockTimeout`, and `Busy` for who does not wait; `Closed`.
 pub fn wait_for(core: &Core, batch: &Batch<'_>, no_wait: bool) -> Result<OwnedLocks> {
-    let claims = claims(batch)?;
+    wait_for_all(core, &claims(batch)?, no_wait)
+}
+
+/// The same for whoever writes to any keys of those keyspaces.
+pub fn wait_for_keyspaces(core: &Core, keyspaces: &BTreeSet<KeyspaceId>) -> Result<OwnedLocks> {
+    let claims: Vec<Claim<'_>> = keyspaces.iter().map(|id| (*id, None)).collect();
+    wait_for_all(core, &claims, false)
+}
+
+fn wait_for_all(core: &Core, claims: &[Claim<'_>], no_wait: bool) -> Result<OwnedLocks> {
     let wait_max = match no_wait {
         true => Duration::ZERO,
         false => TransactionOptions::LOCK_TIMEOUT,
@@ -36,7 +46,7 @@ pub fn wait_for(core: &Core, batch: &Batch<'_>, no_wait: bool) -> Result<OwnedLo
     loop {
         let mut owned = OwnedLocks::momentary(Arc::clone(&core.locks));
         let left = || until.saturating_sub(core.env.clock.monotonic());
-        match take(core, &mut owned, &claims, left) {
+        match take(core, &mut owned, claims, left) {
             Ok(()) => return Ok(owned),
             // Nothing was read under them, so they can be given back, and no transaction is ended
             // for the sake of a plain write. Whom it held up comes first now, so next time it has

@@ -55,12 +55,13 @@ fn is_flushed(core: &Core, until: SeqNo) -> bool {
 }
 
 /// One flush barrier at a time; when it ends, whatever was held back may be flushed again.
-struct Turn<'a> {
+pub struct Turn<'a> {
     core: &'a Arc<Core>,
 }
 
 impl<'a> Turn<'a> {
-    fn take(core: &'a Arc<Core>) -> Result<Turn<'a>> {
+    /// Waits for it. Errors: those of writing.
+    pub fn take(core: &'a Arc<Core>) -> Result<Turn<'a>> {
         core.work.wait_for(&*core.env.pool, || {
             core.gate.check_write()?;
             let was_held = std::mem::replace(&mut core.work.state().is_barrier_held, true);

@@ -22,7 +22,7 @@ pub fn check(fs: &dyn Fs, dir: &Path, version: &Version) -> Result<()> {
     for (_, record) in states.flat_map(|state| state.levels.files()) {
         let name = FileName::Sst(record.number);
         let opened = fs.open_read(&dir.join(name.to_string()));
-        let compression = opened.and_then(|file| AnyReader::compression_of(file, record.number));
+        let compression = opened.and_then(|file| AnyReader::compression_of(file, record.binding()));
         let built = compression.and_then(CompressionType::check_built);
         // What is missing or damaged is told by whoever needs it, as in every build.
         if let Err(error) = built

@@ -27,7 +27,7 @@ use crate::db::write_control;
 use crate::flow::current::{Current, Sealed};
 use crate::flow::read::fold::Folder;
 use crate::flow::read::view::ViewParts;
-use crate::flow::write::active::LiveTable;
+use crate::flow::write::live_table::LiveTable;
 use crate::flow::write::replay::ReplayTarget;
 use crate::store::mem::memtable::Memtable;
 use crate::store::version::apply::apply;
@@ -118,7 +118,10 @@ fn overlay(options: &mut KeyspaceOptions, state: &KeyspaceState, asked: &Resolve
     Ok(())
 }
 
-fn known_rule(state: &KeyspaceState, rules: &[MergeRule]) -> Result<Option<MergeRule>> {
+/// The merge operator that a keyspace was written with, of `rules` or those of the engine.
+///
+/// Errors: `Unsupported` when it is not known.
+pub fn known_rule(state: &KeyspaceState, rules: &[MergeRule]) -> Result<Option<MergeRule>> {
     let Some(name) = state.merge_name.as_deref() else {
         return Ok(None);
     };

@@ -205,7 +205,7 @@ fn read_files(parts: &Parts, version: &Arc<Version>) -> Result<(Arc<Core>, bool)
                     record: file,
                 };
                 let check = |reader: &AnyReader| known.check(reader, &state.comparator);
-                core.files.get(file.number, &state.comparator, check)?;
+                core.files.get(file.binding(), &state.comparator, check)?;
             }
             for (segment, _) in file.values.iter() {
                 hold(segment)?;

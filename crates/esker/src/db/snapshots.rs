@@ -39,6 +39,8 @@ pub enum SnapshotOwner {
     AtomicChange,
     /// A transaction.
     Transaction,
+    /// Files that are being taken in.
+    Ingest,
 }
 
 /// Names one registered snapshot.
@@ -138,6 +140,7 @@ impl fmt::Display for SnapshotOwner {
             SnapshotOwner::Named(name) => write!(f, "{name:?}"),
             SnapshotOwner::AtomicChange => write!(f, "an atomic change"),
             SnapshotOwner::Transaction => write!(f, "a transaction"),
+            SnapshotOwner::Ingest => write!(f, "files that are being taken in"),
         }
     }
 }

@@ -19,6 +19,22 @@ pub fn link_or_copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<bool> {
     }
 }
 
+/// As [`link_or_copy`], for a name that must not be there yet: what is there is somebody else's.
+pub fn link_or_copy_new(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
+    match fs.hard_link(source, target) {
+        Err(error) if error.kind() == ErrorKind::Io => copy_new(fs, source, target),
+        linked => linked,
+    }
+}
+
+/// As [`copy`], for a name that must not be there yet.
+pub fn copy_new(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
+    let from = fs.open_read(source)?;
+    let mut to = fs.create_new(target)?;
+    append_range(&*from, &mut *to, 0..from.size_bytes())?;
+    to.sync()
+}
+
 /// Copies a file and makes the copy's bytes durable; to sync its name is the caller's.
 pub fn copy(fs: &dyn Fs, source: &Path, target: &Path) -> Result<()> {
     let from = fs.open_read(source)?;

@@ -73,6 +73,10 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// Gives a file a second name. Durable after [`Fs::sync_dir`].
     fn hard_link(&self, source: &Path, target: &Path) -> Result<()>;
 
+    /// Makes the bytes of a file durable that somebody else may have written; its name is another
+    /// thing.
+    fn sync_file(&self, path: &Path) -> Result<()>;
+
     /// Makes the entries of a directory durable.
     fn sync_dir(&self, dir: &Path) -> Result<()>;
 

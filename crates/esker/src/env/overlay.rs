@@ -263,6 +263,10 @@ impl Fs for OverlayFs {
         Ok(())
     }
 
+    fn sync_file(&self, path: &Path) -> Result<()> {
+        self.base.sync_file(&self.find(path)?)
+    }
+
     fn sync_dir(&self, dir: &Path) -> Result<()> {
         self.base.sync_dir(&self.dir_to_change(dir))
     }

@@ -1,4 +1,4 @@
-//! The view that new reads of a keyspace take, and its changes: seal, install, another folder.
+//! The view that new reads of a keyspace take, and its changes: seal, install, renew, fold by.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, PoisonError};
@@ -82,6 +82,17 @@ impl Current {
         waiting.drain(..flushed_count);
         parts.memtables.truncate(1 + waiting.len());
         parts.levels = levels;
+        self.view.store(Arc::new(View::new(parts, Some(&before))));
+    }
+
+    /// Puts `live` in the place of the live memtable, which is empty and stays so: what is written
+    /// from now on only views from now on have.
+    pub fn renew(&self, live: Arc<Memtable>) {
+        let _waiting = self.waiting();
+        let before = self.view.load();
+        let mut parts = before.parts().clone();
+        assert!(parts.memtables[0].is_empty());
+        parts.memtables[0] = live;
         self.view.store(Arc::new(View::new(parts, Some(&before))));
     }
 

@@ -237,6 +237,11 @@ impl Run {
         if self.random.one_in(6) {
             self.check_copy();
         }
+        if self.random.one_in(8) {
+            self.told.push("an export".into());
+            let dir = format!("/export{}", self.told.len());
+            self.stage.check_export(Path::new(&dir));
+        }
         match self.random.one_in(6) {
             true => self.check_whole(),
             false => Ok(()),

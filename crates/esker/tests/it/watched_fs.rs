@@ -179,6 +179,14 @@ impl Fs for WatchedFs {
         self.watch.sim.hard_link(source, target)
     }
 
+    fn sync_file(&self, path: &Path) -> Result<()> {
+        self.watch.show("sync", path);
+        match self.watch.skips_sync(path) {
+            true => Ok(()),
+            false => self.watch.sim.sync_file(path),
+        }
+    }
+
     fn sync_dir(&self, dir: &Path) -> Result<()> {
         self.watch.show("sync directory", dir);
         match self.watch.lie {

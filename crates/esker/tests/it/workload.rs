@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{self, AtomicU64};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,8 +18,9 @@ use esker::internals::env::sim::clock::SimClock;
 use esker::internals::env::sim::pool::SimPool;
 use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{
-    Builder, Comparator, CustomComparator, Db, Durability, Error, ErrorKind, Isolation, Keyspace,
-    KeyspaceOptions, TransactionMode, TransactionOptions, Update, WriteOptions,
+    Builder, Comparator, CustomComparator, Db, Durability, Error, ErrorKind, IngestOptions,
+    Isolation, Keyspace, KeyspaceOptions, SstWriter, TransactionMode, TransactionOptions, Transfer,
+    Update, WriteOptions,
 };
 
 use crate::balance::Balance;
@@ -27,6 +28,8 @@ use crate::held::Held;
 use crate::journal::{Action, Answer, Entry, Journal, Life, Loss, Presence};
 use crate::journal::{chaff, marker_key, marker_value, retain_rule, rule};
 use crate::watched_fs::{Eye, Lie, WatchedFs};
+
+mod file_sets;
 
 /// Where the database lies.
 pub const DIR: &str = "/db";
@@ -200,6 +203,8 @@ pub struct Stage {
     eye: Option<Eye>,
     lie: Lie,
     random: Random,
+    /// For sets of files, so that the rest goes as it would without them.
+    set_random: Random,
     number: u32,
 }
 
@@ -237,6 +242,7 @@ impl Stage {
             eye: None,
             lie: Lie::None,
             random: Random::new(seed),
+            set_random: Random::new(!seed),
             number: last.map_or(0, |last| last + 1),
             is_changed: false,
             balance: Arc::default(),
@@ -331,6 +337,9 @@ impl Stage {
         }
         if self.random.one_in(20) {
             self.move_an_end();
+        }
+        if self.set_random.one_in(30) {
+            self.ingest();
         }
         if self.random.one_in(60) {
             let keyspace = self.any_keyspace();

@@ -138,6 +138,9 @@ pub enum StallCause {
     ValueBufferLimit,
     /// Compactions of a keyspace are behind: writes to it are slowed down to a rate.
     PendingCompaction,
+    /// Files from elsewhere are taken in: writers wait for a flush and for one record of the
+    /// manifest.
+    Ingest,
 }
 
 words! {
@@ -145,6 +148,7 @@ words! {
     MemtableLimit "memtable_limit",
     ValueBufferLimit "value_buffer_limit",
     PendingCompaction "pending_compaction",
+    Ingest "ingest",
 }
 
 /// What a file of the database holds.

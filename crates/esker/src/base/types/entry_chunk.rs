@@ -77,6 +77,16 @@ impl EntryChunk {
         };
     }
 
+    /// Changes the raw trailer of each of its entries.
+    pub fn change_trailers(&mut self, changed: impl Fn(u64) -> u64) {
+        for spot in &self.entries {
+            let (_, trailer) = self.keys[spot.key.clone()]
+                .split_last_chunk_mut::<TRAILER_BYTES>()
+                .expect("an internal key has a trailer");
+            *trailer = changed(u64::from_le_bytes(*trailer)).to_le_bytes();
+        }
+    }
+
     /// Whether anybody wrote to it since it was made empty.
     pub fn is_begun(&self) -> bool {
         self.is_begun

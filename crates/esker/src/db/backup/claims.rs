@@ -148,11 +148,12 @@ fn claim_of(
     let file = job.env.fs.open_read(&path)?;
     for comparator in std::iter::once(&Comparator::Bytewise).chain(comparators) {
         let cache = Arc::new(ShardedCache::new(0));
-        let remains = match SstRemains::read(Arc::clone(&file), number, comparator.clone(), cache) {
-            // Another order than the file was written with.
-            Err(error) if error.kind() == ErrorKind::Invalid => continue,
-            remains => remains?,
-        };
+        let remains =
+            match SstRemains::read(Arc::clone(&file), number.into(), comparator.clone(), cache) {
+                // Another order than the file was written with.
+                Err(error) if error.kind() == ErrorKind::Invalid => continue,
+                remains => remains?,
+            };
         return Ok(remains.props().map(|props| {
             let keyspace = props.keyspace;
             let name = std::str::from_utf8(&props.origin.keyspace_name);

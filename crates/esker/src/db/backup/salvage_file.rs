@@ -22,6 +22,7 @@ use crate::env::fs::ReadFile;
 use crate::flow::output::{Output, OutputSettings};
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
+use crate::store::sst::adoption::FileBinding;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::origin::Origin;
@@ -116,11 +117,12 @@ impl<'a> FileExaminer<'a> {
     ) -> Result<Examined> {
         let path = self.dir.join(FileName::Sst(number).to_string());
         let file = self.env.fs.open_read(&path)?;
-        let cause = match self.read_whole(&file, number, comparator, known)? {
+        let binding = known.map_or(number.into(), |known| known.record.binding());
+        let cause = match self.read_whole(&file, binding, comparator, known)? {
             Ok((keyspace, sound)) => {
                 let lost = match sound.record.values.is_empty() {
                     true => None,
-                    false => self.first_lost_value(&file, number, comparator)?,
+                    false => self.first_lost_value(&file, binding, comparator)?,
                 };
                 if lost.is_none() {
                     let keyspace = Some(keyspace);
@@ -133,9 +135,11 @@ impl<'a> FileExaminer<'a> {
             Err(Flaw::Damaged(error)) => Some(error),
         };
         let cache = Arc::clone(&self.cache);
-        let remains = SstRemains::read(file, number, comparator.clone(), cache)?;
+        let remains = SstRemains::read(file, binding, comparator.clone(), cache)?;
         let said = remains.props().map(|props| props.keyspace);
         let keyspace = known.map(|known| known.keyspace).or(said);
+        // What was written elsewhere names a keyspace of that place.
+        let said = said.filter(|_| binding.renumbering.is_none());
         let (Some(keyspace), true) = (keyspace, said.is_none_or(|said| Some(said) == keyspace))
         else {
             let error = Error::corruption("nothing says whose entries these are");
@@ -176,24 +180,32 @@ impl<'a> FileExaminer<'a> {
     fn read_whole(
         &self,
         file: &Arc<dyn ReadFile>,
-        number: FileNumber,
+        binding: FileBinding,
         comparator: &Comparator,
         known: Option<Known<'_>>,
     ) -> Result<std::result::Result<(KeyspaceId, Sound), Flaw>> {
         let cache = Arc::clone(&self.cache);
-        let opened = AnyReader::open(Arc::clone(file), number, comparator.clone(), cache);
+        let opened = AnyReader::open(Arc::clone(file), binding, comparator.clone(), cache);
         let reader = match only_damage_of(opened, known.is_some())? {
             Ok(reader) => reader,
             Err(error) => return Ok(Err(Flaw::Damaged(error))),
         };
         let range_deletes = reader.range_deletes().to_vec();
-        let record = record_of(number, reader.finished(), &range_deletes, comparator);
+        let mut record = record_of(
+            binding.number,
+            reader.finished(),
+            &range_deletes,
+            comparator,
+        );
+        record.adoption = known.and_then(|known| known.record.adoption);
         let keyspace = reader.props().keyspace;
         if let Some(known) = known
             && let Err(error) = known.check_record(keyspace, record.clone())
         {
             return Ok(Err(Flaw::Stranger(error)));
         }
+        // What was written elsewhere names a keyspace of that place.
+        let keyspace = known.map_or(keyspace, |known| known.keyspace);
         Ok(match only_damage(reader.verify())? {
             Ok(()) => Ok((
                 keyspace,
@@ -210,11 +222,11 @@ impl<'a> FileExaminer<'a> {
     fn first_lost_value(
         &mut self,
         file: &Arc<dyn ReadFile>,
-        number: FileNumber,
+        binding: FileBinding,
         comparator: &Comparator,
     ) -> Result<Option<(FileNumber, Error)>> {
         let cache = Arc::clone(&self.cache);
-        let reader = AnyReader::open(Arc::clone(file), number, comparator.clone(), cache)?;
+        let reader = AnyReader::open(Arc::clone(file), binding, comparator.clone(), cache)?;
         let read = ReadOptions {
             fill_cache: false,
             ..ReadOptions::default()

@@ -170,7 +170,7 @@ fn verify_sst(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result
     let (comparator, cache) = (state.comparator.clone(), Arc::clone(&core.cache));
     let reader = match core.env.fs.open_read(&path) {
         Ok(file) => {
-            let reader = AnyReader::open(file, record.number, comparator, cache)?;
+            let reader = AnyReader::open(file, record.binding(), comparator, cache)?;
             known(state, record).check(&reader, &state.comparator)?;
             Arc::new(reader)
         }
@@ -186,7 +186,7 @@ fn verify_sst(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result
 
 fn open(core: &Core, state: &KeyspaceState, record: &FileRecord) -> Result<Arc<AnyReader>> {
     let check = |reader: &AnyReader| known(state, record).check(reader, &state.comparator);
-    core.files.get(record.number, &state.comparator, check)
+    core.files.get(record.binding(), &state.comparator, check)
 }
 
 fn known<'a>(state: &KeyspaceState, record: &'a FileRecord) -> Known<'a> {

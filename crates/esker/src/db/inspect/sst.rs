@@ -15,6 +15,7 @@ use crate::env::bundle::Env;
 use crate::env::fs::ReadFile;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
+use crate::store::sst::adoption::FileBinding;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::cursor::BlockCursor;
 use crate::store::sst::block_based::reader::BlockBasedReader;
@@ -32,6 +33,8 @@ const CACHE_BYTES: usize = 1 << 20;
 pub struct SstContents {
     /// Number of the file.
     pub number: FileNumber,
+    /// The number under which it was written: another one in an adopted file.
+    pub written_as: FileNumber,
     /// Its size in bytes.
     pub size_bytes: u64,
     /// What it says about itself.
@@ -85,9 +88,16 @@ pub fn sst_in(env: &Env, path: &Path, comparators: &[Comparator]) -> Result<SstC
         )));
     };
     let file = env.fs.open_read(path)?;
-    let reader = open(&file, number, comparators)?;
+    let footer = RawFooter::read(&*file, number)?;
+    let binding = FileBinding {
+        number,
+        bound: footer.stored_number(),
+        renumbering: None,
+    };
+    let reader = open(&file, binding, comparators)?;
     let mut contents = SstContents {
         number,
+        written_as: binding.bound,
         size_bytes: file.size_bytes(),
         props: reader.props().clone(),
         parts: Vec::new(),
@@ -95,10 +105,11 @@ pub fn sst_in(env: &Env, path: &Path, comparators: &[Comparator]) -> Result<SstC
         records: None,
         range_deletes: Arc::clone(reader.range_deletes()),
     };
-    let footer = RawFooter::read(&*file, number)?;
-    match &reader {
+    let footer = RawFooter::read(&*file, binding)?;
+    match reader.stored() {
         AnyReader::BlockBased(reader) => look_at_blocks(&*file, &footer, reader, &mut contents)?,
         AnyReader::Searchable(reader) => look_at_pages(&footer, reader, &mut contents)?,
+        AnyReader::Adopted(_) => {}
     }
     Ok(contents)
 }
@@ -164,14 +175,14 @@ fn some_parts(parts: [(&'static str, Option<BlockHandle>); 4]) -> Vec<(&'static 
 
 fn open(
     file: &Arc<dyn ReadFile>,
-    number: FileNumber,
+    binding: FileBinding,
     comparators: &[Comparator],
 ) -> Result<AnyReader> {
     let cache = Arc::new(ShardedCache::new(CACHE_BYTES));
     let open = |comparator: &Comparator| {
         AnyReader::open(
             Arc::clone(file),
-            number,
+            binding,
             comparator.clone(),
             Arc::clone(&cache),
         )

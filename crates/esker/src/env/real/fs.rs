@@ -167,6 +167,10 @@ impl<P: Places> Fs for P {
         })
     }
 
+    fn sync_file(&self, path: &Path) -> Result<()> {
+        OsFile::open(self.place(path))?.sync_contents()
+    }
+
     fn sync_dir(&self, dir: &Path) -> Result<()> {
         let place = self.place(dir);
         let synced = match place.is_held_dir() {

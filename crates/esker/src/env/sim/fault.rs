@@ -272,6 +272,11 @@ impl Fs for FaultFs {
         self.call(CallClass::Meta, &doing, source, act)
     }
 
+    fn sync_file(&self, path: &Path) -> Result<()> {
+        let act = || self.inner.sync_file(path);
+        self.call(CallClass::Sync, "sync", path, act)
+    }
+
     fn sync_dir(&self, dir: &Path) -> Result<()> {
         let act = || self.inner.sync_dir(dir);
         self.call(CallClass::Sync, "sync the directory", dir, act)

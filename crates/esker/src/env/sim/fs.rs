@@ -254,6 +254,12 @@ impl Fs for SimFs {
         Ok(())
     }
 
+    fn sync_file(&self, path: &Path) -> Result<()> {
+        let mut disk = self.disk();
+        let id = disk.find_file("sync", path)?;
+        disk.sync(id, path)
+    }
+
     fn sync_dir(&self, dir: &Path) -> Result<()> {
         let mut disk = self.disk();
         disk.begin_call()?;

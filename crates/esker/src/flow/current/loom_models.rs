@@ -154,3 +154,41 @@ fn a_view_holds_what_was_visible_before_it_was_taken() {
         reader.join().expect("the reader's claims hold");
     });
 }
+
+#[test]
+fn who_sees_what_is_written_behind_files_from_elsewhere_sees_the_files() {
+    // An ingest swaps in levels with its files, puts a fresh memtable in the place of the live one,
+    // which is empty, and raises the number up to which readers see; then somebody writes. A reader
+    // takes the view and then the number, as all do. Without the fresh memtable he would find the
+    // write over the old levels.
+    let parts = empty_parts();
+    loom::model(move || {
+        let (live, mut fresh) = (memtable(), memtable());
+        let parts = ViewParts {
+            memtables: vec![Arc::clone(live.table())],
+            ..parts.clone()
+        };
+        let with_files = Arc::new(Levels::default());
+        let current = Arc::new(Current::new(parts, Vec::new()));
+        let visible = Arc::new(AtomicU64::new(0));
+        let reader = {
+            let (current, visible) = (Arc::clone(&current), Arc::clone(&visible));
+            let with_files = Arc::clone(&with_files);
+            thread::spawn(move || {
+                let view = current.load();
+                let now = visible.load(Ordering::Acquire);
+                let parts = view.parts();
+                let has_files = Arc::ptr_eq(&parts.levels, &with_files) && now >= 1;
+                let mut tables = parts.memtables.iter();
+                let has_write = tables.any(|table| table.get(b"a", SeqNo::new(now)).is_some());
+                assert!(has_files || !has_write);
+            })
+        };
+        current.install(with_files, 0);
+        current.renew(Arc::clone(fresh.table()));
+        visible.store(1, Ordering::Release);
+        fresh.insert(Trailer::new(SeqNo::new(2), Kind::Put), b"a", b"value");
+        visible.store(2, Ordering::Release);
+        reader.join().expect("the reader's claims hold");
+    });
+}

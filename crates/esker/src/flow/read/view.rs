@@ -197,7 +197,7 @@ impl View {
             record: file,
         };
         let check = |reader: &AnyReader| known.check(reader, comparator);
-        self.parts.open_files.get(file.number, comparator, check)
+        self.parts.open_files.get(file.binding(), comparator, check)
     }
 
     /// What the range deletes of the memtable in that place hide from a reader at `at`; some few

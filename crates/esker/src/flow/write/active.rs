@@ -9,39 +9,18 @@ use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::LogFile;
-use crate::flow::current::{Current, FlushedTables, Sealed};
+use crate::flow::current::{FlushedTables, Sealed};
 use crate::flow::read::fold::Folder;
 use crate::flow::write::follow_ups::{FollowUp, FollowUps};
+use crate::flow::write::live_table::LiveTable;
 use crate::flow::write::prepared::PreparedSet;
 use crate::flow::write::recent::RecentWrites;
 use crate::flow::write::segments::Segments;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::store::batch::reader::BatchReader;
-use crate::store::mem::memtable::MemtableWriter;
 use crate::store::wal::format::{EARLIER_DURABLE, next_header};
 use crate::store::wal::head::{SEGMENT_HEAD_BYTES, SegmentHead};
 use crate::store::wal::writer::WalWriter;
-
-/// The live memtable of one keyspace, and what is needed to replace it.
-pub struct LiveTable {
-    /// Where readers find the memtable.
-    pub current: Arc<Current>,
-    /// The only way to add entries to it.
-    pub writer: MemtableWriter,
-    /// Oldest segment that holds entries of this memtable.
-    pub first_log: FileNumber,
-    /// Bytes after which it is sealed.
-    pub limit_bytes: usize,
-    /// Bytes of large values that it may name before it is sealed.
-    pub values_limit_bytes: u64,
-}
-
-impl LiveTable {
-    fn is_full(&self) -> bool {
-        let table = self.writer.table();
-        table.used_bytes() >= self.limit_bytes || table.values().bytes() >= self.values_limit_bytes
-    }
-}
 
 /// The live end of the log and the live memtable of every keyspace.
 ///
@@ -56,6 +35,8 @@ pub struct Active {
     prepared: PreparedSet,
     /// What every record leaves free in the live segment, for commits that must find room.
     room_bytes: u64,
+    /// Whether writers wait until files from elsewhere are taken in.
+    is_held: bool,
     /// Where the log ended when the database was opened.
     recovered_end: Option<(FileNumber, u64)>,
     /// Segments that may hold needed entries, oldest first, and the bytes that each takes.
@@ -92,6 +73,7 @@ impl Active {
             recent: RecentWrites::default(),
             prepared: PreparedSet::default(),
             room_bytes: 0,
+            is_held: false,
             recovered_end,
             segments_used,
         }
@@ -187,6 +169,40 @@ impl Active {
     pub fn fits_in(&self, segment: FileNumber, record_len: usize) -> bool {
         let live = self.log.as_ref().filter(|log| log.number() == segment);
         live.is_some_and(|log| log.fits_beside(record_len, self.room_bytes))
+    }
+
+    /// Whether writers wait until files from elsewhere are taken in.
+    #[inline]
+    pub fn is_held(&self) -> bool {
+        self.is_held
+    }
+
+    /// Has writers wait, or go on.
+    pub fn set_held(&mut self, is_held: bool) {
+        self.is_held = is_held;
+    }
+
+    /// Puts a fresh memtable in the place of the live one of a keyspace, which is empty. So who has
+    /// the view from before, without the files that were taken in, sees nothing that is written
+    /// behind them.
+    pub fn renew(&mut self, id: KeyspaceId) {
+        let Some(table) = self.tables.get_mut(&id) else {
+            return;
+        };
+        assert!(table.writer.table().is_empty());
+        let fresh = table.writer.successor();
+        table.current.renew(Arc::clone(fresh.table()));
+        self.live_bytes -= table.writer.table().used_bytes();
+        self.live_bytes += fresh.table().used_bytes();
+        table.writer = fresh;
+    }
+
+    /// Files were taken in whose entries have the numbers behind the last write's, up to `last`.
+    /// Whoever asks which writes came lately is sent to the files.
+    pub fn adopted(&mut self, last: SeqNo) {
+        assert!(last >= self.last_seqno);
+        self.last_seqno = last;
+        self.recent.forget_up_to(last);
     }
 
     /// Where the log ends now, if there is one.

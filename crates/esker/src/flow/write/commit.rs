@@ -23,6 +23,7 @@ use crate::flow::write::stall_watch::StallWatch;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
 use crate::flow::write::validation::{Look, Validation};
 use crate::flow::write::write_controller::{LOOK_AGAIN, WriteController};
+use crate::flow::write::writer_hold::WriterHold;
 use crate::store::batch::reader::BatchReader;
 use crate::store::batch::writer::Batch;
 use crate::store::vlog::value_pool::PoolRoom;
@@ -51,7 +52,7 @@ pub enum Outcome {
 pub struct Committer {
     active: Mutex<Active>,
     /// The last write that readers may see.
-    visible: AtomicU64,
+    pub(in crate::flow::write) visible: AtomicU64,
     /// Whether a transaction was prepared since the database was opened, or before.
     pub(in crate::flow::write) has_two_phases: AtomicBool,
     /// Raised whenever a prepared transaction has ended: for who waits for what it claimed.
@@ -63,6 +64,7 @@ pub struct Committer {
     pub(in crate::flow::write) admission: Admission,
     /// Who waits for room for large values.
     waiting: StallWatch,
+    pub(in crate::flow::write) hold: WriterHold,
     pub(in crate::flow::write) env: Env,
 }
 
@@ -92,6 +94,7 @@ impl Committer {
             controller,
             admission: Admission::default(),
             waiting: StallWatch::new(StallCause::ValueBufferLimit),
+            hold: WriterHold::default(),
             env,
         }
     }
@@ -259,9 +262,7 @@ impl Committer {
         validation: Option<&Validation<'_>>,
         pending: Option<&mut Pending>,
     ) -> Result<(Outcome, Option<LogPosition>)> {
-        let mut active = self.active();
-        // A failure between the first look and the lock must not be overtaken.
-        self.gate.check_write()?;
+        let mut active = self.writable(options.no_wait)?;
         let mut is_plain = true;
         for &keyspace in batch.keyspaces() {
             is_plain &= active

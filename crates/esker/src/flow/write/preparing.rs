@@ -115,8 +115,7 @@ impl Committer {
         validation: &Validation<'_>,
         prepare: &mut Option<(Vec<u8>, Pending, &CommitRoom)>,
     ) -> Result<(Outcome, Option<LogPosition>)> {
-        let mut active = self.active();
-        self.gate.check_write()?;
+        let mut active = self.writable(options.no_wait)?;
         active.prepared().check_new(id, keyspaces)?;
         let commit_bytes = {
             let (record, _, _) = prepare.as_ref().expect("taken once it is logged");
@@ -179,8 +178,9 @@ impl Committer {
     }
 
     /// Commits the prepared transaction with that id, and has readers see it, in the order of
-    /// calls; waits for nothing but the lock of all writers, syncs nothing, and is not refused for
-    /// lack of space where the log kept room for it. Where the log ends behind it.
+    /// calls; waits for nothing but the lock of all writers, and files that are being taken in; it
+    /// syncs nothing, and is not refused for lack of space where the log kept room for it. Where
+    /// the log ends behind it.
     ///
     /// Errors: `Invalid` when none is prepared; `Closed`, `Faulted`; without room as
     /// [`Committer::commit_prepared`].
@@ -194,8 +194,7 @@ impl Committer {
         check: impl Fn() -> Result<()>,
     ) -> Result<(Applied, LogPosition)> {
         let mut applied = Applied::default();
-        let mut active = self.active();
-        check()?;
+        let mut active = self.writable_if(false, check)?;
         let whole = FailUnlessWhole { gate: &self.gate };
         let committed = self.log_commit(&mut active, id, &mut applied);
         whole.it_is();

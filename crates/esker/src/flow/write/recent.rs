@@ -90,6 +90,14 @@ impl RecentWrites {
         Ok(())
     }
 
+    /// Forgets all writes so far, of which `last` was the last: what is asked about them is not to
+    /// be told from here.
+    pub fn forget_up_to(&mut self, last: SeqNo) {
+        self.writes.clear();
+        self.bytes = 0;
+        self.complete_from = last;
+    }
+
     /// The writes after `seen`, newest first; `None` when they are not all here any more.
     pub fn since(&self, seen: SeqNo) -> Option<impl Iterator<Item = &RecentWrite>> {
         let newest_first = self.writes.iter().rev();

@@ -27,4 +27,14 @@ impl Active {
         let comparator = self.table(id)?.writer.table().comparator();
         user_code::told(|| self.prepared().check_one(id, comparator, key, None))
     }
+
+    /// `Conflict` when a prepared transaction claims any key from `first` to `last`, that one too.
+    pub fn check_keys_unclaimed(&self, id: KeyspaceId, first: &[u8], last: &[u8]) -> Result<()> {
+        let comparator = self.table(id)?.writer.table().comparator();
+        user_code::told(|| {
+            let prepared = self.prepared();
+            prepared.check_one(id, comparator, first, Some(last))?;
+            prepared.check_one(id, comparator, last, None)
+        })
+    }
 }

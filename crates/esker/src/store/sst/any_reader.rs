@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use esker_phrase::{Dictionary, DictionaryId};
 
+use crate::base::codec::checksum::hash64;
 use crate::base::codec::compress::CompressionType;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
@@ -16,6 +17,7 @@ use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::{ReadFile, Unchanging};
 use crate::store::cache::sharded::ShardedCache;
+use crate::store::sst::adoption::FileBinding;
 use crate::store::sst::any_footer::AnyFooter;
 use crate::store::sst::block::announcer::Announcer;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
@@ -28,6 +30,7 @@ use crate::store::sst::file_memory::FileMemory;
 use crate::store::sst::opening::{OpenSst, RawFooter, read_part};
 use crate::store::sst::props::Props;
 use crate::store::sst::rank::{Gap, Rank};
+use crate::store::sst::renumbered::{RenumberedCursor, RenumberedReader};
 use crate::store::sst::searchable;
 use crate::store::sst::searchable::cursor::SearchableCursor;
 use crate::store::sst::searchable::reader::SearchableReader;
@@ -37,8 +40,16 @@ macro_rules! each {
         match $self {
             $kinds::BlockBased($inner) => $call,
             $kinds::Searchable($inner) => $call,
+            $kinds::Adopted($inner) => apart(|| $call),
         }
     };
+}
+
+// What is done for files that were written elsewhere, out of the way of all others.
+#[cold]
+#[inline(never)]
+fn apart<T>(call: impl FnOnce() -> T) -> T {
+    call()
 }
 
 /// An open sorted file. Any thread may call anything.
@@ -48,6 +59,8 @@ pub enum AnyReader {
     BlockBased(Arc<BlockBasedReader>),
     /// A file that is searched while it is compressed.
     Searchable(Arc<SearchableReader>),
+    /// A file of either kind that was written elsewhere.
+    Adopted(Arc<RenumberedReader<AnyReader>>),
 }
 
 /// Where the entry of a key is in one sorted file, if that has one.
@@ -60,20 +73,21 @@ pub enum AnyEntryPlace {
 }
 
 impl AnyReader {
-    /// Opens the file with that number.
+    /// Opens the file that is known so.
     ///
     /// Errors: `Unsupported` for a newer format, `NotBuilt` for a compressor that this build does
     /// not have, `Invalid` for another order of keys than the file was written with, `Corruption`
     /// with file and offset for everything that is damaged.
     pub fn open(
         file: Arc<dyn ReadFile>,
-        number: FileNumber,
+        binding: impl Into<FileBinding>,
         comparator: Comparator,
         cache: Arc<BlockCache>,
     ) -> Result<AnyReader> {
-        let footer = AnyFooter::decode(&RawFooter::read(&*file, number)?)?;
-        let source = BlockSource::new(file, number, cache);
-        Ok(match footer {
+        let binding = binding.into();
+        let footer = AnyFooter::decode(&RawFooter::read(&*file, binding)?)?;
+        let source = BlockSource::new(file, binding, cache);
+        let reader = match footer {
             AnyFooter::BlockBased(footer) => {
                 let reader = BlockBasedReader::open(source, &footer, comparator)?;
                 AnyReader::BlockBased(Arc::new(reader))
@@ -82,16 +96,27 @@ impl AnyReader {
                 let reader = SearchableReader::open(source, &footer, comparator)?;
                 AnyReader::Searchable(Arc::new(reader))
             }
+        };
+        Ok(match binding.renumbering {
+            None => reader,
+            Some(renumbering) => {
+                let (said, ranges) = (reader.props().clone(), Arc::clone(reader.range_deletes()));
+                let adopted = RenumberedReader::new(reader, (said, &ranges), renumbering);
+                AnyReader::Adopted(Arc::new(adopted))
+            }
         })
     }
 
-    /// How the blocks of the file with that number are compressed where that pays, by what it says
+    /// How the blocks of the file that is known so are compressed where that pays, by what it says
     /// about itself: two reads, whatever its size.
     ///
     /// Errors: as [`AnyReader::open`], but for the order of keys.
-    pub fn compression_of(file: Arc<dyn ReadFile>, number: FileNumber) -> Result<CompressionType> {
-        let footer = AnyFooter::decode(&RawFooter::read(&*file, number)?)?;
-        let source = BlockSource::new(file, number, Arc::new(ShardedCache::new(0)));
+    pub fn compression_of(
+        file: Arc<dyn ReadFile>,
+        binding: FileBinding,
+    ) -> Result<CompressionType> {
+        let footer = AnyFooter::decode(&RawFooter::read(&*file, binding)?)?;
+        let source = BlockSource::new(file, binding, Arc::new(ShardedCache::new(0)));
         Ok(read_part(&source, footer.props(), Props::decode)?.compression)
     }
 
@@ -112,13 +137,31 @@ impl AnyReader {
     }
 
     fn sst(&self) -> &OpenSst {
-        each!(AnyReader, self, reader => reader.sst())
+        match self {
+            AnyReader::BlockBased(reader) => reader.sst(),
+            AnyReader::Searchable(reader) => reader.sst(),
+            AnyReader::Adopted(reader) => reader.inner.sst(),
+        }
     }
 
     fn sst_mut(&mut self) -> &mut OpenSst {
-        each!(AnyReader, self, reader => {
-            Arc::get_mut(reader).expect("it was opened just now").sst_mut()
-        })
+        let new = "it was opened just now";
+        match self {
+            AnyReader::BlockBased(reader) => Arc::get_mut(reader).expect(new).sst_mut(),
+            AnyReader::Searchable(reader) => Arc::get_mut(reader).expect(new).sst_mut(),
+            AnyReader::Adopted(reader) => {
+                let reader = Arc::get_mut(reader).expect(new);
+                Arc::get_mut(&mut reader.inner).expect(new).sst_mut()
+            }
+        }
+    }
+
+    /// What is seen of it where no sequence number matters.
+    pub fn stored(&self) -> &AnyReader {
+        match self {
+            AnyReader::BlockBased(_) | AnyReader::Searchable(_) => self,
+            AnyReader::Adopted(reader) => &reader.inner,
+        }
     }
 
     /// The newest entry of the key that is visible at `at`, if the file has one. Range deletes
@@ -126,7 +169,7 @@ impl AnyReader {
     ///
     /// Errors: `Corruption` with file and offset of the block; other keys stay readable.
     pub fn get(&self, user_key: &[u8], at: SeqNo, options: &ReadOptions) -> Result<Option<Found>> {
-        each!(AnyReader, self, reader => reader.get(user_key, at, options))
+        self.get_hashed(user_key, hash64(user_key), at, options)
     }
 
     /// As [`AnyReader::get`], for a caller who asks several files and has the key's `hash64`
@@ -139,7 +182,15 @@ impl AnyReader {
         at: SeqNo,
         options: &ReadOptions,
     ) -> Result<Option<Found>> {
-        each!(AnyReader, self, reader => reader.get_hashed(user_key, hash, at, options))
+        match self {
+            AnyReader::BlockBased(reader) => reader.get_hashed(user_key, hash, at, options),
+            AnyReader::Searchable(reader) => reader.get_hashed(user_key, hash, at, options),
+            AnyReader::Adopted(reader) => apart(|| {
+                reader.get_at(at, |inner, at| {
+                    inner.get_hashed(user_key, hash, at, options)
+                })
+            }),
+        }
     }
 
     /// Goes to where a get would find its entry, as far as what is in memory leads, and says to the
@@ -161,6 +212,17 @@ impl AnyReader {
             AnyReader::Searchable(reader) => reader
                 .announce(user_key, hash, at, options, is_index_announced, announcer)?
                 .try_map(|entry| Ok(AnyEntryPlace::Searchable(entry))),
+            AnyReader::Adopted(reader) => match reader.renumbering.stored(at) {
+                None => Ok(Announced::Absent),
+                Some(at) => reader.inner.announce(
+                    user_key,
+                    hash,
+                    at,
+                    options,
+                    is_index_announced,
+                    announcer,
+                ),
+            },
         }
     }
 
@@ -180,6 +242,9 @@ impl AnyReader {
             (AnyReader::Searchable(reader), AnyEntryPlace::Searchable(entry)) => {
                 reader.get_at_place(entry, user_key, hash, at, options)
             }
+            (AnyReader::Adopted(reader), entry) => reader.get_at(at, |inner, at| {
+                inner.get_at_place(entry, user_key, hash, at, options)
+            }),
             _ => unreachable!("a file is of one kind as long as it is there"),
         }
     }
@@ -191,6 +256,7 @@ impl AnyReader {
             AnyReader::BlockBased(reader) => reader.may_contain(hash),
             // It has no filter: a fingerprint in the key page does the work of one.
             AnyReader::Searchable(_) => true,
+            AnyReader::Adopted(reader) => apart(|| reader.inner.may_contain(hash)),
         }
     }
 
@@ -199,6 +265,7 @@ impl AnyReader {
         match self {
             AnyReader::BlockBased(reader) => reader.has_filter(),
             AnyReader::Searchable(_) => false,
+            AnyReader::Adopted(reader) => reader.inner.has_filter(),
         }
     }
 
@@ -210,6 +277,7 @@ impl AnyReader {
         match self {
             AnyReader::BlockBased(reader) => reader.rank(gap, fill_cache),
             AnyReader::Searchable(reader) => reader.rank(gap, fill_cache),
+            AnyReader::Adopted(reader) => reader.inner.rank(gap, fill_cache),
         }
     }
 
@@ -224,22 +292,33 @@ impl AnyReader {
                 let cursor = SearchableCursor::new(Arc::clone(reader), options);
                 AnyCursor::Searchable(Box::new(cursor))
             }
+            AnyReader::Adopted(reader) => {
+                let inner = reader.inner.cursor(options);
+                let cursor = RenumberedCursor::new(inner, reader.renumbering);
+                AnyCursor::Adopted(Box::new(cursor))
+            }
         }
     }
 
     /// The file's range deletes, by ascending start.
     pub fn range_deletes(&self) -> &Arc<[RangeDelete]> {
-        self.sst().range_deletes()
+        match self {
+            AnyReader::BlockBased(_) | AnyReader::Searchable(_) => self.sst().range_deletes(),
+            AnyReader::Adopted(reader) => &reader.range_deletes,
+        }
     }
 
-    /// What the file says about itself.
+    /// What the file says about itself; of an adopted one, as it is seen here.
     pub fn props(&self) -> &Props {
-        self.sst().props()
+        match self {
+            AnyReader::BlockBased(_) | AnyReader::Searchable(_) => self.sst().props(),
+            AnyReader::Adopted(reader) => &reader.props,
+        }
     }
 
     /// Whether the file is searched while it is compressed.
     pub fn is_searchable(&self) -> bool {
-        matches!(self, AnyReader::Searchable(_))
+        matches!(self.stored(), AnyReader::Searchable(_))
     }
 
     /// The dictionary that its values are phrases of, if they are.
@@ -247,6 +326,7 @@ impl AnyReader {
         match self {
             AnyReader::BlockBased(_) => None,
             AnyReader::Searchable(reader) => reader.dictionary(),
+            AnyReader::Adopted(reader) => reader.inner.dictionary(),
         }
     }
 
@@ -272,12 +352,17 @@ impl AnyReader {
         match self {
             AnyReader::BlockBased(_) => None,
             AnyReader::Searchable(reader) => reader.shared_memory(),
+            AnyReader::Adopted(reader) => reader.inner.shared_memory(),
         }
     }
 
     /// Bytes of memory that are kept as long as the file is open, but for what it shares.
     pub fn pinned_bytes(&self) -> usize {
-        each!(AnyReader, self, reader => reader.pinned_bytes())
+        match self {
+            AnyReader::BlockBased(reader) => reader.pinned_bytes(),
+            AnyReader::Searchable(reader) => reader.pinned_bytes(),
+            AnyReader::Adopted(reader) => reader.pinned_bytes() + reader.inner.pinned_bytes(),
+        }
     }
 
     /// Reads every byte of the file, past the cache, and holds it against what the file says.
@@ -287,6 +372,7 @@ impl AnyReader {
         match self {
             AnyReader::BlockBased(reader) => verify::verify(reader),
             AnyReader::Searchable(reader) => searchable::verify::verify(reader),
+            AnyReader::Adopted(reader) => reader.inner.verify(),
         }
     }
 }
@@ -298,17 +384,27 @@ pub enum AnyCursor {
     BlockBased(Box<BlockBasedCursor>),
     /// In a file that is searched while it is compressed. Boxed as the other is.
     Searchable(Box<SearchableCursor>),
+    /// In a file that was written elsewhere.
+    Adopted(Box<RenumberedCursor<AnyCursor>>),
 }
 
 impl AnyCursor {
     /// Moves to an entry at about `lot` 2^32nds of the way through the file: to pick some of all.
     pub fn seek_near(&mut self, lot: u32) -> Result<bool> {
-        each!(AnyCursor, self, cursor => cursor.seek_near(lot))
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.seek_near(lot),
+            AnyCursor::Searchable(cursor) => cursor.seek_near(lot),
+            AnyCursor::Adopted(cursor) => cursor.move_by(|inner| inner.seek_near(lot)),
+        }
     }
 
     /// Has it read at most so much ahead from now on.
     pub fn set_readahead(&mut self, bytes_max: usize) {
-        each!(AnyCursor, self, cursor => cursor.set_readahead(bytes_max))
+        match self {
+            AnyCursor::BlockBased(cursor) => cursor.set_readahead(bytes_max),
+            AnyCursor::Searchable(cursor) => cursor.set_readahead(bytes_max),
+            AnyCursor::Adopted(cursor) => cursor.inner_mut().set_readahead(bytes_max),
+        }
     }
 }
 

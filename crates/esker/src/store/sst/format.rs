@@ -30,7 +30,9 @@
 //!
 //! File number and offset of the block in its file (both u64) are not stored with the block:
 //! mixing them in means that a whole block which lies in the wrong place, or in the wrong file,
-//! does not pass for the right one.
+//! does not pass for the right one. An adopted file (`store/sst/adoption`) was written under
+//! another number than that of its name: "number of the file" is that one, which the manifest
+//! knows.
 //!
 //! The footer:
 //!
@@ -57,7 +59,7 @@
 //! checksum and uncompresses to the length in its handle.
 
 use crate::base::codec::checksum::{crc32c, crc32c_more, mask};
-use crate::base::codec::fixed::{put_u32, put_u64, u32_at};
+use crate::base::codec::fixed::{put_u32, put_u64, u32_at, u64_at};
 use crate::base::codec::reader::ByteReader;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
@@ -233,6 +235,11 @@ pub fn present(handle: BlockHandle) -> Option<BlockHandle> {
 /// The format version in a footer; 0, which no file has, when it is not the footer of one.
 pub fn version_of(footer: &[u8; FOOTER_BYTES]) -> u32 {
     u32_at(footer, FOOTER_BYTES - FIXED_TAIL_BYTES).unwrap_or(0)
+}
+
+/// The number of the file in a footer of any version that this program reads; it was not checked.
+pub fn number_of(footer: &[u8; FOOTER_BYTES]) -> FileNumber {
+    FileNumber(u64_at(footer, 4 * HANDLE_BYTES).unwrap_or(0))
 }
 
 /// Checks what the footers of all versions end with; the footer begins at `offset` of its file.

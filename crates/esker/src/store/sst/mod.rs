@@ -6,6 +6,7 @@
 #[cfg(test)]
 pub mod memory_file;
 pub mod format;
+pub mod adoption;
 pub mod origin;
 pub mod passing;
 pub mod props;
@@ -25,10 +26,12 @@ pub mod block_based;
 pub mod searchable;
 pub mod any_footer;
 pub mod any_builder;
+pub mod renumbered;
 pub mod any_reader;
 pub mod salvage;
 pub mod open_files;
 
+pub use adoption::FileBinding;
 pub use any_builder::AnyBuilder;
 pub use any_reader::{AnyCursor, AnyReader};
 pub use block::fetch::BlockCache;

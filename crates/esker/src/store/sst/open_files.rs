@@ -12,6 +12,7 @@ use crate::base::types::ids::FileNumber;
 use crate::env::fs::{FileKeeper, Fs, Unchanging};
 use crate::store::names::FileName;
 use crate::store::open_table::{OpenTable, REMOVED_BY_WRITER};
+use crate::store::sst::adoption::FileBinding;
 use crate::store::sst::any_reader::AnyReader;
 use crate::store::sst::block::fetch::BlockCache;
 use crate::store::sst::file_memory::FileMemory;
@@ -81,22 +82,24 @@ impl OpenFiles {
         self.is_beside_writer.store(true, Ordering::Relaxed);
     }
 
-    /// The open file with that number; opens it if it is not open, and asks `check` whether it is
+    /// The open file that is known so; opens it if it is not open, and asks `check` whether it is
     /// the right one.
     ///
     /// Errors: those of `AnyReader::open` and of `check`; `Corruption` when the file is not there,
     /// because only files that belong to the database are asked for. All name the file.
     pub fn get(
         &self,
-        number: FileNumber,
+        binding: impl Into<FileBinding>,
         comparator: &Comparator,
         check: impl FnOnce(&AnyReader) -> Result<()>,
     ) -> Result<Arc<AnyReader>> {
+        let binding = binding.into();
+        let number = binding.number;
         if let Some(reader) = self.open.find(number) {
             return Ok(reader);
         }
         let opened = self.open.open(number, || {
-            let reader = self.open_file(number, comparator)?;
+            let reader = self.open_file(binding, comparator)?;
             let name = FileName::Sst(number);
             check(&reader).map_err(|error| error.in_file(name))?;
             Ok(reader)
@@ -147,15 +150,16 @@ impl OpenFiles {
         }
     }
 
-    fn open_file(&self, number: FileNumber, comparator: &Comparator) -> Result<AnyReader> {
-        let name = FileName::Sst(number);
+    fn open_file(&self, binding: FileBinding, comparator: &Comparator) -> Result<AnyReader> {
+        let name = FileName::Sst(binding.number);
         let file = self.fs.open_read(&self.dir.join(name.to_string()));
         let file = file.map_err(|error| match error.is_missing_file() {
             true => self.missing().in_file(name).caused_by(error),
             false => error.in_file(name),
         })?;
-        let mut reader = AnyReader::open(file, number, comparator.clone(), Arc::clone(&self.cache))
-            .map_err(|error| error.in_file(name))?;
+        let mut reader =
+            AnyReader::open(file, binding, comparator.clone(), Arc::clone(&self.cache))
+                .map_err(|error| error.in_file(name))?;
         reader.charge_to(&self.memory);
         if self.is_mapped {
             reader.map(Unchanging::word());

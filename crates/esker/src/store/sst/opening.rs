@@ -8,8 +8,11 @@ use crate::base::types::ids::FileNumber;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::ReadFile;
 use crate::store::names::FileName;
+use crate::store::sst::adoption::FileBinding;
 use crate::store::sst::block::fetch::BlockSource;
-use crate::store::sst::format::{BlockHandle, FOOTER_BYTES, SEARCHABLE_VERSION, version_of};
+use crate::store::sst::format::{
+    BlockHandle, FOOTER_BYTES, SEARCHABLE_VERSION, number_of, version_of,
+};
 use crate::store::sst::props::Props;
 use crate::store::sst::range_deletes;
 
@@ -17,13 +20,15 @@ use crate::store::sst::range_deletes;
 #[derive(Clone, Copy, Debug)]
 pub struct RawFooter {
     number: FileNumber,
+    bound: FileNumber,
     offset: u64,
     bytes: [u8; FOOTER_BYTES],
 }
 
 impl RawFooter {
-    /// Reads what should be the footer of the file `number`. Errors name the file.
-    pub fn read(file: &dyn ReadFile, number: FileNumber) -> Result<RawFooter> {
+    /// Reads what should be the footer of the file that is known so. Errors name the file.
+    pub fn read(file: &dyn ReadFile, binding: impl Into<FileBinding>) -> Result<RawFooter> {
+        let FileBinding { number, bound, .. } = binding.into();
         let size_bytes = file.size_bytes();
         let offset = size_bytes.checked_sub(FOOTER_BYTES as u64).ok_or_else(|| {
             let message =
@@ -35,6 +40,7 @@ impl RawFooter {
             .map_err(|error| error.in_file(FileName::Sst(number)))?;
         Ok(RawFooter {
             number,
+            bound,
             offset,
             bytes,
         })
@@ -43,6 +49,11 @@ impl RawFooter {
     /// Number of the file.
     pub fn number(&self) -> FileNumber {
         self.number
+    }
+
+    /// The number that it says the file was written under; it was not checked.
+    pub fn stored_number(&self) -> FileNumber {
+        number_of(&self.bytes)
     }
 
     /// Whether it says that the file is a searchable one; it was not checked.
@@ -55,7 +66,7 @@ impl RawFooter {
         &self,
         decode: impl FnOnce(&[u8; FOOTER_BYTES], FileNumber, u64) -> Result<T>,
     ) -> Result<T> {
-        decode(&self.bytes, self.number, self.offset).map_err(|error| {
+        decode(&self.bytes, self.bound, self.offset).map_err(|error| {
             let error = error.at_offset(self.offset);
             error.in_file(FileName::Sst(self.number))
         })

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
-use crate::base::types::ids::FileNumber;
+use crate::base::types::key;
 use crate::base::types::range_delete::RangeDelete;
 use crate::env::fs::ReadFile;
 use crate::store::names::FileName;
+use crate::store::sst::adoption::{FileBinding, Renumbering};
 use crate::store::sst::any_footer::AnyFooter;
 use crate::store::sst::block::fetch::{BlockCache, BlockSource};
 use crate::store::sst::block::stray::block_before;
@@ -29,6 +30,7 @@ pub struct SstRemains {
     range_deletes: Vec<RangeDelete>,
     /// Why the range deletes are lost, if they are.
     lost_range_deletes: Option<Error>,
+    renumbering: Option<Renumbering>,
 }
 
 impl SstRemains {
@@ -38,12 +40,12 @@ impl SstRemains {
     /// a way that this build does not have; whatever is no damage.
     pub fn read(
         file: Arc<dyn ReadFile>,
-        number: FileNumber,
+        binding: FileBinding,
         comparator: Comparator,
         cache: Arc<BlockCache>,
     ) -> Result<SstRemains> {
-        let footer = read_footer(&*file, number)?;
-        let source = BlockSource::new(file, number, cache);
+        let footer = read_footer(&*file, binding)?;
+        let source = BlockSource::new(file, binding, cache);
         let mut remains = SstRemains {
             source,
             comparator,
@@ -51,11 +53,17 @@ impl SstRemains {
             props: None,
             range_deletes: Vec::new(),
             lost_range_deletes: None,
+            renumbering: binding.renumbering,
         };
         remains.read_description()?;
+        if let Some(renumbering) = binding.renumbering {
+            let stored = std::mem::take(&mut remains.range_deletes).into_iter();
+            let shown = stored.map(|stored| renumbering.shown_range_delete(&stored));
+            remains.range_deletes = shown.collect();
+        }
         if let Some(props) = &remains.props {
             check_readable(props, &remains.comparator)
-                .map_err(|error| error.in_file(FileName::Sst(number)))?;
+                .map_err(|error| error.in_file(FileName::Sst(binding.number)))?;
         }
         Ok(remains)
     }
@@ -79,6 +87,21 @@ impl SstRemains {
     ///
     /// Errors: those of `take`, and whatever is no damage.
     pub fn save(&self, take: &mut Take<'_>) -> Result<Vec<LostPart>> {
+        let Some(renumbering) = self.renumbering else {
+            return self.save_stored(take);
+        };
+        let mut shown = Vec::new();
+        self.save_stored(&mut |stored, value| {
+            let (user_key, trailer) = key::split(stored);
+            shown.clear();
+            shown.extend_from_slice(user_key);
+            let trailer = renumbering.shown_trailer(trailer.raw());
+            shown.extend_from_slice(&trailer.to_le_bytes());
+            take(&shown, value)
+        })
+    }
+
+    fn save_stored(&self, take: &mut Take<'_>) -> Result<Vec<LostPart>> {
         let mut saving = Saving::new(self.comparator.clone(), take);
         match &self.footer {
             None => block_based::salvage::salvage(&self.source, None, &mut saving)?,
@@ -147,8 +170,8 @@ impl SstRemains {
 }
 
 // A file of a format that this program does not know is told so by whoever opened it first.
-fn read_footer(file: &dyn ReadFile, number: FileNumber) -> Result<Option<AnyFooter>> {
-    let Ok(raw) = only_damage(RawFooter::read(file, number))? else {
+fn read_footer(file: &dyn ReadFile, binding: FileBinding) -> Result<Option<AnyFooter>> {
+    let Ok(raw) = only_damage(RawFooter::read(file, binding))? else {
         return Ok(None);
     };
     match AnyFooter::decode(&raw) {

@@ -8,6 +8,7 @@ use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::limits::{KEY_BYTES_MAX, KEYSPACE_NAME_BYTES_MAX};
 use crate::base::types::seqno::SeqNo;
+use crate::store::sst::adoption::Adoption;
 use crate::store::sst::passing::Passing;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::file::FileRecord;
@@ -195,6 +196,13 @@ fn take_record(body: &mut ByteReader<'_>) -> Option<FileRecord> {
         passing: match flags & FLAG_PASSING {
             0 => None,
             _ => Some(Passing::take(body)?),
+        },
+        adoption: match flags & FLAG_ADOPTED {
+            0 => None,
+            _ => Some(Adoption {
+                number: take_file_number(body)?,
+                smallest_seqno: take_seqno(body)?,
+            }),
         },
     };
     is_flags_known.then_some(record)

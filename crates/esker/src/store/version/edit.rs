@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::seqno::SeqNo;
+use crate::store::sst::adoption::Adoption;
 use crate::store::version::file::FileRecord;
 use crate::store::version::run::RunId;
 
@@ -183,6 +184,13 @@ fn write_record(f: &mut fmt::Formatter<'_>, record: &FileRecord) -> fmt::Result 
     }
     for (segment, bytes) in record.values.iter() {
         write!(f, " values {segment}:{bytes}")?;
+    }
+    if let Some(adoption) = record.adoption {
+        let Adoption {
+            number,
+            smallest_seqno,
+        } = adoption;
+        write!(f, " adopted file {number} from seqno {smallest_seqno}")?;
     }
     Ok(())
 }

@@ -132,6 +132,9 @@ fn put_record(out: &mut Vec<u8>, record: &FileRecord) {
     if record.passing.is_some() {
         flags |= FLAG_PASSING;
     }
+    if record.adoption.is_some() {
+        flags |= FLAG_ADOPTED;
+    }
     out.push(flags);
     put_prefixed(out, &record.smallest);
     put_prefixed(out, &record.largest);
@@ -151,6 +154,10 @@ fn put_record(out: &mut Vec<u8>, record: &FileRecord) {
     }
     if let Some(passing) = &record.passing {
         passing.put(out);
+    }
+    if let Some(adoption) = &record.adoption {
+        put_varint(out, adoption.number.0);
+        put_varint(out, adoption.smallest_seqno.get());
     }
 }
 

@@ -9,6 +9,7 @@ use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::SeqNo;
+use crate::store::sst::adoption::{Adoption, FileBinding, Renumbering};
 use crate::store::sst::passing::Passing;
 use crate::store::vlog::live_bytes::ValueLiveBytes;
 
@@ -48,9 +49,26 @@ pub struct FileRecord {
     pub raw_bytes: u64,
     /// What of it passes by itself; `None` where nobody said.
     pub passing: Option<Passing>,
+    /// What is in it, where it was written elsewhere.
+    pub adoption: Option<Adoption>,
 }
 
 impl FileRecord {
+    /// How it is known to who opens it.
+    pub fn binding(&self) -> FileBinding {
+        let Some(adoption) = self.adoption else {
+            return FileBinding::from(self.number);
+        };
+        FileBinding {
+            number: self.number,
+            bound: adoption.number,
+            renumbering: Some(Renumbering {
+                stored: adoption.smallest_seqno,
+                shown: self.smallest_seqno,
+            }),
+        }
+    }
+
     /// Whether the whole file lies before `key`.
     #[inline]
     pub fn ends_before(&self, comparator: &Comparator, key: &[u8]) -> bool {
@@ -142,6 +160,14 @@ impl FileRecord {
         }
         if self.delete_count > self.entry_count {
             return wrong("has more deletes than entries");
+        }
+        if let Some(adoption) = self.adoption {
+            if adoption.number == self.number {
+                return wrong("was adopted from itself");
+            }
+            if adoption.smallest_seqno == SeqNo::ZERO {
+                return wrong("was adopted with a sequence number that no write has");
+            }
         }
         Ok(())
     }

@@ -37,14 +37,17 @@
 //! keyspace, removals come first. What is set under the tags 0x06 to 0x09 and 0x0b never goes back:
 //! a smaller number changes nothing. A keyspace that is dropped takes its files with it.
 //!
-//! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1:
-//!   an expiry follows; bit 2: live bytes of the value log follow; bit 3: the file is searchable;
-//!   bit 4: raw bytes follow; bit 5: what passes follows), smallest bytes, largest bytes, smallest
-//!   seqno varint, largest seqno varint, entries varint, deletes varint, range deletes varint, with
-//!   bit 1 newest expiry u32, with bit 2 what `store/vlog/live_bytes` describes, at least one, with
-//!   bit 4 the bytes of user keys and values before packing, varint, at least 1, with bit 5 what
-//!   passes by itself, as in `store/sst/passing`. Keys and seqnos are those of range deletes too:
-//!   largest is exclusive where it is the end of one.
+//! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1: an
+//!   expiry follows; bit 2: live bytes of the value log follow; bit 3: the file is searchable; bit
+//!   4: raw bytes follow; bit 5: what passes follows; bit 6: it was adopted; from format 2 on),
+//!   smallest bytes, largest bytes, smallest seqno varint, largest seqno varint, entries varint,
+//!   deletes varint, range deletes varint, with bit 1 newest expiry u32, with bit 2 what
+//!   `store/vlog/live_bytes` describes, at least one, with bit 4 the bytes of user keys and values
+//!   before packing, varint, at least 1, with bit 5 what passes by itself, as in
+//!   `store/sst/passing`, with bit 6 the number under which the file was written, varint, and the
+//!   smallest seqno in it, varint, as in `store/sst/adoption`: every seqno is as much larger here
+//!   than in the file as smallest seqno is. Keys and seqnos are those of range deletes too: largest
+//!   is exclusive where it is the end of one.
 //! - merge: u8 0, or u8 1 and the operator's name as text.
 //! - settings: count varint, then name text and value text of each, names ascending.
 //! - first log: segments of the write-ahead log with smaller numbers count no more. Flushed: no
@@ -79,11 +82,14 @@ use crate::store::names::FileName;
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The newest format that this program reads, and writes where it is needed. Format 2 has records
-/// of other kinds than batches in the write-ahead log.
+/// of other kinds than batches in the write-ahead log, and adopted files.
 pub const FORMAT_NEWEST: u32 = 2;
 
 /// The first format whose log may have transactions that are prepared.
 pub const TWO_PHASES_FORMAT: u32 = 2;
+
+/// The first format in which a file may be an adopted one.
+pub const ADOPTED_FORMAT: u32 = 2;
 
 /// What a snapshot record begins with. The line feed shows a copy that was treated as text.
 pub const SNAPSHOT_MAGIC: [u8; 8] = *b"eskermf\n";
@@ -134,13 +140,16 @@ pub const FLAG_SEARCHABLE: u8 = 8;
 pub const FLAG_RAW_BYTES: u8 = 16;
 /// It is told what of the file passes by itself.
 pub const FLAG_PASSING: u8 = 32;
+/// The file was written elsewhere.
+pub const FLAG_ADOPTED: u8 = 64;
 /// Every flag.
 pub const FLAGS: u8 = FLAG_LARGEST_EXCLUSIVE
     | FLAG_EXPIRES
     | FLAG_VALUES
     | FLAG_SEARCHABLE
     | FLAG_RAW_BYTES
-    | FLAG_PASSING;
+    | FLAG_PASSING
+    | FLAG_ADOPTED;
 
 /// What a snapshot record says before its changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -43,7 +43,10 @@ impl Known<'_> {
         if record.passing.is_none() {
             found.passing = None;
         }
-        if keyspace == self.keyspace && found == *record {
+        // What was written elsewhere names a keyspace of that place.
+        found.adoption = record.adoption;
+        let is_of_keyspace = keyspace == self.keyspace || record.adoption.is_some();
+        if is_of_keyspace && found == *record {
             return Ok(());
         }
         Err(Error::corruption(format!(
@@ -79,6 +82,7 @@ pub fn record_of(
         newest_expiry_s: props.newest_expiry_s,
         values: props.values,
         passing: props.passing,
+        adoption: None,
         is_searchable: finished.is_searchable,
     };
     let mut is_empty = !has_points;

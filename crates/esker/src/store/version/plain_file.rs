@@ -26,5 +26,6 @@ pub fn record(number: u64, smallest: &[u8], largest: &[u8]) -> FileRecord {
         is_searchable: false,
         raw_bytes: 0,
         passing: Some(Passing::default()),
+        adoption: None,
     }
 }

@@ -161,7 +161,7 @@ fn add_file(body: &mut Front<'_>) -> (u64, u64, FileRow) {
     let (keyspace, level, run) = (body.varint(), body.u8(), body.varint());
     assert!(level < 7 && (level == 0 || run == 0));
     let (number, size_bytes, flags) = (body.varint(), body.varint(), body.u8());
-    assert!(flags < 64);
+    assert!(flags < 128);
     let file = FileRow {
         level,
         size_bytes,
@@ -184,6 +184,10 @@ fn add_file(body: &mut Front<'_>) -> (u64, u64, FileRow) {
         },
         passing: (flags & 32 != 0).then(|| Passing::take(body)),
     };
+    if flags & 64 != 0 {
+        let (number_inside, smallest_inside) = (body.varint(), body.varint());
+        assert!(number_inside != number && smallest_inside > 0);
+    }
     (keyspace, number, file)
 }
 

@@ -1,5 +1,6 @@
 //! What a program can do, as small numbers, so that a printed operation can be pasted as code.
 
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use esker::Durability;
@@ -95,6 +96,14 @@ pub enum Operation {
     Set(Place, u32),
     /// Copies the database, and reads all of the copy.
     Checkpoint,
+    /// Takes in files with these writes, at one moment: in each keyspace the deletes of ranges act
+    /// first, and of a key the last write counts. With the flag only puts of keys that have no
+    /// value.
+    Ingest(Vec<(Place, Write)>, bool),
+    /// Exports a keyspace, takes it in by another database, and reads all of it there.
+    Export(Place),
+    /// Exports a keyspace, and takes it in by itself.
+    Return(Place),
     /// Closes, by the call or by letting go, and opens with other settings.
     Reopen(bool),
 }
@@ -135,6 +144,29 @@ pub fn value(tag: u32) -> Vec<u8> {
     } else {
         random.bytes(len)
     }
+}
+
+/// What files with these writes hold, by keyspace: deletes of ranges, and then the last write to
+/// each key, in no order.
+pub fn as_files(writes: &[(Place, Write)]) -> BTreeMap<Place, Vec<Write>> {
+    let mut ranges: BTreeMap<Place, Vec<Write>> = BTreeMap::new();
+    let mut points: BTreeMap<(Place, u16), Write> = BTreeMap::new();
+    for (place, write) in writes {
+        let of_place = ranges.entry(*place).or_default();
+        match write {
+            Write::DeleteRange(..) => of_place.push(write.clone()),
+            Write::Put(number, _)
+            | Write::PutTtl(number, ..)
+            | Write::Delete(number)
+            | Write::Merge(number, _) => {
+                points.insert((*place, *number), write.clone());
+            }
+        }
+    }
+    for ((place, _), write) in points {
+        ranges.entry(place).or_default().push(write);
+    }
+    ranges
 }
 
 /// A range of keys by their bytes.

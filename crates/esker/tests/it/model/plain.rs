@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::operation::{
-    At, End, Move, Operation, Place, Write, bounds, key, shown_entry, shown_or_none, updated, value,
+    At, End, Move, Operation, Place, Write, as_files, bounds, key, shown_entry, shown_or_none,
+    updated, value,
 };
 use super::program::KeyspaceShape;
 
@@ -230,6 +231,17 @@ impl Plain {
                 let all = |place| Held::over(self.entries(At(place, None))).take(0, usize::MAX);
                 return (0..self.maps.len()).map(all).collect::<Vec<_>>().join("; ");
             }
+            Operation::Ingest(writes, is_below) => {
+                for (place, writes) in as_files(writes) {
+                    for write in writes {
+                        self.take_in(place, &write, *is_below);
+                    }
+                }
+            }
+            Operation::Export(place) => {
+                return Held::over(self.entries(At(*place, None))).take(0, usize::MAX);
+            }
+            Operation::Return(place) => self.set_values(*place),
             Operation::Flush(_)
             | Operation::Compact(..)
             | Operation::Work(_)
@@ -267,6 +279,28 @@ impl Plain {
             Write::Merge(number, tag) => {
                 let cell = self.maps[place].cells.entry(key(*number)).or_default();
                 cell.operands.push(value(*tag));
+            }
+        }
+    }
+
+    fn take_in(&mut self, place: Place, write: &Write, is_below: bool) {
+        let number = match write {
+            Write::Put(number, _) | Write::PutTtl(number, _, _) => *number,
+            Write::Delete(_) | Write::DeleteRange(..) | Write::Merge(..) if is_below => return,
+            _ => return self.write(place, write),
+        };
+        if !is_below || self.get(At(place, None), &key(number)).is_none() {
+            self.write(place, write);
+        }
+    }
+
+    // What operands were folded into is a value from now on.
+    fn set_values(&mut self, place: Place) {
+        let (shape, now_unix_s) = (&self.shapes[place], self.now_unix_s);
+        for (key, cell) in &mut self.maps[place].cells {
+            if let Some(value) = cell.value(shape, key, now_unix_s) {
+                let base = cell.base.as_ref().filter(|_| cell.operands.is_empty());
+                *cell = Cell::of(value, base.and_then(|(_, expiry)| *expiry));
             }
         }
     }

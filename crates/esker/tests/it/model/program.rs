@@ -144,7 +144,7 @@ pub fn pick<T: Copy>(random: &mut Random, choices: &[T]) -> T {
 }
 
 /// Kinds of operations that have a weight.
-const KINDS: usize = 20;
+const KINDS: usize = 22;
 
 /// Writes operations one by one.
 pub struct Writer {
@@ -231,7 +231,16 @@ impl Writer {
             },
             17 => Operation::Advance(1000 * u32::from(self.small(4))),
             18 => Operation::Work(1 + self.small(4)),
-            _ => Operation::Write(self.place(), Write::Merge(self.key(), self.tag()), 0),
+            19 => Operation::Write(self.place(), Write::Merge(self.key(), self.tag()), 0),
+            20 => {
+                let count = self.random.below(30) + 1;
+                let writes = (0..count).map(|_| (self.place(), self.write())).collect();
+                Operation::Ingest(writes, self.random.one_in(3))
+            }
+            _ => match self.random.one_in(2) {
+                true => Operation::Export(self.place()),
+                false => Operation::Return(self.place()),
+            },
         }
     }
 

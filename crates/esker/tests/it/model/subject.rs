@@ -1,7 +1,7 @@
 //! The engine in a simulated world, behind the same operations as the model.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use esker::internals::env::pool::Pool;
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::SimWorld;
 use esker::{
-    Bytes, Db, DbCursor, ErrorKind, Iter, Keyspace, KeyspaceSnapshot, Result, Snapshot, Update,
-    WriteBatch, WriteOptions,
+    Bytes, Db, DbCursor, ErrorKind, IngestOptions, Iter, Keyspace, KeyspaceSnapshot, Result,
+    Snapshot, SstWriter, Transfer, Update, WriteBatch, WriteOptions,
 };
 
 use super::operation::{
-    At, End, Move, Operation, Place, Write, bounds, durability, key, shown_entry, shown_or_none,
-    updated, value,
+    At, End, Move, Operation, Place, Write, as_files, bounds, durability, key, shown_entry,
+    shown_or_none, updated, value,
 };
 use super::program::KeyspaceShape;
 use super::settings::Settings;
@@ -282,10 +282,89 @@ impl Subject {
             Operation::Sync => self.db().sync()?,
             Operation::Set(place, tag) => self.set(*place, *tag)?,
             Operation::Checkpoint => return self.copy(),
+            Operation::Ingest(writes, is_below) => self.ingest(writes, *is_below)?,
+            Operation::Export(place) => return self.export(*place),
+            Operation::Return(place) => {
+                let set = self.set_name();
+                let keyspace = self.keyspace(*place, 0)?;
+                keyspace.export(&set)?;
+                keyspace.ingest(&set, &IngestOptions::default())?;
+            }
             Operation::Reopen(by_letting_go) => self.reopen(*by_letting_go),
             reading => return self.read(reading),
         }
         Ok("ok".into())
+    }
+
+    fn set_name(&mut self) -> PathBuf {
+        self.copy_count += 1;
+        PathBuf::from(format!("set{}", self.copy_count))
+    }
+
+    fn ingest(&mut self, writes: &[(Place, Write)], is_below: bool) -> Result<()> {
+        let env = self.world.env();
+        let now = u32::try_from(self.world.clock.unix_seconds()).unwrap();
+        let mut sets = Vec::new();
+        for (place, writes) in as_files(writes) {
+            let (dir, keyspace) = (self.set_name(), self.keyspace(place, 0)?);
+            let shape = &self.shapes[place];
+            let ttl_s = Some(shape.ttl_s).filter(|ttl_s| *ttl_s > 0);
+            let options = self.settings.keyspace(shape);
+            let comparator = options.comparator.clone();
+            let mut files = SstWriter::create_in(&env, &dir, options)?;
+            let mut points = Vec::new();
+            for write in writes {
+                match write {
+                    Write::DeleteRange(start, end) => files.delete_range(key(start), key(end))?,
+                    Write::Merge(..) if is_below => {}
+                    Write::Put(number, _)
+                    | Write::PutTtl(number, ..)
+                    | Write::Delete(number)
+                    | Write::Merge(number, _) => points.push((key(number), write)),
+                }
+            }
+            points.sort_by(|left, right| comparator.compare(&left.0, &right.0));
+            for (key, write) in points {
+                match write {
+                    Write::Put(_, tag) => match ttl_s {
+                        None => files.put(key, value(tag))?,
+                        Some(ttl_s) => files.put_until(key, value(tag), now + ttl_s)?,
+                    },
+                    Write::PutTtl(_, tag, ttl_s) => {
+                        files.put_until(key, value(tag), now + ttl_s)?;
+                    }
+                    Write::Delete(_) => files.delete(key)?,
+                    Write::Merge(_, tag) => files.merge(key, value(tag))?,
+                    Write::DeleteRange(..) => unreachable!("written before"),
+                }
+            }
+            files.finish()?;
+            sets.push((keyspace, dir));
+        }
+        let parts: Vec<_> = sets.iter().map(|(keyspace, dir)| (keyspace, dir)).collect();
+        let transfers = [Transfer::Link, Transfer::Copy, Transfer::Move];
+        let options = IngestOptions::default().transfer(transfers[self.copy_count as usize % 3]);
+        let options = options.place(match is_below {
+            true => esker::Place::Below,
+            false => esker::Place::Above,
+        });
+        self.db().ingest_all(&parts, &options)?;
+        Ok(())
+    }
+
+    // Exports a keyspace; what another database has that took it in.
+    fn export(&mut self, place: Place) -> Result<String> {
+        let (set, dir) = (self.set_name(), self.set_name());
+        self.keyspace(place, 0)?.export(&set)?;
+        let other = self.opened(dir.to_str().unwrap())?;
+        other.ingest_by_name(&set, &IngestOptions::default())?;
+        let name = self.shapes[place].name;
+        let mut all = other.existing_keyspace(name).unwrap().iter()?;
+        let answer = take(&mut all, 0, usize::MAX);
+        assert!(other.verify()?.is_whole());
+        drop(all);
+        other.close()?;
+        answer
     }
 
     fn read(&mut self, operation: &Operation) -> Result<String> {

@@ -206,5 +206,6 @@ fn file_record(words: &[&str]) -> Result<FileRecord, String> {
         is_searchable: false,
         raw_bytes: 0,
         passing: None,
+        adoption: None,
     })
 }

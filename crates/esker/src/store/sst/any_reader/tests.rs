@@ -15,6 +15,7 @@ use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::env::random::Random;
+use crate::store::sst::adoption::Renumbering;
 use crate::store::sst::any_builder::AnyBuilder;
 use crate::store::sst::contract::{BuildSettings, FinishedSst};
 use crate::store::sst::memory_file::{MemoryBytes, MemoryFile};
@@ -308,6 +309,117 @@ fn a_file_reads_as_the_model_does() {
             reader.verify().unwrap();
             assert!(reader.pinned_bytes() > 0);
         }
+    }
+}
+
+#[test]
+fn an_adopted_file_reads_as_if_it_had_been_written_with_its_numbers_here() {
+    // Written under another number and with other sequence numbers; read in every way.
+    let mut random = Random::new(20_261_125);
+    for round in 0..120 {
+        let comparator = match round % 4 {
+            0 => Comparator::Custom(Arc::new(Backwards)),
+            _ => Comparator::Bytewise,
+        };
+        let rows = random_rows(&mut random, &comparator);
+        let (below, above) = (1 + random.below(3), random.below(500));
+        let moved = |rows: &Rows, by: u64| -> Rows {
+            let moved = rows.iter().map(|(internal, value)| {
+                let (user_key, trailer) = key::split(internal);
+                let trailer = Trailer::new(trailer.seqno().plus(by), trailer.kind());
+                (key::encode(user_key, trailer), value.clone())
+            });
+            moved.collect()
+        };
+        let (stored, shown) = (moved(&rows, below), moved(&rows, above));
+        let sst = random_settings(&mut random);
+        let begin = EVERY_KIND[round / 4 % 3];
+        let (bytes, finished) = build(begin, &stored, settings(&comparator, sst));
+        let smallest = finished.props.smallest_seqno;
+        let binding = FileBinding {
+            number: FileNumber(7),
+            bound: NUMBER,
+            renumbering: Some(Renumbering {
+                stored: smallest,
+                shown: SeqNo::new(smallest.get() - below + above),
+            }),
+        };
+        let reader = AnyReader::open(
+            Arc::new(MemoryBytes(bytes.clone())),
+            binding,
+            comparator.clone(),
+            Arc::new(BlockCache::new(1 << 20)),
+        );
+        let mut reader = reader.unwrap();
+        if round % 2 == 0 {
+            reader.map(Unchanging::word());
+        }
+        let reader = Arc::new(reader);
+        assert_eq!(walk_forward(&reader).unwrap(), shown);
+        check_walks(&reader, &shown, &comparator, &mut random);
+        check_gets(&reader, &shown, &mut random);
+        check_chunks(&reader, &shown);
+        reader.verify().unwrap();
+        let props = reader.props();
+        let numbers = shown.iter().map(|row| key::split(&row.0).1.seqno());
+        assert_eq!(Some(props.smallest_seqno), numbers.clone().min());
+        assert_eq!(Some(props.largest_seqno), numbers.max());
+        // Under its new name alone nobody takes it for a file of the database.
+        let error = open(bytes, FileNumber(7), &comparator).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corruption);
+    }
+}
+
+// What cursors hand out by the chunk is what they pass one by one.
+fn check_chunks(reader: &Arc<AnyReader>, rows: &Rows) {
+    let mut cursor = reader.cursor(ReadOptions::default());
+    let (mut chunk, mut place) = (EntryChunk::default(), 0);
+    let mut is_on = cursor.seek_to_first().unwrap();
+    while is_on {
+        assert_eq!(cursor.key(), rows[place].0);
+        if cursor.fill(Way::Forward, Fill::Next(8), &mut chunk) {
+            loop {
+                place += 1;
+                assert_eq!(
+                    (chunk.key(), chunk.value()),
+                    (&rows[place].0[..], &rows[place].1[..])
+                );
+                if !chunk.step() {
+                    break;
+                }
+            }
+            assert_eq!(cursor.key(), rows[place].0);
+        }
+        is_on = cursor.next().unwrap();
+        place += 1;
+    }
+    assert_eq!(place, rows.len());
+}
+
+#[test]
+fn range_deletes_of_an_adopted_file_have_its_numbers_here() {
+    let comparator = Comparator::Bytewise;
+    for begin in EVERY_KIND {
+        let file = MemoryFile::default();
+        let mut builder = begin(file.clone(), settings(&comparator, SstOptions::default()));
+        builder.add_range_delete(&range(b"m", b"z", 8));
+        builder.add_range_delete(&range(b"a", b"c", 9));
+        builder.finish().unwrap();
+        let binding = FileBinding {
+            number: FileNumber(7),
+            bound: NUMBER,
+            renumbering: Some(Renumbering {
+                stored: SeqNo::new(8),
+                shown: SeqNo::new(108),
+            }),
+        };
+        let bytes = Arc::new(MemoryBytes(file.bytes()));
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        let reader = AnyReader::open(bytes, binding, comparator.clone(), cache).unwrap();
+        let shown = [range(b"a", b"c", 109), range(b"m", b"z", 108)];
+        assert_eq!(reader.range_deletes()[..], shown);
+        assert_eq!(reader.props().largest_seqno, SeqNo::new(109));
+        reader.verify().unwrap();
     }
 }
 

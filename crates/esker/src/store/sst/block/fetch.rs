@@ -12,6 +12,7 @@ use crate::store::cache::block_key::BlockKey;
 use crate::store::cache::pinned::Holdable;
 use crate::store::cache::sharded::ShardedCache;
 use crate::store::names::FileName;
+use crate::store::sst::adoption::FileBinding;
 use crate::store::sst::block::announcer::Announcer;
 use crate::store::sst::block::around::Around;
 use crate::store::sst::block::buffers;
@@ -72,6 +73,7 @@ pub struct BlockSource {
     /// The file in memory, where it is to be read so.
     map: Option<Arc<dyn MappedFile>>,
     number: FileNumber,
+    bound: FileNumber,
     cache: Arc<BlockCache>,
     around: Arc<Around>,
     /// Of what the open file keeps in memory.
@@ -79,14 +81,20 @@ pub struct BlockSource {
 }
 
 impl BlockSource {
-    /// The blocks of `file`, which has that number.
-    pub fn new(file: Arc<dyn ReadFile>, number: FileNumber, cache: Arc<BlockCache>) -> BlockSource {
+    /// The blocks of `file`, which is known so.
+    pub fn new(
+        file: Arc<dyn ReadFile>,
+        binding: impl Into<FileBinding>,
+        cache: Arc<BlockCache>,
+    ) -> BlockSource {
+        let FileBinding { number, bound, .. } = binding.into();
         BlockSource {
             around: Arc::new(Around::new(file.size_bytes())),
             map: None,
             charge: None,
             file,
             number,
+            bound,
             cache,
         }
     }
@@ -104,6 +112,11 @@ impl BlockSource {
     /// Number of the file.
     pub fn number(&self) -> FileNumber {
         self.number
+    }
+
+    /// The number that its checksums contain.
+    pub fn bound(&self) -> FileNumber {
+        self.bound
     }
 
     /// Size of the file in bytes.
@@ -442,7 +455,7 @@ impl BlockSource {
         let Some((covered, checksum, (compression, compressed))) = parts else {
             return Err(Error::corruption("a block is shorter than its trailer"));
         };
-        if u32::from_le_bytes(*checksum) != block_checksum(covered, self.number, handle.offset) {
+        if u32::from_le_bytes(*checksum) != block_checksum(covered, self.bound, handle.offset) {
             return Err(Error::corruption("block checksum differs"));
         }
         match CompressionType::from_byte(*compression) {

@@ -36,7 +36,7 @@ pub fn block_at<T>(
         .min(STORED_BYTES_MAX);
     let mut bytes = Vec::new();
     source.read_bare(start, len, &mut bytes)?;
-    let number = source.number().0.to_le_bytes();
+    let number = source.bound().0.to_le_bytes();
     let offset = start.to_le_bytes();
     let (mut crc, mut summed) = (0, 0);
     for compressed_len in 0..bytes.len().saturating_sub(TRAILER_BYTES - 1) {
@@ -84,7 +84,7 @@ pub fn block_before<T>(
     };
     for first in (0..compressed_end).rev() {
         let offset = end - len + first as u64;
-        if block_checksum(&bytes[first..=compressed_end], source.number(), offset) == stored
+        if block_checksum(&bytes[first..=compressed_end], source.bound(), offset) == stored
             && let Some(plain) = uncompress(compression, &bytes[first..compressed_end])?
         {
             let length = |len: usize| u32::try_from(len).expect("it is at most 64 MiB");

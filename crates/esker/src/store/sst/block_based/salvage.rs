@@ -86,7 +86,7 @@ pub fn rebuilt_footer(
         filter: None,
         props: props_handle,
         range_deletes,
-        number: source.number(),
+        number: source.bound(),
         is_index_partitioned: partition.is_some(),
     }))
 }

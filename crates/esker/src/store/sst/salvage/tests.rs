@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::*;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::bytes::Bytes;
+use crate::base::types::ids::FileNumber;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
@@ -63,7 +64,7 @@ fn build(is_searchable: bool, index_partition_bytes: usize) -> Vec<u8> {
 fn salvage(bytes: Vec<u8>) -> (Rows, Vec<LostPart>, usize) {
     let file = Arc::new(MemoryBytes(bytes));
     let cache = Arc::new(ShardedCache::new(1 << 20));
-    let remains = SstRemains::read(file, NUMBER, Comparator::Bytewise, cache).unwrap();
+    let remains = SstRemains::read(file, NUMBER.into(), Comparator::Bytewise, cache).unwrap();
     let mut found = Rows::new();
     let lost = remains.save(&mut |key, value| {
         found.push((key.to_vec(), value.to_vec()));

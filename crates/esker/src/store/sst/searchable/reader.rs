@@ -295,7 +295,7 @@ impl SearchableReader {
         place: RecordPlace,
     ) -> Result<Record<'a>> {
         let sealed = Sealed {
-            number: self.sst.source().number(),
+            number: self.sst.source().bound(),
             prefix,
             trailer,
         };

@@ -73,7 +73,7 @@ pub fn rebuilt_footer(
         dictionary: None,
         props: props_handle,
         range_deletes: None,
-        number: source.number(),
+        number: source.bound(),
         value_bytes_max: u32::MAX,
     };
     let mut end = props_handle.offset;
@@ -159,7 +159,7 @@ impl Records<'_> {
         let entry = entry.ok_or_else(|| bad("an entry is missing"))?;
         let place = entry.record;
         let sealed = Sealed {
-            number: self.source.number(),
+            number: self.source.bound(),
             prefix: entry.prefix,
             trailer: entry.trailer,
         };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::base::types::ids::{KeyspaceId, Level};
 use crate::base::types::seqno::SeqNo;
+use crate::store::sst::adoption::Adoption;
 use crate::store::sst::passing::Passing;
 use crate::store::version::decode::{decode_edit, decode_snapshot};
 use crate::store::version::edit::{Change, Edit, SettingsText};
@@ -34,6 +35,10 @@ fn record(expiry: Option<u32>) -> Arc<FileRecord> {
             passing.hold(SeqNo::new(9), 1 << 40, true);
             passing.expire(expiry_s, 77);
             passing
+        }),
+        adoption: expiry.map(|_| Adoption {
+            number: FileNumber(u64::MAX),
+            smallest_seqno: SeqNo::new(1),
         }),
         ..plain_file::record(300, b"", &[0xff; 300])
     })
