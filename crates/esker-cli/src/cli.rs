@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    batch, bench, care, checkpoint, dump, inspect, keyspaces, load, look, prepared, read, repair,
-    settings, setup, write,
+    batch, bench, care, checkpoint, dump, file_sets, inspect, keyspaces, load, look, prepared,
+    read, repair, settings, setup, write,
 };
 use crate::demo;
 use crate::global_flags::GlobalFlags;
@@ -77,6 +77,10 @@ pub enum Command {
     Compact(care::Compact),
     /// Make a second database from this one, by linking its files
     Checkpoint(checkpoint::Checkpoint),
+    /// Put the files of a keyspace into a directory, for `ingest`
+    Export(file_sets::Export),
+    /// Take files into a keyspace: of an export, or as a program wrote them
+    Ingest(file_sets::Ingest),
     /// Read every byte and check it
     Verify(care::Verify),
     /// Tell what of a damaged database can be saved, and save it

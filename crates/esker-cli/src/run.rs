@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
-    batch, bench, care, checkpoint, dump, inspect, keyspaces, load, look, prepared, read, repair,
-    settings, setup, write,
+    batch, bench, care, checkpoint, dump, file_sets, inspect, keyspaces, load, look, prepared,
+    read, repair, settings, setup, write,
 };
 use crate::demo;
 use crate::fail::{Code, Failure, Outcome};
@@ -67,6 +67,8 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::Levels(args) => look::levels(shared, args),
         Command::Compact(args) => care::compact(shared, args),
         Command::Checkpoint(args) => checkpoint::checkpoint(shared, args),
+        Command::Export(args) => file_sets::export(shared, args),
+        Command::Ingest(args) => file_sets::ingest(shared, args),
         Command::Verify(_) => care::verify(shared),
         Command::Repair(args) => repair::repair(shared, args),
         Command::Inspect(args) => inspect::inspect(shared, args),

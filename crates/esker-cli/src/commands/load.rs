@@ -11,6 +11,7 @@ use crate::commands::write::Survives;
 use crate::fail::{Failure, Outcome};
 use crate::global_flags::GlobalFlags;
 use crate::interrupt::Interrupt;
+use crate::load::bulk::Bulk;
 use crate::load::feed::{Cut, Feed, Input, OnError, Settings, Tally};
 use crate::load::parser::{InputFormat, Parser, Wishes};
 use crate::load::source::Source;
@@ -43,7 +44,13 @@ Examples:
   esker load --db restored harbour.jsonl.gz  what `esker dump --all` wrote
   esker load --key-field id people.jsonl     JSON lines under the field `id`
   zcat log.gz | esker load --format tsv -    from standard input
-  esker load --on-error stop table.tsv       stop at the first malformed record")]
+  esker load --on-error stop table.tsv       stop at the first malformed record
+  esker load --bulk ships.tsv                as sorted files: all of it or nothing
+
+With --bulk the records become sorted files beside the database, in DIR.bulk, which it takes in at
+the end, at one moment: faster, and nothing of a load that is stopped or crashes is in the
+database. Records whose keys ascend are written at once; others are sorted in memory and merged, and
+take twice their space on the disk meanwhile.")]
 pub struct Load {
     /// Files to read; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -69,6 +76,12 @@ pub struct Load {
     /// Size of a batch, which is committed as a whole
     #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = batch_bytes)]
     batch_bytes: usize,
+    /// Write sorted files and take them in at the end, all or nothing
+    #[arg(long, conflicts_with_all = ["batch_bytes", "durability"])]
+    bulk: bool,
+    /// With --bulk, memory for records whose keys do not ascend
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = memory_bytes)]
+    bulk_memory: usize,
     /// What a batch must survive: memory (nothing), buffered (a kill) or sync (loss of power)
     #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
     durability: Option<Survives>,
@@ -82,6 +95,11 @@ fn batch_bytes(text: &str) -> Result<usize, String> {
         Some(_) => Err("a batch has between 1 byte and 256 MiB".into()),
         None => Err("write a size such as 4MiB".into()),
     }
+}
+
+fn memory_bytes(text: &str) -> Result<usize, String> {
+    let bytes = quantity::parse_bytes(text).and_then(|bytes| usize::try_from(bytes).ok());
+    bytes.ok_or_else(|| "write a size such as 256MiB".into())
 }
 
 /// Loads every file in turn.
@@ -109,9 +127,13 @@ pub fn load(shared: &GlobalFlags, args: &Load) -> Outcome {
         write: Survives::options(args.durability),
     };
     let began = Instant::now();
-    let mut feed = Feed::new(&opened, settings, &interrupt);
+    let bulk = match args.bulk {
+        true => Some(Bulk::begin(open::directory(shared)?, args.bulk_memory)?),
+        false => None,
+    };
+    let mut feed = Feed::new(&opened, settings, &interrupt).by_files(bulk);
     let mut outcome = Ok(());
-    let mut name = String::new();
+    let (mut name, mut last_line) = (String::new(), 0);
     for mut input in inputs {
         let mut bar = Bar::bytes("loading", input.source.size_bytes);
         outcome = match &input.head {
@@ -119,10 +141,15 @@ pub fn load(shared: &GlobalFlags, args: &Load) -> Outcome {
             None => Ok(()),
         };
         outcome = outcome.and_then(|()| feed.take(&mut input, &mut bar));
+        last_line = input.source.lines.number();
         name = input.source.name;
         if outcome.is_err() || feed.tally().cut_short.is_some() {
             break;
         }
+    }
+    match outcome.is_ok() && feed.tally().cut_short.is_none() {
+        true => outcome = feed.finish(last_line),
+        false => feed.give_up(),
     }
     let took = began.elapsed();
     let tally = feed.tally().clone();
@@ -134,16 +161,24 @@ pub fn load(shared: &GlobalFlags, args: &Load) -> Outcome {
         None => refuse_nothing_loaded(&tally),
         Some((Cut::Interrupted, line)) => Err(Failure::stopped(
             interrupt.code(),
-            format!(
-                "stopped as asked at line {line} of {name}; what was loaded is in the database, \
-                 and loading the file again from the start does no harm"
-            ),
+            stopped(line, &name, args.bulk),
         )),
         Some((Cut::Malformed, line)) => Err(Failure::failed(format!(
             "stopped at the malformed record in line {line} of {name}; mend it, or leave such \
              records out with --on-error skip"
         ))),
     }
+}
+
+fn stopped(line: u64, name: &str, is_bulk: bool) -> String {
+    let left = match is_bulk {
+        false => "what was loaded is in the database",
+        true => "nothing was loaded",
+    };
+    format!(
+        "stopped as asked at line {line} of {name}; {left}, and loading the file again from the \
+         start does no harm"
+    )
 }
 
 /// Malformed records are left out, but where all of them are, the input is not what it was taken

@@ -12,6 +12,7 @@ pub mod settings;
 
 pub mod care;
 pub mod checkpoint;
+pub mod file_sets;
 pub mod repair;
 pub mod dump_source;
 pub mod dump;

@@ -7,11 +7,12 @@ use esker::{ErrorKind, Keyspace, KeyspaceOptions, WriteBatch, WriteOptions};
 
 use crate::fail::{Failure, Outcome};
 use crate::interrupt::Interrupt;
+use crate::load::bulk::{Bulk, Ends};
 use crate::load::entry::{Entry, Found};
 use crate::load::parser::Parser;
 use crate::load::whole::Head;
 use crate::open::Opened;
-use crate::progress::Bar;
+use crate::progress::{Bar, Spinner};
 use esker_bench::text::record::Malformed;
 use esker_bench::text::source::Source;
 
@@ -80,6 +81,8 @@ pub struct Feed<'a> {
     /// The keyspaces that entries named so far.
     keyspaces: BTreeMap<String, Keyspace>,
     batch: WriteBatch,
+    /// Takes the place of batches where it is there.
+    bulk: Option<Bulk>,
     waiting: (u64, u64),
     tally: Tally,
 }
@@ -93,9 +96,42 @@ impl<'a> Feed<'a> {
             interrupt,
             keyspaces: BTreeMap::new(),
             batch: opened.db.batch(),
+            bulk: None,
             waiting: (0, 0),
             tally: Tally::default(),
         }
+    }
+
+    /// The same by sorted files, which the database gets at the end.
+    pub fn by_files(self, bulk: Option<Bulk>) -> Feed<'a> {
+        Feed { bulk, ..self }
+    }
+
+    /// Has the database take in what lies in sorted files. All that is counted is in it then.
+    pub fn finish(&mut self, last_line: u64) -> Outcome {
+        let Some(bulk) = self.bulk.take() else {
+            return Ok(());
+        };
+        let _spinner = Spinner::start("taking the files in");
+        let taken = bulk.finish(&self.opened.db, self.interrupt);
+        if !matches!(taken, Ok(true)) {
+            self.count_nothing();
+        }
+        if !taken? {
+            self.tally.cut_short = Some((Cut::Interrupted, last_line));
+        }
+        Ok(())
+    }
+
+    /// Forgets what lies in sorted files, for a load that was stopped.
+    pub fn give_up(&mut self) {
+        if self.bulk.take().is_some() {
+            self.count_nothing();
+        }
+    }
+
+    fn count_nothing(&mut self) {
+        (self.tally.records, self.tally.bytes) = (0, 0);
     }
 
     /// What was loaded so far.
@@ -153,9 +189,12 @@ impl<'a> Feed<'a> {
         }
         self.commit()?;
         if is_whole && end != Some(self.seen() - seen_before) {
+            let what_is_there = match self.bulk {
+                None => "what it has is loaded, but is not all that was dumped",
+                Some(_) => "nothing was loaded",
+            };
             return Err(Failure::failed(format!(
-                "{} is not whole: it was cut short, or lines of it are missing; what it has is \
-                 loaded, but is not all that was dumped",
+                "{} is not whole: it was cut short, or lines of it are missing; {what_is_there}",
                 source.name
             )));
         }
@@ -181,7 +220,7 @@ impl<'a> Feed<'a> {
         if is_alone {
             self.commit()?;
         }
-        match self.put(&entry, is_whole, is_alone) {
+        match self.put(&entry, is_whole, is_alone)? {
             Ok(()) => {}
             // What is wrong with the entry alone; settings were checked before.
             Err(error) if matches!(error.kind(), ErrorKind::TooLarge | ErrorKind::Invalid) => {
@@ -205,12 +244,15 @@ impl<'a> Feed<'a> {
 
     // A whole dump says of each entry how long it lives; any other input says nothing, or when an
     // entry ends, and the keyspace's time to live goes where it says nothing.
-    fn put(&mut self, entry: &Entry, is_whole: bool, is_alone: bool) -> esker::Result<()> {
+    fn put(&mut self, entry: &Entry, is_whole: bool, is_alone: bool) -> Outcome<esker::Result<()>> {
         let keyspace = match &entry.keyspace {
             None => &self.opened.keyspace,
             Some(name) => {
                 if !self.keyspaces.contains_key(name) {
-                    let keyspace = self.opened.db.keyspace(name)?;
+                    let keyspace = match self.opened.db.keyspace(name) {
+                        Ok(keyspace) => keyspace,
+                        refused => return Ok(refused.map(drop)),
+                    };
                     self.keyspaces.insert(name.clone(), keyspace);
                 }
                 &self.keyspaces[name]
@@ -218,12 +260,19 @@ impl<'a> Feed<'a> {
         };
         let (key, value) = (&entry.key, &entry.value);
         let is_own = entry.expiry_unix_s.is_none() && !is_whole;
+        if let Some(bulk) = &mut self.bulk {
+            let ends = match is_own {
+                true => Ends::AsTheKeyspaceSays,
+                false => Ends::At(entry.expiry_unix_s),
+            };
+            return bulk.put(keyspace, key, value, ends);
+        }
         if is_alone {
             let keyspace = keyspace.with_write(self.settings.write);
-            return match is_own {
+            return Ok(match is_own {
                 true => keyspace.put(key, value),
                 false => keyspace.put_until(key, value, entry.expiry_unix_s),
-            };
+            });
         }
         match is_own {
             true => self.batch.put(keyspace, key, value),
@@ -232,7 +281,7 @@ impl<'a> Feed<'a> {
                 self.batch.put_until(keyspace, key, value, expiry)
             }
         };
-        self.batch.take_refusal().map_or(Ok(()), Err)
+        Ok(self.batch.take_refusal().map_or(Ok(()), Err))
     }
 
     /// Counts a malformed record; says whether to stop there.

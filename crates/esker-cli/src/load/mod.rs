@@ -1,8 +1,9 @@
 //! Records from files of text: review records, tab-separated lines, JSON lines.
 //!
 //! A source gives lines, a parser makes records of them or says what is wrong and where, and the
-//! feed writes them in batches. No input makes a parser panic. Lines, sources and review records
-//! are the benchmarks' too, and live in their crate.
+//! feed writes them in batches, or hands them to the bulk loader, which makes sorted files of them.
+//! No input makes a parser panic. Lines, sources and review records are the benchmarks' too, and
+//! live in their crate.
 //!
 //! Not here: what the command line says about loading (`commands/load`).
 
@@ -15,4 +16,5 @@ pub mod whole;
 mod long_json;
 mod jsonl;
 pub mod parser;
+pub mod bulk;
 pub mod feed;

@@ -94,3 +94,29 @@ fn a_program_with_plugins_reads_what_the_tool_alone_refuses() {
         assert_eq!(done, Ok(()), "{words:?}");
     }
 }
+
+#[test]
+fn a_bulk_load_takes_every_record_or_says_at_once_why_not() {
+    // Into a keyspace with an operator of a program's own it loads; one in an order of its own
+    // refuses files that are in another, and no record is taken for malformed.
+    let dir = tempfile::tempdir().unwrap();
+    let (db, input) = (dir.path().join("db"), dir.path().join("in.tsv"));
+    std::fs::write(&input, "b\t1\na\t2\n").unwrap();
+    let made = Db::builder(&db).known_merge_operator(longest());
+    let made = made.open().unwrap();
+    let options = KeyspaceOptions::default().merge_operator(longest());
+    made.keyspace_with("ships", options).unwrap();
+    made.close().unwrap();
+    let plugins = Plugins::default().merge_operator(longest());
+    let load = ["load", "--bulk", input.to_str().unwrap()];
+    told(plugins.clone(), &db, &load).unwrap();
+    let opened = Db::builder(&db).known_merge_operator(longest());
+    let opened = opened.open().unwrap();
+    assert_eq!(opened.keyspace("ships").unwrap().iter().unwrap().count(), 2);
+    opened.close().unwrap();
+
+    let ordered = dir.path().join("ordered");
+    make(&ordered);
+    let error = told(plugins.comparator(backwards()), &ordered, &load).unwrap_err();
+    assert!(error.contains("order"), "{error}");
+}

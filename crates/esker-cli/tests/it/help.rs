@@ -2,7 +2,7 @@
 
 use crate::tool::Bench;
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 26] = [
     "get",
     "put",
     "merge",
@@ -19,6 +19,8 @@ const COMMANDS: [&str; 24] = [
     "levels",
     "compact",
     "checkpoint",
+    "export",
+    "ingest",
     "verify",
     "repair",
     "inspect",

@@ -6,6 +6,7 @@
 mod shown;
 mod tool;
 mod codes;
+mod file_sets;
 mod escapes;
 mod help;
 mod installed;

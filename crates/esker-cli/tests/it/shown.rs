@@ -73,6 +73,7 @@ fn shell(bench: &Bench, line: &str) -> (i32, String) {
     let sst = ssts.find(|name| name.ends_with(".sst")).unwrap();
     let line = line
         .replace("/backup/", "backup/")
+        .replace("/transfer/", "transfer/")
         .replace("${fpath[1]}", ".")
         .replace("db/000123.sst", &sst)
         .replace("000012.sst", &sst);
@@ -118,6 +119,12 @@ fn runs(fixture: &Bench, command: &str, place: &str) {
     }
     if command.contains("esker prepared") {
         prepare(&bench, &["arrival 7"]);
+    }
+    if command.contains("esker ingest") {
+        bench.ok(&["export", "--all", "transfer/everything"]);
+        for set in ["harbour", "ships", "older"] {
+            bench.ok(&["export", &format!("transfer/{set}")]);
+        }
     }
     let (code, said) = shell(&bench, command);
     assert_eq!(code, 0, "{place}: {command}: {said}");
