@@ -54,16 +54,15 @@ impl Player<'_, '_> {
         let engine = &*self.entry.engine;
         marker::make_fresh(engine, self.dir, false)?;
         let settings = self.settings(chapter);
+        if chapter.begins_full() {
+            self.fill(&settings)?;
+        }
         let opened = engine.open(self.dir, &settings)?;
         let mut turn = Turn {
             matched: opened.matched,
             ..Turn::default()
         };
         let mut store = opened.store;
-        if chapter.begins_full() {
-            prepare(&*store, self.request.num)?;
-            store.drain()?;
-        }
         let mut is_done = true;
         for workload in self.workloads(chapter) {
             if workload.is_cold {
@@ -89,12 +88,25 @@ impl Player<'_, '_> {
         Ok(turn)
     }
 
+    /// Puts every key, and waits until the store is at rest. Nothing is written in transactions.
+    fn fill(&self, settings: &StoreSettings) -> Outcome {
+        let plain = StoreSettings {
+            transactions: None,
+            ..settings.clone()
+        };
+        let store = self.entry.engine.open(self.dir, &plain)?.store;
+        prepare(&*store, self.request.num)?;
+        store.drain()?;
+        store.close()
+    }
+
     fn settings(&self, chapter: Chapter) -> StoreSettings {
         let is_synced = matches!(chapter, Chapter::Synced | Chapter::SyncedTogether);
         let has_merges = matches!(chapter, Chapter::Merge | Chapter::Operands);
         let mut settings = StoreSettings {
             sync: is_synced,
             merge: has_merges.then_some(Merge::Add),
+            transactions: chapter.transactions(),
             ..self.request.settings.clone()
         };
         if self.entry.word == OURS {

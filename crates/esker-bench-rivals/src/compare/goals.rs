@@ -30,7 +30,7 @@ pub enum Bar {
 }
 
 /// Every goal with its workload.
-pub const GOALS: [(&str, Bar); 38] = [
+pub const GOALS: [(&str, Bar); 43] = [
     ("fillseq", Bar::Best(3.0)),
     ("fillrandom", Bar::Best(3.0)),
     ("overwrite", Bar::Best(3.0)),
@@ -72,6 +72,12 @@ pub const GOALS: [(&str, Bar); 38] = [
     ("updaterandom", Bar::Rival("rocksdb", 2.5)),
     // A get of a key with ten thousand operands takes at most twice as long as a plain one.
     ("get-merged", Bar::Own("get-plain", 0.5)),
+    // A transaction takes at most 1.3 times, one that locks 1.5 times as long as what it does.
+    ("txn-optimistic", Bar::Own("txn-none", 1.0 / 1.3)),
+    ("txn-optimistic", Bar::Rival("rocksdb", 2.0)),
+    ("txn-locking", Bar::Own("txn-none", 1.0 / 1.5)),
+    ("txn-locking", Bar::Rival("rocksdb", 2.0)),
+    ("txn-contended-16", Bar::Rival("rocksdb", 2.0)),
 ];
 
 /// Every workload in which the speed of engines is compared by some goal, once, in order. A key
@@ -139,7 +145,7 @@ fn verdict(board: &Board, workload: &'static str, bar: Bar, ours: usize) -> Verd
         }
         Bar::Own(other, least) => {
             let ratio = Summary::of_ratios(&own, &board.rates(other, ours));
-            (format!("{least} × own {other}"), ratio, least)
+            (format!("{least:.2} × own {other}"), ratio, least)
         }
         Bar::Rate(least) => (format!("{} M/s", least / 1e6), Summary::of(own), least),
         Bar::Tail => return tail(board, workload, ours),

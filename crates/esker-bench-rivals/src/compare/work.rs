@@ -47,6 +47,9 @@ const REREADS_MAX: u64 = 10_000;
 /// Threads that sync at the same time.
 const SYNCERS: usize = 4;
 
+/// Threads that want the same few keys.
+const CONTENDERS: usize = 16;
+
 /// Index of the tally of keys found, or of entries met.
 const FOUND: usize = 0;
 
@@ -145,6 +148,9 @@ impl Task<'_, '_> {
             Work::DeleteOrdered | Work::DeleteRandom => (1, request.num - request.num / 10),
             Work::MergeOne => (1, OPERANDS),
             Work::Reread { .. } => (1, request.reads.min(REREADS_MAX)),
+            Work::Transact { keys: Some(_) } => {
+                (CONTENDERS, request.num.div_ceil(CONTENDERS as u64))
+            }
             _ if self.workload.is_cold => (1, request.cold_reads),
             Work::Read | Work::ReadMissing | Work::Seek { .. } | Work::ReadBeside { .. } => {
                 (1, request.reads)
@@ -208,6 +214,8 @@ impl Task<'_, '_> {
             Work::Update => self.update(lane),
             Work::MergeOne => self.merge_one(lane),
             Work::Reread { is_merged } => self.reread(lane, is_merged),
+            Work::GetPut => self.get_put(lane),
+            Work::Transact { keys } => self.transact(lane, keys.unwrap_or(self.request.num)),
         }
     }
 
@@ -379,6 +387,34 @@ impl Task<'_, '_> {
         Ok(())
     }
 
+    fn get_put(&self, lane: &mut Lane<'_>) -> Outcome {
+        let (mut random, mut value) = (self.random(lane), Vec::new());
+        while lane.go() {
+            let key = key(random.below(self.request.num));
+            value.clear();
+            self.store
+                .get(&key, &mut |found| value.extend_from_slice(found))?;
+            count_in(&mut value);
+            self.store.put(&key, &value, WriteHow::default())?;
+            lane.add_bytes((KEY_BYTES + value.len()) as u64);
+            lane.finish(0, 1);
+        }
+        Ok(())
+    }
+
+    // What one loses that overtakes another is missing from the counts, and so from the inventory
+    // of the store, in which all engines must agree.
+    fn transact(&self, lane: &mut Lane<'_>, keys: u64) -> Outcome {
+        let (mut random, mut value) = (self.random(lane), Vec::new());
+        while lane.go() {
+            let key = key(random.below(keys));
+            self.store.transact(&key, &mut value, count_in)?;
+            lane.add_bytes((KEY_BYTES + value.len()) as u64);
+            lane.finish(0, 1);
+        }
+        Ok(())
+    }
+
     fn update(&self, lane: &mut Lane<'_>) -> Outcome {
         let mut random = self.random(lane);
         while lane.go() {
@@ -394,6 +430,14 @@ impl Task<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Counts in the first bytes of a value; the others are what they were.
+fn count_in(value: &mut Vec<u8>) {
+    value.resize(value.len().max(VALUE_BYTES), 0);
+    let (head, _) = value.split_at_mut(size_of::<u64>());
+    let count = (&*head).try_into().map_or(0, u64::from_le_bytes);
+    head.copy_from_slice(&count.wrapping_add(1).to_le_bytes());
 }
 
 /// Puts every key in order, in batches: preparation that nobody times.

@@ -1,6 +1,7 @@
 //! The workloads of the comparison, in the order in which they run.
 
 use esker_bench::fail::{Failure, Outcome};
+use esker_bench::target::settings::Transactions;
 
 /// Lines that share a store, which is a new one in each chapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +30,18 @@ pub enum Chapter {
     Update,
     /// One key with many operands.
     Operands,
+    /// Reads and writes of a key, without transactions.
+    GetPut,
+    /// The same in transactions that nobody waits for.
+    Optimistic,
+    /// The same in transactions that lock.
+    Locking,
+    /// The same by many threads on few keys.
+    Contended,
 }
 
 /// All chapters, in order.
-pub const CHAPTERS: [Chapter; 12] = [
+pub const CHAPTERS: [Chapter; 16] = [
     Chapter::Ordered,
     Chapter::Synced,
     Chapter::SyncedTogether,
@@ -45,6 +54,10 @@ pub const CHAPTERS: [Chapter; 12] = [
     Chapter::Merge,
     Chapter::Update,
     Chapter::Operands,
+    Chapter::GetPut,
+    Chapter::Optimistic,
+    Chapter::Locking,
+    Chapter::Contended,
 ];
 
 /// What a workload does.
@@ -96,6 +109,13 @@ pub enum Work {
         /// The one with many operands, or one that was put.
         is_merged: bool,
     },
+    /// Gets a random key, counts in its value, puts it.
+    GetPut,
+    /// The same in a transaction.
+    Transact {
+        /// How many keys are drawn from; without it all.
+        keys: Option<u64>,
+    },
 }
 
 impl Chapter {
@@ -103,8 +123,24 @@ impl Chapter {
     pub fn begins_full(self) -> bool {
         matches!(
             self,
-            Chapter::Rewritten | Chapter::Busy | Chapter::DeleteOrdered | Chapter::DeleteRandom
+            Chapter::Rewritten
+                | Chapter::Busy
+                | Chapter::DeleteOrdered
+                | Chapter::DeleteRandom
+                | Chapter::GetPut
+                | Chapter::Optimistic
+                | Chapter::Locking
+                | Chapter::Contended
         )
+    }
+
+    /// Which transactions its workloads make.
+    pub fn transactions(self) -> Option<Transactions> {
+        match self {
+            Chapter::Optimistic => Some(Transactions::Optimistic),
+            Chapter::Locking | Chapter::Contended => Some(Transactions::Locking),
+            _ => None,
+        }
     }
 }
 
@@ -173,11 +209,16 @@ const BESIDE_UNTOLD: Work = Work::ReadBeside { puts_per_s: None };
 const REREAD_PLAIN: Work = Work::Reread { is_merged: false };
 const REREAD_MERGED: Work = Work::Reread { is_merged: true };
 
+/// By one thread: it meets nobody.
+const TRANSACT: Work = Work::Transact { keys: None };
+/// By as many threads as keys.
+const TRANSACT_HOT: Work = Work::Transact { keys: Some(16) };
+
 /// With this workload the load is at an end.
 pub const LOAD_END: &str = "compact-settled";
 
 /// All of them.
-pub const WORKLOADS: [Workload; 34] = [
+pub const WORKLOADS: [Workload; 38] = [
     workload("fillseq", Chapter::Ordered, Work::FillOrdered, 1),
     workload("fillsync", Chapter::Synced, Work::FillSynced, 1),
     workload("fillsync-4", Chapter::SyncedTogether, Work::FillSynced, 1),
@@ -228,6 +269,10 @@ pub const WORKLOADS: [Workload; 34] = [
     workload("merge-one", Chapter::Operands, Work::MergeOne, 0),
     workload("get-plain", Chapter::Operands, REREAD_PLAIN, 0),
     workload("get-merged", Chapter::Operands, REREAD_MERGED, 0),
+    workload("txn-none", Chapter::GetPut, Work::GetPut, 14),
+    workload("txn-optimistic", Chapter::Optimistic, TRANSACT, 14),
+    workload("txn-locking", Chapter::Locking, TRANSACT, 14),
+    workload("txn-contended-16", Chapter::Contended, TRANSACT_HOT, 15),
 ];
 
 /// The workloads that load a store and put it in order, and the reads between them, in which an

@@ -29,6 +29,10 @@ pub mod lmdb;
 #[cfg(feature = "rocksdb")]
 pub mod rocksdb_options;
 #[cfg(feature = "rocksdb")]
+pub mod rocksdb_cursor;
+#[cfg(feature = "rocksdb")]
+pub mod rocksdb_transactions;
+#[cfg(feature = "rocksdb")]
 pub mod rocksdb;
 pub mod packed;
 pub mod roster;

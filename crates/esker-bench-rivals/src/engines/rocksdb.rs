@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use ::rocksdb::{
-    Cache, CompactOptions, DB, DBRawIterator, FlushOptions, Options, ReadOptions,
-    WaitForCompactOptions, WriteBatch, WriteOptions,
+    Cache, CompactOptions, DB, FlushOptions, Options, ReadOptions, WaitForCompactOptions,
+    WriteBatch, WriteOptions,
 };
 use esker_bench::fail::{Failure, Outcome};
 use esker_bench::target::counters::Counters;
@@ -12,7 +12,9 @@ use esker_bench::target::settings::StoreSettings;
 use esker_bench::target::store::{Batch, Cursor, Engine, Opened, Store, WriteHow};
 
 use crate::engines::lockfile::locked_version;
+use crate::engines::rocksdb_cursor::{OpenCursor, told};
 use crate::engines::rocksdb_options::{Translated, translate};
+use crate::engines::rocksdb_transactions::OpenForTransactions;
 use crate::engines::sheet::Sheet;
 
 /// RocksDB.
@@ -42,6 +44,13 @@ impl Engine for RocksDb {
             cache,
             has_merge,
         } = translate(settings, &mut sheet);
+        if let Some(kind) = settings.transactions {
+            sheet.given("transactions", OpenForTransactions::name(kind));
+            return Ok(Opened {
+                store: Box::new(OpenForTransactions::open(&options, &room(dir), kind)?),
+                matched: sheet.rows(),
+            });
+        }
         let db = DB::open(&options, room(dir)).map_err(told)?;
         Ok(Opened {
             store: Box::new(Open {
@@ -68,10 +77,6 @@ impl Engine for RocksDb {
 
 fn room(dir: &Path) -> std::path::PathBuf {
     crate::engines::room::room(dir, "rocksdb")
-}
-
-fn told(error: ::rocksdb::Error) -> Failure {
-    Failure::failed(format!("RocksDB: {error}"))
 }
 
 /// Each way of writing, made once.
@@ -245,52 +250,5 @@ impl Batch for OpenBatch<'_> {
         let how = self.store.ways.of(how);
         let full = std::mem::take(&mut self.batch);
         self.store.db.write_opt(full, how).map_err(told)
-    }
-}
-
-struct OpenCursor<'a>(DBRawIterator<'a>);
-
-impl OpenCursor<'_> {
-    #[inline]
-    fn moved(&self) -> Outcome<bool> {
-        match self.0.valid() {
-            true => Ok(true),
-            false => self.0.status().map(|()| false).map_err(told),
-        }
-    }
-}
-
-impl Cursor for OpenCursor<'_> {
-    fn seek_to_first(&mut self) -> Outcome<bool> {
-        self.0.seek_to_first();
-        self.moved()
-    }
-
-    fn seek_to_last(&mut self) -> Outcome<bool> {
-        self.0.seek_to_last();
-        self.moved()
-    }
-
-    fn seek(&mut self, key: &[u8]) -> Outcome<bool> {
-        self.0.seek(key);
-        self.moved()
-    }
-
-    fn next(&mut self) -> Outcome<bool> {
-        self.0.next();
-        self.moved()
-    }
-
-    fn prev(&mut self) -> Outcome<bool> {
-        self.0.prev();
-        self.moved()
-    }
-
-    fn key(&self) -> &[u8] {
-        self.0.key().unwrap_or_default()
-    }
-
-    fn value(&self) -> &[u8] {
-        self.0.value().unwrap_or_default()
     }
 }

@@ -85,6 +85,7 @@ fn wishes(settings: &StoreSettings) -> Vec<(&'static str, String)> {
     let level_min = settings.packing_level_min.map(|level| level.to_string());
     let bits = settings.filter_bits.map(|bits| bits.to_string());
     let merge = settings.merge.map(|merge| merge_text(merge).to_owned());
+    let transactions = settings.transactions.map(|kind| kind.name().to_owned());
     let all = [
         ("cache_bytes", number(settings.cache_bytes)),
         ("write_buffer_bytes", number(settings.write_buffer_bytes)),
@@ -115,6 +116,7 @@ fn wishes(settings: &StoreSettings) -> Vec<(&'static str, String)> {
         ),
         ("sync", Some(settings.sync.to_string())),
         ("merge", merge),
+        ("transactions", transactions),
     ];
     let given = all.into_iter();
     given

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use esker_bench::make::random::Random;
-use esker_bench::target::settings::{Merge, Packing, StoreSettings};
+use esker_bench::target::settings::{Merge, Packing, StoreSettings, Transactions};
 use esker_bench::target::store::{Store, WriteHow};
 
 use super::roster::{self, Entry};
@@ -177,6 +177,50 @@ fn merges_add_where_an_engine_has_them() {
         );
         opened.store.close().expect("a close");
     });
+}
+
+#[test]
+fn transactions_lose_no_update_where_an_engine_has_them() {
+    // Four threads count in one key; engines without transactions say that they have none.
+    fn count(value: &mut Vec<u8>) {
+        let before = value.as_slice().try_into().map_or(0, u64::from_le_bytes);
+        *value = (before + 1).to_le_bytes().to_vec();
+    }
+    const THREADS: u64 = 4;
+    const EACH: u64 = 200;
+    for kind in [Transactions::Optimistic, Transactions::Locking] {
+        each(|entry, dir| {
+            let for_transactions = StoreSettings {
+                transactions: Some(kind),
+                ..settings()
+            };
+            let opened = entry.engine.open(dir, &for_transactions).expect("open");
+            let store = &*opened.store;
+            let first = store.transact(b"count", &mut Vec::new(), count);
+            let row = opened.matched.iter().find(|row| row.wish == "transactions");
+            let row = row.expect("the wish is answered");
+            if let Err(failure) = first {
+                assert_eq!(failure.kind, esker_bench::fail::FailureKind::Unsupported);
+                assert!(!row.has_effect(), "{}", entry.word);
+                return;
+            }
+            assert!(row.has_effect(), "{}", entry.word);
+            std::thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| {
+                        let mut value = Vec::new();
+                        for _ in 0..EACH {
+                            let done = store.transact(b"count", &mut value, count);
+                            done.expect("a transaction");
+                        }
+                    });
+                }
+            });
+            let sum = (THREADS * EACH + 1).to_le_bytes().to_vec();
+            assert_eq!(lookup(store, b"count"), Some(sum), "{}", entry.word);
+            opened.store.close().expect("a close");
+        });
+    }
 }
 
 #[test]

@@ -6,12 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use esker::internals::store::names::FileName;
-use esker::{Db, DbCursor, Durability, Keyspace, Stats, WriteBatch, WriteOptions};
+use esker::{
+    Db, DbCursor, Durability, Isolation, Keyspace, Stats, TransactionMode, TransactionOptions,
+    WriteBatch, WriteOptions,
+};
 
 use crate::fail::{Failure, Outcome};
 use crate::target::counters::{Counters, LevelShape};
 use crate::target::division::division;
-use crate::target::settings::StoreSettings;
+use crate::target::settings::{StoreSettings, Transactions};
 use crate::target::store::{Batch, Cursor, Engine, Opened, Store, WriteHow};
 use crate::target::translate::translate;
 
@@ -48,7 +51,11 @@ impl Engine for Esker {
         let db = builder.open()?;
         let ways = Ways::new(&db);
         Ok(Opened {
-            store: Box::new(Embedded { db, ways }),
+            store: Box::new(Embedded {
+                db,
+                ways,
+                transactions: settings.transactions,
+            }),
             matched,
         })
     }
@@ -123,9 +130,23 @@ fn write_options(how: WriteHow) -> WriteOptions {
     }
 }
 
+/// Either way no update is lost.
+fn transaction_options(kind: Transactions) -> TransactionOptions {
+    match kind {
+        Transactions::Optimistic => TransactionOptions::default(),
+        Transactions::Locking => TransactionOptions {
+            mode: TransactionMode::Locking,
+            // What is locked before it is read needs no snapshot; rivals take none either.
+            isolation: Isolation::ReadCommitted,
+            ..TransactionOptions::default()
+        },
+    }
+}
+
 struct Embedded {
     db: Db,
     ways: Ways,
+    transactions: Option<Transactions>,
 }
 
 impl Embedded {
@@ -165,6 +186,24 @@ impl Store for Embedded {
 
     fn merge(&self, key: &[u8], operand: &[u8], how: WriteHow) -> Outcome {
         Ok(self.way(how).merge(key, operand)?)
+    }
+
+    fn transact(&self, key: &[u8], value: &mut Vec<u8>, change: fn(&mut Vec<u8>)) -> Outcome {
+        let Some(kind) = self.transactions else {
+            return Err(Failure::unsupported("no transactions were set"));
+        };
+        let options = transaction_options(kind);
+        let db = &self.db;
+        Ok(db.transaction_with(options, |tx| {
+            let before = match kind {
+                Transactions::Optimistic => tx.get(key)?,
+                Transactions::Locking => tx.get_for_update(db, key)?,
+            };
+            value.clear();
+            value.extend_from_slice(before.as_deref().unwrap_or_default());
+            change(value);
+            tx.put(db, key, &*value)
+        })?)
     }
 
     fn batch(&self) -> Outcome<Box<dyn Batch + '_>> {

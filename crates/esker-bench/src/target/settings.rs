@@ -42,6 +42,25 @@ pub enum Merge {
     Put,
 }
 
+/// How transactions keep from one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transactions {
+    /// Nobody waits; a commit is refused where somebody else was faster.
+    Optimistic,
+    /// What is read to be written is locked, and others wait.
+    Locking,
+}
+
+impl Transactions {
+    /// The name of the kind.
+    pub fn name(self) -> &'static str {
+        match self {
+            Transactions::Optimistic => "optimistic",
+            Transactions::Locking => "locking",
+        }
+    }
+}
+
 /// What an engine is told, in the words of no engine. `None` leaves the engine its own default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StoreSettings {
@@ -91,6 +110,8 @@ pub struct StoreSettings {
     pub sync: bool,
     /// What merges do.
     pub merge: Option<Merge>,
+    /// Whether there are transactions, and of which kind. Some engines open another kind of store.
+    pub transactions: Option<Transactions>,
     /// Settings of one engine by their own names; other engines answer that they have none such.
     pub own: Vec<(String, String)>,
 }

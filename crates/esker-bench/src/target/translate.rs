@@ -1,6 +1,6 @@
 //! Neutral settings in the words of our engine's catalogue.
 
-use crate::target::settings::{Matched, Merge, Packing, StoreSettings};
+use crate::target::settings::{Matched, Merge, Packing, StoreSettings, Transactions};
 use esker::internals::base::options::db::DbOptions;
 
 /// Memtables at the same time unless told: one live, one being flushed, one sealed meanwhile.
@@ -25,6 +25,19 @@ pub fn translate(settings: &StoreSettings) -> (Vec<(String, String)>, Vec<Matche
     memory(settings, &mut sheet);
     files(settings, &mut sheet);
     levels(settings, &mut sheet);
+    if let Some(kind) = settings.transactions {
+        // No setting of the database: each transaction says what it is.
+        let given = match kind {
+            Transactions::Optimistic => "TransactionMode::Optimistic, Isolation::Snapshot",
+            Transactions::Locking => "TransactionMode::Locking, Isolation::ReadCommitted",
+        };
+        sheet.matched.push(Matched {
+            wish: "transactions".into(),
+            wished: kind.name().into(),
+            given: given.into(),
+            note: String::new(),
+        });
+    }
     for (name, text) in &settings.own {
         sheet.matched.push(Matched {
             wish: "own".into(),
