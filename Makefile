@@ -43,12 +43,14 @@ test: ## prove that the tree is sound: lint, every test, and the models of what 
 	scripts/browser.sh
 	scripts/loom.sh
 
-lint: ## check format, clippy, the rules of STYLE.md, and that a build without C, fuzz targets and rivals still build
+lint: ## check format, clippy, the rules of STYLE.md, and that builds with one compressor or none, fuzz targets and rivals still build
 	@scripts/setup.sh lint
 	cargo fmt --all --check
 	cargo fmt --manifest-path crates/esker-bench-rivals/Cargo.toml --check
 	deny=$$(scripts/setup.sh deny); cargo clippy --workspace --all-targets --locked --features esker/tracing -- $$deny; \
-		cargo clippy -p esker --no-default-features --lib --tests --locked -- $$deny
+		for kept in "" lz4 snappy zstd; do \
+			cargo clippy -p esker --no-default-features --features "$$kept" --lib --tests --locked -- $$deny; \
+		done
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo check --manifest-path crates/esker-bench-rivals/Cargo.toml --all-targets --target-dir target --locked
 	@# Named, the fuzzer's own library is not built: nothing is linked here.
