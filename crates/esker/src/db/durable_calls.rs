@@ -21,7 +21,7 @@ pub type DurableCall = Box<dyn FnOnce(Result<()>) + Send>;
 #[derive(Default)]
 pub struct DurableCalls {
     state: Mutex<State>,
-    /// Raised whenever all that waited were called.
+    /// Raised whenever those that were taken were called.
     called: Signal,
 }
 
@@ -46,6 +46,27 @@ enum Caller {
     Running,
 }
 
+/// Calls that were taken to be called. Those that are left when a sync panics wait again, for who
+/// closes the database.
+struct Taken<'a> {
+    calls: Vec<DurableCall>,
+    of: &'a DurableCalls,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let mut state = self.of.state();
+        self.calls.append(&mut state.waiting);
+        state.waiting = std::mem::take(&mut self.calls);
+        state.caller = match state.waiting.is_empty() {
+            true => Caller::Nobody,
+            false => Caller::Booked,
+        };
+        drop(state);
+        self.of.called.raise();
+    }
+}
+
 impl DurableCalls {
     /// Adds a call. Says whether the caller is to have a job run [`DurableCalls::run`]. Errors:
     /// `Closed` after [`DurableCalls::end`].
@@ -62,38 +83,35 @@ impl DurableCalls {
         Ok(is_due)
     }
 
-    /// Calls those that wait, after `sync`, until none does; nothing where another has begun to.
-    pub fn run(&self, sync: impl Fn() -> Result<()>) {
-        {
+    /// Calls those that wait, after `sync`; nothing where another has begun to. Says whether the
+    /// caller is to have another job run it, for those that came meanwhile: others have their turn
+    /// on that thread before them, so that one that asks again each time keeps nobody away.
+    pub fn run(&self, sync: impl Fn() -> Result<()>) -> bool {
+        let mut taken = {
             let mut state = self.state();
             if state.caller != Caller::Booked {
-                return;
+                return false;
             }
             state.caller = Caller::Running;
-        }
-        loop {
-            let calls = {
-                let mut state = self.state();
-                if state.waiting.is_empty() {
-                    state.caller = Caller::Nobody;
-                    break;
-                }
-                std::mem::take(&mut state.waiting)
+            Taken {
+                calls: std::mem::take(&mut state.waiting),
+                of: self,
+            }
+        };
+        let synced = sync();
+        for call in std::mem::take(&mut taken.calls) {
+            let told = match &synced {
+                Ok(()) => Ok(()),
+                Err(error) => Err(error.again()),
             };
-            let synced = sync();
-            for call in calls {
-                let told = match &synced {
-                    Ok(()) => Ok(()),
-                    Err(error) => Err(error.again()),
-                };
-                if let Err(text) = user_code::listen(self.address(), || call(told)) {
-                    let mut state = self.state();
-                    state.panic_count += 1;
-                    state.last_panic = text;
-                }
+            if let Err(text) = user_code::listen(self.address(), || call(told)) {
+                let mut state = self.state();
+                state.panic_count += 1;
+                state.last_panic = text;
             }
         }
-        self.called.raise();
+        drop(taken);
+        self.state().caller == Caller::Booked
     }
 
     /// Takes no more, and returns when all that wait were called, by this thread where nobody had

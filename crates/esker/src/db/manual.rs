@@ -210,6 +210,9 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
             "a thread panicked while it closed the database; open it again",
         )),
     };
+    // With the log as it is: what follows may fail for reasons of its own. Under no lock, since what
+    // is called may ask for any.
+    notifying::end(core);
     outcome.result = close_once(core);
     let result = again(&outcome.result);
     note_closed(core, &result);
@@ -250,8 +253,6 @@ fn close_once(core: &Arc<Core>) -> Result<()> {
     let Ok(()) = core.work.wait_for(&*core.env.pool, || {
         Ok::<_, Infallible>((core.work.state().job_count == 0).then_some(()))
     });
-    // With the log as it is: what follows may fail for reasons of its own.
-    notifying::end(core);
     let is_writer = core.lock.lock().is_ok_and(|lock| lock.is_some());
     let flushed = match core.gate.check_fault() {
         Ok(()) if is_writer => flush_at_end(core),
@@ -262,6 +263,8 @@ fn close_once(core: &Arc<Core>) -> Result<()> {
     }
     write_control::forget_rates(core);
     file_deletion::remove_obsolete(core);
+    // Whoever synced what he wrote has left his mark in the log by then, or finds that it is closed.
+    core.committer.paused(|_| ());
     if let Ok(mut lock) = core.lock.lock() {
         *lock = None;
     }

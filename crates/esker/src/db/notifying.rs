@@ -15,12 +15,20 @@ pub fn when_durable(core: &Arc<Core>, call: DurableCall) -> Result<()> {
     user_code::refuse()?;
     core.gate.check_upkeep()?;
     if core.durable_calls.add(call)? {
-        let own = Arc::clone(core);
-        let job = move || own.durable_calls.run(|| sync(&own));
-        let pool = &core.env.pool;
-        pool.spawn(Priority::Events, "esker-durable", Box::new(job));
+        book(core);
     }
     Ok(())
+}
+
+fn book(core: &Arc<Core>) {
+    let own = Arc::clone(core);
+    let job = move || {
+        if own.durable_calls.run(|| sync(&own)) {
+            book(&own);
+        }
+    };
+    let pool = &core.env.pool;
+    pool.spawn(Priority::Events, "esker-durable", Box::new(job));
 }
 
 /// For closing: returns when all that wait were called.

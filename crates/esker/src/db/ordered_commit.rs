@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::base::options::call::{Durability, WriteOptions};
 use crate::base::types::error::Result;
+use crate::base::types::user_code;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::handle::Db;
 use crate::db::{notifying, writing};
@@ -41,7 +42,8 @@ impl OrderedCommit {
     /// Returns when it is as durable as told: with `Sync`, and all that was committed before it.
     /// Those who finish at the same time share a sync.
     ///
-    /// Errors: `Faulted` when the sync failed: it may be prepared again at the next opening.
+    /// Errors: `Faulted` when the sync failed: it may be prepared again at the next opening;
+    /// `Invalid` in a comparator or a merge operator.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -62,6 +64,7 @@ impl OrderedCommit {
     pub fn finish_with(self, options: WriteOptions) -> Result<()> {
         let core = self.database.core();
         core.gate.check_process()?;
+        user_code::refuse()?;
         match writing::durability(core, options) {
             Durability::Sync => core.committer.sync_through(self.position),
             Durability::Buffered | Durability::Memory => Ok(()),

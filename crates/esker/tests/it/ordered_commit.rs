@@ -1,5 +1,6 @@
 //! Ordered commits: none is refused for lack of anything, and none outlives an earlier one.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +12,10 @@ use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
 use esker::{Db, Durability, ErrorKind, OrderedCommit, PreparedTransaction, WriteOptions};
 
-use crate::two_phases::{DIR, fill, ids, is_visible, open, open_at, prepare, prepare_held};
+use crate::stored_bytes;
+use crate::two_phases::{
+    DIR, fill, ids, is_visible, log_segments, open, open_at, prepare, prepare_held,
+};
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 
 fn is_send<T: Send + 'static>() {}
@@ -272,6 +276,77 @@ fn a_callback_may_panic_and_call_the_database_and_not_close_it() {
     world.pool.run_all();
     let db = open(&world.env());
     assert!(db.contains_key("called").unwrap());
+}
+
+#[test]
+fn a_callback_may_change_keyspaces_while_the_database_closes() {
+    // It is refused, and neither waits for the other.
+    let world = SimWorld::new(13);
+    let db = open(&world.env());
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let (own, own_told) = (db.clone(), Arc::clone(&told));
+    db.notify_when_durable(move |_| {
+        let made = own.keyspace("new").map(drop);
+        let dropped = own.drop_keyspace("other");
+        let kinds = [made, dropped].map(|one| one.err().map(|error| error.kind()));
+        own_told.lock().unwrap().extend(kinds);
+    })
+    .unwrap();
+    db.close().unwrap();
+    assert_eq!(*told.lock().unwrap(), [Some(ErrorKind::Closed); 2]);
+}
+
+#[test]
+fn who_finishes_after_the_end_leaves_the_log_alone() {
+    // A flush failed, so closing left the log as it was; by now it may be another's.
+    let world = SimWorld::new(14);
+    let faults = FaultFs::over_sim(&world.fs, 14);
+    let db = open(&world.env_with(Arc::new(faults.clone())));
+    let committed = prepare_held(&db, "a").unwrap().commit_ordered().unwrap();
+    faults.set_plans(vec![Plan::sticky(Fault::Io, Calls::Of(CallClass::Meta), 0)]);
+    db.close().unwrap_err();
+    faults.set_plans(Vec::new());
+    let log = || {
+        let env = world.env();
+        let names = log_segments(&env, DIR).into_iter();
+        let read = |name| stored_bytes::read(&*env.fs, &Path::new(DIR).join(name));
+        names.map(read).collect::<Vec<_>>()
+    };
+    let before = log();
+    let sync = WriteOptions {
+        durability: Some(Durability::Sync),
+        ..WriteOptions::default()
+    };
+    committed.finish_with(sync).unwrap();
+    assert!(log() == before);
+    let db = open(&world.env());
+    assert!(is_visible(&db, "a"));
+}
+
+#[test]
+fn what_was_kept_for_dropped_handles_is_free_at_once() {
+    // The disk is full: what fits into the live segment is written all the same.
+    let world = SimWorld::new(15);
+    let db = open(&world.env());
+    let plain = db.with_write(WriteOptions {
+        durability: Some(Durability::Buffered),
+        ..WriteOptions::default()
+    });
+    let prepared: Vec<_> = (0..4)
+        .map(|number| prepare_held(&db, &format!("{number}")).unwrap())
+        .collect();
+    world.fs.set_free_bytes(0);
+    let mut refused = None;
+    for number in 0.. {
+        // As long as the room that is kept: of a filled log nothing else is left.
+        refused = plain.put(format!("{number}"), "v").err();
+        if refused.is_some() {
+            break;
+        }
+    }
+    assert_eq!(refused.unwrap().kind(), ErrorKind::OutOfSpace);
+    drop(prepared);
+    plain.put("last", "v").unwrap();
 }
 
 /// What was told of ordered commits, in the order of the calls.

@@ -91,7 +91,7 @@ pub fn fill(db: &Db, round: usize) {
     }
 }
 
-fn log_segments(env: &Env, dir: &str) -> Vec<String> {
+pub fn log_segments(env: &Env, dir: &str) -> Vec<String> {
     let mut names = env.fs.list(Path::new(dir)).unwrap();
     names.retain(|name| name.ends_with(".wal"));
     names.sort();

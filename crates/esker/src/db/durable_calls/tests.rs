@@ -43,7 +43,10 @@ fn who_asks_while_others_are_called_has_a_sync_of_its_own() {
     });
     assert!(calls.add(first).unwrap());
     let outcomes = Mutex::new(vec![Err(Error::invalid("second")), Ok(())]);
-    calls.run(|| outcomes.lock().unwrap().pop().expect("two syncs"));
+    let sync = || outcomes.lock().unwrap().pop().expect("two syncs");
+    // In a job of its own, so that who asks again and again lets others have their turn.
+    assert!(calls.run(sync) && heard.lock().unwrap().is_empty());
+    assert!(!calls.run(sync));
     assert_eq!(*heard.lock().unwrap(), [(2, false)]);
     assert!(calls.trouble().is_none() && !calls.is_calling_here());
 }
@@ -56,4 +59,15 @@ fn the_end_calls_what_no_job_came_to() {
     assert_eq!(*heard.lock().unwrap(), [(1, true)]);
     let refused = calls.add(call(2, &heard)).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Closed);
+}
+
+#[test]
+fn a_sync_that_panics_leaves_the_calls_to_who_closes() {
+    let (calls, heard, world) = (DurableCalls::default(), Heard::default(), SimWorld::new(2));
+    assert!(calls.add(call(1, &heard)).unwrap());
+    let run = || calls.run(|| panic!("a sync"));
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+    assert!(!calls.add(call(2, &heard)).unwrap());
+    calls.end(&*world.pool, || Err(Error::invalid("after a panic")));
+    assert_eq!(*heard.lock().unwrap(), [(1, false), (2, false)]);
 }

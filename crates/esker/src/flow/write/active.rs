@@ -164,6 +164,11 @@ impl Active {
         kept_bytes + commit_bytes <= self.segments.room_bytes_max()
     }
 
+    fn fits(&self, record_len: usize) -> bool {
+        let log = self.log.as_ref();
+        log.is_some_and(|log| log.fits_beside(record_len, self.room_bytes))
+    }
+
     /// Whether a record of that length fits behind what lies in that segment: then it is the live
     /// one.
     pub fn fits_in(&self, segment: FileNumber, record_len: usize) -> bool {
@@ -279,10 +284,12 @@ impl Active {
     /// the log; any other when no segment could be had: nothing was written, and the live one is
     /// whole.
     pub fn log(&mut self, record: &[u8], sync: &SyncGroup, applied: &mut Applied) -> Result<u64> {
-        let log = self.log.as_ref();
-        let fits = log.is_some_and(|log| log.fits_beside(record.len(), self.room_bytes));
+        if !self.fits(record.len()) {
+            // Handles may have been dropped since, and what was kept for them is free.
+            self.count_room();
+        }
         let mut before = self.log.as_ref().map_or(0, WalWriter::end_offset);
-        if !fits {
+        if !self.fits(record.len()) {
             self.rotate(WalWriter::framed_len(record.len()), sync)?;
             applied.follow_ups.add_if(true, FollowUp::PrepareSegment);
             before = 0;

@@ -197,7 +197,7 @@ impl Committer {
         self.sync
             .sync_all(&*self.env.pool)
             .map_err(|error| self.sync_failed(error))?;
-        self.mark_synced();
+        self.mark_synced(self.active());
         Ok(())
     }
 
@@ -424,17 +424,21 @@ impl Committer {
         }
     }
 
-    /// Makes the log durable up to there. Errors: `Faulted`.
+    /// Makes the log durable up to there, at any time. Errors: `Faulted`.
     pub fn sync_through(&self, position: LogPosition) -> Result<()> {
         let synced = self.sync.sync_through(position, &*self.env.pool);
         synced.map_err(|error| self.sync_failed(error))?;
-        self.mark_synced();
+        let active = self.active();
+        // Once it is closed, somebody else may write to that segment: who closes leaves the marks.
+        if !self.gate.is_closed() {
+            self.mark_synced(active);
+        }
         Ok(())
     }
 
     // Should nothing more be written, the last synced record has a mark behind it all the same.
-    fn mark_synced(&self) {
-        if let Err(error) = self.active().mark_synced(&self.sync) {
+    fn mark_synced(&self, mut active: MutexGuard<'_, Active>) {
+        if let Err(error) = active.mark_synced(&self.sync) {
             // What was asked for is durable; the next write learns of this.
             self.gate.fail(&error);
         }
