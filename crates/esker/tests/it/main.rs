@@ -43,11 +43,11 @@ mod left_out;
 mod leftovers;
 mod checkpoint;
 mod ingest;
+mod file_sets;
 mod beside;
 mod repair;
 mod rebuilt;
 #[cfg(all(feature = "lz4", feature = "snappy", feature = "zstd"))]
-mod file_sets;
 mod fixture;
 #[cfg(all(feature = "lz4", feature = "snappy", feature = "zstd"))]
 mod fixture_values;
