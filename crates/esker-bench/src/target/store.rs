@@ -46,9 +46,9 @@ pub trait Store: Send + Sync {
         Err(Failure::unsupported("this engine has no merge operators"))
     }
 
-    /// One transaction, of the kind of [`StoreSettings::transactions`]: reads the value of `key` into
-    /// `value`, which is empty where there is none, has it changed, puts it and commits. Where
-    /// somebody else was faster it is done again. `Unsupported` where the engine has no such
+    /// One transaction, of the kind of [`StoreSettings::transactions`]: reads the value of `key`
+    /// into `value`, which is empty where there is none, has it changed, puts it and commits.
+    /// Where somebody else was faster it is done again. `Unsupported` where the engine has no such
     /// transactions or none were set.
     fn transact(&self, key: &[u8], value: &mut Vec<u8>, change: fn(&mut Vec<u8>)) -> Outcome {
         let _unused = (key, value, change);

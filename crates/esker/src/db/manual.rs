@@ -210,8 +210,8 @@ pub fn close(core: &Arc<Core>) -> Result<()> {
             "a thread panicked while it closed the database; open it again",
         )),
     };
-    // With the log as it is: what follows may fail for reasons of its own. Under no lock, since what
-    // is called may ask for any.
+    // With the log as it is: what follows may fail for reasons of its own. Under no lock, since
+    // what is called may ask for any.
     notifying::end(core);
     outcome.result = close_once(core);
     let result = again(&outcome.result);
@@ -263,7 +263,7 @@ fn close_once(core: &Arc<Core>) -> Result<()> {
     }
     write_control::forget_rates(core);
     file_deletion::remove_obsolete(core);
-    // Whoever synced what he wrote has left his mark in the log by then, or finds that it is closed.
+    // Who synced what he wrote has left his mark in the log by then, or finds that it is closed.
     core.committer.paused(|_| ());
     if let Ok(mut lock) = core.lock.lock() {
         *lock = None;

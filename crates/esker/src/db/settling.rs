@@ -129,7 +129,9 @@ fn look(core: &Arc<Core>, seen: SeqNo, rounds_left: u32) {
         Booking::of_counted(core)
     };
     let looked = run_guarded(core, NAME, || {
-        let log_bytes = core.committer.paused(|active| active.log_bytes());
+        let log_bytes = core
+            .committer
+            .paused(|active| active.used_segments().size_bytes());
         let was_over = is_over(core, log_bytes);
         let has_automatic = has_automatic(core);
         if has_automatic && core.work.state().rest.settle() {

@@ -128,7 +128,9 @@ pub fn used_bytes(core: &Core) -> u64 {
         .values()
         .map(|state| state.levels.total_size_bytes())
         .sum();
-    let log = core.committer.paused(|active| active.log_bytes());
+    let log = core
+        .committer
+        .paused(|active| active.used_segments().size_bytes());
     let values: u64 = core
         .values
         .segments()

@@ -223,7 +223,9 @@ pub fn gather(core: &Core) -> Stats {
             .by_owner()
             .map(|(owner, bytes)| (owner.name(), bytes))
             .to_vec(),
-        wal_segment_count: core.committer.paused(|active| active.segment_count()),
+        wal_segment_count: core
+            .committer
+            .paused(|active| active.used_segments().count()),
         disk_bytes: space::used_bytes(core),
         values: value_log(core),
         open_file_count: core.files.open_count(),

@@ -311,20 +311,24 @@ fn verify_log(core: &Core, report: &mut VerifyReport) -> Result<()> {
     }
     let (segments, live) = core
         .committer
-        .paused(|active| (active.segments_used(), active.log_position()));
+        .paused(|active| (numbers_of(active), active.log_position()));
     for number in segments {
         core.gate.check_read()?;
         let end = live.filter(|live| live.segment == number);
         let file = open_segment(core, number, end.map(|live| live.offset));
         let size_bytes = file.as_ref().map_or(0, |file| file.size_bytes());
         let read = file.and_then(|file| check_segment(file, number));
-        let is_used = |active: &mut Active| active.segments_used().contains(&number);
+        let is_used = |active: &mut Active| numbers_of(active).contains(&number);
         // One that was flushed meanwhile may have been removed, or written over.
         if read.is_ok() || core.committer.paused(|active| is_used(active)) {
             report.note(FileName::Wal(number), size_bytes, read)?;
         }
     }
     Ok(())
+}
+
+fn numbers_of(active: &Active) -> Vec<FileNumber> {
+    active.used_segments().numbers().collect()
 }
 
 fn open_segment(core: &Core, number: FileNumber, end: Option<u64>) -> Result<Arc<dyn ReadFile>> {

@@ -17,6 +17,7 @@ use crate::flow::write::prepared::PreparedSet;
 use crate::flow::write::recent::RecentWrites;
 use crate::flow::write::segments::Segments;
 use crate::flow::write::sync::{LogPosition, SyncGroup};
+use crate::flow::write::used_segments::UsedSegments;
 use crate::store::batch::reader::BatchReader;
 use crate::store::wal::format::{EARLIER_DURABLE, next_header};
 use crate::store::wal::head::{SEGMENT_HEAD_BYTES, SegmentHead};
@@ -39,8 +40,7 @@ pub struct Active {
     is_held: bool,
     /// Where the log ended when the database was opened.
     recovered_end: Option<(FileNumber, u64)>,
-    /// Segments that may hold needed entries, oldest first, and the bytes that each takes.
-    segments_used: Vec<(FileNumber, u64)>,
+    used_segments: UsedSegments,
 }
 
 /// What one write did to the live pair.
@@ -54,12 +54,12 @@ pub struct Applied {
 
 impl Active {
     /// No keyspace, no log yet; the last write had `last_seqno`, and the log that recovery read
-    /// ended at `recovered_end` and is made of `segments_used`, numbers and bytes.
+    /// ended at `recovered_end` and is made of `used_segments`, numbers and bytes.
     pub fn new(
         segments: Arc<Segments>,
         last_seqno: SeqNo,
         recovered_end: Option<(FileNumber, u64)>,
-        segments_used: Vec<(FileNumber, u64)>,
+        used_segments: Vec<(FileNumber, u64)>,
     ) -> Active {
         let tables = IdMap::default();
         let live_bytes = 0;
@@ -75,7 +75,7 @@ impl Active {
             room_bytes: 0,
             is_held: false,
             recovered_end,
-            segments_used,
+            used_segments: UsedSegments::new(used_segments),
         }
     }
 
@@ -239,42 +239,18 @@ impl Active {
         });
         live.map(|table| table.first_log)
             .chain(sealed.map(|sealed| sealed.first_log))
-            .chain(self.segments_used.last().map(|(number, _)| *number))
+            .chain(self.used_segments.numbers().next_back())
             .min()
     }
 
-    /// Takes out the segments before `first_needed`, with the bytes of each: nothing in them is
-    /// needed any more.
+    /// The segments that may hold needed entries.
+    pub fn used_segments(&self) -> &UsedSegments {
+        &self.used_segments
+    }
+
+    /// As [`UsedSegments::take_before`].
     pub fn take_segments_before(&mut self, first_needed: FileNumber) -> Vec<(FileNumber, u64)> {
-        let (gone, kept): (Vec<_>, Vec<_>) = self
-            .segments_used
-            .drain(..)
-            .partition(|(number, _)| *number < first_needed);
-        self.segments_used = kept;
-        gone
-    }
-
-    /// Segments that may hold needed entries, oldest first.
-    pub fn segments_used(&self) -> Vec<FileNumber> {
-        let used = self.segments_used.iter();
-        used.map(|(number, _)| *number).collect()
-    }
-
-    /// Bytes of all segments that hold entries, as they lie on the disk.
-    pub fn log_bytes(&self) -> u64 {
-        self.segments_used.iter().map(|(_, bytes)| bytes).sum()
-    }
-
-    /// Bytes of the segments before that one.
-    pub fn log_bytes_before(&self, segment: FileNumber) -> u64 {
-        let used = self.segments_used.iter();
-        let before = used.filter(|(number, _)| *number < segment);
-        before.map(|(_, bytes)| bytes).sum()
-    }
-
-    /// How many segments hold entries.
-    pub fn segment_count(&self) -> usize {
-        self.segments_used.len()
+        self.used_segments.take_before(first_needed)
     }
 
     /// Appends a record to the log, beginning a new segment when it does not fit. Returns the
@@ -329,7 +305,7 @@ impl Active {
     ///
     /// Errors: as [`Active::log`].
     pub fn end_log(&mut self, sync: &SyncGroup) -> Result<()> {
-        if self.log_bytes() <= WalWriter::framed_len(SEGMENT_HEAD_BYTES) {
+        if self.used_segments.size_bytes() <= WalWriter::framed_len(SEGMENT_HEAD_BYTES) {
             return Ok(());
         }
         // Nobody commits any more.
@@ -386,8 +362,7 @@ impl Active {
             segment: log.number(),
             offset: log.end_offset(),
         });
-        self.segments_used
-            .push((log.number(), log.capacity_bytes()));
+        self.used_segments.add(log.number(), log.capacity_bytes());
         self.log = Some(log);
         self.count_room();
         Ok(())

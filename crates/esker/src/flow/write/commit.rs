@@ -352,7 +352,7 @@ impl Committer {
         }
         // A keyspace that is seldom written to must not keep the log of all the others.
         let has_rotated = applied.follow_ups.has(FollowUp::PrepareSegment);
-        if has_rotated && active.log_bytes() > self.controller.log_bytes_max() {
+        if has_rotated && active.used_segments().size_bytes() > self.controller.log_bytes_max() {
             applied
                 .follow_ups
                 .add_if(active.seal_oldest(), FollowUp::Flush);
@@ -438,10 +438,9 @@ impl Committer {
 
     // Should nothing more be written, the last synced record has a mark behind it all the same.
     fn mark_synced(&self, mut active: MutexGuard<'_, Active>) {
-        if let Err(error) = active.mark_synced(&self.sync) {
-            // What was asked for is durable; the next write learns of this.
-            self.gate.fail(&error);
-        }
+        let marked = active.mark_synced(&self.sync);
+        // What was asked for is durable; the next write learns of this.
+        marked.unwrap_or_else(|error| self.gate.fail(&error));
     }
 
     fn sync_failed(&self, error: Error) -> Error {

@@ -19,6 +19,7 @@ pub mod recent;
 pub mod lock_holders;
 pub mod prepared;
 pub mod live_table;
+pub mod used_segments;
 pub mod active;
 pub mod unclaimed;
 pub mod tried_orders;

@@ -307,7 +307,8 @@ impl Committer {
             let Some(oldest) = old.iter().map(|one| one.place.0).min() else {
                 return Ok(());
             };
-            let freed_bytes = active.log_bytes_before(needed) - active.log_bytes_before(oldest);
+            let used = active.used_segments();
+            let freed_bytes = used.bytes_before(needed) - used.bytes_before(oldest);
             if !is_last && freed_bytes < 2 * copied_bytes {
                 return Ok(());
             }
