@@ -169,7 +169,7 @@ fn show(
         let names: Vec<_> = names.iter().map(|name| escape(name.as_bytes())).collect();
         out.line(format!(
             "{done} {} of {}: {}, {} in {}",
-            quantity::counted(summary.entry_count, "entry"),
+            quantity::counted_as(summary.entry_count, "entry", "entries"),
             names.join(", "),
             quantity::counted(summary.file_count as u64, "file"),
             quantity::bytes(summary.size_bytes),
