@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use esker::internals::base::options::catalog::set_keyspace;
-use esker::internals::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use esker::internals::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX, check_len};
 use esker::internals::env::bundle::Env;
 use esker::internals::env::clock::Clock;
 use esker::{Db, IngestOptions, Keyspace, KeyspaceOptions, SstWriter, Transfer};
@@ -312,12 +312,4 @@ fn put(
         None => writer.put(key, value),
         Some(expiry) => writer.put_until(key, value, expiry),
     }
-}
-
-fn check_len(what: &str, len: usize, max: usize) -> esker::Result<()> {
-    if len <= max {
-        return Ok(());
-    }
-    let message = format!("a {what} of {len} bytes; the limit is {max}");
-    Err(esker::Error::new(esker::ErrorKind::TooLarge, message))
 }

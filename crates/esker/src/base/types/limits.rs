@@ -1,5 +1,7 @@
 //! Every hard limit of the engine, with its unit and its reason.
 
+use crate::base::types::error::{Error, ErrorKind, Result};
+
 /// Longest user key, in bytes: a key's length fits two bytes in every format.
 pub const KEY_BYTES_MAX: usize = 65_535;
 
@@ -36,3 +38,13 @@ pub const EVENTS_WAITING_MAX: usize = 16_384;
 
 const _: () = assert!(KEY_BYTES_MAX + VALUE_BYTES_MAX < BATCH_BYTES_MAX);
 const _: () = assert!(BATCH_BYTES_MAX <= u32::MAX as usize);
+
+/// Whether that many bytes of `what` are no more than `max`. Errors: `TooLarge`.
+#[inline]
+pub fn check_len(what: &str, len: usize, max: usize) -> Result<()> {
+    if len <= max {
+        return Ok(());
+    }
+    let message = format!("a {what} of {len} bytes; the limit is {max}");
+    Err(Error::new(ErrorKind::TooLarge, message))
+}

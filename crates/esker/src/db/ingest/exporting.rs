@@ -13,7 +13,7 @@ use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::flush_barrier::flush_barrier;
 use crate::db::ingest::booking::{book, may_begin};
-use crate::db::ingest::file_set::{FileSet, Maker, remove_list};
+use crate::db::ingest::file_set::{FileSet, Maker, make_empty_dir, remove_list};
 use crate::db::ingest::sst_writer::FileSetSummary;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::manual::flush;
@@ -34,13 +34,7 @@ pub fn export(
     may_begin(core)?;
     let fs = &core.env.fs;
     let is_new = !fs.exists(dir)?;
-    fs.create_dir_all(dir)?;
-    if let Some(name) = fs.list(dir)?.into_iter().min() {
-        return Err(Error::invalid(format!(
-            "{} is not empty: it has {name}; name a directory that is empty or not there",
-            dir.display()
-        )));
-    }
+    make_empty_dir(&**fs, dir)?;
     let made = user_code::told(|| fill(core, keyspaces, dir));
     if made.is_err() {
         give_up(core, dir, is_new);

@@ -42,6 +42,18 @@ const LIST_BYTES_MAX: u64 = 1 << 30;
 /// What the list is called until it is whole.
 const DRAFT_NAME: &str = "FILES.draft";
 
+/// Makes the directory of a set if it is not there. Errors: `Invalid` when it is not empty.
+pub fn make_empty_dir(fs: &dyn Fs, dir: &Path) -> Result<()> {
+    fs.create_dir_all(dir)?;
+    match fs.list(dir)?.into_iter().min() {
+        None => Ok(()),
+        Some(name) => Err(Error::invalid(format!(
+            "{} is not empty: it has {name}; name a directory that is empty or not there",
+            dir.display()
+        ))),
+    }
+}
+
 /// Takes the list away, as far as it was written: its maker failed, and takes the files away too.
 pub fn remove_list(fs: &dyn Fs, dir: &Path) {
     for name in [LIST_NAME, DRAFT_NAME] {

@@ -10,14 +10,14 @@ use crate::base::options::sst::Compression;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::entry::join_expiring;
-use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
-use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX, check_len};
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
-use crate::db::ingest::file_set::{FileSet, Maker};
+use crate::db::ingest::file_set::{FileSet, Maker, make_empty_dir};
 use crate::env::bundle::Env;
 use crate::store::names::FileName;
 use crate::store::sst::adoption::Adoption;
@@ -120,13 +120,7 @@ impl SstWriter {
     #[doc(hidden)]
     pub fn create_in(env: &Env, dir: &Path, options: KeyspaceOptions) -> Result<SstWriter> {
         options.sst.compression.of_blocks().check_built()?;
-        env.fs.create_dir_all(dir)?;
-        if let Some(name) = env.fs.list(dir)?.into_iter().min() {
-            return Err(Error::invalid(format!(
-                "{} is not empty: it has {name}; name a directory that is empty or not there",
-                dir.display()
-            )));
-        }
+        make_empty_dir(&*env.fs, dir)?;
         Ok(SstWriter {
             env: env.clone(),
             dir: dir.to_path_buf(),
@@ -406,14 +400,6 @@ impl FileSetSummary {
             }
         }
     }
-}
-
-fn check_len(what: &str, len: usize, max: usize) -> Result<()> {
-    if len <= max {
-        return Ok(());
-    }
-    let message = format!("a {what} of {len} bytes; the limit is {max}");
-    Err(Error::new(ErrorKind::TooLarge, message))
 }
 
 #[cfg(test)]

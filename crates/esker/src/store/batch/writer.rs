@@ -8,7 +8,7 @@ use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::kind::Kind;
-use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX, check_len};
 use crate::base::types::seqno::SeqNo;
 use crate::store::batch::format::{COUNT_OFFSET, HEADER_BYTES};
 use crate::store::batch::touched::Touched;
@@ -401,14 +401,6 @@ impl Default for Batch<'_> {
     fn default() -> Self {
         Batch::new()
     }
-}
-
-fn check_len(what: &str, len: usize, max: usize) -> Result<()> {
-    if len <= max {
-        return Ok(());
-    }
-    let message = format!("a {what} of {len} bytes; the limit is {max}");
-    Err(Error::new(ErrorKind::TooLarge, message))
 }
 
 fn check_batch_len(len: usize, added: usize) -> Result<()> {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::*;
 use crate::base::hooks::merge_builtin::uint64_add;
+use crate::base::types::error::ErrorKind;
 use crate::env::sim::CrashMode;
 use crate::env::sim::world::SimWorld;
 
