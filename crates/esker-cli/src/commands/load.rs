@@ -48,9 +48,9 @@ Examples:
   esker load --bulk ships.tsv                as sorted files: all of it or nothing
 
 With --bulk the records become sorted files beside the database, in DIR.bulk, which it takes in at
-the end, at one moment: faster, and nothing of a load that is stopped or crashes is in the
-database. Records whose keys ascend are written at once; others are sorted in memory and merged, and
-take twice their space on the disk meanwhile.")]
+the end, at one moment: nothing of a load that is stopped or crashes is in the database. Records
+whose keys ascend are written at once; others are sorted in memory and merged, and take twice their
+space on the disk meanwhile.")]
 pub struct Load {
     /// Files to read; `-` is standard input
     #[arg(required = true, value_name = "FILE")]

@@ -44,7 +44,7 @@ const KEYSPACE_NAME: &str = "written";
 const SEARCHABLE_FILE_SIZES: u64 = 4;
 
 /// Writes sorted files outside of a database, for [`Keyspace::ingest`](crate::Keyspace::ingest):
-/// the fastest way to bring in what is in order already, and one that needs no database at hand.
+/// a way to bring in what is in order already past log and memtables, with no database at hand.
 ///
 /// Keys come in ascending order, each once. The files are cut at the target size of the options,
 /// and are of either kind, as its compression says. Large values lie in the files themselves: they
