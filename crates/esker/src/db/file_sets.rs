@@ -127,10 +127,11 @@ impl Db {
     }
 
     /// As [`Keyspace::ingest`], of several sets into several keyspaces, at one moment: all of them
-    /// or none.
+    /// or none. A keyspace may be named several times, with sets of an `SstWriter`: each comes
+    /// above the one before, as if it were written later.
     ///
-    /// Errors: as that; `Invalid` for a keyspace that is named twice, and for one of another
-    /// database.
+    /// Errors: as that; `Invalid` for a keyspace that is named twice with an export, or to be
+    /// placed below what is there, and for one of another database.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {

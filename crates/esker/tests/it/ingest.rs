@@ -358,12 +358,17 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() {
             flip(&*env.fs, &path, offset);
         }
     }
-    // Twice the same keyspace in one call.
-    let twice = [(&*db, "/damaged"), (&*db, "/damaged")];
-    let error = db
-        .ingest_all(&twice, &IngestOptions::default())
-        .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid);
+    // Twice the same keyspace in one call: an export, or from below.
+    let refuse_twice = |dir: &str, options: IngestOptions| {
+        let twice = [(&*db, "/damaged"), (&*db, dir)];
+        let error = db.ingest_all(&twice, &options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        assert_eq!(entries(&db), before);
+        assert_eq!(listing(&env, "/db"), files);
+    };
+    refuse_twice("/damaged", IngestOptions::default().place(Place::Below));
+    db.export("/export").unwrap();
+    refuse_twice("/export", IngestOptions::default());
     db.ingest("/damaged", &IngestOptions::default()).unwrap();
     assert_eq!(entries(&db).len(), 40);
 }
@@ -603,6 +608,73 @@ fn an_export_of_several_levels_comes_below_data_that_lies_elsewhere() {
     apart.ingest("/set", &below).unwrap();
     assert_eq!(entries(&apart).len(), 301);
     assert!(db.verify().unwrap().is_whole());
+}
+
+#[test]
+fn sets_for_one_keyspace_come_one_above_the_other_at_one_moment() {
+    for seed in 0..6 {
+        let world = SimWorld::new(seed);
+        let env = world.env();
+        let (db, plain) = (open(&env), {
+            let builder = Db::builder("/plain").env(env.clone());
+            let builder = builder.set("merge_operator", "append:,").unwrap();
+            builder.open().unwrap()
+        });
+        if seed % 2 == 0 {
+            for number in 0..40 {
+                for db in [&db, &plain] {
+                    db.put(key(number), "old").unwrap();
+                }
+            }
+        }
+        let dirs = ["/one", "/two", "/three"];
+        for (place, dir) in (0..).zip(dirs) {
+            let mut writer = SstWriter::create_in(&env, Path::new(dir), options()).unwrap();
+            let deleted = (key(place * 7), key(place * 7 + 9));
+            writer.delete_range(&deleted.0, &deleted.1).unwrap();
+            plain.delete_range(deleted.0..deleted.1).unwrap();
+            for number in 0..60 {
+                let value = format!("{place}.{number}");
+                match (number * 7 + place * 3 + seed as u32) % 5 {
+                    0 | 1 => {
+                        writer.put(key(number), &value).unwrap();
+                        plain.put(key(number), &value).unwrap();
+                    }
+                    2 => {
+                        writer.delete(key(number)).unwrap();
+                        plain.delete(key(number)).unwrap();
+                    }
+                    3 => {
+                        writer.merge(key(number), &value).unwrap();
+                        plain.merge(key(number), &value).unwrap();
+                    }
+                    _ => {}
+                }
+            }
+            writer.finish().unwrap();
+        }
+        let before = db.snapshot();
+        let seen_before: Vec<_> = before.iter().unwrap().map(|entry| entry.unwrap()).collect();
+        let sets = dirs.map(|dir| (&*db, dir));
+        let moved = IngestOptions::default().transfer(Transfer::Move);
+        db.ingest_all(&sets, &moved).unwrap();
+        assert!(dirs.iter().all(|dir| listing(&env, dir).is_empty()));
+        let unseen: Vec<_> = before.iter().unwrap().map(|entry| entry.unwrap()).collect();
+        assert_eq!(unseen, seen_before);
+        drop(before);
+        assert_eq!(entries(&db), entries(&plain), "seed {seed}");
+        for db in [&db, &plain] {
+            db.put(key(3), "later").unwrap();
+            db.merge(key(5), "later").unwrap();
+        }
+        assert_eq!(entries(&db), entries(&plain));
+        db.close().unwrap();
+        let db = open(&env);
+        assert_eq!(entries(&db), entries(&plain));
+        db.compact::<&[u8]>(..).unwrap();
+        assert_eq!(entries(&db), entries(&plain));
+        assert!(db.verify().unwrap().is_whole());
+    }
 }
 
 #[test]

@@ -8,11 +8,12 @@
 //! Readers do not wait. The number up to which they see is raised when all views have the files: so
 //! whoever began before sees none of them, and whoever begins then sees all.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::types::error::{Error, Result};
-use crate::base::types::ids::Level;
+use crate::base::types::ids::{KeyspaceId, Level};
 use crate::base::types::limits::LEVEL_COUNT;
 use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::base::types::user_code;
@@ -21,7 +22,7 @@ use crate::db::core::Core;
 use crate::db::flush_barrier::Turn;
 use crate::db::format_raise::raise_format;
 use crate::db::ingest::booking::{book, may_begin};
-use crate::db::ingest::file_set::FileSet;
+use crate::db::ingest::file_set::{FileSet, Maker};
 use crate::db::ingest::held_writers::HeldWriters;
 use crate::db::ingest::placing::{Place, Prepared, prepare};
 use crate::db::ingest::source::{SetFiles, Source};
@@ -37,7 +38,6 @@ use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 use crate::store::version::format::ADOPTED_FORMAT;
-use crate::store::version::state::KeyspaceState;
 
 /// How often writers are let go on while a set is prepared anew because of what they wrote.
 const TRIES_MAX: u32 = 2;
@@ -94,25 +94,28 @@ pub struct Part<'a> {
     pub name: Option<&'a str>,
 }
 
-/// Takes all parts in, or none. Says what came into the database.
+/// Takes all parts in, or none; those of one keyspace each above the one before. Says what came
+/// into the database.
 ///
-/// Errors: as [`SetFiles::open`] and [`SetFiles::goes_to`]; those of a flush, of making names,
-/// copies and of the manifest; `LockTimeout` when transactions keep locks on a keyspace; `Conflict`
-/// when one is prepared that claims keys of the files. The database is as it was then, and so are
-/// the sets.
+/// Errors: as [`SetFiles::open`] and [`SetFiles::goes_to`]; `Invalid` for several parts of one
+/// keyspace where one of them is more than what an `SstWriter` wrote; those of a flush, of making
+/// names, copies and of the manifest; `LockTimeout` when transactions keep locks on a keyspace;
+/// `Conflict` when one is prepared that claims keys of the files. The database is as it was then,
+/// and so are the sets.
 pub fn ingest(
     core: &Arc<Core>,
     parts: &[Part<'_>],
     options: &IngestOptions,
 ) -> Result<FileSetSummary> {
     may_begin(core)?;
-    refuse_twice(parts)?;
     user_code::told(|| {
         let opened = parts.iter().map(|part| {
             let files = SetFiles::open(core, (part.dir, part.name), options.verify)?;
             files.goes_to(Arc::clone(part.target))
         });
-        take_in(core, &opened.collect::<Result<Vec<_>>>()?, options)
+        let sources = opened.collect::<Result<Vec<_>>>()?;
+        refuse_unordered(&sources, options.place)?;
+        take_in(core, &sources, options)
     })
 }
 
@@ -267,15 +270,24 @@ fn fit<'a>(
     Ok(true)
 }
 
-fn refuse_twice(parts: &[Part<'_>]) -> Result<()> {
-    for (place, part) in parts.iter().enumerate() {
-        if parts[..place]
+// Several sets come into one keyspace one above the other, as they were named. What its maker meant
+// by a set must not depend on the others for that, nor on what the keyspace holds.
+fn refuse_unordered(sources: &[Source], place: Place) -> Result<()> {
+    let is_stackable = |source: &Source| {
+        place == Place::Above && source.files.maker == Maker::Writer && source.files.is_stackable()
+    };
+    for (index, source) in sources.iter().enumerate() {
+        let id = source.target.id;
+        let mut others = sources[..index]
             .iter()
-            .any(|other| other.target.id == part.target.id)
+            .filter(|other| other.target.id == id);
+        if let Some(other) = others.next()
+            && !(is_stackable(source) && is_stackable(other))
         {
             return Err(Error::invalid(format!(
-                "keyspace {:?} is named twice; take one set after the other in",
-                part.target.name
+                "keyspace {:?} is named twice, which only sets of an SstWriter may be that come \
+                 above what is there; take one set after the other in",
+                source.target.name
             )));
         }
     }
@@ -311,11 +323,14 @@ fn adopt(core: &Arc<Core>, sources: &[Source], prepared: &[Prepared<'_>]) -> Res
     let newest_max = Visibility::own_seqno(0).get() / 2;
     let mut edit = Edit::new();
     let mut newest = last;
+    let mut stacked = BTreeMap::new();
     for (source, ready) in sources.iter().zip(prepared) {
         let Some((smallest, largest)) = ready.seqnos() else {
             continue;
         };
-        let first = last.get() + 1;
+        // Of several sets for one keyspace each has its numbers behind those of the one before.
+        let below = stacked.get(&source.target.id).copied();
+        let first = below.unwrap_or(last).get() + 1;
         let shown = |stored: SeqNo| first + (stored.get() - smallest.get());
         if shown(largest) >= newest_max {
             return Err(source.files.in_set(Error::invalid(
@@ -323,10 +338,13 @@ fn adopt(core: &Arc<Core>, sources: &[Source], prepared: &[Prepared<'_>]) -> Res
                  hold by `esker dump` and `esker load`",
             )));
         }
-        newest = newest.max(SeqNo::new(shown(largest)));
+        let top = SeqNo::new(shown(largest));
+        newest = newest.max(top);
+        stacked.insert(source.target.id, top);
         let state = version.keyspace(source.target.id).ok_or_else(dropped)?;
+        let is_empty = below.is_none() && state.levels.file_count() == 0;
         let shown = |stored| SeqNo::new(shown(stored));
-        add_runs(&mut edit, state, &ready.runs, shown);
+        add_runs(&mut edit, (state.id, is_empty), &ready.runs, shown);
     }
     if edit.is_empty() {
         return Ok(());
@@ -354,11 +372,10 @@ fn dropped() -> Error {
 // takes them on top of all others.
 fn add_runs(
     edit: &mut Edit,
-    state: &KeyspaceState,
+    (keyspace, is_empty): (KeyspaceId, bool),
     runs: &[StagedRun],
     shown: impl Fn(SeqNo) -> SeqNo,
 ) {
-    let is_empty = state.levels.file_count() == 0;
     let bottom = Level::new(LEVEL_COUNT - 1).filter(|_| runs.len() == 1);
     for run in runs {
         let level = match is_empty {
@@ -368,7 +385,7 @@ fn add_runs(
         let first = run.files.iter().map(|file| file.number.0).min();
         let id = first.filter(|_| level == Level::ZERO).unwrap_or(0);
         edit.extend(run.files.iter().map(|record| Change::AddFile {
-            keyspace: state.id,
+            keyspace,
             level,
             run: id,
             record: Arc::new(FileRecord {
