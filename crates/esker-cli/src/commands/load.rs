@@ -49,8 +49,9 @@ Examples:
 
 With --bulk the records become sorted files beside the database, in DIR.bulk, which it takes in at
 the end, at one moment: nothing of a load that is stopped or crashes is in the database. Records
-whose keys ascend are written at once; others are sorted in memory and merged, and take twice their
-space on the disk meanwhile.")]
+whose keys ascend are written at once; others are sorted in memory, one run of files after the
+other, and the more memory, the fewer runs. The database merges them later, as whatever is written;
+more than 32 of them are merged before, and take twice their space on the disk meanwhile.")]
 pub struct Load {
     /// Files to read; `-` is standard input
     #[arg(required = true, value_name = "FILE")]

@@ -16,5 +16,7 @@ pub mod whole;
 mod long_json;
 mod jsonl;
 pub mod parser;
+pub mod gathered;
+pub mod spool;
 pub mod bulk;
 pub mod feed;
