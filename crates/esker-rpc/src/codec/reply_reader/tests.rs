@@ -1,0 +1,95 @@
+//! Replies out of streams.
+
+use super::{Reply, ReplyReader};
+use crate::codec::frame::tests::{FOUND, REFUSAL, found, hex};
+use crate::codec::frame::{FrameError, put_reply, read_result};
+use crate::codec::scalars::Blob;
+use crate::codec::thrift::Malformed;
+use crate::dice::Dice;
+use crate::error::{ErrorCode, ErrorName};
+use crate::message::data::ReadResponse;
+
+fn read_all(pieces: &[&[u8]]) -> Result<Vec<Reply>, FrameError> {
+    let mut reader = ReplyReader::new(1 << 20);
+    let mut replies = Vec::new();
+    for piece in pieces {
+        reader.buffer().extend_from_slice(piece);
+        while let Some(reply) = reader.next()? {
+            replies.push(reply);
+        }
+    }
+    Ok(replies)
+}
+
+#[test]
+fn replies_are_read_whatever_byte_they_are_split_at() {
+    let bytes = [hex(FOUND), hex(REFUSAL)].concat();
+    for at in 0..=bytes.len() {
+        let replies = read_all(&[&bytes[..at], &bytes[at..]]).unwrap();
+        assert_eq!(replies.len(), 2);
+        assert_eq!(
+            (&replies[0].error, replies[0].sequence),
+            (&ErrorName::OK, 2)
+        );
+        assert_eq!(read_result(&replies[0].result), Ok(found()));
+        assert_eq!(replies[0].name, "RPC_RRDB_RRDB_GET_ACK");
+        assert_eq!(replies[1].error, ErrorCode::InvalidState.into());
+        assert_eq!(replies[1].sequence, 7);
+        assert_eq!(
+            read_result::<ReadResponse>(&replies[1].result),
+            Err(Malformed::Ends)
+        );
+    }
+    let single: Vec<&[u8]> = bytes.chunks(1).collect();
+    assert_eq!(read_all(&single).unwrap().len(), 2);
+}
+
+#[test]
+fn many_replies_are_read_from_pieces_of_any_size() {
+    let mut dice = Dice::new(8);
+    let mut bytes = Vec::new();
+    for sequence in 0..2000 {
+        let response = ReadResponse {
+            value: Blob(dice.bytes(60)),
+            ..found()
+        };
+        put_reply(&mut bytes, ("RPC_RRDB_RRDB_GET", sequence), &response);
+    }
+    let (mut pieces, mut rest) = (Vec::new(), &bytes[..]);
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(1 + dice.below(rest.len().min(700)));
+        pieces.push(piece);
+        rest = behind;
+    }
+    let sequences: Vec<i32> = read_all(&pieces)
+        .unwrap()
+        .iter()
+        .map(|one| one.sequence)
+        .collect();
+    assert_eq!(sequences, (0..2000).collect::<Vec<i32>>());
+}
+
+#[test]
+fn what_no_reply_may_say_ends_the_connection() {
+    let changed = |at: usize, to: &[u8]| {
+        let mut bytes = hex(FOUND);
+        bytes[at..at + to.len()].copy_from_slice(to);
+        read_all(&[&bytes]).unwrap_err()
+    };
+    for len in [0_u32, 3, 19, (1 << 20) + 1, u32::MAX] {
+        assert_eq!(changed(0, &len.to_be_bytes()), FrameError::Length(len));
+    }
+    let too_long = FrameError::Malformed(Malformed::Length(-1));
+    assert_eq!(changed(4, &[255; 4]), too_long);
+    assert_eq!(changed(8, &[255]), FrameError::Malformed(Malformed::Text));
+    assert_eq!(
+        changed(14, &[0x80, 1, 0, 1]),
+        FrameError::Version(0x8001_0001)
+    );
+    assert_eq!(changed(18, &[255; 4]), too_long);
+    // The frame ends before the sequence number does.
+    assert_eq!(
+        changed(0, &[0, 0, 0, 45]),
+        FrameError::Malformed(Malformed::Ends)
+    );
+}
