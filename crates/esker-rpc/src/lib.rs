@@ -8,6 +8,7 @@
 //! - `time`, `keys`, `value`: seconds since 2016, raw keys and their hashes, the header of values.
 //! - `codec`: the thrift subset, and the frames around it.
 //! - `message`: every call with its request and its response.
+//! - `rules`: what the calls mean, as pure functions.
 //!
 //! Law: bytes of strangers never cause a panic, nor more memory than 16 times their length and
 //! 4 KiB. Nothing here knows an engine, a file, or how data is replicated.
@@ -21,3 +22,4 @@ pub(crate) mod dice;
 #[macro_use]
 pub mod codec;
 pub mod message;
+pub mod rules;

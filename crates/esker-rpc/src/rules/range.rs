@@ -1,0 +1,97 @@
+//! Which raw keys a read covers.
+
+use crate::keys::{hash_key_prefix, next_key};
+use crate::message::data::{FilterType, GetScannerRequest, MultiGetRequest};
+use crate::rules::filter::Filter;
+
+/// Raw keys from `start` on, up to and without `end`; to the last key if there is no end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRange {
+    /// First key.
+    pub start: Vec<u8>,
+    /// First key behind it.
+    pub end: Option<Vec<u8>>,
+}
+
+impl KeyRange {
+    /// All keys that begin with `prefix`.
+    pub fn of_prefix(prefix: Vec<u8>) -> KeyRange {
+        KeyRange {
+            end: next_key(&prefix),
+            start: prefix,
+        }
+    }
+
+    /// All sort keys of `hash_key`; `None` if that is too long.
+    pub fn of_hash_key(hash_key: &[u8]) -> Option<KeyRange> {
+        hash_key_prefix(hash_key).map(KeyRange::of_prefix)
+    }
+
+    /// True if no key is in it.
+    pub fn is_empty(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| *end <= self.start)
+    }
+
+    /// True if `key` is in it.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        key >= &self.start[..] && self.end.as_ref().is_none_or(|end| key < &end[..])
+    }
+
+    /// What both cover.
+    pub fn and(self, other: KeyRange) -> KeyRange {
+        let end = match (self.end, other.end) {
+            (Some(one), Some(another)) => Some(one.min(another)),
+            (one, another) => one.or(another),
+        };
+        KeyRange {
+            start: self.start.max(other.start),
+            end,
+        }
+    }
+}
+
+/// The first key that is not before `key`, or the one behind it.
+fn bound(mut key: Vec<u8>, is_behind: bool) -> Vec<u8> {
+    if is_behind {
+        key.push(0);
+    }
+    key
+}
+
+/// The raw keys of a `MULTI_GET` that names no sort keys; `None` if its hash key is too long. A
+/// filter by prefix narrows it.
+pub fn of_multi_get(request: &MultiGetRequest) -> Option<KeyRange> {
+    let prefix = hash_key_prefix(&request.hash_key)?;
+    let raw = |sort_key: &[u8]| [&prefix[..], sort_key].concat();
+    let asked = KeyRange {
+        start: bound(raw(&request.start_sortkey), !request.start_inclusive),
+        // No stop means the end of the hash key.
+        end: (!request.stop_sortkey.is_empty())
+            .then(|| bound(raw(&request.stop_sortkey), request.stop_inclusive)),
+    };
+    let filter = Filter::new(
+        request.sort_key_filter_type,
+        &request.sort_key_filter_pattern,
+    );
+    let beginning = raw(filter.map_or(&[], |filter| filter.prefix()));
+    Some(asked.and(KeyRange::of_prefix(beginning)))
+}
+
+/// The raw keys of a scan. A filter of hash keys by prefix raises the lower end: the length stands
+/// in front of a hash key, so it says nothing about the upper one.
+pub fn of_scan(request: &GetScannerRequest) -> KeyRange {
+    let mut start = bound(request.start_key.to_vec(), !request.start_inclusive);
+    if request.hash_key_filter_type == FilterType::FT_MATCH_PREFIX
+        && let Some(prefix) = hash_key_prefix(&request.hash_key_filter_pattern)
+    {
+        start = start.max(prefix);
+    }
+    KeyRange {
+        start,
+        end: (!request.stop_key.is_empty())
+            .then(|| bound(request.stop_key.to_vec(), request.stop_inclusive)),
+    }
+}
+
+#[cfg(test)]
+mod tests;
