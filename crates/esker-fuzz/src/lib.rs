@@ -6,6 +6,7 @@
 
 pub mod mutation;
 pub mod sorted_file;
+pub mod wire_calls;
 pub mod starts;
 
 pub mod batch_reader;
@@ -17,6 +18,8 @@ pub mod manifest;
 pub mod merge;
 pub mod names;
 pub mod phrase;
+pub mod rpc_frame;
+pub mod rpc_message;
 pub mod searchable;
 pub mod settings;
 pub mod sst_reader;
@@ -27,7 +30,7 @@ pub mod wal_reader;
 pub type Run = fn(&[u8]);
 
 /// Every target by its name, which is that of its binary in `fuzz/Cargo.toml`.
-pub const TARGETS: [(&str, Run); 14] = [
+pub const TARGETS: [(&str, Run); 16] = [
     ("batch_reader", batch_reader::run),
     ("block", block::run),
     ("database", database::run),
@@ -37,6 +40,8 @@ pub const TARGETS: [(&str, Run); 14] = [
     ("merge", merge::run),
     ("names", names::run),
     ("phrase", phrase::run),
+    ("rpc_frame", rpc_frame::run),
+    ("rpc_message", rpc_message::run),
     ("searchable", searchable::run),
     ("settings", settings::run),
     ("sst_reader", sst_reader::run),

@@ -34,8 +34,13 @@ use esker::internals::store::version::encode::encode_edit;
 use esker::internals::store::vlog::{ValueLiveBytes, ValuePointer};
 use esker::internals::store::wal::head::SegmentHead;
 use esker_phrase::{Dictionary, Sample, Wish};
+use esker_rpc::codec::frame::{RequestHead, Version, put_refusal};
+use esker_rpc::codec::scalars::Blob;
+use esker_rpc::error::ErrorCode;
+use esker_rpc::message::data::{KeyAnswer, KeyCall, UpdateRequest, UpdateResponse};
 
 use crate::sorted_file::{NUMBER, props};
+use crate::wire_calls;
 
 /// Entries of each sorted file: several blocks of the size below, and few enough to change often.
 const ENTRIES: u32 = 60;
@@ -57,6 +62,8 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
             .collect(),
         "names" => names(),
         "phrase" => phrase(),
+        "rpc_frame" => rpc_frame(),
+        "rpc_message" => rpc_message(),
         "searchable" => vec![sorted_file(true), [&[100][..], &sorted_file(true)].concat()],
         "settings" => vec![settings()],
         "sst_reader" => vec![sorted_file(false), framed()],
@@ -211,6 +218,67 @@ fn phrase() -> Vec<Vec<u8>> {
     let texts = (2..6).map(|choice| [&[choice][..], TEXT].concat());
     texts.chain([[&[0][..], &bytes].concat()]).collect()
 }
+
+// Requests with both headers, one that is too long, and replies.
+fn rpc_frame() -> Vec<Vec<u8>> {
+    let (mut requests, mut replies) = (vec![14], vec![15]);
+    for (version, value) in [(Version::V0, 4), (Version::V1, 9), (Version::V0, 500)] {
+        let head = RequestHead {
+            version,
+            app_id: 2,
+            ..RequestHead::default()
+        };
+        let put = UpdateRequest {
+            key: Blob::of(b"\0\x02hksk"),
+            value: Blob(vec![b'v'; value]),
+            ..UpdateRequest::default()
+        };
+        KeyCall::Put(put).put(&mut requests, &head, 7);
+        KeyAnswer::Put(UpdateResponse::default()).put(&mut replies, 7);
+    }
+    let named = ("RPC_RRDB_RRDB_GET", 8);
+    put_refusal(&mut replies, named, &ErrorCode::InvalidState.into());
+    vec![requests, replies]
+}
+
+// Arguments and results of the calls with most in them, and one of each kind of argument.
+fn rpc_message() -> Vec<Vec<u8>> {
+    let rows = wire_calls::rows();
+    let number = |name: &str| {
+        let place = rows.iter().position(|(_, row)| row.name == name);
+        u8::try_from(place.expect("a call of that name")).expect("few calls")
+    };
+    let named = |name: &str, is_result: u8, bytes: &[u8]| {
+        [&[number(name) + is_result * 128][..], bytes].concat()
+    };
+    vec![
+        named("RPC_RRDB_RRDB_GET", 0, b"\x0c\0\x01\0\0\0\x06\0\x02hksk\0"),
+        named(
+            "RPC_RRDB_RRDB_CLEAR_SCANNER",
+            0,
+            b"\x0a\0\x01\0\0\0\0\0\0\0\x07\0",
+        ),
+        named("RPC_RRDB_RRDB_MULTI_PUT", 0, MULTI_PUT),
+        named("RPC_RRDB_RRDB_CHECK_AND_MUTATE", 0, CHECK_AND_MUTATE),
+        named("RPC_CM_CREATE_APP", 0, CREATE_APP),
+        named("RPC_CM_QUERY_PARTITION_CONFIG_BY_INDEX", 1, PARTITIONS),
+        named("RPC_CLI_CLI_CALL", 1, b"\x0b\0\0\0\0\0\x02ok\0"),
+    ]
+}
+
+const MULTI_PUT: &[u8] = b"\x0c\0\x01\x0c\0\x01\0\0\0\x02hk\x0f\0\x02\x0c\0\0\0\x02\
+    \x0c\0\x01\0\0\0\x01a\x0c\0\x02\0\0\0\x01b\0\0\x08\0\x03\0\0\0\x09\0\0";
+
+const CHECK_AND_MUTATE: &[u8] = b"\x0c\0\x01\x0c\0\x01\0\0\0\x02hk\x0c\0\x02\0\0\0\x01s\
+    \x08\0\x03\0\0\0\x0d\x0f\0\x05\x0c\0\0\0\x01\x08\0\x01\0\0\0\x01\0\x02\0\x06\x01\
+    \x0b\0\x63\0\0\0\x02??\0\0";
+
+const CREATE_APP: &[u8] = b"\x0c\0\x01\x0b\0\x01\0\0\0\x01t\x0c\0\x02\x08\0\x01\0\0\0\x08\
+    \x0d\0\x06\x0b\x0b\0\0\0\x01\0\0\0\x01k\0\0\0\x01v\0\0\0";
+
+const PARTITIONS: &[u8] = b"\x0c\0\0\x0c\0\x01\0\0\0\x06ERR_OK\x08\0\x02\0\0\0\x02\x02\0\x04\x01\
+    \x0f\0\x05\x0c\0\0\0\x01\x0c\0\x01\0\0\0\0\0\0\0\x02\x0a\0\x02\0\0\0\0\0\0\0\x03\
+    \x0c\0\x04\x7f\0\0\x01\x87\xf1\0\x01\x0f\0\x05\x0c\0\0\0\x01\x7f\0\0\x01\x87\xf2\0\x01\0\0\0";
 
 fn settings() -> Vec<u8> {
     let pairs = to_pairs(&KeyspaceOptions::default());

@@ -16,6 +16,7 @@ use esker::internals::store::sst::block::checked::Checked;
 use esker::internals::store::version::decode::decode_edit;
 use esker_fuzz::mutation::Mutation;
 use esker_fuzz::{TARGETS, sorted_file, starts};
+use esker_rpc::codec::request_reader::RequestReader;
 
 /// Changed inputs for each target, unless the environment says otherwise: a few seconds in all.
 const RUNS: u64 = 500;
@@ -41,8 +42,8 @@ macro_rules! tests_of {
 }
 
 tests_of! {
-    batch_reader block database filter load manifest merge names phrase searchable settings
-    sst_reader vlog wal_reader
+    batch_reader block database filter load manifest merge names phrase rpc_frame
+    rpc_message searchable settings sst_reader vlog wal_reader
 }
 
 #[test]
@@ -98,6 +99,14 @@ fn starts_are_sound_files() {
     );
     assert!(Checked::new(sorted("block")).is_ok());
     assert!(decode_edit(&sorted("manifest")[1..]).is_ok());
+    let mut reader = RequestReader::new(1000);
+    reader.buffer().extend_from_slice(&sorted("rpc_frame")[1..]);
+    for _ in 0..3 {
+        assert!(reader.next().unwrap().is_some());
+    }
+    for start in starts::of("rpc_message") {
+        assert!(esker_fuzz::rpc_message::is_read(&start));
+    }
 }
 
 #[test]
