@@ -1,0 +1,114 @@
+//! What a group's owner answers: saved, applied, an image made, fetched or sent.
+
+use bytes::Bytes;
+use raft::SnapshotStatus;
+
+use crate::group::Group;
+use crate::ids::{ReplicaId, SaveNumber};
+use crate::output::{Event, Output};
+use crate::ticket::Ticket;
+
+impl Group {
+    /// Everything saved up to `number` is durable.
+    pub(crate) fn durable(&mut self, number: SaveNumber) {
+        self.raw.mut_store().cache.durable(number);
+        let mut ready = None;
+        while self.persisting.front().is_some_and(|row| row.0 <= number) {
+            ready = self.persisting.pop_front().map(|row| row.1);
+        }
+        if let Some(ready) = ready {
+            self.raw.on_persist_ready(ready);
+        }
+        while self.held.front().is_some_and(|row| row.0 <= number) {
+            self.released.extend(self.held.pop_front().map(|row| row.1));
+        }
+        if let Some((_, index)) = self.installing.take_if(|row| row.0 <= number) {
+            self.applied = index;
+            self.handed_out = index;
+            self.raw.advance_apply_to(index);
+        }
+        let bytes_max = self.options.cache_bytes_max;
+        self.raw.mut_store().cache.shrink(bytes_max);
+        self.set_timeout();
+    }
+
+    /// The owner has applied all entries up to `index`.
+    pub(crate) fn applied(&mut self, index: u64, out: &mut Output) {
+        // What was handed out before an image came is applied before it, so nothing is ever ahead.
+        assert!(
+            index <= self.handed_out,
+            "what was not handed out is not applied"
+        );
+        if index > self.applied && self.installing.is_none() {
+            self.applied = index;
+            self.raw.advance_apply_to(index);
+        }
+        self.install_fetched(out);
+    }
+
+    /// The owner has fetched the image of `index`, and can switch to it.
+    pub(crate) fn image_fetched(&mut self, index: u64, out: &mut Output) {
+        match self
+            .offered
+            .as_mut()
+            .filter(|offered| offered.point.index == index)
+        {
+            Some(offered) => offered.is_fetched = true,
+            None => out.events.push(Event::ImageUnused(self.id, index)),
+        }
+        self.install_fetched(out);
+    }
+
+    /// The owner could not fetch the image of `index`; the leader will offer one again.
+    pub(crate) fn image_lost(&mut self, index: u64) {
+        self.offered.take_if(|offered| offered.point.index == index);
+    }
+
+    // Entries that are still being applied come first, so that nobody applies one to the image.
+    pub(crate) fn install_fetched(&mut self, out: &mut Output) {
+        if self.applied < self.handed_out || !self.is_open() {
+            return;
+        }
+        let Some(offered) = self.offered.take_if(|offered| offered.is_fetched) else {
+            return;
+        };
+        self.step_raft(offered.message);
+        if self.raw.raft.raft_log.unstable_snapshot().is_none() {
+            out.events
+                .push(Event::ImageUnused(self.id, offered.point.index));
+        }
+    }
+
+    /// The owner made an image as of `index`, and offers it; or could make none.
+    pub(crate) fn image_made(&mut self, image: Option<(u64, Bytes)>) {
+        let found = image.and_then(|(index, contents)| {
+            let term = self.raw.store().term_at(index).ok()?;
+            // The members as of the image's own index: those of today would be applied twice.
+            let (_, configuration) = self.history.range(..=index).next_back()?;
+            let configuration = configuration.clone();
+            Some(Ticket {
+                index,
+                term,
+                configuration,
+                contents,
+            })
+        });
+        let desk = self.raw.mut_store().desk.get_mut();
+        match found {
+            Some(ticket) => desk.made(ticket),
+            None => desk.not_made(),
+        }
+    }
+
+    /// What became of the image that was offered to `replica`.
+    pub(crate) fn image_sent(&mut self, replica: ReplicaId, arrived: bool) {
+        if self.raw.mut_store().desk.get_mut().ended(replica) {
+            let status = if arrived {
+                SnapshotStatus::Finish
+            } else {
+                SnapshotStatus::Failure
+            };
+            self.raw.report_snapshot(replica.0, status);
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! What a group has to say after its input: records, messages, committed entries, reads.
+//!
+//! The order within is the law of `raft`'s asynchronous `Ready`. A leader's messages go at once:
+//! they promise nothing about its own disk. Votes and acknowledgements promise something, so they
+//! are held until the save that they speak of is durable. Entries are readable from the moment
+//! `raft` is told that they were taken (trap 1), therefore they are in the cache before.
+
+use raft::eraftpb::{Entry, HardState as RaftHardState};
+use raft::{Ready, StateRole};
+
+use crate::change::Change;
+use crate::configuration::Configuration;
+use crate::entry::is_change;
+use crate::group::Group;
+use crate::ids::{Point, ReplicaId, SaveNumber};
+use crate::membership::admits;
+use crate::output::{Apply, Committed, Effect, Event, Install, Output, ServedRead};
+use crate::proposals::Outcome;
+use crate::record::{HardState, Record};
+
+impl Group {
+    /// Says everything there is to say into `out`, whose save will have `number`. Returns whether
+    /// there is more for the next turn.
+    pub(crate) fn collect(&mut self, number: SaveNumber, out: &mut Output) -> bool {
+        if !self.records.is_empty() {
+            out.save.records.append(&mut self.records);
+        }
+        for message in std::mem::take(&mut self.released) {
+            self.send(message, out);
+        }
+        if self.installing.is_some() || self.damage.is_some() {
+            self.propose_queued(out);
+            return false;
+        }
+        self.propose_queued(out);
+        if let Some(name) = self.reads.start(self.now) {
+            self.raw.read_index(name);
+        }
+        if self.raw.has_ready() {
+            let ready = self.raw.ready();
+            self.take(ready, number, out);
+        }
+        self.serve_reads(out);
+        if let Some(index) = self.desk().take_wanted() {
+            // The one who lacks it must be a member in it.
+            let index = index.max(self.configuration.version);
+            out.events.push(Event::ImageWanted(self.id, index));
+        }
+        self.tell_leader(out);
+        self.installing.is_none() && self.raw.has_ready()
+    }
+
+    fn take(&mut self, mut ready: Ready, number: SaveNumber, out: &mut Output) {
+        for message in ready.take_messages() {
+            self.send(message, out);
+        }
+        if !ready.snapshot().is_empty() {
+            let ticket = crate::ticket::Ticket::of_raft(ready.snapshot());
+            self.begin_install(
+                Install {
+                    group: self.id,
+                    ticket,
+                },
+                number,
+                out,
+            );
+        }
+        let entries = ready.take_entries();
+        if !entries.is_empty() {
+            self.raw.mut_store().append(number, &entries);
+            out.record(Record::Append {
+                group: self.id,
+                entries,
+            });
+        }
+        if let Some(hard) = ready.hs() {
+            let state = of_raft(hard);
+            out.record(Record::Hard {
+                group: self.id,
+                state,
+            });
+        }
+        for read in ready.take_read_states() {
+            self.reads.confirmed(&read.request_ctx, read.index);
+        }
+        self.hold(&mut ready, number, out);
+        let committed = ready.take_committed_entries();
+        self.raw.advance_append_async(ready);
+        self.hand_out(committed, out);
+        self.set_timeout();
+    }
+
+    // Messages wait for this save if it has something to sync; otherwise for the last one of
+    // this group that is under way, since they may acknowledge what is in it.
+    fn hold(&mut self, ready: &mut Ready, number: SaveNumber, out: &mut Output) {
+        if ready.must_sync() {
+            self.persisting.push_back((number, ready.number()));
+            out.save.must_sync = true;
+        }
+        let waits_for = self.persisting.back().map(|row| row.0);
+        for message in ready.take_persisted_messages() {
+            match waits_for {
+                Some(number) => self.held.push_back((number, message)),
+                None => self.send(message, out),
+            }
+        }
+    }
+
+    // Trap 2: from here until the save is durable the group takes no input.
+    fn begin_install(&mut self, install: Install, number: SaveNumber, out: &mut Output) {
+        let ticket = &install.ticket;
+        let (index, term) = (ticket.index, ticket.term);
+        assert!(self.applied == self.handed_out && index > self.applied);
+        self.raw.mut_store().begin(Point { index, term });
+        self.set_configuration(ticket.configuration.clone());
+        self.history
+            .retain(|&from, _| from == ticket.configuration.version);
+        self.installing = Some((number, index));
+        self.handed_out = index;
+        for token in self.proposals.skipped(index) {
+            out.events
+                .push(Event::Proposal(self.id, token, Outcome::Unknown));
+        }
+        out.record(Record::Begin {
+            group: self.id,
+            replica: self.replica,
+            index,
+            term,
+            configuration: ticket.configuration.clone(),
+        });
+        out.installs.push(install);
+    }
+
+    fn set_configuration(&mut self, configuration: Configuration) {
+        self.addresses
+            .retain(|replica, _| !configuration.contains(*replica));
+        self.heard
+            .retain(|replica, _| !configuration.has_left(*replica));
+        self.history
+            .insert(configuration.version, configuration.clone());
+        self.configuration = configuration;
+    }
+
+    fn hand_out(&mut self, entries: Vec<Entry>, out: &mut Output) {
+        if entries.is_empty() {
+            return;
+        }
+        let mut committed = Vec::with_capacity(entries.len());
+        for entry in entries {
+            assert!(
+                entry.index == self.handed_out + 1,
+                "entries come out one by one"
+            );
+            self.handed_out = entry.index;
+            let (index, term) = (entry.index, entry.term);
+            let group = self.id;
+            let token = self.proposals.committed(Point { index, term }, |token| {
+                out.events
+                    .push(Event::Proposal(group, token, Outcome::Overwritten));
+            });
+            let effect = if is_change(&entry) {
+                self.apply_change(&entry, out)
+            } else if entry.data.is_empty() {
+                Effect::Nothing
+            } else {
+                Effect::Write(entry.data)
+            };
+            // Whoever proposed wanted an effect; `raft` makes nothing of a change that it refuses.
+            let is_refused = effect == Effect::Nothing;
+            if let Some(token) = token.filter(|_| is_refused) {
+                out.events
+                    .push(Event::Proposal(group, token, Outcome::Refused));
+            }
+            let token = token.filter(|_| !is_refused);
+            committed.push(Committed {
+                index,
+                term,
+                effect,
+                token,
+            });
+        }
+        out.applies.push(Apply {
+            group: self.id,
+            entries: committed,
+        });
+    }
+
+    // The configuration changes where the entry is handed out, so each state machine finds it in
+    // its place among the writes. What follows from the log alone decides; every replica decides
+    // the same.
+    fn apply_change(&mut self, entry: &Entry, out: &mut Output) -> Effect {
+        let change = match entry.context.is_empty() {
+            true => None,
+            false => Some(Change::decode(&entry.context).expect("checked when it was read")),
+        };
+        let is_admitted = match &change {
+            Some(change) => admits(&self.configuration, change).is_ok(),
+            None => true,
+        };
+        if !is_admitted {
+            return Effect::Nothing;
+        }
+        let told = change.as_ref().map(Change::as_raft).unwrap_or_default();
+        let Ok(state) = self.raw.apply_conf_change(&told) else {
+            return Effect::Nothing;
+        };
+        let added = change.as_ref().map(Change::added).unwrap_or_default();
+        let next = self.configuration.next(entry.index, &state, &added);
+        self.set_configuration(next.clone());
+        if !next.votes(self.replica) && self.raw.raft.state != StateRole::Follower {
+            // Trap 3: a leader without a vote panics at its next commit.
+            let term = self.raw.raft.term;
+            self.raw.raft.become_follower(term, raft::INVALID_ID);
+        }
+        if next.has_left(self.replica) {
+            out.events.push(Event::Left(self.id, self.replica));
+        }
+        Effect::Configuration(next)
+    }
+
+    fn serve_reads(&mut self, out: &mut Output) {
+        for (token, index) in self.reads.served(self.applied) {
+            let group = self.id;
+            out.reads.push(ServedRead {
+                group,
+                token,
+                index,
+            });
+        }
+    }
+
+    fn tell_leader(&mut self, out: &mut Output) {
+        let now = (self.raw.raft.term, self.raw.raft.leader_id);
+        if now != self.leader_told {
+            self.leader_told = now;
+            out.events.push(Event::Leader {
+                group: self.id,
+                term: now.0,
+                leader: self.leader(),
+            });
+        }
+    }
+
+    /// Entries up to `durable`, which the owner has applied and made durable, may go. Returns
+    /// whether some do.
+    ///
+    /// A leader keeps what a live follower lacks and what follows on an image under way, within
+    /// a bound; others keep nothing.
+    pub(crate) fn compact(&mut self, durable: u64) -> bool {
+        let last = self.raw.raft.raft_log.last_index();
+        let mut target = durable.min(self.applied);
+        let floor = last.saturating_sub(self.options.log_lag_max);
+        if self.raw.raft.state == StateRole::Leader {
+            let kept = self
+                .followers_keep()
+                .into_iter()
+                .chain(self.desk().keeps_from());
+            if let Some(kept) = kept.min() {
+                target = target.min(kept.max(floor));
+            }
+        }
+        if target <= self.raw.store().compacted.index || self.installing.is_some() {
+            return false;
+        }
+        let term = self.raw.store().term_at(target);
+        let term = term.expect("what is applied and not compacted has a term");
+        let (group, index) = (self.id, target);
+        self.raw.mut_store().compact(Point { index, term });
+        self.desk().let_go_below(index);
+        self.records.push(Record::Compact { group, index, term });
+        let oldest = self.history.range(..=index).next_back().map(|row| *row.0);
+        self.history
+            .retain(|&from, _| oldest.is_none_or(|oldest| from >= oldest));
+        true
+    }
+
+    fn followers_keep(&self) -> Option<u64> {
+        let live = self
+            .configuration
+            .nodes
+            .keys()
+            .filter(|&&replica| self.is_live(replica));
+        let matched = live.filter_map(|replica| self.raw.raft.prs().get(replica.0));
+        matched
+            .map(|progress| progress.matched)
+            .filter(|&matched| matched > 0)
+            .min()
+    }
+
+    /// Ends images under way to replicas that have come along, or left.
+    pub(crate) fn settle_images(&mut self) {
+        for replica in self.desk().receivers() {
+            let progress = self.raw.raft.prs().get(replica.0);
+            let is_waiting = progress.is_some_and(|pr| pr.state == raft::ProgressState::Snapshot);
+            if !is_waiting || self.raw.raft.state != StateRole::Leader {
+                self.desk().ended(replica);
+            }
+        }
+    }
+
+    /// Every proposal and every read is answered: the replica goes away.
+    pub(crate) fn end(&mut self, out: &mut Output) {
+        let id = self.id;
+        self.damage = Some("destroyed");
+        self.propose_queued(out);
+        let proposals = self.proposals.skipped(u64::MAX - 1).into_iter();
+        let unknown = proposals.map(|token| Event::Proposal(id, token, Outcome::Unknown));
+        out.events.extend(unknown);
+        let failed = self.reads.drain().into_iter();
+        out.events
+            .extend(failed.map(|token| Event::ReadFailed(id, token)));
+    }
+
+    /// Whether `replica` is spoken to by a name that was used before this one.
+    pub(crate) fn is_older(&self, replica: ReplicaId) -> bool {
+        replica < self.replica
+    }
+}
+
+fn of_raft(hard: &RaftHardState) -> HardState {
+    HardState {
+        term: hard.term,
+        vote: hard.vote,
+        commit: hard.commit,
+    }
+}

@@ -1,0 +1,54 @@
+//! Rounds of reads: shared, sent again, given up, and answered once.
+
+use super::*;
+
+const PATIENCE: Patience = Patience {
+    retry_ticks: 3,
+    ticks_max: 10,
+};
+
+#[test]
+fn reads_of_one_turn_share_a_round() {
+    let mut reads = Reads::new(ReplicaId(1), 7);
+    reads.queue(Token(1));
+    reads.queue(Token(2));
+    let name = reads.start(0).expect("there are some");
+    assert_eq!((name.len(), reads.start(0)), (24, None));
+    reads.confirmed(&name, 5);
+    assert_eq!(reads.served(4), []);
+    assert_eq!(reads.served(5), [(Token(1), 5), (Token(2), 5)]);
+    assert_eq!(reads.len(), 0);
+    // The answer to a round that was sent again comes twice.
+    reads.confirmed(&name, 9);
+    assert_eq!(reads.served(9), []);
+}
+
+#[test]
+fn trap_5_a_round_that_stays_without_an_answer_is_sent_again_and_then_given_up() {
+    let mut reads = Reads::new(ReplicaId(1), 7);
+    reads.queue(Token(1));
+    let name = reads.start(0).expect("there is one");
+    let mut sent = 0;
+    for now in 1..=10 {
+        let (again, failed) = reads.tick(now, PATIENCE);
+        assert!(failed.is_empty() && again.iter().all(|other| *other == name));
+        sent += again.len();
+    }
+    assert_eq!(sent, 3);
+    assert_eq!(reads.tick(11, PATIENCE), (vec![], vec![Token(1)]));
+    assert_eq!(reads.len(), 0);
+}
+
+#[test]
+fn no_name_is_used_by_another_incarnation() {
+    let mut names = std::collections::BTreeSet::new();
+    for replica in 1..4 {
+        for incarnation in 1..4 {
+            let mut reads = Reads::new(ReplicaId(replica), incarnation);
+            for _ in 0..4 {
+                reads.queue(Token(0));
+                assert!(names.insert(reads.start(0)));
+            }
+        }
+    }
+}

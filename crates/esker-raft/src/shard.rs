@@ -1,0 +1,327 @@
+//! Many groups driven by one loop: a turn takes what came in, and gives out what follows from it.
+//!
+//! The owner's loop is: messages, answers of the disk and of the state machines in, one turn, the
+//! output done. Whatever happened to however many groups, a turn has one save for the log and one
+//! frame for each destination. A group costs nothing in a turn in which nothing happened to it, but
+//! for its tick.
+//!
+//! A turn takes one tick or none. After a pause there is nothing to catch up: a leader that was
+//! stopped for a minute must hear of it from others, and not by expiring everything it has.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::change::Change;
+use crate::group::{Group, Identity, Refusal, Status};
+use crate::ids::{GroupId, NodeId, ReplicaId, SaveNumber, Token};
+use crate::limits::{INBOX_MESSAGES_MAX, TURN_MESSAGES_MAX};
+use crate::log::LogRead;
+use crate::message::{Body, Envelope};
+use crate::options::Options;
+use crate::output::{Event, Output};
+use crate::record::Record;
+use crate::start::{Start, StartError};
+
+/// The groups of one thread of one node.
+///
+/// One thread calls it; there is no lock inside.
+pub struct Shard {
+    node: NodeId,
+    options: Arc<Options>,
+    log: Arc<dyn LogRead>,
+    groups: BTreeMap<GroupId, Group>,
+    destroyed: BTreeMap<GroupId, ReplicaId>,
+    inbox: VecDeque<Envelope>,
+    dirty: BTreeSet<GroupId>,
+    // The groups of each save that is not durable.
+    saved: VecDeque<(SaveNumber, Vec<GroupId>)>,
+    out: Output,
+}
+
+/// The inbox is full: the message is dropped, which Raft endures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InboxFull;
+
+impl Shard {
+    /// A shard of `node`. `destroyed` has, of each group, the largest replica id that was destroyed
+    /// here.
+    pub fn new(
+        node: NodeId,
+        options: Options,
+        log: Arc<dyn LogRead>,
+        destroyed: BTreeMap<GroupId, ReplicaId>,
+    ) -> Shard {
+        Shard {
+            node,
+            options: Arc::new(options),
+            log,
+            groups: BTreeMap::new(),
+            destroyed,
+            inbox: VecDeque::new(),
+            dirty: BTreeSet::new(),
+            saved: VecDeque::new(),
+            out: Output::new(SaveNumber(1)),
+        }
+    }
+
+    /// Starts a replica.
+    pub fn start(
+        &mut self,
+        group: GroupId,
+        replica: ReplicaId,
+        start: Start,
+    ) -> Result<(), StartError> {
+        if let Some(&gone) = self.destroyed.get(&group).filter(|&&gone| gone >= replica) {
+            return Err(StartError::Destroyed(gone));
+        }
+        if let Some(running) = self.groups.get(&group) {
+            return Err(StartError::Running(running.replica));
+        }
+        let node = self.node;
+        let who = Identity {
+            group,
+            replica,
+            node,
+        };
+        let started = Group::new(who, start, &self.options, &self.log)?;
+        self.groups.insert(group, started);
+        self.dirty.insert(group);
+        Ok(())
+    }
+
+    /// Destroys a replica, for good. Messages to it are answered so from now on.
+    pub fn destroy(&mut self, group: GroupId) {
+        let Some(mut gone) = self.groups.remove(&group) else {
+            return;
+        };
+        gone.end(&mut self.out);
+        self.dirty.remove(&group);
+        self.destroyed.insert(group, gone.replica);
+        let replica = gone.replica;
+        self.out.record(Record::Destroy { group, replica });
+        self.out.save.must_sync = true;
+    }
+
+    /// Takes a message for the next turn.
+    pub fn offer(&mut self, envelope: Envelope) -> Result<(), InboxFull> {
+        if self.inbox.len() >= INBOX_MESSAGES_MAX {
+            return Err(InboxFull);
+        }
+        self.inbox.push_back(envelope);
+        Ok(())
+    }
+
+    /// Proposes a write. `token` comes back in an [`Event::Proposal`] or with the committed entry.
+    pub fn propose(&mut self, group: GroupId, token: Token, payload: Bytes) -> Result<(), Refusal> {
+        self.touch(group)?.propose(token, payload)
+    }
+
+    /// Asks for a linearizable read, from any replica. `token` comes back when it may be served.
+    pub fn read(&mut self, group: GroupId, token: Token) -> Result<(), Refusal> {
+        self.touch(group)?.read(token)
+    }
+
+    /// Proposes a change of the configuration. `token` comes back as of a write.
+    pub fn change(&mut self, group: GroupId, token: Token, change: &Change) -> Result<(), Refusal> {
+        let found = self.groups.get_mut(&group).ok_or(Refusal::NoGroup)?;
+        self.dirty.insert(group);
+        found.change(token, change, &mut self.out)
+    }
+
+    /// Hands the lead of a group to a voter.
+    pub fn transfer(&mut self, group: GroupId, to: ReplicaId) -> Result<(), Refusal> {
+        self.touch(group)?.transfer(to)
+    }
+
+    /// The connection to a node broke: groups that it led vote without waiting.
+    pub fn node_gone(&mut self, node: NodeId) {
+        for (&id, group) in &mut self.groups {
+            let there = group.configuration.nodes.iter().find(|row| *row.1 == node);
+            if let Some((&replica, _)) = there {
+                group.peer_gone(replica);
+                self.dirty.insert(id);
+            }
+        }
+    }
+
+    /// Every save up to `number` is durable.
+    pub fn durable(&mut self, number: SaveNumber) {
+        while self.saved.front().is_some_and(|row| row.0 <= number) {
+            let Some((_, groups)) = self.saved.pop_front() else {
+                return;
+            };
+            for id in groups {
+                if let Some(group) = self.groups.get_mut(&id) {
+                    group.durable(number);
+                    self.dirty.insert(id);
+                }
+            }
+        }
+    }
+
+    /// The state machine of `group` has applied everything up to `index`.
+    pub fn applied(&mut self, group: GroupId, index: u64) {
+        if let Some(found) = self.groups.get_mut(&group) {
+            found.applied(index, &mut self.out);
+            self.dirty.insert(group);
+        }
+    }
+
+    /// What a group has applied is durable up to `index`: its log needs no more before that.
+    pub fn compact(&mut self, group: GroupId, index: u64) {
+        if let Some(found) = self.groups.get_mut(&group)
+            && found.compact(index)
+        {
+            self.dirty.insert(group);
+        }
+    }
+
+    /// An image was made as of an index, or none could be.
+    pub fn image_made(&mut self, group: GroupId, image: Option<(u64, Bytes)>) {
+        if let Some(found) = self.groups.get_mut(&group) {
+            found.image_made(image);
+        }
+    }
+
+    /// What became of the image that a replica was offered.
+    pub fn image_sent(&mut self, group: GroupId, replica: ReplicaId, arrived: bool) {
+        if let Some(found) = self.groups.get_mut(&group) {
+            found.image_sent(replica, arrived);
+            self.dirty.insert(group);
+        }
+    }
+
+    /// The image of `index` is fetched and can be switched to, or could not be fetched.
+    pub fn image_fetched(&mut self, group: GroupId, index: u64, is_here: bool) {
+        let Some(found) = self.groups.get_mut(&group) else {
+            return;
+        };
+        match is_here {
+            true => found.image_fetched(index, &mut self.out),
+            false => found.image_lost(index),
+        }
+        self.dirty.insert(group);
+    }
+
+    /// What a group knows of itself.
+    pub fn status(&self, group: GroupId) -> Option<Status> {
+        self.groups.get(&group).map(Group::status)
+    }
+
+    /// The groups that have a replica here.
+    pub fn groups(&self) -> impl Iterator<Item = GroupId> {
+        self.groups.keys().copied()
+    }
+
+    /// Bytes of entries that all groups keep in memory.
+    pub fn cached_bytes(&self) -> usize {
+        self.groups
+            .values()
+            .map(|group| group.raw.store().cache.bytes())
+            .sum()
+    }
+
+    /// One turn: takes messages off the inbox, ticks if it is time, and gives out what follows.
+    pub fn turn(&mut self, is_tick: bool) -> Output {
+        for _ in 0..TURN_MESSAGES_MAX {
+            let Some(envelope) = self.inbox.pop_front() else {
+                break;
+            };
+            self.deliver(envelope);
+        }
+        if is_tick {
+            for (&id, group) in &mut self.groups {
+                if group.tick(&mut self.out) {
+                    self.dirty.insert(id);
+                }
+            }
+        }
+        self.collect();
+        self.finish()
+    }
+
+    /// Whether another turn has something to do before anything comes in.
+    pub fn is_busy(&self) -> bool {
+        !self.dirty.is_empty() || !self.inbox.is_empty()
+    }
+
+    fn touch(&mut self, id: GroupId) -> Result<&mut Group, Refusal> {
+        let group = self.groups.get_mut(&id).ok_or(Refusal::NoGroup)?;
+        self.dirty.insert(id);
+        Ok(group)
+    }
+
+    fn deliver(&mut self, envelope: Envelope) {
+        let id = envelope.group;
+        let to = envelope.to;
+        let mut gone = self.destroyed.get(&id).copied();
+        match self.groups.get_mut(&id) {
+            Some(group) if group.replica == to => {
+                group.step(envelope, &mut self.out);
+                self.dirty.insert(id);
+                return;
+            }
+            // A node has one replica of a group: an older one than this is no more.
+            Some(group) if group.is_older(to) => gone = Some(group.replica),
+            _ => {}
+        }
+        if !matches!(envelope.body, Body::Step(_)) {
+            return;
+        }
+        if gone.is_some_and(|gone| to <= gone) {
+            self.tell_destroyed(&envelope);
+        } else {
+            self.out.events.push(Event::Stray {
+                group: id,
+                to,
+                from: envelope.from,
+                from_node: envelope.from_node,
+            });
+        }
+    }
+
+    fn tell_destroyed(&mut self, envelope: &Envelope) {
+        let answer = Envelope {
+            group: envelope.group,
+            from: envelope.to,
+            from_node: self.node,
+            to: envelope.from,
+            version: 0,
+            body: Body::Destroyed,
+        };
+        self.out.send(envelope.from_node, answer);
+    }
+
+    fn collect(&mut self) {
+        let number = self.out.save.number;
+        // What has no group any more is in this save as well, and waits for nothing.
+        let mut saved = Vec::new();
+        for id in std::mem::take(&mut self.dirty) {
+            let Some(group) = self.groups.get_mut(&id) else {
+                continue;
+            };
+            group.settle_images();
+            let before = self.out.save.records.len();
+            if group.collect(number, &mut self.out) {
+                self.dirty.insert(id);
+            }
+            if self.out.save.records.len() > before {
+                saved.push(id);
+            }
+        }
+        if !self.out.save.records.is_empty() {
+            self.saved.push_back((number, saved));
+        }
+    }
+
+    fn finish(&mut self) -> Output {
+        let number = self.out.save.number;
+        let next = match self.out.save.records.is_empty() {
+            true => number,
+            false => SaveNumber(number.0 + 1),
+        };
+        std::mem::replace(&mut self.out, Output::new(next))
+    }
+}

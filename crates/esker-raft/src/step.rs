@@ -1,0 +1,174 @@
+//! What comes to a group from its peers and from the clock.
+
+use raft::StateRole;
+use raft::eraftpb::{Message, MessageType};
+
+use crate::group::{Group, Offered};
+use crate::ids::{NodeId, Point, ReplicaId};
+use crate::limits::LEARNED_ADDRESSES_MAX;
+use crate::message::{Body, Envelope, Step};
+use crate::output::{Event, Output};
+use crate::read::Patience;
+use crate::screen::{Damage, damage};
+use crate::ticket::Ticket;
+
+impl Group {
+    /// Takes a message that is for this replica.
+    pub(crate) fn step(&mut self, envelope: Envelope, out: &mut Output) {
+        if !self.is_open() {
+            return;
+        }
+        let from = envelope.from;
+        let step = match envelope.body {
+            Body::Destroyed => {
+                if self.configuration.contains(from) {
+                    out.events.push(Event::PeerDestroyed(self.id, from));
+                }
+                return;
+            }
+            Body::Removed => {
+                out.events.push(Event::Left(self.id, self.replica));
+                return;
+            }
+            Body::Step(step) => *step,
+        };
+        if self.configuration.has_left(from) {
+            self.tell_removed(from, envelope.from_node, &step.0, out);
+            return;
+        }
+        if self.configuration.contains(from) {
+            self.heard.insert(from, self.now);
+        } else if self.addresses.len() < LEARNED_ADDRESSES_MAX {
+            self.addresses.insert(from, envelope.from_node);
+        }
+        match damage(&self.raw.raft, &step.0) {
+            Some(Damage::Here(why)) => {
+                self.damage = Some(why);
+                out.events.push(Event::Damaged(self.id, why));
+            }
+            Some(Damage::There(why)) => out.events.push(Event::PeerDamaged(self.id, from, why)),
+            None => self.step_sound(step, envelope.from_node, out),
+        }
+    }
+
+    fn step_sound(&mut self, step: Step, from_node: NodeId, out: &mut Output) {
+        let is_new = step.0.term >= self.raw.raft.term;
+        match step.ticket() {
+            Some(ticket) if is_new && ticket.index > self.raw.raft.raft_log.committed => {
+                self.offer(step.0, from_node, ticket, out);
+            }
+            _ => self.step_raft(step.0),
+        }
+    }
+
+    // `raft` answers with an error to messages of replicas that it does not know and to what it
+    // drops; the sender finds out by itself.
+    pub(crate) fn step_raft(&mut self, message: Message) {
+        if message.get_msg_type() == MessageType::MsgTimeoutNow && !self.may_campaign() {
+            return;
+        }
+        // An error says that `raft` has dropped it, and the sender will find out.
+        let _ = self.raw.step(message);
+        self.set_timeout();
+    }
+
+    // A message of a replica that has left is not for `raft`: its vote must not disturb the group,
+    // and it must learn that it is out, though those who would replicate that to it have forgotten
+    // it.
+    fn tell_removed(&self, to: ReplicaId, node: NodeId, message: &Message, out: &mut Output) {
+        let asks = matches!(
+            message.get_msg_type(),
+            MessageType::MsgRequestVote
+                | MessageType::MsgRequestPreVote
+                | MessageType::MsgAppend
+                | MessageType::MsgHeartbeat
+                | MessageType::MsgReadIndex
+        );
+        if asks {
+            let envelope = self.envelope(to, Body::Removed);
+            out.send(node, envelope);
+        }
+    }
+
+    // The image is fetched before `raft` hears of it: from then on it must be there.
+    fn offer(&mut self, message: Message, from_node: NodeId, ticket: Ticket, out: &mut Output) {
+        let (index, term) = (ticket.index, ticket.term);
+        let point = Point { index, term };
+        if let Some(offered) = self
+            .offered
+            .as_mut()
+            .filter(|offered| offered.point == point)
+        {
+            offered.message = message;
+            return;
+        }
+        let is_fetched = false;
+        self.offered = Some(Offered {
+            message,
+            point,
+            is_fetched,
+        });
+        out.events.push(Event::ImageOffered {
+            group: self.id,
+            from_node,
+            ticket,
+        });
+    }
+
+    /// One tick. Returns whether the group has something to say.
+    pub(crate) fn tick(&mut self, out: &mut Output) -> bool {
+        if !self.is_open() {
+            return false;
+        }
+        self.now += 1;
+        let mut is_dirty = self.may_campaign() && self.raw.tick();
+        let ticks_max = self.options.image_ticks_max;
+        let late = self.desk().tick(ticks_max);
+        for replica in late {
+            self.image_sent(replica, false);
+            is_dirty = true;
+        }
+        if self.reads.len() > 0 {
+            is_dirty |= self.tick_reads(out);
+        }
+        self.set_timeout();
+        is_dirty
+    }
+
+    fn tick_reads(&mut self, out: &mut Output) -> bool {
+        let patience = Patience {
+            retry_ticks: self.options.heartbeat_ticks as u64,
+            ticks_max: 4 * self.options.election_ticks as u64,
+        };
+        let (again, failed) = self.reads.tick(self.now, patience);
+        let events = failed
+            .into_iter()
+            .map(|token| Event::ReadFailed(self.id, token));
+        out.events.extend(events);
+        let is_dirty = !again.is_empty();
+        for name in again {
+            self.raw.read_index(name);
+        }
+        is_dirty
+    }
+
+    /// The connection to `replica` broke: if it led, there is a vote without waiting.
+    pub(crate) fn peer_gone(&mut self, replica: ReplicaId) {
+        if !self.is_open() {
+            return;
+        }
+        self.heard.remove(&replica);
+        if self.raw.raft.state == StateRole::Leader {
+            self.raw.report_unreachable(replica.0);
+        } else if self.raw.raft.leader_id == replica.0 {
+            // Without a leader this replica grants votes at once. Its own turn comes by its rank,
+            // so that not all ask at the same time.
+            let term = self.raw.raft.term;
+            self.raw.raft.become_follower(term, raft::INVALID_ID);
+            self.set_timeout();
+            let rank = self.draw().turned_rank();
+            let timeout = self.raw.raft.randomized_election_timeout();
+            self.raw.raft.election_elapsed = timeout.saturating_sub(1 + rank);
+        }
+    }
+}
