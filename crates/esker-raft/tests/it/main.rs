@@ -1,0 +1,8 @@
+//! The crate as its owner sees it: shards on simulated disks and networks.
+
+mod sim;
+mod seeds;
+mod storms;
+mod planted;
+mod rig;
+mod traps;

@@ -1,0 +1,54 @@
+//! Runs in which everything goes wrong that may, and nothing may come of it.
+
+use crate::seeds;
+use crate::sim::plan::Plan;
+use crate::sim::run::{Report, run};
+
+#[test]
+fn a_calm_group_of_one_and_of_three_makes_progress() {
+    for seed in 0..6 {
+        let mut plan = Plan::calm(seed);
+        (plan.nodes, plan.groups) = (if seed % 2 == 0 { 1 } else { 3 }, 1);
+        let report = run(plan);
+        assert!(
+            report.acknowledged > 100 && report.reads > 100,
+            "{report:?}"
+        );
+    }
+}
+
+#[test]
+fn the_same_seed_is_the_same_run() {
+    for seed in 100..104 {
+        assert_eq!(run(Plan::stormy(seed)), run(Plan::stormy(seed)));
+    }
+    assert_ne!(run(Plan::stormy(100)).trace, run(Plan::stormy(101)).trace);
+}
+
+#[test]
+fn every_promise_holds_in_every_storm() {
+    storms(seeds::from(0, 60));
+}
+
+#[test]
+#[ignore = "minutes: part of make soak"]
+fn soak_every_promise_holds_in_thousands_of_storms() {
+    storms(seeds::from(10_000, 3000));
+}
+
+fn storms(seeds: std::ops::Range<u64>) {
+    let mut sum = Report::default();
+    let count = seeds.end - seeds.start;
+    for seed in seeds {
+        let report = run(Plan::stormy(seed));
+        sum.applies += report.applies;
+        sum.reads += report.reads;
+        sum.images += report.images;
+        sum.changes += report.changes;
+        sum.acknowledged += report.acknowledged;
+    }
+    println!("{count} storms: {sum:?}");
+    // A storm in which nothing happens would prove nothing.
+    assert!(sum.applies > 500 * count && sum.reads > 50 * count);
+    assert!(sum.images > count && sum.changes > count);
+}

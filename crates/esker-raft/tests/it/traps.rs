@@ -1,0 +1,428 @@
+//! The traps of the consensus core, each as a small story.
+//!
+//! Traps 7 and 8 are told in `src/store/tests.rs`, 9 in `src/message/tests.rs`: they are about the
+//! inside.
+
+use bytes::Bytes;
+use esker_raft::{
+    Change, ChangeRefusal, ChangeStep, Event, LogRead, NodeId, Options, Outcome, Refusal,
+    ReplicaId, SharedLog, Start, Token,
+};
+
+use crate::rig::{GROUP, Rig};
+
+fn write(text: &'static str) -> Bytes {
+    Bytes::from_static(text.as_bytes())
+}
+
+#[test]
+fn trap_1_entries_that_no_disk_has_yet_are_sent_and_sent_again() {
+    // The leader's disk stands still. Its first message with the entry is lost, so it must find
+    // the entry again to repeat it, and only memory has it.
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    rig.at(leader).is_stuck = true;
+    rig.isolate(leader);
+    rig.at(leader)
+        .shard
+        .propose(GROUP, Token(1), write("one"))
+        .unwrap();
+    rig.turn(false);
+    rig.silent.clear();
+    rig.turns(10, true);
+    let index = rig.at(leader).shard.status(GROUP).unwrap().last;
+    let on_disk = rig.at(leader).disk.term(GROUP, index);
+    assert!(on_disk.is_err(), "the leader's disk stood still");
+    for other in rig.others(leader) {
+        // The two others are a majority, so the write is committed without the leader's disk.
+        assert_eq!(rig.at(other).writes(), [b"one"]);
+    }
+    assert!(
+        rig.at(leader).writes().is_empty(),
+        "it applies only what its own disk has"
+    );
+    rig.at(leader).is_stuck = false;
+    rig.turns(10, true);
+    assert_eq!(rig.at(leader).writes(), [b"one"]);
+}
+
+#[test]
+fn trap_1_nothing_is_acknowledged_before_it_is_durable() {
+    // Both followers' disks stand still: they have the entry, and must not say so.
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    let followers = rig.others(leader);
+    for &follower in &followers {
+        rig.at(follower).is_stuck = true;
+    }
+    rig.at(leader)
+        .shard
+        .propose(GROUP, Token(1), write("one"))
+        .unwrap();
+    rig.turns(8, true);
+    assert!(rig.at(leader).writes().is_empty());
+    rig.at(followers[0]).is_stuck = false;
+    rig.turns(8, true);
+    assert_eq!(rig.at(leader).writes(), [b"one"]);
+}
+
+// Adds replica 9 on node 4, whose log begins with an image.
+fn add_a_learner(rig: &mut Rig, leader: u64) {
+    for text in ["one", "two", "three"] {
+        rig.at(leader)
+            .shard
+            .propose(GROUP, Token(1), write(text))
+            .expect("it leads");
+        rig.turns(4, false);
+    }
+    let change = Change::of(ChangeStep::AddLearner(ReplicaId(9), NodeId(4)));
+    rig.at(leader)
+        .shard
+        .change(GROUP, Token(2), &change)
+        .expect("all are well");
+    rig.turns(8, true);
+    let stray = rig.at(4).events.iter().any(|event| {
+        matches!(
+            event,
+            Event::Stray {
+                to: ReplicaId(9),
+                ..
+            }
+        )
+    });
+    assert!(
+        stray,
+        "its node is asked for a replica that it does not have"
+    );
+    rig.at(4)
+        .shard
+        .start(GROUP, ReplicaId(9), Start::Empty)
+        .expect("it is new here");
+    rig.turns(10, true);
+    let wanted = rig.at(leader).events.iter().find_map(|event| match event {
+        Event::ImageWanted(_, index) => Some(*index),
+        _ => None,
+    });
+    let applied = rig
+        .at(leader)
+        .shard
+        .status(GROUP)
+        .expect("it is here")
+        .applied;
+    assert!(wanted.is_some_and(|wanted| wanted <= applied));
+    let image = Some((applied, Bytes::from_static(b"the state")));
+    rig.at(leader).shard.image_made(GROUP, image);
+    rig.turns(6, true);
+}
+
+#[test]
+fn trap_2_an_image_is_durable_before_anything_else_is_taken() {
+    let mut rig = Rig::new(3, 1, &Options::default());
+    let leader = rig.elect();
+    add_a_learner(&mut rig, leader);
+    let ticket = rig.at(4).events.iter().find_map(|event| match event {
+        Event::ImageOffered { ticket, .. } => Some(ticket.clone()),
+        _ => None,
+    });
+    let ticket = ticket.expect("the leader offers an image");
+    assert!(
+        rig.at(4).installs.is_empty(),
+        "nothing is installed before it is fetched"
+    );
+    rig.at(4).is_stuck = true;
+    rig.at(4).shard.image_fetched(GROUP, ticket.index, true);
+    rig.turn(false);
+    assert_eq!(rig.at(4).installs.len(), 1);
+    rig.at(4).sent.clear();
+    rig.turns(10, true);
+    assert!(
+        rig.at(4).sent.is_empty(),
+        "nothing is said while an image is installed"
+    );
+    assert_eq!(rig.at(4).shard.status(GROUP).unwrap().applied, 0);
+    rig.at(4).is_stuck = false;
+    rig.turns(6, true);
+    assert!(rig.at(4).shard.status(GROUP).unwrap().applied >= ticket.index);
+    // It goes on from there: what is written now comes as an entry.
+    rig.at(leader)
+        .shard
+        .propose(GROUP, Token(3), write("four"))
+        .unwrap();
+    rig.turns(8, true);
+    assert_eq!(rig.at(4).writes(), [b"four"]);
+    assert_eq!(rig.at(4).installs.len(), 1, "one image, no loop");
+}
+
+#[test]
+fn trap_3_a_leader_hands_over_before_it_is_removed() {
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    let remove = |replica| Change::of(ChangeStep::Remove(ReplicaId(replica)));
+    let refused = rig
+        .at(leader)
+        .shard
+        .change(GROUP, Token(1), &remove(leader));
+    let first = ChangeRefusal::TransferFirst(ReplicaId(leader));
+    assert_eq!(refused, Err(Refusal::Change(first)));
+    let next = rig.others(leader)[0];
+    rig.at(leader)
+        .shard
+        .transfer(GROUP, ReplicaId(next))
+        .unwrap();
+    rig.turns(12, true);
+    assert_eq!(rig.leader(), Some(next));
+    rig.at(next)
+        .shard
+        .change(GROUP, Token(2), &remove(leader))
+        .unwrap();
+    rig.turns(20, true);
+    let configuration = rig.at(next).shard.status(GROUP).unwrap().configuration;
+    assert!(!configuration.is_joint() && !configuration.contains(ReplicaId(leader)));
+}
+
+#[test]
+fn trap_3_one_that_becomes_leader_and_then_applies_its_removal_steps_down_at_once() {
+    // Node `next` has its own removal in its log when the lead comes to it.
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    let next = rig.others(leader)[0];
+    let third = rig.others(leader)[1];
+    let change = Change::of(ChangeStep::Remove(ReplicaId(next)));
+    // The third's acknowledgement is needed and stays out, so the change is not committed.
+    rig.at(third).is_stuck = true;
+    rig.at(next).is_stuck = true;
+    rig.at(leader)
+        .shard
+        .change(GROUP, Token(1), &change)
+        .unwrap();
+    rig.turns(2, false);
+    rig.isolate(leader);
+    rig.at(third).is_stuck = false;
+    rig.at(next).is_stuck = false;
+    rig.at(next).shard.node_gone(NodeId(leader));
+    rig.at(third).shard.node_gone(NodeId(leader));
+    // Time passes for this one alone, so it wins, commits the change, and is out.
+    for _ in 0..30 {
+        rig.turn_where(|node| node == next);
+    }
+    rig.silent.clear();
+    rig.turns(60, true);
+    let led = rig
+        .at(next)
+        .events
+        .iter()
+        .any(|event| matches!(event, Event::Leader { leader: Some(l), .. } if l.0 == next));
+    let left = rig
+        .at(next)
+        .events
+        .contains(&Event::Left(GROUP, ReplicaId(next)));
+    assert!(led && left, "it led: {led}, it left: {left}");
+    assert_ne!(rig.at(next).leader(), Some(ReplicaId(next)));
+    let leader = rig.leader().expect("those who stay elect one");
+    assert_ne!(leader, next);
+    let configuration = rig.at(leader).shard.status(GROUP).unwrap().configuration;
+    assert!(!configuration.contains(ReplicaId(next)) && !configuration.is_joint());
+}
+
+#[test]
+fn trap_4_a_leader_that_is_cut_off_serves_no_reads() {
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let old = rig.elect();
+    rig.isolate(old);
+    rig.at(old).shard.read(GROUP, Token(1)).unwrap();
+    rig.turns(3, true);
+    let others = rig.others(old);
+    for &other in &others {
+        rig.at(other).shard.node_gone(NodeId(old));
+    }
+    rig.turns(10, true);
+    let new = rig.leader().expect("the others elect one");
+    rig.at(new)
+        .shard
+        .propose(GROUP, Token(2), write("new"))
+        .unwrap();
+    rig.turns(6, true);
+    assert_eq!(rig.at(new).writes(), [b"new"]);
+    assert!(rig.at(old).reads.is_empty(), "its own word is not enough");
+    rig.turns(60, true);
+    assert!(rig.at(old).reads.is_empty());
+    assert!(
+        rig.at(old)
+            .events
+            .contains(&Event::ReadFailed(GROUP, Token(1)))
+    );
+}
+
+#[test]
+fn trap_5_a_read_that_a_new_leader_drops_is_asked_again() {
+    // A leader that has committed nothing in its term drops reads without a word.
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    let next = rig.others(leader)[0];
+    let third = rig.others(leader)[1];
+    rig.isolate(leader);
+    for node in [next, third] {
+        rig.at(node).shard.node_gone(NodeId(leader));
+    }
+    for _ in 0..30 {
+        rig.turn(true);
+        if [next, third].contains(&rig.leader().unwrap_or(0)) && rig.leader() != Some(leader) {
+            break;
+        }
+    }
+    let new = rig.leader().expect("one of the two leads");
+    let other = if new == next { third } else { next };
+    // It leads, and its first entry is not acknowledged.
+    rig.at(other).is_stuck = true;
+    rig.at(new).shard.read(GROUP, Token(1)).unwrap();
+    rig.turns(4, true);
+    assert!(rig.at(new).reads.is_empty());
+    rig.at(other).is_stuck = false;
+    rig.turns(12, true);
+    assert_eq!(rig.at(new).reads.len(), 1);
+}
+
+#[test]
+fn trap_6_proposals_beyond_a_count_or_a_size_are_refused() {
+    let options = Options {
+        proposals_max: 5,
+        proposal_bytes_max: 2 << 20,
+        ..Options::default()
+    };
+    let mut rig = Rig::new(3, 0, &options);
+    let leader = rig.elect();
+    rig.isolate(leader);
+    let shard = &mut rig.at(leader).shard;
+    for token in 0..5 {
+        assert_eq!(shard.propose(GROUP, Token(token), write("one")), Ok(()));
+    }
+    assert_eq!(
+        shard.propose(GROUP, Token(5), write("one")),
+        Err(Refusal::Busy)
+    );
+    assert_eq!(
+        shard.propose(GROUP, Token(6), Bytes::new()),
+        Err(Refusal::Size)
+    );
+    rig.silent.clear();
+    rig.turns(8, true);
+    let shard = &mut rig.at(leader).shard;
+    let large = Bytes::from(vec![0; 1 << 20]);
+    assert_eq!(shard.propose(GROUP, Token(7), large.clone()), Ok(()));
+    assert_eq!(shard.propose(GROUP, Token(8), large.slice(1..)), Ok(()));
+    assert_eq!(shard.propose(GROUP, Token(9), large), Err(Refusal::Busy));
+    assert_eq!(
+        shard.propose(GROUP, Token(9), vec![0; 5 << 20].into()),
+        Err(Refusal::Size)
+    );
+}
+
+#[test]
+fn a_follower_refuses_and_names_its_leader() {
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    for other in rig.others(leader) {
+        let refused = rig.at(other).shard.propose(GROUP, Token(1), write("one"));
+        assert_eq!(refused, Err(Refusal::NotLeader(Some(ReplicaId(leader)))));
+        rig.at(other).sent.clear();
+    }
+    rig.turns(3, false);
+    assert!(rig.benches.iter().all(|bench| bench.writes().is_empty()));
+}
+
+#[test]
+fn a_proposal_that_another_leader_writes_over_is_answered_so() {
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let old = rig.elect();
+    rig.isolate(old);
+    rig.at(old)
+        .shard
+        .propose(GROUP, Token(1), write("lost"))
+        .unwrap();
+    rig.turns(2, false);
+    for other in rig.others(old) {
+        rig.at(other).shard.node_gone(NodeId(old));
+    }
+    rig.turns(10, true);
+    let new = rig.leader().unwrap();
+    rig.at(new)
+        .shard
+        .propose(GROUP, Token(2), write("kept"))
+        .unwrap();
+    rig.turns(4, true);
+    rig.silent.clear();
+    rig.turns(20, true);
+    let told = Event::Proposal(GROUP, Token(1), Outcome::Overwritten);
+    assert!(rig.at(old).events.contains(&told));
+    for node in 1..=3 {
+        assert_eq!(rig.at(node).writes(), [b"kept"]);
+    }
+}
+
+#[test]
+fn a_broken_connection_to_the_leader_starts_the_vote_without_waiting() {
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let old = rig.elect();
+    rig.isolate(old);
+    for other in rig.others(old) {
+        rig.at(other).shard.node_gone(NodeId(old));
+    }
+    // Three ticks by rank at most, and a few turns for two rounds of votes; a timeout has 10 ticks.
+    rig.turns(3, true);
+    rig.turns(8, false);
+    assert!(
+        rig.leader().is_some_and(|leader| leader != old),
+        "{:?}",
+        rig.leader()
+    );
+}
+
+#[test]
+fn a_destroyed_replica_is_answered_for_and_its_id_never_starts_again() {
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    let gone = rig.others(leader)[0];
+    rig.at(gone).shard.destroy(GROUP);
+    rig.turns(6, true);
+    let told = Event::PeerDestroyed(GROUP, ReplicaId(gone));
+    assert!(rig.at(leader).events.contains(&told));
+    let again = rig
+        .at(gone)
+        .shard
+        .start(GROUP, ReplicaId(gone), Start::Empty);
+    assert!(again.is_err());
+    let on_disk = rig.at(gone).disk.destroyed(GROUP);
+    assert_eq!(
+        on_disk,
+        Some(ReplicaId(gone)),
+        "the tombstone is on the disk"
+    );
+}
+
+#[test]
+fn a_replica_that_missed_its_removal_is_told_when_it_asks_for_votes() {
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    let gone = rig.others(leader)[0];
+    rig.isolate(gone);
+    let change = Change::of(ChangeStep::Remove(ReplicaId(gone)));
+    rig.at(leader)
+        .shard
+        .change(GROUP, Token(1), &change)
+        .unwrap();
+    rig.turns(20, true);
+    rig.silent.clear();
+    let term = rig.at(leader).shard.status(GROUP).unwrap().term;
+    rig.turns(60, true);
+    assert!(
+        rig.at(gone)
+            .events
+            .contains(&Event::Left(GROUP, ReplicaId(gone)))
+    );
+    let now = rig.at(leader).shard.status(GROUP).unwrap();
+    assert_eq!(
+        (now.term, now.leader),
+        (term, Some(ReplicaId(leader))),
+        "it disturbs nobody"
+    );
+}
