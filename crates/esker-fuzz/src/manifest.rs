@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker::internals::base::types::bytes::Bytes;
 use esker::internals::base::types::error::ErrorKind;
 use esker::internals::base::types::ids::{FileNumber, KeyspaceId};
 use esker::internals::base::types::seqno::SeqNo;
@@ -94,10 +95,24 @@ fn edits() -> Vec<Edit> {
     let first_log = |number: u64| Change::SetFirstLog {
         number: FileNumber(number),
     };
+    let unlogged = Change::CreateKeyspace {
+        id: KeyspaceId(2),
+        name: "unlogged".into(),
+        comparator_name: "bytewise".into(),
+        merge_name: None,
+        settings: SettingsText::from([("unlogged".into(), "true".into())]),
+    };
+    let mark = |text: &str| Change::SetMark {
+        keyspace: KeyspaceId(2),
+        mark: Bytes::copy_of(text.as_bytes()),
+    };
     vec![
         vec![create(0)],
         vec![flushed(0, 9), first_log(5)],
         vec![create(1), flushed(1, 12)],
+        vec![Change::SetFormat { version: 2 }],
+        vec![unlogged, mark("index 1")],
+        vec![flushed(2, 15), mark("index 2")],
         vec![Change::DropKeyspace { id: KeyspaceId(0) }],
     ]
 }

@@ -178,6 +178,10 @@ fn edit() -> Vec<u8> {
             keyspace: KeyspaceId(0),
             seqno: SeqNo::new(9),
         },
+        Change::SetMark {
+            keyspace: KeyspaceId(2),
+            mark: Bytes::copy_of(b"index 41, term 3"),
+        },
         Change::DropKeyspace { id: KeyspaceId(1) },
     ])
 }

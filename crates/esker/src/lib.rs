@@ -166,6 +166,7 @@ pub struct ReadmeExamples;
 #[doc = include_str!("../../../docs/guide/README.md")]
 #[doc = include_str!("../../../docs/guide/keys.md")]
 #[doc = include_str!("../../../docs/guide/durability.md")]
+#[doc = include_str!("../../../docs/guide/own-log.md")]
 #[doc = include_str!("../../../docs/guide/merges.md")]
 #[doc = include_str!("../../../docs/guide/transactions.md")]
 #[doc = include_str!("../../../docs/guide/expiry.md")]

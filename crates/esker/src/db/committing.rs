@@ -47,6 +47,7 @@ pub fn commit(core: &Arc<Core>, state: &TransactionState, options: WriteOptions)
                 Some(_) => Heed::Hold,
                 None => Heed::Refuse,
             },
+            mark: None,
         };
         match writing::write(core, own.batch(), options, terms)? {
             Written::Done => Ok(()),

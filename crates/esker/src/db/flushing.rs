@@ -55,10 +55,12 @@ fn flush_all(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
     // A panic in the middle of a write fails the gate before anybody can seal what it left: so
     // what was sealed behind it is not made durable.
     core.gate.check_fault()?;
-    if core.keyspaces.count() > 1 || core.committer.has_two_phases() {
+    let is_any_logged = flushes.iter().any(|flush| !flush.due.parts.is_unlogged);
+    if core.committer.has_two_phases() || (is_any_logged && core.keyspaces.count() > 1) {
         // What a flush makes durable must not overtake older writes to other keyspaces, which
         // are still in the log alone: after a power cut the writes that survive are a prefix. Nor
-        // may it overtake the commit of a prepared transaction, which would be prepared again.
+        // may it overtake the commit of a prepared transaction, which would be prepared again. What
+        // is never in the log is behind nothing in it.
         core.committer.sync_log()?;
     }
     let began = core.env.clock.monotonic();
@@ -155,6 +157,11 @@ fn record(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
                 keyspace,
                 seqno: flushed.last_seqno,
             });
+            // That of the newest of them: all that it says is in these files, or in older ones.
+            let newest = flush.due.sealed.last();
+            if let Some(mark) = newest.and_then(|sealed| sealed.mark.clone()) {
+                edit.push(Change::SetMark { keyspace, mark });
+            }
         }
         if edit.is_empty() {
             return Ok(());

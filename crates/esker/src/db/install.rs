@@ -98,6 +98,7 @@ fn is_for_dropped(change: &Change, version: &Version) -> bool {
     match change {
         Change::AddFile { keyspace, .. }
         | Change::RemoveFile { keyspace, .. }
+        | Change::SetMark { keyspace, .. }
         | Change::SetFlushed { keyspace, .. } => version.keyspace(*keyspace).is_none(),
         _ => false,
     }

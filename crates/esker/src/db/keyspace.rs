@@ -1,7 +1,7 @@
 //! One keyspace: its name, settings, memtables, levels.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
@@ -28,6 +28,8 @@ pub struct KeyspaceParts {
     /// Its settings; its order never changes while it is open, nor does a merge operator that it
     /// has.
     options: ArcSwap<KeyspaceOptions>,
+    /// Whether nothing of it may go to the log.
+    pub is_unlogged: bool,
     /// Two of them again: every put asks for them, and a load of all costs a put 1.5 percent.
     ttl_s: AtomicU32,
     value_threshold_bytes: AtomicUsize,
@@ -52,6 +54,7 @@ impl KeyspaceParts {
         KeyspaceParts {
             id,
             name: name.into(),
+            is_unlogged: options.is_unlogged,
             ttl_s: AtomicU32::new(options.ttl_s),
             value_threshold_bytes: AtomicUsize::new(options.value_threshold_bytes),
             options: ArcSwap::from_pointee(options),
@@ -112,6 +115,8 @@ impl KeyspaceParts {
 #[derive(Default)]
 pub struct Keyspaces {
     open: ArcSwap<Open>,
+    /// Whether one was ever among them that is unlogged: every write asks.
+    has_unlogged: AtomicBool,
     /// Held while one is created or dropped, so that changes come one after the other.
     changing: Mutex<()>,
 }
@@ -151,6 +156,17 @@ impl Keyspaces {
         self.open.load().by_id.get(&id).cloned()
     }
 
+    /// The first of those with these numbers that is unlogged.
+    #[inline]
+    pub fn unlogged_of(&self, ids: &[KeyspaceId]) -> Option<Arc<KeyspaceParts>> {
+        // Relaxed: whoever has a handle of one saw it added, and this is set before that.
+        if !self.has_unlogged.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut found = ids.iter().filter_map(|id| self.by_id(*id));
+        found.find(|parts| parts.is_unlogged)
+    }
+
     /// Bytes of memtables that are sealed and not flushed, over all keyspaces.
     pub fn sealed_bytes(&self) -> usize {
         let open = self.open.load();
@@ -166,6 +182,9 @@ impl Keyspaces {
     pub fn add(&self, added: impl IntoIterator<Item = KeyspaceParts>) {
         let mut open = Open::clone(&self.open.load());
         for parts in added.into_iter().map(Arc::new) {
+            if parts.is_unlogged {
+                self.has_unlogged.store(true, Ordering::Relaxed);
+            }
             open.by_id.insert(parts.id, Arc::clone(&parts));
             open.by_name.insert(Arc::from(&*parts.name), parts);
         }

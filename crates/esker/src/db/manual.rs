@@ -23,6 +23,7 @@ use crate::db::training;
 use crate::db::worker;
 use crate::db::write_control;
 use crate::flow::current::Sealed;
+use crate::flow::write::live_table::LiveTable;
 
 /// Seals the memtable of a keyspace and returns when everything written to it before lies in
 /// sorted files. Without space for writes too, as long as the reserve lasts: it gives back log.
@@ -75,8 +76,7 @@ pub fn sync(core: &Arc<Core>) -> Result<()> {
     core.gate.check_write()?;
     let until = core.committer.paused(|active| {
         for id in active.keyspaces() {
-            let table = active.table(id).map(|table| table.writer.table());
-            if table.is_ok_and(|table| table.has_unlogged()) {
+            if active.table(id).is_ok_and(LiveTable::has_unlogged) {
                 active.seal(id, FlushReason::Manual);
             }
         }

@@ -20,6 +20,7 @@ use crate::base::types::limits::{KEYSPACE_COUNT_MAX, KEYSPACE_NAME_BYTES_MAX};
 use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::file_deletion;
+use crate::db::format_raise::raise_format;
 use crate::db::install::install;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::space;
@@ -32,6 +33,7 @@ use crate::flow::write::replay::ReplayTarget;
 use crate::store::mem::memtable::Memtable;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, SettingsText};
+use crate::store::version::format::UNLOGGED_FORMAT;
 use crate::store::version::state::{Identity, KeyspaceState, Orders, Version};
 
 /// The keyspace on which `Db` itself acts.
@@ -136,6 +138,19 @@ pub fn known_rule(state: &KeyspaceState, rules: &[MergeRule]) -> Result<Option<M
     })
 }
 
+/// `Invalid` when `default` is asked to be unlogged: `Db` itself writes to it, by the database's
+/// durability, and it is there before anybody can say that he has a log of his own.
+pub fn refuse_unlogged_default(resolved: &Resolved) -> Result<()> {
+    match resolved.keyspace_asked.is_unlogged {
+        true => Err(Error::invalid(
+            "`unlogged` is no setting of the keyspace `default`, nor of all that are to come: give \
+             it with each keyspace that is created so (`Db::keyspace_with`, `esker keyspaces \
+             create NAME --set unlogged=true`)",
+        )),
+        false => Ok(()),
+    }
+}
+
 // The retain rule that was given for the keyspace of that name when the database was opened.
 fn known_retain_rule(core: &Core, name: &str) -> Option<Arc<dyn RetainRule>> {
     let mut given = core.retain_rules.iter().rev();
@@ -157,8 +172,9 @@ pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) ->
             .map_or_else(Vec::new, |target| target.filled);
         let sealed = filled.into_iter().map(|replayed| Sealed {
             table: Arc::clone(replayed.table()),
-            first_log: replayed.first_log,
+            first_log: Some(replayed.first_log),
             last_seqno: replayed.last_seqno,
+            mark: None,
             reason: FlushReason::Recovery,
         });
         opened.push(make(core, state, options, sealed.collect()));
@@ -199,7 +215,10 @@ fn make(
     let live = LiveTable {
         current: Arc::clone(&current),
         writer,
-        first_log: FileNumber(0),
+        first_log: (!options.is_unlogged).then_some(FileNumber(0)),
+        mark: state.mark.clone(),
+        is_mark_new: false,
+        is_plain: options.comparator.is_bytewise() && !options.is_unlogged,
         limit_bytes: options.memtable_bytes,
         values_limit_bytes: core.values.table_bytes_max(),
     };
@@ -283,6 +302,9 @@ pub fn find_or_create(
     // Refused here, because what the manifest refuses ends all writing.
     check_keyspace(&settings.db, &options)?;
     version.comparators.find(options.comparator.name())?;
+    if options.is_unlogged {
+        raise_format(core, UNLOGGED_FORMAT)?;
+    }
     let id = version.next_keyspace;
     install(core, vec![create_change(id, name, &asked)], None)?;
     let version = core.history.current();
@@ -292,8 +314,8 @@ pub fn find_or_create(
     core.keyspaces.get(name)
 }
 
-/// `Invalid` when a keyspace that is there has its keys in another order, or its operands meant
-/// for another operator, than who opens it believes.
+/// `Invalid` when a keyspace that is there has its keys in another order, its operands meant for
+/// another operator, or its writes logged or not otherwise, than who opens it believes.
 fn refuse_other(parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) -> Result<()> {
     let Some(asked) = asked else {
         return Ok(());
@@ -304,6 +326,14 @@ fn refuse_other(parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) -> Resul
         return Err(Error::invalid(format!(
             "keyspace {name:?} has its keys in the order {there:?}, not {wanted:?}; an order \
              cannot be changed"
+        )));
+    }
+    if parts.is_unlogged != asked.is_unlogged {
+        let is = |is_unlogged| if is_unlogged { "unlogged" } else { "logged" };
+        let (there, wanted) = (is(parts.is_unlogged), is(asked.is_unlogged));
+        return Err(Error::invalid(format!(
+            "keyspace {name:?} is {there}, not {wanted}, which is settled when a keyspace is \
+             created; open it as it is, or by its name alone"
         )));
     }
     if let (Some(there), Some(wanted)) = (&options.merge, &asked.merge)

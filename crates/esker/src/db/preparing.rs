@@ -8,6 +8,7 @@ use crate::base::options::call::{Isolation, WriteOptions};
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::ids::KeyspaceId;
 use crate::base::types::limits::{KEY_BYTES_MAX, PREPARED_ID_BYTES_MAX};
 use crate::base::types::range::KeyRange;
 use crate::base::types::user_code;
@@ -25,6 +26,7 @@ use crate::flow::write::admission::{CommitOptions, Refusal};
 use crate::flow::write::commit::Outcome;
 use crate::flow::write::prepared::CommitRoom;
 use crate::flow::write::sync::LogPosition;
+use crate::flow::write::unlogged::prepared_write;
 use crate::flow::write::validation::Unchanged;
 use crate::store::batch::two_phases::{Claim, NewPrepare};
 use crate::store::version::format::TWO_PHASES_FORMAT;
@@ -47,6 +49,19 @@ pub struct PreparedStats {
     pub age: Duration,
 }
 
+fn check_preparable(core: &Core, id: &[u8], written: &[KeyspaceId]) -> Result<()> {
+    if id.is_empty() || id.len() > PREPARED_ID_BYTES_MAX {
+        let len = id.len();
+        return Err(Error::invalid(format!(
+            "an id of {len} bytes; one has 1 to {PREPARED_ID_BYTES_MAX}"
+        )));
+    }
+    match core.keyspaces.unlogged_of(written) {
+        Some(parts) => Err(prepared_write(Some(&parts.name))),
+        None => Ok(()),
+    }
+}
+
 /// Makes durable what the transaction wrote, if all that it depends on is as it was, under that id;
 /// it claims all of that until it ends. The log keeps room for its commit while what is returned is
 /// held.
@@ -60,16 +75,11 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
     let locks = state.take_locks();
     space::resume(core);
     core.gate.check_write()?;
-    if id.is_empty() || id.len() > PREPARED_ID_BYTES_MAX {
-        let len = id.len();
-        return Err(Error::invalid(format!(
-            "an id of {len} bytes; one has 1 to {PREPARED_ID_BYTES_MAX}"
-        )));
-    }
-    raise_format(core, TWO_PHASES_FORMAT)?;
     let mut own = state.own();
+    check_preparable(core, id, own.batch().keyspaces())?;
     let written = own.written()?;
     let for_update = state.for_update();
+    raise_format(core, TWO_PHASES_FORMAT)?;
     // Those that are no writes of its own first: they are claimed besides.
     let mut conditions: Vec<Unchanged<'_>> = for_update.iter().map(ForUpdate::unchanged).collect();
     let for_update_count = conditions.len();
@@ -96,6 +106,7 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
             unchanged: conditions,
             alive_until_unix_s: own.alive_until_unix_s(),
             holds_locks: locks.is_some(),
+            mark: None,
         };
         let mut outcome = core.committer.prepare(own.batch(), &new, &options, &room)?;
         if outcome == Outcome::Refused(Refusal::Locked) {

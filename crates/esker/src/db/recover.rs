@@ -55,6 +55,7 @@ pub fn open(parts: Parts) -> Result<Arc<Core>> {
 
 fn open_directory(mut parts: Parts) -> Result<Arc<Core>> {
     let began = parts.env.clock.monotonic();
+    open_keyspace::refuse_unlogged_default(&parts.resolved)?;
     let lock = prepare_directory(&mut parts)?;
     if parts.is_read_only {
         return open_read_only(&parts).inspect(|core| note_opened(&parts, core, began));
@@ -369,6 +370,7 @@ fn replay_targets(parts: &Parts, version: &Version) -> Result<BTreeMap<KeyspaceI
         };
         let target = ReplayTarget {
             flushed: state.flushed,
+            is_unlogged: state.is_unlogged(),
             limit_bytes,
             values_limit_bytes,
             fresh: Some(Box::new(fresh)),

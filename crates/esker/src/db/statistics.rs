@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::Level;
 use crate::db::core::Core;
 use crate::db::flushing;
@@ -156,6 +157,10 @@ pub struct KeyspaceStats {
     pub retain_rule: Option<RetainRuleStats>,
     /// Whether it is compacted without being asked (setting `compaction.automatic`).
     pub is_automatic: bool,
+    /// Whether it is kept out of the log (setting `unlogged`).
+    pub is_unlogged: bool,
+    /// Up to which mark everything of it lies in sorted files.
+    pub flushed_mark: Option<Bytes>,
 }
 
 /// What is known of the retain rule of a keyspace.
@@ -401,6 +406,12 @@ fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
             dropped_count: parts.retained.dropped_count(),
             has_failed: !parts.retained.is_in_use(),
         }),
+        is_unlogged: parts.is_unlogged,
+        flushed_mark: core
+            .history
+            .peek()
+            .keyspace(parts.id)
+            .and_then(|state| state.mark.clone()),
         is_automatic: options.is_automatic,
     }
 }

@@ -197,6 +197,12 @@ impl fmt::Display for KeyspaceStats {
             let since = since.unwrap_or_default();
             writeln!(f, "  held back to {}/s{since}", size(rate))?;
         }
+        if self.is_unlogged {
+            match &self.flushed_mark {
+                Some(mark) => writeln!(f, "  unlogged; flushed up to mark {}", hex(mark))?,
+                None => writeln!(f, "  unlogged; no mark is flushed")?,
+            }
+        }
         if let Some(rule) = &self.retain_rule {
             write!(
                 f,
@@ -228,6 +234,10 @@ impl fmt::Display for KeyspaceStats {
         }
         Ok(())
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn size(bytes: u64) -> String {

@@ -4,15 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::WriteOptions;
-use crate::base::types::error::{Error, Result};
+use crate::base::types::bytes::Bytes;
+use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::limits::MARK_BYTES_MAX;
 use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::writing::{self, Terms};
+use crate::flow::write::unlogged::{NewMark, marked_log};
 use crate::store::batch::writer::Batch;
 
-/// Writes that happen together: after a crash all of them are there or none.
+/// Writes that happen together: after a crash all of them are there or none. Over several
+/// keyspaces, none of them unlogged.
 ///
 /// Adding a write never fails. One that the database cannot take (`TooLarge`; `Invalid` for a
 /// keyspace of another database, a merge without an operator, a range that ends before it starts)
@@ -32,6 +36,7 @@ use crate::store::batch::writer::Batch;
 pub struct WriteBatch {
     database: DatabaseRef,
     batch: Batch<'static>,
+    mark: Option<NewMark>,
     /// Why the first write that was left out was not taken.
     refusal: Option<Error>,
 }
@@ -41,6 +46,7 @@ impl WriteBatch {
         WriteBatch {
             database,
             batch: Batch::new(),
+            mark: None,
             refusal: None,
         }
     }
@@ -188,6 +194,35 @@ impl WriteBatch {
         })
     }
 
+    /// Gives the batch a mark of its keyspace, which is [unlogged](crate::KeyspaceOptions): 1 to
+    /// 256 bytes that say, to their owner, up to where of his own log everything is applied. It
+    /// becomes current with the writes of the batch, and durable with them. A batch may have but
+    /// one, the last that was given, and then it writes to that keyspace or to none.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::KeyspaceOptions;
+    ///
+    /// let options = KeyspaceOptions { is_unlogged: true, ..KeyspaceOptions::default() };
+    /// let replica = db.keyspace_with("replica 7", options)?;
+    /// db.batch().put(&replica, "berth:3", "anna").mark(&replica, 41_u64.to_be_bytes()).commit()?;
+    /// assert_eq!(replica.mark()?.as_deref(), Some(&41_u64.to_be_bytes()[..]));
+    /// assert_eq!(replica.flushed_mark()?, None);
+    /// replica.flush()?;
+    /// assert_eq!(replica.flushed_mark()?, replica.mark()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn mark(&mut self, keyspace: &Keyspace, mark: impl AsRef<[u8]>) -> &mut WriteBatch {
+        match self.new_mark(keyspace, mark.as_ref()) {
+            Ok(mark) => self.mark = Some(mark),
+            Err(error) => drop(self.refusal.get_or_insert(error)),
+        }
+        self
+    }
+
     /// How many writes are in the batch.
     pub fn len(&self) -> usize {
         self.batch.count() as usize
@@ -226,6 +261,7 @@ impl WriteBatch {
     /// Forgets all writes, and keeps the memory.
     pub fn clear(&mut self) {
         self.batch.clear();
+        self.mark = None;
         self.refusal = None;
     }
 
@@ -255,9 +291,41 @@ impl WriteBatch {
             return Err(refusal.again());
         }
         let core = Arc::clone(self.database.core());
-        writing::write(&core, &mut self.batch, options, Terms::PLAIN)?;
+        let terms = Terms {
+            mark: self.mark.as_ref(),
+            ..Terms::PLAIN
+        };
+        writing::write(&core, &mut self.batch, options, terms)?;
         self.batch.clear();
+        self.mark = None;
         Ok(())
+    }
+
+    fn new_mark(&self, keyspace: &Keyspace, mark: &[u8]) -> Result<NewMark> {
+        let parts = keyspace.parts_in(&self.database)?;
+        if !parts.is_unlogged {
+            return Err(marked_log(Some(&parts.name)));
+        }
+        if let Some(other) = self
+            .mark
+            .as_ref()
+            .filter(|other| other.keyspace != parts.id)
+        {
+            let message = format!(
+                "a batch has marks of keyspaces {} and {}",
+                other.keyspace, parts.id
+            );
+            return Err(Error::invalid(message));
+        }
+        if mark.is_empty() || mark.len() > MARK_BYTES_MAX {
+            let len = mark.len();
+            let message = format!("a mark of {len} bytes; one has 1 to {MARK_BYTES_MAX}");
+            return Err(Error::new(ErrorKind::TooLarge, message));
+        }
+        Ok(NewMark {
+            keyspace: parts.id,
+            bytes: Bytes::copy_of(mark),
+        })
     }
 
     // What one write adds, or why it is left out.

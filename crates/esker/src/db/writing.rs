@@ -21,6 +21,7 @@ use crate::db::write_control;
 use crate::flow::write::admission::{CommitOptions, Refusal};
 use crate::flow::write::commit::Outcome;
 use crate::flow::write::follow_ups::{FollowUp, FollowUps};
+use crate::flow::write::unlogged::{NewMark, logged_write};
 use crate::flow::write::validation::Unchanged;
 use crate::flow::write::write_controller::LOOK_AGAIN;
 use crate::store::batch::writer::{Batch, LargeBytes};
@@ -145,6 +146,8 @@ pub struct Terms<'a> {
     pub alive_until_unix_s: Option<u32>,
     /// What becomes of it where somebody else has locked what it writes.
     pub heed: Heed,
+    /// The mark that it brings.
+    pub mark: Option<&'a NewMark>,
 }
 
 /// How a writer heeds the locks of others.
@@ -164,6 +167,7 @@ impl Terms<'_> {
         unchanged: &[],
         alive_until_unix_s: None,
         heed: Heed::Wait,
+        mark: None,
     };
 }
 
@@ -177,11 +181,12 @@ pub fn write(
 ) -> Result<Written> {
     user_code::refuse()?;
     let commit = CommitOptions {
-        durability: durability(core, options),
+        durability: durability_of(core, batch, options, terms.mark)?,
         no_wait: options.no_wait,
         unchanged: terms.unchanged,
         alive_until_unix_s: terms.alive_until_unix_s,
         holds_locks: terms.heed == Heed::Hold,
+        mark: terms.mark,
     };
     let outcome = match commit_heeding(core, batch, &commit, terms.heed) {
         Err(error) if error.kind() == ErrorKind::Conflict && terms.heed == Heed::Wait => {
@@ -282,6 +287,34 @@ fn under_locks(
         ..*commit
     };
     commit_or_again(core, batch, &commit)
+}
+
+// Of what goes to an unlogged keyspace nothing survives before it is flushed, and who asks for no
+// more has it so. Refused here, before its large values are written; and where nobody can pass by,
+// under the lock of all writers.
+fn durability_of(
+    core: &Core,
+    batch: &Batch<'_>,
+    options: WriteOptions,
+    mark: Option<&NewMark>,
+) -> Result<Durability> {
+    let marked = mark.map(|mark| mark.keyspace);
+    let found = match marked {
+        Some(marked) => core.keyspaces.unlogged_of(&[marked]),
+        None => core.keyspaces.unlogged_of(batch.keyspaces()),
+    };
+    let Some(parts) = found else {
+        return Ok(durability(core, options));
+    };
+    let is_more = options
+        .durability
+        .is_some_and(|level| level > Durability::Memory);
+    let others = batch.keyspaces().iter().filter(|id| **id != parts.id);
+    let keyspace_count = 1 + others.count();
+    match is_more || keyspace_count > 1 {
+        true => Err(logged_write(Some(&parts.name), keyspace_count)),
+        false => Ok(Durability::Memory),
+    }
 }
 
 /// What a write is to survive: what is asked for, or what the database has for all.

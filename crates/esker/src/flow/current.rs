@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, PoisonError};
 
 use crate::base::hooks::event_reasons::FlushReason;
+use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::env::primitives::{ArcSwap, Guard, Mutex, MutexGuard};
@@ -17,10 +18,12 @@ use crate::store::version::levels::Levels;
 pub struct Sealed {
     /// Its entries.
     pub table: Arc<Memtable>,
-    /// Oldest log segment that holds any of them.
-    pub first_log: FileNumber,
+    /// Oldest log segment that may hold any of them; `None` of an unlogged keyspace.
+    pub first_log: Option<FileNumber>,
     /// No entry of the keyspace up to this number lies in a newer memtable.
     pub last_seqno: SeqNo,
+    /// Up to which mark everything is in it or in older ones; of an unlogged keyspace only.
+    pub mark: Option<Bytes>,
     /// Why it was sealed; for people.
     pub reason: FlushReason,
 }

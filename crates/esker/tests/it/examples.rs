@@ -4,6 +4,8 @@
 mod counters;
 #[path = "../../examples/log_store.rs"]
 mod log_store;
+#[path = "../../examples/own_log.rs"]
+mod own_log;
 #[path = "../../examples/queue.rs"]
 mod queue;
 #[path = "../../examples/secondary_index.rs"]
@@ -18,6 +20,7 @@ fn every_example_program_runs() {
     // Their `main` is `pub(crate)` for this test alone.
     counters::main().unwrap();
     log_store::main().unwrap();
+    own_log::main().unwrap();
     queue::main().unwrap();
     secondary_index::main().unwrap();
     sessions::main().unwrap();

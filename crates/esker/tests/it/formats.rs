@@ -23,7 +23,7 @@ use std::time::Duration;
 use esker::internals::env::random::Random;
 use esker::internals::env::real::fs::RealFs;
 use esker::internals::env::sim::SimWorld;
-use esker::{Db, Durability, Keyspace, WriteOptions};
+use esker::{Db, Durability, Keyspace, KeyspaceOptions, WriteOptions};
 use esker_phrase::{Dictionary, Effort, Encoder, Sample, Wish};
 
 use manifest::{FileRow, KeyspaceState, State};
@@ -488,9 +488,25 @@ fn tell(story: &mut Story, world: &SimWorld) {
     story.append("born of a merge", "first");
     story.put_for("key00061", &large(7), FOR_EVER);
     story.put("names", "name/1", b"level 0");
+    tell_replica(story);
     story.db.flush_all().unwrap();
     tell_log(story);
     world.clock.advance(2 * A_SECOND);
+}
+
+// What is never in the log, up to a mark.
+fn tell_replica(story: &mut Story) {
+    let options = KeyspaceOptions {
+        is_unlogged: true,
+        ..KeyspaceOptions::default()
+    };
+    let replica = story.db.keyspace_with("replica", options).unwrap();
+    for (key, mark) in [("applied/1", "index 1"), ("applied/2", "index 2")] {
+        let mut batch = story.db.batch();
+        batch.put(&replica, key, "1").mark(&replica, mark);
+        batch.commit().unwrap();
+        story.contents("replica").insert(key.into(), b"1".into());
+    }
 }
 
 // What is in the log alone.
@@ -553,7 +569,10 @@ fn a_reader_made_from_the_tables_alone_finds_what_was_put() {
     assert_eq!(found.prepared, [b"undecided"]);
     assert_eq!(found.state.format, 2);
     assert!(found.mark_count > 100);
-    assert_eq!(found.state.tags, (1..=0x0b).collect());
+    assert_eq!(found.state.tags, (1..=0x0c).collect());
+    let marks = found.state.keyspaces.values().map(|state| &state.mark[..]);
+    let marks: Vec<_> = marks.filter(|mark| !mark.is_empty()).collect();
+    assert_eq!(marks, [b"index 2"]);
     assert_eq!(
         met(&found),
         [

@@ -21,7 +21,7 @@ use esker::{Db, Durability, RepairOptions, repair_in};
 use crate::journal::{Journal, Loss};
 use crate::seeds;
 use crate::watched_fs::{Eye, Lie};
-use crate::workload::{DIR, ORDERED, Stage, open_read_only, own_comparator};
+use crate::workload::{DIR, ORDERED, REPLICA, Stage, open_read_only, own_comparator};
 
 /// Lives of one run.
 const LIVES: u64 = 8;
@@ -164,6 +164,7 @@ impl Run {
         if self.stage.journal.lock().unwrap().lives.len() == 1 {
             self.stage.create("b", "uint64add");
             self.stage.create(ORDERED, "append:,");
+            self.stage.create(REPLICA, "append:,");
         }
         self.check_directory()
     }

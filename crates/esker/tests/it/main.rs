@@ -67,6 +67,8 @@ mod large_values;
 mod two_phases;
 mod claim_waits;
 mod ordered_commit;
+mod marks;
+mod marks_crash;
 mod two_phases_model;
 mod typed_records;
 mod value_pool;

@@ -30,6 +30,7 @@ use crate::journal::{chaff, marker_key, marker_value, retain_rule, rule};
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 
 mod file_sets;
+mod replica;
 
 /// Where the database lies.
 pub const DIR: &str = "/db";
@@ -78,6 +79,9 @@ const LIVE: [(&str, [&str; 2]); 5] = [
 
 /// The name of the keyspace whose keys are in an order of the user's.
 pub const ORDERED: &str = "ordered";
+
+/// The name of the keyspace that is kept out of the log, each batch of which has a mark.
+pub const REPLICA: &str = "replica";
 
 /// Bytewise, for who does not know that.
 struct AsBytes;
@@ -205,6 +209,8 @@ pub struct Stage {
     random: Random,
     /// For sets of files, so that the rest goes as it would without them.
     set_random: Random,
+    /// The same for the unlogged keyspace.
+    replica_random: Random,
     number: u32,
 }
 
@@ -243,6 +249,7 @@ impl Stage {
             lie: Lie::None,
             random: Random::new(seed),
             set_random: Random::new(!seed),
+            replica_random: Random::new(seed ^ 0x7ab1e),
             number: last.map_or(0, |last| last + 1),
             is_changed: false,
             balance: Arc::default(),
@@ -302,6 +309,8 @@ impl Stage {
         for turn in 0..count {
             match turn {
                 8 => self.create("b", "uint64add"),
+                12 | 200 => self.create(REPLICA, "append:,"),
+                170 => self.drop_keyspace(REPLICA),
                 40 | 190 => self.create("c", "append:,"),
                 120 | 260 => self.drop_keyspace("c"),
                 _ => {}
@@ -340,6 +349,9 @@ impl Stage {
         }
         if self.set_random.one_in(30) {
             self.ingest();
+        }
+        if self.replica_random.one_in(3) {
+            self.write_replica();
         }
         if self.random.one_in(60) {
             let keyspace = self.any_keyspace();
@@ -399,12 +411,7 @@ impl Stage {
     /// Writes one random batch with that durability; one value has at least `len_min` bytes.
     pub fn write_as(&mut self, durability: Durability, len_min: usize) {
         let number = self.number;
-        let alive: Vec<usize> = {
-            let journal = self.journal.lock().unwrap();
-            let lives = journal.lives.iter().enumerate();
-            let alive = lives.filter(|(_, life)| life.presence == Presence::Alive);
-            alive.map(|(index, _)| index).collect()
-        };
+        let alive = self.logged_lives();
         let mut targets = BTreeSet::from([alive[self.below(alive.len())]]);
         if self.random.one_in(5) {
             targets.insert(alive[self.below(alive.len())]);
@@ -737,6 +744,7 @@ impl Stage {
         if name == ORDERED {
             options.comparator = own_comparator();
         }
+        options.is_unlogged = name == REPLICA;
         options.sst.file_size_bytes = 16 << 10;
         options.compaction.l0_trigger = 2;
         options.compaction.base_level_bytes = 64 << 10;
@@ -870,6 +878,13 @@ impl Stage {
 
     /// Compares another opening of it, or a copy, with the journal.
     pub fn compare_with(&self, db: &Db, loss: Loss) -> Result<BTreeSet<u32>, String> {
+        let present = self.compare_contents(db, loss)?;
+        self.compare_mark(db, &present)?;
+        Ok(present)
+    }
+
+    /// The same, but for the mark.
+    pub fn compare_contents(&self, db: &Db, loss: Loss) -> Result<BTreeSet<u32>, String> {
         let now = self.clock.unix_seconds();
         let journal = self.journal.lock().unwrap();
         journal.check(db, now, loss)

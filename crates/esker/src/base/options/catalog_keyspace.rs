@@ -1,6 +1,7 @@
 //! Every setting of a keyspace.
 
 use crate::base::options::codec::{Shape, Unit};
+use crate::base::options::keyspace::UNLOGGED;
 use crate::base::options::setting::{Access, Field, Rank, Setting};
 
 // The field of `KeyspaceOptions`, or of a part of it, in which a setting lives.
@@ -74,6 +75,18 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         doc: "How merge operands fold into a value; without one, merges are refused.",
         reason: "The meaning of values is the user's.",
         access: field!(merge),
+    },
+    Setting {
+        name: UNLOGGED,
+        rank: Rank::Expert,
+        is_live: false,
+        shape: Shape::Flag,
+        example: "true",
+        doc: "Whether writes to the keyspace stay out of the log; settled when it is created, and \
+              never so of `default`.",
+        reason: "Whether there is another log that brings back what a crash took is the user's to \
+                 know.",
+        access: field!(is_unlogged),
     },
     Setting {
         name: "memtable.size",

@@ -8,6 +8,9 @@ use crate::base::hooks::retain::RetainRule;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::comparator::Comparator;
 
+/// The setting that keeps writes out of the log: what the manifest says of it is for ever.
+pub const UNLOGGED: &str = "unlogged";
+
 /// How one keyspace behaves. Comparator and merge operator are kept by name in the manifest.
 #[derive(Clone, Debug)]
 pub struct KeyspaceOptions {
@@ -25,6 +28,10 @@ pub struct KeyspaceOptions {
     pub memtable_bytes: usize,
     /// Bytes from which on a value lies in the value log; 0 keeps all of them in sorted files.
     pub value_threshold_bytes: usize,
+    /// Whether its writes stay out of the log, for who has a log of his own: after a crash it is
+    /// what was flushed, up to its [mark](crate::Keyspace::flushed_mark). Settled when it is
+    /// created.
+    pub is_unlogged: bool,
     /// How its sorted files are written.
     pub sst: SstOptions,
     /// When and how its files are merged.
@@ -46,6 +53,7 @@ impl Default for KeyspaceOptions {
             ttl_s: 0,
             memtable_bytes: 0,
             value_threshold_bytes: 4 << 10,
+            is_unlogged: false,
             sst: SstOptions::default(),
             compaction: CompactionOptions::default(),
         }

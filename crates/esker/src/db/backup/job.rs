@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
-use crate::base::types::ids::FileNumber;
+use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::db::backup::lost::Lost;
 use crate::db::backup::report::{LostFile, MendedSegment, RepairReport};
 use crate::db::backup::salvage::Salvage;
@@ -23,6 +24,12 @@ use crate::store::vlog::format::SegmentHead;
 
 /// Room of the empty segment with which the log of a repaired database begins: one block.
 const FIRST_SEGMENT_BYTES: u64 = 32 << 10;
+
+/// The change that takes the mark of a keyspace away.
+pub fn no_mark(keyspace: KeyspaceId) -> Change {
+    let mark = Bytes::default();
+    Change::SetMark { keyspace, mark }
+}
 
 /// One repair on its way.
 pub struct Job<'a> {
@@ -85,7 +92,7 @@ impl Job<'_> {
         if let Some(number) = write_prepared(fs, self.dir, prepared, || self.numbers.take())? {
             fs.sync_dir(self.dir)?;
             edit.push(Change::SetFormat {
-                version: TWO_PHASES_FORMAT,
+                version: version.format_version.max(TWO_PHASES_FORMAT),
             });
             edit.push(Change::SetFirstLog { number });
         } else {

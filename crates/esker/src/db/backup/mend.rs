@@ -2,7 +2,7 @@
 
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, Level};
-use crate::db::backup::job::Job;
+use crate::db::backup::job::{Job, no_mark};
 use crate::db::backup::log_check::{LogCheck, check_log};
 use crate::db::backup::lost::Lost;
 use crate::db::backup::report::{KeptKeyspace, LostFile};
@@ -37,6 +37,7 @@ pub fn mend(job: &mut Job<'_>, version: &Version, current: Option<FileNumber>) -
         for (level, record) in state.levels.files() {
             job.mend_file((state, level, record), &mut examiner, &mut kept, &mut work)?;
         }
+        job.forget_mark(state, &mut work.edit);
         job.report.kept.push(kept);
     }
     let Replacement {
@@ -92,6 +93,18 @@ struct Replacement {
 }
 
 impl Job<'_> {
+    // What is left of a keyspace that lost a file is not all that was written up to its mark.
+    fn forget_mark(&mut self, state: &KeyspaceState, edit: &mut Edit) {
+        let is_of_it = |change: &Change| match change {
+            Change::RemoveFile { keyspace, .. } => *keyspace == state.id,
+            _ => false,
+        };
+        if state.mark.is_some() && edit.iter().any(is_of_it) {
+            self.report.forgotten_marks.push(state.name.to_string());
+            edit.push(no_mark(state.id));
+        }
+    }
+
     fn mend_file(
         &mut self,
         file: (&KeyspaceState, Level, &FileRecord),

@@ -36,7 +36,7 @@ use crate::store::sst::origin::Lineage;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::file::FileRecord;
-use crate::store::version::format::ADOPTED_FORMAT;
+use crate::store::version::format::{ADOPTED_FORMAT, UNLOGGED_FORMAT};
 use crate::store::version::identity::Known;
 use crate::store::version::levels::Levels;
 use crate::store::version::numbers::FileNumbers;
@@ -238,6 +238,12 @@ pub fn version_of(
     if sound.any(|file| file.record.adoption.is_some()) && version.format_version < ADOPTED_FORMAT {
         edit.push(Change::SetFormat {
             version: ADOPTED_FORMAT,
+        });
+    }
+    let mut states = version.keyspaces.values();
+    if version.format_version < UNLOGGED_FORMAT && states.any(|state| state.is_unlogged()) {
+        edit.push(Change::SetFormat {
+            version: UNLOGGED_FORMAT,
         });
     }
     // Those whose creation is lost get the numbers that they had.

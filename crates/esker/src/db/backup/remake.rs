@@ -6,7 +6,7 @@ use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::FileNumber;
 use crate::db::backup::claims::Claims;
-use crate::db::backup::job::Job;
+use crate::db::backup::job::{Job, no_mark};
 use crate::db::backup::lost::Lost;
 use crate::db::backup::rebuild::{Sorted, merge_files, sort_files, version_of};
 use crate::db::backup::report::KeptKeyspace;
@@ -59,7 +59,7 @@ pub fn remake(
         .collect();
     let ssts = job.listing.ssts.iter();
     leaving.extend(ssts.filter(|number| !is_sound.contains(number)));
-    let mut edit = Edit::new();
+    let mut edit = job.forget_marks(&version);
     if !job.is_dry_run {
         job.refuse_full_disk(&sorted)?;
         let (files, merged) = merge_files(env, dir, &version, &sorted, &job.numbers)?;
@@ -71,15 +71,7 @@ pub fn remake(
     let log = (&wals[..], accepted.as_ref());
     edit.extend(job.salvage(&version, log, &mut segments)?);
     job.note_heads(&segments);
-    let names = leaving.into_iter().map(FileName::Sst);
-    let wals = job.listing.wals.iter().copied();
-    let names = names.chain(wals.map(FileName::Wal));
-    let manifests = job.listing.manifests.iter();
-    let names = names.chain(manifests.map(|number| FileName::Manifest(*number)));
-    let mut names: Vec<String> = names.map(|name| name.to_string()).collect();
-    if job.listing.has_current {
-        names.push(FileName::Current.to_string());
-    }
+    let names = job.names_leaving(leaving);
     job.report.moved.clone_from(&names);
     if job.is_dry_run {
         return Ok(());
@@ -103,6 +95,29 @@ pub fn remake(
 }
 
 impl Job<'_> {
+    // Which edits are lost nobody knows, and so not what the files lack of what was written.
+    fn forget_marks(&mut self, version: &Version) -> Edit {
+        let marked = version.keyspaces.values();
+        let marked = marked.filter(|state| state.mark.is_some());
+        let names = marked.clone().map(|state| state.name.to_string());
+        self.report.forgotten_marks = names.collect();
+        marked.map(|state| no_mark(state.id)).collect()
+    }
+
+    // All that is not taken over: those sorted files, and what was the log and the manifest.
+    fn names_leaving(&self, ssts: BTreeSet<FileNumber>) -> Vec<String> {
+        let names = ssts.into_iter().map(FileName::Sst);
+        let wals = self.listing.wals.iter().copied();
+        let names = names.chain(wals.map(FileName::Wal));
+        let manifests = self.listing.manifests.iter();
+        let names = names.chain(manifests.map(|number| FileName::Manifest(*number)));
+        let mut names: Vec<String> = names.map(|name| name.to_string()).collect();
+        if self.listing.has_current {
+            names.push(FileName::Current.to_string());
+        }
+        names
+    }
+
     fn count_sound(&mut self, version: &Version, sorted: &Sorted) {
         for (id, state) in &version.keyspaces {
             let mut kept = KeptKeyspace {

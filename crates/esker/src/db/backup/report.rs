@@ -19,6 +19,9 @@ pub struct RepairReport {
     pub lost_files: Vec<LostFile>,
     /// Values of the value log that are lost; their keys are deleted.
     pub lost_values: Vec<LostValues>,
+    /// Unlogged keyspaces whose mark is taken away: what is left of them is perhaps not all that
+    /// was written up to it.
+    pub forgotten_marks: Vec<String>,
     /// Segments of the value log whose head is damaged; their values are not, and they get a new
     /// head.
     pub mended_segments: Vec<MendedSegment>,
@@ -199,6 +202,7 @@ impl RepairReport {
         is_rebuilt
             || self.lost_files.iter().any(LostFile::is_lossy)
             || !self.lost_values.is_empty()
+            || !self.forgotten_marks.is_empty()
             || !self.log.gaps.is_empty()
     }
 }
@@ -290,6 +294,10 @@ impl RepairReport {
                         writeln!(f, "    settings and merge operators of keyspaces are lost;")?;
                         writeln!(
                             f,
+                            "    those that were unlogged are logged, and have no mark;"
+                        )?;
+                        writeln!(
+                            f,
                             "    `esker keyspaces operator` gives one its operator again"
                         )
                     }
@@ -351,6 +359,12 @@ impl RepairReport {
                 _ => writeln!(f, "{count} values of keys \"{first}\" to \"{last}\"")?,
             }
             writeln!(f, "    {cause}")?;
+        }
+        for keyspace in &self.forgotten_marks {
+            writeln!(
+                f,
+                "  the mark of keyspace {keyspace:?}: some of what came before it may be missing"
+            )?;
         }
         for gap in &self.log.gaps {
             write!(f, "  {} from offset {}", gap.name, gap.offset)?;

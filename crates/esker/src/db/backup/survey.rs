@@ -9,7 +9,7 @@ use crate::db::backup::salvage::keyspaces_in;
 use crate::db::directory::unfinished_checkpoint;
 use crate::db::log_survey::may_be_of_log;
 use crate::env::fs::Fs;
-use crate::flow::write::replay::never_created;
+use crate::flow::write::strays::never_created;
 use crate::store::names::FileName;
 use crate::store::version::current::read_current;
 use crate::store::version::format::Current;

@@ -30,7 +30,8 @@ fn memtable() -> MemtableWriter {
 fn sealed(table: &Arc<Memtable>, last_seqno: u64) -> Sealed {
     Sealed {
         table: Arc::clone(table),
-        first_log: FileNumber(1),
+        first_log: Some(FileNumber(1)),
+        mark: None,
         last_seqno: SeqNo::new(last_seqno),
         reason: FlushReason::Manual,
     }

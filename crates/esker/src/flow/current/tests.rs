@@ -66,7 +66,8 @@ fn views_live_as_long_as_their_readers() {
         let next = filled(round);
         let sealed = Sealed {
             table: Arc::clone(live.table()),
-            first_log: FileNumber(1),
+            first_log: Some(FileNumber(1)),
+            mark: None,
             last_seqno: SeqNo::new(round),
             reason: FlushReason::Manual,
         };

@@ -99,6 +99,13 @@ impl Active {
             .ok_or_else(|| Error::invalid("the keyspace was dropped"))
     }
 
+    /// The same, to be changed.
+    pub fn table_mut(&mut self, id: KeyspaceId) -> Result<&mut LiveTable> {
+        self.tables
+            .get_mut(&id)
+            .ok_or_else(|| Error::invalid("the keyspace was dropped"))
+    }
+
     /// Sets the size after which the memtable of a keyspace is sealed.
     pub fn set_limit(&mut self, id: KeyspaceId, limit_bytes: usize) {
         if let Some(table) = self.tables.get_mut(&id) {
@@ -237,8 +244,8 @@ impl Active {
             let gone = gone.copied().unwrap_or(0);
             table.current.sealed().into_iter().skip(gone)
         });
-        live.map(|table| table.first_log)
-            .chain(sealed.map(|sealed| sealed.first_log))
+        live.filter_map(|table| table.first_log)
+            .chain(sealed.filter_map(|sealed| sealed.first_log))
             .chain(self.used_segments.numbers().next_back())
             .min()
     }
@@ -380,9 +387,7 @@ impl Active {
                 .get_mut(&entry.keyspace)
                 .expect("checked before logging");
             let memtable = &mut table.writer;
-            if memtable.table().is_empty()
-                && let Some(first_log) = first_log
-            {
+            if memtable.table().is_empty() && first_log.is_some() && table.first_log.is_some() {
                 table.first_log = first_log;
             }
             let before = memtable.table().used_bytes();
@@ -408,7 +413,8 @@ impl Active {
     pub fn seal_oldest(&mut self) -> bool {
         let pinned = |(id, table): (&KeyspaceId, &LiveTable)| {
             let is_filled = !table.writer.table().is_empty();
-            is_filled.then_some((table.first_log, *id))
+            let first_log = table.first_log.filter(|_| is_filled)?;
+            Some((first_log, *id))
         };
         let pinned: Vec<_> = self.tables.iter().filter_map(pinned).collect();
         let Some(oldest) = pinned.iter().map(|(segment, _)| *segment).min() else {
@@ -442,14 +448,18 @@ impl Active {
         !by_size.is_empty()
     }
 
-    /// Seals the live memtable of a keyspace unless it is empty, for that reason; says whether it
-    /// did.
+    /// Seals the live memtable of a keyspace unless it is empty and has no new mark, for that
+    /// reason; says whether it did.
     pub fn seal(&mut self, id: KeyspaceId, reason: FlushReason) -> bool {
         let Some(table) = self.tables.get_mut(&id) else {
             return false;
         };
-        if table.writer.table().is_empty() {
+        if !table.is_filled() {
             return false;
+        }
+        if std::mem::take(&mut table.is_mark_new) {
+            // In no log, like entries: whoever waits until such are flushed waits for it.
+            table.writer.table().note_unlogged();
         }
         let fresh = table.writer.successor();
         let live = Arc::clone(fresh.table());
@@ -458,6 +468,7 @@ impl Active {
             table: Arc::clone(full.table()),
             first_log: table.first_log,
             last_seqno: self.last_seqno,
+            mark: table.mark.clone(),
             reason,
         };
         self.live_bytes -= full.table().used_bytes();

@@ -8,6 +8,7 @@ use crate::base::types::error::Result;
 use crate::env::clock::Clock;
 use crate::flow::write::active::Active;
 use crate::flow::write::lock_holders::LockHolders;
+use crate::flow::write::unlogged::NewMark;
 use crate::flow::write::validation::{Look, Unchanged, Validation};
 
 /// How one batch is written.
@@ -23,6 +24,8 @@ pub struct CommitOptions<'a> {
     pub alive_until_unix_s: Option<u32>,
     /// Whether the writer holds locks of all that it writes.
     pub holds_locks: bool,
+    /// The mark that the batch brings.
+    pub mark: Option<&'a NewMark>,
 }
 
 /// Why a batch was not written, though nothing failed.

@@ -120,7 +120,7 @@ impl Committer {
     /// reader sees any of it before the next opening.
     pub fn commit(&self, batch: &mut Batch<'_>, options: &CommitOptions<'_>) -> Result<Outcome> {
         self.gate.check_write()?;
-        if batch.is_empty() {
+        if batch.is_empty() && options.mark.is_none() {
             return Ok(Outcome::Committed(Applied::default()));
         }
         if self.admission.refuses_early(options) {
@@ -263,14 +263,13 @@ impl Committer {
         pending: Option<&mut Pending>,
     ) -> Result<(Outcome, Option<LogPosition>)> {
         let mut active = self.writable(options.no_wait)?;
-        let mut is_plain = true;
+        let mut is_plain = options.mark.is_none();
         for &keyspace in batch.keyspaces() {
-            is_plain &= active
-                .table(keyspace)?
-                .writer
-                .table()
-                .comparator()
-                .is_bytewise();
+            is_plain &= active.table(keyspace)?.is_plain;
+        }
+        if !is_plain {
+            let is_logged = is_logged(batch, options);
+            active.check_unlogged(batch.keyspaces(), options.mark, is_logged)?;
         }
         if !active.prepared().is_empty() {
             active.check_unclaimed(&BatchReader::new(batch.bytes())?)?;
@@ -281,7 +280,7 @@ impl Committer {
             return Ok((Outcome::Refused(refusal), None));
         }
         batch.set_first_seqno(active.last_seqno().plus(1));
-        if !is_plain {
+        if !is_plain && !active.are_bytewise(batch.keyspaces())? {
             active.try_comparators(&BatchReader::new(batch.bytes())?)?;
         }
         // From here on half of the batch may be somewhere.
@@ -299,12 +298,9 @@ impl Committer {
         pending: Option<&mut Pending>,
     ) -> Result<Applied> {
         let mut applied = Applied::default();
-        if is_logged(batch, options) {
-            self.log(active, batch, &mut applied)?;
-        } else {
-            for &keyspace in batch.keyspaces() {
-                active.table(keyspace)?.writer.table().note_unlogged();
-            }
+        match is_logged(batch, options) {
+            true => self.log(active, batch, &mut applied)?,
+            false => active.begin_unlogged(batch.keyspaces(), options.mark)?,
         }
         let entries = BatchReader::new(batch.bytes())?;
         self.apply(active, (&entries, batch.keyspaces()), pending, &mut applied)?;

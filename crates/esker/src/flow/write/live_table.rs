@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::FileNumber;
 use crate::flow::current::Current;
 use crate::store::mem::memtable::MemtableWriter;
@@ -12,8 +13,17 @@ pub struct LiveTable {
     pub current: Arc<Current>,
     /// The only way to add entries to it.
     pub writer: MemtableWriter,
-    /// Oldest segment that holds entries of this memtable.
-    pub first_log: FileNumber,
+    /// Oldest segment that may hold entries of this memtable; `None` of an unlogged keyspace.
+    pub first_log: Option<FileNumber>,
+    /// Whether the keyspace is logged, and its keys are in bytewise order: every write asks for
+    /// both.
+    pub is_plain: bool,
+    /// The mark of the batch that was written last with one, or of the files; of an unlogged
+    /// keyspace only.
+    pub mark: Option<Bytes>,
+    /// Whether the mark came since a memtable was sealed last: then this one is sealed although it
+    /// is empty.
+    pub is_mark_new: bool,
     /// Bytes after which it is sealed.
     pub limit_bytes: usize,
     /// Bytes of large values that it may name before it is sealed.
@@ -21,6 +31,21 @@ pub struct LiveTable {
 }
 
 impl LiveTable {
+    /// Whether nothing of the keyspace may go to the log.
+    pub fn is_unlogged(&self) -> bool {
+        self.first_log.is_none()
+    }
+
+    /// Whether there is anything in it to be flushed.
+    pub fn is_filled(&self) -> bool {
+        !self.writer.table().is_empty() || self.is_mark_new
+    }
+
+    /// Whether something of it is in no log: entries, or a mark.
+    pub fn has_unlogged(&self) -> bool {
+        self.writer.table().has_unlogged() || self.is_mark_new
+    }
+
     /// Whether it is to be sealed.
     pub fn is_full(&self) -> bool {
         let table = self.writer.table();

@@ -121,9 +121,8 @@ impl Committer {
             let (record, _, _) = prepare.as_ref().expect("taken once it is logged");
             let new = Prepare::read(record)?;
             let entries = &new.entries;
-            for &keyspace in keyspaces {
-                active.table(keyspace)?;
-            }
+            let claimed = new.claims.iter().map(|claim| &claim.keyspace);
+            active.check_preparable(keyspaces.iter().chain(claimed))?;
             active.try_comparators(entries)?;
             active.check_unclaimed(entries)?;
             active.check_unwritten(&new.claims)?;

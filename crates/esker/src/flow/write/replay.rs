@@ -9,6 +9,7 @@ use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::seqno::SeqNo;
 use crate::env::fs::Fs;
 use crate::flow::write::chain::{Front, Link, chain, check_present, lost_before};
+use crate::flow::write::strays::{never_created, of_unlogged};
 use crate::store::batch::prepared_log::{Effect, LoggedPrepare, PreparedLog};
 use crate::store::batch::reader::BatchReader;
 use crate::store::mem::memtable::{Memtable, MemtableWriter};
@@ -22,6 +23,8 @@ use crate::store::wal::reader::{Tail, WalReader};
 pub struct ReplayTarget {
     /// Entries up to this number lie in sorted files already.
     pub flushed: SeqNo,
+    /// Whether the keyspace is unlogged: no record may have an entry of it.
+    pub is_unlogged: bool,
     /// Bytes after which a memtable is full and the next is begun.
     pub limit_bytes: usize,
     /// Bytes of large values that it may name before.
@@ -37,6 +40,7 @@ impl ReplayTarget {
     pub fn nowhere(flushed: SeqNo) -> ReplayTarget {
         ReplayTarget {
             flushed,
+            is_unlogged: false,
             limit_bytes: 0,
             values_limit_bytes: 0,
             fresh: None,
@@ -388,6 +392,9 @@ fn put_back(
         let Some(target) = targets.get_mut(&entry.keyspace) else {
             continue;
         };
+        if target.is_unlogged {
+            return Err(of_unlogged(entry.keyspace));
+        }
         let Some(fresh) = target.fresh.as_ref().filter(|_| last > target.flushed) else {
             continue;
         };
@@ -485,14 +492,6 @@ fn note_tail(tail: Tail, number: FileNumber, report: &mut ReplayReport) {
         report.note_intact(number, offset + dropped_bytes, intact_count);
         report.torn_at.get_or_insert((number, offset));
     }
-}
-
-/// What an entry in the log means whose keyspace the manifest does not know.
-pub fn never_created(id: KeyspaceId) -> Error {
-    Error::corruption(format!(
-        "the log has entries of keyspace {id}, and the manifest does not say that it was ever \
-         created: the manifest has lost its end; `esker repair --dry-run` tells what can be saved"
-    ))
 }
 
 #[cfg(test)]

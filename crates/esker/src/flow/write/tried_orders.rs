@@ -3,11 +3,23 @@
 use std::cmp::Ordering;
 
 use crate::base::types::error::{Error, Result};
+use crate::base::types::ids::KeyspaceId;
 use crate::base::types::user_code;
 use crate::flow::write::active::Active;
 use crate::store::batch::reader::BatchReader;
 
 impl Active {
+    /// Whether all of these keyspaces have their keys in bytewise order.
+    pub fn are_bytewise(&self, keyspaces: &[KeyspaceId]) -> Result<bool> {
+        for &keyspace in keyspaces {
+            let table = self.table(keyspace)?.writer.table();
+            if !table.comparator().is_bytewise() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Has the orders of the batch's keyspaces meet its keys before they are logged: a key that
     /// makes an order panic would do so again in each opening. `Invalid` then, and for an order
     /// that says that a key is not equal to itself.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::limits::{KEYSPACE_COUNT_MAX, KEYSPACE_NAME_BYTES_MAX};
@@ -12,7 +13,7 @@ use crate::store::version::file::FileRecord;
 use crate::store::version::format::check_format;
 use crate::store::version::levels::{Levels, LevelsEdit};
 use crate::store::version::run::RunId;
-use crate::store::version::state::{KeyspaceState, Version};
+use crate::store::version::state::{KeyspaceState, Version, is_unlogged};
 
 /// The version that `edit` makes of `base`. Cost: one pass over each level that the edit names,
 /// and a shared pointer for each keyspace and each other level.
@@ -112,12 +113,7 @@ impl Replay {
                 id,
                 settings,
                 merge_name,
-            } => {
-                let state = self.keyspace(*id)?;
-                state.settings = Arc::new(settings.clone());
-                state.merge_name = merge_name.as_deref().map(Arc::from);
-                Ok(())
-            }
+            } => self.change_settings(*id, settings, merge_name.as_deref()),
             Change::SetFlushed { keyspace, seqno } => {
                 let state = self.keyspace(*keyspace)?;
                 state.flushed = state.flushed.max(*seqno);
@@ -125,6 +121,7 @@ impl Replay {
                 self.next.last_seqno = self.next.last_seqno.max(*seqno);
                 Ok(())
             }
+            Change::SetMark { keyspace, mark } => self.set_mark(*keyspace, mark),
             Change::SetFirstLog { number } => {
                 self.next.first_log = self.next.first_log.max(*number);
                 // A log with a smaller number would not be replayed.
@@ -208,6 +205,7 @@ impl Replay {
             merge_name: merge_name.map(Arc::from),
             settings: Arc::new(settings.clone()),
             flushed: SeqNo::ZERO,
+            mark: None,
             levels: Arc::new(Levels::default()),
         };
         self.next.next_keyspace = KeyspaceId(following);
@@ -222,6 +220,34 @@ impl Replay {
         Arc::make_mut(&mut self.next.names).remove(&state.name);
         self.pending.remove(&id);
         self.net.remove(&id);
+        Ok(())
+    }
+
+    fn change_settings(
+        &mut self,
+        id: KeyspaceId,
+        settings: &SettingsText,
+        merge_name: Option<&str>,
+    ) -> Result<()> {
+        let state = self.keyspace(id)?;
+        if is_unlogged(settings) != state.is_unlogged() {
+            return Err(Error::corruption(format!(
+                "keyspace {id} changes whether it is unlogged, which is for ever"
+            )));
+        }
+        state.settings = Arc::new(settings.clone());
+        state.merge_name = merge_name.map(Arc::from);
+        Ok(())
+    }
+
+    fn set_mark(&mut self, id: KeyspaceId, mark: &Bytes) -> Result<()> {
+        let state = self.keyspace(id)?;
+        if !state.is_unlogged() {
+            return Err(Error::corruption(format!(
+                "keyspace {id} has a mark and is not unlogged"
+            )));
+        }
+        state.mark = (!mark.is_empty()).then(|| mark.clone());
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use crate::base::codec::reader::ByteReader;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
-use crate::base::types::limits::{KEY_BYTES_MAX, KEYSPACE_NAME_BYTES_MAX};
+use crate::base::types::limits::{KEY_BYTES_MAX, KEYSPACE_NAME_BYTES_MAX, MARK_BYTES_MAX};
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::adoption::Adoption;
 use crate::store::sst::passing::Passing;
@@ -98,6 +98,7 @@ fn take_change(tag: u8, body: &mut ByteReader<'_>) -> Taken {
         TAG_DROP_KEYSPACE => take_keyspace(body).map(|id| Change::DropKeyspace { id }),
         TAG_CHANGE_SETTINGS => take_change_settings(body),
         TAG_SET_FLUSHED => take_flushed(body),
+        TAG_SET_MARK => take_mark(body),
         TAG_SET_FIRST_LOG => take_file_number(body).map(|number| Change::SetFirstLog { number }),
         TAG_SET_NEXT_FILE => take_file_number(body).map(|number| Change::SetNextFile { number }),
         TAG_SET_LAST_SEQNO => take_seqno(body).map(|seqno| Change::SetLastSeqno { seqno }),
@@ -161,6 +162,17 @@ fn take_flushed(body: &mut ByteReader<'_>) -> Option<Change> {
     Some(Change::SetFlushed {
         keyspace: take_keyspace(body)?,
         seqno: take_seqno(body)?,
+    })
+}
+
+fn take_mark(body: &mut ByteReader<'_>) -> Option<Change> {
+    let keyspace = take_keyspace(body)?;
+    let mark = body
+        .prefixed()
+        .filter(|mark| mark.len() <= MARK_BYTES_MAX)?;
+    Some(Change::SetMark {
+        keyspace,
+        mark: Bytes::copy_of(mark),
     })
 }
 

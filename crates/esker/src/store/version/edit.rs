@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::seqno::SeqNo;
 use crate::store::sst::adoption::Adoption;
@@ -78,6 +79,14 @@ pub enum Change {
         /// The number.
         seqno: SeqNo,
     },
+    /// What an unlogged keyspace's files hold is what was written up to this mark of the user's.
+    /// Without bytes, there is no mark any more.
+    SetMark {
+        /// Whose mark.
+        keyspace: KeyspaceId,
+        /// At most [`MARK_BYTES_MAX`](crate::base::types::limits::MARK_BYTES_MAX) bytes.
+        mark: Bytes,
+    },
     /// Logs with smaller numbers hold nothing that is not in sorted files, of any keyspace, and
     /// smaller file numbers count as given out. Never goes back.
     SetFirstLog {
@@ -151,6 +160,9 @@ impl fmt::Display for Change {
             }
             Change::SetFlushed { keyspace, seqno } => {
                 write!(f, "flushed {seqno} keyspace {keyspace}")
+            }
+            Change::SetMark { keyspace, mark } => {
+                write!(f, "mark \"{}\" keyspace {keyspace}", mark.escape_ascii())
             }
             Change::SetFirstLog { number } => write!(f, "first log {number}"),
             Change::SetNextFile { number } => write!(f, "next file {number}"),

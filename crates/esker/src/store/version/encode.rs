@@ -92,6 +92,11 @@ fn put_body(out: &mut Vec<u8>, change: &Change) -> u8 {
             put_varint(out, seqno.get());
             TAG_SET_FLUSHED
         }
+        Change::SetMark { keyspace, mark } => {
+            put_varint(out, u64::from(keyspace.0));
+            put_prefixed(out, mark);
+            TAG_SET_MARK
+        }
         Change::SetFirstLog { number } => put_number(out, number.0, TAG_SET_FIRST_LOG),
         Change::SetNextFile { number } => put_number(out, number.0, TAG_SET_NEXT_FILE),
         Change::SetLastSeqno { seqno } => put_number(out, seqno.get(), TAG_SET_LAST_SEQNO),

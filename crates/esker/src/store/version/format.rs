@@ -32,6 +32,7 @@
 //! | 0x09 | set next keyspace | id varint |
 //! | 0x0a | set format | version varint |
 //! | 0x0b | set flushed | keyspace varint, seqno varint |
+//! | 0x0c | set mark | keyspace varint, mark bytes; from format 2 on |
 //!
 //! Changes act in their order, but for those to files: of all that a record does to the files of a
 //! keyspace, removals come first. What is set under the tags 0x06 to 0x09 and 0x0b never goes back:
@@ -52,14 +53,18 @@
 //! - settings: count varint, then name text and value text of each, names ascending.
 //! - first log: segments of the write-ahead log with smaller numbers count no more. Flushed: no
 //!   entry of the keyspace up to that seqno counts that lies in the log.
+//! - mark: at most 256 bytes, whose meaning is the user's; none takes the mark away. Only of a
+//!   keyspace with the setting `unlogged` = `true`, which no change of its settings changes, and
+//!   which is in databases of format 2 on.
 //!
 //! Tags from 0x80 on are optional (none is in use yet): a program that does not know one skips
 //! it. Others it must know: the record was written by a newer Esker otherwise.
 //!
 //! Valid if and only if the first record that is not empty is a snapshot, of a known version and
 //! with the number in the file's name; every body ends where its length says; every flag and level
-//! is one named here; keys, names (not empty) and seqnos are within `base/types/limits.rs`; a run
-//! is 0 below level 0; and each record fits what those before it came to (`store/version/apply`).
+//! is one named here; keys, names (not empty), marks and seqnos are within `base/types/limits.rs`;
+//! a run is 0 below level 0; and each record fits what those before it came to
+//! (`store/version/apply`).
 //!
 //! CURRENT is text of two lines, of which the first says which manifest counts: its name, a
 //! space, the CRC32C of that name as eight hexadecimal digits, a line feed. The second is the
@@ -82,7 +87,8 @@ use crate::store::names::FileName;
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The newest format that this program reads, and writes where it is needed. Format 2 has records
-/// of other kinds than batches in the write-ahead log, and adopted files.
+/// of other kinds than batches in the write-ahead log, adopted files, and keyspaces that are kept
+/// out of the log.
 pub const FORMAT_NEWEST: u32 = 2;
 
 /// The first format whose log may have transactions that are prepared.
@@ -90,6 +96,10 @@ pub const TWO_PHASES_FORMAT: u32 = 2;
 
 /// The first format in which a file may be an adopted one.
 pub const ADOPTED_FORMAT: u32 = 2;
+
+/// The first format in which a keyspace may be unlogged: an Esker that knows no such thing would
+/// log writes to it.
+pub const UNLOGGED_FORMAT: u32 = 2;
 
 /// What a snapshot record begins with. The line feed shows a copy that was treated as text.
 pub const SNAPSHOT_MAGIC: [u8; 8] = *b"eskermf\n";
@@ -127,6 +137,9 @@ pub const TAG_SET_NEXT_KEYSPACE: u8 = 0x09;
 pub const TAG_SET_FORMAT: u8 = 0x0a;
 /// See the table of changes above.
 pub const TAG_SET_FLUSHED: u8 = 0x0b;
+
+/// See the table of changes above.
+pub const TAG_SET_MARK: u8 = 0x0c;
 
 /// The largest key is the end of a range delete.
 pub const FLAG_LARGEST_EXCLUSIVE: u8 = 1;

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::options::keyspace::KeyspaceOptions;
+use crate::base::options::keyspace::{KeyspaceOptions, UNLOGGED};
 use crate::base::options::pairs::from_pairs;
+use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
@@ -69,6 +70,8 @@ pub struct KeyspaceState {
     pub settings: Arc<SettingsText>,
     /// No entry of it up to this number lies outside its files.
     pub flushed: SeqNo,
+    /// Up to which mark of the user's everything is in its files; only of an unlogged keyspace.
+    pub mark: Option<Bytes>,
     /// Its files.
     pub levels: Arc<Levels>,
 }
@@ -86,8 +89,14 @@ impl KeyspaceState {
         let settings = from_pairs(pairs.map(|(name, text)| (&name[..], &text[..])))?;
         Ok(KeyspaceOptions {
             comparator: self.comparator.clone(),
+            is_unlogged: self.is_unlogged(),
             ..settings
         })
+    }
+
+    /// Whether nothing of it is ever in the log.
+    pub fn is_unlogged(&self) -> bool {
+        is_unlogged(&self.settings)
     }
 
     // The changes that make this state out of nothing.
@@ -104,6 +113,10 @@ impl KeyspaceState {
             let seqno = self.flushed;
             changes.push(Change::SetFlushed { keyspace, seqno });
         }
+        if let Some(mark) = &self.mark {
+            let mark = mark.clone();
+            changes.push(Change::SetMark { keyspace, mark });
+        }
         for (level, run) in self.levels.all_runs() {
             changes.extend(run.files().iter().map(|record| Change::AddFile {
                 keyspace,
@@ -113,6 +126,11 @@ impl KeyspaceState {
             }));
         }
     }
+}
+
+/// Whether a keyspace with these settings is kept out of the log.
+pub fn is_unlogged(settings: &SettingsText) -> bool {
+    settings.get(UNLOGGED).is_some_and(|text| text == "true")
 }
 
 /// Every keyspace, its settings and its files, at one moment. Immutable; a change gives a new

@@ -30,6 +30,8 @@ pub struct KeyspaceState {
     pub merge: Option<String>,
     pub settings: BTreeMap<String, String>,
     pub flushed: u64,
+    /// No bytes where it has none.
+    pub mark: Vec<u8>,
     pub files: BTreeMap<u64, FileRow>,
 }
 
@@ -144,6 +146,12 @@ impl State {
                 0x0b => {
                     let keyspace = self.keyspaces.get_mut(&body.varint()).unwrap();
                     keyspace.flushed = keyspace.flushed.max(body.varint());
+                }
+                0x0c => {
+                    let keyspace = self.keyspaces.get_mut(&body.varint()).unwrap();
+                    assert!(self.format >= 2 && keyspace.settings["unlogged"] == "true");
+                    keyspace.mark = body.prefixed().to_vec();
+                    assert!(keyspace.mark.len() <= 256);
                 }
                 _ => panic!("tag {tag:#x}"),
             }

@@ -104,7 +104,11 @@ fn show(version: &Version, out: &mut String) {
     .unwrap();
     for (id, state) in &version.keyspaces {
         let (name, flushed) = (&state.name, state.flushed);
-        writeln!(out, "keyspace {id} {name:?} flushed {flushed}").unwrap();
+        write!(out, "keyspace {id} {name:?} flushed {flushed}").unwrap();
+        if let Some(mark) = &state.mark {
+            write!(out, " mark \"{}\"", mark.escape_ascii()).unwrap();
+        }
+        writeln!(out).unwrap();
         for (level, run) in state.levels.all_runs() {
             let files: Vec<String> = run
                 .files()
@@ -159,6 +163,10 @@ fn change(words: &[&str]) -> Result<Change, String> {
             keyspace: keyspace(id)?,
             level: level(at)?,
             number: file(word)?,
+        },
+        ["mark", id, text @ ..] => Change::SetMark {
+            keyspace: keyspace(id)?,
+            mark: Bytes::copy_of(text.concat().as_bytes()),
         },
         ["flushed", id, word] => Change::SetFlushed {
             keyspace: keyspace(id)?,

@@ -156,7 +156,8 @@ impl Tree {
         let full = std::mem::replace(&mut self.live, fresh);
         let sealed = Sealed {
             table: Arc::clone(full.table()),
-            first_log: FileNumber(1),
+            first_log: Some(FileNumber(1)),
+            mark: None,
             last_seqno: self.seqno,
             reason: FlushReason::Manual,
         };

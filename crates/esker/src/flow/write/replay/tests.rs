@@ -56,6 +56,8 @@ struct Log {
     first_log: FileNumber,
     /// Whether a crash has left a torn tail in some segment, which is met again until that goes.
     is_torn: bool,
+    /// Whether the keyspace is told to be kept out of the log.
+    is_unlogged: bool,
 }
 
 fn fresh() -> MemtableWriter {
@@ -113,7 +115,10 @@ impl Log {
         let table = LiveTable {
             current: Arc::clone(&current),
             writer,
-            first_log: oldest,
+            first_log: Some(oldest),
+            mark: None,
+            is_mark_new: false,
+            is_plain: true,
             limit_bytes: usize::MAX,
             values_limit_bytes: u64::MAX,
         };
@@ -130,6 +135,7 @@ impl Log {
             flushed,
             first_log,
             is_torn: report.torn_bytes > 0,
+            is_unlogged: false,
         }
     }
 
@@ -215,6 +221,7 @@ impl Log {
     ) -> Result<(ReplayReport, Vec<Found>)> {
         let target = ReplayTarget {
             flushed: self.flushed,
+            is_unlogged: self.is_unlogged,
             limit_bytes: 2_000,
             values_limit_bytes: u64::MAX,
             fresh: Some(Box::new(fresh)),
@@ -309,6 +316,17 @@ fn entries_of_a_keyspace_that_was_never_created_are_told() {
     assert!(error.to_string().contains("esker repair"), "{error}");
     assert!(error.file().is_some());
     assert!(log.replay(&log.world).is_ok());
+}
+
+#[test]
+fn an_entry_of_an_unlogged_keyspace_in_the_log_is_corruption() {
+    // Nobody can have written it there: the log is of another database, or the manifest is.
+    let mut log = Log::new(SimWorld::new(1));
+    log.write(vec![(b"key".to_vec(), b"value".to_vec())], true);
+    log.is_unlogged = true;
+    let error = log.replay(&log.world).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corruption);
+    assert!(error.to_string().contains("is unlogged"), "{error}");
 }
 
 #[test]
