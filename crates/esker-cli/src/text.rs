@@ -162,7 +162,8 @@ pub fn unescape(field: &[u8]) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-fn show_hex(bytes: &[u8]) -> String {
+/// Two hex digits for each byte.
+pub fn show_hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     let chars = digits.filter_map(|digit| char::from_digit(u32::from(digit), 16));
     chars.collect()

@@ -10,14 +10,14 @@ use crate::fail::{Failure, Outcome};
 use crate::global_flags::{GlobalFlags, keyspace_name};
 use crate::open;
 use crate::out::Out;
-use crate::text::escape;
+use crate::text::{escape, show_hex};
 
 /// List, create and drop keyspaces
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   esker keyspaces                      the names, one a line
-  esker keyspaces --json               with the settings that each has of its own
+  esker keyspaces --json               with the settings that each has of its own, and its mark
   esker keyspaces create visits --set merge_operator=uint64add --set ttl=7d
   esker keyspaces operator visits uint64add    one that has none gets its operator
   esker keyspaces drop visits --yes
@@ -77,15 +77,26 @@ fn list(shared: &GlobalFlags) -> Outcome {
         let spelled = found.map(|keyspace| {
             let settings = keyspace.own_settings().into_iter();
             let settings = settings.map(|(name, text)| (name, Value::from(text)));
-            json!({ "name": keyspace.name(), "settings": settings.collect::<Map<_, _>>() })
+            let settings: Map<_, _> = settings.collect();
+            let mut told = json!({ "name": keyspace.name(), "settings": settings });
+            if is_unlogged(&told) {
+                let mark = keyspace.flushed_mark()?;
+                told["mark"] = mark.as_deref().map(show_hex).into();
+            }
+            Ok(told)
         });
-        out.json_page(&spelled.collect())?;
+        out.json_page(&spelled.collect::<esker::Result<_>>()?)?;
     } else {
         for name in names {
             out.line(escape(name.as_bytes()))?;
         }
     }
     Ok(out.finish()?)
+}
+
+// Only what is kept out of the log may have a mark.
+fn is_unlogged(told: &Value) -> bool {
+    told["settings"]["unlogged"] == "true"
 }
 
 fn create(shared: &GlobalFlags, name: &str) -> Outcome {

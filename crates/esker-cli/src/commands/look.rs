@@ -15,6 +15,7 @@ use crate::out::Out;
 use crate::picture::map::{FileBox, KeyspaceMap, RunRow};
 use crate::picture::{page, strip, svg};
 use crate::quantity;
+use crate::text::show_hex;
 
 /// Show what the database knows about itself
 #[derive(Debug, Args)]
@@ -214,6 +215,8 @@ fn keyspace_to_json(keyspace: &esker::KeyspaceStats) -> Value {
         "debt_bytes": keyspace.debt_bytes,
         "write_rate_bytes": keyspace.write_rate,
         "hindrance": keyspace.hindrance,
+        "unlogged": keyspace.is_unlogged,
+        "flushed_mark": keyspace.flushed_mark.as_deref().map(show_hex),
     })
 }
 

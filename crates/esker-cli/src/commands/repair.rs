@@ -92,6 +92,7 @@ pub fn report_to_json(format: Format, report: &RepairReport) -> Value {
         "kept": kept.collect::<Vec<_>>(),
         "lost_files": lost.map(|lost| lost_to_json(format, lost)).collect::<Vec<_>>(),
         "lost_values": values.map(|lost| values_to_json(format, lost)).collect::<Vec<_>>(),
+        "forgotten_marks": report.forgotten_marks,
         "mended_segments": mended.collect::<Vec<_>>(),
         "log": {
             "segments": log.segment_count,

@@ -29,6 +29,16 @@ fn keyspaces_are_listed_created_and_dropped() {
         listed[2]["settings"],
         json!({ "merge_operator": "uint64add" })
     );
+    let unlogged = ["keyspaces", "create", "u", "--set", "unlogged=true"];
+    bench.ok(&unlogged);
+    let listed = bench.ok(&["keyspaces", "--json"]).json();
+    let settings = json!({ "unlogged": "true" });
+    let expected = json!({ "name": "u", "settings": settings, "mark": null });
+    assert_eq!(listed[2], expected);
+    bench.ok(&["put", "--keyspace", "u", "k", "v"]);
+    let stats = bench.ok(&["stats"]).text().to_string();
+    assert!(stats.contains("unlogged; no mark is flushed"), "{stats}");
+    bench.ok(&["keyspaces", "drop", "u", "--yes"]);
     bench.ok(&["put", "--keyspace", "a\\\\b \\x1b", "k", "v"]);
     let ran = bench.run(&["keyspaces", "drop", "a\\\\b \\x1b"]).exits(2);
     assert!(ran.err.contains("--yes"), "{}", ran.err);
