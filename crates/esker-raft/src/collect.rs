@@ -51,9 +51,6 @@ impl Group {
     }
 
     fn take(&mut self, mut ready: Ready, number: SaveNumber, out: &mut Output) {
-        for message in ready.take_messages() {
-            self.send(message, out);
-        }
         if !ready.snapshot().is_empty() {
             let ticket = crate::ticket::Ticket::of_raft(ready.snapshot());
             self.begin_install(
@@ -90,15 +87,25 @@ impl Group {
         self.set_timeout();
     }
 
-    // Messages wait for this save if it has something to sync; otherwise for the last one of
-    // this group that is under way, since they may acknowledge what is in it.
+    // A leader's messages wait for nothing, but for those of the turn in which it began to lead:
+    // among them may be a vote for another. All others wait for this save if it has something to
+    // sync; otherwise for the last one of this group that is under way, since they may acknowledge
+    // what is in it.
     fn hold(&mut self, ready: &mut Ready, number: SaveNumber, out: &mut Output) {
         if ready.must_sync() {
             self.persisting.push_back((number, ready.number()));
             out.save.must_sync = true;
         }
         let waits_for = self.persisting.back().map(|row| row.0);
-        for message in ready.take_persisted_messages() {
+        let mut waiting = ready.take_persisted_messages();
+        match ready.ss().is_some() {
+            true => waiting.extend(ready.take_messages()),
+            false => ready
+                .take_messages()
+                .into_iter()
+                .for_each(|message| self.send(message, out)),
+        }
+        for message in waiting {
             match waits_for {
                 Some(number) => self.held.push_back((number, message)),
                 None => self.send(message, out),

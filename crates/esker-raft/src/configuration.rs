@@ -11,7 +11,8 @@
 //! A replica is its id (u64, above 0), its node (u64) and its roles (u8): bit 0 it votes, bit 1 it
 //! votes in the configuration that is being left, bit 2 it learns, bit 3 it learns once that one is
 //! left. Valid if and only if ids rise and are at most the largest one, each replica has one of the
-//! bits 0 to 2 at least, none both learns and votes, and bit 3 comes with bit 1 and without bit 0.
+//! bits 0 to 2 at least, none both learns and votes, bit 3 comes with bit 1 and without bit 0, and
+//! only a joint configuration, one with a bit 1, is left without being told.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -202,6 +203,9 @@ impl Configuration {
                     set.insert(replica);
                 }
             }
+        }
+        if found.auto_leave && !found.is_joint() {
+            return Err(reader.refuse("joint configuration to leave"));
         }
         Ok(found)
     }

@@ -34,6 +34,9 @@ pub const TURN_MESSAGES_MAX: usize = 4096;
 /// Messages that wait in an inbox; those beyond are dropped, which Raft endures.
 pub const INBOX_MESSAGES_MAX: usize = 1 << 16;
 
+/// Bytes of them: as many as a second of a fast network brings.
+pub const INBOX_BYTES_MAX: usize = 128 << 20;
+
 /// Addresses that a group has learned from messages of replicas not in its configuration.
 pub const LEARNED_ADDRESSES_MAX: usize = REPLICAS_MAX;
 

@@ -31,10 +31,11 @@
 //!
 //! Kinds are 2 append, 3 its answer, 4 vote, 5 its answer, 6 image, 7 heartbeat, 8 its answer, 9
 //! campaign now, 10 read index, 11 its answer, 12 vote before the vote, 13 its answer. Integers are
-//! little-endian. Valid if and only if the kind is known, both replicas are above 0, every number
-//! is at most 2^62, only an append has entries, which follow on its index one by one with terms
-//! that never fall and are at most its own, and a read index and its answer have a context of 1 to
-//! 64 bytes. Proposals, and what only a replica says to itself, have no kind: they cannot be said.
+//! little-endian. Valid if and only if the kind is known, both replicas are above 0 and not the
+//! same, every number is at most 2^62, only an append has entries, which follow on its index one by
+//! one with terms that never fall and are at most its own, and a read index and its answer have a
+//! context of 1 to 64 bytes. Proposals, and what only a replica says to itself, have no kind: they
+//! cannot be said.
 //!
 //! A frame is the count of its messages (u32), their CRC32C (u32, of all that follows), and each
 //! message behind its length (u32).
@@ -110,6 +111,12 @@ impl Step {
         offers.then(|| Ticket::of_raft(self.0.get_snapshot()))
     }
 
+    /// Bytes that the message takes in memory, about.
+    pub fn size_bytes(&self) -> usize {
+        let entries: usize = self.0.entries.iter().map(entry::size_bytes).sum();
+        size_of::<Message>() + entries + self.0.context.len() + self.0.get_snapshot().data.len()
+    }
+
     /// How many entries the message brings.
     pub fn entry_count(&self) -> usize {
         self.0.entries.len()
@@ -157,8 +164,8 @@ impl Envelope {
         let from_node = NodeId(reader.u64("node that speaks")?);
         let to = ReplicaId(reader.u64_to(NUMBER_MAX, "replica spoken to")?);
         let version = reader.u64_to(NUMBER_MAX, "version of a configuration")?;
-        if from.0 == 0 || to.0 == 0 {
-            return Err(reader.refuse("replica id above 0"));
+        if from.0 == 0 || to.0 == 0 || from == to {
+            return Err(reader.refuse("two replica ids above 0"));
         }
         let body = match kind {
             DESTROYED => Body::Destroyed,
@@ -266,7 +273,11 @@ fn decode_step(kind: MessageType, reader: &mut Reader<'_>) -> Result<Message, De
         return Err(reader.refuse("term above 0"));
     }
     if kind == MessageType::MsgSnapshot {
-        message.set_snapshot(Ticket::read(reader)?.to_raft());
+        let ticket = Ticket::read(reader)?;
+        if ticket.term > message.term {
+            return Err(reader.refuse("image that its sender may have"));
+        }
+        message.set_snapshot(ticket.to_raft());
     }
     Ok(message)
 }

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use crate::change::Change;
 use crate::group::{Group, Identity, Refusal, Status};
 use crate::ids::{GroupId, NodeId, ReplicaId, SaveNumber, Token};
-use crate::limits::{INBOX_MESSAGES_MAX, TURN_MESSAGES_MAX};
+use crate::limits::{INBOX_BYTES_MAX, INBOX_MESSAGES_MAX, TURN_MESSAGES_MAX};
 use crate::log::LogRead;
 use crate::message::{Body, Envelope};
 use crate::options::Options;
@@ -34,6 +34,7 @@ pub struct Shard {
     groups: BTreeMap<GroupId, Group>,
     destroyed: BTreeMap<GroupId, ReplicaId>,
     inbox: VecDeque<Envelope>,
+    inbox_bytes: usize,
     dirty: BTreeSet<GroupId>,
     // The groups of each save that is not durable.
     saved: VecDeque<(SaveNumber, Vec<GroupId>)>,
@@ -60,6 +61,7 @@ impl Shard {
             groups: BTreeMap::new(),
             destroyed,
             inbox: VecDeque::new(),
+            inbox_bytes: 0,
             dirty: BTreeSet::new(),
             saved: VecDeque::new(),
             out: Output::new(SaveNumber(1)),
@@ -91,24 +93,31 @@ impl Shard {
         Ok(())
     }
 
-    /// Destroys a replica, for good. Messages to it are answered so from now on.
-    pub fn destroy(&mut self, group: GroupId) {
-        let Some(mut gone) = self.groups.remove(&group) else {
+    /// Destroys a replica, for good, whether or not it runs: one that does not start, since its
+    /// disk has lost something, is destroyed as well. Messages to it are answered so from now on.
+    pub fn destroy(&mut self, group: GroupId, replica: ReplicaId) {
+        let running = self.groups.get(&group).map(|running| running.replica);
+        let gone = self.destroyed.get(&group).copied();
+        if running.is_some_and(|running| running > replica) || gone >= Some(replica) {
             return;
-        };
-        gone.end(&mut self.out);
-        self.dirty.remove(&group);
-        self.destroyed.insert(group, gone.replica);
-        let replica = gone.replica;
+        }
+        if let Some(mut ended) = self.groups.remove(&group) {
+            ended.end(&mut self.out);
+            self.dirty.remove(&group);
+        }
+        self.destroyed.insert(group, replica);
         self.out.record(Record::Destroy { group, replica });
         self.out.save.must_sync = true;
     }
 
     /// Takes a message for the next turn.
     pub fn offer(&mut self, envelope: Envelope) -> Result<(), InboxFull> {
-        if self.inbox.len() >= INBOX_MESSAGES_MAX {
+        let bytes = size_bytes(&envelope);
+        let is_full = self.inbox_bytes + bytes > INBOX_BYTES_MAX;
+        if is_full || self.inbox.len() >= INBOX_MESSAGES_MAX {
             return Err(InboxFull);
         }
+        self.inbox_bytes += bytes;
         self.inbox.push_back(envelope);
         Ok(())
     }
@@ -229,6 +238,7 @@ impl Shard {
             let Some(envelope) = self.inbox.pop_front() else {
                 break;
             };
+            self.inbox_bytes -= size_bytes(&envelope);
             self.deliver(envelope);
         }
         if is_tick {
@@ -323,5 +333,12 @@ impl Shard {
             false => SaveNumber(number.0 + 1),
         };
         std::mem::replace(&mut self.out, Output::new(next))
+    }
+}
+
+fn size_bytes(envelope: &Envelope) -> usize {
+    match &envelope.body {
+        Body::Step(step) => size_of::<Envelope>() + step.size_bytes(),
+        Body::Destroyed | Body::Removed => size_of::<Envelope>(),
     }
 }

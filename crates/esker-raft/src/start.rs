@@ -199,3 +199,6 @@ fn again(
         records: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,3 +6,5 @@ mod storms;
 mod planted;
 mod rig;
 mod traps;
+mod images;
+mod scale;

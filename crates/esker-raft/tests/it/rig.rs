@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use esker_raft::{
-    Committed, Effect, Envelope, Event, GroupId, Install, NodeId, Options, Output, ReplicaId,
-    SaveNumber, ServedRead, Shard, SharedLog, Start, decode_frame, encode_frame,
+    Change, ChangeStep, Committed, Effect, Envelope, Event, GroupId, Install, NodeId, Options,
+    Output, ReplicaId, SaveNumber, ServedRead, Shard, SharedLog, Start, Token, decode_frame,
+    encode_frame,
 };
 
 use crate::sim::disk::Disk;
@@ -120,6 +122,56 @@ impl Rig {
             self.silent.insert((node, other));
             self.silent.insert((other, node));
         }
+    }
+
+    /// Adds replica 9 on node 4, and has an image offered to it. Returns the image's index.
+    pub fn add_learner(&mut self, leader: u64) -> u64 {
+        for text in ["one", "two", "three"] {
+            let write = Bytes::from_static(text.as_bytes());
+            let shard = &mut self.at(leader).shard;
+            shard.propose(GROUP, Token(1), write).expect("it leads");
+            self.turns(4, false);
+        }
+        let change = Change::of(ChangeStep::AddLearner(ReplicaId(9), NodeId(4)));
+        let shard = &mut self.at(leader).shard;
+        shard
+            .change(GROUP, Token(2), &change)
+            .expect("all are well");
+        self.turns(8, true);
+        let is_asked = |event: &Event| {
+            matches!(
+                event,
+                Event::Stray {
+                    to: ReplicaId(9),
+                    ..
+                }
+            )
+        };
+        let stray = self.at(4).events.iter().any(is_asked);
+        assert!(
+            stray,
+            "its node is asked for a replica that it does not have"
+        );
+        let shard = &mut self.at(4).shard;
+        shard
+            .start(GROUP, ReplicaId(9), Start::Empty)
+            .expect("it is new here");
+        self.turns(10, true);
+        let wanted = self.at(leader).events.iter().find_map(|event| match event {
+            Event::ImageWanted(_, index) => Some(*index),
+            _ => None,
+        });
+        let applied = self
+            .at(leader)
+            .shard
+            .status(GROUP)
+            .expect("it leads")
+            .applied;
+        assert!(wanted.is_some_and(|wanted| wanted <= applied));
+        let image = Some((applied, Bytes::from_static(b"the state")));
+        self.at(leader).shard.image_made(GROUP, image);
+        self.turns(6, true);
+        applied
     }
 
     /// The nodes other than `node`.

@@ -27,7 +27,7 @@ fn the_same_seed_is_the_same_run() {
 
 #[test]
 fn every_promise_holds_in_every_storm() {
-    storms(seeds::from(0, 60));
+    storms(seeds::from(0, 200));
 }
 
 #[test]

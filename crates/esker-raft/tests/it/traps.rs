@@ -66,60 +66,11 @@ fn trap_1_nothing_is_acknowledged_before_it_is_durable() {
     assert_eq!(rig.at(leader).writes(), [b"one"]);
 }
 
-// Adds replica 9 on node 4, whose log begins with an image.
-fn add_a_learner(rig: &mut Rig, leader: u64) {
-    for text in ["one", "two", "three"] {
-        rig.at(leader)
-            .shard
-            .propose(GROUP, Token(1), write(text))
-            .expect("it leads");
-        rig.turns(4, false);
-    }
-    let change = Change::of(ChangeStep::AddLearner(ReplicaId(9), NodeId(4)));
-    rig.at(leader)
-        .shard
-        .change(GROUP, Token(2), &change)
-        .expect("all are well");
-    rig.turns(8, true);
-    let stray = rig.at(4).events.iter().any(|event| {
-        matches!(
-            event,
-            Event::Stray {
-                to: ReplicaId(9),
-                ..
-            }
-        )
-    });
-    assert!(
-        stray,
-        "its node is asked for a replica that it does not have"
-    );
-    rig.at(4)
-        .shard
-        .start(GROUP, ReplicaId(9), Start::Empty)
-        .expect("it is new here");
-    rig.turns(10, true);
-    let wanted = rig.at(leader).events.iter().find_map(|event| match event {
-        Event::ImageWanted(_, index) => Some(*index),
-        _ => None,
-    });
-    let applied = rig
-        .at(leader)
-        .shard
-        .status(GROUP)
-        .expect("it is here")
-        .applied;
-    assert!(wanted.is_some_and(|wanted| wanted <= applied));
-    let image = Some((applied, Bytes::from_static(b"the state")));
-    rig.at(leader).shard.image_made(GROUP, image);
-    rig.turns(6, true);
-}
-
 #[test]
 fn trap_2_an_image_is_durable_before_anything_else_is_taken() {
     let mut rig = Rig::new(3, 1, &Options::default());
     let leader = rig.elect();
-    add_a_learner(&mut rig, leader);
+    rig.add_learner(leader);
     let ticket = rig.at(4).events.iter().find_map(|event| match event {
         Event::ImageOffered { ticket, .. } => Some(ticket.clone()),
         _ => None,
@@ -382,7 +333,7 @@ fn a_destroyed_replica_is_answered_for_and_its_id_never_starts_again() {
     let mut rig = Rig::new(3, 0, &Options::default());
     let leader = rig.elect();
     let gone = rig.others(leader)[0];
-    rig.at(gone).shard.destroy(GROUP);
+    rig.at(gone).shard.destroy(GROUP, ReplicaId(gone));
     rig.turns(6, true);
     let told = Event::PeerDestroyed(GROUP, ReplicaId(gone));
     assert!(rig.at(leader).events.contains(&told));

@@ -90,11 +90,7 @@ impl Node {
                 .filter(|state| state.replica < replica)
             {
                 // The crash came before the older replica was gone for good.
-                let mark = self.machines[&group].flushed.mark.clone();
-                let older = state.replica;
-                let started = shard.start(group, older, Start::Again(Box::new(state), mark));
-                started.unwrap_or_else(|error| around.checks.fail(&error.to_string()));
-                shard.destroy(group);
+                shard.destroy(group, state.replica);
             }
             let start = match self
                 .disk
@@ -263,7 +259,7 @@ impl Node {
         {
             return;
         }
-        shard.destroy(group);
+        shard.destroy(group, replica);
         if around.plan.planted != Planted::ForgetTombstone {
             self.machines.remove(&group);
             self.assigned.remove(&group);
