@@ -39,6 +39,7 @@ use esker_rpc::codec::scalars::Blob;
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::data::{KeyAnswer, KeyCall, UpdateRequest, UpdateResponse};
 
+use crate::raft_message;
 use crate::sorted_file::{NUMBER, props};
 use crate::wire_calls;
 
@@ -62,6 +63,7 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
             .collect(),
         "names" => names(),
         "phrase" => phrase(),
+        "raft_message" => raft_message::starts(),
         "rpc_frame" => rpc_frame(),
         "rpc_message" => rpc_message(),
         "searchable" => vec![sorted_file(true), [&[100][..], &sorted_file(true)].concat()],
