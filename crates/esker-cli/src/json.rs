@@ -1,5 +1,6 @@
 //! Bytes inside JSON: strings where they are text, `{"base64": …}` where they are not.
 
+use esker::Expiry;
 use serde_json::{Value, json};
 
 use crate::text::{Format, parse_base64, show_base64};
@@ -12,6 +13,11 @@ pub fn spell(format: Format, bytes: &[u8]) -> Value {
         (Format::Text, Err(_)) => json!({ "base64": show_base64(bytes) }),
         _ => format.show_field(bytes).into(),
     }
+}
+
+/// An end in unix seconds.
+pub fn expiry(expiry: Expiry) -> Value {
+    expiry.unix_s_up().into()
 }
 
 /// The bytes that [`spell`] wrote. A number stands for its digits.

@@ -1,6 +1,6 @@
 //! Any bytes as a record of the log: a batch that reads whole must be its own encoding.
 
-use esker::internals::base::types::entry::split_expiring;
+use esker::internals::base::types::expiry::Expiry;
 use esker::internals::base::types::ids::FileNumber;
 use esker::internals::base::types::kind::Kind;
 use esker::internals::base::types::seqno::SeqNo;
@@ -11,7 +11,6 @@ use esker::internals::store::batch::two_phases::{
 use esker::internals::store::batch::writer::LargeBytes;
 use esker::internals::store::batch::{Batch, BatchReader, Record};
 use esker::internals::store::vlog::ValuePointer;
-use esker::internals::store::vlog::pointer::POINTER_BYTES;
 
 /// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
@@ -66,16 +65,13 @@ fn run_batch(bytes: &[u8], reader: &BatchReader<'_>) {
             Kind::Put => batch.put(keyspace, key, value),
             Kind::Merge => batch.merge(keyspace, key, value),
             Kind::RangeDelete => batch.delete_range(keyspace, key, value),
-            Kind::PutExpiring => {
-                let (expiry, value) = split_expiring(value).expect("the reader checked it");
+            kind @ Kind::PutExpiring => {
+                let (expiry, value) = Expiry::split(kind, value).expect("the reader checked it");
                 batch.put_expiring(keyspace, key, expiry, value)
             }
-            Kind::PutSeparated | Kind::PutSeparatedExpiring => {
-                let expiry = split_expiring(value).filter(|_| value.len() > POINTER_BYTES);
-                let (expiry, pointer) = match expiry {
-                    Some((expiry, pointer)) => (Some(expiry), pointer),
-                    None => (None, value),
-                };
+            kind @ (Kind::PutSeparated | Kind::PutSeparatedExpiring) => {
+                let expiry = Expiry::split(kind, value).map(|(expiry, _)| expiry);
+                let pointer = &value[kind.expiry_bytes()..];
                 let pointer = ValuePointer::decode(pointer).expect("the reader checked it");
                 let added = batch.put_separated(keyspace, key, expiry, LargeBytes::Lent(&[]));
                 batch.set_pointer(batch.large_values().len() - 1, &pointer);

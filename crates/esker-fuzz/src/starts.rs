@@ -11,6 +11,7 @@ use esker::internals::base::options::sst::SstOptions;
 use esker::internals::base::types::bytes::Bytes;
 use esker::internals::base::types::comparator::Comparator;
 use esker::internals::base::types::error::Result;
+use esker::internals::base::types::expiry::Expiry;
 use esker::internals::base::types::ids::{FileNumber, KeyspaceId};
 use esker::internals::base::types::key::{self, Trailer};
 use esker::internals::base::types::kind::Kind;
@@ -114,7 +115,7 @@ fn batch() -> Vec<u8> {
     let mut batch = Batch::new();
     let added = [
         batch.put(keyspace, b"key", b"value"),
-        batch.put_expiring(keyspace, b"key 2", 99, b"value"),
+        batch.put_expiring(keyspace, b"key 2", Expiry::from_unix_s(99), b"value"),
         batch.delete(other, b"key"),
         batch.merge(other, b"counter", b"12345678"),
         batch.delete_range(keyspace, b"a", b"b"),

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use esker::{Db, KeyspaceOptions, Result, Update};
+use esker::{Db, Expiry, KeyspaceOptions, Result, Update};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -30,7 +30,8 @@ pub(crate) fn main() -> Result<()> {
 
     // Nothing sweeps: an entry is gone for every reader when its second comes, and its bytes go
     // with the next compaction that meets them. This one's second has come.
-    sessions.put_until("s:cleo", "cart: 3 beds", Some(1_000_000_000))?;
+    let past = Expiry::from_unix_s(1_000_000_000);
+    sessions.put_until("s:cleo", "cart: 3 beds", Some(past))?;
     assert_eq!(sessions.get("s:cleo")?, None);
     let live: Vec<_> = sessions.iter()?.keys().collect::<Result<_>>()?;
     assert_eq!(live, ["s:anna", "s:bela"]);

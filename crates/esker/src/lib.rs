@@ -115,6 +115,7 @@ pub use base::options::sst::{Compression, SstOptions};
 pub use base::types::bytes::Bytes;
 pub use base::types::comparator::{Comparator, CustomComparator};
 pub use base::types::error::{Error, ErrorKind, Result};
+pub use base::types::expiry::Expiry;
 pub use base::types::seqno::SeqNo;
 pub use db::atomic_change::Update;
 pub use db::backup::beside::checkpoint_beside;

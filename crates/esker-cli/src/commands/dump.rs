@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use esker::{DbCursor, Keyspace};
+use esker::{DbCursor, Expiry, Keyspace};
 use serde_json::json;
 
 use crate::commands::dump_source::Source;
@@ -200,7 +200,7 @@ impl Writer<'_> {
     fn keyspace(&mut self, keyspace: &Keyspace, mut cursor: DbCursor) -> Outcome {
         let mut is_there = cursor.seek_to_first()?;
         while is_there {
-            let expiry = cursor.expiry_unix_s()?;
+            let expiry = cursor.expiry()?;
             if let (Some(key), Some(value)) = (cursor.key(), cursor.value()?) {
                 let line = match self.format {
                     DumpFormat::Tsv => self.tsv(key, value),
@@ -235,13 +235,19 @@ impl Writer<'_> {
         format!("{key}\t{value}\n")
     }
 
-    fn jsonl(&self, keyspace: &Keyspace, key: &[u8], value: &[u8], expiry: Option<u32>) -> String {
+    fn jsonl(
+        &self,
+        keyspace: &Keyspace,
+        key: &[u8],
+        value: &[u8],
+        expiry: Option<Expiry>,
+    ) -> String {
         let mut object = json!({
             "key": json::spell(self.shared.key_format(), key),
             "value": json::spell(self.shared.value_format(), value),
         });
-        if let Some(seconds) = expiry {
-            object["expires"] = seconds.into();
+        if let Some(expiry) = expiry {
+            object["expires"] = json::expiry(expiry);
         }
         if self.is_whole {
             object["keyspace"] = keyspace.name().into();

@@ -141,16 +141,16 @@ pub fn expiry(shared: &GlobalFlags, args: &Expiry) -> Outcome {
     let opened = open::for_reading(shared)?;
     let mut out = Out::lock();
     for key in &keys {
-        let Some(seconds) = opened.keyspace.expiry(key)? else {
+        let Some(expiry) = opened.keyspace.expiry(key)? else {
             out.finish()?;
             return Err(not_there(shared, key));
         };
         if shared.json {
             let key = json::spell(shared.key_format(), key);
-            out.json(&json!({ "key": key, "expires": seconds }))?;
+            out.json(&json!({ "key": key, "expires": expiry.map(json::expiry) }))?;
         } else {
             heading(&mut out, shared, key, keys.len())?;
-            out.line(seconds.map_or_else(|| "never".into(), |second| second.to_string()))?;
+            out.line(expiry.map_or_else(|| "never".into(), |expiry| expiry.to_string()))?;
         }
     }
     Ok(out.finish()?)

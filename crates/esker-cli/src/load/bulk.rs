@@ -9,7 +9,7 @@ use std::io::ErrorKind as Os;
 use std::path::{Path, PathBuf};
 
 use esker::internals::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX, check_len};
-use esker::{Db, Keyspace};
+use esker::{Db, Expiry, Keyspace};
 
 use crate::fail::{Failure, Outcome};
 use crate::interrupt::Interrupt;
@@ -21,8 +21,8 @@ const MARK: &str = "BULK-LOAD";
 /// When an entry ends.
 #[derive(Clone, Copy, Debug)]
 pub enum Ends {
-    /// At that unix second, or never.
-    At(Option<u32>),
+    /// Then, or never.
+    At(Option<Expiry>),
     /// After as long as its keyspace says, from now on.
     AsTheKeyspaceSays,
 }
@@ -76,7 +76,7 @@ impl Bulk {
         let spool = spool.expect("made just now");
         let expiry = match ends {
             // Second 0 is when all runs are merged.
-            Ends::At(expiry) => expiry.map(|second| second.max(1)),
+            Ends::At(expiry) => expiry.map(|end| end.max(Expiry::from_unix_s(1))),
             Ends::AsTheKeyspaceSays => spool.own_expiry(),
         };
         self.held_bytes += spool.put(key, value, expiry)?;

@@ -1,5 +1,6 @@
 //! What a parser hands on: an entry for the database, or the end that a whole dump announces.
 
+use esker::Expiry;
 use esker_bench::text::record::{Malformed, Record};
 
 /// One entry of an input.
@@ -13,8 +14,8 @@ pub struct Entry {
     pub value: Vec<u8>,
     /// The keyspace it names, where it names one.
     pub keyspace: Option<String>,
-    /// The unix second from which it is gone, where it names one.
-    pub expiry_unix_s: Option<u32>,
+    /// When it ends, where it says so.
+    pub expiry: Option<Expiry>,
 }
 
 impl From<Record> for Entry {

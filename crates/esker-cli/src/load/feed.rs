@@ -259,11 +259,11 @@ impl<'a> Feed<'a> {
             }
         };
         let (key, value) = (&entry.key, &entry.value);
-        let is_own = entry.expiry_unix_s.is_none() && !is_whole;
+        let is_own = entry.expiry.is_none() && !is_whole;
         if let Some(bulk) = &mut self.bulk {
             let ends = match is_own {
                 true => Ends::AsTheKeyspaceSays,
-                false => Ends::At(entry.expiry_unix_s),
+                false => Ends::At(entry.expiry),
             };
             return bulk.put(keyspace, key, value, ends);
         }
@@ -271,13 +271,13 @@ impl<'a> Feed<'a> {
             let keyspace = keyspace.with_write(self.settings.write);
             return Ok(match is_own {
                 true => keyspace.put(key, value),
-                false => keyspace.put_until(key, value, entry.expiry_unix_s),
+                false => keyspace.put_until(key, value, entry.expiry),
             });
         }
         match is_own {
             true => self.batch.put(keyspace, key, value),
             false => {
-                let expiry = entry.expiry_unix_s;
+                let expiry = entry.expiry;
                 self.batch.put_until(keyspace, key, value, expiry)
             }
         };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use esker::{KeyspaceOptions, SstWriter};
+use esker::{Expiry, KeyspaceOptions, SstWriter};
 
 /// Bytes of entries that lie together: so that memory is taken in steps, and none is moved when
 /// there is more.
@@ -24,7 +24,7 @@ struct Waiting {
     offset: usize,
     key_len: usize,
     value_len: usize,
-    expiry_unix_s: Option<u32>,
+    expiry: Option<Expiry>,
 }
 
 impl Gathered {
@@ -39,7 +39,7 @@ impl Gathered {
     }
 
     /// Adds one.
-    pub fn push(&mut self, key: &[u8], value: &[u8], expiry_unix_s: Option<u32>) {
+    pub fn push(&mut self, key: &[u8], value: &[u8], expiry: Option<Expiry>) {
         let len = key.len() + value.len();
         let has_room = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() >= len;
         if !self.chunks.last().is_some_and(has_room) {
@@ -56,7 +56,7 @@ impl Gathered {
             offset,
             key_len: key.len(),
             value_len: value.len(),
-            expiry_unix_s,
+            expiry,
         });
         self.size_bytes += size_of::<Waiting>() + len;
     }
@@ -75,7 +75,7 @@ impl Gathered {
             let key = self.key(entry);
             let next = entries.get(place + 1);
             if next.is_none_or(|next| self.key(next) != key) {
-                put(&mut writer, key, self.value(entry), entry.expiry_unix_s)?;
+                put(&mut writer, key, self.value(entry), entry.expiry)?;
             }
         }
         writer.finish()?;
@@ -96,9 +96,9 @@ pub fn put(
     writer: &mut SstWriter,
     key: &[u8],
     value: &[u8],
-    expiry_unix_s: Option<u32>,
+    expiry: Option<Expiry>,
 ) -> esker::Result<()> {
-    match expiry_unix_s {
+    match expiry {
         None => writer.put(key, value),
         Some(expiry) => writer.put_until(key, value, expiry),
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use esker::Expiry;
 use serde_json::{Map, Value};
 
 use crate::json;
@@ -104,7 +105,7 @@ fn found(
             key: field(&mut object, "key", *key)?,
             value: field(&mut object, "value", *value)?,
             keyspace: keyspace(&object)?,
-            expiry_unix_s: expiry(&object)?,
+            expiry: expiry(&object)?,
             ..Entry::default()
         },
         Shape::Field(name) => Entry {
@@ -130,7 +131,7 @@ fn keyspace(object: &Map<String, Value>) -> Result<Option<String>, String> {
     }
 }
 
-fn expiry(object: &Map<String, Value>) -> Result<Option<u32>, String> {
+fn expiry(object: &Map<String, Value>) -> Result<Option<Expiry>, String> {
     let Some(value) = object.get("expires") else {
         return Ok(None);
     };
@@ -138,7 +139,7 @@ fn expiry(object: &Map<String, Value>) -> Result<Option<u32>, String> {
         .as_u64()
         .and_then(|seconds| u32::try_from(seconds).ok());
     match seconds {
-        Some(seconds) => Ok(Some(seconds)),
+        Some(seconds) => Ok(Some(Expiry::from_unix_s(seconds))),
         None => Err("field `expires`: it is no second since 1970, up to 2106".into()),
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use esker::internals::base::options::catalog::set_keyspace;
 use esker::internals::env::bundle::Env;
 use esker::internals::env::clock::Clock;
-use esker::{Db, IngestOptions, Keyspace, KeyspaceOptions, SstWriter, Transfer};
+use esker::{Db, Expiry, IngestOptions, Keyspace, KeyspaceOptions, SstWriter, Transfer};
 
 use crate::fail::Outcome;
 use crate::interrupt::Interrupt;
@@ -74,11 +74,11 @@ impl Spool {
         &mut self,
         key: &[u8],
         value: &[u8],
-        expiry_unix_s: Option<u32>,
+        expiry: Option<Expiry>,
     ) -> esker::Result<usize> {
         if let Some(writer) = &mut self.writer {
             if self.last_key.as_ref().is_none_or(|last| last[..] < *key) {
-                put(writer, key, value, expiry_unix_s)?;
+                put(writer, key, value, expiry)?;
                 let last = self.last_key.get_or_insert_default();
                 last.clear();
                 last.extend_from_slice(key);
@@ -87,17 +87,17 @@ impl Spool {
             self.end_ascending()?;
         }
         let before = self.gathered.size_bytes();
-        self.gathered.push(key, value, expiry_unix_s);
+        self.gathered.push(key, value, expiry);
         Ok(self.gathered.size_bytes() - before)
     }
 
     /// When an entry ends of which nobody said so.
-    pub fn own_expiry(&self) -> Option<u32> {
+    pub fn own_expiry(&self) -> Option<Expiry> {
         let ttl_s = self.options.ttl_s;
         (ttl_s > 0).then(|| {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             let now = now.map_or(0, |since| since.as_secs());
-            u32::try_from(now + u64::from(ttl_s)).unwrap_or(u32::MAX)
+            Expiry::from_unix_s(u32::try_from(now + u64::from(ttl_s)).unwrap_or(u32::MAX))
         })
     }
 
@@ -165,7 +165,7 @@ impl Spool {
                 return Ok(None);
             }
             if let (Some(key), Some(value)) = (entries.key(), entries.value()?) {
-                put(&mut writer, key, value, entries.expiry_unix_s()?)?;
+                put(&mut writer, key, value, entries.expiry()?)?;
             }
             is_on = entries.next()?;
         }

@@ -1,11 +1,11 @@
 //! A dump of a whole database, loaded elsewhere, is that database.
 
-use esker::{Db, KeyspaceOptions};
+use esker::{Db, Expiry, KeyspaceOptions};
 
 use crate::tool::Bench;
 
 /// A second far away.
-const END: u32 = 4_000_000_000;
+const END: Expiry = Expiry::from_unix_s(4_000_000_000);
 
 /// Keyspaces with settings of their own, expiries, large values, merge operands, hostile names.
 fn fill(bench: &Bench) {
@@ -46,7 +46,7 @@ fn a_whole_dump_restores_everything() {
         assert_eq!(db.get("count").unwrap().unwrap()[..], 8_u64.to_le_bytes());
         assert_eq!(db.keyspaces().len(), 3);
         let visits = db.existing_keyspace("visits \u{1b}[31m\t").unwrap();
-        let expiry = |key: &str| visits.get_valued(key).unwrap().unwrap().expiry_unix_s;
+        let expiry = |key: &str| visits.get_valued(key).unwrap().unwrap().expiry;
         assert_eq!((expiry("ends"), expiry("stays")), (Some(END), None));
         assert_eq!(visits.own_settings(), [("ttl".into(), "1000000s".into())]);
     }
@@ -70,7 +70,7 @@ fn expiries_are_kept_or_told() {
         .exits(0);
     let db = Db::open(bench.path("copy")).unwrap();
     let ends = db.get_valued("ends").unwrap().unwrap();
-    assert_eq!(ends.expiry_unix_s, Some(END));
+    assert_eq!(ends.expiry, Some(END));
     bench.run(&["dump", "--all", "--format", "tsv"]).exits(2);
     bench.run(&["dump", "--all", "prefix"]).exits(2);
 }

@@ -5,6 +5,7 @@
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::seqno::SeqNo;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::other_end::put_again;
@@ -159,14 +160,15 @@ impl Keyspace {
     /// # let dir = tempfile::tempdir().expect("a temporary directory");
     /// # let db = esker::Db::open(dir.path())?;
     /// db.put("film", vec![7; 100_000])?;
-    /// assert!(db.set_expiry("film", Some(4_000_000_000))?);
-    /// assert_eq!(db.expiry("film")?, Some(Some(4_000_000_000)));
+    /// let end = esker::Expiry::from_unix_s(4_000_000_000);
+    /// assert!(db.set_expiry("film", Some(end))?);
+    /// assert_eq!(db.expiry("film")?, Some(Some(end)));
     /// assert!(db.set_expiry("film", None)?); // It stays.
     /// assert!(!db.set_expiry("nothing", None)?);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn set_expiry(&self, key: impl AsRef<[u8]>, expiry_unix_s: Option<u32>) -> Result<bool> {
+    pub fn set_expiry(&self, key: impl AsRef<[u8]>, expiry: Option<Expiry>) -> Result<bool> {
         let key = key.as_ref();
         loop {
             let look = self.look();
@@ -175,13 +177,13 @@ impl Keyspace {
             let Some(stored) = stored else {
                 return Ok(false);
             };
-            if stored.ends_at(expiry_unix_s) {
+            if stored.ends_at(expiry) {
                 return Ok(true);
             }
-            let alive_until = stored.expiry_unix_s();
+            let alive_until = stored.expiry();
             let mut batch = Batch::new();
             let core = self.database().core();
-            let held = put_again(core, &mut batch, self.parts(), key, stored, expiry_unix_s)?;
+            let held = put_again(core, &mut batch, self.parts(), key, stored, expiry)?;
             drop(view);
             let is_written = self.write_while(alive_until, &look, key, &mut batch)?;
             drop(held);
@@ -211,7 +213,7 @@ impl Keyspace {
     // The same, and not from that second on.
     fn write_while(
         &self,
-        alive_until_unix_s: Option<u32>,
+        alive_until: Option<Expiry>,
         look: &Look<'_>,
         key: &[u8],
         batch: &mut Batch<'_>,
@@ -228,7 +230,7 @@ impl Keyspace {
             self.write_options(),
             Terms {
                 unchanged: &[unchanged],
-                alive_until_unix_s,
+                alive_until,
                 ..Terms::PLAIN
             },
         )?;

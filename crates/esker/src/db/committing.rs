@@ -42,7 +42,7 @@ pub fn commit(core: &Arc<Core>, state: &TransactionState, options: WriteOptions)
     let ended = reads.with_conditions(state.seen(), conditions, |conditions| {
         let terms = Terms {
             unchanged: conditions,
-            alive_until_unix_s: own.alive_until_unix_s(),
+            alive_until: own.alive_until(),
             heed: match locks {
                 Some(_) => Heed::Hold,
                 None => Heed::Refuse,

@@ -7,6 +7,7 @@ use crate::base::stats::memory_budget::Reservation;
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::moment::{Moment, Source, When, not_refreshed};
@@ -262,11 +263,10 @@ impl DbCursor {
         }
     }
 
-    /// The unix second from which the entry is gone, if the cursor stands on one that ends; a
-    /// value of merge operands stays.
-    pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
+    /// When the entry ends, if the cursor stands on one that does; a value of merge operands stays.
+    pub fn expiry(&self) -> Result<Option<Expiry>> {
         match self.is_valid() {
-            true => self.scan().expiry_unix_s(),
+            true => self.scan().expiry(),
             false => Ok(None),
         }
     }
@@ -309,8 +309,8 @@ impl DbCursor {
         let (view, at) = now.look()?;
         let is_same_view = std::ptr::eq(self.view.as_ptr(), Arc::as_ptr(&view));
         let scan = self.scan.as_mut().expect("there until dropped");
-        if is_same_view && scan.reader().reads_at(&at) {
-            scan.leave();
+        if is_same_view && scan.reader().at == at.visibility {
+            scan.leave(at.now_unix_ms);
             return Ok(());
         }
         let range = scan.reader().range.clone();
@@ -318,9 +318,10 @@ impl DbCursor {
         Ok(())
     }
 
-    /// Stands nowhere from now on.
-    pub(crate) fn leave(&mut self) {
-        self.scan.as_mut().expect("there until dropped").leave();
+    /// Stands nowhere from now on, and sees what has not expired at that time.
+    pub(crate) fn leave(&mut self, now_unix_ms: u64) {
+        let scan = self.scan.as_mut().expect("there until dropped");
+        scan.leave(now_unix_ms);
     }
 
     // Whatever came of a movement, what it came through was read.

@@ -60,7 +60,10 @@ impl Iter {
         if now.sees_as(&self.source) {
             let ends = [self.front.take(), self.back.take()];
             self.rested.extend(ends.into_iter().flatten());
-            self.rested.iter_mut().for_each(DbCursor::leave);
+            for rested in &mut self.rested {
+                rested.leave(now.at.now_unix_ms);
+            }
+            self.source = now;
             return Ok(());
         }
         *self = Iter::new(now);

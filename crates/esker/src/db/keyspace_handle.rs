@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::base::options::call::{ReadOptions, WriteOptions};
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::limits::KEY_BYTES_MAX;
 use crate::base::types::range::KeyRange;
 use crate::base::types::spare::{SpareBuffer, SpareCell};
@@ -182,8 +183,9 @@ impl Keyspace {
     /// # fn main() -> esker::Result<()> {
     /// # let dir = tempfile::tempdir().expect("a temporary directory");
     /// # let db = esker::Db::open(dir.path())?;
-    /// db.put_until("visit", "anna", Some(4_000_000_000))?;
-    /// assert_eq!(db.expiry("visit")?, Some(Some(4_000_000_000)));
+    /// let end = esker::Expiry::from_unix_s(4_000_000_000);
+    /// db.put_until("visit", "anna", Some(end))?;
+    /// assert_eq!(db.expiry("visit")?, Some(Some(end)));
     /// # Ok(())
     /// # }
     /// ```
@@ -191,12 +193,10 @@ impl Keyspace {
         &self,
         key: impl AsRef<[u8]>,
         value: impl AsRef<[u8]>,
-        expiry_unix_s: Option<u32>,
+        expiry: Option<Expiry>,
     ) -> Result<()> {
         let value = LargeBytes::Lent(value.as_ref());
-        self.write(|batch| {
-            writing::put_until(batch, &self.parts, key.as_ref(), expiry_unix_s, value)
-        })
+        self.write(|batch| writing::put_until(batch, &self.parts, key.as_ref(), expiry, value))
     }
 
     /// Removes a key; no error if it is not there.

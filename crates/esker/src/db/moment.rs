@@ -77,7 +77,7 @@ impl Moment<'_> {
     pub fn read_at(&self, visibility: Visibility) -> ReadAt {
         ReadAt {
             visibility,
-            now_unix_s: self.database.core().env.clock.unix_seconds(),
+            now_unix_ms: self.database.core().env.clock.unix_millis(),
             options: self.options,
         }
     }
@@ -143,10 +143,9 @@ impl Source {
         Ok(now.source_of(view, at, self.range.clone()))
     }
 
-    /// Whether the same is seen in the same memtables and files.
+    /// Whether the same is seen in the same memtables and files, but for what expires meanwhile.
     pub fn sees_as(&self, other: &Source) -> bool {
-        let when = |source: &Source| (source.at.visibility, source.at.now_unix_s);
-        Arc::ptr_eq(&self.view, &other.view) && when(self) == when(other)
+        Arc::ptr_eq(&self.view, &other.view) && self.at.visibility == other.at.visibility
     }
 }
 

@@ -48,7 +48,7 @@ pub fn is_in_files(
     let at = ReadAt {
         visibility: Visibility::at(SeqNo::MAX),
         // It may have ended since it was given another end.
-        now_unix_s: 0,
+        now_unix_ms: 0,
         options: ReadOptions::default(),
     };
     let there = separated(&View::new(parts, None), key, &at)?;

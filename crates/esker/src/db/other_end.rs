@@ -1,6 +1,7 @@
 //! Gives a value another end: writes to its key what is there, with that end.
 
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::ids::FileNumber;
 use crate::db::core::Core;
 use crate::db::keyspace::KeyspaceParts;
@@ -19,7 +20,7 @@ pub struct HeldSegment {
     pub pending: Pending,
 }
 
-/// Adds to `batch` what gives `key` the value that is `stored` there until `expiry_unix_s`, if that
+/// Adds to `batch` what gives `key` the value that is `stored` there until `expiry`, if that
 /// is given. What it was read from is to be kept until this has returned.
 ///
 /// A value in the value log keeps its place there, and is kept there by what is returned. Any other
@@ -32,13 +33,13 @@ pub fn put_again(
     parts: &KeyspaceParts,
     key: &[u8],
     stored: Stored,
-    expiry_unix_s: Option<u32>,
+    expiry: Option<Expiry>,
 ) -> Result<Option<HeldSegment>> {
     let log = &core.values;
     let pointer = match stored {
         Stored::Here(Valued { value, .. }) | Stored::Folded(value) => {
             let value = LargeBytes::Shared(value);
-            writing::put_until(batch, parts, key, expiry_unix_s, value)?;
+            writing::put_until(batch, parts, key, expiry, value)?;
             return Ok(None);
         }
         // A memtable points for ever to where it waited, also once it is written.
@@ -55,9 +56,9 @@ pub fn put_again(
     let Some(pending) = held else {
         // It waits in memory for its segment; or that is lost, and this says so.
         let value = LargeBytes::Shared(log.values().value(&pointer)?);
-        batch.put_separated(parts.id, key, expiry_unix_s, value)?;
+        batch.put_separated(parts.id, key, expiry, value)?;
         return Ok(None);
     };
-    batch.put_pointer(parts.id, key, expiry_unix_s, &pointer)?;
+    batch.put_pointer(parts.id, key, expiry, &pointer)?;
     Ok(Some(HeldSegment { number, pending }))
 }

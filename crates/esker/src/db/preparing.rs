@@ -104,7 +104,7 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
             durability: writing::durability(core, WriteOptions::default()),
             no_wait: false,
             unchanged: conditions,
-            alive_until_unix_s: own.alive_until_unix_s(),
+            alive_until: own.alive_until(),
             holds_locks: locks.is_some(),
             mark: None,
         };

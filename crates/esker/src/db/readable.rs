@@ -4,6 +4,7 @@ use std::ops::RangeBounds;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::range::KeyRange;
 use crate::db::cursor::DbCursor;
 use crate::db::iterator::Iter;
@@ -54,7 +55,7 @@ pub trait Readable: AtMoment {
     }
 
     /// When the value of `key` is gone, without reading it.
-    fn expiry(&self, key: impl AsRef<[u8]>) -> Result<Option<Option<u32>>> {
+    fn expiry(&self, key: impl AsRef<[u8]>) -> Result<Option<Option<Expiry>>> {
         self.moment().expiry(key.as_ref())
     }
 
@@ -152,10 +153,11 @@ macro_rules! inherent_reads {
             /// # fn main() -> esker::Result<()> {
             /// # let dir = tempfile::tempdir().expect("a temporary directory");
             /// # let db = esker::Db::open(dir.path())?;
-            /// db.put_until("visit", "anna", Some(4_000_000_000))?;
+            /// let end = esker::Expiry::from_unix_s(4_000_000_000);
+            /// db.put_until("visit", "anna", Some(end))?;
             /// let valued = db.get_valued("visit")?.expect("it was just put");
             /// assert_eq!(valued.value, "anna");
-            /// assert_eq!(valued.expiry_unix_s, Some(4_000_000_000));
+            /// assert_eq!(valued.expiry, Some(end));
             /// # Ok(())
             /// # }
             /// ```
@@ -166,16 +168,17 @@ macro_rules! inherent_reads {
                 $crate::db::readable::AtMoment::moment(self).get_valued(key.as_ref())
             }
 
-            /// The unix second from which the value of `key` is gone, if it has one; `Some(None)`
-            /// when it stays. The value is not read. Errors as of `get`.
+            /// When the value of `key` ends, if it has one; `Some(None)` when it stays. The value
+            /// is not read. Errors as of `get`.
             ///
             /// ```
             /// # fn main() -> esker::Result<()> {
             /// # let dir = tempfile::tempdir().expect("a temporary directory");
             /// # let db = esker::Db::open(dir.path())?;
-            /// db.put_until("visit", "anna", Some(4_000_000_000))?;
+            /// let end = esker::Expiry::from_unix_s(4_000_000_000);
+            /// db.put_until("visit", "anna", Some(end))?;
             /// db.put("harbour", "open")?;
-            /// assert_eq!(db.expiry("visit")?, Some(Some(4_000_000_000)));
+            /// assert_eq!(db.expiry("visit")?, Some(Some(end)));
             /// assert_eq!(db.expiry("harbour")?, Some(None));
             /// assert_eq!(db.expiry("nobody")?, None);
             /// # Ok(())
@@ -184,7 +187,9 @@ macro_rules! inherent_reads {
             pub fn expiry(
                 &self,
                 key: impl AsRef<[u8]>,
-            ) -> $crate::base::types::error::Result<Option<Option<u32>>> {
+            ) -> $crate::base::types::error::Result<
+                Option<Option<$crate::base::types::expiry::Expiry>>,
+            > {
                 $crate::db::readable::AtMoment::moment(self).expiry(key.as_ref())
             }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::Visibility;
 use crate::db::cursor::DbCursor;
@@ -91,7 +92,7 @@ impl Moment<'_> {
         self.read_key(key, |view, at| contains(view, key, at))
     }
 
-    pub(crate) fn expiry(&self, key: &[u8]) -> Result<Option<Option<u32>>> {
+    pub(crate) fn expiry(&self, key: &[u8]) -> Result<Option<Option<Expiry>>> {
         self.read_key(key, |view, at| expiry(view, key, at))
     }
 

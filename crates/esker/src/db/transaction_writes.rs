@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::limits::BATCH_BYTES_MAX;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
@@ -73,8 +74,9 @@ impl Transaction {
     /// # let dir = tempfile::tempdir().expect("a temporary directory");
     /// # let db = esker::Db::open(dir.path())?;
     /// let mut tx = db.begin();
-    /// tx.put_until(&db, "visit", "anna", Some(4_000_000_000))?;
-    /// assert_eq!(tx.expiry("visit")?, Some(Some(4_000_000_000)));
+    /// let end = esker::Expiry::from_unix_s(4_000_000_000);
+    /// tx.put_until(&db, "visit", "anna", Some(end))?;
+    /// assert_eq!(tx.expiry("visit")?, Some(Some(end)));
     /// # Ok(())
     /// # }
     /// ```
@@ -83,11 +85,11 @@ impl Transaction {
         keyspace: &Keyspace,
         key: impl AsRef<[u8]>,
         value: impl AsRef<[u8]>,
-        expiry_unix_s: Option<u32>,
+        expiry: Option<Expiry>,
     ) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
         self.add(keyspace, Touched::Key(key), value.len(), |batch, parts| {
-            writing::put_kept(batch, parts, key, expiry_unix_s, value)
+            writing::put_kept(batch, parts, key, expiry, value)
         })
     }
 
@@ -102,7 +104,8 @@ impl Transaction {
     /// # fn main() -> esker::Result<()> {
     /// # let dir = tempfile::tempdir().expect("a temporary directory");
     /// # let db = esker::Db::open(dir.path())?;
-    /// db.put_until("session:7", "anna", Some(4_000_000_000))?;
+    /// let end = esker::Expiry::from_unix_s(4_000_000_000);
+    /// db.put_until("session:7", "anna", Some(end))?;
     /// db.transaction(|tx| {
     ///     tx.put(&db, "kept", "session:7")?;
     ///     tx.set_expiry(&db, "session:7", None)
@@ -115,7 +118,7 @@ impl Transaction {
         &mut self,
         keyspace: &Keyspace,
         key: impl AsRef<[u8]>,
-        expiry_unix_s: Option<u32>,
+        expiry: Option<Expiry>,
     ) -> Result<bool> {
         let (parts, key) = (keyspace.parts_in(self.database())?, key.as_ref());
         self.reads_for_update(parts, key)?;
@@ -124,14 +127,14 @@ impl Transaction {
         let Some(stored) = stored else {
             return Ok(false);
         };
-        if stored.ends_at(expiry_unix_s) {
+        if stored.ends_at(expiry) {
             return Ok(true);
         }
         let core = Arc::clone(self.database().core());
-        let (ended_at, value_bytes) = (stored.expiry_unix_s(), stored.written_bytes());
+        let (ended_at, value_bytes) = (stored.expiry(), stored.written_bytes());
         let mut held = None;
         self.add(keyspace, Touched::Key(key), value_bytes, |batch, parts| {
-            held = put_again(&core, batch, parts, key, stored, expiry_unix_s)?;
+            held = put_again(&core, batch, parts, key, stored, expiry)?;
             Ok(())
         })?;
         let mut own = self.state().own();

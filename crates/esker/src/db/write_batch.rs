@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::base::options::call::WriteOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::limits::MARK_BYTES_MAX;
 use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
@@ -111,8 +112,9 @@ impl WriteBatch {
     /// # fn main() -> esker::Result<()> {
     /// # let dir = tempfile::tempdir().expect("a temporary directory");
     /// # let db = esker::Db::open(dir.path())?;
-    /// db.batch().put_until(&db, "visit", "anna", Some(4_000_000_000)).commit()?;
-    /// assert_eq!(db.expiry("visit")?, Some(Some(4_000_000_000)));
+    /// let end = esker::Expiry::from_unix_s(4_000_000_000);
+    /// db.batch().put_until(&db, "visit", "anna", Some(end)).commit()?;
+    /// assert_eq!(db.expiry("visit")?, Some(Some(end)));
     /// # Ok(())
     /// # }
     /// ```
@@ -121,10 +123,10 @@ impl WriteBatch {
         keyspace: &Keyspace,
         key: impl AsRef<[u8]>,
         value: impl AsRef<[u8]>,
-        expiry_unix_s: Option<u32>,
+        expiry: Option<Expiry>,
     ) -> &mut WriteBatch {
         self.add(keyspace, |_, batch, parts| {
-            writing::put_kept(batch, parts, key.as_ref(), expiry_unix_s, value.as_ref())
+            writing::put_kept(batch, parts, key.as_ref(), expiry, value.as_ref())
         })
     }
 

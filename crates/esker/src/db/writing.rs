@@ -8,6 +8,7 @@ use crate::base::options::keyspace::ttl_seconds;
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::user_code;
 use crate::db::claim_wait;
 use crate::db::claims;
@@ -27,23 +28,23 @@ use crate::flow::write::write_controller::LOOK_AGAIN;
 use crate::store::batch::writer::{Batch, LargeBytes};
 
 /// When something put into the keyspace now expires; `None` without a time to live.
-pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<u32> {
+pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<Expiry> {
     let ttl = Duration::from_secs(u64::from(parts.ttl_s()));
     (!ttl.is_zero()).then(|| expiry(core, ttl))
 }
 
-/// Adds a put that ends at `expiry_unix_s`, if it is given.
+/// Adds a put that ends at `expiry`, if it is given.
 pub fn put_until<'v>(
     batch: &mut Batch<'v>,
     parts: &KeyspaceParts,
     key: &[u8],
-    expiry_unix_s: Option<u32>,
+    expiry: Option<Expiry>,
     value: LargeBytes<'v>,
 ) -> Result<()> {
     if is_separated(parts, &value) {
-        return batch.put_separated(parts.id, key, expiry_unix_s, value);
+        return batch.put_separated(parts.id, key, expiry, value);
     }
-    put_here(batch, parts, key, expiry_unix_s, &value)
+    put_here(batch, parts, key, expiry, &value)
 }
 
 /// As [`put_until`], with the value in the batch's bytes, however large it is.
@@ -51,10 +52,10 @@ pub fn put_here(
     batch: &mut Batch<'_>,
     parts: &KeyspaceParts,
     key: &[u8],
-    expiry_unix_s: Option<u32>,
+    expiry: Option<Expiry>,
     value: &[u8],
 ) -> Result<()> {
-    match expiry_unix_s {
+    match expiry {
         None => batch.put(parts.id, key, value),
         Some(expiry) => batch.put_expiring(parts.id, key, expiry, value),
     }
@@ -66,14 +67,14 @@ pub fn put_kept(
     batch: &mut Batch<'static>,
     parts: &KeyspaceParts,
     key: &[u8],
-    expiry_unix_s: Option<u32>,
+    expiry: Option<Expiry>,
     value: &[u8],
 ) -> Result<()> {
     if is_separated(parts, value) {
         let value = LargeBytes::Shared(Bytes::copy_of(value));
-        return put_until(batch, parts, key, expiry_unix_s, value);
+        return put_until(batch, parts, key, expiry, value);
     }
-    put_here(batch, parts, key, expiry_unix_s, value)
+    put_here(batch, parts, key, expiry, value)
 }
 
 /// Whether a value is large enough to lie in the value log.
@@ -117,12 +118,11 @@ pub fn is_empty_range(parts: &KeyspaceParts, start: &[u8], end: &[u8]) -> bool {
     parts.options().comparator.compare(start, end).is_ge()
 }
 
-/// The moment at which something written now expires, in unix seconds; a part of a second
-/// counts as a whole one, and what is beyond the year 2106 lives until then.
-pub fn expiry(core: &Core, ttl: Duration) -> u32 {
+/// When something written now expires; a part of a second counts as a whole one.
+pub fn expiry(core: &Core, ttl: Duration) -> Expiry {
     let now = core.env.clock.unix_seconds();
     let expiry = now.saturating_add(ttl_seconds(ttl));
-    u32::try_from(expiry).unwrap_or(u32::MAX)
+    Expiry::from_unix_s(u32::try_from(expiry).unwrap_or(u32::MAX))
 }
 
 /// How a write under conditions ended.
@@ -142,8 +142,8 @@ pub enum Written {
 pub struct Terms<'a> {
     /// What must be as it was.
     pub unchanged: &'a [Unchanged<'a>],
-    /// The unix second up to which it may be written: it has a value go on that ends then.
-    pub alive_until_unix_s: Option<u32>,
+    /// Up to when it may be written: it has a value go on that ends then.
+    pub alive_until: Option<Expiry>,
     /// What becomes of it where somebody else has locked what it writes.
     pub heed: Heed,
     /// The mark that it brings.
@@ -165,7 +165,7 @@ impl Terms<'_> {
     /// Of a write that depends on nothing and is in no transaction.
     pub const PLAIN: Terms<'static> = Terms {
         unchanged: &[],
-        alive_until_unix_s: None,
+        alive_until: None,
         heed: Heed::Wait,
         mark: None,
     };
@@ -184,7 +184,7 @@ pub fn write(
         durability: durability_of(core, batch, options, terms.mark)?,
         no_wait: options.no_wait,
         unchanged: terms.unchanged,
-        alive_until_unix_s: terms.alive_until_unix_s,
+        alive_until: terms.alive_until,
         holds_locks: terms.heed == Heed::Hold,
         mark: terms.mark,
     };

@@ -23,13 +23,13 @@ use esker_phrase::DictionaryId;
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::cursor::{Carried, Cursor, Encoded};
-use crate::base::types::entry::{Entry, is_expired};
+use crate::base::types::entry::Entry;
 use crate::base::types::error::Result;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::range_delete::RangeDelete;
 use crate::base::types::seqno::SeqNo;
-use crate::flow::operands::{Base, Folding, Operand, expiry_of, misplaced};
+use crate::flow::operands::{Base, Folding, Operand, has_expired, misplaced};
 use crate::flow::read::lookup_outcome::{LookupOutcome, Part, outcome};
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::range_tombstones::{Piece, RangeTombstones};
@@ -48,8 +48,8 @@ pub struct Rules<'a> {
     pub merge: Option<&'a MergeRule>,
     /// Where large values are read, to fold operands into them.
     pub values: &'a OpenValues,
-    /// Now, in unix seconds.
-    pub now_unix_s: u64,
+    /// Now, in unix milliseconds.
+    pub now_unix_ms: u64,
     /// Whether nothing older than the inputs can exist for a user key. Asked in key order.
     pub is_bottom: &'a mut dyn FnMut(&[u8]) -> bool,
     /// The number that an entry of the oldest stripe may be given: below that of everything
@@ -66,7 +66,7 @@ impl<'a> Rules<'a> {
         Folding {
             merge: self.merge,
             values: self.values,
-            now_unix_s: self.now_unix_s,
+            now_unix_ms: self.now_unix_ms,
         }
     }
 
@@ -251,7 +251,7 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
             Kind::Delete => true,
             Kind::PutExpiring | Kind::PutSeparatedExpiring => {
                 let entry = Entry::from_internal(self.input.key(), self.input.value()?);
-                is_expired(expiry_of(&entry)?, self.rules.now_unix_s)
+                has_expired(&entry, self.rules.now_unix_ms)?
             }
             Kind::Merge => return Ok(Verdict::Fold),
             Kind::MergeFolded | Kind::RangeDelete => return Err(misplaced()),
@@ -296,7 +296,7 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
         };
         let (user_key, trailer) = key::split(self.input.key());
         let raw = || self.input.value();
-        match outcome(user_key, trailer, raw, self.rules.now_unix_s)? {
+        match outcome(user_key, trailer, raw, self.rules.now_unix_ms)? {
             LookupOutcome::Value(part) => retaining.drops(user_key, part, &raw, self.rules.values),
             LookupOutcome::Gone | LookupOutcome::Operand => Ok(false),
         }

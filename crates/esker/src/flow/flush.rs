@@ -43,7 +43,7 @@ pub fn flush(
         .iter()
         .flat_map(|sealed| sealed.table.range_deletes().iter());
     let tombstones = RangeTombstones::new(&comparator, deletes);
-    let now_unix_s = settings.env.clock.unix_seconds();
+    let now_unix_ms = settings.env.clock.unix_millis();
     let cursors = tables
         .iter()
         .rev()
@@ -57,7 +57,7 @@ pub fn flush(
         tombstones: &tombstones,
         merge,
         values: &values,
-        now_unix_s,
+        now_unix_ms,
         is_bottom: &mut is_bottom,
         // Repair takes the largest number in files for the place where the log begins to count,
         // and all but the last file of a flush would say too much.

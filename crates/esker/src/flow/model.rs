@@ -7,9 +7,9 @@ use crate::base::hooks::merge::{MergeOperator, MergeRule};
 use crate::base::hooks::merge_builtin::builtin;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
-use crate::base::types::entry::{is_expired, join_expiring, split_expiring};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::range_delete::RangeDelete;
@@ -19,8 +19,11 @@ use crate::env::random::Random;
 /// The wall time at which tests write, in unix seconds; a third of the expiries lie before it.
 pub const NOW_UNIX_S: u64 = 1_000;
 
+/// Now, in unix milliseconds.
+pub const NOW_UNIX_MS: u64 = NOW_UNIX_S * 1000;
+
 /// Wall times at which a reader may look: now, amid the expiries, after all of them.
-pub const READ_TIMES_UNIX_S: [u64; 3] = [NOW_UNIX_S, NOW_UNIX_S + 1, NOW_UNIX_S + 10];
+pub const READ_TIMES_UNIX_MS: [u64; 3] = [NOW_UNIX_MS, NOW_UNIX_MS + 1_000, NOW_UNIX_MS + 10_000];
 
 /// Appends, and refuses what holds a `!`, alone or in company; some refuse more than that.
 struct Picky {
@@ -134,7 +137,7 @@ impl Entries {
 
     /// What a reader at `at` who looks at that time must get for `key`: every visible write to
     /// the key done again, one after the other.
-    pub fn get(&self, rule: &MergeRule, key: &[u8], at: SeqNo, now_unix_s: u64) -> Answer {
+    pub fn get(&self, rule: &MergeRule, key: &[u8], at: SeqNo, now_unix_ms: u64) -> Answer {
         let points = (self.points.iter())
             .filter(|(of, ..)| of == key)
             .map(|(_, trailer, value)| (trailer.seqno(), trailer.kind(), &value[..]));
@@ -148,9 +151,9 @@ impl Entries {
         for (_, kind, value) in writes {
             answer = match kind {
                 Kind::Put => Ok(Some(value.to_vec())),
-                Kind::PutExpiring => {
-                    let (expiry, value) = split_expiring(value).unwrap();
-                    Ok((!is_expired(expiry, now_unix_s)).then(|| value.to_vec()))
+                kind @ Kind::PutExpiring => {
+                    let (expiry, value) = Expiry::split(kind, value).unwrap();
+                    Ok((!expiry.is_past(now_unix_ms)).then(|| value.to_vec()))
                 }
                 Kind::Merge => answer.and_then(|base| {
                     let folded = rule.0.fold(key, base.as_deref(), &[value]);
@@ -197,7 +200,8 @@ pub fn random_write(
         0 | 1 => (Kind::Delete, key, Vec::new()),
         2 | 3 => {
             let expiry = u32::try_from(NOW_UNIX_S + random.below(3)).unwrap();
-            (Kind::PutExpiring, key, join_expiring(expiry, &value))
+            let end = Expiry::from_unix_s(expiry);
+            (end.put_kind(), key, end.join(&value))
         }
         4 => (Kind::RangeDelete, key, key_of(random.below(key_count + 1))),
         5..9 => (Kind::Put, key, value),

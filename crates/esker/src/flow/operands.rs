@@ -2,7 +2,7 @@
 
 use crate::base::hooks::merge::MergeRule;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::entry::{Entry, is_expired, split_expiring};
+use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::VALUE_BYTES_MAX;
@@ -31,8 +31,8 @@ pub struct Folding<'a> {
     pub merge: Option<&'a MergeRule>,
     /// Where large values are read, to fold operands into them.
     pub values: &'a OpenValues,
-    /// Now, in unix seconds.
-    pub now_unix_s: u64,
+    /// Now, in unix milliseconds.
+    pub now_unix_ms: u64,
 }
 
 impl Folding<'_> {
@@ -43,11 +43,9 @@ impl Folding<'_> {
             Kind::PutSeparated => self.separated(entry),
             Kind::Delete => Ok(Base::Missing),
             Kind::PutExpiring | Kind::PutSeparatedExpiring => {
-                let is_gone = is_expired(expiry_of(entry)?, self.now_unix_s);
-                Ok(if is_gone {
-                    Base::Missing
-                } else {
-                    Base::Unknown
+                Ok(match has_expired(entry, self.now_unix_ms)? {
+                    true => Base::Missing,
+                    false => Base::Unknown,
                 })
             }
             Kind::Merge | Kind::MergeFolded | Kind::RangeDelete => Err(misplaced()),
@@ -130,11 +128,11 @@ impl Folding<'_> {
     }
 }
 
-/// When an entry that expires does so.
-pub fn expiry_of(entry: &Entry<'_>) -> Result<u32> {
-    split_expiring(entry.value)
-        .map(|(expiry, _)| expiry)
-        .ok_or_else(|| Error::corruption("an expiring value is shorter than its expiry"))
+/// Whether the value of an entry has expired at that time. `Corruption` when its kind says that it
+/// expires, and it does not say when.
+pub fn has_expired(entry: &Entry<'_>, now_unix_ms: u64) -> Result<bool> {
+    let expiry = entry.expiry()?;
+    Ok(expiry.is_some_and(|expiry| expiry.is_past(now_unix_ms)))
 }
 
 /// The error of an entry whose kind has no place in sorted files.

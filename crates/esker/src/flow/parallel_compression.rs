@@ -19,7 +19,6 @@ use esker_phrase::Encoder;
 use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::cursor::Encoded;
-use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::env::pool::{Pool, Priority};
@@ -406,7 +405,7 @@ impl RecordBatch {
             (key_start, value_start) = (item.key_end, item.value_end);
             let kind = key::split(internal_key).1.kind();
             // The builder tells what is wrong with one that expires and does not say when.
-            let is_whole = !kind.is_expiring() || value.len() >= EXPIRY_BYTES;
+            let is_whole = value.len() >= kind.expiry_bytes();
             if matches!(item.state, ItemState::Plain) && is_whole {
                 item.state = ItemState::Compressed(compressor.compress(kind, value)?);
             }

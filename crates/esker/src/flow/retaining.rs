@@ -47,7 +47,7 @@ impl Retaining {
         };
         let entry = RetainEntry {
             key,
-            expiry_unix_s: part.expiry_unix_s,
+            expiry: part.expiry,
             level: self.level.index(),
             value: &value,
         };

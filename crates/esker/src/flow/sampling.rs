@@ -7,8 +7,8 @@ use esker_phrase::Sample;
 use crate::base::codec::checksum::hash64_seeded;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::cursor::Cursor;
-use crate::base::types::entry::split_expiring;
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
 use crate::flow::read::view::View;
@@ -56,8 +56,8 @@ impl Picked {
         let kind = key::split(cursor.key()).1.kind();
         let value = match kind {
             Kind::Put => cursor.value()?,
-            Kind::PutExpiring => {
-                split_expiring(cursor.value()?).map_or(&[][..], |(_, value)| value)
+            kind @ Kind::PutExpiring => {
+                Expiry::split(kind, cursor.value()?).map_or(&[][..], |(_, value)| value)
             }
             _ => return Ok(cursor.key().len()),
         };

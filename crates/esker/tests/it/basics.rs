@@ -1,5 +1,6 @@
 //! The first things a user does, on the real file system.
 
+use esker::Expiry;
 use std::time::Duration;
 
 use esker::internals::env::bundle::Env;
@@ -156,13 +157,13 @@ fn expiries_are_told_by_every_way_of_reading() {
     let dir = tempfile::tempdir().unwrap();
     let builder = Db::builder(dir.path().join("source")).set("merge_operator", "append");
     let db = builder.unwrap().open().unwrap();
-    let end = 4_000_000_000_u32;
+    let end = Expiry::from_unix_s(4_000_000_000);
     let large = vec![7; 10_000];
     let mut batch = db.batch();
     batch.put_until(&db, "ends", "1", Some(end));
     batch.put_until(&db, "large", &large, Some(end));
     batch.put_until(&db, "merged", "1", Some(end));
-    batch.put_until(&db, "past", "1", Some(1));
+    batch.put_until(&db, "past", "1", Some(Expiry::from_unix_s(1)));
     batch.put_until(&db, "stays", "1", None);
     batch.commit().unwrap();
     db.merge("merged", "2").unwrap();
@@ -176,15 +177,15 @@ fn expiries_are_told_by_every_way_of_reading() {
         let mut cursor = db.cursor().unwrap();
         for (key, expiry) in expected {
             assert!(cursor.seek(key).unwrap() && cursor.key() == Some(key.as_bytes()));
-            assert_eq!(cursor.expiry_unix_s().unwrap(), expiry, "{key}");
+            assert_eq!(cursor.expiry().unwrap(), expiry, "{key}");
             let valued = db.get_valued(key).unwrap().unwrap();
-            assert_eq!(valued.expiry_unix_s, expiry, "{key}");
+            assert_eq!(valued.expiry, expiry, "{key}");
             assert_eq!(Some(valued.value), db.get(key).unwrap());
         }
         assert!(cursor.seek_to_last().unwrap());
         for (key, expiry) in expected.iter().rev() {
             assert_eq!(cursor.key(), Some(key.as_bytes()));
-            assert_eq!(cursor.expiry_unix_s().unwrap(), *expiry, "{key} backwards");
+            assert_eq!(cursor.expiry().unwrap(), *expiry, "{key} backwards");
             cursor.prev().unwrap();
         }
         assert!(db.get_valued("past").unwrap().is_none());

@@ -9,7 +9,7 @@ use esker::internals::env::pool::{Pool, Priority};
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::{CrashMode, SimWorld};
 use esker::{
-    Db, Durability, ErrorKind, Isolation, Keyspace, TransactionMode, TransactionOptions,
+    Db, Durability, ErrorKind, Expiry, Isolation, Keyspace, TransactionMode, TransactionOptions,
     WriteOptions,
 };
 
@@ -68,17 +68,17 @@ fn a_large_value_is_not_written_again() {
         assert_eq!(db.expiry("a").unwrap(), Some(expiry));
         assert_eq!(db.get("a").unwrap().as_deref(), Some(&large[..]));
     };
-    check(Some(4_000_000_000));
+    check(Some(Expiry::from_unix_s(4_000_000_000)));
     check(None);
     db.flush().unwrap();
-    check(Some(4_000_000_001));
+    check(Some(Expiry::from_unix_s(4_000_000_001)));
     db.compact::<&[u8]>(..).unwrap();
     check(None);
     check(None);
     assert_eq!(counter(&db, "esker_value_log_bytes_total"), written);
     // What is there no more is not brought back, and what ends now is gone.
     assert!(!db.set_expiry("b", None).unwrap());
-    assert!(db.set_expiry("a", Some(1)).unwrap());
+    assert!(db.set_expiry("a", Some(Expiry::from_unix_s(1))).unwrap());
     assert!(!db.contains_key("a").unwrap());
     assert!(!db.set_expiry("a", None).unwrap());
     assert_eq!(left_over(&world, db), 0);
@@ -94,14 +94,17 @@ fn a_value_that_waits_in_memory_is_kept() {
         .unwrap();
     assert!(
         at(&db, Durability::Sync)
-            .set_expiry("a", Some(4_000_000_000))
+            .set_expiry("a", Some(Expiry::from_unix_s(4_000_000_000)))
             .unwrap()
     );
     let after = world.after_crash(CrashMode::ALL[0], 1);
     drop(db);
     let db = open(&after);
     assert_eq!(db.get("a").unwrap().unwrap().len(), 20_000);
-    assert_eq!(db.expiry("a").unwrap(), Some(Some(4_000_000_000)));
+    assert_eq!(
+        db.expiry("a").unwrap(),
+        Some(Some(Expiry::from_unix_s(4_000_000_000)))
+    );
 }
 
 #[test]
@@ -134,13 +137,22 @@ fn a_damaged_value_with_a_new_end_costs_itself_alone() {
     let name = names.iter().find(|name| name.ends_with(".vlog")).unwrap();
     crate::stored_bytes::flip(&*world.fs, &Path::new(DIR).join(name), 5_000);
     let db = open(&world);
-    assert!(db.set_expiry("a", Some(4_000_000_000)).unwrap());
-    assert!(db.set_expiry("a", Some(4_000_000_001)).unwrap());
+    assert!(
+        db.set_expiry("a", Some(Expiry::from_unix_s(4_000_000_000)))
+            .unwrap()
+    );
+    assert!(
+        db.set_expiry("a", Some(Expiry::from_unix_s(4_000_000_001)))
+            .unwrap()
+    );
     db.put("b", "1").unwrap();
     let (after, _killed) = (world.after_kill(), db);
     let db = open(&after);
     assert_eq!(db.get("b").unwrap().as_deref(), Some(&b"1"[..]));
-    assert_eq!(db.expiry("a").unwrap(), Some(Some(4_000_000_001)));
+    assert_eq!(
+        db.expiry("a").unwrap(),
+        Some(Some(Expiry::from_unix_s(4_000_000_001)))
+    );
     assert_eq!(db.get("a").unwrap_err().kind(), ErrorKind::Corruption);
 }
 
@@ -174,7 +186,7 @@ fn a_transaction_gives_values_other_ends() {
             db.flush().unwrap();
         }
         let written = counter(&db, "esker_value_log_bytes_total");
-        let end = Some(4_000_000_000);
+        let end = Some(Expiry::from_unix_s(4_000_000_000));
         let mut tx = db.begin_with(options);
         tx.put(&db, "before", vec![5; 2_000]).unwrap();
         assert!(tx.set_expiry(&db, "large", end).unwrap());
@@ -218,7 +230,10 @@ fn a_transaction_that_moves_an_end_depends_on_the_value() {
         let db = open(&world);
         db.put("a", "1").unwrap();
         let mut tx = db.begin_with(options);
-        assert!(tx.set_expiry(&db, "a", Some(4_000_000_000)).unwrap());
+        assert!(
+            tx.set_expiry(&db, "a", Some(Expiry::from_unix_s(4_000_000_000)))
+                .unwrap()
+        );
         let no_wait = WriteOptions {
             no_wait: true,
             ..WriteOptions::default()
@@ -301,7 +316,10 @@ fn a_segment_stays_for_who_points_into_it_once_more() {
             isolation: Isolation::ReadCommitted,
             ..TransactionOptions::default()
         });
-        assert!(tx.set_expiry(&db, "a3", Some(4_000_000_000)).unwrap());
+        assert!(
+            tx.set_expiry(&db, "a3", Some(Expiry::from_unix_s(4_000_000_000)))
+                .unwrap()
+        );
         let mut tx = Some(tx);
         if is_prepared {
             drop(tx.take().unwrap().prepare("id").unwrap());
@@ -323,7 +341,10 @@ fn a_segment_stays_for_who_points_into_it_once_more() {
         }
         db.compact::<&[u8]>(..).unwrap();
         world.pool.run_all();
-        assert_eq!(db.expiry("a3").unwrap(), Some(Some(4_000_000_000)));
+        assert_eq!(
+            db.expiry("a3").unwrap(),
+            Some(Some(Expiry::from_unix_s(4_000_000_000)))
+        );
         for (key, value) in values() {
             assert_eq!(db.get(&key).unwrap().unwrap(), value, "{key}");
         }
@@ -334,7 +355,7 @@ fn a_segment_stays_for_who_points_into_it_once_more() {
 }
 
 /// Values and when they end, by key.
-type Model = BTreeMap<Vec<u8>, (Vec<u8>, Option<u32>)>;
+type Model = BTreeMap<Vec<u8>, (Vec<u8>, Option<Expiry>)>;
 
 #[test]
 fn values_outlive_every_change_of_their_ends() {
@@ -355,7 +376,8 @@ fn values_outlive_every_change_of_their_ends() {
                     model.insert(key, (value, None));
                 }
                 3..8 => {
-                    let end = 4_000_000_000 + u32::try_from(random.below(3)).unwrap();
+                    let second = 4_000_000_000 + u32::try_from(random.below(3)).unwrap();
+                    let end = Expiry::from_unix_s(second);
                     let end = (!random.one_in(3)).then_some(end);
                     let is_there = match random.one_in(2) {
                         true => db.set_expiry(&key, end).unwrap(),
@@ -397,7 +419,7 @@ fn values_outlive_every_change_of_their_ends() {
 }
 
 // With work of the background between the read and the commit, in one phase or two.
-fn in_a_transaction(db: &Db, key: &[u8], end: Option<u32>, random: &mut Random) -> bool {
+fn in_a_transaction(db: &Db, key: &[u8], end: Option<Expiry>, random: &mut Random) -> bool {
     let mut tx = db.begin();
     let is_there = tx.set_expiry(db, key, end).unwrap();
     match random.below(4) {

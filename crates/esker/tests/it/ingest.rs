@@ -107,8 +107,12 @@ fn every_kind_of_entry_falls_upon_what_is_there_as_if_it_were_written_now() {
                     plain.merge(key(number), "more").unwrap();
                 }
                 3 => {
-                    writer.put_until(key(number), "short", 1).unwrap();
-                    plain.put_until(key(number), "short", Some(1)).unwrap();
+                    writer
+                        .put_until(key(number), "short", esker::Expiry::from_unix_s(1))
+                        .unwrap();
+                    plain
+                        .put_until(key(number), "short", Some(esker::Expiry::from_unix_s(1)))
+                        .unwrap();
                 }
                 _ => {}
             }

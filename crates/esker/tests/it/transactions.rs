@@ -254,12 +254,13 @@ fn large_and_expiring_values_are_read_back() {
     tx.put(&db, "large", &large).unwrap();
     tx.put_with_ttl(&db, "both", &large, Duration::from_secs(3600))
         .unwrap();
-    tx.put_until(&db, "past", "x", Some(1)).unwrap();
+    tx.put_until(&db, "past", "x", Some(esker::Expiry::from_unix_s(1)))
+        .unwrap();
     let check = |found: &dyn Fn(&str) -> Option<esker::Valued>| {
         assert_eq!(found("large").unwrap().value, &large[..]);
-        assert_eq!(found("large").unwrap().expiry_unix_s, None);
+        assert_eq!(found("large").unwrap().expiry, None);
         assert_eq!(found("both").unwrap().value, &large[..]);
-        assert!(found("both").unwrap().expiry_unix_s.is_some());
+        assert!(found("both").unwrap().expiry.is_some());
         assert!(found("past").is_none());
     };
     check(&|key| tx.get_valued(key).unwrap());

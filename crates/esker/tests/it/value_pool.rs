@@ -1,5 +1,6 @@
 //! Large values in memory: read there, written in packets, waited for, and never written in vain.
 
+use esker::Expiry;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -328,7 +329,10 @@ fn a_value_that_waited_and_is_written_by_now_gets_its_end_there() {
     world.pool.run_all();
     let before = db.stats().values;
     assert_eq!((before.unflushed_bytes, before.packet_count), (0, 1));
-    assert!(db.set_expiry("a", Some(4_000_000_000)).unwrap());
+    assert!(
+        db.set_expiry("a", Some(Expiry::from_unix_s(4_000_000_000)))
+            .unwrap()
+    );
     let after = db.stats().values;
     assert_eq!(
         (after.unflushed_bytes, after.size_bytes),
@@ -338,7 +342,10 @@ fn a_value_that_waited_and_is_written_by_now_gets_its_end_there() {
     db.flush().unwrap();
     db.compact::<&[u8]>(..).unwrap();
     assert!(db.get("a").unwrap().unwrap() == value(1));
-    assert_eq!(db.expiry("a").unwrap(), Some(Some(4_000_000_000)));
+    assert_eq!(
+        db.expiry("a").unwrap(),
+        Some(Some(Expiry::from_unix_s(4_000_000_000)))
+    );
 }
 
 #[test]

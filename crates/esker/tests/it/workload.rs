@@ -364,7 +364,10 @@ impl Stage {
     // alone, so that it does not outlive what it was made of.
     fn move_an_end(&mut self) {
         let (key, _) = chaff(3 * u32::try_from(self.random.below(4)).unwrap()).expect("each third");
-        let end = self.random.one_in(2).then_some(4_000_000_000);
+        let end = self
+            .random
+            .one_in(2)
+            .then_some(esker::Expiry::from_unix_s(4_000_000_000));
         let (_, keyspace) = self.any_keyspace();
         let unlogged = WriteOptions {
             durability: Some(Durability::Memory),

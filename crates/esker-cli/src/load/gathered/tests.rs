@@ -23,7 +23,7 @@ fn a_run_is_sorted_and_of_equal_keys_the_last_counts() {
     let large = vec![7; CHUNK_BYTES - 3];
     for (place, key) in keys.iter().enumerate() {
         let value: &[u8] = if place == 2 { &large } else { &[place as u8] };
-        gathered.push(key, value, (place == 6).then_some(u32::MAX));
+        gathered.push(key, value, (place == 6).then_some(Expiry::MAX));
     }
     assert!(gathered.size_bytes() > large.len() && !gathered.is_empty());
     let files = dir.path().join("files");
@@ -48,5 +48,5 @@ fn a_run_is_sorted_and_of_equal_keys_the_last_counts() {
     assert!(found == want);
     let mut cursor = db.cursor().unwrap();
     assert!(cursor.seek(b"z").unwrap());
-    assert_eq!(cursor.expiry_unix_s().unwrap(), Some(u32::MAX));
+    assert_eq!(cursor.expiry().unwrap(), Some(Expiry::MAX));
 }

@@ -2,6 +2,8 @@
 
 use std::io::Cursor;
 
+use esker::Expiry;
+
 use crate::load::entry::{Entry, Found, Parsed};
 use crate::load::lines::{Bounds, Lines};
 use crate::text::Format;
@@ -104,7 +106,7 @@ fn keyspace_expiry_and_end_are_read() {
     let found = parse(&format!("{line}\n{{\"esker_dump_end\":1}}\n"), &PAIR);
     let first = entry(&found[0]);
     assert_eq!(first.keyspace.as_deref(), Some("a"));
-    assert_eq!(first.expiry_unix_s, Some(4_000_000_000));
+    assert_eq!(first.expiry, Some(Expiry::from_unix_s(4_000_000_000)));
     assert_eq!(
         found[1],
         Ok(Found::End {

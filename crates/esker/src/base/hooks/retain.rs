@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::user_code;
 
 /// Says which values of a keyspace live on when compactions rewrite them: what is known elsewhere
@@ -59,8 +60,8 @@ pub enum Retain {
 pub struct RetainEntry<'a> {
     /// Its key.
     pub key: &'a [u8],
-    /// The unix second from which it is gone by itself; `None` when it stays.
-    pub expiry_unix_s: Option<u32>,
+    /// When it ends by itself; `None` when it stays.
+    pub expiry: Option<Expiry>,
     /// The level that it is about to be written to.
     pub level: usize,
     pub(crate) value: &'a dyn RetainedValue,
@@ -84,7 +85,7 @@ impl fmt::Debug for RetainEntry<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetainEntry")
             .field("key", &self.key)
-            .field("expiry_unix_s", &self.expiry_unix_s)
+            .field("expiry", &self.expiry)
             .field("level", &self.level)
             .finish_non_exhaustive()
     }

@@ -1,11 +1,10 @@
 //! One borrowed entry: internal key and value.
 
+use crate::base::types::error::{Error, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
-
-/// Bytes of the expiry in front of the value of a [`Kind::PutExpiring`] entry.
-pub const EXPIRY_BYTES: usize = 4;
 
 /// One entry as it lies in a memtable, a block or a merge of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,26 +37,17 @@ impl<'a> Entry<'a> {
     pub fn kind(&self) -> Kind {
         self.trailer.kind()
     }
-}
 
-/// Splits the raw value of a [`Kind::PutExpiring`] entry into expiry (unix seconds) and the
-/// user's value, or `None` when it is too short. For bytes from disk.
-pub fn split_expiring(raw: &[u8]) -> Option<(u32, &[u8])> {
-    let (expiry, value) = raw.split_first_chunk::<EXPIRY_BYTES>()?;
-    Some((u32::from_le_bytes(*expiry), value))
-}
-
-/// The raw value of a [`Kind::PutExpiring`] entry.
-pub fn join_expiring(expiry_unix_s: u32, value: &[u8]) -> Vec<u8> {
-    let mut raw = Vec::with_capacity(EXPIRY_BYTES + value.len());
-    raw.extend_from_slice(&expiry_unix_s.to_le_bytes());
-    raw.extend_from_slice(value);
-    raw
-}
-
-/// Whether a value with that expiry is gone at `now`, both in unix seconds.
-///
-/// A value lives through the last second before its expiry: an expiry equal to now is past.
-pub fn is_expired(expiry_unix_s: u32, now_unix_s: u64) -> bool {
-    u64::from(expiry_unix_s) <= now_unix_s
+    /// When its value ends, if its kind says that it does. `Corruption` when it does not say when.
+    pub fn expiry(&self) -> Result<Option<Expiry>> {
+        if !self.kind().is_expiring() {
+            return Ok(None);
+        }
+        match Expiry::split(self.kind(), self.value) {
+            Some((expiry, _)) => Ok(Some(expiry)),
+            None => Err(Error::corruption(
+                "an expiring value without a valid expiry",
+            )),
+        }
+    }
 }

@@ -1,5 +1,8 @@
 //! What an entry does: delete, put, merge, delete a range.
 
+/// Bytes of the expiry in front of the value of a put that ends.
+pub const EXPIRY_BYTES: usize = 4;
+
 /// What an entry does to its key.
 ///
 /// The byte is part of every format; numbers are never reused.
@@ -62,6 +65,30 @@ impl Kind {
     #[inline]
     pub fn is_expiring(self) -> bool {
         matches!(self, Kind::PutExpiring | Kind::PutSeparatedExpiring)
+    }
+
+    /// Bytes of the expiry with which the entry's raw value begins; 0 where it has none.
+    #[inline]
+    pub fn expiry_bytes(self) -> usize {
+        if self.is_expiring() { EXPIRY_BYTES } else { 0 }
+    }
+
+    /// The kind of the same put with its value in the value log; of any other entry its own.
+    pub fn separated(self) -> Kind {
+        match self {
+            Kind::Put => Kind::PutSeparated,
+            Kind::PutExpiring => Kind::PutSeparatedExpiring,
+            kind => kind,
+        }
+    }
+
+    /// The kind of the same put with its value in the entry; of any other entry its own.
+    pub fn unseparated(self) -> Kind {
+        match self {
+            Kind::PutSeparated => Kind::Put,
+            Kind::PutSeparatedExpiring => Kind::PutExpiring,
+            kind => kind,
+        }
     }
 
     /// Whether a reader needs older entries of the key to know its value.

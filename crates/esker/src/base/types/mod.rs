@@ -17,6 +17,7 @@ pub mod shown_key;
 pub mod user_code;
 pub mod comparator;
 pub mod key;
+pub mod expiry;
 pub mod entry;
 pub mod range;
 pub mod range_delete;

@@ -93,7 +93,7 @@ pub fn prepare<'a>(
             let view = source.target.current.view();
             let at = ReadAt {
                 visibility: Visibility::at(seqno),
-                now_unix_s: core.env.clock.unix_seconds(),
+                now_unix_ms: core.env.clock.unix_millis(),
                 options: ReadOptions {
                     fill_cache: false,
                     ..ReadOptions::default()

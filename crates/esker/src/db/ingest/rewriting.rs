@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use crate::base::options::call::ReadOptions;
-use crate::base::types::entry::join_expiring;
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::ids::Level;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
@@ -52,7 +52,7 @@ pub fn rewrite(
     let view = Arc::new(view_of(core, source));
     let at = ReadAt {
         visibility: Visibility::at(SeqNo::MAX),
-        now_unix_s: core.env.clock.unix_seconds(),
+        now_unix_ms: core.env.clock.unix_millis(),
         options: ReadOptions {
             fill_cache: false,
             ..ReadOptions::default()
@@ -64,15 +64,15 @@ pub fn rewrite(
     while is_on {
         core.gate.check_write()?;
         if wants(entries.key())? {
-            let expiry = entries.expiry_unix_s()?;
-            let kind = expiry.map_or(Kind::Put, |_| Kind::PutExpiring);
+            let expiry = entries.expiry()?;
+            let kind = expiry.map_or(Kind::Put, Expiry::put_kind);
             internal_key.clear();
             let trailer = Trailer::new(SeqNo::new(SEQNO), kind);
             key::encode_into(&mut internal_key, entries.key(), trailer);
             match expiry {
                 None => output.add(&internal_key, entries.value()?)?,
                 Some(expiry) => {
-                    output.add(&internal_key, &join_expiring(expiry, entries.value()?))?;
+                    output.add(&internal_key, &expiry.join(entries.value()?))?;
                 }
             }
         }

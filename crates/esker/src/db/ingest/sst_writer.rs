@@ -9,8 +9,8 @@ use crate::base::options::pairs::to_pairs;
 use crate::base::options::sst::Compression;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::entry::join_expiring;
 use crate::base::types::error::{Error, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::ids::{FileNumber, KeyspaceId, Level};
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
@@ -145,16 +145,16 @@ impl SstWriter {
         self.add(key.as_ref(), Kind::Put, value.as_ref())
     }
 
-    /// The same for a value that ends at `expiry_unix_s`, in unix seconds.
+    /// The same for a value that ends then.
     pub fn put_until(
         &mut self,
         key: impl AsRef<[u8]>,
         value: impl AsRef<[u8]>,
-        expiry_unix_s: u32,
+        expiry: Expiry,
     ) -> Result<()> {
         check_len("value", value.as_ref().len(), VALUE_BYTES_MAX)?;
-        let raw = join_expiring(expiry_unix_s, value.as_ref());
-        self.add(key.as_ref(), Kind::PutExpiring, &raw)
+        let raw = expiry.join(value.as_ref());
+        self.add(key.as_ref(), expiry.put_kind(), &raw)
     }
 
     /// Deletes `key` in the keyspace that takes the files in.
@@ -205,7 +205,7 @@ impl SstWriter {
 
     fn add(&mut self, key: &[u8], kind: Kind, raw: &[u8]) -> Result<()> {
         check_len("key", key.len(), KEY_BYTES_MAX)?;
-        check_len("value", raw.len(), VALUE_BYTES_MAX + size_of::<u32>())?;
+        check_len("value", raw.len(), VALUE_BYTES_MAX + kind.expiry_bytes())?;
         if let Some(last) = &self.last_key {
             let order = &self.options.comparator;
             if order.compare(last, key) != Ordering::Less {

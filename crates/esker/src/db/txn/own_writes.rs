@@ -10,8 +10,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::id_map::IdMap;
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::Trailer;
@@ -36,7 +36,7 @@ pub struct OwnWrites {
     /// How much of the batch is in the tables.
     known: BatchMark,
     /// Values that go on with another end: the place of each among the writes, and when it ended.
-    moved_ends: Vec<(u32, u32)>,
+    moved_ends: Vec<(u32, Expiry)>,
     /// Keeps the segments of those that were not written again.
     held: BTreeMap<FileNumber, Pending>,
 }
@@ -98,14 +98,14 @@ impl OwnWrites {
         self.batch.size_bytes() as u64 + self.batch.large_bytes()
     }
 
-    /// The last write has a value go on that would be gone from that unix second on.
-    pub fn goes_on(&mut self, expiry_unix_s: u32) {
+    /// The last write has a value go on that would be gone from then on.
+    pub fn goes_on(&mut self, expiry: Expiry) {
         let index = self.batch.count() - 1;
-        self.moved_ends.push((index, expiry_unix_s));
+        self.moved_ends.push((index, expiry));
     }
 
     /// Before when the writes must happen, so that no value goes on that was gone.
-    pub fn alive_until_unix_s(&self) -> Option<u32> {
+    pub fn alive_until(&self) -> Option<Expiry> {
         self.moved_ends.iter().map(|(_, expiry)| *expiry).min()
     }
 
@@ -261,13 +261,13 @@ impl OwnTable {
 
     // In the batch there is a place for a pointer, and the value beside it.
     fn insert_separated(&mut self, entry: &BatchEntry<'_>, seqno: SeqNo, value: &[u8]) {
-        if !entry.trailer.kind().is_expiring() {
-            let trailer = Trailer::new(seqno, Kind::Put);
+        let kind = entry.trailer.kind();
+        let trailer = Trailer::new(seqno, kind.unseparated());
+        if !kind.is_expiring() {
             return self.writer.insert(trailer, entry.key, value);
         }
-        let expiry = &entry.value[..EXPIRY_BYTES];
+        let expiry = &entry.value[..kind.expiry_bytes()];
         let raw = [expiry, value].concat();
-        let trailer = Trailer::new(seqno, Kind::PutExpiring);
         self.writer.insert(trailer, entry.key, &raw);
     }
 }

@@ -122,9 +122,8 @@ pub const fn raw_mode(mode: u16) -> RawMode {
     mode as RawMode
 }
 
-/// The clock that is quickest to ask for whole seconds: that of the last tick on Linux, elsewhere
-/// the exact one.
-pub const SECONDS_CLOCK: ClockId = {
+/// The clock that is quickest to ask: that of the last tick on Linux, elsewhere the exact one.
+pub const TICK_CLOCK: ClockId = {
     #[cfg(target_os = "linux")]
     let clock = ClockId::RealtimeCoarse;
     #[cfg(not(target_os = "linux"))]

@@ -131,7 +131,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         tombstones: &tombstones,
         merge: context.merge.as_ref(),
         values: &context.settings.values,
-        now_unix_s: context.settings.env.clock.unix_seconds(),
+        now_unix_ms: context.settings.env.clock.unix_millis(),
         is_bottom: &mut is_bottom,
         ceiling: &mut |user_key: &[u8]| ceiling.of(comparator, user_key),
         verbatim: context.settings.verbatim(),

@@ -1,5 +1,6 @@
 //! Tests of `compaction_iterator`.
 
+use crate::base::types::expiry::Expiry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use crate::base::types::ids::Level;
 use crate::env::random::Random;
 use crate::env::sim::SimFs;
 use crate::flow::model::{
-    Entries, NOW_UNIX_S, READ_TIMES_UNIX_S, VectorCursor, for_seeds, key_of, rule_of,
+    Entries, NOW_UNIX_MS, READ_TIMES_UNIX_MS, VectorCursor, for_seeds, key_of, rule_of,
 };
 use crate::store::vlog::pointer::ValuePointer;
 
@@ -47,7 +48,7 @@ impl Rewrite<'_> {
             tombstones: &tombstones,
             merge: self.rule.as_ref(),
             values: &OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1),
-            now_unix_s: NOW_UNIX_S,
+            now_unix_ms: NOW_UNIX_MS,
             is_bottom: &mut is_bottom,
             ceiling: &mut |key| self.ceiling(key),
             verbatim: Verbatim::default(),
@@ -238,7 +239,7 @@ fn no_reader_notices_a_rewrite() {
         for at in readers {
             for number in 0..KEY_COUNT {
                 let key = key_of(number);
-                for time in READ_TIMES_UNIX_S {
+                for time in READ_TIMES_UNIX_MS {
                     let expected = before.get(&rule, &key, at, time);
                     let actual = after.get(&rule, &key, at, time);
                     assert_eq!(
@@ -276,7 +277,7 @@ fn a_quiet_bottom_holds_live_values_only() {
                 .filter(|(of, ..)| *of == key)
                 .map(|(_, trailer, _)| trailer.kind())
                 .collect();
-            let answers = READ_TIMES_UNIX_S.map(|time| inputs.get(&rule, &key, SeqNo::MAX, time));
+            let answers = READ_TIMES_UNIX_MS.map(|time| inputs.get(&rule, &key, SeqNo::MAX, time));
             match (kinds.split_last(), &answers[0]) {
                 (None, answer) => assert_eq!(*answer, Ok(None)),
                 (Some((Kind::Put | Kind::PutExpiring, [])), answer) => {
@@ -566,9 +567,9 @@ fn a_rule_drops_only_what_no_snapshot_sees() {
         let older = split.below.and(&split.inputs);
         for number in 0..KEY_COUNT {
             let key = key_of(number);
-            let value = older.get(&rule, &key, SeqNo::MAX, NOW_UNIX_S);
+            let value = older.get(&rule, &key, SeqNo::MAX, NOW_UNIX_MS);
             let may_go = matches!(&value, Ok(Some(value)) if is_dropped(&key, value));
-            for time in READ_TIMES_UNIX_S {
+            for time in READ_TIMES_UNIX_MS {
                 let get = |entries: &Entries, at| entries.get(&rule, &key, at, time);
                 for at in &snapshots {
                     assert_eq!(get(&after, *at), get(&before, *at), "key {number} at {at}");
@@ -698,7 +699,7 @@ fn a_rule_sees_key_expiry_level_and_value() {
     let rule = retain::by("exact", |entry| {
         assert_eq!(entry.key, key_of(0));
         assert_eq!(entry.level, 3);
-        assert_eq!(entry.expiry_unix_s, Some(0x3e9));
+        assert_eq!(entry.expiry, Some(Expiry::from_unix_s(0x3e9)));
         assert_eq!(entry.value()?, b"old");
         Ok(Retain::Drop)
     });

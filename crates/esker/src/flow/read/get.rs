@@ -4,6 +4,7 @@ use crate::base::codec::checksum::hash64;
 use crate::base::options::call::ReadOptions;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::key::Trailer;
 use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::flow::read::lookup_outcome::{LookupOutcome, outcome};
@@ -20,8 +21,8 @@ use crate::store::vlog::pointer::ValuePointer;
 pub struct ReadAt {
     /// Which entries are seen.
     pub visibility: Visibility,
-    /// The wall time that decides about expiries, in unix seconds.
-    pub now_unix_s: u64,
+    /// The wall time that decides about expiries, in unix milliseconds.
+    pub now_unix_ms: u64,
     /// How files are read.
     pub options: ReadOptions,
 }
@@ -31,9 +32,9 @@ pub struct ReadAt {
 pub struct Valued {
     /// The user's value.
     pub value: Bytes,
-    /// The unix second from which it is gone; `None` when it stays. A value with merge operands
+    /// When it ends; `None` when it stays. A value with merge operands
     /// folded in stays: from its base's expiry on they are folded into nothing instead.
-    pub expiry_unix_s: Option<u32>,
+    pub expiry: Option<Expiry>,
 }
 
 /// The value of `key`, if it has one.
@@ -59,14 +60,14 @@ pub enum Stored {
     /// Operands make it of what lies below them.
     Folded(Bytes),
     /// It lies in the value log, and was not read.
-    Separated(ValuePointer, Option<u32>),
+    Separated(ValuePointer, Option<Expiry>),
 }
 
 impl Stored {
-    /// The unix second from which it is gone; `None` when it stays. What operands make does.
-    pub fn expiry_unix_s(&self) -> Option<u32> {
+    /// When it ends; `None` when it stays. What operands make does.
+    pub fn expiry(&self) -> Option<Expiry> {
         match self {
-            Stored::Here(valued) => valued.expiry_unix_s,
+            Stored::Here(valued) => valued.expiry,
             Stored::Folded(_) => None,
             Stored::Separated(_, expiry) => *expiry,
         }
@@ -82,8 +83,8 @@ impl Stored {
     }
 
     /// Whether it ends then already. What operands make does not: the value below them may.
-    pub fn ends_at(&self, expiry_unix_s: Option<u32>) -> bool {
-        !matches!(self, Stored::Folded(_)) && self.expiry_unix_s() == expiry_unix_s
+    pub fn ends_at(&self, expiry: Option<Expiry>) -> bool {
+        !matches!(self, Stored::Folded(_)) && self.expiry() == expiry
     }
 }
 
@@ -123,11 +124,11 @@ pub fn contains(view: &View, key: &[u8], at: &ReadAt) -> Result<bool> {
 
 /// When the value of `key` ends, if it has one: `Some(None)` when it stays. Reads, copies and folds
 /// no value. Errors as [`contains`].
-pub fn expiry(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Option<u32>>> {
+pub fn expiry(view: &View, key: &[u8], at: &ReadAt) -> Result<Option<Option<Expiry>>> {
     let mut lookup = Lookup::new(key, at, LookupMode::Presence);
     search(view, &mut lookup)?;
     Ok(match lookup.base {
-        Some(base) => Some(base.expiry_unix_s),
+        Some(base) => Some(base.expiry),
         // What operands are folded into stays.
         None => (!lookup.operands.is_empty()).then_some(None),
     })
@@ -211,11 +212,11 @@ impl<'k> Lookup<'k> {
     }
 
     // Where the value lies apart, and when it ends, if nothing is folded into it.
-    fn separated(&self) -> Result<Option<(ValuePointer, Option<u32>)>> {
+    fn separated(&self) -> Result<Option<(ValuePointer, Option<Expiry>)>> {
         match &self.base {
             Some(base) if self.is_base_separated && self.operands.is_empty() => {
                 let pointer = ValuePointer::decode(&base.value)?;
-                Ok(Some((pointer, base.expiry_unix_s)))
+                Ok(Some((pointer, base.expiry)))
             }
             _ => Ok(None),
         }
@@ -382,7 +383,7 @@ impl<'k> Lookup<'k> {
         let folded = view.parts().folder.fold(self.key, base, &self.operands)?;
         Ok(Some(Valued {
             value: Bytes::from(folded),
-            expiry_unix_s: None,
+            expiry: None,
         }))
     }
 
@@ -392,7 +393,7 @@ impl<'k> Lookup<'k> {
             self.is_settled = true;
             return Ok(());
         }
-        match outcome(self.key, trailer, || Ok(raw.bytes()), self.at.now_unix_s)? {
+        match outcome(self.key, trailer, || Ok(raw.bytes()), self.at.now_unix_ms)? {
             LookupOutcome::Operand => {
                 // An operand is a value, whatever lies below it.
                 self.is_settled = self.mode == LookupMode::Presence;
@@ -404,7 +405,7 @@ impl<'k> Lookup<'k> {
                 self.is_base_separated = part.is_separated && self.mode == LookupMode::Value;
                 self.base = Some(Valued {
                     value: self.part(raw, part.start),
-                    expiry_unix_s: part.expiry_unix_s,
+                    expiry: part.expiry,
                 });
             }
         }

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::flow::read::values::follow;
 use crate::store::vlog::open_values::OpenValues;
 
@@ -13,7 +14,7 @@ use crate::store::vlog::open_values::OpenValues;
 pub struct LazyValue {
     part: Bytes,
     is_separated: bool,
-    expiry_unix_s: Option<u32>,
+    expiry: Option<Expiry>,
     read: OnceLock<Bytes>,
 }
 
@@ -29,22 +30,19 @@ impl LazyValue {
         LazyValue {
             part,
             is_separated,
-            expiry_unix_s: None,
+            expiry: None,
             read,
         }
     }
 
     /// The same value, which ends then; `None` where it stays.
-    pub fn until(self, expiry_unix_s: Option<u32>) -> LazyValue {
-        LazyValue {
-            expiry_unix_s,
-            ..self
-        }
+    pub fn until(self, expiry: Option<Expiry>) -> LazyValue {
+        LazyValue { expiry, ..self }
     }
 
-    /// The unix second from which the value is gone; `None` when it stays.
-    pub fn expiry_unix_s(&self) -> Option<u32> {
-        self.expiry_unix_s
+    /// When the value ends; `None` when it stays.
+    pub fn expiry(&self) -> Option<Expiry> {
+        self.expiry
     }
 
     /// The value.

@@ -1,7 +1,7 @@
 //! What one entry means for its key.
 
-use crate::base::types::entry::{EXPIRY_BYTES, is_expired, split_expiring};
 use crate::base::types::error::{Error, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 
@@ -17,10 +17,10 @@ pub enum LookupOutcome {
 }
 
 impl LookupOutcome {
-    /// The unix second from which the value is gone; `None` when it stays or is none.
-    pub fn expiry_unix_s(&self) -> Option<u32> {
+    /// When the value ends; `None` when it stays or is none.
+    pub fn expiry(&self) -> Option<Expiry> {
         match self {
-            LookupOutcome::Value(part) => part.expiry_unix_s,
+            LookupOutcome::Value(part) => part.expiry,
             LookupOutcome::Gone | LookupOutcome::Operand => None,
         }
     }
@@ -31,8 +31,8 @@ impl LookupOutcome {
 pub struct Part {
     /// Where in the raw value it begins.
     pub start: usize,
-    /// The unix second from which it is gone.
-    pub expiry_unix_s: Option<u32>,
+    /// When it ends.
+    pub expiry: Option<Expiry>,
     /// Whether what lies there is a pointer into the value log.
     pub is_separated: bool,
 }
@@ -41,12 +41,12 @@ impl Part {
     /// All of a value that is at hand and stays.
     pub const WHOLE: Part = Part {
         start: 0,
-        expiry_unix_s: None,
+        expiry: None,
         is_separated: false,
     };
 }
 
-/// What an entry means at `now_unix_s`. Its raw value is asked for only where it matters: it may
+/// What an entry means at `now_unix_ms`. Its raw value is asked for only where it matters: it may
 /// have to be uncompressed first.
 ///
 /// # Errors
@@ -57,25 +57,27 @@ pub fn outcome<'a>(
     user_key: &[u8],
     trailer: Trailer,
     raw: impl FnOnce() -> Result<&'a [u8]>,
-    now_unix_s: u64,
+    now_unix_ms: u64,
 ) -> Result<LookupOutcome> {
     Ok(match trailer.kind() {
         kind @ (Kind::Put | Kind::PutSeparated) => LookupOutcome::Value(Part {
             start: 0,
-            expiry_unix_s: None,
+            expiry: None,
             is_separated: kind.is_separated(),
         }),
         Kind::Delete => LookupOutcome::Gone,
         Kind::Merge | Kind::MergeFolded => LookupOutcome::Operand,
-        kind @ (Kind::PutExpiring | Kind::PutSeparatedExpiring) => match split_expiring(raw()?) {
-            None => return Err(damaged(user_key, trailer, "no expiry")),
-            Some((expiry, _)) if is_expired(expiry, now_unix_s) => LookupOutcome::Gone,
-            Some((expiry, _)) => LookupOutcome::Value(Part {
-                start: EXPIRY_BYTES,
-                expiry_unix_s: Some(expiry),
-                is_separated: kind.is_separated(),
-            }),
-        },
+        kind @ (Kind::PutExpiring | Kind::PutSeparatedExpiring) => {
+            match Expiry::split(kind, raw()?) {
+                None => return Err(damaged(user_key, trailer, "no expiry")),
+                Some((expiry, _)) if expiry.is_past(now_unix_ms) => LookupOutcome::Gone,
+                Some((expiry, _)) => LookupOutcome::Value(Part {
+                    start: kind.expiry_bytes(),
+                    expiry: Some(expiry),
+                    is_separated: kind.is_separated(),
+                }),
+            }
+        }
         Kind::RangeDelete => {
             return Err(damaged(user_key, trailer, "the kind of a range deletion"));
         }

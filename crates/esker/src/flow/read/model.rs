@@ -8,9 +8,9 @@ use crate::base::hooks::merge_builtin::builtin;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::{Comparator, CustomComparator};
 use crate::base::types::cursor::{Cursor, Encoded, Fill, Way};
-use crate::base::types::entry::{is_expired, join_expiring, split_expiring};
 use crate::base::types::entry_chunk::EntryChunk;
 use crate::base::types::error::{Error, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::range_delete::RangeDelete;
@@ -20,6 +20,9 @@ use crate::store::mem::memtable::Memtable;
 
 /// The wall time of every test, in unix seconds; half of the expiries lie before it.
 pub const NOW_UNIX_S: u64 = 1_000;
+
+/// The same in unix milliseconds.
+pub const NOW_UNIX_MS: u64 = NOW_UNIX_S * 1000;
 
 /// Bytes backwards: an order in which prefixes and separators of the bytewise one are wrong.
 struct Backwards;
@@ -99,7 +102,8 @@ impl History {
                 0 | 1 => (Kind::Delete, Vec::new()),
                 2 => {
                     let expiry = u32::try_from(NOW_UNIX_S - 1 + random.below(3)).unwrap();
-                    (Kind::PutExpiring, join_expiring(expiry, &text))
+                    let end = Expiry::from_unix_s(expiry);
+                    (end.put_kind(), end.join(&text))
                 }
                 3 | 4 => (Kind::Merge, text),
                 _ => (Kind::Put, text),
@@ -201,9 +205,9 @@ impl History {
         for write in seen {
             value = match write.trailer.kind() {
                 Kind::Put => Some(write.value.clone()),
-                Kind::PutExpiring => {
-                    let (expiry, rest) = split_expiring(&write.value).unwrap();
-                    (!is_expired(expiry, NOW_UNIX_S)).then(|| rest.to_vec())
+                kind @ Kind::PutExpiring => {
+                    let (expiry, rest) = Expiry::split(kind, &write.value).unwrap();
+                    (!expiry.is_past(NOW_UNIX_MS)).then(|| rest.to_vec())
                 }
                 Kind::Merge => {
                     let rule = rule();

@@ -14,7 +14,7 @@ use crate::env::random::Random;
 use crate::env::sim::fs::SimFs;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::get::ReadAt;
-use crate::flow::read::model::{History, NOW_UNIX_S, memtable_of, random_key, rule};
+use crate::flow::read::model::{History, NOW_UNIX_MS, memtable_of, random_key, rule};
 use crate::flow::read::range_tombstones::Piece;
 use crate::flow::read::view::{View, ViewParts};
 use crate::store::names::FileName;
@@ -30,7 +30,7 @@ use crate::store::vlog::open_values::OpenValues;
 pub fn read_at(seqno: SeqNo) -> ReadAt {
     ReadAt {
         visibility: Visibility::at(seqno),
-        now_unix_s: NOW_UNIX_S,
+        now_unix_ms: NOW_UNIX_MS,
         options: ReadOptions::default(),
     }
 }

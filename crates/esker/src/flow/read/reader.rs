@@ -8,7 +8,6 @@ use crate::base::types::key::Trailer;
 use crate::base::types::range::KeyRange;
 use crate::base::types::seqno::Visibility;
 use crate::flow::read::fold::Folder;
-use crate::flow::read::get::ReadAt;
 use crate::flow::read::seek_target::{first_trailer, last_trailer, set_seek_target};
 use crate::flow::read::tombstone_aggregator::TombstoneAggregator;
 use crate::store::version::levels::Levels;
@@ -23,8 +22,8 @@ pub struct Reader {
     pub range: KeyRange,
     /// The entries that the reader may see.
     pub at: Visibility,
-    /// The wall time that decides about expiries, in unix seconds.
-    pub now_unix_s: u64,
+    /// The wall time that decides about expiries, in unix milliseconds.
+    pub now_unix_ms: u64,
     /// What range deletions hide from the reader.
     pub tombstones: TombstoneAggregator,
     /// Folds merge operands.
@@ -36,11 +35,6 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Whether a reader at that moment sees the same of the same sources.
-    pub fn reads_at(&self, moment: &ReadAt) -> bool {
-        (self.at, self.now_unix_s) == (moment.visibility, moment.now_unix_s)
-    }
-
     /// The trailer that sorts before every entry of a key that the reader may see.
     pub fn newest_trailer(&self) -> Trailer {
         Trailer::seek(self.at.newest())

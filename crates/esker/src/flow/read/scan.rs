@@ -49,7 +49,7 @@ pub fn scan(view: &Arc<View>, range: KeyRange, at: &ReadAt) -> Result<Scan> {
             comparator,
             range,
             at: at.visibility,
-            now_unix_s: at.now_unix_s,
+            now_unix_ms: at.now_unix_ms,
             folder: view.parts().folder.clone(),
             values: Arc::clone(&view.parts().values),
             kept: sources.has_values.then(|| Arc::clone(&view.parts().levels)),

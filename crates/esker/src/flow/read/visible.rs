@@ -10,6 +10,7 @@ use std::ops::Bound;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Way};
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::key;
 use crate::flow::read::cursor_state::CursorState;
 use crate::flow::read::lazy_value::LazyValue;
@@ -149,6 +150,12 @@ impl<C: Cursor> VisibleCursor<C> {
         self.find_backward(false)
     }
 
+    /// Stands nowhere from now on, for a reader at that time.
+    pub fn leave(&mut self, now_unix_ms: u64) {
+        self.state = CursorState::Nowhere;
+        self.reader.now_unix_ms = now_unix_ms;
+    }
+
     /// What it moves over, for whom, and where it stands: for who moves it several keys at once.
     pub fn parts(&mut self) -> (&mut MergingCursor<C>, &Reader, &mut CursorState) {
         (&mut self.inner, &self.reader, &mut self.state)
@@ -188,13 +195,11 @@ impl<C: Cursor> VisibleCursor<C> {
 
     /// The unix second from which the key is gone; `None` when it stays. Operands make a value
     /// that stays, whatever they are folded into.
-    pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
+    pub fn expiry(&self) -> Result<Option<Expiry>> {
         match self.state {
             CursorState::Nowhere => panic!("an expiry needs a cursor that stands on an entry"),
-            CursorState::Here { .. } | CursorState::Separated => {
-                Ok(self.outcome()?.expiry_unix_s())
-            }
-            CursorState::BeforeInner | CursorState::AfterInner => Ok(self.value.expiry_unix_s()),
+            CursorState::Here { .. } | CursorState::Separated => Ok(self.outcome()?.expiry()),
+            CursorState::BeforeInner | CursorState::AfterInner => Ok(self.value.expiry()),
         }
     }
 
@@ -252,7 +257,7 @@ impl<C: Cursor> VisibleCursor<C> {
                 )?;
                 continue;
             }
-            let now = self.reader.now_unix_s;
+            let now = self.reader.now_unix_ms;
             match outcome(user_key, trailer, || self.inner.value(), now)? {
                 LookupOutcome::Value(part) => {
                     if part.is_separated {
@@ -369,7 +374,7 @@ impl<C: Cursor> VisibleCursor<C> {
         if !self.reader.at.sees(seqno) || self.reader.tombstones.hides(user_key, seqno) {
             return Ok(false);
         }
-        let now = self.reader.now_unix_s;
+        let now = self.reader.now_unix_ms;
         match outcome(user_key, trailer, || self.inner.value(), now)? {
             LookupOutcome::Value(part) if !part.is_separated => {
                 self.state = CursorState::here(part.start, true)
@@ -474,12 +479,12 @@ impl<C: Cursor> VisibleCursor<C> {
     #[inline(always)]
     fn lazy(&self, part: Part) -> Result<LazyValue> {
         let value = LazyValue::of(self.part_from(part.start)?, part.is_separated);
-        Ok(value.until(part.expiry_unix_s))
+        Ok(value.until(part.expiry))
     }
 
     fn outcome(&self) -> Result<LookupOutcome> {
         let (user_key, trailer) = key::split(self.inner.key());
-        let now = self.reader.now_unix_s;
+        let now = self.reader.now_unix_ms;
         outcome(user_key, trailer, || self.inner.value(), now)
     }
 }

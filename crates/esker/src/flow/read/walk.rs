@@ -10,6 +10,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::cursor::{Cursor, Way};
 use crate::base::types::entry_chunk::{EntryChunk, Terms};
 use crate::base::types::error::{Error, Result};
+use crate::base::types::expiry::Expiry;
 use crate::flow::read::cursor_state::CursorState;
 use crate::flow::read::reader::Reader;
 use crate::flow::read::visible::VisibleCursor;
@@ -127,11 +128,11 @@ impl<C: Cursor> Walk<C> {
     }
 
     /// The unix second from which the key is gone; `None` when it stays.
-    pub fn expiry_unix_s(&self) -> Result<Option<u32>> {
+    pub fn expiry(&self) -> Result<Option<Expiry>> {
         match self.chunk.is_empty() {
             // Only plain values make a chunk.
             false => Ok(None),
-            true => self.cursor.expiry_unix_s(),
+            true => self.cursor.expiry(),
         }
     }
 
@@ -141,10 +142,9 @@ impl<C: Cursor> Walk<C> {
         reader
     }
 
-    /// Stands nowhere from now on.
-    pub fn leave(&mut self) {
-        let (_, _, state) = self.placed().parts();
-        *state = CursorState::Nowhere;
+    /// Stands nowhere from now on, for a reader at that time.
+    pub fn leave(&mut self, now_unix_ms: u64) {
+        self.placed().leave(now_unix_ms);
     }
 
     /// The cursors it looks through.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::base::codec::checksum::crc32c;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::entry::{EXPIRY_BYTES, Entry};
+use crate::base::types::entry::Entry;
 use crate::base::types::error::{ErrorKind, Result};
 use crate::base::types::ids::{FileNumber, KeyspaceId};
 use crate::base::types::key::{self, Trailer};
@@ -85,8 +85,7 @@ impl ValueRelocator {
         let entry = Entry::from_internal(internal_key, raw);
         match entry.kind() {
             Kind::PutSeparated | Kind::PutSeparatedExpiring => self.move_on(&entry),
-            Kind::Put => self.part(&entry, 0, Kind::PutSeparated),
-            Kind::PutExpiring => self.part(&entry, EXPIRY_BYTES, Kind::PutSeparatedExpiring),
+            Kind::Put | Kind::PutExpiring => self.part(&entry),
             _ => Ok(None),
         }
     }
@@ -150,7 +149,8 @@ impl ValueRelocator {
         Ok((internal_key, repointed(entry, &place)))
     }
 
-    fn part(&mut self, entry: &Entry<'_>, start: usize, kind: Kind) -> Result<Option<Moved>> {
+    fn part(&mut self, entry: &Entry<'_>) -> Result<Option<Moved>> {
+        let start = entry.kind().expiry_bytes();
         let threshold = self.settings.threshold_bytes;
         if threshold == 0 || entry.value.len() < threshold + start {
             return Ok(None);
@@ -158,7 +158,10 @@ impl ValueRelocator {
         let (expiry, value) = entry.value.split_at(start);
         let crc = crc32c(value);
         let pointer = self.write(entry.key, Bytes::copy_of(value), crc)?;
-        let internal_key = key::encode(entry.key, Trailer::new(entry.seqno(), kind));
+        let internal_key = key::encode(
+            entry.key,
+            Trailer::new(entry.seqno(), entry.kind().separated()),
+        );
         let raw = [expiry, &pointer.encode()].concat();
         Ok(Some((internal_key, Bytes::from(raw))))
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::base::options::call::Durability;
-use crate::base::types::entry::is_expired;
 use crate::base::types::error::Result;
+use crate::base::types::expiry::Expiry;
 use crate::env::clock::Clock;
 use crate::flow::write::active::Active;
 use crate::flow::write::lock_holders::LockHolders;
@@ -20,8 +20,8 @@ pub struct CommitOptions<'a> {
     pub no_wait: bool,
     /// Conditions that must hold at the moment of the write, so that read-check-write is atomic.
     pub unchanged: &'a [Unchanged<'a>],
-    /// The unix second up to which the write may happen: it has a value go on that ends then.
-    pub alive_until_unix_s: Option<u32>,
+    /// Up to when the write may happen: it has a value go on that ends then.
+    pub alive_until: Option<Expiry>,
     /// Whether the writer holds locks of all that it writes.
     pub holds_locks: bool,
     /// The mark that the batch brings.
@@ -70,8 +70,8 @@ impl Admission {
         if self.refuses_early(options) {
             return Ok(Some(Refusal::Locked));
         }
-        if let Some(end) = options.alive_until_unix_s
-            && is_expired(end, clock.unix_seconds())
+        if let Some(end) = options.alive_until
+            && end.is_past(clock.unix_millis())
         {
             return Ok(Some(Refusal::Expired));
         }

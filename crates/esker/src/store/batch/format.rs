@@ -28,7 +28,6 @@
 //! where the kind has one, and a pointer that is valid), varints in their shortest form, and no
 //! entry's sequence number needs more than 56 bits. All together have at most 2 GiB.
 
-use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::store::vlog::pointer::POINTER_BYTES;
@@ -68,14 +67,16 @@ pub enum ValueRule {
 /// The rule for the values of entries of `kind`.
 #[inline]
 pub fn value_rule(kind: Kind) -> ValueRule {
+    let expiry_bytes = kind.expiry_bytes();
     let (min, max) = match kind {
         Kind::Delete => return ValueRule::Absent,
         Kind::MergeFolded => return ValueRule::Refused,
         Kind::Put | Kind::Merge => (0, VALUE_BYTES_MAX),
-        Kind::PutExpiring => (EXPIRY_BYTES, EXPIRY_BYTES + VALUE_BYTES_MAX),
+        Kind::PutExpiring => (expiry_bytes, expiry_bytes + VALUE_BYTES_MAX),
         Kind::RangeDelete => (0, KEY_BYTES_MAX),
-        Kind::PutSeparated => (POINTER_BYTES, POINTER_BYTES),
-        Kind::PutSeparatedExpiring => (EXPIRY_BYTES + POINTER_BYTES, EXPIRY_BYTES + POINTER_BYTES),
+        Kind::PutSeparated | Kind::PutSeparatedExpiring => {
+            (expiry_bytes + POINTER_BYTES, expiry_bytes + POINTER_BYTES)
+        }
     };
     ValueRule::Present(ValueLengths { min, max })
 }

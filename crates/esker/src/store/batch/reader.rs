@@ -1,7 +1,7 @@
 //! Reads a batch back, checking it.
 
 use crate::base::codec::reader::ByteReader;
-use crate::base::types::entry::{EXPIRY_BYTES, Entry};
+use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::Trailer;
@@ -186,11 +186,11 @@ impl<'a> BatchEntries<'a> {
                 value
             }
         };
-        if kind.is_separated() && self.is_whole {
-            let start = if kind.is_expiring() { EXPIRY_BYTES } else { 0 };
-            if ValuePointer::decode(&value[start..]).is_err() {
-                return Err("a pointer into the value log that is none");
-            }
+        if kind.is_separated()
+            && self.is_whole
+            && ValuePointer::decode(&value[kind.expiry_bytes()..]).is_err()
+        {
+            return Err("a pointer into the value log that is none");
         }
         // The header's check keeps every number of the batch below 2^56.
         let trailer = Trailer::new(SeqNo::new(self.seqno), kind);

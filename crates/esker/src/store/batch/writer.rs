@@ -4,8 +4,8 @@ use std::ops::{Deref, Range};
 
 use crate::base::codec::varint::{put_varint, varint_len};
 use crate::base::types::bytes::Bytes;
-use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX, check_len};
@@ -138,33 +138,33 @@ impl<'v> Batch<'v> {
         self.add(Kind::Put, keyspace, key, Some(&[value]))
     }
 
-    /// Gives `key` the value until `expiry_unix_s`, in unix seconds.
+    /// Gives `key` the value until `expiry`.
     pub fn put_expiring(
         &mut self,
         keyspace: KeyspaceId,
         key: &[u8],
-        expiry_unix_s: u32,
+        expiry: Expiry,
         value: &[u8],
     ) -> Result<()> {
         // The value's own limit is checked here, because `add` sees the expiry in front of it.
         check_len("value", value.len(), VALUE_BYTES_MAX)?;
-        let expiry: [u8; EXPIRY_BYTES] = expiry_unix_s.to_le_bytes();
-        self.add(Kind::PutExpiring, keyspace, key, Some(&[&expiry, value]))
+        let pieces: [&[u8]; 2] = [&expiry.encode(), value];
+        self.add(expiry.put_kind(), keyspace, key, Some(&pieces))
     }
 
-    /// Gives `key` a value that is to lie in the value log, until `expiry_unix_s` if it is given.
+    /// Gives `key` a value that is to lie in the value log, until `expiry` if it is given.
     pub fn put_separated(
         &mut self,
         keyspace: KeyspaceId,
         key: &[u8],
-        expiry_unix_s: Option<u32>,
+        expiry: Option<Expiry>,
         value: LargeBytes<'v>,
     ) -> Result<()> {
         check_len("value", value.len(), VALUE_BYTES_MAX)?;
         let unknown = [0; POINTER_BYTES];
-        self.add_pointer(keyspace, key, expiry_unix_s, &unknown)?;
+        self.add_pointer(keyspace, key, expiry, &unknown)?;
         let end = self.bytes.len();
-        let expiry_bytes = expiry_unix_s.map_or(0, |_| EXPIRY_BYTES);
+        let expiry_bytes = expiry.map_or(0, |expiry| expiry.put_kind().expiry_bytes());
         let value_len = POINTER_BYTES + expiry_bytes;
         let key_end = end - value_len - varint_len(value_len as u64);
         self.large.push(LargeValue {
@@ -177,32 +177,32 @@ impl<'v> Batch<'v> {
         Ok(())
     }
 
-    /// Gives `key` the value at a place in the value log, until `expiry_unix_s` if it is given. It
+    /// Gives `key` the value at a place in the value log, until `expiry` if it is given. It
     /// is the caller's to keep what lies there until the batch is written.
     pub fn put_pointer(
         &mut self,
         keyspace: KeyspaceId,
         key: &[u8],
-        expiry_unix_s: Option<u32>,
+        expiry: Option<Expiry>,
         pointer: &ValuePointer,
     ) -> Result<()> {
         assert!(!pointer.is_to_no_place());
         self.has_pointers = true;
-        self.add_pointer(keyspace, key, expiry_unix_s, &pointer.encode())
+        self.add_pointer(keyspace, key, expiry, &pointer.encode())
     }
 
     fn add_pointer(
         &mut self,
         keyspace: KeyspaceId,
         key: &[u8],
-        expiry_unix_s: Option<u32>,
+        expiry: Option<Expiry>,
         pointer: &[u8; POINTER_BYTES],
     ) -> Result<()> {
-        match expiry_unix_s {
+        match expiry {
             None => self.add(Kind::PutSeparated, keyspace, key, Some(&[pointer])),
             Some(expiry) => {
-                let pieces: [&[u8]; 2] = [&expiry.to_le_bytes(), pointer];
-                self.add(Kind::PutSeparatedExpiring, keyspace, key, Some(&pieces))
+                let pieces: [&[u8]; 2] = [&expiry.encode(), pointer];
+                self.add(expiry.put_kind().separated(), keyspace, key, Some(&pieces))
             }
         }
     }
@@ -363,8 +363,7 @@ impl<'v> Batch<'v> {
         let mut value_len = 0;
         if let Some(pieces) = value {
             value_len = pieces.iter().map(|piece| piece.len()).sum::<usize>();
-            let spare = if kind.is_expiring() { EXPIRY_BYTES } else { 0 };
-            check_len("value", value_len, VALUE_BYTES_MAX + spare)?;
+            check_len("value", value_len, VALUE_BYTES_MAX + kind.expiry_bytes())?;
             added += varint_len(value_len as u64) + value_len;
         }
         check_batch_len(self.bytes.len(), added)?;

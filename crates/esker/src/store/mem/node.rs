@@ -19,9 +19,9 @@
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-use crate::base::types::entry::{EXPIRY_BYTES, Entry};
+use crate::base::types::entry::Entry;
 use crate::base::types::key::{self, TRAILER_BYTES};
-use crate::base::types::kind::Kind;
+use crate::base::types::kind::{EXPIRY_BYTES, Kind};
 use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::env::primitives::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::store::mem::arena::{self, Arena, ArenaWriter};

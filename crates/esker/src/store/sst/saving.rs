@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::entry::{EXPIRY_BYTES, Entry};
+use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::key;
 use crate::store::vlog::pointer::ValuePointer;
@@ -119,6 +119,5 @@ pub fn only_damage<T>(read: Result<T>) -> Result<std::result::Result<T, Error>> 
 
 fn makes_sense(internal_key: &[u8], value: &[u8]) -> bool {
     let entry = Entry::from_internal(internal_key, value);
-    let has_expiry = !entry.kind().is_expiring() || value.len() >= EXPIRY_BYTES;
-    has_expiry && ValuePointer::of(&entry).is_ok()
+    entry.expiry().is_ok() && ValuePointer::of(&entry).is_ok()
 }

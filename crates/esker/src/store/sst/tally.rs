@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
-use crate::base::types::entry::{Entry, split_expiring};
+use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::key::{self, Trailer};
 use crate::base::types::kind::Kind;
 use crate::base::types::range_delete::RangeDelete;
@@ -159,15 +160,17 @@ impl Tally {
             self.every_entry_expires = false;
             return Ok(());
         }
-        let Some((expiry, _)) = split_expiring(entry.value) else {
+        let Some((expiry, _)) = Expiry::split(entry.kind(), entry.value) else {
             let key = entry.key.escape_ascii();
             return Err(Error::invalid(format!(
                 "the entry of key \"{key}\" expires, and does not say when"
             )));
         };
         let newest = self.props.newest_expiry_s.unwrap_or(0);
-        self.props.newest_expiry_s = Some(newest.max(expiry));
-        self.passing.expire(expiry, bytes);
+        // Rounded up, so that no file is said to have expired before its last entry has.
+        let expiry_s = expiry.unix_s_up();
+        self.props.newest_expiry_s = Some(newest.max(expiry_s));
+        self.passing.expire(expiry_s, bytes);
         Ok(())
     }
 

@@ -16,7 +16,7 @@
 
 use crate::base::codec::reader::ByteReader;
 use crate::base::types::bytes::Bytes;
-use crate::base::types::entry::{EXPIRY_BYTES, Entry};
+use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::limits::VALUE_BYTES_MAX;
@@ -98,11 +98,7 @@ impl ValuePointer {
         if !entry.kind().is_separated() {
             return Ok(None);
         }
-        let start = if entry.kind().is_expiring() {
-            EXPIRY_BYTES
-        } else {
-            0
-        };
+        let start = entry.kind().expiry_bytes();
         ValuePointer::decode(entry.value.get(start..).unwrap_or_default()).map(Some)
     }
 

@@ -1,5 +1,6 @@
 //! The engine in a simulated world, behind the same operations as the model.
 
+use esker::Expiry;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -240,7 +241,7 @@ impl Subject {
                 let now = self.world.clock.unix_time().as_secs();
                 let until = |ttl_s: u32| u32::try_from(now + u64::from(ttl_s)).unwrap();
                 let keyspace = self.keyspace(*place, 0)?;
-                let end = ttl_s.map(until);
+                let end = ttl_s.map(until).map(Expiry::from_unix_s);
                 let is_there = match number.is_multiple_of(2) {
                     true => keyspace.set_expiry(key(*number), end)?,
                     false => self
@@ -304,6 +305,7 @@ impl Subject {
     fn ingest(&mut self, writes: &[(Place, Write)], is_below: bool) -> Result<()> {
         let env = self.world.env();
         let now = u32::try_from(self.world.clock.unix_seconds()).unwrap();
+        let until = |ttl_s| Expiry::from_unix_s(now + ttl_s);
         let mut sets = Vec::new();
         for (place, writes) in as_files(writes) {
             let (dir, keyspace) = (self.set_name(), self.keyspace(place, 0)?);
@@ -328,10 +330,10 @@ impl Subject {
                 match write {
                     Write::Put(_, tag) => match ttl_s {
                         None => files.put(key, value(tag))?,
-                        Some(ttl_s) => files.put_until(key, value(tag), now + ttl_s)?,
+                        Some(ttl_s) => files.put_until(key, value(tag), until(ttl_s))?,
                     },
                     Write::PutTtl(_, tag, ttl_s) => {
-                        files.put_until(key, value(tag), now + ttl_s)?;
+                        files.put_until(key, value(tag), until(ttl_s))?;
                     }
                     Write::Delete(_) => files.delete(key)?,
                     Write::Merge(_, tag) => files.merge(key, value(tag))?,

@@ -1,5 +1,6 @@
 //! Scripts of batches: `put`, `delete`…, `dump` shows bytes and meaning, `read` any bytes.
 
+use esker::Expiry;
 use std::fmt::Write;
 
 use esker::internals::base::types::error::Result as EskerResult;
@@ -30,7 +31,8 @@ impl Stage for BatchStage {
             ["put", ks, key, value] => batch.put(keyspace(ks)?, key.as_bytes(), value.as_bytes()),
             ["put_expiring", ks, key, expiry, value] => {
                 let (key, value) = (key.as_bytes(), value.as_bytes());
-                batch.put_expiring(keyspace(ks)?, key, number(expiry)?, value)
+                let expiry = Expiry::from_unix_s(number(expiry)?);
+                batch.put_expiring(keyspace(ks)?, key, expiry, value)
             }
             ["delete", ks, key] => batch.delete(keyspace(ks)?, key.as_bytes()),
             ["delete_range", ks, start, end] => {

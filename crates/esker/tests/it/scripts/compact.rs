@@ -1,5 +1,6 @@
 //! Scripts of compaction: a keyspace is filled and flushed, `pick` tells and takes a step.
 
+use esker::Expiry;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -7,7 +8,6 @@ use std::sync::Arc;
 use esker::internals::base::hooks::event_reasons::CompactionKind;
 use esker::internals::base::options::keyspace::CompactionOptions;
 use esker::internals::base::types::comparator::Comparator;
-use esker::internals::base::types::entry::join_expiring;
 use esker::internals::base::types::kind::Kind;
 use esker::internals::base::types::range::KeyRange;
 use esker::internals::flow::compact::job::{JobContext, Part, edit_of, run_part};
@@ -102,9 +102,10 @@ impl Stage for CompactStage {
                 .iter()
                 .for_each(|key| tree.write(Kind::Delete, key, b"")),
             ["expire", at, keys @ ..] => {
-                let raw = join_expiring(number(at)?, &value);
+                let end = Expiry::from_unix_s(number(at)?);
+                let raw = end.join(&value);
                 keys.iter()
-                    .for_each(|key| tree.write(Kind::PutExpiring, key, &raw));
+                    .for_each(|key| tree.write(end.put_kind(), key, &raw));
             }
             ["delete_range", start, end] => {
                 tree.write(Kind::RangeDelete, start, end.as_bytes());

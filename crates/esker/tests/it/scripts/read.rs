@@ -1,11 +1,11 @@
 //! Scripts of reading: memtables over sealed memtables over runs of files, and what readers see.
 
+use esker::Expiry;
 use std::fmt::Write;
 use std::ops::Bound;
 
 use esker::internals::base::hooks::merge_builtin::builtin;
 use esker::internals::base::options::call::ReadOptions;
-use esker::internals::base::types::entry::join_expiring;
 use esker::internals::base::types::ids::Level;
 use esker::internals::base::types::kind::Kind;
 use esker::internals::base::types::range::KeyRange;
@@ -44,7 +44,7 @@ impl ReadStage {
     fn reader(&self) -> ReadAt {
         ReadAt {
             visibility: Visibility::at(self.at.unwrap_or(self.tree.seqno)),
-            now_unix_s: self.tree.settings.env.clock.unix_seconds(),
+            now_unix_ms: self.tree.settings.env.clock.unix_millis(),
             options: ReadOptions::default(),
         }
     }
@@ -82,7 +82,7 @@ impl ReadStage {
             None => format!("{key} is not there"),
             Some(valued) => {
                 let text = entry_text(key_bytes, &valued.value);
-                let until = valued.expiry_unix_s;
+                let until = valued.expiry;
                 until.map_or(text.clone(), |until| format!("{text} until {until}"))
             }
         }
@@ -126,8 +126,8 @@ impl Stage for ReadStage {
         match words {
             ["put", key, value] => tree.write(Kind::Put, key, value.as_bytes()),
             ["put_until", at, key, value] => {
-                let raw = join_expiring(number(at)?, value.as_bytes());
-                tree.write(Kind::PutExpiring, key, &raw);
+                let end = Expiry::from_unix_s(number(at)?);
+                tree.write(end.put_kind(), key, &end.join(value.as_bytes()));
             }
             ["delete", key] => tree.write(Kind::Delete, key, b""),
             ["merge", key, operand] => tree.write(Kind::Merge, key, operand.as_bytes()),

@@ -1,6 +1,7 @@
 //! The stage's files from elsewhere: taken in among its writes, and exported to another database.
 
 use super::*;
+use esker::Expiry;
 
 impl Stage {
     /// Takes in files that a writer made of random entries, for one keyspace or two.
@@ -67,7 +68,8 @@ impl Stage {
                 match action {
                     Action::Put(key, value) => writer.put(key, value)?,
                     Action::PutUntil(key, value, until) => {
-                        writer.put_until(key, value, u32::try_from(*until).unwrap())?;
+                        let until = Expiry::from_unix_s(u32::try_from(*until).unwrap());
+                        writer.put_until(key, value, until)?;
                     }
                     Action::Delete(key) => writer.delete(key)?,
                     Action::DeleteRange(start, end) => writer.delete_range(start, end)?,

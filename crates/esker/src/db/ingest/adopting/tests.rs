@@ -31,7 +31,7 @@ fn a_view_from_before_gets_nothing_that_is_written_behind_the_files() {
     db.put("b", "2").unwrap();
     let at = ReadAt {
         visibility: Visibility::at(db.database().core().committer.visible()),
-        now_unix_s: 0,
+        now_unix_ms: 0,
         options: Default::default(),
     };
     let now = db.parts().current.view();

@@ -44,7 +44,7 @@ fn files_are_cut_at_their_size_and_listed_with_what_they_hold() {
                 0 => writer.delete(key).unwrap(),
                 1 => writer.merge(key, 5_u64.to_le_bytes()).unwrap(),
                 2 => writer
-                    .put_until(key, random.bytes(90), 2_000_000_000)
+                    .put_until(key, random.bytes(90), Expiry::from_unix_s(2_000_000_000))
                     .unwrap(),
                 _ => writer.put(key, random.bytes(90)).unwrap(),
             }

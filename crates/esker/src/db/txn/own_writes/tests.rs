@@ -27,7 +27,7 @@ fn what_comes_later_is_caught_up_with() {
     assert_eq!(own_value(&mut own, &two, b"a"), None);
     let large = LargeBytes::Shared(vec![7; 99].into());
     own.batch_for(&two)
-        .put_separated(two.id, b"a", Some(9), large)
+        .put_separated(two.id, b"a", Some(Expiry::from_unix_s(9)), large)
         .unwrap();
     own.batch_for(&one).put(one.id, b"a", b"2").unwrap();
     assert_eq!(own_value(&mut own, &one, b"a").unwrap(), b"2");

@@ -317,12 +317,12 @@ impl Tree {
     fn check(&self) {
         let view = self.current.view();
         self.check_numbers(&view);
-        let now = self.settings.env.clock.unix_seconds();
+        let now = self.settings.env.clock.unix_millis();
         for at in self.snapshots.iter().copied().chain([self.seqno]) {
-            for time in [now, now + 1, now + 10] {
+            for time in [now, now + 1_000, now + 10_000] {
                 let read = ReadAt {
                     visibility: crate::base::types::seqno::Visibility::at(at),
-                    now_unix_s: time,
+                    now_unix_ms: time,
                     options: ReadOptions::default(),
                 };
                 for key in (0..KEY_COUNT).map(key_of) {

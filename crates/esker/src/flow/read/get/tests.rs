@@ -1,7 +1,6 @@
 //! Tests of `get`.
 
 use super::*;
-use crate::base::types::entry::is_expired;
 use crate::env::random::Random;
 use crate::flow::read::model::{History, Shape, comparator_of, for_seeds, random_key};
 use crate::flow::read::model_view::{Layout, read_at};
@@ -35,11 +34,8 @@ fn every_key_reads_as_in_the_naive_reader() {
             assert_eq!(contains(&view, &key, &at).unwrap(), expected.is_some());
             let valued = get_valued(&view, &key, &at).unwrap();
             assert_eq!(valued.is_some(), expected.is_some());
-            let is_gone = |valued: Valued| {
-                valued
-                    .expiry_unix_s
-                    .is_some_and(|s| is_expired(s, at.now_unix_s))
-            };
+            let is_gone =
+                |valued: Valued| valued.expiry.is_some_and(|end| end.is_past(at.now_unix_ms));
             assert!(!valued.is_some_and(is_gone));
         }
     });

@@ -12,7 +12,7 @@ use crate::env::random::Random;
 use crate::env::sim::SimFs;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::model::{
-    History, NOW_UNIX_S, Shape, VectorCursor, comparator_of, for_seeds, random_key, rule,
+    History, NOW_UNIX_MS, Shape, VectorCursor, comparator_of, for_seeds, random_key, rule,
 };
 use crate::flow::read::range_tombstones::RangeTombstones;
 use crate::flow::read::tombstone_aggregator::{SourceTombstones, TombstoneAggregator};
@@ -31,7 +31,7 @@ fn reader(history: &History, sources: &[History], range: KeyRange, at: Visibilit
         comparator,
         range,
         at,
-        now_unix_s: NOW_UNIX_S,
+        now_unix_ms: NOW_UNIX_MS,
         folder: Folder::new("default", Some(rule())),
         values: Arc::new(OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1)),
         kept: None,

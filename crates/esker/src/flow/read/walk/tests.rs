@@ -12,7 +12,7 @@ use crate::env::sim::fs::SimFs;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::merging::MergingCursor;
 use crate::flow::read::model::{History, Shape, comparator_of, for_seeds, random_key};
-use crate::flow::read::model::{NOW_UNIX_S, rule};
+use crate::flow::read::model::{NOW_UNIX_MS, rule};
 use crate::flow::read::model_lookahead::LookaheadCursor;
 use crate::flow::read::model_view::{Layout, read_at};
 use crate::flow::read::reader::Reader;
@@ -109,7 +109,7 @@ fn walks_over_lookaheads_read_as_the_naive_reader() {
             comparator: comparator.clone(),
             range,
             at: Visibility::at(seqno),
-            now_unix_s: NOW_UNIX_S,
+            now_unix_ms: NOW_UNIX_MS,
             folder: Folder::new("default", Some(rule())),
             values: Arc::new(OpenValues::new(Arc::new(SimFs::new(0)), "/db", 1)),
             kept: None,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::base::types::comparator::Comparator;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
@@ -31,7 +32,7 @@ fn batch(values: &[&'static [u8]]) -> Batch<'static> {
     let mut batch = Batch::new();
     for (index, value) in values.iter().enumerate() {
         let key = format!("key{index}");
-        let expiry = (index % 2 == 1).then_some(77);
+        let expiry = (index % 2 == 1).then_some(Expiry::from_unix_s(77));
         let value = LargeBytes::Lent(value);
         batch
             .put_separated(KeyspaceId(0), key.as_bytes(), expiry, value)

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::base::types::error::ErrorKind;
+use crate::base::types::expiry::Expiry;
 use crate::env::random::Random;
 use crate::store::batch::writer::Batch;
 
@@ -10,7 +11,9 @@ const KS: KeyspaceId = KeyspaceId(200);
 fn one_of_each() -> Batch<'static> {
     let mut batch = Batch::new();
     batch.put(KS, b"put", b"value").unwrap();
-    batch.put_expiring(KS, b"exp", 0x0102_0304, b"v").unwrap();
+    batch
+        .put_expiring(KS, b"exp", Expiry::from_unix_s(0x0102_0304), b"v")
+        .unwrap();
     batch.delete(KeyspaceId::DEFAULT, b"").unwrap();
     batch.merge(KeyspaceId(u32::MAX), b"m", b"").unwrap();
     batch.delete_range(KS, b"a", b"b").unwrap();

@@ -1,6 +1,7 @@
 //! Tests of building a batch: limits, and that a refused call changes nothing.
 
 use super::*;
+use crate::base::types::expiry::Expiry;
 use crate::store::batch::reader::BatchReader;
 
 const KS: KeyspaceId = KeyspaceId(3);
@@ -18,7 +19,7 @@ fn too_large_leaves_the_batch_unchanged() {
     let long_key = vec![7; KEY_BYTES_MAX + 1];
     assert_eq!(kind_of(batch.put(KS, &long_key, b"")), ErrorKind::TooLarge);
     assert_eq!(
-        kind_of(batch.put_expiring(KS, &long_key, 1, b"")),
+        kind_of(batch.put_expiring(KS, &long_key, Expiry::MAX, b"")),
         ErrorKind::TooLarge
     );
     assert_eq!(kind_of(batch.delete(KS, &long_key)), ErrorKind::TooLarge);

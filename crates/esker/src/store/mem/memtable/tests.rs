@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::hooks::merge_builtin::builtin;
-use crate::base::types::entry::join_expiring;
+use crate::base::types::expiry::Expiry;
 use crate::env::random::Random;
 
 /// Writes of one round of the model test.
@@ -104,7 +104,7 @@ fn random_write(random: &mut Random) -> Write {
     let (kind, value) = match random.below(20) {
         0..=1 => (Kind::Put, number),
         2 => (Kind::Delete, Vec::new()),
-        3 => (Kind::PutExpiring, join_expiring(u32::MAX, &number)),
+        3 => (Kind::PutExpiring, Expiry::MAX.join(&number)),
         4 => (Kind::RangeDelete, key(random)),
         _ => (Kind::Merge, number),
     };

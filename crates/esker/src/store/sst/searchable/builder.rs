@@ -6,7 +6,7 @@ use crate::base::codec::checksum::hash64;
 use crate::base::codec::compress::CompressionType;
 use crate::base::options::sst::SstOptions;
 use crate::base::types::cursor::Encoded;
-use crate::base::types::entry::{EXPIRY_BYTES, Entry};
+use crate::base::types::entry::Entry;
 use crate::base::types::error::Result;
 use crate::base::types::key;
 use crate::base::types::kind::Kind;
@@ -125,7 +125,7 @@ impl SearchableBuilder {
     /// When entries come out of order, or are of a kind that lies only elsewhere.
     pub fn add(&mut self, internal_key: &[u8], value: &[u8]) -> Result<()> {
         let kind = key::split(internal_key).1.kind();
-        if kind.is_expiring() && value.len() < EXPIRY_BYTES {
+        if value.len() < kind.expiry_bytes() {
             // It tells what is wrong.
             return self.count(internal_key, value).map(drop);
         }

@@ -10,7 +10,6 @@ use crate::base::codec::frames::FrameCompressor;
 use crate::base::codec::reader::ByteReader;
 use crate::base::codec::varint::put_varint;
 use crate::base::types::cursor::Encoded;
-use crate::base::types::entry::EXPIRY_BYTES;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::FileNumber;
 use crate::base::types::key::Trailer;
@@ -153,7 +152,7 @@ impl ValueCompressor {
     /// # Panics
     /// When the kind says that there is an expiry, and there is none.
     pub fn compress(&mut self, kind: Kind, raw: &[u8]) -> Result<CompressedValue> {
-        let (expiry, value) = raw.split_at(if kind.is_expiring() { EXPIRY_BYTES } else { 0 });
+        let (expiry, value) = raw.split_at(kind.expiry_bytes());
         assert!(value.len() <= VALUE_BYTES_CLAIM_MAX);
         let mut compressed = std::mem::take(&mut self.spare);
         compressed.clear();
@@ -302,7 +301,7 @@ impl<'a> Record<'a> {
     fn parts(body: &'a [u8], kind: Kind) -> Option<Record<'a>> {
         let mut reader = ByteReader::new(body);
         let tail = Tail::take(&mut reader)?;
-        let expiry = reader.bytes(if kind.is_expiring() { EXPIRY_BYTES } else { 0 })?;
+        let expiry = reader.bytes(kind.expiry_bytes())?;
         let compressed = reader.rest();
         let (plain_len, method) = take_number(&mut reader)?;
         Some(Record {

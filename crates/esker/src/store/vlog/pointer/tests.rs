@@ -1,7 +1,7 @@
 //! Tests of pointers into the value log.
 
 use super::*;
-use crate::base::types::entry::join_expiring;
+use crate::base::types::expiry::Expiry;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
 use crate::base::types::seqno::SeqNo;
@@ -38,7 +38,7 @@ fn a_pointer_reads_back_and_what_cannot_be_one_is_refused() {
 fn an_entry_shows_its_pointer_with_and_without_an_expiry() {
     // The expiry stands in front, and stays when the value moves.
     let plain = POINTER.encode();
-    let expiring = join_expiring(99, &plain);
+    let expiring = Expiry::from_unix_s(99).join(&plain);
     for (kind, value) in [
         (Kind::PutSeparated, &plain[..]),
         (Kind::PutSeparatedExpiring, &expiring[..]),

@@ -1,0 +1,119 @@
+//! When a value ends.
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+use crate::base::types::kind::{EXPIRY_BYTES, Kind};
+
+/// Milliseconds of a second.
+const SECOND_MS: u64 = 1000;
+
+/// When a value ends: from that moment on it is gone.
+///
+/// units   unix time in whole milliseconds, up to second `u32::MAX` in the year 2106: what files
+///         say of all their entries is a second of 32 bits.
+///
+/// ```
+/// use esker::Expiry;
+///
+/// let end = Expiry::from_unix_s(4_000_000_000);
+/// assert_eq!(end.unix_ms(), 4_000_000_000_000);
+/// assert_eq!(end.to_string(), "4000000000");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Expiry {
+    /// Its milliseconds and 1, so that an `Option` of an end has no more bytes than an end.
+    above_ms: NonZeroU64,
+}
+
+const _: () = assert!(size_of::<Option<Expiry>>() == 8);
+
+impl Expiry {
+    /// The last end there is; whatever would end later ends then.
+    pub const MAX: Expiry = Expiry::from_unix_s(u32::MAX);
+
+    /// The end at that unix second.
+    pub const fn from_unix_s(second: u32) -> Expiry {
+        Expiry::of_ms(second as u64 * SECOND_MS)
+    }
+
+    /// The kind of a put of a value that ends then and stands in its entry.
+    pub fn put_kind(self) -> Kind {
+        Kind::PutExpiring
+    }
+
+    /// What stands in front of the value, or of the pointer to it: as many bytes as
+    /// [`Kind::expiry_bytes`] says of its kind.
+    pub fn encode(self) -> [u8; EXPIRY_BYTES] {
+        self.unix_s_up().to_le_bytes()
+    }
+
+    /// The end of an entry of that kind, whose raw value is `raw`, and what stands behind it;
+    /// `None` when there is none. For bytes from disk.
+    #[inline]
+    pub fn split(kind: Kind, raw: &[u8]) -> Option<(Expiry, &[u8])> {
+        if !kind.is_expiring() {
+            return None;
+        }
+        let (second, value) = raw.split_first_chunk()?;
+        Some((Expiry::from_unix_s(u32::from_le_bytes(*second)), value))
+    }
+
+    /// The raw value of a put that ends then.
+    pub fn join(self, value: &[u8]) -> Vec<u8> {
+        [&self.encode(), value].concat()
+    }
+
+    const fn of_ms(unix_ms: u64) -> Expiry {
+        match NonZeroU64::new(unix_ms + 1) {
+            Some(above_ms) => Expiry { above_ms },
+            None => panic!("milliseconds of 32 bits of seconds are far below the largest number"),
+        }
+    }
+
+    /// In unix milliseconds.
+    #[inline]
+    pub const fn unix_ms(self) -> u64 {
+        self.above_ms.get() - 1
+    }
+
+    /// The unix second, if it is a whole one.
+    pub fn whole_second(self) -> Option<u32> {
+        let is_whole = self.unix_ms().is_multiple_of(SECOND_MS);
+        is_whole.then(|| self.unix_s_up())
+    }
+
+    /// The first unix second at which the value is gone: the end, rounded up.
+    pub fn unix_s_up(self) -> u32 {
+        let second = self.unix_ms().div_ceil(SECOND_MS);
+        u32::try_from(second).expect("no end is above that of the largest second")
+    }
+
+    /// Whether the value is gone at `now_unix_ms`. It lives through the last millisecond before its
+    /// end.
+    #[inline]
+    pub fn is_past(self, now_unix_ms: u64) -> bool {
+        self.unix_ms() <= now_unix_ms
+    }
+}
+
+/// In unix seconds, with a fraction where it has one.
+impl fmt::Display for Expiry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (second, rest_ms) = (self.unix_ms() / SECOND_MS, self.unix_ms() % SECOND_MS);
+        write!(f, "{second}")?;
+        match rest_ms {
+            0 => Ok(()),
+            _ => write!(f, ".{rest_ms:03}"),
+        }
+    }
+}
+
+impl fmt::Debug for Expiry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests;
