@@ -15,9 +15,13 @@ pub fn spell(format: Format, bytes: &[u8]) -> Value {
     }
 }
 
-/// An end in unix seconds.
+/// An end in unix seconds, with a fraction where it has one.
 pub fn expiry(expiry: Expiry) -> Value {
-    expiry.unix_s_up().into()
+    match expiry.whole_second() {
+        Some(second) => second.into(),
+        // A float has room for all milliseconds up to 2106 thousands of times.
+        None => (expiry.unix_ms() as f64 / 1000.0).into(),
+    }
 }
 
 /// The bytes that [`spell`] wrote. A number stands for its digits.

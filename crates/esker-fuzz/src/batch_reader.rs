@@ -65,11 +65,13 @@ fn run_batch(bytes: &[u8], reader: &BatchReader<'_>) {
             Kind::Put => batch.put(keyspace, key, value),
             Kind::Merge => batch.merge(keyspace, key, value),
             Kind::RangeDelete => batch.delete_range(keyspace, key, value),
-            kind @ Kind::PutExpiring => {
+            kind @ (Kind::PutExpiring | Kind::PutExpiringMillis) => {
                 let (expiry, value) = Expiry::split(kind, value).expect("the reader checked it");
                 batch.put_expiring(keyspace, key, expiry, value)
             }
-            kind @ (Kind::PutSeparated | Kind::PutSeparatedExpiring) => {
+            kind @ (Kind::PutSeparated
+            | Kind::PutSeparatedExpiring
+            | Kind::PutSeparatedExpiringMillis) => {
                 let expiry = Expiry::split(kind, value).map(|(expiry, _)| expiry);
                 let pointer = &value[kind.expiry_bytes()..];
                 let pointer = ValuePointer::decode(pointer).expect("the reader checked it");

@@ -54,6 +54,7 @@ pub fn props() -> Props {
         smallest_seqno: SeqNo::ZERO,
         largest_seqno: SeqNo::MAX,
         newest_expiry_s: None,
+        has_millis: false,
         passing: None,
         data_block_count: 1,
         index_bytes: 0,

@@ -116,6 +116,7 @@ fn batch() -> Vec<u8> {
     let added = [
         batch.put(keyspace, b"key", b"value"),
         batch.put_expiring(keyspace, b"key 2", Expiry::from_unix_s(99), b"value"),
+        batch.put_expiring(keyspace, b"key 3", Expiry::from_unix_ms(99_250), b"value"),
         batch.delete(other, b"key"),
         batch.merge(other, b"counter", b"12345678"),
         batch.delete_range(keyspace, b"a", b"b"),

@@ -163,5 +163,7 @@ fn name_of(kind: Kind) -> &'static str {
         Kind::MergeFolded => "merge_folded",
         Kind::PutSeparated => "put_separated",
         Kind::PutSeparatedExpiring => "put_separated_expiring",
+        Kind::PutExpiringMillis => "put_expiring_millis",
+        Kind::PutSeparatedExpiringMillis => "put_separated_expiring_millis",
     }
 }

@@ -29,7 +29,8 @@ use crate::flow::write::sync::LogPosition;
 use crate::flow::write::unlogged::prepared_write;
 use crate::flow::write::validation::Unchanged;
 use crate::store::batch::two_phases::{Claim, NewPrepare};
-use crate::store::version::format::TWO_PHASES_FORMAT;
+use crate::store::batch::writer::Batch;
+use crate::store::version::format::{MILLIS_FORMAT, TWO_PHASES_FORMAT};
 
 /// A transaction that is prepared, and not committed or rolled back yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +80,7 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
     check_preparable(core, id, own.batch().keyspaces())?;
     let written = own.written()?;
     let for_update = state.for_update();
-    raise_format(core, TWO_PHASES_FORMAT)?;
+    raise_format(core, format_of(own.batch()))?;
     // Those that are no writes of its own first: they are claimed besides.
     let mut conditions: Vec<Unchanged<'_>> = for_update.iter().map(ForUpdate::unchanged).collect();
     let for_update_count = conditions.len();
@@ -135,6 +136,14 @@ pub fn prepare(core: &Arc<Core>, state: &TransactionState, id: &[u8]) -> Result<
     core.statistics.add(Ticker::ValueLogBytes, large_bytes);
     note(core, &applied);
     Ok(room)
+}
+
+// The format that a log with such a prepare needs.
+fn format_of(batch: &Batch<'_>) -> u32 {
+    match batch.has_millis() {
+        true => MILLIS_FORMAT,
+        false => TWO_PHASES_FORMAT,
+    }
 }
 
 /// Commits the transaction that is prepared under that id.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::{Durability, TransactionOptions, WriteOptions};
-use crate::base::options::keyspace::ttl_seconds;
 use crate::base::stats::statistics::Ticker;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, ErrorKind, Result};
@@ -13,6 +12,7 @@ use crate::base::types::user_code;
 use crate::db::claim_wait;
 use crate::db::claims;
 use crate::db::core::Core;
+use crate::db::format_raise::raise_format;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::settling;
 use crate::db::space;
@@ -26,6 +26,7 @@ use crate::flow::write::unlogged::{NewMark, logged_write};
 use crate::flow::write::validation::Unchanged;
 use crate::flow::write::write_controller::LOOK_AGAIN;
 use crate::store::batch::writer::{Batch, LargeBytes};
+use crate::store::version::format::MILLIS_FORMAT;
 
 /// When something put into the keyspace now expires; `None` without a time to live.
 pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<Expiry> {
@@ -118,11 +119,15 @@ pub fn is_empty_range(parts: &KeyspaceParts, start: &[u8], end: &[u8]) -> bool {
     parts.options().comparator.compare(start, end).is_ge()
 }
 
-/// When something written now expires; a part of a second counts as a whole one.
+/// When something written now expires. Whole seconds count from the second that it is, so that the
+/// end is one too; any other time counts from now on, and is rounded up to whole milliseconds.
 pub fn expiry(core: &Core, ttl: Duration) -> Expiry {
-    let now = core.env.clock.unix_seconds();
-    let expiry = now.saturating_add(ttl_seconds(ttl));
-    Expiry::from_unix_s(u32::try_from(expiry).unwrap_or(u32::MAX))
+    let clock = &core.env.clock;
+    if ttl.subsec_nanos() > 0 {
+        return Expiry::after_epoch(clock.unix_time().saturating_add(ttl));
+    }
+    let second = clock.unix_seconds().saturating_add(ttl.as_secs());
+    Expiry::from_unix_s(u32::try_from(second).unwrap_or(u32::MAX))
 }
 
 /// How a write under conditions ended.
@@ -180,6 +185,9 @@ pub fn write(
     terms: Terms<'_>,
 ) -> Result<Written> {
     user_code::refuse()?;
+    if batch.has_millis() {
+        raise_for_millis(core)?;
+    }
     let commit = CommitOptions {
         durability: durability_of(core, batch, options, terms.mark)?,
         no_wait: options.no_wait,
@@ -217,6 +225,18 @@ pub fn write(
             Ok(Written::Done)
         }
     }
+}
+
+// Has the database be of a format that has expiries with milliseconds. After an error none may be
+// written.
+#[cold]
+fn raise_for_millis(core: &Core) -> Result<()> {
+    if core.history.peek().format_version >= MILLIS_FORMAT {
+        return Ok(());
+    }
+    space::resume(core);
+    core.gate.check_write()?;
+    raise_format(core, MILLIS_FORMAT)
 }
 
 #[inline]

@@ -249,7 +249,10 @@ impl<'a, C: Cursor> CompactionIterator<'a, C> {
         let is_gone = match trailer.kind() {
             Kind::Put | Kind::PutSeparated => false,
             Kind::Delete => true,
-            Kind::PutExpiring | Kind::PutSeparatedExpiring => {
+            Kind::PutExpiring
+            | Kind::PutSeparatedExpiring
+            | Kind::PutExpiringMillis
+            | Kind::PutSeparatedExpiringMillis => {
                 let entry = Entry::from_internal(self.input.key(), self.input.value()?);
                 has_expired(&entry, self.rules.now_unix_ms)?
             }

@@ -23,7 +23,14 @@ pub const NOW_UNIX_S: u64 = 1_000;
 pub const NOW_UNIX_MS: u64 = NOW_UNIX_S * 1000;
 
 /// Wall times at which a reader may look: now, amid the expiries, after all of them.
-pub const READ_TIMES_UNIX_MS: [u64; 3] = [NOW_UNIX_MS, NOW_UNIX_MS + 1_000, NOW_UNIX_MS + 10_000];
+pub const READ_TIMES_UNIX_MS: [u64; 6] = [
+    NOW_UNIX_MS,
+    NOW_UNIX_MS + 1,
+    NOW_UNIX_MS + 998,
+    NOW_UNIX_MS + 999,
+    NOW_UNIX_MS + 1_000,
+    NOW_UNIX_MS + 10_000,
+];
 
 /// Appends, and refuses what holds a `!`, alone or in company; some refuse more than that.
 struct Picky {
@@ -151,7 +158,7 @@ impl Entries {
         for (_, kind, value) in writes {
             answer = match kind {
                 Kind::Put => Ok(Some(value.to_vec())),
-                kind @ Kind::PutExpiring => {
+                kind @ (Kind::PutExpiring | Kind::PutExpiringMillis) => {
                     let (expiry, value) = Expiry::split(kind, value).unwrap();
                     Ok((!expiry.is_past(now_unix_ms)).then(|| value.to_vec()))
                 }
@@ -161,7 +168,9 @@ impl Entries {
                 }),
                 Kind::Delete | Kind::RangeDelete => Ok(None),
                 Kind::MergeFolded => panic!("only memtables hold this"),
-                Kind::PutSeparated | Kind::PutSeparatedExpiring => {
+                Kind::PutSeparated
+                | Kind::PutSeparatedExpiring
+                | Kind::PutSeparatedExpiringMillis => {
                     panic!("the model has no value log")
                 }
             };
@@ -200,7 +209,9 @@ pub fn random_write(
         0 | 1 => (Kind::Delete, key, Vec::new()),
         2 | 3 => {
             let expiry = u32::try_from(NOW_UNIX_S + random.below(3)).unwrap();
-            let end = Expiry::from_unix_s(expiry);
+            // Half of them between two seconds.
+            let part_ms = [0, 0, 1, 999][usize::try_from(random.below(4)).unwrap()];
+            let end = Expiry::from_unix_ms(u64::from(expiry) * 1000 + part_ms);
             (end.put_kind(), key, end.join(&value))
         }
         4 => (Kind::RangeDelete, key, key_of(random.below(key_count + 1))),

@@ -42,12 +42,13 @@ impl Folding<'_> {
             Kind::Put => Ok(Base::Value(Bytes::copy_of(entry.value))),
             Kind::PutSeparated => self.separated(entry),
             Kind::Delete => Ok(Base::Missing),
-            Kind::PutExpiring | Kind::PutSeparatedExpiring => {
-                Ok(match has_expired(entry, self.now_unix_ms)? {
-                    true => Base::Missing,
-                    false => Base::Unknown,
-                })
-            }
+            Kind::PutExpiring
+            | Kind::PutSeparatedExpiring
+            | Kind::PutExpiringMillis
+            | Kind::PutSeparatedExpiringMillis => Ok(match has_expired(entry, self.now_unix_ms)? {
+                true => Base::Missing,
+                false => Base::Unknown,
+            }),
             Kind::Merge | Kind::MergeFolded | Kind::RangeDelete => Err(misplaced()),
         }
     }

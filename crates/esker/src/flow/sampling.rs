@@ -56,7 +56,7 @@ impl Picked {
         let kind = key::split(cursor.key()).1.kind();
         let value = match kind {
             Kind::Put => cursor.value()?,
-            kind @ Kind::PutExpiring => {
+            kind @ (Kind::PutExpiring | Kind::PutExpiringMillis) => {
                 Expiry::split(kind, cursor.value()?).map_or(&[][..], |(_, value)| value)
             }
             _ => return Ok(cursor.key().len()),

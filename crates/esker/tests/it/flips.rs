@@ -121,7 +121,7 @@ impl Victim {
         if torn_bytes > 0 && self.is_killed {
             stage.journal.lock().unwrap().unsettle();
         }
-        let now = esker::internals::env::clock::Clock::unix_seconds(&*stage.clock);
+        let now = esker::internals::env::clock::Clock::unix_millis(&*stage.clock);
         let checked = {
             let journal = stage.journal.lock().unwrap();
             journal.check_damaged(stage.db.as_ref().unwrap(), now)

@@ -72,18 +72,44 @@ impl Row {
         )
     }
 
+    /// In unix milliseconds.
+    pub fn expiry_ms(&self) -> Option<u64> {
+        match self.kind {
+            4 | 7 => Some(1000 * u64::from(bytes::Front(&self.value).u32())),
+            8 | 9 => {
+                let mut front = bytes::Front(&self.value);
+                let low = u64::from(front.u32());
+                let high = [front.u8(), front.u8()].map(u64::from);
+                let millis = high[1] << 40 | high[0] << 32 | low;
+                assert!(millis % 1000 != 0 && millis < 1000 * u64::from(u32::MAX));
+                Some(millis)
+            }
+            _ => None,
+        }
+    }
+
+    /// The first unix second at which it is gone.
     pub fn expiry(&self) -> Option<u32> {
-        let is_expiring = self.kind == 4 || self.kind == 7;
-        is_expiring.then(|| bytes::Front(&self.value).u32())
+        let second = self.expiry_ms()?.div_ceil(1000);
+        Some(u32::try_from(second).unwrap())
+    }
+
+    /// Bytes of the expiry in front of its value.
+    pub fn expiry_bytes(&self) -> usize {
+        match self.kind {
+            4 | 7 => 4,
+            8 | 9 => 6,
+            _ => 0,
+        }
     }
 
     pub fn is_separated(&self) -> bool {
-        self.kind == 6 || self.kind == 7
+        matches!(self.kind, 6 | 7 | 9)
     }
 
     /// The value behind the expiry.
     pub fn rest(&self) -> &[u8] {
-        &self.value[self.expiry().map_or(0, |_| 4)..]
+        &self.value[self.expiry_bytes()..]
     }
 }
 
@@ -247,6 +273,7 @@ fn check_file(said: &FileRow, file: &SortedFile, id: u64, keyspace: &KeyspaceSta
     let newest = file.props.contains_key(&13).then(|| file.number(13));
     assert_eq!(said.newest_expiry.map(u64::from), newest);
     assert_eq!(said.flags & 8 != 0, file.version == 3);
+    assert_eq!(said.flags & 128 != 0, file.props.contains_key(&25));
     let passing = file.passing();
     assert!(said.passing == passing || said.flags & 32 == 0);
     let shares = file.props.get(&20);
@@ -284,8 +311,8 @@ fn fold(
         let mut parts = Vec::new();
         for row in rows.iter().take_while(|row| !is_hidden(row)) {
             let is_gone = row
-                .expiry()
-                .is_some_and(|expiry| u64::from(expiry) <= now_unix_s);
+                .expiry_ms()
+                .is_some_and(|expiry| expiry <= 1000 * now_unix_s);
             if row.kind == 0 || is_gone {
                 break;
             }

@@ -33,14 +33,14 @@ impl Held {
     }
 
     /// Whether it still shows what it showed, but for what has expired since.
-    pub fn check(&self, journal: &Journal, now_unix_s: u64) -> Result<(), String> {
+    pub fn check(&self, journal: &Journal, now_unix_ms: u64) -> Result<(), String> {
         for (life, keyspace) in &self.keyspaces {
             if journal.lives[*life].presence != Presence::Alive {
                 continue;
             }
             let name = keyspace.name();
             let found = read_all(&self.snapshot.of(keyspace), name)?;
-            let expected = journal.contents_of(*life, &self.present, now_unix_s);
+            let expected = journal.contents_of(*life, &self.present, now_unix_ms);
             if let Some(difference) = difference(&expected, &found) {
                 return Err(format!("a snapshot of {name}: {difference}"));
             }

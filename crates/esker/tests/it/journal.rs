@@ -11,7 +11,7 @@ use esker::{Db, Durability, MergeRule, Readable, Retain, RetainRule, retain};
 pub enum Action {
     /// Sets a value.
     Put(Vec<u8>, Vec<u8>),
-    /// Sets a value until that moment, in unix seconds.
+    /// Sets a value until that moment, in unix milliseconds.
     PutUntil(Vec<u8>, Vec<u8>, u64),
     /// Removes a key.
     Delete(Vec<u8>),
@@ -162,7 +162,7 @@ impl Journal {
 
     /// Compares a database with what was asked and answered. `Ok` with the numbers of the
     /// writes that it holds, else what is wrong with it.
-    pub fn check(&self, db: &Db, now_unix_s: u64, loss: Loss) -> Result<BTreeSet<u32>, String> {
+    pub fn check(&self, db: &Db, now_unix_ms: u64, loss: Loss) -> Result<BTreeSet<u32>, String> {
         let mut found: BTreeMap<usize, Found> = BTreeMap::new();
         for name in db.keyspaces() {
             let life = self.life_of(&name);
@@ -176,15 +176,15 @@ impl Journal {
             }
         }
         let present = self.survivors(&found)?;
-        self.check_chaff(&present, db, &found, now_unix_s)?;
+        self.check_chaff(&present, db, &found, now_unix_ms)?;
         self.check_comparator(&present, &found, loss)?;
-        self.check_contents(&present, &found, now_unix_s)?;
+        self.check_contents(&present, &found, now_unix_ms)?;
         Ok(present)
     }
 
     /// As [`Journal::check`] of a database of which some bytes were damaged: `Ok(false)` when
     /// reads failed, but every value that was read is right.
-    pub fn check_damaged(&self, db: &Db, now_unix_s: u64) -> Result<bool, String> {
+    pub fn check_damaged(&self, db: &Db, now_unix_ms: u64) -> Result<bool, String> {
         let names: Vec<String> = self
             .lives
             .iter()
@@ -199,7 +199,7 @@ impl Journal {
             entries.try_for_each(|entry| entry.map(drop))
         };
         if keyspaces.iter().all(|keyspace| can_read(keyspace).is_ok()) {
-            return self.check(db, now_unix_s, Loss::Kill).map(|_| true);
+            return self.check(db, now_unix_ms, Loss::Kill).map(|_| true);
         }
         let present = self
             .entries
@@ -208,7 +208,7 @@ impl Journal {
         let present = present.map(|entry| entry.number).collect();
         for keyspace in keyspaces {
             let life = self.life_of(keyspace.name()).expect("named by a life");
-            let expected = self.contents_of(life, &present, now_unix_s);
+            let expected = self.contents_of(life, &present, now_unix_ms);
             check_readable(&keyspace, &expected)?;
         }
         Ok(false)
@@ -328,10 +328,10 @@ impl Journal {
         &self,
         present: &BTreeSet<u32>,
         found: &BTreeMap<usize, Found>,
-        now_unix_s: u64,
+        now_unix_ms: u64,
     ) -> Result<(), String> {
         for (life, all) in found {
-            let expected = self.contents_of(*life, present, now_unix_s);
+            let expected = self.contents_of(*life, present, now_unix_ms);
             if let Some(difference) = difference(&expected, all) {
                 return Err(format!("keyspace {}: {difference}", self.lives[*life].name));
             }
@@ -345,12 +345,12 @@ impl Journal {
         present: &BTreeSet<u32>,
         db: &Db,
         found: &BTreeMap<usize, Found>,
-        now_unix_s: u64,
+        now_unix_ms: u64,
     ) -> Result<(), String> {
         for life in found.keys() {
             let name = &self.lives[*life].name;
             let keyspace = db.existing_keyspace(name).ok_or("a keyspace went away")?;
-            let written = self.all_contents_of(*life, present, now_unix_s);
+            let written = self.all_contents_of(*life, present, now_unix_ms);
             for (key, value) in written.iter().filter(|(key, _)| key.starts_with(CHAFF)) {
                 let there = keyspace.get(key).map_err(|error| error.to_string())?;
                 if there.is_some_and(|there| there[..] != value[..]) {
@@ -365,13 +365,13 @@ impl Journal {
     }
 
     /// What a keyspace holds when those writes were done and no others, but for chaff.
-    pub fn contents_of(&self, life: usize, present: &BTreeSet<u32>, now_unix_s: u64) -> Found {
-        let mut all = self.all_contents_of(life, present, now_unix_s);
+    pub fn contents_of(&self, life: usize, present: &BTreeSet<u32>, now_unix_ms: u64) -> Found {
+        let mut all = self.all_contents_of(life, present, now_unix_ms);
         all.retain(|key, _| !key.starts_with(CHAFF));
         all
     }
 
-    fn all_contents_of(&self, life: usize, present: &BTreeSet<u32>, now_unix_s: u64) -> Found {
+    fn all_contents_of(&self, life: usize, present: &BTreeSet<u32>, now_unix_ms: u64) -> Found {
         let mut cells: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
         let done = self
             .entries
@@ -385,7 +385,7 @@ impl Journal {
         let rule = &self.lives[life].rule;
         let values = cells
             .into_iter()
-            .filter_map(|(key, cell)| Some((value_of(&key, cell, rule, now_unix_s)?, key)));
+            .filter_map(|(key, cell)| Some((value_of(&key, cell, rule, now_unix_ms)?, key)));
         values.map(|(value, key)| (key, value)).collect()
     }
 
@@ -442,8 +442,8 @@ fn act(cells: &mut BTreeMap<Vec<u8>, Cell>, action: &Action) {
     }
 }
 
-fn value_of(key: &[u8], cell: Cell, rule: &MergeRule, now_unix_s: u64) -> Option<Vec<u8>> {
-    let is_live = |until: &Option<u64>| until.is_none_or(|until| now_unix_s < until);
+fn value_of(key: &[u8], cell: Cell, rule: &MergeRule, now_unix_ms: u64) -> Option<Vec<u8>> {
+    let is_live = |until: &Option<u64>| until.is_none_or(|until| now_unix_ms < until);
     let base = cell.base.filter(|(_, until)| is_live(until));
     if cell.operands.is_empty() {
         return base.map(|(value, _)| value);

@@ -62,6 +62,7 @@ mod not_built;
 mod limits;
 mod memory;
 mod meeting;
+mod millis;
 mod space;
 mod large_values;
 mod two_phases;

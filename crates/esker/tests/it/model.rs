@@ -105,7 +105,7 @@ fn run(program: &Program, world_seed: u64) -> Result<(), String> {
         let mut subject = Subject::new(&program.keyspaces, world_seed);
         for (index, operation) in program.operations.iter().enumerate() {
             let expected = plain.run(operation);
-            let found = subject.run(operation, plain.now_unix_s());
+            let found = subject.run(operation, plain.now_unix_ms());
             if found != expected {
                 return Err(format!(
                     "{index}: {operation:?}\n  expected {expected}\n  found    {found}\n  {}",

@@ -364,10 +364,9 @@ impl Stage {
     // alone, so that it does not outlive what it was made of.
     fn move_an_end(&mut self) {
         let (key, _) = chaff(3 * u32::try_from(self.random.below(4)).unwrap()).expect("each third");
-        let end = self
-            .random
-            .one_in(2)
-            .then_some(esker::Expiry::from_unix_s(4_000_000_000));
+        let end = self.random.one_in(2).then_some(esker::Expiry::from_unix_ms(
+            4_000_000_000_000 + self.random.below(2),
+        ));
         let (_, keyspace) = self.any_keyspace();
         let unlogged = WriteOptions {
             durability: Some(Durability::Memory),
@@ -562,7 +561,7 @@ impl Stage {
 
     /// Whether a snapshot shows what it must.
     pub fn check_held(&self, held: &Held) -> Result<(), String> {
-        held.check(&self.journal.lock().unwrap(), self.clock.unix_seconds())
+        held.check(&self.journal.lock().unwrap(), self.clock.unix_millis())
     }
 
     /// Writes a batch of so many small values, to fill a segment of the log.
@@ -601,10 +600,10 @@ impl Stage {
             let keyspace = &self.keyspace_of(*life);
             match action {
                 Action::Put(key, value) => batch.put(keyspace, key, value),
-                Action::PutUntil(key, value, until) => {
-                    let ttl = Duration::from_secs(until - now);
-                    batch.put_with_ttl(keyspace, key, value, ttl)
-                }
+                Action::PutUntil(key, value, until) => match ttl_of(now, *until) {
+                    Some(ttl) => batch.put_with_ttl(keyspace, key, value, ttl),
+                    None => batch.put_until(keyspace, key, value, Some(end_of(*until))),
+                },
                 Action::Delete(key) => batch.delete(keyspace, key),
                 Action::DeleteRange(start, end) => batch.delete_range(keyspace, start, end),
                 Action::Merge(key, operand) => batch.merge(keyspace, key, operand),
@@ -630,10 +629,10 @@ impl Stage {
             let keyspace = &self.keyspace_of(*life);
             match action {
                 Action::Put(key, value) => tx.put(keyspace, key, value)?,
-                Action::PutUntil(key, value, until) => {
-                    let ttl = Duration::from_secs(until - now);
-                    tx.put_with_ttl(keyspace, key, value, ttl)?;
-                }
+                Action::PutUntil(key, value, until) => match ttl_of(now, *until) {
+                    Some(ttl) => tx.put_with_ttl(keyspace, key, value, ttl)?,
+                    None => tx.put_until(keyspace, key, value, Some(end_of(*until)))?,
+                },
                 Action::Delete(key) => tx.delete(keyspace, key)?,
                 Action::DeleteRange(start, end) => tx.delete_range(keyspace, start, end)?,
                 Action::Merge(key, operand) => tx.merge(keyspace, key, operand)?,
@@ -670,11 +669,20 @@ impl Stage {
                 Action::DeleteRange(start, end)
             }
             2 => {
-                let until = self.clock.unix_seconds() + 1 + self.random.below(40);
+                let until = self.an_end();
                 Action::PutUntil(key, self.value(number, 0), until)
             }
             3 | 4 => Action::Merge(key, u64::from(number).to_le_bytes().to_vec()),
             _ => Action::Put(key, self.value(number, 0)),
+        }
+    }
+
+    // Within 40 seconds, in unix milliseconds; half of them are whole seconds.
+    fn an_end(&mut self) -> u64 {
+        let now = self.clock.unix_seconds();
+        match self.random.one_in(2) {
+            true => 1000 * (now + 1 + self.random.below(40)),
+            false => 1000 * (now + 1) + self.random.below(40_000),
         }
     }
 
@@ -888,7 +896,7 @@ impl Stage {
 
     /// The same, but for the mark.
     pub fn compare_contents(&self, db: &Db, loss: Loss) -> Result<BTreeSet<u32>, String> {
-        let now = self.clock.unix_seconds();
+        let now = self.clock.unix_millis();
         let journal = self.journal.lock().unwrap();
         journal.check(db, now, loss)
     }
@@ -911,6 +919,17 @@ impl Stage {
         self.sim.power_off();
         self.db = None;
     }
+}
+
+/// The end at that unix millisecond.
+fn end_of(until: u64) -> esker::Expiry {
+    esker::Expiry::from_unix_ms(until)
+}
+
+// How long something lives that is put in the second `now` and ends at a whole one.
+fn ttl_of(now: u64, until: u64) -> Option<Duration> {
+    let is_whole = until.is_multiple_of(1000);
+    is_whole.then(|| Duration::from_secs(until / 1000 - now))
 }
 
 // Whether an error says that nothing was done.

@@ -1,7 +1,10 @@
 //! What an entry does: delete, put, merge, delete a range.
 
-/// Bytes of the expiry in front of the value of a put that ends.
-pub const EXPIRY_BYTES: usize = 4;
+/// Bytes of an expiry in front of a value, where it is a whole second.
+pub const EXPIRY_S_BYTES: usize = 4;
+
+/// The same where it has milliseconds.
+pub const EXPIRY_MS_BYTES: usize = 6;
 
 /// What an entry does to its key.
 ///
@@ -29,11 +32,17 @@ pub enum Kind {
     /// As [`Kind::PutSeparated`] until an expiry, which stands in front of the pointer as in
     /// [`Kind::PutExpiring`].
     PutSeparatedExpiring = 7,
+    /// As [`Kind::PutExpiring`] until an expiry that is no whole second (unix milliseconds, 48
+    /// bits, little-endian). From database format 3 on.
+    PutExpiringMillis = 8,
+    /// As [`Kind::PutSeparated`] until an expiry, which stands in front of the pointer as in
+    /// [`Kind::PutExpiringMillis`].
+    PutSeparatedExpiringMillis = 9,
 }
 
 impl Kind {
     /// The largest kind: with it, a seek finds the newest entry of a sequence number.
-    pub const LAST: Kind = Kind::PutSeparatedExpiring;
+    pub const LAST: Kind = Kind::PutSeparatedExpiringMillis;
 
     /// The kind with that byte, or `None`. For bytes from disk.
     pub fn from_byte(byte: u8) -> Option<Kind> {
@@ -46,6 +55,8 @@ impl Kind {
             5 => Kind::MergeFolded,
             6 => Kind::PutSeparated,
             7 => Kind::PutSeparatedExpiring,
+            8 => Kind::PutExpiringMillis,
+            9 => Kind::PutSeparatedExpiringMillis,
             _ => return None,
         })
     }
@@ -58,19 +69,41 @@ impl Kind {
     /// Whether the entry's value is separated, in the value log.
     #[inline]
     pub fn is_separated(self) -> bool {
-        matches!(self, Kind::PutSeparated | Kind::PutSeparatedExpiring)
+        matches!(
+            self,
+            Kind::PutSeparated | Kind::PutSeparatedExpiring | Kind::PutSeparatedExpiringMillis
+        )
     }
 
     /// Whether the entry's raw value begins with an expiry.
     #[inline]
     pub fn is_expiring(self) -> bool {
-        matches!(self, Kind::PutExpiring | Kind::PutSeparatedExpiring)
+        matches!(
+            self,
+            Kind::PutExpiring
+                | Kind::PutSeparatedExpiring
+                | Kind::PutExpiringMillis
+                | Kind::PutSeparatedExpiringMillis
+        )
+    }
+
+    /// Whether that expiry has milliseconds.
+    #[inline]
+    pub fn has_millis(self) -> bool {
+        matches!(
+            self,
+            Kind::PutExpiringMillis | Kind::PutSeparatedExpiringMillis
+        )
     }
 
     /// Bytes of the expiry with which the entry's raw value begins; 0 where it has none.
     #[inline]
     pub fn expiry_bytes(self) -> usize {
-        if self.is_expiring() { EXPIRY_BYTES } else { 0 }
+        match self {
+            Kind::PutExpiring | Kind::PutSeparatedExpiring => EXPIRY_S_BYTES,
+            Kind::PutExpiringMillis | Kind::PutSeparatedExpiringMillis => EXPIRY_MS_BYTES,
+            _ => 0,
+        }
     }
 
     /// The kind of the same put with its value in the value log; of any other entry its own.
@@ -78,6 +111,7 @@ impl Kind {
         match self {
             Kind::Put => Kind::PutSeparated,
             Kind::PutExpiring => Kind::PutSeparatedExpiring,
+            Kind::PutExpiringMillis => Kind::PutSeparatedExpiringMillis,
             kind => kind,
         }
     }
@@ -87,6 +121,7 @@ impl Kind {
         match self {
             Kind::PutSeparated => Kind::Put,
             Kind::PutSeparatedExpiring => Kind::PutExpiring,
+            Kind::PutSeparatedExpiringMillis => Kind::PutExpiringMillis,
             kind => kind,
         }
     }

@@ -15,9 +15,10 @@ use crate::db::backup::survey::Listing;
 use crate::env::bundle::Env;
 use crate::flow::write::carried_segment::write_prepared;
 use crate::flow::write::replay::ReplayReport;
+use crate::store::batch::prepared_log::LoggedPrepare;
 use crate::store::names::FileName;
 use crate::store::version::edit::{Change, Edit};
-use crate::store::version::format::TWO_PHASES_FORMAT;
+use crate::store::version::format::{MILLIS_FORMAT, TWO_PHASES_FORMAT};
 use crate::store::version::numbers::FileNumbers;
 use crate::store::version::state::{Orders, Version};
 use crate::store::vlog::format::SegmentHead;
@@ -91,9 +92,11 @@ impl Job<'_> {
         let (fs, prepared) = (&*self.env.fs, &salvaged.prepared);
         if let Some(number) = write_prepared(fs, self.dir, prepared, || self.numbers.take())? {
             fs.sync_dir(self.dir)?;
-            edit.push(Change::SetFormat {
-                version: version.format_version.max(TWO_PHASES_FORMAT),
-            });
+            let version = match has_millis(prepared)? {
+                true => MILLIS_FORMAT,
+                false => TWO_PHASES_FORMAT,
+            };
+            edit.push(Change::SetFormat { version });
             edit.push(Change::SetFirstLog { number });
         } else {
             let number = self.numbers.take();
@@ -147,4 +150,16 @@ impl Job<'_> {
         }
         Ok(())
     }
+}
+
+// Whether something that is prepared has an expiry with milliseconds.
+fn has_millis(prepared: &[LoggedPrepare]) -> Result<bool> {
+    for one in prepared {
+        for entry in one.read()?.entries.entries() {
+            if entry?.trailer.kind().has_millis() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }

@@ -16,6 +16,7 @@ use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 use crate::store::version::identity::Known;
 use crate::store::version::manifest::Manifest;
+use crate::store::version::needed_format::take_format;
 use crate::store::version::state::{KeyspaceState, Version};
 
 /// Replaces damaged files of a version that is known, and reads a damaged log. `current` is the
@@ -77,6 +78,9 @@ pub fn mend(job: &mut Job<'_>, version: &Version, current: Option<FileNumber>) -
             number: job.numbers.peek(),
         });
         let (mut manifest, _, _) = Manifest::recover(env.fs.clone(), dir, job.comparators)?;
+        if let Some(raised) = take_format(&mut edit, version.format_version) {
+            manifest.append(&[raised])?;
+        }
         manifest.append(&edit)?;
     }
     lost.remove_saved()

@@ -36,7 +36,7 @@ use crate::store::sst::origin::Lineage;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::file::FileRecord;
-use crate::store::version::format::{ADOPTED_FORMAT, UNLOGGED_FORMAT};
+use crate::store::version::format::UNLOGGED_FORMAT;
 use crate::store::version::identity::Known;
 use crate::store::version::levels::Levels;
 use crate::store::version::numbers::FileNumbers;
@@ -232,12 +232,6 @@ pub fn version_of(
         edit.push(Change::SetFlushed {
             keyspace: id,
             seqno: sorted.last_seqno(id),
-        });
-    }
-    let mut sound = sorted.sound.values().flatten();
-    if sound.any(|file| file.record.adoption.is_some()) && version.format_version < ADOPTED_FORMAT {
-        edit.push(Change::SetFormat {
-            version: ADOPTED_FORMAT,
         });
     }
     let mut states = version.keyspaces.values();

@@ -20,6 +20,7 @@ use crate::store::sst::saving::only_damage;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::manifest::Manifest;
+use crate::store::version::needed_format::take_format;
 use crate::store::version::remains::Remains;
 use crate::store::version::state::Version;
 
@@ -80,10 +81,7 @@ pub fn remake(
     let is_current = |name: &String| *name == FileName::Current.to_string();
     lost.save(names.into_iter().filter(|name| !is_current(name)))?;
     job.keep_values(&mut lost, &segments, version.identity.database_id)?;
-    edit.push(Change::SetNextFile {
-        number: job.numbers.peek(),
-    });
-    let first = apply(&version, &edit)?;
+    let first = apply(&version, &job.completed(edit, version.format_version))?;
     first.check()?;
     if job.listing.has_current {
         lost.keep_copy(FileName::Current.to_string())?;
@@ -116,6 +114,16 @@ impl Job<'_> {
             names.push(FileName::Current.to_string());
         }
         names
+    }
+
+    // With the numbers that are given out, and the format that its files need.
+    fn completed(&self, mut edit: Edit, format_version: u32) -> Edit {
+        edit.push(Change::SetNextFile {
+            number: self.numbers.peek(),
+        });
+        let raised = take_format(&mut edit, format_version);
+        edit.extend(raised);
+        edit
     }
 
     fn count_sound(&mut self, version: &Version, sorted: &Sorted) {

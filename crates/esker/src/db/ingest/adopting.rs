@@ -38,6 +38,7 @@ use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit};
 use crate::store::version::file::FileRecord;
 use crate::store::version::format::ADOPTED_FORMAT;
+use crate::store::version::needed_format::needed_format;
 
 /// How often writers are let go on while a set is prepared anew because of what they wrote.
 const TRIES_MAX: u32 = 2;
@@ -351,7 +352,7 @@ fn adopt(core: &Arc<Core>, sources: &[Source], prepared: &[Prepared<'_>]) -> Res
     }
     // Refused here, before it is asked to be logged.
     apply(&version, &edit)?;
-    raise_format(core, ADOPTED_FORMAT)?;
+    raise_format(core, needed_format(&edit).max(ADOPTED_FORMAT))?;
     // Whoever reads at the number before, through a view that has the files already, finds what
     // compactions of them keep for this one.
     let now = core.env.clock.monotonic();

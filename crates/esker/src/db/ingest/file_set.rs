@@ -5,7 +5,7 @@
 //! | offset | size | type | meaning |
 //! |---|---|---|---|
 //! | 0 | 8 | bytes | `eskerfs\n`: this lists sorted files of Esker |
-//! | 8 | 4 | u32 | version, 1 |
+//! | 8 | 4 | u32 | version: 1, or 2 where a file has expiries with milliseconds |
 //! | 12 | 1 | u8 | 0 written by an `SstWriter`, 1 exported from a database |
 //! | 13 | 16 | bytes | id of that database; zero where there is none |
 //! | 29 | – | changes | as in `store/version/format`: they make keyspaces and files of nothing |
@@ -34,6 +34,10 @@ pub const LIST_NAME: &str = "FILES";
 
 const MAGIC: [u8; 8] = *b"eskerfs\n";
 const VERSION: u32 = 1;
+
+/// The first version that lists files in which expiries have milliseconds.
+const MILLIS_VERSION: u32 = 2;
+
 const CHECKSUM_BYTES: usize = 4;
 
 /// Longest list that is read: some hundred bytes for each file, and no set has a million.
@@ -86,13 +90,22 @@ impl FileSet {
     /// The bytes of the list.
     fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
-        put_u32(&mut out, VERSION);
+        put_u32(&mut out, self.list_version());
         out.push(u8::from(self.maker == Maker::Export));
         out.extend_from_slice(&self.version.identity.database_id);
         out.extend_from_slice(&encode_edit(&self.version.to_edit()));
         let sum = mask(crc32c(&out));
         put_u32(&mut out, sum);
         out
+    }
+
+    fn list_version(&self) -> u32 {
+        let states = self.version.keyspaces.values();
+        let mut files = states.flat_map(|state| state.levels.files());
+        match files.any(|(_, file)| file.has_millis) {
+            true => MILLIS_VERSION,
+            false => VERSION,
+        }
     }
 
     /// Reads a list. Errors: `Corruption` for damage, `Unsupported` for one that a newer Esker
@@ -107,7 +120,7 @@ impl FileSet {
             return Err(cut_off());
         }
         let version = reader.u32().ok_or_else(cut_off)?;
-        if version > VERSION {
+        if version > MILLIS_VERSION {
             let message = format!("written by a newer Esker: a list of version {version}");
             return Err(Error::new(ErrorKind::Unsupported, message));
         }

@@ -280,10 +280,10 @@ fn a_quiet_bottom_holds_live_values_only() {
             let answers = READ_TIMES_UNIX_MS.map(|time| inputs.get(&rule, &key, SeqNo::MAX, time));
             match (kinds.split_last(), &answers[0]) {
                 (None, answer) => assert_eq!(*answer, Ok(None)),
-                (Some((Kind::Put | Kind::PutExpiring, [])), answer) => {
+                (Some((Kind::Put | Kind::PutExpiring | Kind::PutExpiringMillis, [])), answer) => {
                     assert!(matches!(answer, Ok(Some(_))));
                 }
-                (Some((Kind::PutExpiring, newer)), _) => {
+                (Some((Kind::PutExpiring | Kind::PutExpiringMillis, newer)), _) => {
                     assert!(newer.iter().all(|kind| *kind == Kind::Merge));
                 }
                 (Some(_), answer) => {
@@ -611,7 +611,7 @@ fn a_quiet_bottom_holds_what_the_rule_keeps() {
             let key = key_of(number);
             let entries: Vec<_> = out.points.iter().filter(|(of, ..)| *of == key).collect();
             if let [(_, trailer, value)] = entries[..] {
-                let start = if trailer.kind().is_expiring() { 4 } else { 0 };
+                let start = trailer.kind().expiry_bytes();
                 let is_value = !trailer.kind().is_merge();
                 assert!(
                     !is_value || !is_dropped(&key, &value[start..]),

@@ -67,17 +67,18 @@ pub fn outcome<'a>(
         }),
         Kind::Delete => LookupOutcome::Gone,
         Kind::Merge | Kind::MergeFolded => LookupOutcome::Operand,
-        kind @ (Kind::PutExpiring | Kind::PutSeparatedExpiring) => {
-            match Expiry::split(kind, raw()?) {
-                None => return Err(damaged(user_key, trailer, "no expiry")),
-                Some((expiry, _)) if expiry.is_past(now_unix_ms) => LookupOutcome::Gone,
-                Some((expiry, _)) => LookupOutcome::Value(Part {
-                    start: kind.expiry_bytes(),
-                    expiry: Some(expiry),
-                    is_separated: kind.is_separated(),
-                }),
-            }
-        }
+        kind @ (Kind::PutExpiring
+        | Kind::PutSeparatedExpiring
+        | Kind::PutExpiringMillis
+        | Kind::PutSeparatedExpiringMillis) => match Expiry::split(kind, raw()?) {
+            None => return Err(damaged(user_key, trailer, "no expiry")),
+            Some((expiry, _)) if expiry.is_past(now_unix_ms) => LookupOutcome::Gone,
+            Some((expiry, _)) => LookupOutcome::Value(Part {
+                start: kind.expiry_bytes(),
+                expiry: Some(expiry),
+                is_separated: kind.is_separated(),
+            }),
+        },
         Kind::RangeDelete => {
             return Err(damaged(user_key, trailer, "the kind of a range deletion"));
         }

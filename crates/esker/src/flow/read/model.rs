@@ -102,7 +102,8 @@ impl History {
                 0 | 1 => (Kind::Delete, Vec::new()),
                 2 => {
                     let expiry = u32::try_from(NOW_UNIX_S - 1 + random.below(3)).unwrap();
-                    let end = Expiry::from_unix_s(expiry);
+                    let part_ms = [0, 1, 999][usize::try_from(random.below(3)).unwrap()];
+                    let end = Expiry::from_unix_ms(u64::from(expiry) * 1000 + part_ms);
                     (end.put_kind(), end.join(&text))
                 }
                 3 | 4 => (Kind::Merge, text),
@@ -205,7 +206,7 @@ impl History {
         for write in seen {
             value = match write.trailer.kind() {
                 Kind::Put => Some(write.value.clone()),
-                kind @ Kind::PutExpiring => {
+                kind @ (Kind::PutExpiring | Kind::PutExpiringMillis) => {
                     let (expiry, rest) = Expiry::split(kind, &write.value).unwrap();
                     (!expiry.is_past(NOW_UNIX_MS)).then(|| rest.to_vec())
                 }

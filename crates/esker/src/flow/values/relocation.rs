@@ -84,8 +84,8 @@ impl ValueRelocator {
     pub fn take(&mut self, internal_key: &[u8], raw: &[u8]) -> Result<Option<Moved>> {
         let entry = Entry::from_internal(internal_key, raw);
         match entry.kind() {
-            Kind::PutSeparated | Kind::PutSeparatedExpiring => self.move_on(&entry),
-            Kind::Put | Kind::PutExpiring => self.part(&entry),
+            kind if kind.is_separated() => self.move_on(&entry),
+            Kind::Put | Kind::PutExpiring | Kind::PutExpiringMillis => self.part(&entry),
             _ => Ok(None),
         }
     }

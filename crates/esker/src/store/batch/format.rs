@@ -10,7 +10,8 @@
 //!
 //! | size | type | meaning |
 //! |---|---|---|
-//! | 1 | u8 | kind: 0 delete, 1 put, 2 merge, 3 range delete, 4 put expiring, 6 apart, 7 both |
+//! | 1 | u8 | kind: 0 delete, 1 put, 2 merge, 3 range delete, 4 put expiring, 6 apart, 7 both, |
+//! | | | 8 put expiring between two seconds, 9 apart too |
 //! | 1–5 | varint u32 | keyspace |
 //! | 1–3 | varint | length of the key |
 //! | n | bytes | key; of a range delete, the first key of the range |
@@ -20,13 +21,15 @@
 //! The value of a range delete is the range's end key, exclusive. The value of an expiring put is
 //! the expiry (unix seconds, u32) and then the user's value. The value of a put whose value lies
 //! apart is a pointer into the value log (`store/vlog/pointer`); of one that expires as well, the
-//! expiry and then the pointer. Integers are little-endian. The entry at index `i` has the sequence
-//! number "first + i".
+//! expiry and then the pointer. Kinds 8 and 9 are 4 and 7 with an expiry in unix milliseconds (48
+//! bits) that is no whole second and lies before second 2^32 - 1; from database format 3 on.
+//! Integers are little-endian. The entry at index `i` has the sequence number "first + i".
 //!
 //! Valid if and only if the entries fill the bytes exactly, are as many as the count says, have
 //! kinds of the list above, lengths within `base/types/limits` (those of an expiry and a pointer
-//! where the kind has one, and a pointer that is valid), varints in their shortest form, and no
-//! entry's sequence number needs more than 56 bits. All together have at most 2 GiB.
+//! where the kind has one, and a pointer and milliseconds that are valid), varints in their
+//! shortest form, and no entry's sequence number needs more than 56 bits. All together have at most
+//! 2 GiB.
 
 use crate::base::types::kind::Kind;
 use crate::base::types::limits::{BATCH_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
@@ -60,6 +63,8 @@ pub enum ValueRule {
     Absent,
     /// The entry has a value with a length in these bounds.
     Present(ValueLengths),
+    /// The same, and the value begins with an expiry that is no whole second.
+    BehindMillis(ValueLengths),
     /// Such an entry is never in a batch.
     Refused,
 }
@@ -74,9 +79,14 @@ pub fn value_rule(kind: Kind) -> ValueRule {
         Kind::Put | Kind::Merge => (0, VALUE_BYTES_MAX),
         Kind::PutExpiring => (expiry_bytes, expiry_bytes + VALUE_BYTES_MAX),
         Kind::RangeDelete => (0, KEY_BYTES_MAX),
-        Kind::PutSeparated | Kind::PutSeparatedExpiring => {
+        Kind::PutExpiringMillis => (expiry_bytes, expiry_bytes + VALUE_BYTES_MAX),
+        Kind::PutSeparated | Kind::PutSeparatedExpiring | Kind::PutSeparatedExpiringMillis => {
             (expiry_bytes + POINTER_BYTES, expiry_bytes + POINTER_BYTES)
         }
     };
-    ValueRule::Present(ValueLengths { min, max })
+    let lengths = ValueLengths { min, max };
+    match kind.has_millis() {
+        true => ValueRule::BehindMillis(lengths),
+        false => ValueRule::Present(lengths),
+    }
 }

@@ -3,6 +3,7 @@
 use crate::base::codec::reader::ByteReader;
 use crate::base::types::entry::Entry;
 use crate::base::types::error::{Error, Result};
+use crate::base::types::expiry::Expiry;
 use crate::base::types::ids::KeyspaceId;
 use crate::base::types::key::Trailer;
 use crate::base::types::kind::Kind;
@@ -182,6 +183,16 @@ impl<'a> BatchEntries<'a> {
                 let value = self.reader.prefixed().ok_or("a bad value length")?;
                 if value.len() < lengths.min || value.len() > lengths.max {
                     return Err("a value outside its limits");
+                }
+                value
+            }
+            ValueRule::BehindMillis(lengths) => {
+                let value = self.reader.prefixed().ok_or("a bad value length")?;
+                if value.len() < lengths.min || value.len() > lengths.max {
+                    return Err("a value outside its limits");
+                }
+                if Expiry::split(kind, value).is_none() {
+                    return Err("an expiry that is none");
                 }
                 value
             }

@@ -29,6 +29,8 @@ pub struct Batch<'v> {
     large: Vec<LargeValue<'v>>,
     /// Whether it may have pointers to values that lie in the value log already.
     has_pointers: bool,
+    /// Whether it may have expiries that are no whole seconds.
+    has_millis: bool,
 }
 
 /// A value of a batch that goes to the value log.
@@ -130,6 +132,7 @@ impl<'v> Batch<'v> {
             keyspaces: Touched::None,
             large: Vec::new(),
             has_pointers: false,
+            has_millis: false,
         }
     }
 
@@ -149,6 +152,7 @@ impl<'v> Batch<'v> {
         // The value's own limit is checked here, because `add` sees the expiry in front of it.
         check_len("value", value.len(), VALUE_BYTES_MAX)?;
         let pieces: [&[u8]; 2] = [&expiry.encode(), value];
+        self.has_millis |= expiry.put_kind().has_millis();
         self.add(expiry.put_kind(), keyspace, key, Some(&pieces))
     }
 
@@ -202,6 +206,7 @@ impl<'v> Batch<'v> {
             None => self.add(Kind::PutSeparated, keyspace, key, Some(&[pointer])),
             Some(expiry) => {
                 let pieces: [&[u8]; 2] = [&expiry.encode(), pointer];
+                self.has_millis |= expiry.put_kind().has_millis();
                 self.add(expiry.put_kind().separated(), keyspace, key, Some(&pieces))
             }
         }
@@ -210,6 +215,11 @@ impl<'v> Batch<'v> {
     /// Whether it may have pointers to values that lie in the value log already.
     pub fn has_pointers(&self) -> bool {
         self.has_pointers
+    }
+
+    /// Whether it may have expiries that are no whole seconds, which only some formats have.
+    pub fn has_millis(&self) -> bool {
+        self.has_millis
     }
 
     /// The values that go to the value log, in the order in which they were put.
@@ -263,6 +273,7 @@ impl<'v> Batch<'v> {
         check_batch_len(self.bytes.len(), body.len())?;
         self.bytes.extend_from_slice(body);
         self.has_pointers |= other.has_pointers;
+        self.has_millis |= other.has_millis;
         other
             .keyspaces()
             .iter()
@@ -321,6 +332,7 @@ impl<'v> Batch<'v> {
         self.keyspaces = Touched::None;
         self.large.clear();
         self.has_pointers = false;
+        self.has_millis = false;
     }
 
     /// The memory of the bytes, for another batch.

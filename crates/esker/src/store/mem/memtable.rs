@@ -249,8 +249,10 @@ impl MemtableWriter {
                 // Relaxed: a number for accounting, nothing is reached through it.
                 self.table.delete_count.fetch_add(1, Ordering::Relaxed);
             }
-            Kind::Put | Kind::PutExpiring => self.list.insert(entry, |_| None),
-            Kind::PutSeparated | Kind::PutSeparatedExpiring => {
+            Kind::Put | Kind::PutExpiring | Kind::PutExpiringMillis => {
+                self.list.insert(entry, |_| None)
+            }
+            Kind::PutSeparated | Kind::PutSeparatedExpiring | Kind::PutSeparatedExpiringMillis => {
                 let pointer = ValuePointer::of(&entry);
                 let pointer = pointer.ok().flatten().expect("the pointer was checked");
                 let bytes = pointer.record_bytes(user_key.len());
@@ -299,8 +301,11 @@ fn fold<'a>(rule: &MergeRule, entry: Entry<'_>, older: Option<NodeRef<'a>>) -> O
             (Kind::MergeFolded, folded, base)
         }
         // What lies apart is not read here: a merge costs no more than a put.
-        Some((Kind::PutSeparated | Kind::PutSeparatedExpiring, _)) => return None,
-        Some((Kind::PutExpiring | Kind::RangeDelete, _)) => return None,
+        Some((
+            Kind::PutSeparated | Kind::PutSeparatedExpiring | Kind::PutSeparatedExpiringMillis,
+            _,
+        )) => return None,
+        Some((Kind::PutExpiring | Kind::PutExpiringMillis | Kind::RangeDelete, _)) => return None,
     };
     let onto_bytes = kind_and_value.map_or(0, |(_, value)| value.len());
     let bytes_max = FOLDED_BYTES_ALWAYS.max(value.len()).max(onto_bytes);

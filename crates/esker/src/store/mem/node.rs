@@ -21,7 +21,7 @@ use std::ptr::{self, NonNull};
 
 use crate::base::types::entry::Entry;
 use crate::base::types::key::{self, TRAILER_BYTES};
-use crate::base::types::kind::{EXPIRY_BYTES, Kind};
+use crate::base::types::kind::{EXPIRY_MS_BYTES, Kind};
 use crate::base::types::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::env::primitives::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::store::mem::arena::{self, Arena, ArenaWriter};
@@ -167,7 +167,7 @@ impl<'a> NodeRef<'a> {
     ) -> *mut Node {
         let (key, value) = (entry.key, entry.value);
         assert!(key.len() <= KEY_BYTES_MAX);
-        assert!(value.len() <= VALUE_BYTES_MAX + EXPIRY_BYTES);
+        assert!(value.len() <= VALUE_BYTES_MAX + EXPIRY_MS_BYTES);
         assert!(folded.is_some() == (entry.kind() == Kind::MergeFolded));
         let head = Node {
             link: Link::end(),

@@ -10,7 +10,7 @@
 //! | 1–10 | varint | bytes that it holds |
 //! | 1–10 | varint | how many of the held are deletes, those of ranges among them |
 //! | 1–10 | varint | bytes of the entries that expire |
-//! | 4, 4 | u32 | first and last of their expiries; only where those bytes are not 0 |
+//! | 4, 4 | u32 | first and last of their expiries, rounded up; only where those bytes are not 0 |
 //!
 //! The second and the third are there for each snapshot. Valid if and only if the seqnos ascend, no
 //! snapshot holds 0 bytes, the first expiry is not after the last, and nothing overflows 64 bits.
@@ -48,7 +48,7 @@ pub struct Passing {
 pub struct Expiring {
     /// Their bytes, at least 1.
     pub bytes: u64,
-    /// The first of their expiries, in unix seconds.
+    /// The first of their expiries, in unix seconds, rounded up.
     pub first_s: u32,
     /// The last.
     pub last_s: u32,

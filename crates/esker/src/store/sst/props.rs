@@ -20,7 +20,7 @@
 //! | 8 | number | bytes of all values as entries have them: with expiries, and 20 for a pointer |
 //! | 9, 10 | key | smallest and largest user key of the point entries; empty without any |
 //! | 11, 12 | number, 56 bits | smallest and largest sequence number, range deletes included |
-//! | 13 | number, 32 bits | latest expiry; only where every entry expires, and no range delete is |
+//! | 13 | number, 32 bits | latest expiry, rounded up; only where all expire, no range delete is |
 //! | 14 | number | data blocks, or key pages |
 //! | 15 | number | bytes in the file of index and partitions, or of key pages and key index |
 //! | 16 | number | bytes in the file of the filter; 0 without one |
@@ -32,6 +32,7 @@
 //! | 22 | lineage | the files it was made of, as in `store/sst/origin`; only if there were any |
 //! | 23 | 16 bytes | id of the database that made it; only where somebody told it |
 //! | 24 | passing | what passes by itself, as in `store/sst/passing`; unknown where it is missing |
+//! | 25 | number | 1; only where an expiry has milliseconds, and then kinds 8 and 9 are there |
 //!
 //! Valid if and only if the tags ascend, no required tag (1 to 19, but not 13) is missing, and
 //! every value of a known tag is whole and within its bits. Unknown tags are passed over, so that
@@ -96,6 +97,8 @@ pub struct Props {
     pub origin: Origin,
     /// What of it passes by itself; `None` where nobody counted.
     pub passing: Option<Passing>,
+    /// Whether an expiry in it has milliseconds.
+    pub has_millis: bool,
 }
 
 // Numbers of the tags; part of the format, never used again for something else.
@@ -123,6 +126,7 @@ const KEYSPACE_NAME: u64 = 21;
 const LINEAGE: u64 = 22;
 const DATABASE_ID: u64 = 23;
 const PASSING: u64 = 24;
+const HAS_MILLIS: u64 = 25;
 
 impl Props {
     /// The plain bytes of the props block.
@@ -170,6 +174,9 @@ impl Props {
             passing.put(&mut bytes);
             put_text(&mut out, PASSING, &bytes);
         }
+        if self.has_millis {
+            put_number(&mut out, HAS_MILLIS, 1);
+        }
         out
     }
 
@@ -213,6 +220,11 @@ impl Props {
             values: pairs.values()?,
             origin: pairs.origin()?,
             passing: pairs.passing()?,
+            has_millis: match pairs.find(HAS_MILLIS) {
+                None => false,
+                Some([1]) => true,
+                Some(_) => return Err(bad("what it says of milliseconds is damaged")),
+            },
         })
     }
 }

@@ -170,6 +170,7 @@ impl Tally {
         // Rounded up, so that no file is said to have expired before its last entry has.
         let expiry_s = expiry.unix_s_up();
         self.props.newest_expiry_s = Some(newest.max(expiry_s));
+        self.props.has_millis |= entry.kind().has_millis();
         self.passing.expire(expiry_s, bytes);
         Ok(())
     }
@@ -226,6 +227,7 @@ fn empty_props(settings: &BuildSettings) -> Props {
         values: ValueLiveBytes::default(),
         origin: Origin::default(),
         passing: None,
+        has_millis: false,
     }
 }
 

@@ -180,8 +180,7 @@ fn take_record(body: &mut ByteReader<'_>) -> Option<FileRecord> {
     let number = take_file_number(body)?;
     let size_bytes = body.varint()?;
     let flags = body.byte()?;
-    let is_flags_known = flags & !FLAGS == 0;
-    let record = FileRecord {
+    Some(FileRecord {
         number,
         size_bytes,
         smallest: take_key(body)?,
@@ -216,8 +215,8 @@ fn take_record(body: &mut ByteReader<'_>) -> Option<FileRecord> {
                 smallest_seqno: take_seqno(body)?,
             }),
         },
-    };
-    is_flags_known.then_some(record)
+        has_millis: flags & FLAG_MILLIS != 0,
+    })
 }
 
 fn take_keyspace(body: &mut ByteReader<'_>) -> Option<KeyspaceId> {

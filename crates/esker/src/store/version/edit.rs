@@ -194,6 +194,9 @@ fn write_record(f: &mut fmt::Formatter<'_>, record: &FileRecord) -> fmt::Result 
     if let Some(newest) = record.newest_expiry_s {
         write!(f, " expires {newest}")?;
     }
+    if record.has_millis {
+        write!(f, " with milliseconds")?;
+    }
     for (segment, bytes) in record.values.iter() {
         write!(f, " values {segment}:{bytes}")?;
     }

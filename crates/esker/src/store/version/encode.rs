@@ -140,6 +140,9 @@ fn put_record(out: &mut Vec<u8>, record: &FileRecord) {
     if record.adoption.is_some() {
         flags |= FLAG_ADOPTED;
     }
+    if record.has_millis {
+        flags |= FLAG_MILLIS;
+    }
     out.push(flags);
     put_prefixed(out, &record.smallest);
     put_prefixed(out, &record.largest);

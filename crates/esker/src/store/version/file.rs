@@ -51,6 +51,8 @@ pub struct FileRecord {
     pub passing: Option<Passing>,
     /// What is in it, where it was written elsewhere.
     pub adoption: Option<Adoption>,
+    /// Whether an expiry in it has milliseconds.
+    pub has_millis: bool,
 }
 
 impl FileRecord {

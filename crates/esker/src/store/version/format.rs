@@ -40,7 +40,8 @@
 //!
 //! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1: an
 //!   expiry follows; bit 2: live bytes of the value log follow; bit 3: the file is searchable; bit
-//!   4: raw bytes follow; bit 5: what passes follows; bit 6: it was adopted; from format 2 on),
+//!   4: raw bytes follow; bit 5: what passes follows; bit 6: it was adopted; from format 2 on;
+//!   bit 7: an expiry in it has milliseconds; from format 3 on),
 //!   smallest bytes, largest bytes, smallest seqno varint, largest seqno varint, entries varint,
 //!   deletes varint, range deletes varint, with bit 1 newest expiry u32, with bit 2 what
 //!   `store/vlog/live_bytes` describes, at least one, with bit 4 the bytes of user keys and values
@@ -88,8 +89,8 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// The newest format that this program reads, and writes where it is needed. Format 2 has records
 /// of other kinds than batches in the write-ahead log, adopted files, and keyspaces that are kept
-/// out of the log.
-pub const FORMAT_NEWEST: u32 = 2;
+/// out of the log; format 3 has expiries that are no whole seconds.
+pub const FORMAT_NEWEST: u32 = 3;
 
 /// The first format whose log may have transactions that are prepared.
 pub const TWO_PHASES_FORMAT: u32 = 2;
@@ -100,6 +101,9 @@ pub const ADOPTED_FORMAT: u32 = 2;
 /// The first format in which a keyspace may be unlogged: an Esker that knows no such thing would
 /// log writes to it.
 pub const UNLOGGED_FORMAT: u32 = 2;
+
+/// The first format in which an expiry may be another moment than a whole second.
+pub const MILLIS_FORMAT: u32 = 3;
 
 /// What a snapshot record begins with. The line feed shows a copy that was treated as text.
 pub const SNAPSHOT_MAGIC: [u8; 8] = *b"eskermf\n";
@@ -155,14 +159,20 @@ pub const FLAG_RAW_BYTES: u8 = 16;
 pub const FLAG_PASSING: u8 = 32;
 /// The file was written elsewhere.
 pub const FLAG_ADOPTED: u8 = 64;
-/// Every flag.
-pub const FLAGS: u8 = FLAG_LARGEST_EXCLUSIVE
-    | FLAG_EXPIRES
-    | FLAG_VALUES
-    | FLAG_SEARCHABLE
-    | FLAG_RAW_BYTES
-    | FLAG_PASSING
-    | FLAG_ADOPTED;
+/// An expiry in it has milliseconds.
+pub const FLAG_MILLIS: u8 = 128;
+// A flag more needs a second byte.
+const _: () = assert!(
+    FLAG_LARGEST_EXCLUSIVE
+        | FLAG_EXPIRES
+        | FLAG_VALUES
+        | FLAG_SEARCHABLE
+        | FLAG_RAW_BYTES
+        | FLAG_PASSING
+        | FLAG_ADOPTED
+        | FLAG_MILLIS
+        == u8::MAX
+);
 
 /// What a snapshot record says before its changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -83,6 +83,7 @@ pub fn record_of(
         values: props.values,
         passing: props.passing,
         adoption: None,
+        has_millis: props.has_millis,
         is_searchable: finished.is_searchable,
     };
     let mut is_empty = !has_points;

@@ -19,6 +19,7 @@ pub mod run;
 pub mod levels;
 pub mod edit;
 pub mod format;
+pub mod needed_format;
 pub mod encode;
 pub mod decode;
 pub mod state;

@@ -27,5 +27,6 @@ pub fn record(number: u64, smallest: &[u8], largest: &[u8]) -> FileRecord {
         raw_bytes: 0,
         passing: Some(Passing::default()),
         adoption: None,
+        has_millis: false,
     }
 }

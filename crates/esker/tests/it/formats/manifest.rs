@@ -140,7 +140,7 @@ impl State {
                 0x09 => self.next_keyspace = self.next_keyspace.max(body.varint()),
                 0x0a => {
                     let raised = u32::try_from(body.varint()).unwrap();
-                    assert!((self.format..=2).contains(&raised));
+                    assert!((self.format..=3).contains(&raised));
                     self.format = raised;
                 }
                 0x0b => {
@@ -169,7 +169,6 @@ fn add_file(body: &mut Front<'_>) -> (u64, u64, FileRow) {
     let (keyspace, level, run) = (body.varint(), body.u8(), body.varint());
     assert!(level < 7 && (level == 0 || run == 0));
     let (number, size_bytes, flags) = (body.varint(), body.varint(), body.u8());
-    assert!(flags < 128);
     let file = FileRow {
         level,
         size_bytes,

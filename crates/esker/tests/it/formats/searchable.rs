@@ -201,6 +201,7 @@ impl Record<'_> {
         assert_eq!(u64::from(self.mark.fingerprint), hash64(&key) >> 56);
         let expiry = match trailer & 0xff {
             4 | 7 => front.take(4),
+            8 | 9 => front.take(6),
             _ => &[],
         };
         let number = front.len();

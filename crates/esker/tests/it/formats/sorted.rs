@@ -261,6 +261,9 @@ fn check_props(file: &SortedFile) {
     if let Some(newest) = newest {
         assert_eq!(file.number(13), u64::from(newest));
     }
+    let has_millis = rows.iter().any(|row| matches!(row.kind, 8 | 9));
+    assert_eq!(file.props.contains_key(&25), has_millis);
+    assert!(!has_millis || file.number(25) == 1);
     assert_eq!(file.props[&17], b"bytewise");
     assert!(file.number(18) < 4);
     let mut pointed: BTreeMap<u64, u64> = BTreeMap::new();

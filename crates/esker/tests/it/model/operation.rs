@@ -88,6 +88,7 @@ pub enum Operation {
     Drop(Place),
     /// Uses a handle of a keyspace that was dropped, if there is one.
     Ghost(Place, u16),
+    /// By so many milliseconds.
     Advance(u32),
     /// Runs so many background jobs.
     Work(u8),

@@ -1,5 +1,6 @@
 //! The model: an ordered map per keyspace; a snapshot is a copy.
 
+use esker::Expiry;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -10,7 +11,7 @@ use super::operation::{
 use super::program::KeyspaceShape;
 
 /// Where the simulated clock begins.
-const START_UNIX_S: u64 = 1_767_225_600;
+const START_UNIX_MS: u64 = 1_767_225_600_000;
 
 /// What was written to one key since its last whole value.
 #[derive(Clone, Default)]
@@ -57,7 +58,7 @@ pub struct Plain {
     iterators: BTreeMap<u8, (Place, u64, Span, Held)>,
     /// The same.
     cursors: BTreeMap<u8, (Place, u64, Held)>,
-    now_unix_s: u64,
+    now_unix_ms: u64,
 }
 
 impl Plain {
@@ -69,12 +70,12 @@ impl Plain {
             snapshots: BTreeMap::new(),
             iterators: BTreeMap::new(),
             cursors: BTreeMap::new(),
-            now_unix_s: START_UNIX_S,
+            now_unix_ms: START_UNIX_MS,
         }
     }
 
-    pub fn now_unix_s(&self) -> u64 {
-        self.now_unix_s
+    pub fn now_unix_ms(&self) -> u64 {
+        self.now_unix_ms
     }
 
     /// The answer of one operation.
@@ -105,14 +106,14 @@ impl Plain {
                 let after = updated(present.as_deref(), *tag).unwrap_or(present);
                 return shown_or_none(after.as_deref());
             }
-            Operation::Expire(place, number, ttl_s) => {
-                let expiry = ttl_s.map(|ttl_s| self.now_unix_s + u64::from(ttl_s));
+            Operation::Expire(place, number, ttl_ms) => {
+                let expiry = ttl_ms.map(|ttl_ms| self.now_unix_ms + u64::from(ttl_ms));
                 let Some(value) = self.get(At(*place, None), &key(*number)) else {
                     return "false None".into();
                 };
                 let cell = Cell::of(value, expiry);
                 self.maps[*place].cells.insert(key(*number), cell);
-                return format!("true {:?}", Some(expiry));
+                return format!("true {:?}", Some(expiry.map(Expiry::from_unix_ms)));
             }
             Operation::Get(at, number) => {
                 return shown_or_none(self.get(*at, &key(*number)).as_deref());
@@ -220,7 +221,7 @@ impl Plain {
                 self.ghosts.insert((*place, dropped.incarnation), dropped);
             }
             Operation::Ghost(place, number) => return self.haunt(*place, &key(*number)),
-            Operation::Advance(seconds) => self.now_unix_s += u64::from(*seconds),
+            Operation::Advance(millis) => self.now_unix_ms += u64::from(*millis),
             Operation::Reopen(_) => {
                 self.ghosts.clear();
                 self.snapshots.clear();
@@ -251,9 +252,17 @@ impl Plain {
         "ok".into()
     }
 
+    // Whole seconds count from the beginning of the present one.
+    fn end_after(&self, ttl_ms: u64) -> u64 {
+        match ttl_ms % 1000 {
+            0 => self.now_unix_ms / 1000 * 1000 + ttl_ms,
+            _ => self.now_unix_ms + ttl_ms,
+        }
+    }
+
     fn set(&mut self, place: Place, number: u16, new: Option<Vec<u8>>) {
-        let ttl_s = u64::from(self.shapes[place].ttl_s);
-        let expiry = (ttl_s > 0).then_some(self.now_unix_s + ttl_s);
+        let ttl_ms = 1000 * u64::from(self.shapes[place].ttl_s);
+        let expiry = (ttl_ms > 0).then_some(self.end_after(ttl_ms));
         let cells = &mut self.maps[place].cells;
         match new {
             None => drop(cells.remove(&key(number))),
@@ -264,8 +273,9 @@ impl Plain {
     fn write(&mut self, place: Place, write: &Write) {
         match write {
             Write::Put(number, tag) => self.set(place, *number, Some(value(*tag))),
-            Write::PutTtl(number, tag, ttl_s) => {
-                let cell = Cell::of(value(*tag), Some(self.now_unix_s + u64::from(*ttl_s)));
+            Write::PutTtl(number, tag, ttl_ms) => {
+                let end = self.end_after(u64::from(*ttl_ms));
+                let cell = Cell::of(value(*tag), Some(end));
                 self.maps[place].cells.insert(key(*number), cell);
             }
             Write::Delete(number) => self.set(place, *number, None),
@@ -296,9 +306,9 @@ impl Plain {
 
     // What operands were folded into is a value from now on.
     fn set_values(&mut self, place: Place) {
-        let (shape, now_unix_s) = (&self.shapes[place], self.now_unix_s);
+        let (shape, now_unix_ms) = (&self.shapes[place], self.now_unix_ms);
         for (key, cell) in &mut self.maps[place].cells {
-            if let Some(value) = cell.value(shape, key, now_unix_s) {
+            if let Some(value) = cell.value(shape, key, now_unix_ms) {
                 let base = cell.base.as_ref().filter(|_| cell.operands.is_empty());
                 *cell = Cell::of(value, base.and_then(|(_, expiry)| *expiry));
             }
@@ -330,7 +340,7 @@ impl Plain {
 
     fn get(&self, at: At, key: &[u8]) -> Option<Vec<u8>> {
         let cell = self.map(at)?.cells.get(key)?;
-        cell.value(&self.shapes[at.0], key, self.now_unix_s)
+        cell.value(&self.shapes[at.0], key, self.now_unix_ms)
     }
 
     fn haunt(&self, place: Place, key: &[u8]) -> String {
@@ -338,7 +348,8 @@ impl Plain {
         let Some((_, map)) = ghosts.next_back() else {
             return "no ghost".into();
         };
-        let value = |key: &[u8], cell: &Cell| cell.value(&self.shapes[place], key, self.now_unix_s);
+        let value =
+            |key: &[u8], cell: &Cell| cell.value(&self.shapes[place], key, self.now_unix_ms);
         let cells = map.cells.iter();
         let count = cells
             .filter(|(key, cell)| value(key, cell).is_some())
@@ -359,7 +370,7 @@ impl Plain {
     fn entries_of(&self, place: Place, map: &Map) -> Entries {
         let shape = &self.shapes[place];
         let seen = map.cells.iter().filter_map(|(key, cell)| {
-            let value = cell.value(shape, key, self.now_unix_s)?;
+            let value = cell.value(shape, key, self.now_unix_ms)?;
             Some((key.clone(), value))
         });
         let mut entries: Entries = seen.collect();
@@ -417,8 +428,8 @@ impl Cell {
         }
     }
 
-    fn value(&self, shape: &KeyspaceShape, key: &[u8], now_unix_s: u64) -> Option<Vec<u8>> {
-        let is_alive = |expiry: Option<u64>| expiry.is_none_or(|expiry| now_unix_s < expiry);
+    fn value(&self, shape: &KeyspaceShape, key: &[u8], now_unix_ms: u64) -> Option<Vec<u8>> {
+        let is_alive = |expiry: Option<u64>| expiry.is_none_or(|expiry| now_unix_ms < expiry);
         let base = self.base.as_ref().filter(|(_, expiry)| is_alive(*expiry));
         let base = base.map(|(value, _)| &value[..]);
         if self.operands.is_empty() {

@@ -121,7 +121,7 @@ impl Program {
                 name,
                 is_reversed: random.one_in(3),
                 operator: pick(random, &operators),
-                ttl_s: if random.one_in(5) { 2500 } else { 0 },
+                ttl_s: if random.one_in(5) { 2 } else { 0 },
             })
             .collect()
     }
@@ -185,10 +185,9 @@ impl Writer {
                 Operation::Swap(self.place(), self.key(), !self.random.one_in(4), new)
             }
             3 if self.random.one_in(2) => {
-                // Half a step beside what the clock moves by.
-                let ttl_s = 500 + 1000 * u32::from(self.small(4));
-                let ttl_s = (!self.random.one_in(3)).then_some(ttl_s);
-                Operation::Expire(self.place(), self.key(), ttl_s)
+                let ttl_ms = self.ttl_ms();
+                let ttl_ms = (!self.random.one_in(3)).then_some(ttl_ms);
+                Operation::Expire(self.place(), self.key(), ttl_ms)
             }
             3 => Operation::Update(self.place(), self.key(), self.tag()),
             4 => {
@@ -229,7 +228,7 @@ impl Writer {
                 3 => Operation::Sync,
                 _ => Operation::Reopen(self.random.one_in(3)),
             },
-            17 => Operation::Advance(1000 * u32::from(self.small(4))),
+            17 => Operation::Advance(500 * u32::from(self.small(8))),
             18 => Operation::Work(1 + self.small(4)),
             19 => Operation::Write(self.place(), Write::Merge(self.key(), self.tag()), 0),
             20 => {
@@ -303,16 +302,16 @@ impl Writer {
     pub fn write(&mut self) -> Write {
         match self.random.below(10) {
             0..4 => Write::Put(self.key(), self.tag()),
-            // Half a step beside what the clock moves by, so that no answer hangs on a second.
-            4 => Write::PutTtl(
-                self.key(),
-                self.tag(),
-                500 + 1000 * u32::from(self.small(4)),
-            ),
+            4 => Write::PutTtl(self.key(), self.tag(), self.ttl_ms()),
             5 | 6 => Write::Delete(self.key()),
             7 => Write::DeleteRange(self.key(), self.key()),
             _ => Write::Merge(self.key(), self.tag()),
         }
+    }
+
+    // In steps of the clock; every other one is no whole second.
+    fn ttl_ms(&mut self) -> u32 {
+        500 * (1 + u32::from(self.small(8)))
     }
 
     fn moves(&mut self) -> Vec<Move> {

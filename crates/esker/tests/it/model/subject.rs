@@ -84,10 +84,10 @@ impl Subject {
     }
 
     /// The answer of one operation at a moment.
-    pub fn run(&mut self, operation: &Operation, now_unix_s: u64) -> String {
+    pub fn run(&mut self, operation: &Operation, now_unix_ms: u64) -> String {
         self.world
             .clock
-            .set_unix_time(Duration::from_secs(now_unix_s));
+            .set_unix_time(Duration::from_millis(now_unix_ms));
         self.pool.begin();
         match self.answer(operation) {
             Ok(answer) => answer,
@@ -237,11 +237,11 @@ impl Subject {
                     })?;
                 return Ok(shown_or_none(after.as_deref()));
             }
-            Operation::Expire(place, number, ttl_s) => {
-                let now = self.world.clock.unix_time().as_secs();
-                let until = |ttl_s: u32| u32::try_from(now + u64::from(ttl_s)).unwrap();
+            Operation::Expire(place, number, ttl_ms) => {
+                let now = self.world.clock.unix_millis();
+                let until = |ttl_ms: u32| Expiry::from_unix_ms(now + u64::from(ttl_ms));
                 let keyspace = self.keyspace(*place, 0)?;
-                let end = ttl_s.map(until).map(Expiry::from_unix_s);
+                let end = ttl_ms.map(until);
                 let is_there = match number.is_multiple_of(2) {
                     true => keyspace.set_expiry(key(*number), end)?,
                     false => self
@@ -306,6 +306,7 @@ impl Subject {
         let env = self.world.env();
         let now = u32::try_from(self.world.clock.unix_seconds()).unwrap();
         let until = |ttl_s| Expiry::from_unix_s(now + ttl_s);
+        let now_ms = self.world.clock.unix_millis();
         let mut sets = Vec::new();
         for (place, writes) in as_files(writes) {
             let (dir, keyspace) = (self.set_name(), self.keyspace(place, 0)?);
@@ -332,8 +333,12 @@ impl Subject {
                         None => files.put(key, value(tag))?,
                         Some(ttl_s) => files.put_until(key, value(tag), until(ttl_s))?,
                     },
-                    Write::PutTtl(_, tag, ttl_s) => {
-                        files.put_until(key, value(tag), until(ttl_s))?;
+                    Write::PutTtl(_, tag, ttl_ms) => {
+                        let end = match ttl_ms % 1000 {
+                            0 => until(ttl_ms / 1000),
+                            _ => Expiry::from_unix_ms(now_ms + u64::from(ttl_ms)),
+                        };
+                        files.put_until(key, value(tag), end)?;
                     }
                     Write::Delete(_) => files.delete(key)?,
                     Write::Merge(_, tag) => files.merge(key, value(tag))?,
@@ -523,8 +528,8 @@ impl Subject {
 fn write_one(keyspace: &Keyspace, write: &Write) -> Result<()> {
     match write {
         Write::Put(number, tag) => keyspace.put(key(*number), value(*tag)),
-        Write::PutTtl(number, tag, ttl_s) => {
-            let ttl = Duration::from_secs((*ttl_s).into());
+        Write::PutTtl(number, tag, ttl_ms) => {
+            let ttl = Duration::from_millis((*ttl_ms).into());
             keyspace.put_with_ttl(key(*number), value(*tag), ttl)
         }
         Write::Delete(number) => keyspace.delete(key(*number)),
@@ -536,8 +541,8 @@ fn write_one(keyspace: &Keyspace, write: &Write) -> Result<()> {
 fn add_one(batch: &mut WriteBatch, keyspace: &Keyspace, write: &Write) {
     match write {
         Write::Put(number, tag) => batch.put(keyspace, key(*number), value(*tag)),
-        Write::PutTtl(number, tag, ttl_s) => {
-            let ttl = Duration::from_secs((*ttl_s).into());
+        Write::PutTtl(number, tag, ttl_ms) => {
+            let ttl = Duration::from_millis((*ttl_ms).into());
             batch.put_with_ttl(keyspace, key(*number), value(*tag), ttl)
         }
         Write::Delete(number) => batch.delete(keyspace, key(*number)),

@@ -140,7 +140,7 @@ impl Writer {
                 Operation::Batch(writes, self.small(4))
             }
             1 => Operation::Compact(self.place(), self.end(), self.end()),
-            2 => Operation::Advance(1000 * u32::from(self.small(4))),
+            2 => Operation::Advance(500 * u32::from(self.small(8))),
             3 => Operation::Set(self.place(), self.tag()),
             4 => Operation::Work(1 + self.small(4)),
             5 => Operation::Write(self.place(), Write::Merge(self.key(), self.tag()), 0),

@@ -1,6 +1,5 @@
 //! Scripts of batches: `put`, `delete`…, `dump` shows bytes and meaning, `read` any bytes.
 
-use esker::Expiry;
 use std::fmt::Write;
 
 use esker::internals::base::types::error::Result as EskerResult;
@@ -12,7 +11,7 @@ use esker::internals::store::batch::two_phases::{
 };
 use esker::internals::store::batch::{Batch, BatchReader, Record};
 
-use crate::scripts::text::{hex, number, quoted};
+use crate::scripts::text::{hex, moment, number, quoted};
 use crate::scripts::{Stage, run_scripts};
 
 #[test]
@@ -31,7 +30,7 @@ impl Stage for BatchStage {
             ["put", ks, key, value] => batch.put(keyspace(ks)?, key.as_bytes(), value.as_bytes()),
             ["put_expiring", ks, key, expiry, value] => {
                 let (key, value) = (key.as_bytes(), value.as_bytes());
-                let expiry = Expiry::from_unix_s(number(expiry)?);
+                let expiry = moment(expiry)?;
                 batch.put_expiring(keyspace(ks)?, key, expiry, value)
             }
             ["delete", ks, key] => batch.delete(keyspace(ks)?, key.as_bytes()),

@@ -1,6 +1,5 @@
 //! Scripts of compaction: a keyspace is filled and flushed, `pick` tells and takes a step.
 
-use esker::Expiry;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use esker::internals::flow::compact::job::{JobContext, Part, edit_of, run_part};
 use esker::internals::flow::compact::leveled::CompactionPicker;
 use esker::internals::flow::compact::plan::Plan;
 
-use crate::scripts::text::number;
+use crate::scripts::text::{moment, number};
 use crate::scripts::tree::{KEYSPACE, Tree};
 use crate::scripts::{Stage, run_scripts};
 
@@ -102,7 +101,7 @@ impl Stage for CompactStage {
                 .iter()
                 .for_each(|key| tree.write(Kind::Delete, key, b"")),
             ["expire", at, keys @ ..] => {
-                let end = Expiry::from_unix_s(number(at)?);
+                let end = moment(at)?;
                 let raw = end.join(&value);
                 keys.iter()
                     .for_each(|key| tree.write(end.put_kind(), key, &raw));
@@ -125,7 +124,7 @@ impl Stage for CompactStage {
                 tree.flush_sealed();
             }
             ["file_size", bytes] => tree.settings.sst.file_size_bytes = number(bytes)?,
-            ["clock", at] => tree.set_clock(number(at)?),
+            ["clock", at] => tree.set_clock(moment(at)?),
             ["snapshot"] => tree.snapshots.push(tree.seqno),
             ["release"] => tree.snapshots.clear(),
             ["levels"] => tree.show(out),

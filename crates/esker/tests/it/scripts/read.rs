@@ -1,6 +1,5 @@
 //! Scripts of reading: memtables over sealed memtables over runs of files, and what readers see.
 
-use esker::Expiry;
 use std::fmt::Write;
 use std::ops::Bound;
 
@@ -14,7 +13,7 @@ use esker::internals::flow::read::get::{ReadAt, contains, get_valued};
 use esker::internals::flow::read::multi_get::multi_get;
 use esker::internals::flow::read::scan::{Scan, scan};
 
-use crate::scripts::text::number;
+use crate::scripts::text::{moment, number};
 use crate::scripts::tree::Tree;
 use crate::scripts::{Stage, run_scripts};
 
@@ -126,7 +125,7 @@ impl Stage for ReadStage {
         match words {
             ["put", key, value] => tree.write(Kind::Put, key, value.as_bytes()),
             ["put_until", at, key, value] => {
-                let end = Expiry::from_unix_s(number(at)?);
+                let end = moment(at)?;
                 tree.write(end.put_kind(), key, &end.join(value.as_bytes()));
             }
             ["delete", key] => tree.write(Kind::Delete, key, b""),
@@ -151,7 +150,7 @@ impl Stage for ReadStage {
                 let level = Level::new(number(level)?).ok_or("no such level")?;
                 tree.sink(level)?;
             }
-            ["clock", at] => tree.set_clock(number(at)?),
+            ["clock", at] => tree.set_clock(moment(at)?),
             ["snapshot"] => {
                 tree.snapshots.push(tree.seqno);
                 writeln!(out, "snapshot {}", tree.snapshots.len()).unwrap();

@@ -33,7 +33,7 @@ use esker::internals::store::sst::searchable;
 use esker::internals::store::sst::searchable::keys::OpenGroup;
 use esker::internals::store::sst::searchable::reader::SearchableReader;
 
-use crate::scripts::text::{hex, number, quoted};
+use crate::scripts::text::{hex, moment, number, quoted};
 use crate::scripts::{Stage, run_scripts};
 
 #[cfg_attr(not(feature = "zstd"), ignore = "needs the feature `zstd`")]
@@ -74,6 +74,15 @@ impl Stage for SstStage {
             }
             ["put", key, seqno, value] => self.add(key, number(seqno)?, Kind::Put, value),
             ["merge", key, seqno, value] => self.add(key, number(seqno)?, Kind::Merge, value),
+            ["put_until", key, seqno, at, value] => {
+                let end = moment(at)?;
+                self.add_raw(
+                    key,
+                    number(seqno)?,
+                    end.put_kind(),
+                    &end.join(value.as_bytes()),
+                )
+            }
             ["delete", key, seqno] => self.add(key, number(seqno)?, Kind::Delete, ""),
             ["delete_range", start, end, seqno] => {
                 let seqno = SeqNo::new(number(seqno)?);
@@ -170,8 +179,12 @@ impl SstStage {
     }
 
     fn add(&mut self, key: &str, seqno: u64, kind: Kind, value: &str) -> EskerResult<()> {
+        self.add_raw(key, seqno, kind, value.as_bytes())
+    }
+
+    fn add_raw(&mut self, key: &str, seqno: u64, kind: Kind, raw: &[u8]) -> EskerResult<()> {
         let internal = key::encode(key.as_bytes(), Trailer::new(SeqNo::new(seqno), kind));
-        self.builder().add(&internal, value.as_bytes())
+        self.builder().add(&internal, raw)
     }
 
     fn open(&self, file: FileNumber) -> EskerResult<Arc<AnyReader>> {

@@ -1,4 +1,6 @@
-//! How scripts write bytes.
+//! How scripts write bytes, numbers and moments.
+
+use esker::Expiry;
 
 /// Bytes shown of a long row; the others are counted.
 const SHOWN_MAX: usize = 24;
@@ -24,6 +26,13 @@ pub fn quoted(bytes: &[u8]) -> String {
         return format!("\"{}…\" ({} bytes)", shown.escape_ascii(), bytes.len());
     }
     format!("\"{}\"", shown.escape_ascii())
+}
+
+/// A word that must be a moment: unix seconds, with up to three digits behind a point.
+pub fn moment(word: &str) -> Result<Expiry, String> {
+    let (second, rest) = word.split_once('.').unwrap_or((word, ""));
+    let millis: u64 = number(&format!("{rest:0<3}"))?;
+    Ok(Expiry::from_unix_ms(1000 * number::<u64>(second)? + millis))
 }
 
 /// A word that must be a number.

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use esker::MergeRule;
 use esker::internals::base::codec::compress::CompressionType;
 use esker::internals::base::hooks::event_reasons::FlushReason;
 use esker::internals::base::options::sst::SstOptions;
@@ -31,6 +30,7 @@ use esker::internals::store::version::file::FileRecord;
 use esker::internals::store::version::numbers::FileNumbers;
 use esker::internals::store::version::state::{Identity, Orders, Version};
 use esker::internals::store::vlog::open_values::OpenValues;
+use esker::{Expiry, MergeRule};
 
 /// The keyspace.
 pub const KEYSPACE: KeyspaceId = KeyspaceId(0);
@@ -38,7 +38,7 @@ pub const KEYSPACE: KeyspaceId = KeyspaceId(0);
 const DIR: &str = "/db";
 
 /// The unix second at which every script begins.
-const BEGIN_UNIX_S: u64 = 1_000;
+const BEGIN_UNIX_S: u32 = 1_000;
 
 /// One keyspace, and the powers to move its entries by hand.
 pub struct Tree {
@@ -81,7 +81,7 @@ impl Tree {
         settings.sst.file_size_bytes = 2_000;
         let identity = Identity {
             database_id: [7; 16],
-            created_unix_s: BEGIN_UNIX_S,
+            created_unix_s: BEGIN_UNIX_S.into(),
         };
         let created = Change::CreateKeyspace {
             id: KEYSPACE,
@@ -112,13 +112,13 @@ impl Tree {
             merge,
             live,
         };
-        tree.set_clock(BEGIN_UNIX_S);
+        tree.set_clock(Expiry::from_unix_s(BEGIN_UNIX_S));
         tree
     }
 
-    /// Lets the clock show that unix second.
-    pub fn set_clock(&self, unix_s: u64) {
-        let now = Duration::from_secs(unix_s);
+    /// Lets the clock show that moment.
+    pub fn set_clock(&self, moment: Expiry) {
+        let now = Duration::from_millis(moment.unix_ms());
         self.world.clock.set_unix_time(now);
     }
 

@@ -194,6 +194,10 @@ fn own((name, value): (&str, &str)) -> (String, String) {
 }
 
 fn file_record(words: &[&str]) -> Result<FileRecord, String> {
+    let (words, has_millis) = match words {
+        [words @ .., "millis"] => (words, true),
+        _ => (words, false),
+    };
     let [word, smallest, largest, first, last] = words else {
         return Err("a file is: number smallest largest first-seqno last-seqno".into());
     };
@@ -210,6 +214,7 @@ fn file_record(words: &[&str]) -> Result<FileRecord, String> {
         delete_count: 2,
         range_delete_count: u64::from(end.is_some()),
         newest_expiry_s: None,
+        has_millis,
         values: esker::internals::store::vlog::ValueLiveBytes::default(),
         is_searchable: false,
         raw_bytes: 0,

@@ -26,7 +26,10 @@ impl Stage {
                 let key = format!("k{key:03}").into_bytes();
                 let len = [60, 500, 2_000][random.below(3) as usize];
                 let value = format!("{number}:").bytes().cycle().take(len).collect();
-                let until = self.clock.unix_seconds() + 1 + random.below(40);
+                let mut until = 1000 * (self.clock.unix_seconds() + 1 + random.below(40));
+                if random.one_in(2) {
+                    until += random.below(1000);
+                }
                 actions.push((
                     life,
                     match random.below(6) {
@@ -68,8 +71,7 @@ impl Stage {
                 match action {
                     Action::Put(key, value) => writer.put(key, value)?,
                     Action::PutUntil(key, value, until) => {
-                        let until = Expiry::from_unix_s(u32::try_from(*until).unwrap());
-                        writer.put_until(key, value, until)?;
+                        writer.put_until(key, value, Expiry::from_unix_ms(*until))?;
                     }
                     Action::Delete(key) => writer.delete(key)?,
                     Action::DeleteRange(start, end) => writer.delete_range(start, end)?,

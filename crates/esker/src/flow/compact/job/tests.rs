@@ -319,7 +319,7 @@ impl Tree {
         self.check_numbers(&view);
         let now = self.settings.env.clock.unix_millis();
         for at in self.snapshots.iter().copied().chain([self.seqno]) {
-            for time in [now, now + 1_000, now + 10_000] {
+            for time in [now, now + 1, now + 999, now + 1_000, now + 10_000] {
                 let read = ReadAt {
                     visibility: crate::base::types::seqno::Visibility::at(at),
                     now_unix_ms: time,

@@ -11,9 +11,10 @@ const KS: KeyspaceId = KeyspaceId(200);
 fn one_of_each() -> Batch<'static> {
     let mut batch = Batch::new();
     batch.put(KS, b"put", b"value").unwrap();
-    batch
-        .put_expiring(KS, b"exp", Expiry::from_unix_s(0x0102_0304), b"v")
-        .unwrap();
+    let end = Expiry::from_unix_s(0x0102_0304);
+    batch.put_expiring(KS, b"exp", end, b"v").unwrap();
+    let end = Expiry::from_unix_ms(0x0102_0304_0506);
+    batch.put_expiring(KS, b"ms", end, b"v").unwrap();
     batch.delete(KeyspaceId::DEFAULT, b"").unwrap();
     batch.merge(KeyspaceId(u32::MAX), b"m", b"").unwrap();
     batch.delete_range(KS, b"a", b"b").unwrap();
@@ -57,12 +58,19 @@ fn every_kind_reads_back() {
         })
         .collect();
     type Told<'a> = (u32, u64, Kind, &'a [u8], &'a [u8]);
-    let expected: [Told<'_>; 5] = [
+    let expected: [Told<'_>; 6] = [
         (200, 1000, Kind::Put, b"put", b"value"),
         (200, 1001, Kind::PutExpiring, b"exp", b"\x04\x03\x02\x01v"),
-        (0, 1002, Kind::Delete, b"", b""),
-        (u32::MAX, 1003, Kind::Merge, b"m", b""),
-        (200, 1004, Kind::RangeDelete, b"a", b"b"),
+        (
+            200,
+            1002,
+            Kind::PutExpiringMillis,
+            b"ms",
+            b"\x06\x05\x04\x03\x02\x01v",
+        ),
+        (0, 1003, Kind::Delete, b"", b""),
+        (u32::MAX, 1004, Kind::Merge, b"m", b""),
+        (200, 1005, Kind::RangeDelete, b"a", b"b"),
     ];
     assert_eq!(told, expected);
 }
@@ -96,7 +104,7 @@ fn every_flip_is_read_or_refused() {
             let mut bytes = batch.bytes().to_vec();
             bytes[index] ^= 1 << bit;
             if let Ok(entries) = read(&bytes) {
-                assert_eq!(entries.len(), 5);
+                assert_eq!(entries.len(), 6);
             }
         }
     }
@@ -111,12 +119,27 @@ fn each_rule_fires() {
     let long_end = [&[3, 0, 0, 0x80, 0x80, 4][..], &[0; 65_536]].concat();
     let short_pointer = [&[6, 0, 0, 19][..], &[0xff; 19]].concat();
     let no_pointer = [&[7, 0, 0, 24][..], &[0; 24]].concat();
-    let rows: [(Vec<u8>, &str); 18] = [
+    let millis = |kind: u8, unix_ms: u64, rest: &[u8]| {
+        let head = [kind, 0, 0, u8::try_from(6 + rest.len()).unwrap()];
+        let body = [&head[..], &unix_ms.to_le_bytes()[..6], rest].concat();
+        with_body(1, &body)
+    };
+    let rows: [(Vec<u8>, &str); 24] = [
         (vec![0; 11], "shorter than its header"),
         (with_body(2, &[0, 0, 0]), "2 entries in 3 bytes"),
         (seqno_beyond, "sequence numbers from"),
         (seqno_huge, "sequence numbers from"),
-        (with_body(1, &[8, 0, 0, 0]), "an unknown kind (offset 12"),
+        (with_body(1, &[10, 0, 0, 0]), "an unknown kind (offset 12"),
+        (
+            with_body(1, &[8, 0, 0, 5, 1, 2, 3, 4, 5]),
+            "a value outside its limits",
+        ),
+        (millis(9, 1_001, &[0xff; 19]), "a value outside its limits"),
+        (millis(9, 1_001, &[0; 20]), "a pointer into the value log"),
+        // A whole second, one that is none that 32 bits can say, and far beyond.
+        (millis(8, 1_000, b"v"), "an expiry that is none"),
+        (millis(8, 4_294_967_295_001, b"v"), "an expiry that is none"),
+        (millis(8, (1 << 48) - 1, b"v"), "an expiry that is none"),
         (with_body(1, &[6, 0, 0, 0]), "a value outside its limits"),
         (with_body(1, &short_pointer), "a value outside its limits"),
         (
@@ -158,7 +181,7 @@ fn each_rule_fires() {
 #[test]
 fn the_first_error_ends_the_iteration() {
     // Whoever goes on asking gets None, not the same error for ever.
-    let bytes = with_body(2, &[9, 0, 0, 0, 0, 0]);
+    let bytes = with_body(2, &[99, 0, 0, 0, 0, 0]);
     let mut entries = BatchReader::new(&bytes).unwrap().entries();
     assert!(entries.next().unwrap().is_err());
     assert!(entries.next().is_none());

@@ -29,12 +29,15 @@ fn expected(rule: &MergeRule, writes: &[Write], key: &[u8], at: usize) -> Option
             _ if write.key != key => {}
             Kind::Delete => value = None,
             Kind::Put => value = Some(write.value.clone()),
-            Kind::PutExpiring => value = Some(write.value[4..].to_vec()),
+            kind @ (Kind::PutExpiring | Kind::PutExpiringMillis) => {
+                value = Some(write.value[kind.expiry_bytes()..].to_vec());
+            }
             Kind::Merge => value = rule.0.fold(key, value.as_deref(), &[&write.value]).ok(),
             Kind::RangeDelete
             | Kind::MergeFolded
             | Kind::PutSeparated
-            | Kind::PutSeparatedExpiring => {}
+            | Kind::PutSeparatedExpiring
+            | Kind::PutSeparatedExpiringMillis => {}
         }
     }
     value
@@ -53,8 +56,14 @@ fn read<'a>(
         match entry.kind() {
             Kind::Merge | Kind::MergeFolded => operands.push(entry.value),
             Kind::Put => base = Some(entry.value),
-            Kind::PutExpiring => base = Some(&entry.value[4..]),
-            Kind::Delete | Kind::RangeDelete | Kind::PutSeparated | Kind::PutSeparatedExpiring => {}
+            kind @ (Kind::PutExpiring | Kind::PutExpiringMillis) => {
+                base = Some(&entry.value[kind.expiry_bytes()..]);
+            }
+            Kind::Delete
+            | Kind::RangeDelete
+            | Kind::PutSeparated
+            | Kind::PutSeparatedExpiring
+            | Kind::PutSeparatedExpiringMillis => {}
         }
         if !entry.kind().is_merge() {
             break;
@@ -104,7 +113,10 @@ fn random_write(random: &mut Random) -> Write {
     let (kind, value) = match random.below(20) {
         0..=1 => (Kind::Put, number),
         2 => (Kind::Delete, Vec::new()),
-        3 => (Kind::PutExpiring, Expiry::MAX.join(&number)),
+        3 => {
+            let end = Expiry::from_unix_ms(Expiry::MAX.unix_ms() - random.below(2));
+            (end.put_kind(), end.join(&number))
+        }
         4 => (Kind::RangeDelete, key(random)),
         _ => (Kind::Merge, number),
     };

@@ -1,5 +1,6 @@
 //! Tests of `any_reader`.
 
+use crate::base::types::expiry::Expiry;
 use std::cmp::Ordering;
 use std::sync::{Mutex, OnceLock};
 
@@ -108,12 +109,16 @@ fn random_rows(random: &mut Random, comparator: &Comparator) -> Rows {
                 Kind::Delete,
                 Kind::Merge,
                 Kind::PutExpiring,
+                Kind::PutExpiringMillis,
             ];
-            let kind = kinds[random.below(5) as usize];
+            let kind = kinds[random.below(6) as usize];
             let trailer = Trailer::new(SeqNo::new(random.below(1000)), kind);
             let mut value = random_value(random);
             if kind == Kind::PutExpiring {
                 value.splice(..0, random.bytes(4));
+            } else if kind == Kind::PutExpiringMillis {
+                let unix_ms = 1000 * random.below(1 << 30) + 1 + random.below(999);
+                value = Expiry::from_unix_ms(unix_ms).join(&value);
             }
             rows.push((key::encode(&user_key, trailer), value));
         }
@@ -489,6 +494,18 @@ fn props_tell_what_is_inside() {
             settings(&comparator, SstOptions::default()),
         );
         assert_eq!(finished.props.newest_expiry_s, Some(7));
+        assert!(!finished.props.has_millis);
+        // Between two seconds it is told by the later one.
+        let end = Expiry::from_unix_ms(8_001);
+        let mut between = expiring;
+        between.push(entry(b"d", 7, end.put_kind(), &end.join(b"v")));
+        let (_, finished) = build(
+            begin,
+            &between,
+            settings(&comparator, SstOptions::default()),
+        );
+        assert_eq!(finished.props.newest_expiry_s, Some(9));
+        assert!(finished.props.has_millis);
     }
 }
 

@@ -116,18 +116,20 @@ fn long_lengths(rest: &[u8]) -> Option<(usize, usize, usize, usize)> {
 }
 
 // One bit for each kind that may lie in a block.
-const POINT_KINDS: u8 = 1 << Kind::Delete as u8
+const POINT_KINDS: u16 = 1 << Kind::Delete as u8
     | 1 << Kind::Put as u8
     | 1 << Kind::Merge as u8
     | 1 << Kind::PutExpiring as u8
     | 1 << Kind::PutSeparated as u8
-    | 1 << Kind::PutSeparatedExpiring as u8;
+    | 1 << Kind::PutSeparatedExpiring as u8
+    | 1 << Kind::PutExpiringMillis as u8
+    | 1 << Kind::PutSeparatedExpiringMillis as u8;
 
 /// Whether the byte is a kind that lies in blocks: range deletes lie elsewhere, and folded
 /// operands only in memtables.
 #[inline(always)]
 pub fn is_point_kind(byte: u8) -> bool {
-    byte < 8 && POINT_KINDS >> byte & 1 == 1
+    byte < 16 && POINT_KINDS >> byte & 1 == 1
 }
 
 /// The bucket of the user key with that hash.

@@ -26,6 +26,7 @@ fn props() -> Props {
         values: ValueLiveBytes::default(),
         origin: Origin::default(),
         passing: None,
+        has_millis: false,
         created_unix_s: 1_790_000_000,
     }
 }
@@ -51,6 +52,7 @@ fn props_come_back() {
     let mut passing = Passing::default();
     passing.hold(SeqNo::new(4), 20, false);
     props.passing = Some(passing);
+    props.has_millis = true;
     let bytes = props.encode();
     assert_eq!(Props::decode(&bytes).unwrap(), props);
     assert!(Props::decode(&bytes[..bytes.len() - 1]).is_err());
@@ -62,6 +64,16 @@ fn unknown_tags_are_passed_over() {
     let mut bytes = props().encode();
     put_text(&mut bytes, 1000, b"from the future");
     assert_eq!(Props::decode(&bytes).unwrap(), props());
+}
+
+#[test]
+fn milliseconds_are_there_or_not_told_of() {
+    // The one number that says so, and no other, under a right checksum.
+    for value in [&[][..], &[0], &[2], &[1, 0]] {
+        let mut bytes = props().encode();
+        put_text(&mut bytes, HAS_MILLIS, value);
+        assert!(Props::decode(&bytes).is_err(), "{value:?}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@
 //! |---|---|---|
 //! | 1 to 3 | varint | 4 × bytes of the tail, t, + alphabet |
 //! | see below | bytes | the tail: what of the user key is not in its key page |
-//! | 0 or 4 | u32 | the expiry, if the entry's kind has one |
+//! | 0, 4 or 6 | u32, 48 bits | the expiry, if the entry's kind has one |
 //! | 1 to 5 | varint | 4 × bytes of the value (without expiry) + method |
 //! | … | bytes | the value, compressed by that method |
 //! | 4 | u32 | masked CRC32C, see below |

@@ -30,6 +30,7 @@ fn record(expiry: Option<u32>) -> Arc<FileRecord> {
         delete_count: 7,
         range_delete_count: 1,
         newest_expiry_s: expiry,
+        has_millis: expiry.is_some(),
         passing: expiry.map(|expiry_s| {
             let mut passing = Passing::default();
             passing.hold(SeqNo::new(9), 1 << 40, true);

@@ -413,9 +413,9 @@ fn what_is_no_manifest_says_what_it_is() {
         ErrorKind::Corruption
     );
     head.manifest = number;
-    head.format_version = 3;
+    head.format_version = 4;
     log_of(&encode_snapshot(&head, &[]));
-    assert_eq!(kind_of("format version 3"), ErrorKind::Unsupported);
+    assert_eq!(kind_of("format version 4"), ErrorKind::Unsupported);
     head.format_version = 1;
     let mut record = encode_snapshot(&head, &[]);
     record.extend([0x33, 0]);

@@ -13,10 +13,11 @@ use crate::store::sst::block::cursor::BlockCursor;
 
 type Rows = Vec<(Vec<u8>, Vec<u8>)>;
 
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 5] = [
     Kind::Delete,
     Kind::Merge,
     Kind::PutExpiring,
+    Kind::PutExpiringMillis,
     Kind::PutSeparated,
 ];
 
@@ -30,7 +31,7 @@ fn random_rows(random: &mut Random) -> Rows {
         let version_count = if random.one_in(12) { 3 } else { 1 };
         for _ in 0..version_count {
             let kind = match random.one_in(12) {
-                true => KINDS[random.below(4) as usize],
+                true => KINDS[random.below(5) as usize],
                 false => Kind::Put,
             };
             let trailer = Trailer::new(SeqNo::new(random.below(100)), kind);

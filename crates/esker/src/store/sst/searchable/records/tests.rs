@@ -34,17 +34,14 @@ fn values_come_back() {
         Kind::Delete,
         Kind::Merge,
         Kind::PutExpiring,
+        Kind::PutExpiringMillis,
         Kind::PutSeparated,
     ];
     for kind in kinds {
         for len in [0, 1, 63, 64, 65, 1000, 70_000] {
             for level in [None, Some(1)] {
                 for text in [vec![b'a'; len], random.bytes(len)] {
-                    let expiry = if kind.is_expiring() {
-                        &[1, 2, 3, 4][..]
-                    } else {
-                        &[]
-                    };
+                    let expiry = &[1, 2, 3, 4, 5, 6][..kind.expiry_bytes()];
                     let raw = [expiry, &text].concat();
                     let bytes = record_of(kind, &raw, level);
                     let record = Record::read(&bytes, &sealed(kind), len).unwrap();
