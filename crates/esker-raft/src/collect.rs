@@ -18,6 +18,16 @@ use crate::output::{Apply, Committed, Effect, Event, Install, Output, ServedRead
 use crate::proposals::Outcome;
 use crate::record::{HardState, Record};
 
+/// Whether a leader keeps entries that it does not need itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Those that a live follower lacks, and those that follow on an image under way, within a
+    /// bound.
+    ForFollowers,
+    /// None: the disk has no room for them. Who lacks them gets an image.
+    Nothing,
+}
+
 impl Group {
     /// Says everything there is to say into `out`, whose save will have `number`. Returns whether
     /// there is more for the next turn.
@@ -83,7 +93,11 @@ impl Group {
         self.hold(&mut ready, number, out);
         let committed = ready.take_committed_entries();
         self.raw.advance_append_async(ready);
+        let version = self.configuration.version;
         self.hand_out(committed, out);
+        if self.configuration.version != version {
+            self.remember_commit(number, out);
+        }
         self.set_timeout();
     }
 
@@ -123,6 +137,7 @@ impl Group {
         self.history
             .retain(|&from, _| from == ticket.configuration.version);
         self.installing = Some((number, index));
+        self.unsure = Some(number);
         self.handed_out = index;
         for token in self.proposals.skipped(index) {
             out.events
@@ -166,7 +181,7 @@ impl Group {
                     .push(Event::Proposal(group, token, Outcome::Overwritten));
             });
             let effect = if is_change(&entry) {
-                self.apply_change(&entry, out)
+                self.apply_change(&entry)
             } else if entry.data.is_empty() {
                 Effect::Nothing
             } else {
@@ -195,7 +210,7 @@ impl Group {
     // The configuration changes where the entry is handed out, so each state machine finds it in
     // its place among the writes. What follows from the log alone decides; every replica decides
     // the same.
-    fn apply_change(&mut self, entry: &Entry, out: &mut Output) -> Effect {
+    fn apply_change(&mut self, entry: &Entry) -> Effect {
         let change = match entry.context.is_empty() {
             true => None,
             false => Some(Change::decode(&entry.context).expect("checked when it was read")),
@@ -220,9 +235,21 @@ impl Group {
             self.raw.raft.become_follower(term, raft::INVALID_ID);
         }
         if next.has_left(self.replica) {
-            out.events.push(Event::Left(self.id, self.replica));
+            self.leave(&next);
         }
         Effect::Configuration(next)
+    }
+
+    // A commit is not synced as a rule: it is found again. But who has left relies on being told by
+    // those who will know for ever.
+    fn remember_commit(&mut self, number: SaveNumber, out: &mut Output) {
+        let state = of_raft(&self.raw.raft.hard_state());
+        out.record(Record::Hard {
+            group: self.id,
+            state,
+        });
+        out.save.must_sync = true;
+        self.unsure = Some(number);
     }
 
     fn serve_reads(&mut self, out: &mut Output) {
@@ -250,14 +277,11 @@ impl Group {
 
     /// Entries up to `durable`, which the owner has applied and made durable, may go. Returns
     /// whether some do.
-    ///
-    /// A leader keeps what a live follower lacks and what follows on an image under way, within
-    /// a bound; others keep nothing.
-    pub(crate) fn compact(&mut self, durable: u64) -> bool {
+    pub(crate) fn compact(&mut self, durable: u64, keep: Keep) -> bool {
         let last = self.raw.raft.raft_log.last_index();
         let mut target = durable.min(self.applied);
         let floor = last.saturating_sub(self.options.log_lag_max);
-        if self.raw.raft.state == StateRole::Leader {
+        if keep == Keep::ForFollowers && self.raw.raft.state == StateRole::Leader {
             let kept = self
                 .followers_keep()
                 .into_iter()

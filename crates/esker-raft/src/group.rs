@@ -13,6 +13,7 @@ use raft::{Config, RawNode, StateRole};
 use crate::configuration::Configuration;
 use crate::ids::{GroupId, NodeId, Point, ReplicaId, SaveNumber};
 use crate::image::ImageDesk;
+use crate::leaving::Leaving;
 use crate::log::LogRead;
 use crate::membership::ChangeRefusal;
 use crate::message::{Body, Envelope, Step, has_kind};
@@ -93,6 +94,9 @@ pub(crate) struct Group {
     pub(crate) heard: BTreeMap<ReplicaId, u64>,
     pub(crate) now: u64,
     pub(crate) leader_told: (u64, u64),
+    pub(crate) leaving: Option<Leaving>,
+    /// The save that makes it durable that the configuration is committed.
+    pub(crate) unsure: Option<SaveNumber>,
     // Term, version and the timeout that follows from them.
     timeout: (u64, u64, usize),
     pub(crate) damage: Option<&'static str>,
@@ -156,10 +160,16 @@ impl Group {
             heard: BTreeMap::new(),
             now: 0,
             leader_told: (0, 0),
+            leaving: None,
+            unsure: None,
             timeout: (0, 0, 0),
             damage: None,
         };
         group.set_timeout();
+        if group.is_alone() {
+            // There is nobody to wait for: it leads with its first tick.
+            group.raw.raft.election_elapsed = group.timeout.2 - 1;
+        }
         Ok(group)
     }
 
@@ -168,13 +178,18 @@ impl Group {
         self.installing.is_none() && self.damage.is_none()
     }
 
+    // Whether it is the only one who votes.
+    fn is_alone(&self) -> bool {
+        let voters = &self.configuration.voters;
+        voters.len() == 1 && voters.contains(&self.replica) && !self.configuration.is_joint()
+    }
+
     // The only voter of a group leads as soon as it campaigns, and `raft` insists that its log is
     // durable by then. A leader always ticks.
     pub(crate) fn may_campaign(&self) -> bool {
         let raft = &self.raw.raft;
-        let is_alone = self.configuration.voters.len() == 1 && !self.configuration.is_joint();
         let is_durable = raft.raft_log.persisted == raft.raft_log.last_index();
-        raft.state == StateRole::Leader || !is_alone || is_durable
+        raft.state == StateRole::Leader || !self.is_alone() || is_durable
     }
 
     pub(crate) fn is_live(&self, replica: ReplicaId) -> bool {

@@ -69,7 +69,9 @@ mod output;
 mod options;
 mod start;
 mod screen;
+mod leaving;
 mod group;
+mod farewell;
 mod answers;
 mod step;
 mod asks;
@@ -78,6 +80,7 @@ mod shard;
 
 pub use change::{Change, ChangeStep};
 pub use codec::DecodeError;
+pub use collect::Keep;
 pub use configuration::Configuration;
 pub use group::{Refusal, Status};
 pub use ids::{GroupId, NodeId, Point, ReplicaId, SaveNumber, Token};

@@ -9,8 +9,9 @@
 //! | 25 | 8 | u64 | replica that is spoken to |
 //! | 33 | 8 | u64 | version of the configuration that the speaker has applied |
 //!
-//! Kinds 32 (the replica spoken to is destroyed) and 33 (it has left the group) end here. All
-//! others go on:
+//! Kinds 32 (the replica that speaks is destroyed) and 34 (it has left the group, and asks who
+//! knows) end here. Of kind 33 (the replica spoken to has left the group) the configuration
+//! follows, as `configuration.rs` has it. All others go on:
 //!
 //! | offset | size | type | meaning |
 //! |---|---|---|---|
@@ -43,6 +44,7 @@
 use raft::eraftpb::{Entry, Message, MessageType};
 
 use crate::codec::{DecodeError, Put, Reader, count};
+use crate::configuration::Configuration;
 use crate::entry;
 use crate::ids::{GroupId, NodeId, ReplicaId};
 use crate::limits::{
@@ -52,6 +54,7 @@ use crate::ticket::Ticket;
 
 const DESTROYED: u8 = 32;
 const REMOVED: u8 = 33;
+const LEAVING: u8 = 34;
 
 /// Every kind that `raft` may say to another replica, with its number.
 const KINDS: [(MessageType, u8); 12] = [
@@ -96,8 +99,11 @@ pub enum Body {
     Step(Box<Step>),
     /// The replica that is asked was destroyed: nobody answers under this id any more.
     Destroyed,
-    /// The replica that is spoken to has left the group, by a configuration that was committed.
-    Removed,
+    /// The replica that is spoken to has left the group: these are the members now. Whoever says so
+    /// will still know after a crash.
+    Removed(Box<Configuration>),
+    /// The speaker has left the group, and asks whether the one it speaks to knows.
+    Leaving,
 }
 
 /// A message of `raft`, which only this crate looks into.
@@ -137,7 +143,8 @@ impl Envelope {
     pub fn encode(&self, out: &mut Vec<u8>) {
         let kind = match &self.body {
             Body::Destroyed => DESTROYED,
-            Body::Removed => REMOVED,
+            Body::Removed(_) => REMOVED,
+            Body::Leaving => LEAVING,
             Body::Step(step) => {
                 let kind = step.0.get_msg_type();
                 let row = KINDS.iter().find(|row| row.0 == kind);
@@ -150,8 +157,10 @@ impl Envelope {
         out.put_u64(self.from_node.0);
         out.put_u64(self.to.0);
         out.put_u64(self.version);
-        if let Body::Step(step) = &self.body {
-            encode_step(&step.0, out);
+        match &self.body {
+            Body::Step(step) => encode_step(&step.0, out),
+            Body::Removed(configuration) => configuration.encode(out),
+            Body::Destroyed | Body::Leaving => {}
         }
     }
 
@@ -169,7 +178,8 @@ impl Envelope {
         }
         let body = match kind {
             DESTROYED => Body::Destroyed,
-            REMOVED => Body::Removed,
+            REMOVED => Body::Removed(Box::new(Configuration::read(&mut reader)?)),
+            LEAVING => Body::Leaving,
             _ => {
                 let row = KINDS.iter().find(|row| row.1 == kind);
                 let (kind, _) = row.ok_or_else(|| reader.refuse("kind of a message"))?;

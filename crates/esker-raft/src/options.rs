@@ -1,5 +1,7 @@
 //! How a replica waits, and how much it takes, as plain values.
 
+use crate::limits::{ENTRY_BYTES_MAX, MESSAGE_BYTES_MAX};
+
 /// Settings of all groups of a shard.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -34,6 +36,18 @@ pub struct Options {
     pub image_ticks_max: u64,
     /// Entries that a learner may lack when it is made a voter.
     pub catch_up_max: u64,
+}
+
+impl Options {
+    /// Whether the settings fit one another, as [`Shard::new`](crate::Shard::new) insists.
+    pub fn are_sound(&self) -> bool {
+        self.heartbeat_ticks > 0
+            && self.election_ticks > self.heartbeat_ticks
+            && self.inflight_messages_max > 0
+            && self.proposals_max > 0
+            && self.proposal_bytes_max > 0
+            && self.message_bytes_max + ENTRY_BYTES_MAX as u64 <= MESSAGE_BYTES_MAX as u64
+    }
 }
 
 impl Default for Options {

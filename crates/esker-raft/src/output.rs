@@ -143,7 +143,8 @@ pub enum Event {
     },
     /// An image that was fetched is not needed.
     ImageUnused(GroupId, u64),
-    /// This replica has left its group, by a committed change: it may be destroyed.
+    /// This replica has left its group, by a committed change, and a majority of those who stay
+    /// know: it may be destroyed.
     Left(GroupId, ReplicaId),
     /// Another replica of the group was destroyed on its node: it may be removed from the group.
     PeerDestroyed(GroupId, ReplicaId),

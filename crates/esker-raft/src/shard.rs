@@ -14,6 +14,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::change::Change;
+use crate::collect::Keep;
 use crate::group::{Group, Identity, Refusal, Status};
 use crate::ids::{GroupId, NodeId, ReplicaId, SaveNumber, Token};
 use crate::limits::{INBOX_BYTES_MAX, INBOX_MESSAGES_MAX, TURN_MESSAGES_MAX};
@@ -48,12 +49,17 @@ pub struct InboxFull;
 impl Shard {
     /// A shard of `node`. `destroyed` has, of each group, the largest replica id that was destroyed
     /// here.
+    ///
+    /// # Panics
+    ///
+    /// On settings that do not fit one another.
     pub fn new(
         node: NodeId,
         options: Options,
         log: Arc<dyn LogRead>,
         destroyed: BTreeMap<GroupId, ReplicaId>,
     ) -> Shard {
+        assert!(options.are_sound());
         Shard {
             node,
             options: Arc::new(options),
@@ -179,9 +185,9 @@ impl Shard {
     }
 
     /// What a group has applied is durable up to `index`: its log needs no more before that.
-    pub fn compact(&mut self, group: GroupId, index: u64) {
+    pub fn compact(&mut self, group: GroupId, index: u64, keep: Keep) {
         if let Some(found) = self.groups.get_mut(&group)
-            && found.compact(index)
+            && found.compact(index, keep)
         {
             self.dirty.insert(group);
         }
@@ -277,12 +283,12 @@ impl Shard {
             Some(group) if group.is_older(to) => gone = Some(group.replica),
             _ => {}
         }
-        if !matches!(envelope.body, Body::Step(_)) {
+        if !matches!(envelope.body, Body::Step(_) | Body::Leaving) {
             return;
         }
         if gone.is_some_and(|gone| to <= gone) {
             self.tell_destroyed(&envelope);
-        } else {
+        } else if matches!(envelope.body, Body::Step(_)) {
             self.out.events.push(Event::Stray {
                 group: id,
                 to,
@@ -339,6 +345,6 @@ impl Shard {
 fn size_bytes(envelope: &Envelope) -> usize {
     match &envelope.body {
         Body::Step(step) => size_of::<Envelope>() + step.size_bytes(),
-        Body::Destroyed | Body::Removed => size_of::<Envelope>(),
+        Body::Removed(_) | Body::Destroyed | Body::Leaving => size_of::<Envelope>(),
     }
 }

@@ -26,14 +26,24 @@ impl Group {
                 }
                 return;
             }
-            Body::Removed => {
-                out.events.push(Event::Left(self.id, self.replica));
+            Body::Removed(configuration) => {
+                self.hear_removed(from, &configuration, out);
+                return;
+            }
+            Body::Leaving => {
+                if self.configuration.has_left(from) {
+                    self.tell_removed(from, envelope.from_node, out);
+                }
                 return;
             }
             Body::Step(step) => *step,
         };
         if self.configuration.has_left(from) {
-            self.tell_removed(from, envelope.from_node, &step.0, out);
+            // Its vote must not disturb the group; and it must learn that it is out, though those
+            // who would replicate that to it have forgotten it.
+            if is_asking(&step.0) {
+                self.tell_removed(from, envelope.from_node, out);
+            }
             return;
         }
         if self.configuration.contains(from) {
@@ -70,24 +80,6 @@ impl Group {
         // An error says that `raft` has dropped it, and the sender will find out.
         let _ = self.raw.step(message);
         self.set_timeout();
-    }
-
-    // A message of a replica that has left is not for `raft`: its vote must not disturb the group,
-    // and it must learn that it is out, though those who would replicate that to it have forgotten
-    // it.
-    fn tell_removed(&self, to: ReplicaId, node: NodeId, message: &Message, out: &mut Output) {
-        let asks = matches!(
-            message.get_msg_type(),
-            MessageType::MsgRequestVote
-                | MessageType::MsgRequestPreVote
-                | MessageType::MsgAppend
-                | MessageType::MsgHeartbeat
-                | MessageType::MsgReadIndex
-        );
-        if asks {
-            let envelope = self.envelope(to, Body::Removed);
-            out.send(node, envelope);
-        }
     }
 
     // The image is fetched before `raft` hears of it: from then on it must be there.
@@ -131,6 +123,7 @@ impl Group {
         if self.reads.len() > 0 {
             is_dirty |= self.tick_reads(out);
         }
+        self.ask_to_leave(out);
         self.set_timeout();
         is_dirty
     }
@@ -171,4 +164,15 @@ impl Group {
             self.raw.raft.election_elapsed = timeout.saturating_sub(1 + rank);
         }
     }
+}
+
+fn is_asking(message: &Message) -> bool {
+    matches!(
+        message.get_msg_type(),
+        MessageType::MsgRequestVote
+            | MessageType::MsgRequestPreVote
+            | MessageType::MsgAppend
+            | MessageType::MsgHeartbeat
+            | MessageType::MsgReadIndex
+    )
 }

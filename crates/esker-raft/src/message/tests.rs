@@ -1,7 +1,6 @@
 //! Messages read as they were said; what no replica may say is refused.
 
 use super::*;
-use crate::configuration::Configuration;
 
 fn write(index: u64, term: u64) -> Entry {
     let mut entry = Entry::default();
@@ -65,7 +64,8 @@ fn encoded(envelope: &Envelope) -> Vec<u8> {
 
 fn all() -> Vec<Envelope> {
     let mut all: Vec<_> = KINDS.iter().map(|row| said(of(row.0))).collect();
-    for body in [Body::Destroyed, Body::Removed] {
+    let removed = Body::Removed(Box::new(ticket().configuration));
+    for body in [Body::Destroyed, removed, Body::Leaving] {
         all.push(Envelope {
             body,
             ..all[0].clone()
@@ -121,6 +121,7 @@ fn what_a_replica_says_only_to_itself_cannot_be_said() {
     let mut bytes = encoded(&said(of(MessageType::MsgHeartbeat)));
     for kind in 0..=255 {
         bytes[0] = kind;
+        // What is none of the protocol's steps has another length.
         let is_known = KINDS.iter().any(|row| row.1 == kind);
         if !is_known {
             assert!(Envelope::decode(&bytes).is_err());

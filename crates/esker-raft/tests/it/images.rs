@@ -1,7 +1,7 @@
 //! Images: asked for, offered to those they are of use to, and no more than one each.
 
 use bytes::Bytes;
-use esker_raft::{Change, ChangeStep, Event, NodeId, Options, ReplicaId, Start, Token};
+use esker_raft::{Change, ChangeStep, Event, Keep, NodeId, Options, ReplicaId, Start, Token};
 
 use crate::rig::{GROUP, Rig};
 
@@ -13,9 +13,9 @@ fn write(rig: &mut Rig, leader: u64, text: &'static str) {
 }
 
 // Lets `node` compact all that it may. Returns up to where it did.
-fn compacted(rig: &mut Rig, node: u64) -> u64 {
+fn compacted(rig: &mut Rig, node: u64, keep: Keep) -> u64 {
     let status = rig.at(node).shard.status(GROUP).expect("it is here");
-    rig.at(node).shard.compact(GROUP, status.applied);
+    rig.at(node).shard.compact(GROUP, status.applied, keep);
     rig.turn(false);
     let status = rig.at(node).shard.status(GROUP).expect("it is here");
     status.compacted
@@ -34,12 +34,18 @@ fn a_leader_keeps_its_log_from_the_image_on_and_within_a_bound() {
     for _ in 0..5 {
         write(&mut rig, leader, "more");
     }
-    assert_eq!(compacted(&mut rig, leader), index);
+    assert_eq!(compacted(&mut rig, leader, Keep::ForFollowers), index);
+    // A disk without room waits for nobody.
+    let mut full = Rig::new(3, 1, &options);
+    let other = full.elect();
+    let image = full.add_learner(other);
+    write(&mut full, other, "more");
+    assert!(compacted(&mut full, other, Keep::Nothing) > image);
     // So slow a learner is not waited for.
     for _ in 0..30 {
         write(&mut rig, leader, "far more");
     }
-    assert!(compacted(&mut rig, leader) > index);
+    assert!(compacted(&mut rig, leader, Keep::ForFollowers) > index);
 }
 
 #[test]
@@ -53,11 +59,11 @@ fn a_follower_that_is_behind_is_waited_for_while_it_is_heard() {
         write(&mut rig, leader, "more");
     }
     rig.turns(4, true);
-    assert_eq!(compacted(&mut rig, leader), before);
+    assert_eq!(compacted(&mut rig, leader, Keep::ForFollowers), before);
     // Cut off for longer than an election takes, it is not.
     rig.isolate(slow);
     rig.turns(15, true);
-    assert!(compacted(&mut rig, leader) > before);
+    assert!(compacted(&mut rig, leader, Keep::ForFollowers) > before);
 }
 
 #[test]

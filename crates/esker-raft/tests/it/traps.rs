@@ -5,8 +5,8 @@
 
 use bytes::Bytes;
 use esker_raft::{
-    Change, ChangeRefusal, ChangeStep, Event, LogRead, NodeId, Options, Outcome, Refusal,
-    ReplicaId, SharedLog, Start, Token,
+    Body, Change, ChangeRefusal, ChangeStep, Configuration, Envelope, Event, LogRead, NodeId,
+    Options, Outcome, Refusal, ReplicaId, SharedLog, Start, Token,
 };
 
 use crate::rig::{GROUP, Rig};
@@ -326,6 +326,59 @@ fn a_broken_connection_to_the_leader_starts_the_vote_without_waiting() {
         "{:?}",
         rig.leader()
     );
+}
+
+#[test]
+fn the_only_voter_leads_with_its_first_tick() {
+    let mut rig = Rig::new(1, 0, &Options::default());
+    rig.turns(4, false);
+    assert_eq!(rig.leader(), None);
+    rig.turn(true);
+    assert_eq!(rig.leader(), Some(1));
+    rig.at(1)
+        .shard
+        .propose(GROUP, Token(1), write("one"))
+        .unwrap();
+    rig.turns(4, false);
+    assert_eq!(rig.at(1).writes(), [b"one"]);
+}
+
+#[test]
+fn a_majority_that_stays_must_know_before_a_replica_goes() {
+    let mut rig = Rig::new(5, 0, &Options::default());
+    let leader = rig.elect();
+    let gone = rig.others(leader)[0];
+    let left = Event::Left(GROUP, ReplicaId(gone));
+    let status = rig.at(leader).shard.status(GROUP).unwrap();
+    let mut without = status.configuration.clone();
+    without.nodes.remove(&ReplicaId(gone));
+    without.voters.remove(&ReplicaId(gone));
+    let said = |from: u64, to: u64, configuration: &Configuration| Envelope {
+        group: GROUP,
+        from: ReplicaId(from),
+        from_node: NodeId(from),
+        to: ReplicaId(to),
+        version: configuration.version,
+        body: Body::Removed(Box::new(configuration.clone())),
+    };
+    // Of four who stay three must say so; once more does not count, nor does one that knows
+    // nothing.
+    without.version = 9;
+    let others = rig.others(gone);
+    for (from, configuration, is_enough) in [
+        (others[0], &without, false),
+        (others[1], &without, false),
+        (others[1], &without, false),
+        (others[2], &status.configuration, false),
+        (others[3], &without, true),
+    ] {
+        rig.at(gone)
+            .shard
+            .offer(said(from, gone, configuration))
+            .unwrap();
+        rig.turn(false);
+        assert_eq!(rig.at(gone).events.contains(&left), is_enough);
+    }
 }
 
 #[test]

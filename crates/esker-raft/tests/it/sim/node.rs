@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use esker_raft::{
-    Body, Envelope, Event, GroupId, Mark, NodeId, Options, Output, ReplicaId, SaveNumber, Shard,
-    SharedLog, Start, Ticket, Token, decode_frame, encode_frame,
+    Body, Envelope, Event, GroupId, Keep, Mark, NodeId, Options, Output, ReplicaId, SaveNumber,
+    Shard, SharedLog, Start, Ticket, Token, decode_frame, encode_frame,
 };
 
 use crate::sim::checks::Checks;
@@ -220,7 +220,11 @@ impl Node {
         for (&group, machine) in &mut self.machines {
             if around.rng.hits(around.plan.flush) {
                 machine.flush();
-                shard.compact(group, machine.flushed.mark.applied.index);
+                shard.compact(
+                    group,
+                    machine.flushed.mark.applied.index,
+                    Keep::ForFollowers,
+                );
             }
         }
     }
