@@ -9,6 +9,7 @@
 //! - `codec`: the thrift subset, and the frames around it.
 //! - `message`: every call with its request and its response.
 //! - `rules`: what the calls mean, as pure functions.
+//! - `client`: who asks.
 //!
 //! Law: bytes of strangers never cause a panic, nor more memory than 16 times their length and
 //! 4 KiB. Nothing here knows an engine, a file, or how data is replicated.
@@ -23,3 +24,4 @@ pub(crate) mod dice;
 pub mod codec;
 pub mod message;
 pub mod rules;
+pub mod client;

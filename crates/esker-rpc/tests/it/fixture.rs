@@ -1,0 +1,149 @@
+//! A cluster in memory and a client of it.
+
+use std::future::Future;
+use std::net::SocketAddrV4;
+use std::time::Duration;
+
+use esker_rpc::client::{CallSettings, Client, ClientSettings, Table};
+use esker_rpc::codec::scalars::{Blob, Gpid};
+use esker_rpc::keys::raw_key;
+use esker_rpc::message::data::{KeyCall, UpdateRequest};
+use esker_rpc::message::meta::TableDescription;
+
+use crate::memory::cluster::{Cluster, Placed};
+use crate::memory::listener::{Stop, add_meta, add_node};
+use crate::memory::partition::Partition;
+
+/// When tests take place.
+pub const UNIX_S: u64 = 1_800_000_000;
+
+/// Longest time that any test may take: far more than each needs.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// A cluster with two data servers and its client.
+pub struct Fixture {
+    pub cluster: Cluster,
+    pub metas: Vec<SocketAddrV4>,
+    pub meta_stops: Vec<Stop>,
+    pub node_stops: Vec<Stop>,
+    pub settings: ClientSettings,
+}
+
+/// Runs a test, within a limit of time.
+pub fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let within = tokio::time::timeout(LIMIT, test).await;
+        within.expect("within the limit");
+    });
+}
+
+impl Fixture {
+    /// One meta server, two data servers and a table `t` of 8 partitions.
+    pub async fn new() -> Fixture {
+        Fixture::with(1, 2).await
+    }
+
+    /// So many servers, and a table `t` of 8 partitions.
+    pub async fn with(metas: usize, nodes: usize) -> Fixture {
+        let mut fixture = Fixture {
+            cluster: Cluster::new(UNIX_S, || None),
+            metas: Vec::new(),
+            meta_stops: Vec::new(),
+            node_stops: Vec::new(),
+            settings: settings(),
+        };
+        for _ in 0..metas {
+            let (address, stop) = add_meta(&fixture.cluster, 0).await.unwrap();
+            fixture.metas.push(address);
+            fixture.meta_stops.push(stop);
+        }
+        for _ in 0..nodes {
+            let (_, stop) = add_node(&fixture.cluster, 0).await.unwrap();
+            fixture.node_stops.push(stop);
+        }
+        fixture.cluster.state().add_table(description("t", 8), 1000);
+        fixture
+    }
+
+    pub fn client(&self) -> Client {
+        Client::new(self.metas.clone(), self.settings)
+    }
+
+    pub async fn table(&self) -> Table {
+        self.client().table("t").await.unwrap()
+    }
+}
+
+/// A table as it would be created.
+pub fn description(name: &str, partition_count: i32) -> TableDescription {
+    TableDescription {
+        app_type: "pegasus".to_owned(),
+        app_name: name.to_owned(),
+        partition_count,
+        is_stateful: true,
+        max_replica_count: 2,
+        ..TableDescription::default()
+    }
+}
+
+/// Short times, so that what has to time out does so soon; and a clock that stands still.
+pub fn settings() -> ClientSettings {
+    ClientSettings {
+        call: CallSettings {
+            timeout: Duration::from_millis(1500),
+            resends_writes: false,
+        },
+        connect_timeout: Duration::from_millis(500),
+        meta_attempt: Duration::from_millis(200),
+        silence_max: Duration::from_millis(400),
+        refresh_interval: Duration::from_millis(10),
+        unix_s: || UNIX_S,
+        ..ClientSettings::default()
+    }
+}
+
+impl Fixture {
+    /// Puts a row into a partition that it does not belong to.
+    pub fn add_stray(&self, index: usize, hash_key: &[u8], sort_key: &[u8]) {
+        let put = KeyCall::Put(UpdateRequest {
+            key: Blob(raw_key(hash_key, sort_key).unwrap()),
+            ..UpdateRequest::default()
+        });
+        let node = {
+            let mut state = self.cluster.state();
+            let table = state.available("t").unwrap();
+            table.partitions[index].primary.unwrap()
+        };
+        let gpid = Gpid {
+            app_id: 1,
+            partition_index: i32::try_from(index).unwrap(),
+        };
+        self.cluster.answer(node, gpid, put).unwrap();
+    }
+
+    /// Splits every partition of `t`, of which no client is told. Rows stay where they are; the
+    /// parents are moved to the other node, so that clients have to ask.
+    pub fn double_partitions(&self) {
+        let mut state = self.cluster.state();
+        let table = state.available("t").unwrap();
+        let parents = table.partitions.len();
+        for index in 0..parents {
+            let parent = &mut table.partitions[index];
+            parent.primary = parent.primary.map(|node| 1 - node);
+            let gpid = Gpid {
+                app_id: 1,
+                partition_index: i32::try_from(parents + index).unwrap(),
+            };
+            table.partitions.push(Placed {
+                partition: Partition::new(gpid, 1),
+                primary: Some(0),
+                ballot: 1,
+            });
+        }
+        table.description.partition_count *= 2;
+    }
+}
