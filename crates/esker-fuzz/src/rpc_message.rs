@@ -82,5 +82,6 @@ fn again<T, E: std::fmt::Debug>(
     put(answer, reader.buffer(), 7);
     let reply = reader.next().expect("what is written is sound")?;
     assert!(reply.error.is_ok() && reply.name.strip_suffix("_ACK") == Some(row.name));
-    Some(read(row.name, &reply.result).expect("what is written is sound"))
+    let result = reply.result.expect("within the limit");
+    Some(read(row.name, &result).expect("what is written is sound"))
 }

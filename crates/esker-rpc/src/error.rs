@@ -120,14 +120,14 @@ codes! {
         ZookeeperOperation "ERR_ZOOKEEPER_OPERATION",
     }
     // The first seventeen are unknown to Python 0.0.1.1, the next five to Go, the rest to every
-    // client. A replacement says of a write what the name itself says: whether it was surely not
-    // begun.
+    // client. A replacement makes a client do the same, and says the same of a write: whether it
+    // was surely not begun.
     known_to_some {
         Splitting "ERR_SPLITTING" sent as Busy,
         ParentPartitionMisused "ERR_PARENT_PARTITION_MISUSED" sent as InvalidState,
         ChildNotReady "ERR_CHILD_NOT_READY" sent as InvalidState,
         ChildRegistered "ERR_CHILD_REGISTERED" sent as NoNeedOperate,
-        DiskInsufficient "ERR_DISK_INSUFFICIENT" sent as CapacityExceeded,
+        DiskInsufficient "ERR_DISK_INSUFFICIENT" sent as Busy,
         AclDeny "ERR_ACL_DENY" sent as InvalidParameters,
         Unauthenticated "ERR_UNAUTHENTICATED" sent as InvalidParameters,
         OperationDisabled "ERR_OPERATION_DISABLED" sent as NotImplemented,
@@ -258,7 +258,7 @@ impl fmt::Display for ErrorName {
 /// What came of a call that reached its partition: the field `error` of a response.
 ///
 /// The numbers are those of RocksDB's statuses. Any other number is kept as it came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Status(pub i32);
 
 impl Status {
@@ -276,12 +276,21 @@ impl Status {
     pub const IO_ERROR: Status = Status(5);
     /// The rows are good, and there are more.
     pub const INCOMPLETE: Status = Status(7);
+    /// A response left it out, which no sound server does.
+    pub const UNSAID: Status = Status(-1);
     /// The check of a check-and-set did not pass.
     pub const TRY_AGAIN: Status = Status(13);
 
     /// True if it was done.
     pub fn is_ok(self) -> bool {
         self == Status::OK
+    }
+}
+
+/// A response that leaves its status out has not said that all is well.
+impl Default for Status {
+    fn default() -> Status {
+        Status::UNSAID
     }
 }
 

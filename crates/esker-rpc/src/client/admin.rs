@@ -7,6 +7,7 @@ use tokio::time::{Duration, Instant, sleep_until};
 
 use crate::client::failure::{ClientError, Result};
 use crate::client::metas::{MetaResponse, Metas};
+use crate::client::settings::CallSettings;
 use crate::client::table::Client;
 use crate::error::ErrorName;
 use crate::message::call::Call;
@@ -59,7 +60,25 @@ impl Admin {
     where
         C::Response: MetaResponse,
     {
-        let deadline = Instant::now() + self.timeout;
+        self.ask_until::<C>(request, self.deadline()).await
+    }
+
+    fn deadline(&self) -> Instant {
+        let call = CallSettings {
+            timeout: self.timeout,
+            resends_writes: false,
+        };
+        call.deadline()
+    }
+
+    async fn ask_until<C: Call>(
+        &self,
+        request: &C::Request,
+        deadline: Instant,
+    ) -> Result<C::Response>
+    where
+        C::Response: MetaResponse,
+    {
         let answer = self.metas.ask::<C>(request, deadline).await?;
         match answer.err() {
             name if name.is_ok() => Ok(answer),
@@ -81,19 +100,19 @@ impl Admin {
                 atomic_idempotent: None,
             },
         };
-        let deadline = Instant::now() + self.timeout;
-        let number = self.ask::<CreateTable>(&request).await?.appid;
-        while !self.is_ready(&table.name).await? {
+        let deadline = self.deadline();
+        let created = self.ask_until::<CreateTable>(&request, deadline).await?;
+        while !self.is_ready(&table.name, deadline).await? {
             if Instant::now() + LOOK_AGAIN > deadline {
                 return Err(ClientError::Unreachable);
             }
             sleep_until(Instant::now() + LOOK_AGAIN).await;
         }
-        Ok(number)
+        Ok(created.appid)
     }
 
-    async fn is_ready(&self, name: &str) -> Result<bool> {
-        match self.partitions(name).await {
+    async fn is_ready(&self, name: &str, deadline: Instant) -> Result<bool> {
+        match self.partitions_until(name, deadline).await {
             Ok(partitions) => Ok(partitions.iter().all(|one| one.primary.0.is_some())),
             Err(ClientError::Refused(name)) if is_in_the_making(&name) => Ok(false),
             Err(error) => Err(error),
@@ -102,11 +121,20 @@ impl Admin {
 
     /// Who has the partitions of a table.
     pub async fn partitions(&self, table: &str) -> Result<Vec<PartitionConfiguration>> {
+        self.partitions_until(table, self.deadline()).await
+    }
+
+    async fn partitions_until(
+        &self,
+        table: &str,
+        deadline: Instant,
+    ) -> Result<Vec<PartitionConfiguration>> {
         let request = QueryConfigRequest {
             app_name: table.to_owned(),
             partition_indices: Vec::new(),
         };
-        Ok(self.ask::<QueryConfig>(&request).await?.partitions)
+        let told = self.ask_until::<QueryConfig>(&request, deadline).await?;
+        Ok(told.partitions)
     }
 
     /// Drops a table. It can be recalled for `reserve_s` seconds, or as long as the cluster keeps

@@ -23,6 +23,9 @@ use crate::codec::reply_reader::{Reply, ReplyReader};
 /// Least room for what the socket brings at once.
 const READ_BYTES: usize = 32 * 1024;
 
+/// So much of a long reply is a sign of life, before it is whole.
+const SIGN_OF_LIFE_BYTES: usize = 64 * 1024;
+
 /// Requests that are written at once, at most.
 const WRITTEN_AT_ONCE: usize = 256;
 
@@ -60,8 +63,8 @@ struct Outgoing {
     // None if no reply will come.
     sequence: Option<i32>,
     bytes: Vec<u8>,
-    // Of a request without a reply: given back once it is written.
-    _permit: Option<OwnedSemaphorePermit>,
+    // Given back once it is written, and the call has ended that waits for the reply.
+    _permit: Arc<OwnedSemaphorePermit>,
 }
 
 impl Connection {
@@ -75,7 +78,10 @@ impl Connection {
         // Requests are small, and each is waited for.
         stream.set_nodelay(true)?;
         let (read_half, write_half) = stream.into_split();
-        let waiting = Arc::new(Waiting::default());
+        let waiting = Arc::new(Waiting(Mutex::new(Calls {
+            silence_max: settings.silence_max,
+            ..Calls::default()
+        })));
         let (outgoing, queue) = mpsc::unbounded_channel();
         let writer =
             tokio::spawn(write_all(write_half, queue, Arc::clone(&waiting))).abort_handle();
@@ -84,6 +90,7 @@ impl Connection {
             half: read_half,
             reader,
             silence_max: settings.silence_max,
+            unfinished: 0,
             writer: writer.clone(),
         };
         let reader = tokio::spawn(reading.run(Arc::clone(&waiting))).abort_handle();
@@ -105,7 +112,7 @@ impl Connection {
     /// Sends what `put` appends for a sequence number, and waits for the reply until `deadline`.
     pub async fn call(
         &self,
-        put: impl FnOnce(&mut Vec<u8>, i32),
+        put: impl Fn(&mut Vec<u8>, i32),
         deadline: Instant,
     ) -> Result<Reply, NoReply> {
         let unsent = |is_late| NoReply {
@@ -113,16 +120,30 @@ impl Connection {
             is_late,
         };
         let (answer, reply) = oneshot::channel();
-        let pending = self.waiting.add(answer).ok_or(unsent(false))?;
+        let pending = self.waiting.add(answer, deadline).ok_or(unsent(false))?;
         let mut bytes = Vec::new();
         put(&mut bytes, pending.sequence);
+        // A call that waits for room waits without its bytes, and makes them again.
         let permits = self.permits_for(&bytes);
-        let room = timeout_at(deadline, self.in_flight.acquire_many(permits)).await;
-        let _permit = room.map_err(|_| unsent(true))?.map_err(|_| unsent(false))?;
+        let in_flight = Arc::clone(&self.in_flight);
+        let permit = match in_flight.try_acquire_many_owned(permits) {
+            Ok(permit) => permit,
+            Err(_) => {
+                bytes = Vec::new();
+                let room = Arc::clone(&self.in_flight).acquire_many_owned(permits);
+                let room = timeout_at(deadline, room).await;
+                let permit = room.map_err(|_| unsent(true))?.map_err(|_| unsent(false))?;
+                put(&mut bytes, pending.sequence);
+                permit
+            }
+        };
+        // The room is taken until the reply is here and the bytes are gone: a call may give up
+        // before.
+        let permit = Arc::new(permit);
         let request = Outgoing {
             sequence: Some(pending.sequence),
             bytes,
-            _permit: None,
+            _permit: Arc::clone(&permit),
         };
         if self.outgoing.send(request).is_err() {
             return Err(unsent(false));
@@ -152,7 +173,7 @@ impl Connection {
         let request = Outgoing {
             sequence: None,
             bytes,
-            _permit: Some(permit),
+            _permit: Arc::new(permit),
         };
         // If the connection is lost, so is what this would have told.
         let _ = self.outgoing.send(request);
@@ -174,15 +195,18 @@ impl Drop for Connection {
 }
 
 /// The calls that wait for replies.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Waiting(Mutex<Calls>);
 
 #[derive(Debug, Default)]
 struct Calls {
     last_sequence: i32,
     calls: HashMap<i32, Call>,
-    // Since when a request is out and nothing has come.
+    // Since when a request is out and no reply has come.
     silent_since: Option<Instant>,
+    // When the last of the calls ends that may wait longer than silence is borne.
+    patient_until: Option<Instant>,
+    silence_max: Duration,
     is_lost: bool,
 }
 
@@ -204,10 +228,13 @@ impl Waiting {
     }
 
     /// Adds a call under a number of its own; `None` if the connection is lost.
-    fn add(&self, answer: oneshot::Sender<Reply>) -> Option<Pending<'_>> {
+    fn add(&self, answer: oneshot::Sender<Reply>, deadline: Instant) -> Option<Pending<'_>> {
         let mut calls = self.lock();
         if calls.is_lost {
             return None;
+        }
+        if deadline.saturating_duration_since(Instant::now()) > calls.silence_max {
+            calls.patient_until = calls.patient_until.max(Some(deadline));
         }
         // After 2^32 calls one may still wait under the number whose turn it is.
         loop {
@@ -243,22 +270,35 @@ impl Waiting {
 
     /// Gives a reply to its call. One that nobody waits for any more is dropped.
     fn answer(&self, reply: Reply) {
-        let call = self.lock().calls.remove(&reply.sequence);
+        let call = {
+            let mut calls = self.lock();
+            // No reply is true that comes before its request has gone.
+            let is_out = |call: &Call| call.was_sent.load(Ordering::SeqCst);
+            match calls.calls.get(&reply.sequence).is_some_and(is_out) {
+                true => calls.calls.remove(&reply.sequence),
+                false => None,
+            }
+        };
         if let Some(call) = call {
             // Its caller may have gone meanwhile.
             let _ = call.answer.send(reply);
         }
     }
 
-    /// Notes that something came.
+    /// Notes that the other end is alive.
     fn heard(&self) {
         let mut calls = self.lock();
         calls.silent_since = (!calls.calls.is_empty()).then(Instant::now);
     }
 
-    fn is_silent_for(&self, silence: Duration) -> bool {
-        let since = self.lock().silent_since;
-        since.is_some_and(|since| since.elapsed() >= silence)
+    /// True if the other end has been silent for longer than is borne.
+    fn is_silent(&self) -> bool {
+        let calls = self.lock();
+        let is_patient = calls
+            .patient_until
+            .is_some_and(|until| Instant::now() < until);
+        let since = calls.silent_since.filter(|_| !is_patient);
+        since.is_some_and(|since| since.elapsed() >= calls.silence_max)
     }
 
     /// Ends every call that waits, and refuses further ones.
@@ -323,6 +363,8 @@ struct Reading {
     half: OwnedReadHalf,
     reader: ReplyReader,
     silence_max: Duration,
+    // Bytes that have come since the last sign of life.
+    unfinished: usize,
     writer: AbortHandle,
 }
 
@@ -342,18 +384,25 @@ impl Reading {
         // Twice in the time of the limit, so that silence ends within one and a half of it.
         let look_after = self.silence_max / 2;
         match timeout(look_after, self.half.read_buf(buffer)).await {
-            Err(_) => return !waiting.is_silent_for(self.silence_max),
+            Err(_) => return !waiting.is_silent(),
             Ok(Err(_) | Ok(0)) => return false,
-            Ok(Ok(_)) => {}
+            Ok(Ok(len)) => self.unfinished += len,
         }
         loop {
             match self.reader.next() {
-                Ok(Some(reply)) => waiting.answer(reply),
+                Ok(Some(reply)) => {
+                    waiting.answer(reply);
+                    self.unfinished = SIGN_OF_LIFE_BYTES;
+                }
                 Ok(None) => break,
                 Err(_) => return false,
             }
         }
-        waiting.heard();
-        true
+        // A byte now and then is none.
+        if self.unfinished >= SIGN_OF_LIFE_BYTES {
+            self.unfinished = 0;
+            waiting.heard();
+        }
+        !waiting.is_silent()
     }
 }

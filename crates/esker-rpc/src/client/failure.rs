@@ -11,7 +11,7 @@ pub type Result<T> = std::result::Result<T, ClientError>;
 /// Why a call has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientError {
-    /// A server refused it. Nothing was written.
+    /// A server refused it, or answered that it does not know what became of it.
     Refused(ErrorName),
     /// It was done, and the answer is not what was hoped for: 4 the request makes no sense, 7 the
     /// server stopped before the end.
@@ -25,6 +25,8 @@ pub enum ClientError {
     Unreachable,
     /// A server answered with what cannot be read. A write may have been done.
     Malformed(Malformed),
+    /// The answer is longer than the settings allow.
+    TooLong,
     /// No server is asked for this: a hash key that is empty or too long where it may not be.
     Senseless(&'static str),
 }
@@ -34,11 +36,11 @@ impl ClientError {
     pub fn is_undone(&self) -> bool {
         match self {
             ClientError::Refused(name) => name.code().is_refused_undone(),
-            ClientError::Status(_)
-            | ClientError::TimedOut
-            | ClientError::Unreachable
-            | ClientError::Senseless(_) => true,
-            ClientError::OutcomeUnknown | ClientError::Malformed(_) => false,
+            ClientError::Status(status) => {
+                ![Status::CORRUPTION, Status::IO_ERROR, Status::UNSAID].contains(status)
+            }
+            ClientError::TimedOut | ClientError::Unreachable | ClientError::Senseless(_) => true,
+            ClientError::OutcomeUnknown | ClientError::Malformed(_) | ClientError::TooLong => false,
         }
     }
 }
@@ -59,6 +61,9 @@ impl fmt::Display for ClientError {
             }
             ClientError::Malformed(malformed) => {
                 write!(formatter, "the answer cannot be read: {malformed}")
+            }
+            ClientError::TooLong => {
+                formatter.write_str("the answer is longer than this client reads")
             }
             ClientError::Senseless(why) => formatter.write_str(why),
         }

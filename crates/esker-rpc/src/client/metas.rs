@@ -113,12 +113,13 @@ impl Metas {
             let (address, count) = self.candidate();
             match self.ask_one::<C>(address, request, deadline).await? {
                 Told::Answer(answer) => return Ok(answer),
-                Told::Nothing(true) if C::ROW.access == Access::Updates => {
+                // Not even what is as once when it is done twice: nobody asked for it.
+                Told::Nothing(true) if C::ROW.access != Access::Reads => {
                     return Err(ClientError::OutcomeUnknown);
                 }
                 Told::Elsewhere(Some(leader)) if self.follow(address, leader) => {}
-                Told::NotYet => {}
-                Told::Elsewhere(_) | Told::Nothing(_) => self.pass_over(address),
+                // One that cannot answer yet may not be the leader at all.
+                Told::Elsewhere(_) | Told::NotYet | Told::Nothing(_) => self.pass_over(address),
             }
             asked_in_vain += 1;
             if asked_in_vain >= count {
@@ -152,6 +153,11 @@ impl Metas {
                 request,
             );
         };
+        // A leader that changes something may take long, and is not to be asked twice.
+        let until = match C::ROW.access {
+            Access::Reads => until,
+            _ => deadline,
+        };
         let reply = match connection.call(put, until).await {
             Ok(reply) => reply,
             Err(none) => return Ok(Told::Nothing(none.was_sent)),
@@ -163,7 +169,8 @@ impl Metas {
                 Reaction::Fail => Err(ClientError::Refused(reply.error)),
             };
         }
-        let answer: C::Response = read_result(&reply.result)?;
+        let result = reply.result.ok_or(ClientError::TooLong)?;
+        let answer: C::Response = read_result(&result)?;
         Ok(match answer.err().code() {
             ErrorCode::ForwardToOthers => Told::Elsewhere(answer.leader()),
             ErrorCode::ServiceNotActive | ErrorCode::UnderRecovery => Told::NotYet,

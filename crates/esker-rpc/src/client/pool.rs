@@ -24,7 +24,7 @@ pub struct Pool {
 struct Server {
     open: Mutex<Option<Arc<Connection>>>,
     // Held by the one that connects; when the last attempt failed.
-    connecting: tokio::sync::Mutex<Option<Instant>>,
+    connecting: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
 impl Server {
@@ -55,7 +55,7 @@ impl Pool {
         if let Some(connection) = server.usable() {
             return Some(connection);
         }
-        let mut failed_at = server.connecting.lock().await;
+        let mut failed_at = Arc::clone(&server.connecting).lock_owned().await;
         // Another call has connected while this one waited.
         if let Some(connection) = server.usable() {
             return Some(connection);
@@ -65,18 +65,16 @@ impl Pool {
             return None;
         }
         server.set(None);
-        match Connection::open(address, &self.settings).await {
-            Ok(connection) => {
-                let connection = Arc::new(connection);
-                server.set(Some(Arc::clone(&connection)));
-                *failed_at = None;
-                Some(connection)
-            }
-            Err(_) => {
-                *failed_at = Some(Instant::now());
-                None
-            }
-        }
+        // In a task of its own: whoever waits may give up, and what came of it is to be known.
+        let settings = self.settings;
+        let connecting = tokio::spawn(async move {
+            let opened = Connection::open(address, &settings).await;
+            let opened = opened.ok().map(Arc::new);
+            server.set(opened.clone());
+            *failed_at = opened.is_none().then(Instant::now);
+            opened
+        });
+        connecting.await.ok().flatten()
     }
 
     fn server(&self, address: SocketAddrV4) -> Arc<Server> {

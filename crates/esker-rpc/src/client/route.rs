@@ -142,6 +142,12 @@ impl Route {
         Ok(routing)
     }
 
+    /// What a meta server tells now.
+    pub async fn renewed(&self, deadline: Instant) -> Result<Arc<Routing>> {
+        let version = self.known().map_or(0, |one| one.version);
+        self.newer_than(version, deadline).await
+    }
+
     fn known(&self) -> Option<Arc<Routing>> {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         current.clone()

@@ -6,8 +6,6 @@
 
 use std::collections::VecDeque;
 
-use tokio::time::Instant;
-
 use crate::client::failure::{ClientError, Result};
 use crate::client::sending::Target;
 use crate::client::table::{Table, done, of_hash_key};
@@ -18,7 +16,7 @@ use crate::keys::split_raw_key;
 use crate::message::data::{
     ClearScanner, FilterType, GetScanner, GetScannerRequest, Scan, ScanRequest, ScanResponse,
 };
-use crate::rules::range::KeyRange;
+use crate::rules::range::{KeyRange, of_scan};
 
 /// Answers without a row or a sign of progress after which a scan fails: servers look at 1000 rows
 /// for each answer, so only a broken one gives so many.
@@ -60,6 +58,8 @@ pub struct Scanner {
     rows: VecDeque<ScanRow>,
     // Partitions when a scan of a whole table began.
     partition_count: Option<u32>,
+    // True once a meta server has said that these were all, to the end.
+    is_whole: bool,
 }
 
 /// What is left of the scan of one partition.
@@ -67,7 +67,8 @@ pub struct Scanner {
 struct Part {
     target: Target,
     request: GetScannerRequest,
-    context: Option<i64>,
+    // With the version of the route to the server that gave it: elsewhere the number is another's.
+    context: Option<(i64, u64)>,
     empty_reopenings: u32,
 }
 
@@ -93,18 +94,20 @@ impl Table {
             validate_partition_hash: Some(false),
             ..request(settings)
         };
-        Ok(Scanner::new(
-            self.clone(),
-            vec![Part::new(target, request)],
-            None,
-        ))
+        // The original servers answer such a scan as if it went on.
+        let parts = match of_scan(&request).is_empty() {
+            true => Vec::new(),
+            false => vec![Part::new(target, request)],
+        };
+        Ok(Scanner::new(self.clone(), parts, None))
     }
 
     /// Scanners of the whole table, `count` at most, which share the partitions between them and
     /// may run side by side.
     pub async fn scan_all(&self, count: usize, settings: &ScanSettings) -> Result<Vec<Scanner>> {
-        let deadline = Instant::now() + self.call.timeout;
-        let partition_count = self.sender.route.current(deadline).await?.partition_count();
+        let deadline = self.call.deadline();
+        // A meta server is asked: a server that has been split goes on answering for the old half.
+        let partition_count = self.sender.route.renewed(deadline).await?.partition_count();
         let whole = GetScannerRequest {
             start_key: Blob::of(&[0, 0]),
             stop_key: Blob::of(&[0xff, 0xff]),
@@ -114,7 +117,8 @@ impl Table {
         };
         let parts =
             (0..partition_count).map(|index| Part::new(Target::Partition(index), whole.clone()));
-        let mut shares: Vec<Vec<Part>> = vec![Vec::new(); count.max(1)];
+        let most = usize::try_from(partition_count).unwrap_or(usize::MAX);
+        let mut shares: Vec<Vec<Part>> = vec![Vec::new(); count.clamp(1, most)];
         for (part, place) in parts.zip((0..shares.len()).cycle()) {
             shares[place].push(part);
         }
@@ -145,6 +149,7 @@ impl Scanner {
             table,
             parts: parts.into(),
             rows: VecDeque::new(),
+            is_whole: partition_count.is_none(),
             partition_count,
         }
     }
@@ -157,6 +162,7 @@ impl Scanner {
                 return Ok(Some(row));
             }
             if self.parts.is_empty() {
+                self.prove_whole().await?;
                 return Ok(None);
             }
             self.step().await?;
@@ -165,24 +171,28 @@ impl Scanner {
 
     /// One answer of a server, for the first of the parts.
     async fn step(&mut self) -> Result<()> {
-        self.refuse_split().await?;
+        let deadline = self.table.call.deadline();
+        let routing = self.table.sender.route.current(deadline).await?;
+        self.refuse_split(routing.partition_count())?;
         let Some(part) = self.parts.front_mut() else {
             return Ok(());
         };
-        let (sender, call) = (&self.table.sender, self.table.call);
-        let answer = match part.context {
-            Some(context_id) => {
+        let (sender, call) = (&self.table.sender, self.table.call.until(deadline));
+        let (answer, version) = match part.context {
+            Some((context_id, version)) => {
                 let request = ScanRequest { context_id };
-                sender.send::<Scan>(part.target, &request, call).await?
+                let place = (part.target, version);
+                let answer = sender.send_to_same::<Scan>(place, &request, call).await?;
+                (answer.unwrap_or_else(no_such_context), version)
             }
             None => {
                 let request = &part.request;
                 sender
-                    .send::<GetScanner>(part.target, request, call)
+                    .send_routed::<GetScanner>(part.target, request, call)
                     .await?
             }
         };
-        let rows = part.go_on(answer)?;
+        let rows = part.go_on(answer, version)?;
         if part.has_ended() {
             self.parts.pop_front();
         }
@@ -190,19 +200,34 @@ impl Scanner {
         Ok(())
     }
 
-    // With twice the partitions, rows of those that were to come have moved to those that were not.
-    async fn refuse_split(&self) -> Result<()> {
-        let Some(count) = self.partition_count else {
-            return Ok(());
-        };
-        let deadline = Instant::now() + self.table.call.timeout;
-        let routing = self.table.sender.route.current(deadline).await?;
-        match routing.partition_count() == count {
+    /// At the end of a whole table asks a meta server whether it is still the same number of
+    /// partitions that have been scanned.
+    async fn prove_whole(&mut self) -> Result<()> {
+        if !self.is_whole {
+            let deadline = self.table.call.deadline();
+            let routing = self.table.sender.route.renewed(deadline).await?;
+            self.refuse_split(routing.partition_count())?;
+            self.is_whole = true;
+        }
+        Ok(())
+    }
+
+    // With twice the partitions, rows have moved to such as are not scanned.
+    fn refuse_split(&self, count: u32) -> Result<()> {
+        match self.partition_count.is_none_or(|before| before == count) {
             true => Ok(()),
             false => Err(ClientError::Senseless(
                 "the table was split meanwhile: begin the scan again",
             )),
         }
+    }
+}
+
+/// What a server says that has no such context.
+fn no_such_context() -> ScanResponse {
+    ScanResponse {
+        error: Status::NOT_FOUND,
+        ..ScanResponse::default()
     }
 }
 
@@ -220,31 +245,32 @@ impl Part {
     }
 
     fn has_ended(&self) -> bool {
-        self.context == Some(ENDED)
+        self.context.is_some_and(|(context, _)| context == ENDED)
     }
 
     /// Takes an answer in: its rows, and how the part goes on.
-    fn go_on(&mut self, answer: ScanResponse) -> Result<Vec<ScanRow>> {
+    fn go_on(&mut self, answer: ScanResponse, version: u64) -> Result<Vec<ScanRow>> {
         let is_lost = answer.error == Status::NOT_FOUND && self.context.is_some();
         let is_cut_short = answer.error == Status::INCOMPLETE;
         if !is_lost && !is_cut_short {
             done(answer.error)?;
         }
-        let mut rows = Vec::with_capacity(answer.kvs.len());
-        if let Some(last) = answer.kvs.last() {
-            // A context that is lost from here on is opened again behind this row.
-            self.request.start_key = last.key.clone();
-            self.request.start_inclusive = false;
-            self.empty_reopenings = 0;
-        }
-        for row in answer.kvs {
+        let last = answer.kvs.last().map(|row| row.key.clone());
+        let rows = answer.kvs.into_iter().map(|row| {
             let split = split_raw_key(&row.key).ok_or(Malformed::Ends)?;
-            rows.push(ScanRow {
+            Ok(ScanRow {
                 hash_key: split.0.to_vec(),
                 sort_key: split.1.to_vec(),
                 value: row.value.0,
                 expire_ts: row.expire_ts_seconds,
-            });
+            })
+        });
+        let rows = rows.collect::<Result<Vec<ScanRow>>>()?;
+        if let Some(last) = last {
+            // A context that is lost from here on is opened again behind this row.
+            self.request.start_key = last;
+            self.request.start_inclusive = false;
+            self.empty_reopenings = 0;
         }
         if is_lost || is_cut_short {
             self.context = None;
@@ -254,7 +280,7 @@ impl Part {
             }
         } else {
             // Whatever is negative is no context.
-            self.context = Some(answer.context_id.max(ENDED));
+            self.context = Some((answer.context_id.max(ENDED), version));
         }
         Ok(rows)
     }
@@ -266,7 +292,7 @@ impl Drop for Scanner {
         let Some(part) = self.parts.front() else {
             return;
         };
-        let Some(context) = part.context.filter(|context| *context > ENDED) else {
+        let Some((context, _)) = part.context.filter(|(context, _)| *context > ENDED) else {
             return;
         };
         let (sender, target) = (std::sync::Arc::clone(&self.table.sender), part.target);

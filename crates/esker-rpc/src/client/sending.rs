@@ -13,7 +13,7 @@ use crate::client::route::{Route, Routing};
 use crate::client::settings::CallSettings;
 use crate::codec::frame::{RequestHead, Version, put_request, read_result};
 use crate::codec::reply_reader::Reply;
-use crate::error::{ErrorCode, Reaction};
+use crate::error::{ErrorCode, ErrorName, Reaction};
 use crate::message::call::{Access, Call};
 
 /// Wait before a call is sent again; it doubles up to the second number.
@@ -59,15 +59,6 @@ enum Next {
     End,
 }
 
-impl Next {
-    fn with_the_same_route(self) -> Next {
-        match self {
-            Next::Reroute => Next::Again,
-            other => other,
-        }
-    }
-}
-
 impl Sender {
     /// Sends `request` until its partition's leader answers, something forbids to go on, or the
     /// deadline of `settings` comes.
@@ -77,7 +68,18 @@ impl Sender {
         request: &C::Request,
         settings: CallSettings,
     ) -> Result<C::Response> {
-        let deadline = Instant::now() + settings.timeout;
+        let routed = self.send_routed::<C>(target, request, settings).await;
+        routed.map(|(response, _)| response)
+    }
+
+    /// The same, and with which version of the route it was answered.
+    pub async fn send_routed<C: Call>(
+        &self,
+        target: Target,
+        request: &C::Request,
+        settings: CallSettings,
+    ) -> Result<(C::Response, u64)> {
+        let deadline = settings.deadline();
         let mut routing = self.route.current(deadline).await?;
         let mut back_off = BACK_OFF[0];
         // True once a write may have been done, whatever later attempts come to.
@@ -86,42 +88,58 @@ impl Sender {
         // may have been idle for long.
         let mut has_lost = false;
         loop {
-            let attempt = attempt(&routing, target, settings);
-            let until = match C::ROW.access {
-                Access::Reads => deadline.min(Instant::now() + settings.timeout / READ_ATTEMPTS),
-                _ => deadline,
-            };
-            let (failure, next) = match self.try_once::<C>(&attempt, request, until).await {
-                Ok(reply) if reply.error.is_ok() => return Ok(read_result(&reply.result)?),
-                Ok(reply) => {
-                    let next = match reply.error.code().reaction() {
-                        Reaction::AskMeta => Next::Reroute,
-                        Reaction::TryLater => Next::Again,
-                        Reaction::Fail => Next::End,
-                    };
-                    (ClientError::Refused(reply.error), next)
+            let until = attempt_until::<C>(settings, deadline);
+            let (failure, next) = match self.try_once::<C>(&routing, target, request, until).await {
+                Ok(reply) if reply.error.is_ok() => {
+                    return Ok((result::<C>(reply)?, routing.version));
                 }
+                Ok(reply) => after_refusal(reply.error),
                 Err(none) => {
                     is_unknown |= none.was_sent && C::ROW.access != Access::Reads;
-                    let (failure, mut next) = after_silence(C::ROW.access, none, settings);
-                    if !none.is_late && none.was_sent && !has_lost {
-                        has_lost = true;
-                        next = next.with_the_same_route();
-                    }
-                    (failure, next)
+                    let is_first_loss = none.was_sent && !none.is_late && !has_lost;
+                    has_lost |= is_first_loss;
+                    after_silence(C::ROW.access, none, settings, is_first_loss)
                 }
             };
+            let failed = |failure| match is_unknown {
+                true => Err(ClientError::OutcomeUnknown),
+                false => Err(failure),
+            };
             if Instant::now() + back_off >= deadline || matches!(next, Next::End) {
-                return Err(match is_unknown {
-                    true => ClientError::OutcomeUnknown,
-                    false => failure,
-                });
+                return failed(failure);
             }
             sleep_until(Instant::now() + back_off).await;
             back_off = (back_off * 2).min(BACK_OFF[1]);
             if let Next::Reroute = next {
-                routing = self.reroute(routing, deadline).await?;
+                routing = match self.reroute(routing, deadline).await {
+                    Ok(routing) => routing,
+                    Err(gone) => return failed(gone),
+                };
             }
+        }
+    }
+
+    /// Sends a read once, to the server that had answered with that version of the route: `None` if
+    /// it does not lead any more, cannot be reached or does not answer.
+    pub async fn send_to_same<C: Call>(
+        &self,
+        (target, version): (Target, u64),
+        request: &C::Request,
+        settings: CallSettings,
+    ) -> Result<Option<C::Response>> {
+        let deadline = settings.deadline();
+        let routing = self.route.current(deadline).await?;
+        if routing.version != version {
+            return Ok(None);
+        }
+        let until = attempt_until::<C>(settings, deadline);
+        match self.try_once::<C>(&routing, target, request, until).await {
+            Ok(reply) if reply.error.is_ok() => result::<C>(reply).map(Some),
+            Ok(reply) => match after_refusal(reply.error) {
+                (failure, Next::End) => Err(failure),
+                _ => Ok(None),
+            },
+            Err(_) => Ok(None),
         }
     }
 
@@ -131,7 +149,7 @@ impl Sender {
         let Ok(routing) = self.route.current(Instant::now()).await else {
             return;
         };
-        let attempt = attempt(&routing, target, CallSettings::default());
+        let attempt = attempt(&routing, target, Instant::now());
         if let Some(address) = attempt.address
             && let Some(connection) = self.pool.connection(address).await
         {
@@ -143,10 +161,12 @@ impl Sender {
 
     async fn try_once<C: Call>(
         &self,
-        attempt: &Attempt,
+        routing: &Routing,
+        target: Target,
         request: &C::Request,
         until: Instant,
     ) -> std::result::Result<Reply, NoReply> {
+        let attempt = attempt(routing, target, until);
         let unsent = |is_late| NoReply {
             was_sent: false,
             is_late,
@@ -176,7 +196,8 @@ impl Sender {
     }
 }
 
-fn attempt(routing: &Routing, target: Target, settings: CallSettings) -> Attempt {
+fn attempt(routing: &Routing, target: Target, until: Instant) -> Attempt {
+    let timeout = until.saturating_duration_since(Instant::now());
     let (index, partition_hash) = match target {
         Target::Hash(hash) => (routing.partition_of(hash), hash),
         // As all clients do for scans of a whole table.
@@ -186,7 +207,7 @@ fn attempt(routing: &Routing, target: Target, settings: CallSettings) -> Attempt
         version: Version::V1,
         app_id: routing.app_id,
         partition_index: i32::try_from(index).expect("at most 65 536"),
-        client_timeout_ms: i32::try_from(settings.timeout.as_millis()).unwrap_or(i32::MAX),
+        client_timeout_ms: i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX),
         partition_hash,
         is_backup_request: false,
     };
@@ -196,15 +217,44 @@ fn attempt(routing: &Routing, target: Target, settings: CallSettings) -> Attempt
     }
 }
 
+/// When one attempt ends: a read may be asked again, elsewhere, and a write may not.
+fn attempt_until<C: Call>(settings: CallSettings, deadline: Instant) -> Instant {
+    match C::ROW.access {
+        Access::Reads => deadline.min(Instant::now() + settings.timeout / READ_ATTEMPTS),
+        _ => deadline,
+    }
+}
+
+fn result<C: Call>(reply: Reply) -> Result<C::Response> {
+    let result = reply.result.ok_or(ClientError::TooLong)?;
+    Ok(read_result(&result)?)
+}
+
+fn after_refusal(error: ErrorName) -> (ClientError, Next) {
+    let next = match error.code().reaction() {
+        Reaction::AskMeta => Next::Reroute,
+        Reaction::TryLater => Next::Again,
+        Reaction::Fail => Next::End,
+    };
+    (ClientError::Refused(error), next)
+}
+
 /// What a call without a reply has failed with so far, and whether it may be sent again.
-fn after_silence(access: Access, none: NoReply, settings: CallSettings) -> (ClientError, Next) {
+fn after_silence(
+    access: Access,
+    none: NoReply,
+    settings: CallSettings,
+    is_first_loss: bool,
+) -> (ClientError, Next) {
+    let again = match is_first_loss {
+        true => Next::Again,
+        false => Next::Reroute,
+    };
     match (none.was_sent, access) {
-        (true, Access::Reads) => (ClientError::TimedOut, Next::Reroute),
-        (true, Access::Writes) if settings.resends_writes => {
-            (ClientError::OutcomeUnknown, Next::Reroute)
-        }
+        (true, Access::Reads) => (ClientError::TimedOut, again),
+        (true, Access::Writes) if settings.resends_writes => (ClientError::OutcomeUnknown, again),
         (true, _) => (ClientError::OutcomeUnknown, Next::End),
-        (false, _) if none.is_late => (ClientError::TimedOut, Next::Reroute),
-        (false, _) => (ClientError::Unreachable, Next::Reroute),
+        (false, _) if none.is_late => (ClientError::TimedOut, again),
+        (false, _) => (ClientError::Unreachable, again),
     }
 }

@@ -6,6 +6,11 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use tokio::time::Instant;
+
+/// Longest time that a call takes, whatever its settings say: beyond that clocks overflow.
+const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 86_400);
+
 /// Settings of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientSettings {
@@ -15,13 +20,15 @@ pub struct ClientSettings {
     pub connect_timeout: Duration,
     /// How long one meta server is given before the next one is asked.
     pub meta_attempt: Duration,
-    /// A connection on which nothing comes for so long, with a call unanswered, is given up: the
-    /// other end may be gone without a word.
+    /// A connection on which no reply comes for so long, with a call unanswered, is given up: the
+    /// other end may be gone without a word. Where a call waits that may take longer, so may the
+    /// silence.
     pub silence_max: Duration,
     /// Least time between two questions for the route of one table, and between two attempts to
     /// connect to one server that failed.
     pub refresh_interval: Duration,
-    /// Longest reply that is read, in bytes. A `MULTI_GET` returns up to 30 MiB of values.
+    /// Longest reply that is read, in bytes; a call with a longer one fails. A `MULTI_GET` returns
+    /// up to 30 MiB of values.
     pub reply_len_max: usize,
     /// Bytes of requests that wait or are unanswered on one connection; a short one counts as 16
     /// KiB, so that calls are bounded as well: 4 096 of them. Further calls wait.
@@ -53,6 +60,21 @@ pub struct CallSettings {
     /// Send a put or a remove again when nobody knows what became of it. Twice is as once for
     /// these, unless somebody else wrote in between, whose write the second one undoes.
     pub resends_writes: bool,
+}
+
+impl CallSettings {
+    /// When a call that starts now ends at the latest.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.timeout.min(TIMEOUT_MAX)
+    }
+
+    /// The same, with what is left of the time until `deadline`.
+    pub(crate) fn until(self, deadline: Instant) -> CallSettings {
+        CallSettings {
+            timeout: deadline.saturating_duration_since(Instant::now()),
+            ..self
+        }
+    }
 }
 
 impl Default for CallSettings {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 use std::sync::Arc;
 
-use tokio::time::Instant;
+use tokio::task::JoinSet;
 
 use crate::client::failure::{ClientError, Result};
 use crate::client::metas::Metas;
 use crate::client::pool::Pool;
-use crate::client::route::Route;
+use crate::client::route::{Route, Routing};
 use crate::client::sending::{Sender, Target};
 use crate::client::settings::{CallSettings, ClientSettings};
 use crate::codec::scalars::Blob;
@@ -51,7 +51,7 @@ impl Client {
             pool: Arc::clone(&self.pool),
             route: Arc::new(route),
         };
-        let deadline = Instant::now() + self.settings.call.timeout;
+        let deadline = self.settings.call.deadline();
         sender.route.current(deadline).await?;
         Ok(Table {
             sender: Arc::new(sender),
@@ -175,11 +175,31 @@ impl Table {
 
     /// Reads keys of any partitions, with one call for each. What there is comes back, in no order.
     pub async fn batch_get(&self, keys: &[(&[u8], &[u8])]) -> Result<Vec<FullRow>> {
-        let deadline = Instant::now() + self.call.timeout;
-        let routing = self.sender.route.current(deadline).await?;
-        let mut of_partition: BTreeMap<u32, (u64, Vec<FullKey>)> = BTreeMap::new();
         for (hash_key, sort_key) in keys {
             single(hash_key, sort_key)?;
+        }
+        let deadline = self.call.deadline();
+        loop {
+            let routing = self.sender.route.current(deadline).await?;
+            let rows = self
+                .batch_get_once(keys, &routing, self.call.until(deadline))
+                .await?;
+            let now = self.sender.route.current(deadline).await?;
+            // After a split keys that were together are not any more, and some were not found.
+            if now.partition_count() == routing.partition_count() {
+                return Ok(rows);
+            }
+        }
+    }
+
+    async fn batch_get_once(
+        &self,
+        keys: &[(&[u8], &[u8])],
+        routing: &Routing,
+        call: CallSettings,
+    ) -> Result<Vec<FullRow>> {
+        let mut of_partition: BTreeMap<u32, (u64, Vec<FullKey>)> = BTreeMap::new();
+        for (hash_key, sort_key) in keys {
             let hash = key_hash(hash_key, sort_key);
             let together = of_partition.entry(routing.partition_of(hash));
             together.or_insert((hash, Vec::new())).1.push(FullKey {
@@ -187,19 +207,20 @@ impl Table {
                 sort_key: Blob::of(sort_key),
             });
         }
-        let mut calls = Vec::new();
+        // They end with this call, however it ends.
+        let mut calls = JoinSet::new();
         for (hash, keys) in of_partition.into_values() {
-            let (sender, call) = (Arc::clone(&self.sender), self.call);
-            calls.push(tokio::spawn(async move {
+            let sender = Arc::clone(&self.sender);
+            calls.spawn(async move {
                 let request = BatchGetRequest { keys };
                 sender
                     .send::<BatchGet>(Target::Hash(hash), &request, call)
                     .await
-            }));
+            });
         }
         let mut rows = Vec::new();
-        for call in calls {
-            let answer = call.await.map_err(|_| ClientError::TimedOut)??;
+        while let Some(call) = calls.join_next().await {
+            let answer = call.map_err(|_| ClientError::TimedOut)??;
             done(answer.error)?;
             rows.extend(answer.data);
         }

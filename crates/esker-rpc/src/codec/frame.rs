@@ -233,8 +233,15 @@ fn u32_of(len: usize) -> u32 {
     u32::try_from(len).expect("a message is far below four gigabytes")
 }
 
+/// The call that is never answered, in whatever way: an answer makes the client in Go deaf.
+pub const SILENT_CALL: &str = "RPC_RRDB_RRDB_CLEAR_SCANNER";
+
 /// Appends a reply that has a result: `ERR_OK`, and `result` as the value of its one field.
+/// Nothing for [`SILENT_CALL`].
 pub fn put_reply<T: Wire>(out: &mut Vec<u8>, (name, sequence): (&str, i32), result: &T) {
+    if name == SILENT_CALL {
+        return;
+    }
     put_framed(out, |out| {
         put_reply_head(out, &ErrorName::OK, name, sequence);
         put_field(out, 0, result);
@@ -243,8 +250,12 @@ pub fn put_reply<T: Wire>(out: &mut Vec<u8>, (name, sequence): (&str, i32), resu
 }
 
 /// Appends a reply without a result. The error is not `ERR_OK`: that needs a result.
+/// Nothing for [`SILENT_CALL`].
 pub fn put_refusal(out: &mut Vec<u8>, (name, sequence): (&str, i32), error: &ErrorName) {
     assert!(!error.is_ok());
+    if name == SILENT_CALL {
+        return;
+    }
     put_framed(out, |out| put_reply_head(out, error, name, sequence));
 }
 

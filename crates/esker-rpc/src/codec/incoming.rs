@@ -1,5 +1,8 @@
 //! Bytes that a connection has brought, until they are taken.
 
+/// Room that a connection keeps: idle ones are many.
+const KEPT_BYTES: usize = 64 * 1024;
+
 /// Bytes of a connection that nobody has taken yet.
 #[derive(Debug, Default)]
 pub struct Incoming {
@@ -19,12 +22,16 @@ impl Incoming {
         assert!(self.taken <= self.bytes.len());
     }
 
-    /// Where more are appended. What was taken is let go once it is more than half, so that no byte
-    /// is moved twice.
+    /// Where more are appended. What was taken is let go once it is more than half, so that each
+    /// byte is moved twice at most; and so is the room that a long message needed, once it has
+    /// gone.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         if self.taken * 2 >= self.bytes.len() {
             self.bytes.drain(..self.taken);
             self.taken = 0;
+            if self.bytes.len() < KEPT_BYTES {
+                self.bytes.shrink_to(KEPT_BYTES);
+            }
         }
         &mut self.bytes
     }

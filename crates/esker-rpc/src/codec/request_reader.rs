@@ -30,11 +30,13 @@ pub struct Request {
 
 /// Takes requests out of the bytes of a connection, however these are split.
 ///
-/// It keeps a request's bytes until all are there: at most 64 KiB, the limit of bodies, and what
-/// the caller appends at once.
+/// It keeps a request's bytes until all are there: up to twice what 64 KiB, the limit of bodies and
+/// what the caller appends at once come to, and 64 KiB afterwards.
 #[derive(Debug)]
 pub struct RequestReader {
     incoming: Incoming,
+    // The head of the request whose body is on its way, its length, and that of the body.
+    head: Option<(RequestHead, usize, usize)>,
     to_skip: usize,
     body_len_max: usize,
 }
@@ -45,6 +47,7 @@ impl RequestReader {
     pub fn new(body_len_max: usize) -> RequestReader {
         RequestReader {
             incoming: Incoming::default(),
+            head: None,
             to_skip: 0,
             body_len_max,
         }
@@ -66,7 +69,11 @@ impl RequestReader {
             return Ok(None);
         }
         let bytes = self.incoming.rest();
-        let Some((head, head_len, body_len)) = read_head(bytes)? else {
+        // Once: a meta takes time to read, and a body may come in very many pieces.
+        if self.head.is_none() {
+            self.head = read_head(bytes)?;
+        }
+        let Some((head, head_len, body_len)) = self.head else {
             return Ok(None);
         };
         let is_too_long = body_len > self.body_len_max;
@@ -84,6 +91,7 @@ impl RequestReader {
             sequence,
             arguments: (!is_too_long).then(|| arguments.to_vec()),
         };
+        self.head = None;
         self.incoming.take(head_len + needed);
         self.to_skip = body_len - needed;
         Ok(Some(request))

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{ErrorCode, ErrorName, Reaction, Status};
+use crate::codec::frame::read_result;
 use crate::codec::thrift::Wire;
+use crate::message::data::UpdateResponse;
 
 /// What servers, Go, Java, both Pythons and Node know; from the protocol's description, so that a
 /// slip in the table is seen.
@@ -69,6 +71,7 @@ fn what_is_sent_in_place_of_a_name_says_the_same_of_a_write() {
     for code in ErrorCode::ALL {
         let said = [code.is_refused_undone(), code.sent().is_refused_undone()];
         assert_eq!(said[0], said[1], "{}", code.name());
+        assert_eq!(code.reaction(), code.sent().reaction(), "{}", code.name());
     }
     assert!(!ErrorCode::Timeout.is_refused_undone());
     assert!(!ErrorCode::Unknown.is_refused_undone());
@@ -103,6 +106,8 @@ fn routes_are_asked_for_anew_where_the_server_has_no_such_leader() {
 fn a_response_without_its_error_is_not_taken_for_a_success() {
     assert!(!ErrorName::default().is_ok());
     assert!(ErrorName::of("ERR_OK").is_ok());
+    let response: UpdateResponse = read_result(b"\x0c\0\0\0\0").unwrap();
+    assert!(!response.error.is_ok());
 }
 
 #[test]

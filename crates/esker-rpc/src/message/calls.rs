@@ -120,9 +120,6 @@ macro_rules! calls {
             /// Appends it to `out` as a reply frame; nothing if its call is never answered.
             pub fn put(&self, out: &mut Vec<u8>, sequence: i32) {
                 let row = self.row();
-                if !row.is_answered {
-                    return;
-                }
                 match self {
                     $($Answer::$Name(response) => {
                         $crate::codec::frame::put_reply(out, (row.name, sequence), response)

@@ -24,7 +24,7 @@ calls! {
     UpdateTableEnv "RPC_CM_UPDATE_APP_ENV" (UpdateTableEnvRequest)
         -> UpdateTableEnvResponse, Writes, true;
     ControlMeta "RPC_CM_CONTROL_META" (ControlMetaRequest)
-        -> ControlMetaResponse, Writes, true;
+        -> ControlMetaResponse, Updates, true;
     RecallTable "RPC_CM_RECALL_APP" (RecallTableRequest)
         -> RecallTableResponse, Updates, true;
     RenameTable "RPC_CM_RENAME_APP" (RenameTableRequest)

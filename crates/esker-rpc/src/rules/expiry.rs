@@ -11,8 +11,8 @@ pub fn after_write(asked: i32, default_ttl_s: u32, now: WireSecond) -> WireSecon
     }
 }
 
-/// Expiry after an increment of what ends at `old`: 0 keeps that, a positive number sets another, a
-/// negative one clears it. What then has none takes the table's default.
+/// Expiry after an increment of what ends, or has ended, at `old`: 0 keeps that, a positive number
+/// sets another, a negative one clears it. What then has none takes the table's default.
 pub fn after_increment(
     asked: i32,
     old: WireSecond,
@@ -20,6 +20,7 @@ pub fn after_increment(
     now: WireSecond,
 ) -> WireSecond {
     let wished = match asked {
+        0 if old.is_expired(now) => WireSecond::NONE,
         0 => old,
         1.. => WireSecond::of_bits(asked),
         _ => WireSecond::NONE,

@@ -1,5 +1,7 @@
 //! Which keys a filter lets through.
 
+use memchr::memmem;
+
 use crate::message::data::FilterType;
 
 /// A kind of filter and its pattern.
@@ -34,19 +36,10 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// True if `part` stands somewhere in `bytes`.
+/// True if `part` stands somewhere in `bytes`, found in time linear in both: a stranger chooses
+/// them, and every replica looks.
 pub fn contains(bytes: &[u8], part: &[u8]) -> bool {
-    let Some((first, rest)) = part.split_first() else {
-        return true;
-    };
-    let mut from = bytes;
-    while let Some(at) = from.iter().position(|byte| byte == first) {
-        from = &from[at + 1..];
-        if from.starts_with(rest) {
-            return true;
-        }
-    }
-    false
+    memmem::find(bytes, part).is_some()
 }
 
 #[cfg(test)]

@@ -3,8 +3,13 @@
 /// Rows that a `MULTI_GET` over a range looks at, expired and filtered ones included.
 pub const MULTI_GET_ROWS_MAX: usize = 3000;
 
-/// Bytes that a `MULTI_GET` over a range returns.
+/// Bytes that a `MULTI_GET` returns, of a range or of named sort keys. Pegasus has no bound for
+/// these: 200 000 times one of them fits a request, and its value may have a megabyte.
 pub const MULTI_GET_BYTES_MAX: usize = 30 << 20;
+
+/// Bytes that a `BATCH_GET` returns. Its response cannot say that there is more, so one that would
+/// be longer is answered with status 7 and no rows.
+pub const BATCH_GET_BYTES_MAX: usize = MULTI_GET_BYTES_MAX;
 
 /// Rows that one step of a scan looks at, and returns at most.
 pub const SCAN_ROWS_MAX: usize = 1000;

@@ -58,8 +58,8 @@ fn bound(mut key: Vec<u8>, is_behind: bool) -> Vec<u8> {
     key
 }
 
-/// The raw keys of a `MULTI_GET` that names no sort keys; `None` if its hash key is too long. A
-/// filter by prefix narrows it.
+/// The raw keys of a `MULTI_GET` that names no sort keys; `None`, for status 4, if its hash key is
+/// too long or its filter does not exist. A filter by prefix narrows it.
 pub fn of_multi_get(request: &MultiGetRequest) -> Option<KeyRange> {
     let prefix = hash_key_prefix(&request.hash_key)?;
     let raw = |sort_key: &[u8]| [&prefix[..], sort_key].concat();
@@ -73,12 +73,13 @@ pub fn of_multi_get(request: &MultiGetRequest) -> Option<KeyRange> {
         request.sort_key_filter_type,
         &request.sort_key_filter_pattern,
     );
-    let beginning = raw(filter.map_or(&[], |filter| filter.prefix()));
+    let beginning = raw(filter?.prefix());
     Some(asked.and(KeyRange::of_prefix(beginning)))
 }
 
-/// The raw keys of a scan. A filter of hash keys by prefix raises the lower end: the length stands
-/// in front of a hash key, so it says nothing about the upper one.
+/// The raw keys of a scan, to the last key if it names no stop. A filter of hash keys by prefix
+/// raises the lower end: the length stands in front of a hash key, so it says nothing about the
+/// upper one.
 pub fn of_scan(request: &GetScannerRequest) -> KeyRange {
     let mut start = bound(request.start_key.to_vec(), !request.start_inclusive);
     if request.hash_key_filter_type == FilterType::FT_MATCH_PREFIX

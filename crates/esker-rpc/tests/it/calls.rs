@@ -412,7 +412,7 @@ fn keys_that_no_server_takes_are_not_sent() {
         assert!(is_senseless(
             table.multi_set(b"", &[(b"a", b"b")], 0).await.unwrap_err()
         ));
-        assert!(fixture.cluster.state().seen.is_empty());
+        assert_eq!(data_calls(&fixture), 0);
     });
 }
 
@@ -507,10 +507,40 @@ fn the_double_has_seen_every_call_that_there_is() {
         table.remove(b"hk", b"a").await.unwrap();
         table.multi_remove(b"hk", &[b"b"]).await.unwrap();
         // The last one is told in the background.
-        while fixture.cluster.state().seen.len() < KeyCall::ROWS.len() {
+        while data_calls(&fixture) < KeyCall::ROWS.len() {
             tokio::task::yield_now().await;
         }
     });
+}
+
+#[test]
+fn answers_have_a_bound_in_bytes_however_they_are_asked_for() {
+    run(async {
+        let table = Fixture::new().await.table().await;
+        let value = vec![7; 1_000_000];
+        table.set(b"hk", b"sk", &value, 0).await.unwrap();
+        let request = MultiGet {
+            hash_key: blob("hk"),
+            sort_keys: vec![blob("sk"); 40],
+            ..MultiGet::default()
+        };
+        let got = table.multi_get(&request).await.unwrap();
+        assert_eq!((got.rows.len(), got.is_incomplete), (32, true));
+        let key = (&b"hk"[..], &b"sk"[..]);
+        let too_much = table.batch_get(&[key; 40]).await;
+        assert_eq!(too_much, Err(ClientError::Status(Status::INCOMPLETE)));
+        assert_eq!(table.batch_get(&[key; 30]).await.unwrap().len(), 30);
+    });
+}
+
+/// How many different calls on keys the double has seen.
+fn data_calls(fixture: &Fixture) -> usize {
+    let state = fixture.cluster.state();
+    let names = state
+        .seen
+        .keys()
+        .filter(|name| name.starts_with("RPC_RRDB"));
+    names.count()
 }
 
 /// Numbers that follow from a seed.

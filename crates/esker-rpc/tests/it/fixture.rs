@@ -128,12 +128,19 @@ impl Fixture {
     /// Splits every partition of `t`, of which no client is told. Rows stay where they are; the
     /// parents are moved to the other node, so that clients have to ask.
     pub fn double_partitions(&self) {
+        let parents = self.double_partitions_quietly();
+        let mut state = self.cluster.state();
+        for parent in &mut state.available("t").unwrap().partitions[..parents] {
+            parent.primary = parent.primary.map(|node| 1 - node);
+        }
+    }
+
+    /// The same, and the parents stay where they are.
+    pub fn double_partitions_quietly(&self) -> usize {
         let mut state = self.cluster.state();
         let table = state.available("t").unwrap();
         let parents = table.partitions.len();
         for index in 0..parents {
-            let parent = &mut table.partitions[index];
-            parent.primary = parent.primary.map(|node| 1 - node);
             let gpid = Gpid {
                 app_id: 1,
                 partition_index: i32::try_from(parents + index).unwrap(),
@@ -145,5 +152,18 @@ impl Fixture {
             });
         }
         table.description.partition_count *= 2;
+        parents
+    }
+
+    /// Gives each child the rows of its half.
+    pub fn part_rows(&self) {
+        let mut state = self.cluster.state();
+        let partitions = &mut state.available("t").unwrap().partitions;
+        let count = partitions.len();
+        let (parents, children) = partitions.split_at_mut(count / 2);
+        let count = u32::try_from(count).unwrap();
+        for (parent, child) in parents.iter_mut().zip(children) {
+            parent.partition.part_with(&mut child.partition, count);
+        }
     }
 }

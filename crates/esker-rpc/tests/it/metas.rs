@@ -238,3 +238,40 @@ fn data_calls_go_on_while_the_meta_servers_are_away() {
         assert_eq!(table.get(b"hk", b"sk").await, Ok(Some(b"v".to_vec())));
     });
 }
+
+#[test]
+fn what_changes_something_is_given_its_time_and_sent_once() {
+    run(async {
+        let mut fixture = Fixture::new().await;
+        fixture.settings.meta_attempt = Duration::from_millis(50);
+        fixture.cluster.state().meta_delay = Duration::from_millis(300);
+        let admin = admin(&fixture);
+        admin.drop_table("t", None).await.unwrap();
+        let level = admin.control_meta(MetaLevel::FL_LIVELY).await;
+        assert_eq!(level, Ok(MetaLevel::FL_STEADY));
+        fixture.cluster.state().meta_delay = Duration::from_secs(60);
+        let short = fixture.client().admin(Duration::from_millis(200));
+        let level = short.control_meta(MetaLevel::FL_STEADY).await;
+        assert_eq!(level, Err(ClientError::OutcomeUnknown));
+        let seen = fixture.cluster.state().seen.clone();
+        assert_eq!(
+            (seen["RPC_CM_DROP_APP"], seen["RPC_CM_CONTROL_META"]),
+            (1, 2)
+        );
+    });
+}
+
+#[test]
+fn a_meta_server_that_cannot_answer_yet_is_passed_over() {
+    run(async {
+        let fixture = Fixture::with(2, 2).await;
+        {
+            let mut state = fixture.cluster.state();
+            state.leader = Some(1);
+            state.loading = Some(0);
+        }
+        let started = Instant::now();
+        assert!(fixture.client().table("t").await.is_ok());
+        assert!(started.elapsed() < Duration::from_millis(300));
+    });
+}

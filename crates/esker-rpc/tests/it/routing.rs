@@ -246,3 +246,84 @@ fn a_child_that_is_not_ready_is_asked_for_at_its_parent() {
         }
     });
 }
+
+#[test]
+fn the_old_route_is_tried_again_while_the_meta_servers_are_away() {
+    run(async {
+        let mut fixture = Fixture::with(1, 1).await;
+        let table = fixture.table().await;
+        table.get(b"hk", b"sk").await.unwrap();
+        fixture.meta_stops.remove(0).stop();
+        fixture.cluster.state().nodes[0].refuses = Some(ErrorCode::InvalidState);
+        let call = tokio::spawn({
+            let table = table.clone();
+            async move { table.incr(b"hk", b"n", 1, 0).await }
+        });
+        sleep(Duration::from_millis(100)).await;
+        fixture.cluster.state().nodes[0].refuses = None;
+        assert_eq!(call.await.unwrap(), Ok(1));
+    });
+}
+
+#[test]
+fn a_write_that_may_be_done_is_not_undone_by_the_table_being_dropped() {
+    run(async {
+        let fixture = Fixture::with(1, 1).await;
+        let table = fixture.table().await.with(CallSettings {
+            timeout: Duration::from_millis(1000),
+            resends_writes: true,
+        });
+        fixture.cluster.state().nodes[0].fault = crate::memory::fault::Fault::CutsReplies;
+        let call = tokio::spawn({
+            let table = table.clone();
+            async move { table.set(b"hk", b"sk", b"v", 0).await }
+        });
+        while !fixture
+            .cluster
+            .state()
+            .seen
+            .contains_key("RPC_RRDB_RRDB_PUT")
+        {
+            sleep(Duration::from_millis(1)).await;
+        }
+        let admin = fixture.client().admin(Duration::from_secs(1));
+        admin.drop_table("t", None).await.unwrap();
+        assert_eq!(call.await.unwrap(), Err(ClientError::OutcomeUnknown));
+        admin.recall_table(1, "").await.unwrap();
+        fixture.cluster.state().nodes[0].fault = crate::memory::fault::Fault::None;
+        assert_eq!(table.get(b"hk", b"sk").await, Ok(Some(b"v".to_vec())));
+    });
+}
+
+#[test]
+fn keys_that_a_split_has_parted_are_read_together_again() {
+    run(async {
+        let fixture = Fixture::new().await;
+        let table = fixture.table().await;
+        let keys: Vec<[u8; 4]> = (0..200_u32).map(u32::to_be_bytes).collect();
+        for key in &keys {
+            table.set(key, b"", b"v", 0).await.unwrap();
+        }
+        // Each child has the rows of its half, and its parent has not.
+        fixture.double_partitions();
+        fixture.part_rows();
+        let asked: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b""[..])).collect();
+        assert_eq!(table.batch_get(&asked).await.unwrap().len(), 200);
+    });
+}
+
+#[test]
+fn times_beyond_all_clocks_are_times() {
+    run(async {
+        let table = Fixture::new().await.table().await.with(CallSettings {
+            timeout: Duration::MAX,
+            resends_writes: false,
+        });
+        assert_eq!(table.get(b"hk", b"sk").await, Ok(None));
+        let settings = esker_rpc::client::ScanSettings::default();
+        assert_eq!(
+            table.scan_all(usize::MAX, &settings).await.unwrap().len(),
+            8
+        );
+    });
+}

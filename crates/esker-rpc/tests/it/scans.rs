@@ -262,3 +262,54 @@ fn a_scan_of_a_table_that_is_split_meanwhile_is_refused() {
         );
     });
 }
+
+#[test]
+fn a_split_that_no_answer_tells_of_does_not_shorten_a_scan_in_silence() {
+    run(async {
+        let fixture = Fixture::new().await;
+        let table = fixture.table().await;
+        for number in 0..50 {
+            fill(&table, format!("hk{number}").as_bytes(), 1).await;
+        }
+        // The client knows nothing of it when the scan begins, and finds all.
+        fixture.double_partitions();
+        fixture.part_rows();
+        let mut scanner = table.scan_all(1, &batches_of(2)).await.unwrap().remove(0);
+        assert_eq!(all(&mut scanner).await.len(), 50);
+        // It comes to the end without hearing of the next one, and must not say that this was all.
+        let mut scanner = table.scan_all(1, &batches_of(2)).await.unwrap().remove(0);
+        scanner.next().await.unwrap().unwrap();
+        fixture.double_partitions_quietly();
+        fixture.part_rows();
+        let mut result = Ok(None);
+        for _ in 0..60 {
+            result = scanner.next().await;
+            if !matches!(result, Ok(Some(_))) {
+                break;
+            }
+        }
+        assert!(
+            matches!(result, Err(ClientError::Senseless(_))),
+            "{result:?}"
+        );
+    });
+}
+
+#[test]
+fn an_empty_range_is_scanned_without_asking_anybody() {
+    run(async {
+        let fixture = Fixture::new().await;
+        let table = fixture.table().await;
+        for range in [(&b"b"[..], &b"a"[..]), (b"a", b"a")] {
+            let mut scanner = table.scan(b"hk", range, &batches_of(2)).unwrap();
+            assert_eq!(scanner.next().await, Ok(None));
+        }
+        assert!(
+            !fixture
+                .cluster
+                .state()
+                .seen
+                .contains_key("RPC_RRDB_RRDB_GET_SCANNER")
+        );
+    });
+}

@@ -99,7 +99,7 @@ fn requests_with_both_headers_are_answered_on_one_connection() {
                 (reply.sequence, reply.name.as_str()),
                 (sequence, "RPC_RRDB_RRDB_GET_ACK")
             );
-            let response: ReadResponse = read_result(&reply.result).unwrap();
+            let response: ReadResponse = read_result(reply.result.as_ref().unwrap()).unwrap();
             assert_eq!((response.error.0, response.app_id), (1, 1));
         }
     });
@@ -189,7 +189,8 @@ fn meta_calls_do_not_look_at_the_partition_of_their_header() {
             ask(indices).put(&mut bytes, &java, 1);
             raw.write(&bytes).await;
             let reply = raw.reply().await.unwrap();
-            let response: QueryConfigResponse = read_result(&reply.result).unwrap();
+            let response: QueryConfigResponse =
+                read_result(reply.result.as_ref().unwrap()).unwrap();
             assert!(response.is_stateful && response.err.is_ok());
             assert_eq!(
                 (response.partition_count, response.partitions.len()),

@@ -31,12 +31,15 @@ fn replies_are_read_whatever_byte_they_are_split_at() {
             (&replies[0].error, replies[0].sequence),
             (&ErrorName::OK, 2)
         );
-        assert_eq!(read_result(&replies[0].result), Ok(found()));
+        assert_eq!(
+            read_result(replies[0].result.as_ref().unwrap()),
+            Ok(found())
+        );
         assert_eq!(replies[0].name, "RPC_RRDB_RRDB_GET_ACK");
         assert_eq!(replies[1].error, ErrorCode::InvalidState.into());
         assert_eq!(replies[1].sequence, 7);
         assert_eq!(
-            read_result::<ReadResponse>(&replies[1].result),
+            read_result::<ReadResponse>(replies[1].result.as_ref().unwrap()),
             Err(Malformed::Ends)
         );
     }
@@ -76,7 +79,7 @@ fn what_no_reply_may_say_ends_the_connection() {
         bytes[at..at + to.len()].copy_from_slice(to);
         read_all(&[&bytes]).unwrap_err()
     };
-    for len in [0_u32, 3, 19, (1 << 20) + 1, u32::MAX] {
+    for len in [0_u32, 3, 19, 0x8000_0000, u32::MAX] {
         assert_eq!(changed(0, &len.to_be_bytes()), FrameError::Length(len));
     }
     let too_long = FrameError::Malformed(Malformed::Length(-1));
@@ -92,4 +95,28 @@ fn what_no_reply_may_say_ends_the_connection() {
         changed(0, &[0, 0, 0, 45]),
         FrameError::Malformed(Malformed::Ends)
     );
+}
+
+#[test]
+fn a_reply_over_the_limit_is_stepped_over_and_the_next_is_read() {
+    let response = |len| ReadResponse {
+        value: Blob(vec![7; len]),
+        ..found()
+    };
+    let mut bytes = Vec::new();
+    for (sequence, len) in [(1, 9000), (2, 20), (3, 2000), (4, 0)] {
+        put_reply(&mut bytes, ("RPC_RRDB_RRDB_GET", sequence), &response(len));
+    }
+    for piece_len in [1, 7, 100, 5000, bytes.len()] {
+        let mut reader = ReplyReader::new(1000);
+        let mut found = Vec::new();
+        for piece in bytes.chunks(piece_len) {
+            reader.buffer().extend_from_slice(piece);
+            while let Some(reply) = reader.next().unwrap() {
+                found.push((reply.sequence, reply.result.is_some()));
+            }
+            assert!(reader.buffer().len() <= 2 * (1000 + piece_len));
+        }
+        assert_eq!(found, [(1, false), (2, true), (3, false), (4, true)]);
+    }
 }

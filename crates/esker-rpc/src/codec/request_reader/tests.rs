@@ -201,3 +201,53 @@ fn a_length_that_is_announced_takes_no_memory() {
         assert!(measured.bytes_max < 1000);
     }
 }
+
+#[test]
+fn a_head_is_read_once_however_many_pieces_the_body_comes_in() {
+    // A meta of 64 KiB takes a thousand times as long to read as a piece of the body.
+    let mut meta = b"\x0f\0\x63\x02\0\0\xff\0".to_vec();
+    meta.resize(8 + 0xff00, 0);
+    meta.push(0);
+    let mut bytes = b"THFT\0\0\0\x01".to_vec();
+    bytes.extend_from_slice(&u32::try_from(meta.len()).unwrap().to_be_bytes());
+    let body = hex("80010001 00000011 \"RPC_RRDB_RRDB_GET\" 00000002");
+    let body_len = u32::try_from(body.len()).unwrap() + 20_000;
+    bytes.extend_from_slice(&body_len.to_be_bytes());
+    bytes.extend_from_slice(&meta);
+    bytes.extend_from_slice(&body);
+    let mut reader = RequestReader::new(BODY_LEN_MAX);
+    reader.buffer().extend_from_slice(&bytes);
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the time that it takes is the claim"
+    )]
+    let started = std::time::Instant::now();
+    for piece in 0..20_000 {
+        assert_eq!(reader.next(), Ok(None), "{piece}");
+        reader.buffer().push(0);
+    }
+    assert!(reader.next().unwrap().is_some());
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the time that it takes is the claim"
+    )]
+    let took = started.elapsed();
+    assert!(took.as_millis() < 500, "{took:?}");
+}
+
+#[test]
+fn the_room_of_a_long_request_is_given_back() {
+    let mut reader = RequestReader::new(BODY_LEN_MAX);
+    for _ in 0..3 {
+        put_request(
+            reader.buffer(),
+            &head_v0(),
+            (GET, 1),
+            &Blob(vec![7; 900_000]),
+        );
+        assert!(reader.next().unwrap().is_some());
+        put_request(reader.buffer(), &head_v0(), (GET, 2), &Blob(vec![7; 9]));
+        assert!(reader.next().unwrap().is_some());
+        assert!(reader.buffer().capacity() <= 64 * 1024);
+    }
+}

@@ -21,6 +21,7 @@ fn an_increment_keeps_sets_or_clears() {
     assert_eq!(after_increment(3000, old, 60, NOW), WireSecond(3000));
     assert_eq!(after_increment(-1, old, 0, NOW), WireSecond::NONE);
     assert_eq!(after_increment(-1, old, 60, NOW), WireSecond(1060));
+    assert_eq!(after_increment(0, NOW, 0, NOW), WireSecond::NONE);
     assert_eq!(
         after_increment(0, WireSecond::NONE, 60, NOW),
         WireSecond(1060)

@@ -41,3 +41,26 @@ fn a_part_is_found_wherever_it_stands() {
         assert_eq!(contains(&bytes, &part), is_there);
     }
 }
+
+#[test]
+fn looking_takes_time_linear_in_what_is_looked_through() {
+    // Half a million places at which half a million bytes agree but for the last: 2^38 comparisons
+    // if each place is looked at anew, several seconds; counted are the fifty that fit between.
+    let bytes = vec![b'a'; 1 << 20];
+    let mut part = vec![b'a'; 1 << 19];
+    part.push(b'b');
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the time that it takes is the claim"
+    )]
+    let started = std::time::Instant::now();
+    for _ in 0..50 {
+        assert!(!contains(&bytes, &part));
+    }
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the time that it takes is the claim"
+    )]
+    let took = started.elapsed();
+    assert!(took.as_secs() < 5, "{took:?}");
+}

@@ -11,7 +11,7 @@ use esker_rpc::message::meta::{
 use esker_rpc::message::node::{NodeAnswer, NodeCall, QueryTablesResponse};
 use esker_rpc::message::service::{NegotiationResponse, NegotiationStatus, RemoteCommand};
 
-use super::cluster::{Cluster, State};
+use super::cluster::{Cluster, State, refused};
 
 /// How long a dropped table can be recalled: Pegasus keeps them for a week.
 const RESERVE_S: i64 = 7 * 86_400;
@@ -30,6 +30,12 @@ const ENVS: [&str; 3] = [
 pub fn answer(cluster: &Cluster, meta: usize, call: &MetaCall) -> MetaAnswer {
     let unix_s = i64::try_from(cluster.unix_s()).expect("seconds");
     let mut state = cluster.state();
+    *state.seen.entry(call.row().name.to_owned()).or_default() += 1;
+    if state.loading == Some(meta)
+        && let MetaCall::QueryConfig(_) = call
+    {
+        return MetaAnswer::QueryConfig(refused(ErrorCode::ServiceNotActive));
+    }
     if state.leader != Some(meta) {
         return forwarded(&state, call);
     }

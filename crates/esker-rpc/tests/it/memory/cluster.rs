@@ -41,7 +41,11 @@ pub struct State {
     pub level: MetaLevel,
     /// How often a meta server was asked for partitions.
     pub questions: u64,
-    /// How often each call was seen by a data server.
+    /// How much later meta servers answer.
+    pub meta_delay: std::time::Duration,
+    /// A meta server that says that it cannot answer yet.
+    pub loading: Option<usize>,
+    /// How often each call was seen by a server.
     pub seen: BTreeMap<String, u64>,
 }
 
@@ -86,6 +90,8 @@ impl Cluster {
             leader: Some(0),
             level: MetaLevel::FL_STEADY,
             questions: 0,
+            meta_delay: std::time::Duration::ZERO,
+            loading: None,
             seen: BTreeMap::new(),
         };
         Cluster {
@@ -253,7 +259,8 @@ impl State {
     }
 }
 
-fn refused(code: ErrorCode) -> QueryConfigResponse {
+/// A refusal to tell partitions.
+pub fn refused(code: ErrorCode) -> QueryConfigResponse {
     QueryConfigResponse {
         err: code.into(),
         ..QueryConfigResponse::default()

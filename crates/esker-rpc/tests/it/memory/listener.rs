@@ -143,7 +143,10 @@ async fn serve_one(cluster: Cluster, stream: TcpStream, role: Role) {
         }
         let fault = match role {
             Role::Node(node) => cluster.state().nodes[node].fault,
-            Role::Meta(_) => Fault::None,
+            Role::Meta(_) => match cluster.state().meta_delay {
+                Duration::ZERO => Fault::None,
+                delay => Fault::Late(delay),
+            },
         };
         if fault == Fault::Closes && !batch.is_empty() {
             return;
@@ -256,15 +259,12 @@ fn reply_of_node(
     let arguments = arguments(request)?;
     match KeyCall::read(&request.name, arguments) {
         Ok(call) => {
-            let is_answered = call.row().is_answered;
             let gpid = Gpid {
                 app_id: request.head.app_id,
                 partition_index: request.head.partition_index,
             };
             match cluster.answer(node, gpid, call) {
                 Ok(answer) => answer.put(out, request.sequence),
-                // Not even a refusal is an answer that may be given.
-                Err(_) if !is_answered => {}
                 Err(error) => return Err(error),
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use esker_rpc::codec::scalars::{Blob, Gpid};
 use esker_rpc::error::Status;
-use esker_rpc::keys::{raw_key, split_raw_key};
+use esker_rpc::keys::{key_hash, partition_of, raw_key, split_raw_key};
 use esker_rpc::message::call::Silence;
 use esker_rpc::message::data::{
     BatchGetRequest, BatchGetResponse, CheckAndMutateRequest, CheckAndMutateResponse,
@@ -17,7 +17,9 @@ use esker_rpc::rules::check::{Verdict, check};
 use esker_rpc::rules::counter::{Incremented, increment};
 use esker_rpc::rules::expiry::{after_increment, after_write, ttl_s};
 use esker_rpc::rules::filter::Filter;
-use esker_rpc::rules::limits::{MULTI_GET_BYTES_MAX, MULTI_GET_ROWS_MAX, asked};
+use esker_rpc::rules::limits::{
+    BATCH_GET_BYTES_MAX, MULTI_GET_BYTES_MAX, MULTI_GET_ROWS_MAX, asked,
+};
 use esker_rpc::rules::range::{KeyRange, of_multi_get};
 use esker_rpc::time::WireSecond;
 use esker_rpc::value::{StoredValue, TimeTag};
@@ -80,6 +82,18 @@ impl Partition {
     /// How many scans are under way.
     pub fn scan_count(&self) -> usize {
         self.scans.len()
+    }
+
+    /// Gives `child` the rows that belong to it when there are `count` partitions.
+    pub fn part_with(&mut self, child: &mut Partition, count: u32) {
+        let index = child.gpid.partition_index.cast_unsigned();
+        let belongs = |key: &[u8]| {
+            let (hash_key, sort_key) = split_raw_key(key).expect("written by this double");
+            partition_of(key_hash(hash_key, sort_key), count) == index
+        };
+        let rows = std::mem::take(&mut self.rows).into_iter();
+        let (theirs, ours) = rows.partition(|(key, _)| belongs(key));
+        (child.rows, self.rows) = (theirs, ours);
     }
 
     /// Answers `call`.
@@ -204,7 +218,6 @@ impl Partition {
             return (Status::INVALID_ARGUMENT, Vec::new());
         };
         let mut found = Found::new(request);
-        found.bytes_max = found.bytes_max.min(MULTI_GET_BYTES_MAX);
         let mut rows = range(&self.rows, &keys);
         let mut status = Status::OK;
         let mut looked = 0;
@@ -238,15 +251,24 @@ impl Partition {
                 value: Blob::of(stored.user),
             })
         };
-        let keys = request.keys.iter();
+        let mut error = unless(request.keys.is_empty());
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        for key in &request.keys {
+            if let Some(row) = row(&key.hash_key, &key.sort_key) {
+                bytes += row.hash_key.len() + row.sort_key.len() + row.value.len();
+                rows.push(row);
+            }
+            if bytes > BATCH_GET_BYTES_MAX {
+                (error, rows) = (Status::INCOMPLETE, Vec::new());
+                break;
+            }
+        }
         stamped!(
             self,
             moment,
             BatchGetResponse {
-                error: unless(request.keys.is_empty()),
-                data: keys
-                    .filter_map(|key| row(&key.hash_key, &key.sort_key))
-                    .collect(),
+                error: error,
+                data: rows
             }
         )
     }
@@ -276,6 +298,7 @@ impl Partition {
                     self,
                     moment,
                     ScanResponse {
+                        error: Status::OK,
                         kvs: step.rows,
                         context_id: step.context,
                         kv_count: step.count,
@@ -306,7 +329,15 @@ impl Partition {
     fn remove(&mut self, key: &[u8], moment: &Moment) -> UpdateResponse {
         self.rows.remove(key);
         let decree = self.next_decree();
-        stamped!(self, moment, UpdateResponse { decree: decree })
+        let error = Status::OK;
+        stamped!(
+            self,
+            moment,
+            UpdateResponse {
+                error: error,
+                decree: decree
+            }
+        )
     }
 
     fn multi_put(&mut self, request: &MultiPutRequest, moment: &Moment) -> UpdateResponse {
@@ -513,7 +544,7 @@ impl Found {
             rows: Vec::new(),
             bytes: 0,
             rows_max: asked(request.max_kv_count),
-            bytes_max: asked(request.max_kv_size),
+            bytes_max: asked(request.max_kv_size).min(MULTI_GET_BYTES_MAX),
             no_value: request.no_value,
         }
     }
