@@ -37,7 +37,10 @@ impl Stage {
                 let key = key(&mut random);
                 let len = [40, 300, 1_500][random.below(3) as usize];
                 let value = format!("{number}.").bytes().cycle().take(len).collect();
-                let until = self.clock.unix_seconds() + 1 + random.below(40);
+                let mut until = 1000 * (self.clock.unix_seconds() + 1 + random.below(40));
+                if random.one_in(2) {
+                    until += random.below(1000);
+                }
                 let action = match random.below(8) {
                     0 => Action::Delete(key),
                     1 => Action::Merge(key, u64::from(number).to_le_bytes().to_vec()),
@@ -71,10 +74,10 @@ impl Stage {
         for (_, action) in actions {
             match action {
                 Action::Put(key, value) => batch.put(&replica, key, value),
-                Action::PutUntil(key, value, until) => {
-                    let ttl = Duration::from_secs(until - now);
-                    batch.put_with_ttl(&replica, key, value, ttl)
-                }
+                Action::PutUntil(key, value, until) => match ttl_of(now, *until) {
+                    Some(ttl) => batch.put_with_ttl(&replica, key, value, ttl),
+                    None => batch.put_until(&replica, key, value, Some(end_of(*until))),
+                },
                 Action::Delete(key) => batch.delete(&replica, key),
                 Action::DeleteRange(start, end) => batch.delete_range(&replica, start, end),
                 Action::Merge(key, operand) => batch.merge(&replica, key, operand),
