@@ -3,6 +3,7 @@
 use esker::Expiry;
 use serde_json::{Value, json};
 
+use crate::quantity;
 use crate::text::{Format, parse_base64, show_base64};
 
 /// Bytes as JSON. In the format `text` that is a string if they are UTF-8, else an object with
@@ -22,6 +23,16 @@ pub fn expiry(expiry: Expiry) -> Value {
         // A float has room for all milliseconds up to 2106 thousands of times.
         None => (expiry.unix_ms() as f64 / 1000.0).into(),
     }
+}
+
+/// The end that [`expiry`] wrote; `None` for what is none, and for a part of a millisecond.
+pub fn parse_expiry(value: &Value) -> Option<Expiry> {
+    if let Some(second) = value.as_u64() {
+        return Some(Expiry::from_unix_s(u32::try_from(second).ok()?));
+    }
+    // By its digits, as they are written: 0.1 is no binary fraction.
+    let since = quantity::seconds(&value.as_number()?.to_string())?;
+    (since.as_secs() < u64::from(u32::MAX)).then(|| Expiry::after_epoch(since))
 }
 
 /// The bytes that [`spell`] wrote. A number stands for its digits.

@@ -79,5 +79,16 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
+/// A decimal number of seconds, to the millisecond: `90`, `1.5`, `0.250`.
+pub fn seconds(text: &str) -> Option<Duration> {
+    let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    if !is_number(whole) || !is_number(rest) || rest.len() > 3 {
+        return None;
+    }
+    let millis: u64 = format!("{rest:0<3}").parse().ok()?;
+    Some(Duration::from_secs(whole.parse().ok()?) + Duration::from_millis(millis))
+}
+
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,7 @@ use crate::load::lines::{Bounds, Line, LongLine};
 use crate::load::source::Source;
 use crate::open::{self, Opened};
 use crate::out::Out;
+use crate::quantity;
 
 /// Write many entries together or not at all
 #[derive(Debug, Args)]
@@ -182,8 +183,7 @@ fn add(
     match words[..] {
         [b"put", key, value] => batch.put(keyspace, key, value),
         [b"put", key, value, seconds] => {
-            let ttl = Duration::from_secs(u64::from(parse_seconds(seconds)?));
-            batch.put_with_ttl(keyspace, key, value, ttl)
+            batch.put_with_ttl(keyspace, key, value, parse_seconds(seconds)?)
         }
         [b"delete", key] => batch.delete(keyspace, key),
         [b"delete-range", from, to] => batch.delete_range(keyspace, from, to),
@@ -204,8 +204,8 @@ fn add(
     refusal.map_or(Ok(()), |error| Err(error.message().to_owned()))
 }
 
-fn parse_seconds(word: &[u8]) -> Result<u32, String> {
+fn parse_seconds(word: &[u8]) -> Result<Duration, String> {
     let text = std::str::from_utf8(word).ok();
-    let seconds = text.and_then(|text| text.parse().ok());
+    let seconds = text.and_then(quantity::seconds);
     seconds.ok_or_else(|| "the last word is no count of seconds".into())
 }

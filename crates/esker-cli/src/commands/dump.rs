@@ -48,15 +48,15 @@ Examples:
   esker dump | esker load --db copy -        a copy of the keyspace in another database
   esker dump --all --skip-damage -o left.jsonl    what is left of a damaged database
 
-With --all every keyspace is written, with its settings, and each entry with the second in which
-it expires, where it does; the last line tells `load` that the dump is whole. Merge operands are
+With --all every keyspace is written, with its settings, and each entry with when it expires,
+where it does; the last line tells `load` that the dump is whole. Merge operands are
 written as the values that they make.
 
 In tsv, control characters, backslashes and bytes that are no text are written as `esker --help`
-says. In jsonl, bytes that are no UTF-8 are written {\"base64\": \"…\"}, and `expires` is a second
-since 1970; tsv has no place for it, and says so if it would be needed. With --hex or --base64
-everything is spelled so, and `load` needs the same flag. A dump is of one moment, whatever is
-written meanwhile.
+says. In jsonl, bytes that are no UTF-8 are written {\"base64\": \"…\"}, and `expires` is in
+seconds since 1970; tsv has no place for it, and says so if it would be needed. With --hex or
+--base64 everything is spelled so, and `load` needs the same flag. A dump is of one moment, whatever
+is written meanwhile.
 
 With --skip-damage what can be read of a damaged database is written, all that `esker repair --yes`
 would keep, and the database is not changed: it may lie where nothing can be written. What is lost

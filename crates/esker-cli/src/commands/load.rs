@@ -31,7 +31,7 @@ Formats:
          the first tab
   jsonl  one object a line: with --key-field that field is the key and the line the value, without
          it the fields `key` and `value` are, as `dump --format jsonl` writes them, and
-         `keyspace` and `expires` (a second since 1970) where they are there
+         `keyspace` and `expires` (seconds since 1970) where they are there
 
 A dump of a whole database, as `dump --all` writes it, is known by its first line: keyspaces are
 made as they were, and values, expiries and all come back.

@@ -123,8 +123,8 @@ fn not_there(shared: &GlobalFlags, key: &[u8]) -> Failure {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  esker expiry lock:7             the second since 1970 from which it is gone, or never
-  esker expiry lock:7 lock:8      a line for each: key, tab, second
+  esker expiry lock:7             seconds from 1970 to when it is gone, or never
+  esker expiry lock:7 lock:8      a line for each: key, tab, seconds
   date -d @$(esker expiry lock:7)")]
 pub struct Expiry {
     /// The keys

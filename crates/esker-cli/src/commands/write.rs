@@ -17,6 +17,7 @@ use crate::global_flags::GlobalFlags;
 use crate::json;
 use crate::open::{self, Bounds};
 use crate::out::Out;
+use crate::quantity;
 use crate::text::Format;
 
 /// What a write survives.
@@ -51,7 +52,7 @@ impl Survives {
 Examples:
   esker put ship:anna 'in port'        key and value
   esker put photo:7 < 7.jpg            the value from standard input, byte for byte
-  esker put lock:7 held --ttl 30       gone after 30 seconds; 10min, 12h, 7d are understood too
+  esker put lock:7 held --ttl 30       gone after 30 seconds; 250ms, 10min, 7d are understood too
   esker put --key-format hex 00ff on   a key that is no text
 
 The database and the keyspace are created if they are not there.")]
@@ -61,27 +62,30 @@ pub struct Put {
     /// The value; from standard input if left out
     value: Option<String>,
     /// Time after which the key is as if deleted, in 2106 at the latest: seconds, or with a unit,
-    /// such as 10min or 7d
-    #[arg(long, value_name = "TIME", value_parser = ttl_seconds)]
-    ttl: Option<u32>,
+    /// such as 250ms, 10min or 7d
+    #[arg(long, value_name = "TIME", value_parser = ttl)]
+    ttl: Option<Duration>,
     /// What the write must survive: memory (nothing), buffered (a kill) or sync (loss of power)
     #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
     durability: Option<Survives>,
 }
 
-// As the setting `ttl` is spelled, and nothing: a put may end at once.
-fn ttl_seconds(text: &str) -> Result<u32, String> {
-    if text.trim() == "0" {
-        return Ok(0);
+// As the setting `ttl` is spelled, nothing, for a put may end at once, and parts of a second.
+fn ttl(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    if let Some(millis) = text
+        .strip_suffix("ms")
+        .and_then(|millis| millis.parse().ok())
+    {
+        return Ok(Duration::from_millis(millis));
+    }
+    if let Some(time) = quantity::seconds(text.strip_suffix('s').unwrap_or(text)) {
+        return Ok(time);
     }
     let setting = catalog::find("ttl").map_err(|error| error.message().to_owned())?;
     match setting.parse(text) {
-        Ok(Value::Whole(seconds)) if seconds > 0 => {
-            u32::try_from(seconds).map_err(|error| error.to_string())
-        }
-        _ => {
-            Err("give whole seconds, or a number with a unit, such as 90s, 10min, 12h or 7d".into())
-        }
+        Ok(Value::Whole(seconds)) if seconds > 0 => Ok(Duration::from_secs(seconds.unsigned_abs())),
+        _ => Err("give seconds, or a number with a unit, such as 250ms, 90s, 10min or 7d".into()),
     }
 }
 
@@ -99,9 +103,7 @@ pub fn put(shared: &GlobalFlags, args: &Put) -> Outcome {
         .keyspace
         .with_write(Survives::options(args.durability));
     match args.ttl {
-        Some(seconds) => {
-            keyspace.put_with_ttl(&key, &value, Duration::from_secs(u64::from(seconds)))?;
-        }
+        Some(ttl) => keyspace.put_with_ttl(&key, &value, ttl)?,
         None => keyspace.put(&key, &value)?,
     }
     opened.close()?;

@@ -135,12 +135,13 @@ fn expiry(object: &Map<String, Value>) -> Result<Option<Expiry>, String> {
     let Some(value) = object.get("expires") else {
         return Ok(None);
     };
-    let seconds = value
-        .as_u64()
-        .and_then(|seconds| u32::try_from(seconds).ok());
-    match seconds {
-        Some(seconds) => Ok(Some(Expiry::from_unix_s(seconds))),
-        None => Err("field `expires`: it is no second since 1970, up to 2106".into()),
+    match json::parse_expiry(value) {
+        Some(expiry) => Ok(Some(expiry)),
+        None => Err(
+            "field `expires`: it is no number of seconds since 1970, up to 2106 and to the \
+             millisecond"
+                .into(),
+        ),
     }
 }
 

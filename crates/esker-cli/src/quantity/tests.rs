@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{bytes, duration, parse_bytes, rate};
+use super::{bytes, duration, parse_bytes, rate, seconds};
 
 #[test]
 fn bytes_keep_three_digits() {
@@ -40,5 +40,20 @@ fn bytes_are_read_with_their_units() {
     assert_eq!(parse_bytes("1GB"), Some(1_000_000_000));
     for wrong in ["", "MiB", "-1", "1.5MiB", "9 parsecs", "99999999999G"] {
         assert_eq!(parse_bytes(wrong), None, "{wrong}");
+    }
+}
+
+#[test]
+fn seconds_have_up_to_three_digits_behind_the_point() {
+    // As the tool writes them, and what is none.
+    let millis = |text| seconds(text).map(|time| time.as_millis());
+    assert_eq!(millis("0"), Some(0));
+    assert_eq!(millis("90"), Some(90_000));
+    assert_eq!(millis("1.5"), Some(1_500));
+    assert_eq!(millis("4000000000.250"), Some(4_000_000_000_250));
+    for wrong in [
+        "", ".", "1.", ".5", "-1", "+1", "1e3", "1.0005", "1 ", "1.2.3",
+    ] {
+        assert_eq!(millis(wrong), None, "{wrong}");
     }
 }

@@ -148,7 +148,19 @@ fn a_put_lives_as_long_as_a_unit_says() {
             "{time}"
         );
     }
-    for wrong in ["soon", "none", "-1", "1.5s"] {
+    for (time, least) in [("2500ms", 2.5), ("1.5", 1.5), ("0.250s", 0.25)] {
+        let before = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        bench.ok(&["put", "b", "1", "--ttl", time]);
+        let ends = bench.run(&["expiry", "b"]);
+        // A slow machine may come too late for the shortest one.
+        if let Ok(ends) = ends.text().trim().parse::<f64>() {
+            assert!(
+                ends >= before.as_secs_f64() + least - 0.001,
+                "{time}: {ends}"
+            );
+        }
+    }
+    for wrong in ["soon", "none", "-1", "1.0005s", "1.5d1"] {
         let refused = bench
             .run(&["put", "a", "1", &format!("--ttl={wrong}")])
             .exits(2);

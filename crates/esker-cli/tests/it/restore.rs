@@ -5,7 +5,7 @@ use esker::{Db, Expiry, KeyspaceOptions};
 use crate::tool::Bench;
 
 /// A second far away.
-const END: Expiry = Expiry::from_unix_s(4_000_000_000);
+const END: Expiry = Expiry::from_unix_ms(4_000_000_000_250);
 
 /// Keyspaces with settings of their own, expiries, large values, merge operands, hostile names.
 fn fill(bench: &Bench) {

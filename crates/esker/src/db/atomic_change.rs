@@ -150,7 +150,7 @@ impl Keyspace {
         }
     }
 
-    /// Sets the second from which a key's value is gone, or has it stay with `None`, atomically;
+    /// Sets when a key's value ends, or has it stay with `None`, atomically;
     /// says whether there is a value. One that lies in the value log is neither read nor written
     /// again; a smaller one is written anew, and so is what merge operands make. Errors as
     /// [`Keyspace::put`].

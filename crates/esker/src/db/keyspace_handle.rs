@@ -176,7 +176,7 @@ impl Keyspace {
         })
     }
 
-    /// Sets the value of a key up to that unix second, or for good with `None`: see
+    /// Sets the value of a key up to that moment, or for good with `None`: see
     /// [`WriteBatch::put_until`](crate::WriteBatch::put_until).
     ///
     /// ```

@@ -66,7 +66,7 @@ impl Transaction {
         self.put_until(keyspace, key, value, Some(expiry))
     }
 
-    /// Sets the value of a key up to that unix second, or for good with `None`, whatever time to
+    /// Sets the value of a key up to that moment, or for good with `None`, whatever time to
     /// live the keyspace has. Errors as [`Transaction::put`].
     ///
     /// ```
@@ -93,7 +93,7 @@ impl Transaction {
         })
     }
 
-    /// Sets the second from which a key's value is gone, or has it stay with `None`; says whether
+    /// Sets when a key's value ends, or has it stay with `None`; says whether
     /// there is a value, as the transaction sees it. The key counts as read to be written, as by
     /// [`Transaction::get_for_update`], and where the value ends before the commit, that is a
     /// conflict. A value that lies in the value log is neither read nor written again; a smaller

@@ -104,7 +104,7 @@ impl WriteBatch {
         })
     }
 
-    /// Sets the value of a key up to that unix second, or for good with `None`, whatever time to
+    /// Sets the value of a key up to that moment, or for good with `None`, whatever time to
     /// live the keyspace has: for entries that come from another database with what
     /// [`Valued`](crate::Valued) says of them. One that is past leaves the key as if deleted.
     ///

@@ -76,6 +76,22 @@ fn malformed_lines_are_told_with_their_numbers() {
         (r#"{"key":{"hex":"00"},"value":"v"}"#, "one field, `base64`"),
         (r#"{"key":"k","value":"v","expires":-1}"#, "field `expires`"),
         (
+            r#"{"key":"k","value":"v","expires":4294967296}"#,
+            "field `expires`",
+        ),
+        (
+            r#"{"key":"k","value":"v","expires":4294967295.001}"#,
+            "field `expires`",
+        ),
+        (
+            r#"{"key":"k","value":"v","expires":1.2345}"#,
+            "field `expires`",
+        ),
+        (
+            r#"{"key":"k","value":"v","expires":"1"}"#,
+            "field `expires`",
+        ),
+        (
             r#"{"key":"k","value":"v","keyspace":7}"#,
             "field `keyspace`",
         ),
@@ -107,6 +123,13 @@ fn keyspace_expiry_and_end_are_read() {
     let first = entry(&found[0]);
     assert_eq!(first.keyspace.as_deref(), Some("a"));
     assert_eq!(first.expiry, Some(Expiry::from_unix_s(4_000_000_000)));
+    for unix_ms in [1, 1_100, 4_000_000_000_250, 4_294_967_294_999] {
+        let expiry = Expiry::from_unix_ms(unix_ms);
+        let expires = crate::json::expiry(expiry);
+        let line = format!(r#"{{"key":"k","value":"v","expires":{expires}}}"#);
+        let found = parse(&format!("{line}\n"), &PAIR);
+        assert_eq!(entry(&found[0]).expiry, Some(expiry), "{line}");
+    }
     assert_eq!(
         found[1],
         Ok(Found::End {
