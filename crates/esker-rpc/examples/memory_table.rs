@@ -4,8 +4,9 @@
 //! cargo run -p esker-rpc --example memory_table [META_PORT DATA_PORT]
 //! ```
 //!
-//! Without ports a meta server listens at 127.0.0.1:34601 and a data server at 127.0.0.1:34801.
-//! There is a table `temp` with 8 partitions; others may be created. Nothing outlives the process.
+//! Without ports a meta server listens at 127.0.0.1:34601 and three data servers at the ports from
+//! 34801 on: administrators' tools wait until each partition has three replicas. There is a table
+//! `temp` with 8 partitions; others may be created. Nothing outlives the process.
 #![allow(
     clippy::disallowed_methods,
     reason = "a program stands in the real world: it reads the clock and its arguments"
@@ -25,6 +26,9 @@ mod memory;
 
 use memory::cluster::Cluster;
 use memory::listener::{add_meta, add_node};
+
+/// Data servers: as many as a partition has replicas by default.
+const NODES: usize = 3;
 
 fn main() -> io::Result<()> {
     let ports: Vec<u16> = std::env::args()
@@ -52,19 +56,24 @@ fn main() -> io::Result<()> {
 async fn serve(meta_port: u16, data_port: u16) -> io::Result<()> {
     let cluster = Cluster::new(0, machine_unix_s);
     let (meta, _meta_stop) = add_meta(&cluster, meta_port).await?;
-    let (node, _node_stop) = add_node(&cluster, data_port).await?;
+    let mut stops = Vec::new();
+    for port in (data_port..).take(NODES) {
+        stops.push(add_node(&cluster, port).await?);
+    }
     let create_second = i64::try_from(cluster.unix_s()).unwrap_or_default();
     let temp = TableDescription {
         app_type: "pegasus".to_owned(),
         app_name: "temp".to_owned(),
         partition_count: 8,
         is_stateful: true,
-        max_replica_count: 1,
+        max_replica_count: 3,
         create_second,
         ..TableDescription::default()
     };
     cluster.state().add_table(temp, create_second << 20);
-    println!("meta server {meta}, data server {node}, table temp with 8 partitions");
+    let nodes: Vec<String> = stops.iter().map(|(node, _)| node.to_string()).collect();
+    let nodes = nodes.join(", ");
+    println!("meta server {meta}, data servers {nodes}, table temp with 8 partitions");
     std::future::pending().await
 }
 
