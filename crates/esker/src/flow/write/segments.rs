@@ -213,7 +213,8 @@ impl Segments {
         Ok((number, file))
     }
 
-    fn remove(&self, number: FileNumber) -> Result<()> {
+    /// Removes a segment that is not needed and not to be used for another one.
+    pub fn remove(&self, number: FileNumber) -> Result<()> {
         file_events::remove(&self.events, &*self.fs, &self.dir, FileName::Wal(number))
     }
 

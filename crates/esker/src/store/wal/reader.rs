@@ -78,6 +78,17 @@ impl WalReader {
         WalReader { limit, ..self }
     }
 
+    /// The record that begins at that offset; `None` where none of this segment does, or it is not
+    /// what was written. Errors: what reading the file gives.
+    pub fn record_at(
+        file: Arc<dyn ReadFile>,
+        name: FileName,
+        offset: u64,
+    ) -> Result<Option<Vec<u8>>> {
+        let mut walk = WalSalvage::new(file, name);
+        Ok(walk.find_at(offset)?.then(|| walk.payload().to_vec()))
+    }
+
     /// A walk over everything intact, also behind damage: for repair.
     pub fn salvage(file: Arc<dyn ReadFile>, name: FileName) -> WalSalvage {
         WalSalvage::new(file, name)

@@ -113,6 +113,16 @@ impl WalSalvage {
         }
     }
 
+    /// Goes to the record that begins at that offset; says whether it is there and whole.
+    pub fn find_at(&mut self, offset: u64) -> Result<bool> {
+        let Taken::Whole { end } = self.take_record(offset)? else {
+            return Ok(false);
+        };
+        self.record_start = offset;
+        self.end = end;
+        Ok(true)
+    }
+
     /// The record that the last step found.
     pub fn payload(&self) -> &[u8] {
         match &self.place {

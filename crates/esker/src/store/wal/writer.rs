@@ -126,6 +126,11 @@ impl WalWriter {
         Ok(())
     }
 
+    /// Where the next record will begin.
+    pub fn next_offset(&self) -> u64 {
+        next_header(self.end)
+    }
+
     /// Offset behind the last record.
     pub fn end_offset(&self) -> u64 {
         self.end
