@@ -1,0 +1,7 @@
+//! Integration tests of the service.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+mod log_model;
+mod log_crash;
+mod log_damage;
+mod log_segments;
