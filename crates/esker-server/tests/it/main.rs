@@ -5,3 +5,5 @@ mod log_model;
 mod log_crash;
 mod log_damage;
 mod log_segments;
+mod partition_model;
+mod partition;

@@ -1,0 +1,18 @@
+//! One replicated piece of a table: what its log says, and what a keyspace makes of it.
+//!
+//! `command` is what one entry of the log says, `machine` does it, `reads` and `scans` answer
+//! without an entry. A row's key is a raw key, its value has the header of `esker_rpc::value`.
+//!
+//! Law: the same commands upon the same rows give the same rows and the same answers, on every
+//! replica: no clock but the one that commands carry. Nothing here starts a thread or waits for
+//! anybody.
+//!
+//! Not here: who leads, the raft log, connections.
+
+pub mod place;
+pub mod command;
+pub mod overlay;
+pub mod machine;
+pub mod rows;
+pub mod reads;
+pub mod scans;
