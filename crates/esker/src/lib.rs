@@ -105,6 +105,7 @@ pub use base::hooks::events::{
     ValueFlushBegin, ValueFlushEnd, WriteStallBegin, WriteStallEnd, WritesRefused,
 };
 pub use base::hooks::merge::{MergeOperator, MergeRule, NotFolded};
+pub use base::hooks::own_log::OwnLog;
 pub use base::hooks::retain::{Retain, RetainEntry, RetainRule};
 pub use base::options::call::{
     Durability, Isolation, ReadOptions, TransactionMode, TransactionOptions, WriteOptions,
@@ -154,6 +155,7 @@ pub use db::tracing_listener::tracing_listener;
 pub use db::transaction::{Transaction, TransactionKeyspace};
 pub use db::transaction_statistics::{LockStats, LockWaitStats, TransactionStats};
 pub use db::write_batch::WriteBatch;
+pub use db::write_pressure::{WritePressure, WriteState};
 pub use flow::read::approximate::Approximation;
 pub use flow::read::get::Valued;
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use arc_swap::ArcSwap;
 
 use crate::base::hooks::merge::MergeRule;
+use crate::base::hooks::own_log::OwnLog;
 use crate::base::hooks::retain::RetainRule;
 use crate::base::options::resolve::Resolved;
 use crate::base::stats::memory_budget::MemoryBudget;
@@ -17,6 +18,7 @@ use crate::db::core::Core;
 use crate::db::durable_calls::DurableCalls;
 use crate::db::keyspace::Keyspaces;
 use crate::db::obsolete_files::ObsoleteFiles;
+use crate::db::own_log_calls::OwnLogCalls;
 use crate::db::pinned_tables::PinnedTables;
 use crate::db::snapshots::Snapshots;
 use crate::db::txn::live::LiveTransactions;
@@ -61,6 +63,8 @@ pub struct Parts {
     pub comparators: Vec<Comparator>,
     /// The way to who listens.
     pub events: EventQueue,
+    /// The user's own log.
+    pub own_log: Option<Arc<dyn OwnLog>>,
 }
 
 /// What an opening found in the directory beside the manifest.
@@ -127,6 +131,7 @@ pub fn assemble(
         settings: ArcSwap::from_pointee(resolved),
         events,
         durable_calls: DurableCalls::default(),
+        own_log: OwnLogCalls::new(parts.own_log.clone()),
         merge_rules,
         retain_rules,
         gate,

@@ -13,6 +13,7 @@ use crate::base::stats::statistics::Statistics;
 use crate::db::durable_calls::DurableCalls;
 use crate::db::keyspace::Keyspaces;
 use crate::db::obsolete_files::ObsoleteFiles;
+use crate::db::own_log_calls::OwnLogCalls;
 use crate::db::pinned_tables::PinnedTables;
 use crate::db::snapshots::Snapshots;
 use crate::db::txn::live::LiveTransactions;
@@ -47,6 +48,8 @@ pub struct Core {
     pub events: EventQueue,
     /// Who is to be called once the log is durable.
     pub durable_calls: DurableCalls,
+    /// The way to the user's own log, which flushes of unlogged keyspaces wait for.
+    pub own_log: OwnLogCalls,
     /// Merge operators that keyspaces may name.
     pub merge_rules: Vec<MergeRule>,
     /// Retain rules by the names of their keyspaces.

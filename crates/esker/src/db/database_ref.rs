@@ -53,7 +53,9 @@ impl Drop for Owner {
             let _unheard = manual::close(&core);
         };
         let is_told = self.core.events.is_telling_here();
-        let is_called = is_told || self.core.durable_calls.is_calling_here();
+        let is_called = is_told
+            || self.core.durable_calls.is_calling_here()
+            || self.core.own_log.is_calling_here();
         if user_code::is_running() || is_called {
             // A merge operator, a listener or a callback had the last reference. What called it
             // must end before this can.

@@ -37,7 +37,19 @@ impl DueFlush {
         DueFlush::of(parts, sealed)
     }
 
-    fn of(parts: Arc<KeyspaceParts>, sealed: Vec<Sealed>) -> Option<DueFlush> {
+    /// Whether something is sealed of a keyspace that the user's own log has not said yes to.
+    pub fn is_held_back(parts: &KeyspaceParts) -> bool {
+        let hold = parts.hold.as_ref();
+        hold.is_some_and(|hold| {
+            let sealed = parts.current.sealed();
+            hold.cleared_count(&sealed) < sealed.len()
+        })
+    }
+
+    fn of(parts: Arc<KeyspaceParts>, mut sealed: Vec<Sealed>) -> Option<DueFlush> {
+        if let Some(hold) = &parts.hold {
+            sealed.truncate(hold.cleared_count(&sealed));
+        }
         (!sealed.is_empty()).then_some(DueFlush { parts, sealed })
     }
 

@@ -48,10 +48,17 @@ pub fn flush_barrier(core: &Arc<Core>) -> Result<FlushedMoment> {
     Ok(FlushedMoment { version, prepared })
 }
 
+// What waits for the user's own log is not waited for, which would hold up all others: the moment
+// has of such a keyspace what was flushed, which is what came up to its mark.
 fn is_flushed(core: &Core, until: SeqNo) -> bool {
-    let all = core.keyspaces.all();
-    let sealed = all.iter().flat_map(|parts| parts.current.sealed());
-    sealed.into_iter().all(|sealed| sealed.last_seqno > until)
+    let now = core.env.clock.monotonic();
+    core.keyspaces.all().iter().all(|parts| {
+        let mut sealed = parts.current.sealed();
+        if let Some(hold) = parts.hold.as_ref().filter(|hold| hold.is_parked(now)) {
+            sealed.truncate(hold.cleared_count(&sealed));
+        }
+        sealed.iter().all(|sealed| sealed.last_seqno > until)
+    })
 }
 
 /// One flush barrier at a time; when it ends, whatever was held back may be flushed again.
@@ -62,6 +69,7 @@ pub struct Turn<'a> {
 impl<'a> Turn<'a> {
     /// Waits for it. Errors: those of writing.
     pub fn take(core: &'a Arc<Core>) -> Result<Turn<'a>> {
+        core.own_log.refuse_call()?;
         core.work.wait_for(&*core.env.pool, || {
             core.gate.check_write()?;
             let was_held = std::mem::replace(&mut core.work.state().is_barrier_held, true);

@@ -8,12 +8,14 @@ use crate::db::worker;
 
 /// Has what is sealed flushed until `look` finds what it looks for.
 ///
-/// Errors: those of `look`; `OutOfSpace` and `OutOfFiles` when a flush failed for that since the
-/// call: whoever waits may know what to do about it; what ended all writing.
+/// Errors: those of `look`; `Invalid` in a call of the user's own log; `OutOfSpace`, `OutOfFiles`
+/// when a flush failed for that since the call: whoever waits may know what to do about it; what
+/// ended all writing.
 pub fn wait_for_flush<T>(
     core: &Arc<Core>,
     mut look: impl FnMut() -> Result<Option<T>>,
 ) -> Result<T> {
+    core.own_log.refuse_call()?;
     let mut failed_count = core.work.state().failed_flush_count;
     core.work.wait_for(&*core.env.pool, || {
         if let Some(found) = look()? {

@@ -18,6 +18,7 @@ use crate::db::read_cost::ReadCost;
 use crate::db::retained::Retained;
 use crate::flow::current::Current;
 use crate::flow::dictionary_policy::DictionaryPolicy;
+use crate::flow::flush_hold::FlushHold;
 
 /// The parts of one open keyspace.
 pub struct KeyspaceParts {
@@ -30,6 +31,8 @@ pub struct KeyspaceParts {
     options: ArcSwap<KeyspaceOptions>,
     /// Whether nothing of it may go to the log.
     pub is_unlogged: bool,
+    /// Whether what is sealed may be flushed, where the user's own log is asked for that.
+    pub hold: Option<Arc<FlushHold>>,
     /// Two of them again: every put asks for them, and a load of all costs a put 1.5 percent.
     ttl_s: AtomicU32,
     value_threshold_bytes: AtomicUsize,
@@ -55,6 +58,7 @@ impl KeyspaceParts {
             id,
             name: name.into(),
             is_unlogged: options.is_unlogged,
+            hold: None,
             ttl_s: AtomicU32::new(options.ttl_s),
             value_threshold_bytes: AtomicUsize::new(options.value_threshold_bytes),
             options: ArcSwap::from_pointee(options),
@@ -63,6 +67,11 @@ impl KeyspaceParts {
             read_cost: Arc::default(),
             retained: Retained::default(),
         }
+    }
+
+    /// The same, whose flushes wait for the user's own log.
+    pub fn held_by(self, hold: Option<Arc<FlushHold>>) -> KeyspaceParts {
+        KeyspaceParts { hold, ..self }
     }
 
     /// Its settings now.
@@ -174,6 +183,17 @@ impl Keyspaces {
             .by_name
             .values()
             .flat_map(|parts| parts.current.sealed());
+        tables.map(|sealed| sealed.table.used_bytes()).sum()
+    }
+
+    /// Those of them whose flush waits for the user's own log.
+    pub fn parked_bytes(&self) -> usize {
+        let open = self.open.load();
+        let parked = open.by_name.values().filter(|parts| {
+            let hold = parts.hold.as_ref();
+            hold.is_some_and(|hold| hold.is_refused())
+        });
+        let tables = parked.flat_map(|parts| parts.current.sealed());
         tables.map(|sealed| sealed.table.used_bytes()).sum()
     }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::options::call::{ReadOptions, WriteOptions};
-use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::expiry::Expiry;
 use crate::base::types::limits::KEY_BYTES_MAX;
@@ -380,26 +379,6 @@ impl Keyspace {
     /// ```
     pub fn compact<K: AsRef<[u8]>>(&self, bounds: impl RangeBounds<K>) -> Result<()> {
         manual::compact(self.database.core(), &self.parts, &KeyRange::new(bounds))
-    }
-
-    /// The mark of the last batch that brought one ([`WriteBatch::mark`](crate::WriteBatch::mark)):
-    /// who reads the keyspace from now on sees everything up to it. After an opening it is
-    /// [`Keyspace::flushed_mark`].
-    pub fn mark(&self) -> Result<Option<Bytes>> {
-        let core = self.database.core();
-        core.gate.check_read()?;
-        core.committer.mark(self.parts.id)
-    }
-
-    /// Up to which mark everything lies in sorted files: what the keyspace holds after a crash at
-    /// this moment. Everything up to it, and of batches without a mark perhaps some behind it.
-    pub fn flushed_mark(&self) -> Result<Option<Bytes>> {
-        let core = self.database.core();
-        core.gate.check_read()?;
-        let version = core.history.peek();
-        let state = version.keyspace(self.parts.id);
-        let state = state.ok_or_else(|| Error::invalid("the keyspace was dropped"))?;
-        Ok(state.mark.clone())
     }
 
     fn write<'v>(&self, fill: impl FnOnce(&mut Batch<'v>) -> Result<()>) -> Result<()> {

@@ -11,6 +11,7 @@ use crate::db::compaction;
 use crate::db::core::Core;
 use crate::db::due_flush::{DueFlush, in_groups};
 use crate::db::file_deletion;
+use crate::db::flush_asking::{self, refuse_parked};
 use crate::db::flush_wait::wait_for_flush;
 use crate::db::flushing;
 use crate::db::job_events::note_closed;
@@ -28,6 +29,14 @@ use crate::flow::write::live_table::LiveTable;
 /// Seals the memtable of a keyspace and returns when everything written to it before lies in
 /// sorted files. Without space for writes too, as long as the reserve lasts: it gives back log.
 pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
+    flush_until(core, parts, || Ok(()))
+}
+
+fn flush_until(
+    core: &Arc<Core>,
+    parts: &KeyspaceParts,
+    check: impl Fn() -> Result<()>,
+) -> Result<()> {
     user_code::refuse()?;
     core.gate.check_upkeep()?;
     refuse_dropped(core, parts)?;
@@ -38,6 +47,9 @@ pub fn flush(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
         refuse_dropped(core, parts)?;
         let sealed = parts.current.sealed();
         let is_done = sealed.iter().all(|sealed| sealed.last_seqno > until);
+        if !is_done {
+            check()?;
+        }
         Ok(is_done.then_some(()))
     })
 }
@@ -59,6 +71,24 @@ pub fn flush_all(core: &Arc<Core>) -> Result<()> {
         let is_done = sealed.all(|sealed| sealed.last_seqno > until);
         Ok(is_done.then_some(()))
     })
+}
+
+/// Seals the memtable of a keyspace, has it flushed, and does not wait for that. Errors as
+/// [`flush`].
+pub fn flush_soon(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
+    user_code::refuse()?;
+    core.gate.check_upkeep()?;
+    refuse_dropped(core, parts)?;
+    core.committer
+        .paused(|active| active.seal(parts.id, FlushReason::Manual));
+    worker::memtable_sealed(core);
+    Ok(())
+}
+
+/// As [`flush`], for who holds up others: `Busy` where the user's own log says that it is not
+/// durable yet.
+pub fn flush_unless_parked(core: &Arc<Core>, parts: &KeyspaceParts) -> Result<()> {
+    flush_until(core, parts, || refuse_parked(core, parts))
 }
 
 // What was sealed of a dropped keyspace is never flushed: waiting for it would be for ever.
@@ -186,13 +216,16 @@ fn run_here(core: &Arc<Core>, running: Running) -> Result<()> {
 /// Closing twice does nothing, and returns the same.
 ///
 /// Errors: `Faulted` with the first cause when writes were refused for one: what was acknowledged
-/// and is in no sorted file is in the log, for the next opening; those of a flush; `Invalid` in a
-/// process that forked from the one that opened it, where nothing is done.
+/// and is in no sorted file is in the log, for the next opening; those of a flush; `Busy` when a
+/// user's own log was not durable within ten seconds, so that what only memory had of some unlogged
+/// keyspaces was given up; `Invalid` in a process that forked from the one that opened it, where
+/// nothing is done.
 pub fn close(core: &Arc<Core>) -> Result<()> {
     core.gate.check_process()?;
     user_code::refuse()?;
     core.events.refuse_listener()?;
     core.durable_calls.refuse_call()?;
+    core.own_log.refuse_call()?;
     settling::finish(core);
     if !core.gate.close() {
         return core.work.wait_for(&*core.env.pool, || {
@@ -258,6 +291,7 @@ fn close_once(core: &Arc<Core>) -> Result<()> {
         Ok(()) if is_writer => flush_at_end(core),
         other => other,
     };
+    flush_asking::end(core);
     if is_writer {
         core.values.seal_live();
     }
@@ -283,9 +317,11 @@ fn flush_at_end(core: &Arc<Core>) -> Result<()> {
             active.seal(id, FlushReason::ShutDown);
         }
     });
+    let given_up = flush_asking::settle(core, worker::wake);
     let due = core.keyspaces.all().into_iter().filter_map(DueFlush::all);
     for group in in_groups(due) {
         flushing::flush_group(core, &group)?;
+        flush_asking::tell(core, &group, worker::wake);
     }
     if core.committer.has_two_phases() {
         // No flush may have synced how the last of them ended, and nobody will be told again.
@@ -295,5 +331,9 @@ fn flush_at_end(core: &Arc<Core>) -> Result<()> {
     let carried = core.committer.carry_prepared(None, true);
     flushing::release_log(core)?;
     write_control::set_memory(core);
-    ended.and(carried)
+    ended.and(carried)?;
+    match given_up.is_empty() {
+        true => Ok(()),
+        false => Err(flush_asking::given_up(&given_up)),
+    }
 }

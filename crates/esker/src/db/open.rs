@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::base::hooks::events::EventListener;
 use crate::base::hooks::merge::MergeRule;
+use crate::base::hooks::own_log::OwnLog;
 use crate::base::hooks::retain::RetainRule;
 use crate::base::options::alias::check_one;
 use crate::base::options::catalog;
@@ -41,6 +42,7 @@ pub struct Builder {
     comparators: Vec<Comparator>,
     comparator: Option<Comparator>,
     listeners: Listeners,
+    own_log: Log,
     env: Option<Env>,
 }
 
@@ -50,6 +52,15 @@ struct Listeners(Vec<Arc<dyn EventListener>>);
 impl fmt::Debug for Listeners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} listeners", self.0.len())
+    }
+}
+
+#[derive(Clone, Default)]
+struct Log(Option<Arc<dyn OwnLog>>);
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} own log", u8::from(self.0.is_some()))
     }
 }
 
@@ -244,6 +255,54 @@ impl Builder {
         self
     }
 
+    /// Asks the user's own log before an unlogged keyspace is flushed, and tells it behind that.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// use esker::{Db, KeyspaceOptions, OwnLog};
+    ///
+    /// /// A log that is durable up to some index, and whose entries are marks.
+    /// #[derive(Default)]
+    /// struct Entries {
+    ///     durable: AtomicU64,
+    ///     needed: AtomicU64,
+    /// }
+    ///
+    /// fn index(mark: &[u8]) -> u64 {
+    ///     u64::from_be_bytes(mark.try_into().expect("eight bytes"))
+    /// }
+    ///
+    /// impl OwnLog for Entries {
+    ///     fn is_durable(&self, _keyspace: &str, mark: &[u8]) -> bool {
+    ///         index(mark) <= self.durable.load(Ordering::SeqCst)
+    ///     }
+    ///
+    ///     fn flushed(&self, _keyspace: &str, mark: &[u8]) {
+    ///         self.needed.store(index(mark) + 1, Ordering::SeqCst); // What is before may go.
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let log = Arc::<Entries>::default();
+    /// let db = Db::builder(dir.path()).own_log(Arc::<Entries>::clone(&log)).open()?;
+    /// let options = KeyspaceOptions { is_unlogged: true, ..KeyspaceOptions::default() };
+    /// let replica = db.keyspace_with("replica 7", options)?;
+    /// db.batch().put(&replica, "berth:3", "anna").mark(&replica, 41_u64.to_be_bytes()).commit()?;
+    /// replica.flush_soon()?; // Nothing is flushed yet.
+    /// log.durable.store(41, Ordering::SeqCst);
+    /// replica.own_log_is_durable();
+    /// db.close()?;
+    /// assert_eq!(log.needed.load(Ordering::SeqCst), 42);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn own_log(mut self, log: Arc<dyn OwnLog>) -> Builder {
+        self.own_log = Log(Some(log));
+        self
+    }
+
     /// Another world than the operating system: for tests and simulations. In one, `memory_limit`
     /// may be as small as 1 MiB if it is set after this; what the process takes is not promised
     /// then.
@@ -282,6 +341,7 @@ impl Builder {
             merge_rules: self.merge_rules,
             retain_rules: self.retain_rules,
             comparators: self.comparators,
+            own_log: self.own_log.0,
         };
         recover::open(parts).map(DatabaseRef::new)
     }

@@ -26,6 +26,7 @@ use crate::db::keyspace::KeyspaceParts;
 use crate::db::space;
 use crate::db::write_control;
 use crate::flow::current::{Current, Sealed};
+use crate::flow::flush_hold::FlushHold;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::view::ViewParts;
 use crate::flow::write::live_table::LiveTable;
@@ -212,7 +213,10 @@ fn make(
         values: Arc::clone(core.values.values()),
     };
     let current = Arc::new(Current::new(view, sealed));
+    let is_asked_for = options.is_unlogged && core.own_log.is_there();
+    let hold: Option<Arc<FlushHold>> = is_asked_for.then(Arc::default);
     let live = LiveTable {
+        hold: hold.clone(),
         current: Arc::clone(&current),
         writer,
         first_log: (!options.is_unlogged).then_some(FileNumber(0)),
@@ -224,7 +228,7 @@ fn make(
     };
     core.committer
         .paused(|active| active.add_keyspace(state.id, live));
-    KeyspaceParts::new(state.id, &state.name, options, current)
+    KeyspaceParts::new(state.id, &state.name, options, current).held_by(hold)
 }
 
 /// Writes down what was asked of the keyspace `default` at this open, where it is new.
@@ -278,6 +282,7 @@ pub fn find_or_create(
         return Err(Error::invalid(message));
     }
     user_code::refuse()?;
+    core.own_log.refuse_call()?;
     let changing = core.keyspaces.change();
     core.gate.check_write()?;
     if let Some(parts) = core.keyspaces.find(name) {
@@ -401,6 +406,7 @@ fn take_retain_rule(
 /// Drops a keyspace with everything in it. Readers that have it open go on reading what it was.
 pub fn drop_keyspace(core: &Core, name: &str) -> Result<()> {
     user_code::refuse()?;
+    core.own_log.refuse_call()?;
     if name == DEFAULT_KEYSPACE {
         return Err(Error::invalid("the keyspace `default` cannot be dropped"));
     }

@@ -159,6 +159,8 @@ pub struct KeyspaceStats {
     pub is_automatic: bool,
     /// Whether it is kept out of the log (setting `unlogged`).
     pub is_unlogged: bool,
+    /// Whether a flush of it waits until the user's own log is durable.
+    pub is_parked: bool,
     /// Up to which mark everything of it lies in sorted files.
     pub flushed_mark: Option<Bytes>,
 }
@@ -253,6 +255,7 @@ pub fn gather(core: &Core) -> Stats {
             .into_iter()
             .chain(core.events.trouble())
             .chain(core.durable_calls.trouble())
+            .chain(core.own_log.trouble())
             .collect(),
         left_out: left_out(core, now),
         torn_bytes: core.replayed.torn_bytes,
@@ -407,6 +410,7 @@ fn keyspace(core: &Core, parts: &KeyspaceParts) -> KeyspaceStats {
             has_failed: !parts.retained.is_in_use(),
         }),
         is_unlogged: parts.is_unlogged,
+        is_parked: parts.hold.as_ref().is_some_and(|hold| hold.is_refused()),
         flushed_mark: core
             .history
             .peek()

@@ -202,6 +202,9 @@ impl fmt::Display for KeyspaceStats {
                 Some(mark) => writeln!(f, "  unlogged; flushed up to mark {}", hex(mark))?,
                 None => writeln!(f, "  unlogged; no mark is flushed")?,
             }
+            if self.is_parked {
+                writeln!(f, "  its flush waits until its own log is durable")?;
+            }
         }
         if let Some(rule) = &self.retain_rule {
             write!(

@@ -17,6 +17,7 @@ use crate::db::compaction;
 use crate::db::core::Core;
 use crate::db::due_flush::{DueFlush, in_groups};
 use crate::db::file_deletion;
+use crate::db::flush_asking;
 use crate::db::flushing;
 use crate::db::intra_l0;
 use crate::db::job::{Booking, Job, run_guarded, spawn};
@@ -216,6 +217,11 @@ pub fn watch_values(core: &Arc<Core>) {
 }
 
 fn spawn_flushes(core: &Arc<Core>) {
+    if core.own_log.is_there() {
+        for parts in core.keyspaces.all() {
+            flush_asking::ask_if_due(core, &parts, wake);
+        }
+    }
     let due_now = |parts| DueFlush::now(core, parts);
     let mut due: Vec<_> = core
         .keyspaces
@@ -256,6 +262,9 @@ fn spawn_flush(core: &Arc<Core>, group: Vec<Arc<KeyspaceParts>>) {
         let due_now = |parts| DueFlush::now(core, parts);
         let due: Vec<DueFlush> = group.into_iter().filter_map(due_now).collect();
         let flushed = flushing::flush_group(core, &due);
+        if flushed.is_ok() {
+            flush_asking::tell(core, &due, wake);
+        }
         drop(due);
         booking.release();
         let is_done = flushed.is_ok();

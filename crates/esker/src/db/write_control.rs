@@ -30,7 +30,8 @@ pub fn set_rates(core: &Core) {
     }
 }
 
-fn set_rate(core: &Core, parts: &KeyspaceParts, rate: (u64, Option<String>)) {
+fn set_rate(core: &Core, parts: &KeyspaceParts, (rate, debt_bytes): (Rate, u64)) {
+    core.write_controller.set_debt(parts.id, debt_bytes);
     if rate != core.write_controller.rate(parts.id) {
         core.write_controller.set_rate(parts.id, rate.0, rate.1);
         note_rate(core, parts, rate.0);
@@ -87,23 +88,28 @@ fn note_rate(core: &Core, parts: &KeyspaceParts, rate_bytes_s: u64) {
     }
 }
 
-fn rate_of(core: &Core, parts: &KeyspaceParts, digest_bytes_s: u64) -> (u64, Option<String>) {
+// Bytes per second, and what hinders the compactions that would pay the debt off.
+type Rate = (u64, Option<String>);
+
+// The rate of a keyspace, and its debt in bytes.
+fn rate_of(core: &Core, parts: &KeyspaceParts, digest_bytes_s: u64) -> (Rate, u64) {
     let options = &parts.options().compaction;
+    let levels = Arc::clone(&parts.current.view().parts().levels);
+    let owed_bytes = debt_bytes(&levels, &targets(&levels, options), options);
     if !options.is_automatic {
         // Nobody pays the debt off while writers wait.
-        return (RATE_UNLIMITED, None);
+        return ((RATE_UNLIMITED, None), owed_bytes);
     }
-    let levels = Arc::clone(&parts.current.view().parts().levels);
     let base = options.base_level_bytes as f64;
     let rate = rate_for(Debt {
-        owed_bytes: debt_bytes(&levels, &targets(&levels, options), options),
+        owed_bytes,
         soft_bytes: (base * SOFT_SHARE) as u64,
         hard_bytes: (base * HARD_SHARE) as u64,
         digest_bytes_s,
     });
     // Nobody is told what hinders compactions as long as they keep up all the same.
     let hindrance = (rate != RATE_UNLIMITED).then(|| hindrance(core, &levels));
-    (rate, hindrance.flatten())
+    ((rate, hindrance.flatten()), owed_bytes)
 }
 
 /// The files of a tree that compactions leave out: until they can be read nothing is merged with
@@ -137,6 +143,10 @@ pub fn set_memory(core: &Core) {
     core.memory_budget
         .set_held(MemoryOwner::PinnedMemtables, pinned as u64);
     let sealed = core.keyspaces.sealed_bytes();
+    if core.own_log.is_there() {
+        core.write_controller
+            .set_parked_bytes(core.keyspaces.parked_bytes());
+    }
     core.write_controller.set_sealed_bytes(sealed);
     let live = core.committer.paused(|active| active.live_bytes());
     let pages = &core.env.pages;

@@ -10,6 +10,8 @@ use crate::env::signal::Signal;
 pub enum Priority {
     /// Calls of listeners, which take as long as a user's code does: nothing else waits for them.
     Events,
+    /// Calls of a user's own log, for which flushes of some keyspaces wait, and nothing else.
+    Hooks,
     /// Compaction and cleaning: can wait.
     Low,
     /// Flush: writers wait for it when memory is full.

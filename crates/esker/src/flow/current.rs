@@ -113,6 +113,11 @@ impl Current {
         self.waiting().iter().cloned().collect()
     }
 
+    /// The sealed memtable that came last and waits to be flushed.
+    pub fn newest_sealed(&self) -> Option<Sealed> {
+        self.waiting().back().cloned()
+    }
+
     /// How many sealed memtables wait to be flushed.
     pub fn sealed_count(&self) -> usize {
         self.waiting().len()

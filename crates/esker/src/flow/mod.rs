@@ -13,6 +13,7 @@ pub mod read;
 pub mod dictionary_policy;
 pub mod sampling;
 pub mod current;
+pub mod flush_hold;
 pub mod own_operands;
 pub mod operands;
 pub mod stripes;

@@ -40,6 +40,20 @@ impl RateLimiter {
         self.rate_bytes_s.load(Ordering::Relaxed)
     }
 
+    /// How long a writer who came at the moment `now` would have to wait; counts nothing.
+    pub fn delay(&self, now: Duration) -> Duration {
+        if self.rate() == RATE_UNLIMITED {
+            return Duration::ZERO;
+        }
+        // Relaxed: as in `admit`.
+        let drained_at_ns = self.drained_at_ns.load(Ordering::Relaxed);
+        let delay = Duration::from_nanos(drained_at_ns.saturating_sub(nanoseconds(now)));
+        match delay < DELAY_MIN {
+            true => Duration::ZERO,
+            false => delay,
+        }
+    }
+
     /// Counts a write of `bytes` at the moment `now`, and says how long its writer must wait: until
     /// what was counted before it has drained.
     pub fn admit(&self, bytes: u64, now: Duration) -> Duration {

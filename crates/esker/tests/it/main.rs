@@ -69,6 +69,7 @@ mod two_phases;
 mod claim_waits;
 mod ordered_commit;
 mod marks;
+mod own_log;
 mod marks_crash;
 mod two_phases_model;
 mod typed_records;

@@ -7,8 +7,8 @@ use esker::internals::env::bundle::Env;
 use esker::internals::env::sim::{CrashMode, SimWorld};
 use esker::internals::store::version::edit::Change;
 use esker::{
-    Db, Durability, ErrorKind, IngestOptions, Keyspace, KeyspaceOptions, RepairOptions, SstWriter,
-    WriteOptions, repair_in,
+    Builder, Db, Durability, ErrorKind, IngestOptions, Keyspace, KeyspaceOptions, RepairOptions,
+    SstWriter, WriteOptions, repair_in,
 };
 
 /// Where the database lies.
@@ -27,17 +27,17 @@ const SETTINGS: [(&str, &str); 9] = [
     ("memory_limit", "4MiB"),
 ];
 
-/// Opens the database.
-pub fn open_in(env: Env) -> esker::Result<Db> {
+/// A builder of the database.
+pub fn builder_in(env: Env) -> Builder {
     let mut builder = Db::builder(DIR).env(env);
     for (name, text) in SETTINGS {
-        builder = builder.set(name, text)?;
+        builder = builder.set(name, text).unwrap();
     }
-    builder.open()
+    builder
 }
 
 fn open(world: &SimWorld) -> Db {
-    open_in(world.env()).unwrap()
+    builder_in(world.env()).open().unwrap()
 }
 
 /// Settings of an unlogged keyspace.

@@ -3,15 +3,15 @@
 //! It fails at every call of the disk, and behind that at every call of each recovery.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::clock::SimClock;
 use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
-use esker::{Db, Keyspace, WriteBatch, merge};
+use esker::{Db, Keyspace, OwnLog, WriteBatch, merge};
 
-use crate::marks::{open_in, unlogged};
+use crate::marks::{builder_in, unlogged};
 use crate::seeds;
 use crate::watched_fs::{Eye, Lie, WatchedFs};
 use crate::workload::copy_of;
@@ -144,29 +144,68 @@ fn check(db: &Db, histories: &Histories) -> Result<(), String> {
     all.try_for_each(|(name, history)| check_one(db, name, history))
 }
 
+// No keyspace has more than the log was durable up to, nor all of them less than was told of.
+fn check_bounds(db: &Db, (told, durable): (u32, u32)) -> Result<(), String> {
+    let found = NAMES.iter().filter_map(|name| db.existing_keyspace(name));
+    let marks = found.filter_map(|keyspace| keyspace.flushed_mark().unwrap());
+    let marks = marks.map(|mark| u32::from_be_bytes((*mark).try_into().unwrap()));
+    let newest = marks.max().unwrap_or(0);
+    match told <= newest && newest <= durable {
+        true => Ok(()),
+        false => Err(format!("{newest} is flushed, of {told} to {durable}")),
+    }
+}
+
 struct Sweep {
     seed: u64,
     disk: SimFs,
     world: SimWorld,
     histories: Arc<Mutex<Histories>>,
+    /// The log that the batches come from, if it is asked.
+    log: Arc<OwnIndex>,
+    has_log: bool,
+}
+
+/// A log that is durable up to a batch, by its number.
+#[derive(Default)]
+struct OwnIndex {
+    durable: AtomicU32,
+    told: AtomicU32,
+}
+
+impl OwnLog for OwnIndex {
+    fn is_durable(&self, _: &str, mark: &[u8]) -> bool {
+        u32::from_be_bytes(mark.try_into().unwrap()) <= self.durable.load(Ordering::SeqCst)
+    }
+
+    fn flushed(&self, _: &str, mark: &[u8]) {
+        let mark = u32::from_be_bytes(mark.try_into().unwrap());
+        self.told.fetch_max(mark, Ordering::SeqCst);
+    }
 }
 
 impl Sweep {
     // How many crashes and second crashes were survived.
-    fn run(seed: u64) -> (u64, u64) {
+    fn run(seed: u64, has_log: bool) -> (u64, u64) {
         let disk = SimFs::new(seed);
         let sweep = Sweep {
             seed,
             world: SimWorld::with_disk(disk.clone(), Arc::new(SimClock::new()), seed),
             disk,
             histories: Arc::default(),
+            log: Arc::default(),
+            has_log,
         };
         let counts: Arc<(AtomicU64, AtomicU64)> = Arc::default();
         let failed: Arc<Mutex<Option<String>>> = Arc::default();
         let eye = sweep.eye(&counts, &failed);
         let fs = WatchedFs::new(&sweep.disk, Some(eye), Lie::None);
         let env = sweep.world.env_with(Arc::new(fs.clone()));
-        sweep.play(&open_in(env).unwrap());
+        let mut builder = builder_in(env);
+        if has_log {
+            builder = builder.own_log(Arc::<OwnIndex>::clone(&sweep.log));
+        }
+        sweep.play(&builder.open().unwrap());
         fs.shut();
         let failed = failed.lock().unwrap().take();
         assert_eq!(failed, None, "seed {seed}");
@@ -198,13 +237,32 @@ impl Sweep {
             writes.for_each(|write| write.add(&mut asked, &keyspace));
             self.told(name, |history| history.batches.push(batch.clone()));
             asked.commit().unwrap();
-            self.go_on(db, &mut random, name, &keyspace);
+            if self.has_log && !random.one_in(3) {
+                // What is sealed waits, or goes as far as the log does.
+                keyspace.flush_soon().unwrap();
+                self.world.pool.run_one();
+            } else {
+                self.sync_log(db, number);
+                self.go_on(db, &mut random, name, &keyspace);
+            }
             if number == STEPS / 2 {
+                self.sync_log(db, number);
                 self.check_copy(db);
             }
         }
+        self.sync_log(db, STEPS);
         db.close().unwrap();
         self.all_are_flushed();
+    }
+
+    // The log becomes durable, as it must before anybody waits for a flush.
+    fn sync_log(&self, db: &Db, number: u32) {
+        self.log.durable.store(number, Ordering::SeqCst);
+        for name in NAMES {
+            if let Some(keyspace) = db.existing_keyspace(name) {
+                keyspace.own_log_is_durable();
+            }
+        }
     }
 
     // What else goes on.
@@ -258,6 +316,7 @@ impl Sweep {
     ) -> Eye {
         let (histories, clock) = (Arc::clone(&self.histories), Arc::clone(&self.world.clock));
         let (counts, failed, seed) = (Arc::clone(counts), Arc::clone(failed), self.seed);
+        let log = self.has_log.then(|| Arc::clone(&self.log));
         Arc::new(move |sim, doing| {
             if failed.lock().unwrap().is_some() {
                 return;
@@ -270,7 +329,16 @@ impl Sweep {
                 return;
             };
             let histories = histories.clone();
-            let survived = survive(&image, &copy_of(&clock), &histories, (call, &counts.1));
+            let bounds = log.as_ref().map_or((0, u32::MAX), |log| {
+                let of = |index: &AtomicU32| index.load(Ordering::SeqCst);
+                (of(&log.told), of(&log.durable))
+            });
+            let survived = survive(
+                &image,
+                &copy_of(&clock),
+                (&histories, bounds),
+                (call, &counts.1),
+            );
             if let Err(error) = survived {
                 let text = format!("{error}; {mode:?} before call {call} ({doing})");
                 *failed.lock().unwrap() = Some(text);
@@ -283,7 +351,7 @@ impl Sweep {
 fn survive(
     image: &SimFs,
     clock: &Arc<SimClock>,
-    histories: &Histories,
+    (histories, bounds): (&Histories, (u32, u32)),
     (call, second_count): (u64, &AtomicU64),
 ) -> Result<(), String> {
     let disk = image.crash_image(CrashMode::KeepAll, 0);
@@ -299,7 +367,9 @@ fn survive(
         let mode = CrashMode::ALL[((at + call) % 5) as usize];
         let disk = sim.crash_image(mode, at);
         let world = SimWorld::with_disk(disk.clone(), copy_of(&clock_seen), at);
-        let opened = open_in(world.env()).map_err(|error| format!("open: {error}"));
+        let opened = builder_in(world.env())
+            .open()
+            .map_err(|error| format!("open: {error}"));
         let checked = opened.and_then(|db| {
             check(&db, &kept)?;
             disk.power_off();
@@ -311,9 +381,12 @@ fn survive(
     });
     let world = SimWorld::with_disk(disk.clone(), copy_of(clock), call);
     let fs = WatchedFs::new(&disk, Some(eye), Lie::None);
-    let db = open_in(world.env_with(Arc::new(fs.clone()))).map_err(|error| error.to_string())?;
+    let db = builder_in(world.env_with(Arc::new(fs.clone())))
+        .open()
+        .map_err(|error| error.to_string())?;
     fs.shut();
     check(&db, histories)?;
+    check_bounds(&db, bounds)?;
     second_count.fetch_add(second.load(Ordering::Relaxed), Ordering::Relaxed);
     disk.power_off();
     drop(db);
@@ -323,9 +396,19 @@ fn survive(
 
 #[test]
 fn content_is_what_came_up_to_the_mark_at_whatever_call_the_power_fails() {
+    sweep(false);
+}
+
+#[test]
+fn files_never_have_what_the_own_log_may_lose() {
+    // Flushes wait for it, and go on when told; it is told of nothing that a crash could take.
+    sweep(true);
+}
+
+fn sweep(has_log: bool) {
     let (mut first, mut second) = (0, 0);
     for seed in seeds::from(1) {
-        let (crashes, again) = Sweep::run(seed);
+        let (crashes, again) = Sweep::run(seed, has_log);
         first += crashes;
         second += again;
     }

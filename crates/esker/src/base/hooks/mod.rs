@@ -5,6 +5,7 @@
 pub mod merge;
 pub mod merge_builtin;
 pub mod retain;
+pub mod own_log;
 pub mod event_reasons;
 pub mod events;
 pub mod event_line;

@@ -15,6 +15,7 @@ thread_local! {
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
     static HAS_PANICKED: Cell<bool> = const { Cell::new(false) };
     static LISTENING_TO: Cell<usize> = const { Cell::new(0) };
+    static IS_ANSWERING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Marks the thread for as long as it lives.
@@ -63,6 +64,19 @@ pub fn listen(whose: usize, code: impl FnOnce()) -> std::result::Result<(), Stri
     LISTENING_TO.set(outer);
     HAS_PANICKED.set(had_panicked);
     heard.map_err(panic_text)
+}
+
+/// As [`listen`], for what flushes wait for: it may write, and must not wait.
+pub fn answer(whose: usize, code: impl FnOnce()) -> std::result::Result<(), String> {
+    let outer = IS_ANSWERING.replace(true);
+    let heard = listen(whose, code);
+    IS_ANSWERING.set(outer);
+    heard
+}
+
+/// Whether flushes wait for the code of the user's that this thread is in.
+pub fn is_answering() -> bool {
+    IS_ANSWERING.get()
 }
 
 /// Whose events this thread is telling to a listener now; 0 where it tells none.

@@ -30,7 +30,7 @@ use crate::db::ingest::sst_writer::FileSetSummary;
 use crate::db::ingest::staging::{Staged, StagedRun, Transfer, remove_sets};
 use crate::db::install::install;
 use crate::db::keyspace::KeyspaceParts;
-use crate::db::manual::flush;
+use crate::db::manual::flush_unless_parked;
 use crate::db::open_keyspace::{find_or_create, known_rule};
 use crate::db::snapshots::SnapshotOwner;
 use crate::db::write_control;
@@ -169,7 +169,7 @@ fn take_in(
     let mut prepared = Vec::new();
     for source in sources {
         // So that the look at what is there finds it in files.
-        flush(core, &source.target)?;
+        flush_unless_parked(core, &source.target)?;
         prepared.push(prepare_in(core, source, how, &mut staged)?);
     }
     let mut tries_left = TRIES_MAX;
@@ -227,7 +227,7 @@ fn take_prepared_in<'a>(
     let turn = Turn::take(core)?;
     for source in sources {
         // Most of what must be flushed, while writers still go on.
-        flush(core, &source.target)?;
+        flush_unless_parked(core, &source.target)?;
     }
     // Whoever locked a key of them goes first; whoever comes to one waits until all is visible.
     let targets = sources.iter().map(|source| source.target.id).collect();
@@ -258,7 +258,7 @@ fn fit<'a>(
     staged: &mut Staged<'_>,
 ) -> Result<bool> {
     for (source, ready) in sources.iter().zip(prepared) {
-        flush(core, &source.target)?;
+        flush_unless_parked(core, &source.target)?;
         if ready.still_fits(source)? {
             continue;
         }

@@ -23,7 +23,7 @@ fn a_dropped_keyspace_leaves_no_rate_behind() {
     db.drop_keyspace("gone").unwrap();
     assert_eq!(core.write_controller.rate(parts.id).0, RATE_UNLIMITED);
     // Whoever had looked which keyspaces there are before that comes late.
-    set_rate(&core, &parts, (1_000, None));
+    set_rate(&core, &parts, ((1_000, None), 0));
     assert_eq!(core.write_controller.rate(parts.id).0, RATE_UNLIMITED);
     db.close().unwrap();
 }

@@ -14,6 +14,9 @@ const URGENT_THREADS: usize = 3;
 /// Threads for listeners: they hear one event after the other.
 const EVENT_THREADS: usize = 1;
 
+/// Threads for a user's own log: it is asked one thing after the other.
+const HOOK_THREADS: usize = 1;
+
 /// Background threads, started when there is work for them: one team for each priority, so that
 /// no flush, for which writers may be waiting, stands behind compactions that take seconds.
 ///
@@ -25,6 +28,7 @@ pub struct RealPool {
     urgent: Team,
     patient: Team,
     events: Team,
+    hooks: Team,
 }
 
 impl RealPool {
@@ -49,6 +53,7 @@ impl RealPool {
             urgent: Team::new("esker-urgent", URGENT_THREADS),
             patient: Team::new("esker", thread_count),
             events: Team::new("esker-events", EVENT_THREADS),
+            hooks: Team::new("esker-hooks", HOOK_THREADS),
         }
     }
 
@@ -63,6 +68,7 @@ impl RealPool {
             Priority::High => &self.urgent,
             Priority::Low => &self.patient,
             Priority::Events => &self.events,
+            Priority::Hooks => &self.hooks,
         }
     }
 }
@@ -85,6 +91,7 @@ impl Pool for RealPool {
         loop {
             self.urgent.start_thread_if_short();
             self.patient.start_thread_if_short();
+            self.hooks.start_thread_if_short();
             let is_over = signal.raised_count() > seen || since.elapsed() >= timeout;
             // Where no thread can be had, who waits for the work does it. Events are told by who
             // closes the database then.

@@ -427,18 +427,18 @@ impl Active {
     }
 
     /// Seals the largest live memtables, until they have had an eighth of what all have together:
-    /// mostly that is one. Of thousands of small ones each would make room for a few writes. Says
-    /// whether there was one.
+    /// mostly that is one. Of thousands of small ones each would make room for a few writes. Those
+    /// come last whose flush waits for the user's own log. Says whether there was one.
     pub fn seal_largest(&mut self) -> bool {
-        let sized = |(id, table): (&KeyspaceId, &LiveTable)| {
-            let table = table.writer.table();
-            (!table.is_empty()).then(|| (table.used_bytes(), *id))
+        let sized = |(id, live): (&KeyspaceId, &LiveTable)| {
+            let table = live.writer.table();
+            (!table.is_empty()).then(|| (!live.is_parked(), table.used_bytes(), *id))
         };
         let mut by_size: Vec<_> = self.tables.iter().filter_map(sized).collect();
         by_size.sort_unstable_by(|left, right| right.cmp(left));
         let enough_bytes = self.live_bytes / 8;
         let mut sealed_bytes = 0;
-        for (size_bytes, id) in &by_size {
+        for (_, size_bytes, id) in &by_size {
             if sealed_bytes > enough_bytes {
                 break;
             }

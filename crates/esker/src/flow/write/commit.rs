@@ -50,7 +50,7 @@ pub enum Outcome {
 /// is two memory copies, shorter than waking a thread (decision record 0003). Syncs are outside
 /// the lock and shared.
 pub struct Committer {
-    active: Mutex<Active>,
+    pub(in crate::flow::write) active: Mutex<Active>,
     /// The last write that readers may see.
     pub(in crate::flow::write) visible: AtomicU64,
     /// Whether a transaction was prepared since the database was opened, or before.
@@ -384,7 +384,7 @@ impl Committer {
         if let Some(room) = self.values.room_for(batch) {
             return Ok(Some(room));
         }
-        if no_wait {
+        if no_wait || user_code::is_answering() {
             let message = "the memory for large values is full (setting value_buffer_size); try \
                            again, or write without no_wait";
             return Err(Error::new(ErrorKind::Busy, message));

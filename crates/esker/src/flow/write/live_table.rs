@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::FileNumber;
 use crate::flow::current::Current;
+use crate::flow::flush_hold::FlushHold;
 use crate::store::mem::memtable::MemtableWriter;
 
 /// The live memtable of one keyspace, and what is needed to replace it.
@@ -24,6 +25,8 @@ pub struct LiveTable {
     /// Whether the mark came since a memtable was sealed last: then this one is sealed although it
     /// is empty.
     pub is_mark_new: bool,
+    /// Whether what is sealed may be flushed, where the user's own log is asked for that.
+    pub hold: Option<Arc<FlushHold>>,
     /// Bytes after which it is sealed.
     pub limit_bytes: usize,
     /// Bytes of large values that it may name before it is sealed.
@@ -44,6 +47,13 @@ impl LiveTable {
     /// Whether something of it is in no log: entries, or a mark.
     pub fn has_unlogged(&self) -> bool {
         self.writer.table().has_unlogged() || self.is_mark_new
+    }
+
+    /// Whether what was sealed of the keyspace waits for the user's own log: what is sealed behind
+    /// it gives no memory back.
+    pub fn is_parked(&self) -> bool {
+        let hold = self.hold.as_ref();
+        hold.is_some_and(|hold| hold.is_refused() && self.current.sealed_count() > 0)
     }
 
     /// Whether it is to be sealed.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::base::hooks::event_reasons::StallCause;
 use crate::base::types::error::{Error, ErrorKind, Result};
 use crate::base::types::ids::KeyspaceId;
+use crate::base::types::user_code;
 use crate::env::bundle::Env;
 use crate::env::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::env::primitives::{Mutex, MutexGuard, RwLock};
@@ -41,6 +42,8 @@ pub struct WriteController {
     /// What follows from `memory`: every write looks at it.
     live_bytes_max: AtomicUsize,
     sealed_bytes: AtomicUsize,
+    /// Those of them whose flush waits for the user's own log.
+    parked_bytes: AtomicUsize,
     log_bytes_max: AtomicU64,
     /// Its signal is what writers wait on: for memory, for a rate, or to be refused.
     gate: Arc<Gate>,
@@ -56,6 +59,7 @@ pub struct WriteController {
 struct KeyspaceRate {
     limiter: RateLimiter,
     hindrance: Option<String>,
+    debt_bytes: u64,
 }
 
 impl Memory {
@@ -87,6 +91,7 @@ impl WriteController {
             memory: Mutex::new(memory),
             live_bytes_max: AtomicUsize::new(memory.live_bytes_max()),
             sealed_bytes: AtomicUsize::new(0),
+            parked_bytes: AtomicUsize::new(0),
             log_bytes_max: AtomicU64::new(log_bytes_max),
             gate,
             is_any_limited: AtomicBool::new(false),
@@ -152,6 +157,31 @@ impl WriteController {
         Duration::from_nanos(self.stalled_ns.load(Ordering::Relaxed))
     }
 
+    /// Tells how many bytes of sealed memtables wait for the user's own log: for people.
+    pub fn set_parked_bytes(&self, bytes: usize) {
+        self.parked_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Why there is no memory for a write now; `None` where there is.
+    pub fn memory_shortage(&self) -> Option<String> {
+        if self.has_memory() {
+            return None;
+        }
+        let reason = "memtables wait to be flushed and memory is full";
+        Some(match self.parked_bytes.load(Ordering::Relaxed) {
+            0 => reason.into(),
+            bytes => format!("{reason}: {bytes} bytes of it wait until their own log is durable"),
+        })
+    }
+
+    /// Tells how many bytes compactions of a keyspace have yet to move: for who asks.
+    pub fn set_debt(&self, keyspace: KeyspaceId, debt_bytes: u64) {
+        if self.pressure(keyspace).1 != debt_bytes {
+            let mut rates = self.rates.write().unwrap_or_else(PoisonError::into_inner);
+            rates.entry(keyspace).or_default().debt_bytes = debt_bytes;
+        }
+    }
+
     /// Sets how fast a keyspace may write, in bytes per second, and what hinders the compactions
     /// that would let it write faster.
     pub fn set_rate(&self, keyspace: KeyspaceId, bytes_s: u64, hindrance: Option<String>) {
@@ -180,6 +210,23 @@ impl WriteController {
         let mut rates = rates.values();
         let is_any = rates.any(|rate| rate.limiter.rate() != RATE_UNLIMITED);
         self.is_any_limited.store(is_any, Ordering::Relaxed);
+    }
+
+    /// How fast a keyspace may write, in bytes per second, its debt in bytes, and what hinders it.
+    pub fn pressure(&self, keyspace: KeyspaceId) -> (u64, u64, Option<String>) {
+        let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
+        let known = rates.get(&keyspace);
+        known.map_or((RATE_UNLIMITED, 0, None), |rate| {
+            let hindrance = rate.hindrance.clone();
+            (rate.limiter.rate(), rate.debt_bytes, hindrance)
+        })
+    }
+
+    /// How long a writer to that keyspace would have to wait for its rate at the moment `now`.
+    pub fn delay_of(&self, keyspace: KeyspaceId, now: Duration) -> Duration {
+        let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
+        let known = rates.get(&keyspace);
+        known.map_or(Duration::ZERO, |rate| rate.limiter.delay(now))
     }
 
     /// How fast a keyspace may write, in bytes per second, and what hinders it.
@@ -228,27 +275,20 @@ impl WriteController {
         let bytes = batch.size_bytes() as u64;
         let now = env.clock.monotonic();
         let mut delay = Duration::ZERO;
-        let mut hindrance = None;
         {
             let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
-            for keyspace in batch.keyspaces() {
-                if let Some(rate) = rates.get(keyspace) {
-                    delay = delay.max(rate.limiter.admit(bytes, now));
-                    if no_wait && hindrance.is_none() {
-                        hindrance.clone_from(&rate.hindrance);
-                    }
-                }
+            let concerned = || batch.keyspaces().iter().filter_map(|id| rates.get(id));
+            // A try that is refused is not counted: who tries often would else never pass.
+            let mut late = concerned().filter(|rate| !rate.limiter.delay(now).is_zero());
+            if no_wait && let Some(late) = late.next() {
+                return Err(too_fast(late));
+            }
+            for rate in concerned() {
+                delay = delay.max(rate.limiter.admit(bytes, now));
             }
         }
-        if delay.is_zero() {
+        if delay.is_zero() || no_wait {
             return Ok(());
-        }
-        if no_wait {
-            let reason = "compaction is behind and slows writes down";
-            return Err(match hindrance {
-                Some(what) => busy(&format!("{reason}, since {what}")),
-                None => busy(reason),
-            });
         }
         let changed = &self.gate.changed;
         let seen = changed.raised_count();
@@ -258,8 +298,9 @@ impl WriteController {
     }
 
     fn wait_for_memory(&self, no_wait: bool, env: &Env) -> Result<()> {
-        if no_wait {
-            return Err(busy("memtables wait to be flushed and memory is full"));
+        if no_wait || user_code::is_answering() {
+            let shortage = self.memory_shortage();
+            return shortage.map_or(Ok(()), |reason| Err(busy(&reason)));
         }
         let since = env.clock.monotonic();
         let _waiting = self.waiting.enter(&self.gate.events, env);
@@ -280,6 +321,14 @@ impl WriteController {
         let waited = env.clock.monotonic().saturating_sub(since);
         let waited_ns = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
         self.stalled_ns.fetch_add(waited_ns, Ordering::Relaxed);
+    }
+}
+
+fn too_fast(rate: &KeyspaceRate) -> Error {
+    let reason = "compaction is behind and slows writes down";
+    match &rate.hindrance {
+        Some(what) => busy(&format!("{reason}, since {what}")),
+        None => busy(reason),
     }
 }
 

@@ -61,6 +61,7 @@ fn without_threads() -> RealPool {
         urgent: team("esker-urgent"),
         patient: team("esker"),
         events: team("esker-events"),
+        hooks: team("esker-hooks"),
     }
 }
 

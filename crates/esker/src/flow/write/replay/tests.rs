@@ -118,6 +118,7 @@ impl Log {
             first_log: Some(oldest),
             mark: None,
             is_mark_new: false,
+            hold: None,
             is_plain: true,
             limit_bytes: usize::MAX,
             values_limit_bytes: u64::MAX,
