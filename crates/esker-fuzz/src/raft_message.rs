@@ -2,7 +2,8 @@
 //!
 //! The first byte chooses: 0 reads the rest as a message, 1 as a frame, 2 as a record, 3 as a
 //! configuration, 4 as a ticket. From 5 on a shard hears messages, each behind its length (u16),
-//! and a tick for each length of 0: with 5 one of three voters, with 6 the leader of a group.
+//! and a tick for each length of 0: with 5 one of three voters, with 6 the leader of a group, with 7
+//! and 8 the same on a slow disk.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,13 +55,17 @@ pub fn run(input: &[u8]) {
                 assert_eq!(again, rest);
             }
         }
-        5 => tell(&mut voter(), rest),
-        _ => tell(&mut leader(), rest),
+        5 => tell(&mut voter(), rest, 1),
+        6 => tell(&mut leader(), rest, 1),
+        7 => tell(&mut voter(), rest, 4),
+        _ => tell(&mut leader(), rest, 4),
     }
 }
 
 // A shard goes on whatever it hears from a peer, and every turn ends.
-fn tell(shard: &mut Shard, mut rest: &[u8]) {
+// The disk is done with all that was saved once in `pace` turns.
+fn tell(shard: &mut Shard, mut rest: &[u8], pace: u64) {
+    let mut turns = 0;
     while let Some((len, behind)) = rest.split_first_chunk() {
         let len = usize::from(u16::from_le_bytes(*len));
         let message = behind.get(..len).unwrap_or(behind);
@@ -68,10 +73,12 @@ fn tell(shard: &mut Shard, mut rest: &[u8]) {
         if let Ok(message) = Envelope::decode(message) {
             shard.offer(message).expect("the inbox has room for a few");
         }
-        turn(shard, len == 0);
+        turns += 1;
+        turn(shard, len == 0, turns % pace == 0);
     }
     for _ in 0..30 {
-        turn(shard, true);
+        turns += 1;
+        turn(shard, true, turns % pace == 0);
     }
 }
 
@@ -88,8 +95,8 @@ pub fn starts() -> Vec<Vec<u8>> {
         if turns == 20 {
             leader.image_made(GROUP, Some((2, b"an image".to_vec().into())));
         }
-        outputs.push(turn(&mut voter, true));
-        outputs.push(turn(&mut leader, true));
+        outputs.push(turn(&mut voter, true, true));
+        outputs.push(turn(&mut leader, true, true));
     }
     let (mut starts, mut script) = (Vec::new(), Vec::new());
     for output in outputs {
@@ -117,7 +124,7 @@ pub fn starts() -> Vec<Vec<u8>> {
     Configuration::first(1, &[(ReplicaId(1), NodeId(1)), (ReplicaId(2), NodeId(2))])
         .encode(&mut configuration);
     starts.push(configuration);
-    starts.extend([5, 6].map(|choice| [&[choice][..], &script].concat()));
+    starts.extend([5, 6, 7, 8].map(|choice| [&[choice][..], &script].concat()));
     starts
 }
 
@@ -131,13 +138,13 @@ fn voter() -> Shard {
 fn leader() -> Shard {
     let mut shard = started(vec![(ReplicaId(1), NodeId(1))]);
     for _ in 0..25 {
-        turn(&mut shard, true);
+        turn(&mut shard, true, true);
     }
     let change = Change::of(ChangeStep::AddLearner(ReplicaId(2), NodeId(2)));
     let asked = shard.change(GROUP, Token(1), &change);
     asked.expect("the only voter leads");
     for _ in 0..4 {
-        turn(&mut shard, false);
+        turn(&mut shard, false, true);
     }
     shard
 }
@@ -153,9 +160,11 @@ fn started(voters: Vec<(ReplicaId, NodeId)>) -> Shard {
     shard
 }
 
-fn turn(shard: &mut Shard, is_tick: bool) -> Output {
+fn turn(shard: &mut Shard, is_tick: bool, is_synced: bool) -> Output {
     let output = shard.turn(is_tick);
-    shard.durable(output.save.number);
+    if is_synced {
+        shard.durable(output.save.number);
+    }
     for apply in &output.applies {
         let last = apply.entries.last().expect("an apply has entries");
         shard.applied(apply.group, last.index);

@@ -25,6 +25,8 @@ pub(crate) struct ImageDesk {
 struct Offer {
     ticket: Ticket,
     since: u64,
+    // Nobody has it yet, or somebody is on the way to.
+    is_open: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,7 @@ impl ImageDesk {
             return None;
         };
         offer.since = self.now;
+        offer.is_open = true;
         let (index, since) = (offer.ticket.index, self.now);
         self.sending.insert(to, Sending { index, since });
         Some(offer.ticket.clone())
@@ -60,8 +63,12 @@ impl ImageDesk {
     pub(crate) fn made(&mut self, ticket: Ticket) {
         self.wanted = None;
         self.is_told = false;
-        let since = self.now;
-        self.offer = Some(Offer { ticket, since });
+        let (since, is_open) = (self.now, true);
+        self.offer = Some(Offer {
+            ticket,
+            since,
+            is_open,
+        });
     }
 
     /// No image could be made; the next time `raft` asks, it is wanted again.
@@ -72,7 +79,11 @@ impl ImageDesk {
 
     /// What was sent to `replica` has arrived, or never will.
     pub(crate) fn ended(&mut self, replica: ReplicaId) -> bool {
-        self.sending.remove(&replica).is_some()
+        let was_sent = self.sending.remove(&replica).is_some();
+        if let Some(offer) = self.offer.as_mut().filter(|_| self.sending.is_empty()) {
+            offer.is_open &= !was_sent;
+        }
+        was_sent
     }
 
     /// To whom images are under way.
@@ -82,7 +93,8 @@ impl ImageDesk {
 
     /// The index from which on the log is kept, if it is.
     pub(crate) fn keeps_from(&self) -> Option<u64> {
-        let offered = self.offer.as_ref().map(|offer| offer.ticket.index);
+        let open = self.offer.as_ref().filter(|offer| offer.is_open);
+        let offered = open.map(|offer| offer.ticket.index);
         let sending = self.sending.values().map(|sending| sending.index);
         sending.chain(offered).min()
     }

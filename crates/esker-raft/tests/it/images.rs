@@ -126,3 +126,15 @@ fn an_image_that_was_replaced_while_it_was_fetched_is_not_used() {
     );
     assert!(rig.at(4).installs.is_empty());
 }
+
+#[test]
+fn once_the_image_has_arrived_its_index_holds_nothing_back() {
+    let mut rig = Rig::new(3, 1, &Options::default());
+    let leader = rig.elect();
+    let index = rig.add_learner(leader);
+    rig.at(4).shard.image_fetched(GROUP, index, true);
+    rig.turns(8, true);
+    write(&mut rig, leader, "more");
+    rig.turns(4, true);
+    assert!(compacted(&mut rig, leader, Keep::ForFollowers) > index);
+}

@@ -382,6 +382,51 @@ fn a_majority_that_stays_must_know_before_a_replica_goes() {
 }
 
 #[test]
+fn nobody_is_told_that_it_has_left_by_one_that_may_forget_it() {
+    let mut rig = Rig::new(3, 0, &Options::default());
+    let leader = rig.elect();
+    let gone = rig.others(leader)[0];
+    let other = rig.others(leader)[1];
+    rig.isolate(gone);
+    let change = Change::of(ChangeStep::Remove(ReplicaId(gone)));
+    rig.at(leader)
+        .shard
+        .change(GROUP, Token(1), &change)
+        .unwrap();
+    let knows = |rig: &mut Rig| {
+        let status = rig.at(other).shard.status(GROUP).unwrap();
+        !status.configuration.contains(ReplicaId(gone))
+    };
+    for _ in 0..60 {
+        rig.turn(true);
+        if knows(&mut rig) {
+            break;
+        }
+    }
+    assert!(knows(&mut rig));
+    // What it knows is in a save that is not durable.
+    rig.at(other).is_stuck = true;
+    for is_stuck in [true, false] {
+        rig.at(other).is_stuck = is_stuck;
+        rig.turns(2, false);
+        let asked = Envelope {
+            group: GROUP,
+            from: ReplicaId(gone),
+            from_node: NodeId(gone),
+            to: ReplicaId(other),
+            version: 0,
+            body: Body::Leaving,
+        };
+        rig.at(other).sent.clear();
+        rig.at(other).shard.offer(asked).unwrap();
+        rig.turns(2, false);
+        let is_answer = |message: &Envelope| matches!(message.body, Body::Removed(_));
+        let is_told = rig.at(other).sent.iter().any(|row| is_answer(&row.1));
+        assert_eq!(is_told, !is_stuck);
+    }
+}
+
+#[test]
 fn a_destroyed_replica_is_answered_for_and_its_id_never_starts_again() {
     let mut rig = Rig::new(3, 0, &Options::default());
     let leader = rig.elect();
