@@ -2,8 +2,8 @@
 //!
 //! The first byte chooses: 0 reads the rest as a message, 1 as a frame, 2 as a record, 3 as a
 //! configuration, 4 as a ticket. From 5 on a shard hears messages, each behind its length (u16),
-//! and a tick for each length of 0: with 5 one of three voters, with 6 the leader of a group, with 7
-//! and 8 the same on a slow disk.
+//! and a tick for each length of 0: with 5 one of three voters, with 6 the leader of a group, with
+//! 7 and 8 the same on a slow disk.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -27,6 +27,7 @@ impl Group {
             self.handed_out = index;
             self.raw.advance_apply_to(index);
         }
+        self.promising.take_if(|promising| *promising <= number);
         self.unsure.take_if(|unsure| *unsure <= number);
         let bytes_max = self.options.cache_bytes_max;
         self.raw.mut_store().cache.shrink(bytes_max);

@@ -16,7 +16,7 @@ use crate::ids::{Point, ReplicaId, SaveNumber};
 use crate::membership::admits;
 use crate::output::{Apply, Committed, Effect, Event, Install, Output, ServedRead};
 use crate::proposals::Outcome;
-use crate::record::{HardState, Record};
+use crate::record::{HardState, Record, appends};
 
 /// Whether a leader keeps entries that it does not need itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +35,11 @@ impl Group {
         if !self.records.is_empty() {
             out.save.records.append(&mut self.records);
         }
-        for message in std::mem::take(&mut self.released) {
-            self.send(message, out);
+        self.notice_damage(out);
+        if self.damage.is_none() {
+            for message in std::mem::take(&mut self.released) {
+                self.send(message, out);
+            }
         }
         if self.installing.is_some() || self.damage.is_some() {
             self.propose_queued(out);
@@ -50,6 +53,7 @@ impl Group {
             let ready = self.raw.ready();
             self.take(ready, number, out);
         }
+        self.notice_damage(out);
         self.serve_reads(out);
         if let Some(index) = self.desk().take_wanted() {
             // The one who lacks it must be a member in it.
@@ -57,7 +61,16 @@ impl Group {
             out.events.push(Event::ImageWanted(self.id, index));
         }
         self.tell_leader(out);
-        self.installing.is_none() && self.raw.has_ready()
+        self.installing.is_none() && self.damage.is_none() && self.raw.has_ready()
+    }
+
+    // What the log could not give back, `raft` took for nothing; it must hear no more.
+    fn notice_damage(&mut self, out: &mut Output) {
+        if self.raw.store().is_damaged.get() && self.damage.is_none() {
+            let why = "the log cannot be read";
+            self.damage = Some(why);
+            out.events.push(Event::Damaged(self.id, why));
+        }
     }
 
     fn take(&mut self, mut ready: Ready, number: SaveNumber, out: &mut Output) {
@@ -75,10 +88,9 @@ impl Group {
         let entries = ready.take_entries();
         if !entries.is_empty() {
             self.raw.mut_store().append(number, &entries);
-            out.record(Record::Append {
-                group: self.id,
-                entries,
-            });
+            for record in appends(self.id, entries) {
+                out.record(record);
+            }
         }
         if let Some(hard) = ready.hs() {
             let state = of_raft(hard);
@@ -92,7 +104,15 @@ impl Group {
         }
         self.hold(&mut ready, number, out);
         let committed = ready.take_committed_entries();
+        let (ready_number, must_sync) = (ready.number(), ready.must_sync());
         self.raw.advance_append_async(ready);
+        if !must_sync {
+            // `raft` notes each ready until it hears of it; idle groups would note them for ever.
+            match self.persisting.back_mut() {
+                Some(last) => last.1 = ready_number,
+                None => self.raw.on_persist_ready(ready_number),
+            }
+        }
         let version = self.configuration.version;
         self.hand_out(committed, out);
         if self.configuration.version != version {
@@ -101,8 +121,9 @@ impl Group {
         self.set_timeout();
     }
 
-    // A leader's messages wait for nothing, but for those of the turn in which it began to lead:
-    // among them may be a vote for another. All others wait for this save if it has something to
+    // A leader's messages wait for nothing while its term and its vote are durable. Before that,
+    // nothing leaves: the only voter of a group leads at once, and after a crash it would lead in
+    // the same term again, with other entries. All others wait for this save if it has something to
     // sync; otherwise for the last one of this group that is under way, since they may acknowledge
     // what is in it.
     fn hold(&mut self, ready: &mut Ready, number: SaveNumber, out: &mut Output) {
@@ -110,9 +131,16 @@ impl Group {
             self.persisting.push_back((number, ready.number()));
             out.save.must_sync = true;
         }
+        if let Some(hard) = ready.hs() {
+            let promise = (hard.term, hard.vote);
+            if promise != self.promise {
+                self.promise = promise;
+                self.promising = Some(number);
+            }
+        }
         let waits_for = self.persisting.back().map(|row| row.0);
         let mut waiting = ready.take_persisted_messages();
-        match ready.ss().is_some() {
+        match self.promising.is_some() {
             true => waiting.extend(ready.take_messages()),
             false => ready
                 .take_messages()

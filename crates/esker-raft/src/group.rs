@@ -94,6 +94,9 @@ pub(crate) struct Group {
     pub(crate) heard: BTreeMap<ReplicaId, u64>,
     pub(crate) now: u64,
     pub(crate) leader_told: (u64, u64),
+    /// Term and vote as they were last saved, and the save that is not durable yet.
+    pub(crate) promise: (u64, u64),
+    pub(crate) promising: Option<SaveNumber>,
     pub(crate) leaving: Option<Leaving>,
     /// The save that makes it durable that the configuration is committed.
     pub(crate) unsure: Option<SaveNumber>,
@@ -134,6 +137,7 @@ impl Group {
             last: begin.last,
             initial: (begin.hard.to_raft(), configuration.conf_state()),
             desk: Default::default(),
+            is_damaged: Default::default(),
         };
         let applied = begin.mark.applied.index;
         let silent = slog::Logger::root(slog::Discard, slog::o!());
@@ -160,6 +164,8 @@ impl Group {
             heard: BTreeMap::new(),
             now: 0,
             leader_told: (0, 0),
+            promise: (begin.hard.term, begin.hard.vote),
+            promising: None,
             leaving: None,
             unsure: None,
             timeout: (0, 0, 0),

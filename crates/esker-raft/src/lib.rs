@@ -86,7 +86,7 @@ pub use group::{Refusal, Status};
 pub use ids::{GroupId, NodeId, Point, ReplicaId, SaveNumber, Token};
 pub use log::{LogRead, LogState, ReadError, Save, SharedLog};
 pub use membership::ChangeRefusal;
-pub use message::{Body, Envelope, Step, decode_frame, encode_frame};
+pub use message::{Body, Envelope, Step, decode_frame, encode_frame, encode_frames};
 pub use options::Options;
 pub use output::{Apply, Committed, Effect, Event, Install, Output, ServedRead};
 pub use proposals::Outcome;

@@ -15,6 +15,12 @@ pub const MESSAGE_BYTES_MAX: usize = 8 << 20;
 /// Messages of one frame: as many as a turn takes off the inbox.
 pub const FRAME_MESSAGES_MAX: usize = 4096;
 
+/// Bytes of entries in one record of the log: one entry that is read must not cost much more.
+pub const RECORD_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes of one frame, but for a single message that is longer.
+pub const FRAME_BYTES_MAX: usize = 8 << 20;
+
 /// Bytes of what an image says of itself; its files travel elsewhere.
 pub const IMAGE_BYTES_MAX: usize = 256 << 10;
 

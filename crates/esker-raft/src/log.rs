@@ -2,9 +2,9 @@
 //!
 //! A shard hands out a [`Save`] per turn: records of many groups under one number. The owner of the
 //! disk writes it and later says, by one number for all groups, how far everything is durable.
-//! Saves become durable in their order. A fault of the disk is the end of the process, or of the
-//! disk: no call here reports one, since `raft` cannot go on with half a log and a failed sync is
-//! never retried.
+//! Saves become durable in their order. An entry that cannot be read back retires its replica
+//! ([`ReadError::Damaged`]). A write or a sync that fails is the end of the process, or of the
+//! disk: no call here reports one, since a failed sync is never retried.
 
 use raft::eraftpb::Entry;
 
@@ -15,7 +15,7 @@ use crate::record::{HardState, Record};
 /// Records of one turn of a shard, of all its groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Save {
-    /// One above that of the save before.
+    /// One above that of the turn before, whether or not that one had records.
     pub number: SaveNumber,
     /// In the order in which they hold.
     pub records: Vec<Record>,
@@ -30,6 +30,8 @@ pub enum ReadError {
     Compacted,
     /// They lie behind the end.
     Unavailable,
+    /// They should be there, and cannot be read: the replica is damaged.
+    Damaged,
 }
 
 /// Reading entries back, without waiting for what was saved last: the shard has that in memory.

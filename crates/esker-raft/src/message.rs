@@ -33,10 +33,10 @@
 //! Kinds are 2 append, 3 its answer, 4 vote, 5 its answer, 6 image, 7 heartbeat, 8 its answer, 9
 //! campaign now, 10 read index, 11 its answer, 12 vote before the vote, 13 its answer. Integers are
 //! little-endian. Valid if and only if the kind is known, both replicas are above 0 and not the
-//! same, every number is at most 2^62, only an append has entries, which follow on its index one by
-//! one with terms that never fall and are at most its own, and a read index and its answer have a
-//! context of 1 to 64 bytes. Proposals, and what only a replica says to itself, have no kind: they
-//! cannot be said.
+//! same, every number is at most 2^62, an append names a term before, only an append has entries,
+//! which follow on its index one by one with terms that never fall and are at most its own, and a
+//! read index and its answer have a context of 1 to 64 bytes. Proposals, and what only a replica
+//! says to itself, have no kind: they cannot be said.
 //!
 //! A frame is the count of its messages (u32), their CRC32C (u32, of all that follows), and each
 //! message behind its length (u32).
@@ -48,7 +48,8 @@ use crate::configuration::Configuration;
 use crate::entry;
 use crate::ids::{GroupId, NodeId, ReplicaId};
 use crate::limits::{
-    CONTEXT_BYTES_MAX, FRAME_MESSAGES_MAX, MESSAGE_BYTES_MAX, MESSAGE_ENTRIES_MAX, NUMBER_MAX,
+    CONTEXT_BYTES_MAX, FRAME_BYTES_MAX, FRAME_MESSAGES_MAX, MESSAGE_BYTES_MAX, MESSAGE_ENTRIES_MAX,
+    NUMBER_MAX,
 };
 use crate::ticket::Ticket;
 
@@ -135,6 +136,17 @@ pub(crate) fn has_kind(message: &Message) -> bool {
 }
 
 impl Envelope {
+    /// Bytes that the message takes in memory, and no less than its encoded form.
+    pub fn size_bytes(&self) -> usize {
+        match &self.body {
+            Body::Step(step) => size_of::<Envelope>() + step.size_bytes(),
+            Body::Removed(configuration) => {
+                size_of::<Envelope>() + 64 * (1 + configuration.nodes.len())
+            }
+            Body::Destroyed | Body::Leaving => size_of::<Envelope>(),
+        }
+    }
+
     /// Appends the message to `out`.
     ///
     /// # Panics
@@ -303,6 +315,10 @@ fn read_entries(message: &Message, reader: &mut Reader<'_>) -> Result<Vec<Entry>
         entries.push(entry::read(reader)?);
     }
     let last_term = entries.last().map_or(0, |entry| entry.term);
+    // Beyond the end of a log `raft` finds term 0, so one that says 0 would match there.
+    if message.get_msg_type() == MessageType::MsgAppend && message.log_term == 0 {
+        return Err(reader.refuse("term of the entry before"));
+    }
     let follow = entry::follow_on(&entries, message.index, message.log_term);
     if !follow || last_term > message.term {
         return Err(reader.refuse("entries in their order"));
@@ -311,6 +327,10 @@ fn read_entries(message: &Message, reader: &mut Reader<'_>) -> Result<Vec<Entry>
 }
 
 /// The bytes of one frame: messages for one node, of whatever groups.
+///
+/// # Panics
+///
+/// On more messages than a frame has; [`encode_frames`] makes several.
 pub fn encode_frame(messages: &[Envelope]) -> Vec<u8> {
     assert!(messages.len() <= FRAME_MESSAGES_MAX);
     let mut body = Vec::new();
@@ -325,6 +345,23 @@ pub fn encode_frame(messages: &[Envelope]) -> Vec<u8> {
     frame.put_u32(crc32c::crc32c(&body));
     frame.extend_from_slice(&body);
     frame
+}
+
+/// Frames of messages for one node, in their order, each within the bounds of count and bytes.
+pub fn encode_frames(messages: &[Envelope]) -> Vec<Vec<u8>> {
+    let mut frames = Vec::new();
+    let mut rest = messages;
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let fits = rest.iter().take(FRAME_MESSAGES_MAX).take_while(|message| {
+            bytes += message.size_bytes();
+            bytes <= FRAME_BYTES_MAX
+        });
+        let (now, later) = rest.split_at(fits.count().max(1));
+        frames.push(encode_frame(now));
+        rest = later;
+    }
+    frames
 }
 
 /// The messages of one frame.

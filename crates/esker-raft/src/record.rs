@@ -27,7 +27,7 @@ use crate::codec::{DecodeError, Put, Reader, count};
 use crate::configuration::Configuration;
 use crate::entry;
 use crate::ids::{GroupId, ReplicaId};
-use crate::limits::{MESSAGE_ENTRIES_MAX, NUMBER_MAX};
+use crate::limits::{MESSAGE_ENTRIES_MAX, NUMBER_MAX, RECORD_BYTES_MAX};
 
 /// What a replica must never forget: its term and whom it voted for in it; and how far is
 /// committed.
@@ -89,6 +89,30 @@ pub enum Record {
     },
 }
 
+/// The records in which `entries` are saved: each within its bounds, one entry at least.
+pub(crate) fn appends(group: GroupId, entries: Vec<Entry>) -> Vec<Record> {
+    let mut records = Vec::new();
+    let mut chunk = Vec::new();
+    let mut bytes = 0;
+    for entry in entries {
+        let size = entry::size_bytes(&entry);
+        if !chunk.is_empty()
+            && (bytes + size > RECORD_BYTES_MAX || chunk.len() == MESSAGE_ENTRIES_MAX)
+        {
+            let entries = std::mem::take(&mut chunk);
+            records.push(Record::Append { group, entries });
+            bytes = 0;
+        }
+        bytes += size;
+        chunk.push(entry);
+    }
+    if !chunk.is_empty() {
+        let entries = chunk;
+        records.push(Record::Append { group, entries });
+    }
+    records
+}
+
 /// Bytes of an append up to its entries.
 const APPEND_HEAD_BYTES: usize = 1 + 8 + 4;
 
@@ -134,6 +158,7 @@ impl Record {
                 configuration.encode(out);
             }
             Record::Append { group, entries } => {
+                assert!(entries.len() <= MESSAGE_ENTRIES_MAX);
                 head(2, *group);
                 out.put_u32(count(entries.len()));
                 for one in entries {

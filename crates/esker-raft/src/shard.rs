@@ -118,7 +118,7 @@ impl Shard {
 
     /// Takes a message for the next turn.
     pub fn offer(&mut self, envelope: Envelope) -> Result<(), InboxFull> {
-        let bytes = size_bytes(&envelope);
+        let bytes = envelope.size_bytes();
         let is_full = self.inbox_bytes + bytes > INBOX_BYTES_MAX;
         if is_full || self.inbox.len() >= INBOX_MESSAGES_MAX {
             return Err(InboxFull);
@@ -162,7 +162,12 @@ impl Shard {
     }
 
     /// Every save up to `number` is durable.
+    ///
+    /// # Panics
+    ///
+    /// On a number that no output had.
     pub fn durable(&mut self, number: SaveNumber) {
+        assert!(number < self.out.save.number);
         while self.saved.front().is_some_and(|row| row.0 <= number) {
             let Some((_, groups)) = self.saved.pop_front() else {
                 return;
@@ -244,7 +249,7 @@ impl Shard {
             let Some(envelope) = self.inbox.pop_front() else {
                 break;
             };
-            self.inbox_bytes -= size_bytes(&envelope);
+            self.inbox_bytes -= envelope.size_bytes();
             self.deliver(envelope);
         }
         if is_tick {
@@ -333,18 +338,10 @@ impl Shard {
     }
 
     fn finish(&mut self) -> Output {
-        let number = self.out.save.number;
-        let next = match self.out.save.records.is_empty() {
-            true => number,
-            false => SaveNumber(number.0 + 1),
-        };
+        let next = SaveNumber(self.out.save.number.0 + 1);
         std::mem::replace(&mut self.out, Output::new(next))
     }
 }
 
-fn size_bytes(envelope: &Envelope) -> usize {
-    match &envelope.body {
-        Body::Step(step) => size_of::<Envelope>() + step.size_bytes(),
-        Body::Removed(_) | Body::Destroyed | Body::Leaving => size_of::<Envelope>(),
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! A group's log as `raft` reads it: the cache, and below it the shared log.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use raft::eraftpb::{ConfState, Entry, HardState as RaftHardState, Snapshot};
@@ -21,6 +21,8 @@ pub(crate) struct GroupStore {
     /// What `raft` begins with; it keeps its own copy afterwards.
     pub(crate) initial: (RaftHardState, ConfState),
     pub(crate) desk: RefCell<ImageDesk>,
+    /// Something that should be in the log could not be read.
+    pub(crate) is_damaged: Cell<bool>,
 }
 
 impl GroupStore {
@@ -89,7 +91,7 @@ impl GroupStore {
 fn as_raft(error: ReadError) -> raft::Error {
     raft::Error::Store(match error {
         ReadError::Compacted => StorageError::Compacted,
-        ReadError::Unavailable => StorageError::Unavailable,
+        ReadError::Unavailable | ReadError::Damaged => StorageError::Unavailable,
     })
 }
 
@@ -106,8 +108,19 @@ impl Storage for GroupStore {
         max_size: impl Into<Option<u64>>,
         _context: GetEntriesContext,
     ) -> raft::Result<Vec<Entry>> {
+        // `raft` panics on an error here. It takes nothing for an answer, and the group hears of it
+        // before anything else is done.
+        if self.is_damaged.get() {
+            return Ok(Vec::new());
+        }
         let bytes_max = max_size.into().unwrap_or(u64::MAX);
-        let mut found = self.entries_of(low, high, bytes_max).map_err(as_raft)?;
+        let mut found = match self.entries_of(low, high, bytes_max) {
+            Err(ReadError::Damaged) => {
+                self.is_damaged.set(true);
+                return Ok(Vec::new());
+            }
+            found => found.map_err(as_raft)?,
+        };
         let next = low + found.len() as u64;
         // What is asked for without a limit is asked for whole; it may lie in both places.
         if bytes_max == u64::MAX && next < high {
@@ -117,7 +130,11 @@ impl Storage for GroupStore {
     }
 
     fn term(&self, index: u64) -> raft::Result<u64> {
-        self.term_at(index).map_err(as_raft)
+        let term = self.term_at(index);
+        if term == Err(ReadError::Damaged) {
+            self.is_damaged.set(true);
+        }
+        term.map_err(as_raft)
     }
 
     fn first_index(&self) -> raft::Result<u64> {

@@ -166,3 +166,34 @@ fn numbers_that_would_overflow_are_refused() {
     bytes[41..49].fill(0);
     assert!(Envelope::decode(&bytes).is_err());
 }
+
+#[test]
+fn an_append_behind_nothing_is_refused() {
+    // `raft` finds term 0 beyond the end of its log, and would take it for a match.
+    let mut message = of(MessageType::MsgAppend);
+    (message.log_term, message.index) = (0, 1000);
+    message.set_entries(Vec::new().into());
+    let refused = Envelope::decode(&encoded(&said(message))).map_err(|error| error.expected);
+    assert_eq!(refused, Err("term of the entry before"));
+}
+
+#[test]
+fn more_than_a_frame_has_goes_in_several() {
+    let one = said(of(MessageType::MsgHeartbeat));
+    let many = vec![one; 2 * FRAME_MESSAGES_MAX + 5];
+    let frames = encode_frames(&many);
+    assert_eq!(frames.len(), 3);
+    let read = frames
+        .iter()
+        .map(|frame| decode_frame(frame).expect("it reads"));
+    assert_eq!(read.flatten().collect::<Vec<_>>(), many);
+    // Two long messages do not share one, and one is never too long to be sent.
+    let mut long = of(MessageType::MsgAppend);
+    let mut entry = write(31, 5);
+    entry.data = vec![1; 3 << 20].into();
+    let mut next = entry.clone();
+    next.index = 32;
+    long.set_entries(vec![entry, next].into());
+    let frames = encode_frames(&vec![said(long); 2]);
+    assert_eq!(frames.len(), 2);
+}

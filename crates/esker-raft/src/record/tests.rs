@@ -141,3 +141,30 @@ fn a_length_beyond_the_end_takes_no_memory() {
     let refused = Record::decode(&bytes).map_err(|error| error.expected);
     assert_eq!(refused, Err("count of entries"));
 }
+
+#[test]
+fn what_one_record_cannot_have_goes_in_several() {
+    // A follower that catches up takes far more entries in one turn than a record has.
+    let group = GroupId(7);
+    let small: Vec<Entry> = (1..=70_000)
+        .map(|index| write(index, 2, b"eight by"))
+        .collect();
+    let large: Vec<Entry> = (1..=5)
+        .map(|index| write(index, 2, &vec![0; 700 << 10]))
+        .collect();
+    for (entries, least) in [(small, 3), (large, 5)] {
+        let mut read = Vec::new();
+        let records = appends(group, entries.clone());
+        assert!(records.len() >= least);
+        for record in records {
+            let bytes = encoded(&record);
+            assert!(bytes.len() < RECORD_BYTES_MAX + 1024);
+            match Record::decode(&bytes) {
+                Ok(Record::Append { entries, .. }) => read.extend(entries),
+                other => panic!("no append: {other:?}"),
+            }
+        }
+        assert_eq!(read, entries);
+    }
+    assert!(appends(group, Vec::new()).is_empty());
+}

@@ -39,6 +39,7 @@ fn store() -> GroupStore {
         last: Point { index: 20, term: 3 },
         initial: Default::default(),
         desk: Default::default(),
+        is_damaged: Default::default(),
     };
     store.append(SaveNumber(1), &(21..=25).map(entry).collect::<Vec<_>>());
     store

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_raft::{
     Body, Envelope, Event, GroupId, Keep, Mark, NodeId, Options, Output, ReplicaId, SaveNumber,
-    Shard, SharedLog, Start, Ticket, Token, decode_frame, encode_frame,
+    Shard, SharedLog, Start, Ticket, Token, decode_frame, encode_frames,
 };
 
 use crate::sim::checks::Checks;
@@ -353,10 +353,11 @@ impl Node {
             Planted::WrongImageMembers => self.with_members_of_today(messages),
             _ => messages,
         };
-        let frame = encode_frame(&messages);
-        around.trace = mix_bytes(around.trace, &frame);
-        let chance = (&around.plan, &mut around.rng);
-        around.net.send((self.id, to), &frame, around.now, chance);
+        for frame in encode_frames(&messages) {
+            around.trace = mix_bytes(around.trace, &frame);
+            let chance = (&around.plan, &mut around.rng);
+            around.net.send((self.id, to), &frame, around.now, chance);
+        }
     }
 
     // What a host does that takes the members from where it finds them first.

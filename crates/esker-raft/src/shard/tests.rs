@@ -1,0 +1,155 @@
+//! What only the inside shows: promises that wait for the disk, numbers, a log that cannot be read.
+
+use super::*;
+use crate::change::ChangeStep;
+use crate::entry::Entry;
+use crate::ids::Point;
+use crate::log::{LogState, ReadError};
+use crate::record::HardState;
+use crate::start::{FIRST, Mark};
+
+const GROUP: GroupId = GroupId(1);
+
+/// A log from which nothing can be read.
+struct Broken;
+
+impl LogRead for Broken {
+    fn entries(&self, _: GroupId, _: u64, _: u64, _: u64) -> Result<Vec<Entry>, ReadError> {
+        Err(ReadError::Damaged)
+    }
+
+    fn term(&self, _: GroupId, _: u64) -> Result<u64, ReadError> {
+        Err(ReadError::Damaged)
+    }
+}
+
+fn sole_voter() -> Shard {
+    let options = Options {
+        cache_bytes_max: usize::MAX,
+        ..Options::default()
+    };
+    let mut shard = Shard::new(NodeId(1), options, Arc::new(Broken), BTreeMap::new());
+    let voters = vec![(ReplicaId(1), NodeId(1))];
+    let started = shard.start(GROUP, ReplicaId(1), Start::First(voters));
+    started.expect("a new group starts");
+    shard
+}
+
+// A turn, with everything durable and applied.
+fn turn(shard: &mut Shard, is_tick: bool) -> Output {
+    let output = shard.turn(is_tick);
+    shard.durable(output.save.number);
+    for apply in &output.applies {
+        let last = apply.entries.last().expect("an apply has entries");
+        shard.applied(apply.group, last.index);
+    }
+    output
+}
+
+// It leads, and says heartbeats to a learner that is never there.
+fn with_learner() -> Shard {
+    let mut shard = sole_voter();
+    turn(&mut shard, true);
+    turn(&mut shard, false);
+    let change = Change::of(ChangeStep::AddLearner(ReplicaId(2), NodeId(2)));
+    shard.change(GROUP, Token(1), &change).expect("it leads");
+    for _ in 0..6 {
+        turn(&mut shard, false);
+    }
+    shard
+}
+
+#[test]
+fn an_idle_group_takes_no_more_memory_with_time() {
+    // `raft` notes every ready until it is told that it is durable: 56 bytes for each heartbeat.
+    let mut shard = with_learner();
+    let taken = allocation_counter::measure(|| {
+        for _ in 0..20_000 {
+            turn(&mut shard, true);
+        }
+    });
+    assert!(taken.bytes_current < 50_000, "{taken:?}");
+}
+
+#[test]
+fn nobody_hears_of_a_term_that_the_disk_does_not_have() {
+    // The only voter leads at once. If its learner heard of the new term, and a crash took it from
+    // the disk, it would lead in that term again, with other entries at the same places.
+    let mut shard = with_learner();
+    let says = |output: &Output| !output.sends.is_empty();
+    assert!(
+        (0..4).any(|_| says(&turn(&mut shard, true))),
+        "a leader says heartbeats"
+    );
+    let group = shard.groups.get_mut(&GROUP).expect("it is here");
+    let term = group.raw.raft.term;
+    group.raw.raft.become_follower(term + 1, raft::INVALID_ID);
+    group.raw.campaign().expect("it may");
+    shard.dirty.insert(GROUP);
+    let mut last = SaveNumber(0);
+    for _ in 0..12 {
+        let output = shard.turn(true);
+        assert!(!says(&output), "it speaks of a term that is not durable");
+        last = output.save.number;
+    }
+    let status = shard.status(GROUP).expect("it is here");
+    assert!(status.term > term && status.leader == Some(ReplicaId(1)));
+    shard.durable(last);
+    assert!((0..6).any(|_| says(&turn(&mut shard, true))));
+}
+
+#[test]
+fn numbers_of_saves_rise_whether_or_not_there_are_records() {
+    let mut shard = sole_voter();
+    let numbers: Vec<u64> = (0..5).map(|_| shard.turn(false).save.number.0).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5]);
+}
+
+#[test]
+#[should_panic = "number < self.out.save.number"]
+fn a_number_that_no_output_had_is_refused() {
+    let mut shard = sole_voter();
+    let number = shard.turn(false).save.number;
+    shard.durable(SaveNumber(number.0 + 1));
+}
+
+#[test]
+fn a_log_that_cannot_be_read_retires_its_group_and_nothing_else() {
+    let mut shard = sole_voter();
+    let configuration = crate::configuration::Configuration::first(1, &[(ReplicaId(1), NodeId(1))]);
+    let state = LogState {
+        replica: ReplicaId(1),
+        begin: FIRST,
+        configuration: configuration.clone(),
+        compacted: FIRST,
+        last: Point { index: 9, term: 3 },
+        hard: HardState {
+            term: 3,
+            vote: 1,
+            commit: 8,
+        },
+    };
+    let mark = Mark {
+        applied: FIRST,
+        begun: FIRST,
+        configuration,
+    };
+    let other = GroupId(2);
+    let start = Start::Again(Box::new(state), mark);
+    shard
+        .start(other, ReplicaId(1), start)
+        .expect("what was asked of the log is in memory");
+    let mut events = Vec::new();
+    for _ in 0..30 {
+        let output = turn(&mut shard, true);
+        assert!(output.applies.iter().all(|apply| apply.group != other));
+        events.extend(output.events);
+    }
+    let is_told = |event: &&Event| matches!(event, Event::Damaged(group, _) if *group == other);
+    assert_eq!(events.iter().filter(is_told).count(), 1);
+    let status = shard.status(GROUP).expect("it is here");
+    assert_eq!(status.leader, Some(ReplicaId(1)));
+    shard
+        .propose(GROUP, Token(1), "a write".into())
+        .expect("it goes on");
+}
