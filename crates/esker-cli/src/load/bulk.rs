@@ -4,6 +4,7 @@
 //! value counts. The database is not touched before the end, so whatever stops a load leaves
 //! nothing of it there.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::ErrorKind as Os;
 use std::path::{Path, PathBuf};
@@ -79,13 +80,28 @@ impl Bulk {
             Ends::At(expiry) => expiry.map(|end| end.max(Expiry::from_unix_s(1))),
             Ends::AsTheKeyspaceSays => spool.own_expiry(),
         };
-        self.held_bytes += spool.put(key, value, expiry)?;
+        let before = spool.waiting_bytes();
+        spool.put(key, value, expiry)?;
+        self.held_bytes += spool.waiting_bytes() - before;
         // The other half is being written.
         if self.held_bytes >= self.memory_bytes / 2 {
-            self.held_bytes = 0;
-            self.spools.values_mut().try_for_each(Spool::spill)?;
+            self.spill_largest()?;
         }
         Ok(Ok(()))
+    }
+
+    // Until half is free: of thousands of small ones each would be a run of some entries.
+    fn spill_largest(&mut self) -> esker::Result<()> {
+        let mut spools: Vec<_> = self.spools.values_mut().collect();
+        spools.sort_by_key(|spool| Reverse(spool.waiting_bytes()));
+        for spool in spools {
+            if self.held_bytes <= self.memory_bytes / 4 {
+                break;
+            }
+            self.held_bytes -= spool.waiting_bytes();
+            spool.spill()?;
+        }
+        Ok(())
     }
 
     /// Has the database take all of it in, at one moment; `false`, and nothing is taken in, when

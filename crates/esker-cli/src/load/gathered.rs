@@ -4,16 +4,19 @@ use std::path::Path;
 
 use esker::{Expiry, KeyspaceOptions, SstWriter};
 
-/// Bytes of entries that lie together: so that memory is taken in steps, and none is moved when
-/// there is more.
+/// Bytes of entries that lie together at the most, but for one entry alone: so that memory is taken
+/// in steps, and none is moved when there is more.
 const CHUNK_BYTES: usize = 1 << 20;
+
+/// The first of them, which double: thousands of keyspaces may have some entries each.
+const FIRST_BYTES: usize = 4 << 10;
 
 /// Entries that wait to be sorted.
 #[derive(Default)]
 pub struct Gathered {
     chunks: Vec<Vec<u8>>,
     entries: Vec<Waiting>,
-    size_bytes: usize,
+    chunk_bytes: usize,
 }
 
 /// Where an entry lies: its key, and the value behind it.
@@ -33,9 +36,9 @@ impl Gathered {
         self.entries.is_empty()
     }
 
-    /// Bytes that they take.
+    /// Bytes that they take, with what is kept for more of them.
     pub fn size_bytes(&self) -> usize {
-        self.size_bytes
+        self.chunk_bytes + self.entries.capacity() * size_of::<Waiting>()
     }
 
     /// Adds one.
@@ -43,7 +46,10 @@ impl Gathered {
         let len = key.len() + value.len();
         let has_room = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() >= len;
         if !self.chunks.last().is_some_and(has_room) {
-            self.chunks.push(Vec::with_capacity(len.max(CHUNK_BYTES)));
+            let step_bytes = self.chunk_bytes.clamp(FIRST_BYTES, CHUNK_BYTES);
+            let chunk = Vec::with_capacity(len.max(step_bytes));
+            self.chunk_bytes += chunk.capacity();
+            self.chunks.push(chunk);
         }
         let chunk = self.chunks.len() - 1;
         let bytes = &mut self.chunks[chunk];
@@ -58,17 +64,15 @@ impl Gathered {
             value_len: value.len(),
             expiry,
         });
-        self.size_bytes += size_of::<Waiting>() + len;
     }
 
     /// Writes them into a directory, as a set of files; of a key that came twice the last value.
     pub fn write(mut self, dir: &Path, options: &KeyspaceOptions) -> esker::Result<()> {
         let mut entries = std::mem::take(&mut self.entries);
-        entries.sort_unstable_by(|left, right| {
-            let by_key = || self.key(left).cmp(self.key(right));
-            let by_age = || (left.chunk, left.offset).cmp(&(right.chunk, right.offset));
+        // Stable, so that of equal keys the last is the last.
+        entries.sort_by(|left, right| {
             let by_prefix = left.prefix.cmp(&right.prefix);
-            by_prefix.then_with(by_key).then_with(by_age)
+            by_prefix.then_with(|| self.key(left).cmp(self.key(right)))
         });
         let mut writer = SstWriter::create(dir, options.clone())?;
         for (place, entry) in entries.iter().enumerate() {

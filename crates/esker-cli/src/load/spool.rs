@@ -69,26 +69,25 @@ impl Spool {
         &self.keyspace
     }
 
-    /// Takes an entry; says how many bytes more wait in memory.
-    pub fn put(
-        &mut self,
-        key: &[u8],
-        value: &[u8],
-        expiry: Option<Expiry>,
-    ) -> esker::Result<usize> {
+    /// Bytes that wait in memory, what is being written left out.
+    pub fn waiting_bytes(&self) -> usize {
+        self.gathered.size_bytes()
+    }
+
+    /// Takes an entry.
+    pub fn put(&mut self, key: &[u8], value: &[u8], expiry: Option<Expiry>) -> esker::Result<()> {
         if let Some(writer) = &mut self.writer {
             if self.last_key.as_ref().is_none_or(|last| last[..] < *key) {
                 put(writer, key, value, expiry)?;
                 let last = self.last_key.get_or_insert_default();
                 last.clear();
                 last.extend_from_slice(key);
-                return Ok(0);
+                return Ok(());
             }
             self.end_ascending()?;
         }
-        let before = self.gathered.size_bytes();
         self.gathered.push(key, value, expiry);
-        Ok(self.gathered.size_bytes() - before)
+        Ok(())
     }
 
     /// When an entry ends of which nobody said so.
@@ -178,8 +177,11 @@ impl Spool {
 
 impl Drop for Spool {
     fn drop(&mut self) {
-        // Of a load that was given up: nobody is to write into a directory that is removed.
-        let _given_up = self.end_spilling();
+        // Of a load that was given up, or failed already: nobody is to write into a directory that
+        // is removed.
+        if let Some(spilling) = self.spilling.take() {
+            let _given_up = spilling.join();
+        }
     }
 }
 
