@@ -67,9 +67,7 @@ impl Group {
     // What the log could not give back, `raft` took for nothing; it must hear no more.
     fn notice_damage(&mut self, out: &mut Output) {
         if self.raw.store().is_damaged.get() && self.damage.is_none() {
-            let why = "the log cannot be read";
-            self.damage = Some(why);
-            out.events.push(Event::Damaged(self.id, why));
+            self.retire("the log cannot be read", out);
         }
     }
 
@@ -357,11 +355,22 @@ impl Group {
         }
     }
 
-    /// Every proposal and every read is answered: the replica goes away.
+    /// The replica takes no part any more, for `why`.
+    pub(crate) fn retire(&mut self, why: &'static str, out: &mut Output) {
+        out.events.push(Event::Damaged(self.id, why));
+        self.damage = Some(why);
+        self.answer_all(out);
+    }
+
+    /// Every proposal and every read is answered: the replica is destroyed.
     pub(crate) fn end(&mut self, out: &mut Output) {
-        let id = self.id;
-        self.damage = Some("destroyed");
+        self.damage = Some("it is destroyed");
+        self.answer_all(out);
+    }
+
+    fn answer_all(&mut self, out: &mut Output) {
         self.propose_queued(out);
+        let id = self.id;
         let proposals = self.proposals.skipped(u64::MAX - 1).into_iter();
         let unknown = proposals.map(|token| Event::Proposal(id, token, Outcome::Unknown));
         out.events.extend(unknown);

@@ -184,10 +184,11 @@ impl Group {
         self.installing.is_none() && self.damage.is_none()
     }
 
-    // Whether it is the only one who votes.
+    // Whether it is the only one who votes, in a joint configuration on both sides.
     fn is_alone(&self) -> bool {
-        let voters = &self.configuration.voters;
-        voters.len() == 1 && voters.contains(&self.replica) && !self.configuration.is_joint()
+        let configuration = &self.configuration;
+        let mut voters = configuration.voters.union(&configuration.outgoing);
+        voters.next() == Some(&self.replica) && voters.next().is_none()
     }
 
     // The only voter of a group leads as soon as it campaigns, and `raft` insists that its log is

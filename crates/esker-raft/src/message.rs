@@ -20,7 +20,7 @@
 //! | 57 | 8 | u64 | index |
 //! | 65 | 8 | u64 | commit |
 //! | 73 | 8 | u64 | term of the commit |
-//! | 81 | 8 | u64 | index of the image that is asked for, or 0 |
+//! | 81 | 8 | u64 | 0: nobody asks for an image this way |
 //! | 89 | 8 | u64 | hint: where a refusal would have the leader look |
 //! | 97 | 8 | i64 | priority |
 //! | 105 | 1 | u8 | 1 if it is a refusal |
@@ -270,7 +270,8 @@ fn decode_step(kind: MessageType, reader: &mut Reader<'_>) -> Result<Message, De
     message.index = reader.u64_to(NUMBER_MAX, "index")?;
     message.commit = reader.u64_to(NUMBER_MAX, "commit")?;
     message.commit_term = reader.u64_to(NUMBER_MAX, "term of the commit")?;
-    message.request_snapshot = reader.u64_to(NUMBER_MAX, "wish for an image")?;
+    // Nobody of ours asks so, and a leader would want an image of that index for ever.
+    message.request_snapshot = reader.u64_to(0, "wish for an image, which is 0")?;
     message.reject_hint = reader.u64_to(NUMBER_MAX, "hint")?;
     let priority = reader.take(8, "priority")?;
     message.priority = i64::from_le_bytes(priority.try_into().expect("eight bytes"));

@@ -29,6 +29,9 @@ pub(crate) fn damage(raft: &Raft<GroupStore>, message: &Message) -> Option<Damag
         MessageType::MsgAppendResponse if leads && !message.reject && message.index > last => Some(
             Damage::There("a follower acknowledges what its leader does not have"),
         ),
+        MessageType::MsgSnapshot if is_beside(raft, message) => Some(Damage::There(
+            "an image of another entry than the one committed there",
+        )),
         MessageType::MsgHeartbeat if message.commit > last => Some(Damage::Here(
             "the log lacks entries that this replica acknowledged",
         )),
@@ -37,6 +40,14 @@ pub(crate) fn damage(raft: &Raft<GroupStore>, message: &Message) -> Option<Damag
         )),
         _ => None,
     }
+}
+
+// Below what is compacted nothing can be held against it, and `raft` ignores it.
+fn is_beside(raft: &Raft<GroupStore>, message: &Message) -> bool {
+    let metadata = message.get_snapshot().get_metadata();
+    let (index, term) = (metadata.index, metadata.term);
+    let is_known = index <= raft.raft_log.committed && index + 1 >= raft.raft_log.first_index();
+    is_known && !raft.raft_log.match_term(index, term)
 }
 
 fn contradicts(raft: &Raft<GroupStore>, message: &Message) -> bool {

@@ -52,10 +52,9 @@ impl Group {
             self.addresses.insert(from, envelope.from_node);
         }
         match damage(&self.raw.raft, &step.0) {
-            Some(Damage::Here(why)) => {
-                self.damage = Some(why);
-                out.events.push(Event::Damaged(self.id, why));
-            }
+            // From a stranger it says nothing of this replica.
+            Some(Damage::Here(why)) if self.configuration.contains(from) => self.retire(why, out),
+            Some(Damage::Here(_)) => {}
             Some(Damage::There(why)) => out.events.push(Event::PeerDamaged(self.id, from, why)),
             None => self.step_sound(step, envelope.from_node, out),
         }

@@ -153,3 +153,54 @@ fn a_log_that_cannot_be_read_retires_its_group_and_nothing_else() {
         .propose(GROUP, Token(1), "a write".into())
         .expect("it goes on");
 }
+
+#[test]
+fn a_replica_that_retires_answers_all_who_wait() {
+    let mut shard = with_learner();
+    shard
+        .propose(GROUP, Token(5), "a write".into())
+        .expect("it leads");
+    shard.turn(false);
+    let group = shard.groups.get_mut(&GROUP).expect("it is here");
+    group.raw.store().is_damaged.set(true);
+    shard.dirty.insert(GROUP);
+    let events = shard.turn(false).events;
+    let unknown = Event::Proposal(GROUP, Token(5), crate::proposals::Outcome::Unknown);
+    assert!(events.contains(&unknown), "{events:?}");
+    let refused = shard.propose(GROUP, Token(7), "more".into());
+    assert!(matches!(refused, Err(Refusal::NotLeader(_))));
+}
+
+#[test]
+fn an_image_of_another_entry_than_the_committed_one_is_no_image() {
+    let mut shard = with_learner();
+    let group = shard.groups.get_mut(&GROUP).expect("it is here");
+    let index = group.raw.raft.raft_log.committed;
+    let configuration = group.configuration.clone();
+    let term = group.raw.raft.term + 1;
+    group.raw.raft.become_follower(term, raft::INVALID_ID);
+    let contents = Bytes::new();
+    let ticket = crate::ticket::Ticket {
+        index,
+        term,
+        configuration,
+        contents,
+    };
+    let mut message = raft::eraftpb::Message::default();
+    message.set_msg_type(raft::eraftpb::MessageType::MsgSnapshot);
+    (message.from, message.to, message.term) = (2, 1, term);
+    message.set_snapshot(ticket.to_raft());
+    let envelope = Envelope {
+        group: GROUP,
+        from: ReplicaId(2),
+        from_node: NodeId(2),
+        to: ReplicaId(1),
+        version: 1,
+        body: Body::Step(Box::new(crate::message::Step(message))),
+    };
+    shard.offer(envelope).expect("there is room");
+    let output = shard.turn(false);
+    assert!(output.installs.is_empty());
+    let is_told = |event: &Event| matches!(event, Event::PeerDamaged(..));
+    assert!(output.events.iter().any(is_told), "{:?}", output.events);
+}
