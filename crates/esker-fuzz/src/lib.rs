@@ -7,6 +7,7 @@
 pub mod mutation;
 pub mod sorted_file;
 pub mod wire_calls;
+pub mod raft_log;
 pub mod raft_message;
 pub mod starts;
 
@@ -31,7 +32,7 @@ pub mod wal_reader;
 pub type Run = fn(&[u8]);
 
 /// Every target by its name, which is that of its binary in `fuzz/Cargo.toml`.
-pub const TARGETS: [(&str, Run); 17] = [
+pub const TARGETS: [(&str, Run); 18] = [
     ("batch_reader", batch_reader::run),
     ("block", block::run),
     ("database", database::run),
@@ -41,6 +42,7 @@ pub const TARGETS: [(&str, Run); 17] = [
     ("merge", merge::run),
     ("names", names::run),
     ("phrase", phrase::run),
+    ("raft_log", raft_log::run),
     ("raft_message", raft_message::run),
     ("rpc_frame", rpc_frame::run),
     ("rpc_message", rpc_message::run),

@@ -42,7 +42,7 @@ macro_rules! tests_of {
 }
 
 tests_of! {
-    batch_reader block database filter load manifest merge names phrase raft_message
+    batch_reader block database filter load manifest merge names phrase raft_log raft_message
     rpc_frame rpc_message searchable settings sst_reader vlog wal_reader
 }
 
