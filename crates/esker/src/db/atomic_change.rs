@@ -49,8 +49,8 @@ impl Keyspace {
         Ok(is_swapped)
     }
 
-    /// Changes the value of a key by what `change` says of the present one, atomically; returns
-    /// the value afterwards. `change` runs again when another write came between.
+    /// Changes the value of a key by what `change` says of the present one, atomically; returns the
+    /// value afterwards. `change` runs again when another write came between, or the value ended.
     ///
     /// ```
     /// # fn main() -> esker::Result<()> {
@@ -75,7 +75,9 @@ impl Keyspace {
         let key = key.as_ref();
         loop {
             let look = self.look();
-            let current = self.get(key)?;
+            let found = self.get_valued(key)?;
+            let alive_until = found.as_ref().and_then(|found| found.expiry);
+            let current = found.map(|found| found.value);
             let after = match change(current.as_deref()) {
                 Update::Keep => return Ok(current),
                 Update::Remove => None,
@@ -89,7 +91,7 @@ impl Keyspace {
                     self.add_own_put(&mut batch, key, value)?;
                 }
             }
-            if self.write_since(&look, key, &mut batch)? {
+            if self.write_while(alive_until, &look, key, &mut batch)? {
                 return Ok(after);
             }
         }
@@ -116,7 +118,7 @@ impl Keyspace {
             }
             let mut batch = Batch::new();
             self.add_own_put(&mut batch, key, LargeBytes::Lent(value))?;
-            if self.write_since(&look, key, &mut batch)? {
+            if self.write_while(None, &look, key, &mut batch)? {
                 return Ok(true);
             }
         }
@@ -139,12 +141,12 @@ impl Keyspace {
         let key = key.as_ref();
         loop {
             let look = self.look();
-            if !self.contains_key(key)? {
+            let Some(alive_until) = self.expiry(key)? else {
                 return Ok(false);
-            }
+            };
             let mut batch = Batch::new();
             batch.delete(self.parts().id, key)?;
-            if self.write_since(&look, key, &mut batch)? {
+            if self.write_while(alive_until, &look, key, &mut batch)? {
                 return Ok(true);
             }
         }
@@ -205,12 +207,8 @@ impl Keyspace {
         }
     }
 
-    // Writes unless `key` was written to since that look; says whether it did.
-    fn write_since(&self, look: &Look<'_>, key: &[u8], batch: &mut Batch<'_>) -> Result<bool> {
-        self.write_while(None, look, key, batch)
-    }
-
-    // The same, and not from that second on.
+    // Writes unless `key` was written to since that look, or the value that was found has ended;
+    // says whether it did.
     fn write_while(
         &self,
         alive_until: Option<Expiry>,

@@ -16,7 +16,7 @@ pub fn raise_format(core: &Core, version: u32) -> Result<()> {
     if core.history.peek().format_version >= version {
         return Ok(());
     }
-    // Of several who come here at once each says the same.
+    // Of several who come here at once the furthest holds: `install` drops what is no raise.
     install(core, vec![Change::SetFormat { version }], None).map(drop)
 }
 

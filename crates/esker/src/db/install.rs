@@ -19,6 +19,9 @@ use crate::store::version::state::Version;
 pub fn install(core: &Core, mut edit: Edit, flushed: Option<&FlushedTables>) -> Result<bool> {
     let mut manifest = lock_manifest(core);
     let before = core.history.current();
+    // Of several who raise it at once, one may have gone further.
+    let is_raise = |version: u32| version > before.format_version;
+    edit.retain(|change| !matches!(change, Change::SetFormat { version } if !is_raise(*version)));
     if edit.iter().any(|change| is_for_dropped(change, &before)) {
         return Ok(false);
     }

@@ -185,11 +185,12 @@ pub fn write(
     terms: Terms<'_>,
 ) -> Result<Written> {
     user_code::refuse()?;
+    let durability = durability_of(core, batch, options, terms.mark)?;
     if batch.has_millis() {
         raise_for_millis(core)?;
     }
     let commit = CommitOptions {
-        durability: durability_of(core, batch, options, terms.mark)?,
+        durability,
         no_wait: options.no_wait,
         unchanged: terms.unchanged,
         alive_until: terms.alive_until,

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use esker::internals::db::inspect::manifest::manifest_in;
@@ -10,12 +11,14 @@ use esker::internals::env::clock::Clock;
 use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
 use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
 use esker::internals::store::version::edit::Change;
+use esker::internals::store::version::format::MILLIS_FORMAT;
 use esker::{
     Db, Durability, ErrorKind, Expiry, IngestOptions, KeyspaceOptions, RepairOptions, SstWriter,
-    WriteOptions, repair_in,
+    Update, WriteOptions, checkpoint_beside_in, repair_in,
 };
 
 use crate::stored_bytes::read;
+use crate::watched_fs::{Eye, Lie, WatchedFs};
 
 const DIR: &str = "db";
 
@@ -33,10 +36,14 @@ fn open(env: &Env) -> Db {
 
 /// The format that the manifest says.
 fn format_of(env: &Env) -> u32 {
-    let current = read(&*env.fs, &Path::new(DIR).join("CURRENT"));
+    format_in(env, DIR)
+}
+
+fn format_in(env: &Env, dir: &str) -> u32 {
+    let current = read(&*env.fs, &Path::new(dir).join("CURRENT"));
     let current = String::from_utf8(current).unwrap();
     let name = current.split(' ').next().unwrap();
-    let contents = manifest_in(env, &Path::new(DIR).join(name)).unwrap();
+    let contents = manifest_in(env, &Path::new(dir).join(name)).unwrap();
     let mut format = contents.head.unwrap().format_version;
     for change in contents.edits.iter().flat_map(|edit| &edit.changes) {
         if let Change::SetFormat { version } = change {
@@ -356,4 +363,48 @@ fn times_of_the_system_are_rounded_up() {
         SystemTime::from(END),
         epoch + Duration::from_millis(END.unix_ms())
     );
+}
+
+#[test]
+fn a_checkpoint_beside_the_writer_has_the_format_of_what_it_copied() {
+    // The format is raised while the copy is under way, before the log is read.
+    let world = SimWorld::new(1);
+    let db = open(&world.env());
+    db.put("whole", "1").unwrap();
+    // A file is given its second name before the log is read.
+    db.flush().unwrap();
+    let (writer, is_done) = (db.clone(), AtomicBool::new(false));
+    let eye: Eye = Arc::new(move |_, doing| {
+        if doing.ends_with(".sst") && !is_done.swap(true, Ordering::SeqCst) {
+            writer.put_until("millis", "1", Some(END)).unwrap();
+        }
+    });
+    let watched = WatchedFs::new(&world.fs, Some(eye), Lie::None);
+    let env = world.env_with(Arc::new(watched));
+    checkpoint_beside_in(&env, Path::new(DIR), Path::new("copy"), &[]).unwrap();
+    assert_eq!(format_in(&world.env(), "copy"), MILLIS_FORMAT);
+    let copy = Db::builder("copy").env(world.env()).open().unwrap();
+    let there = copy.contains_key("millis").unwrap();
+    assert!(there, "else this test shows nothing");
+}
+
+#[test]
+fn who_changes_a_value_that_ends_meanwhile_is_asked_again() {
+    let world = SimWorld::new(1);
+    let db = open(&world.env());
+    let ttl = Duration::from_millis(250);
+    db.put_with_ttl("lock", "mine", ttl).unwrap();
+    let mut seen = Vec::new();
+    let clock = Arc::clone(&world.clock);
+    let after = db.update("lock", |current| {
+        seen.push(current.map(<[u8]>::to_vec));
+        clock.advance(ttl);
+        match current {
+            Some(_) => Update::Set(b"still mine".to_vec()),
+            None => Update::Keep,
+        }
+    });
+    assert_eq!(after.unwrap(), None);
+    assert_eq!(seen, [Some(b"mine".to_vec()), None]);
+    assert!(!db.contains_key("lock").unwrap());
 }

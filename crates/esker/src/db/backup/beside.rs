@@ -109,7 +109,7 @@ impl CopyBeside<'_> {
     }
 
     fn try_to_take(&mut self) -> Result<Taken> {
-        let (version, _) = read_manifest(&*self.env.fs, self.dir, self.comparators)?;
+        let (mut version, _) = read_manifest(&*self.env.fs, self.dir, self.comparators)?;
         let mut is_all_there = true;
         for name in version.file_names() {
             is_all_there &= self.hold(name, false)?;
@@ -128,6 +128,8 @@ impl CopyBeside<'_> {
             let message = "the database was flushed faster than its log could be copied; try again";
             return Err(Error::new(ErrorKind::Busy, message));
         }
+        // The log may have what the format was raised for since; that is durable before it.
+        version.format_version = now.format_version;
         Ok(Taken {
             version,
             value_ends: value_ends?,

@@ -30,6 +30,9 @@ fn a_format_is_raised_when_asked_durably_and_never_by_opening() {
     let core = Arc::clone(database.core());
     raise_format(&core, FORMAT_NEWEST).unwrap();
     raise_format(&core, FORMAT_VERSION).unwrap();
+    // As who looked before, and comes behind another who went further.
+    let version = FORMAT_VERSION + 1;
+    install(&core, vec![Change::SetFormat { version }], None).unwrap();
     assert_eq!(format_of(&database), FORMAT_NEWEST);
     let durable = world.after_crash(CrashMode::LoseUnsynced, 1);
     let database = open(&durable);
