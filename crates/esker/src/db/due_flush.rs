@@ -26,15 +26,21 @@ impl DueFlush {
     /// What may be flushed of a keyspace now.
     pub fn now(core: &Core, parts: Arc<KeyspaceParts>) -> Option<DueFlush> {
         // Looked at before the barrier: what was sealed behind it is then held back for certain.
-        let mut sealed = parts.current.sealed();
-        sealed.retain(|sealed| core.work.may_flush(sealed.last_seqno));
-        DueFlush::of(parts, sealed)
+        let mut due = DueFlush::all(parts)?;
+        // A yes is known by the newest mark that has one: that may be of one behind the barrier.
+        due.sealed
+            .retain(|sealed| core.work.may_flush(sealed.last_seqno));
+        (!due.sealed.is_empty()).then_some(due)
     }
 
-    /// Everything that is sealed, for closing: there is no barrier any more.
+    /// Everything that is sealed and that the user's own log has said yes to, for closing: there is
+    /// no barrier any more.
     pub fn all(parts: Arc<KeyspaceParts>) -> Option<DueFlush> {
-        let sealed = parts.current.sealed();
-        DueFlush::of(parts, sealed)
+        let mut sealed = parts.current.sealed();
+        if let Some(hold) = &parts.hold {
+            sealed.truncate(hold.cleared_count(&sealed));
+        }
+        (!sealed.is_empty()).then_some(DueFlush { parts, sealed })
     }
 
     /// Whether something is sealed of a keyspace that the user's own log has not said yes to.
@@ -44,13 +50,6 @@ impl DueFlush {
             let sealed = parts.current.sealed();
             hold.cleared_count(&sealed) < sealed.len()
         })
-    }
-
-    fn of(parts: Arc<KeyspaceParts>, mut sealed: Vec<Sealed>) -> Option<DueFlush> {
-        if let Some(hold) = &parts.hold {
-            sealed.truncate(hold.cleared_count(&sealed));
-        }
-        (!sealed.is_empty()).then_some(DueFlush { parts, sealed })
     }
 
     fn size_bytes(&self) -> usize {

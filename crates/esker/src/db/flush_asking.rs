@@ -24,7 +24,8 @@ type Wake = fn(&Arc<Core>);
 
 /// The log is durable further: a keyspace that waits for that goes on.
 pub fn log_is_durable(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, wake: Wake) {
-    if parts.hold.as_ref().is_some_and(|hold| hold.told()) {
+    let now = || core.env.clock.monotonic();
+    if parts.hold.as_ref().is_some_and(|hold| hold.told(now())) {
         look_after(core, parts, wake);
     }
 }
@@ -75,25 +76,27 @@ fn call(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, log: &dyn OwnLog, wake: Wa
         return;
     };
     let name = &parts.name;
-    if let Some(mark) = hold.take_flushed() {
+    let mark = hold.take_flushed();
+    if core.keyspaces.by_id(parts.id).is_none() {
+        // Another may have its name by now.
+        return;
+    }
+    if let Some(mark) = mark {
         core.own_log.call(|| log.flushed(name, &mark));
     }
     let sealed = parts.current.sealed();
-    let cleared_count = hold.cleared_count(&sealed);
-    let is_there = core.keyspaces.by_id(parts.id).is_some();
-    let newest = sealed[cleared_count..]
-        .last()
-        .and_then(|one| one.mark.clone());
-    let Some(newest) = newest.filter(|_| is_there) else {
-        return;
-    };
-    let question = hold.ask(newest, core.env.clock.monotonic());
-    let newer = sealed.iter().skip(cleared_count).rev();
     // What had a no has one still: nobody has told otherwise.
-    let newer = newer.take_while(|one| one.mark != question.refused);
+    let refused = hold.refused();
+    let newer = sealed.iter().skip(hold.cleared_count(&sealed)).rev();
+    let newer = newer.take_while(|one| one.mark != refused);
     let mut marks: Vec<Bytes> = newer.filter_map(|one| one.mark.clone()).collect();
     marks.dedup();
     marks.reverse();
+    let Some(newest) = marks.last() else {
+        hold.has_nothing_to_ask();
+        return;
+    };
+    let question = hold.ask(newest.clone(), core.env.clock.monotonic());
     let is_durable = |mark: &Bytes| {
         let answer = core.own_log.call(|| log.is_durable(name, mark));
         answer == Some(true)
@@ -155,7 +158,8 @@ pub fn ask_if_due(core: &Arc<Core>, parts: &Arc<KeyspaceParts>, wake: Wake) {
         return;
     };
     let newest = parts.current.newest_sealed();
-    if newest.is_some_and(|newest| hold.wants_asking(&newest)) {
+    let now = || core.env.clock.monotonic();
+    if newest.is_some_and(|newest| hold.wants_asking(&newest, now())) {
         look_after(core, parts, wake);
     }
 }

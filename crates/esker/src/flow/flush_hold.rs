@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::base::types::bytes::Bytes;
 use crate::flow::current::Sealed;
 
-/// A call that takes longer is as good as a no, for who must not wait for it.
+/// An answer that takes longer is as good as a no, for who must not wait for it.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// What the user's own log has said of the marks of one keyspace. Any thread may call anything; its
@@ -25,8 +25,10 @@ struct State {
     cleared: Option<Bytes>,
     /// The newest mark that was answered with no.
     refused: Option<Bytes>,
-    /// The newest mark that is being asked for, and since when.
-    asked: Option<(Bytes, Duration)>,
+    /// The newest mark that is being asked for.
+    asked: Option<Bytes>,
+    /// Since when an answer is waited for, be it that the question waits for those about others.
+    since: Option<Duration>,
     /// How often it was told that the log is durable further.
     told_count: u64,
     /// The mark of files that is to be told.
@@ -39,8 +41,6 @@ struct State {
 #[derive(Debug)]
 pub struct Question {
     told_count: u64,
-    /// The newest mark that had a no before, which it has still.
-    pub refused: Option<Bytes>,
 }
 
 impl FlushHold {
@@ -55,15 +55,32 @@ impl FlushHold {
     }
 
     /// Whether somebody is to ask for the mark of the newest memtable: then it counts as queued.
-    pub fn wants_asking(&self, newest: &Sealed) -> bool {
+    pub fn wants_asking(&self, newest: &Sealed, now: Duration) -> bool {
         let mut state = self.state();
-        let asked = state.asked.as_ref().map(|(mark, _)| mark);
         let is_known = newest.mark == state.cleared
             || newest.mark == state.refused
-            || newest.mark.as_ref() == asked;
-        let is_wanted = !is_known && !state.is_queued && newest.mark.is_some();
-        state.is_queued |= is_wanted;
-        is_wanted
+            || newest.mark == state.asked;
+        let is_wanted = !is_known && newest.mark.is_some();
+        if !is_wanted {
+            return false;
+        }
+        state.since.get_or_insert(now);
+        self.is_open.store(true, Ordering::Relaxed);
+        !std::mem::replace(&mut state.is_queued, true)
+    }
+
+    /// The newest mark that had a no, which it has still.
+    pub fn refused(&self) -> Option<Bytes> {
+        self.state().refused.clone()
+    }
+
+    /// Nothing is to be asked for.
+    pub fn has_nothing_to_ask(&self) {
+        let mut state = self.state();
+        state.since = None;
+        if state.refused.is_none() {
+            self.is_open.store(false, Ordering::Relaxed);
+        }
     }
 
     /// Notes that files up to that mark are durable; says whether it is to be queued.
@@ -84,10 +101,10 @@ impl FlushHold {
     pub fn ask(&self, newest: Bytes, now: Duration) -> Question {
         let question = {
             let mut state = self.state();
-            state.asked = Some((newest, now));
+            state.asked = Some(newest);
+            state.since.get_or_insert(now);
             Question {
                 told_count: state.told_count,
-                refused: state.refused.clone(),
             }
         };
         // Relaxed, and the fence: who asks sets this and then looks at the log, and who is told of
@@ -113,6 +130,9 @@ impl FlushHold {
         }
         let is_late = refused.is_some() && state.told_count != question.told_count;
         state.refused = refused.filter(|_| !is_late);
+        if !is_late {
+            state.since = None;
+        }
         if state.refused.is_none() && !is_late {
             self.is_open.store(false, Ordering::Relaxed);
         }
@@ -120,7 +140,7 @@ impl FlushHold {
     }
 
     /// The log is durable further; says whether it is to be queued for that.
-    pub fn told(&self) -> bool {
+    pub fn told(&self, now: Duration) -> bool {
         // As in `ask`. Costs nothing else where nothing waits, which is nearly always.
         fence(Ordering::SeqCst);
         if !self.is_open.load(Ordering::Relaxed) {
@@ -129,6 +149,9 @@ impl FlushHold {
         let mut state = self.state();
         state.told_count += 1;
         let was_refused = state.refused.take().is_some();
+        if was_refused {
+            state.since.get_or_insert(now);
+        }
         was_refused && !std::mem::replace(&mut state.is_queued, true)
     }
 
@@ -138,8 +161,9 @@ impl FlushHold {
             return false;
         }
         let state = self.state();
-        let asked_at = state.asked.as_ref().map(|(_, at)| *at);
-        let is_slow = asked_at.is_some_and(|at| now.saturating_sub(at) >= ANSWER_MAX);
+        let is_slow = state
+            .since
+            .is_some_and(|since| now.saturating_sub(since) >= ANSWER_MAX);
         state.refused.is_some() || is_slow
     }
 

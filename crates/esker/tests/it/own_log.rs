@@ -130,6 +130,52 @@ fn what_the_log_has_is_flushed_before_what_it_lacks() {
 }
 
 #[test]
+fn what_is_told_of_one_leaves_the_no_of_another() {
+    let (world, log) = (SimWorld::new(1), Arc::<Log>::default());
+    let db = open(&world, &log);
+    let replica = replica(&db);
+    for index in 1..=2 {
+        apply(&db, &replica, index);
+        replica.flush_soon().unwrap();
+    }
+    log.durable.store(1, Ordering::SeqCst);
+    world.pool.run_all();
+    assert_eq!(flushed(&replica), Some(1));
+    assert_eq!(*log.told.lock().unwrap(), [("replica".to_string(), 1)]);
+    log.durable.store(2, Ordering::SeqCst);
+    replica.own_log_is_durable();
+    world.pool.run_all();
+    assert_eq!(flushed(&replica), Some(2));
+    db.close().unwrap();
+}
+
+#[test]
+fn a_checkpoint_is_not_held_up_by_what_is_sealed_behind_its_barrier() {
+    // While the log is asked for the first memtable a second one is sealed, and the yes is for
+    // both.
+    let (world, log) = (SimWorld::new(1), Arc::<Log>::default());
+    let db = open(&world, &log);
+    let replica = replica(&db);
+    apply(&db, &replica, 1);
+    log.durable.store(9, Ordering::SeqCst);
+    let (other, more) = (db.clone(), replica.clone());
+    *log.also.lock().unwrap() = Some(Box::new(move |_, _, index| {
+        if index == 1 {
+            apply(&other, &more, 2);
+            more.flush_soon().unwrap();
+        }
+    }));
+    db.checkpoint(Path::new("/copy")).unwrap();
+    *log.also.lock().unwrap() = None;
+    let copy = Db::builder("/copy").env(world.env()).open().unwrap();
+    let copied = copy.existing_keyspace("replica").unwrap();
+    assert!(flushed(&copied) >= Some(1));
+    world.pool.run_all();
+    assert_eq!(flushed(&replica), Some(2));
+    db.close().unwrap();
+}
+
+#[test]
 fn being_told_in_the_middle_of_a_question_is_not_lost() {
     // The answer is no, and before it is heard the log becomes durable, and says so.
     let (world, log) = (SimWorld::new(1), Arc::<Log>::default());

@@ -42,26 +42,26 @@ fn memtables_up_to_the_last_yes_are_cleared() {
 fn it_is_asked_once_for_each_mark_until_it_is_told() {
     let hold = FlushHold::default();
     let (one, two) = (sealed(Some("1")), sealed(Some("2")));
-    assert!(!hold.wants_asking(&sealed(None)));
-    assert!(!hold.told());
-    assert!(hold.wants_asking(&one));
-    assert!(!hold.wants_asking(&one) && !hold.wants_asking(&two));
+    assert!(!hold.wants_asking(&sealed(None), NOW));
+    assert!(!hold.told(NOW));
+    assert!(hold.wants_asking(&one, NOW));
+    assert!(!hold.wants_asking(&one, NOW) && !hold.wants_asking(&two, NOW));
     assert_eq!(hold.take_flushed(), None);
     let question = hold.ask(Bytes::copy_of(b"1"), NOW);
     assert!(!hold.answer(&question, None, one.mark.clone()));
-    assert!(!hold.wants_asking(&one));
+    assert!(!hold.wants_asking(&one, NOW));
     // A newer one may have a yes.
-    assert!(hold.wants_asking(&two));
+    assert!(hold.wants_asking(&two, NOW));
     assert_eq!(hold.take_flushed(), None);
     let question = hold.ask(Bytes::copy_of(b"1"), NOW);
     assert!(!hold.answer(&question, None, two.mark.clone()));
-    assert!(hold.told());
+    assert!(hold.told(NOW));
     // It is queued: who tells again, or looks again, need not.
-    assert!(!hold.told() && !hold.wants_asking(&two));
+    assert!(!hold.told(NOW) && !hold.wants_asking(&two, NOW));
     assert_eq!(hold.take_flushed(), None);
     let question = hold.ask(Bytes::copy_of(b"1"), NOW);
     assert!(!hold.answer(&question, two.mark.clone(), None));
-    assert!(!hold.told() && !hold.is_parked(NOW));
+    assert!(!hold.told(NOW) && !hold.is_parked(NOW));
     assert_eq!(hold.cleared_count(&[one, two]), 2);
 }
 
@@ -69,10 +69,10 @@ fn it_is_asked_once_for_each_mark_until_it_is_told() {
 fn a_no_that_was_overtaken_is_asked_again() {
     let hold = FlushHold::default();
     let one = sealed(Some("1"));
-    assert!(hold.wants_asking(&one));
+    assert!(hold.wants_asking(&one, NOW));
     hold.take_flushed();
     let question = hold.ask(Bytes::copy_of(b"1"), NOW);
-    assert!(!hold.told() && !hold.wants_asking(&one));
+    assert!(!hold.told(NOW) && !hold.wants_asking(&one, NOW));
     assert!(hold.answer(&question, None, one.mark.clone()));
     assert!(!hold.is_refused());
     hold.take_flushed();
@@ -83,6 +83,12 @@ fn a_no_that_was_overtaken_is_asked_again() {
 
 #[test]
 fn a_call_that_does_not_return_is_a_no_to_who_waits_for_others() {
+    // Also where it is about another keyspace, and the question waits behind it.
+    let hold = FlushHold::default();
+    assert!(hold.wants_asking(&sealed(Some("1")), NOW));
+    assert!(!hold.is_parked(NOW) && hold.is_parked(NOW + ANSWER_MAX));
+    hold.has_nothing_to_ask();
+    assert!(!hold.is_parked(NOW + ANSWER_MAX));
     let hold = FlushHold::default();
     let _question = hold.ask(Bytes::copy_of(b"1"), NOW);
     assert!(!hold.is_parked(NOW));

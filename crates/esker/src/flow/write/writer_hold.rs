@@ -4,6 +4,7 @@ use std::sync::MutexGuard;
 
 use crate::base::hooks::event_reasons::StallCause;
 use crate::base::types::error::{Error, ErrorKind, Result};
+use crate::base::types::user_code;
 use crate::env::bundle::Env;
 use crate::flow::write::active::Active;
 use crate::flow::write::gate::Gate;
@@ -36,7 +37,7 @@ impl WriterHold {
         no_wait: bool,
         (gate, controller, env): (&Gate, &WriteController, &Env),
     ) -> Result<MutexGuard<'a, Active>> {
-        if no_wait {
+        if no_wait || user_code::is_answering() {
             let message = "files are being taken in; try again, or write without no_wait";
             return Err(Error::new(ErrorKind::Busy, message));
         }
