@@ -7,3 +7,5 @@ mod log_damage;
 mod log_segments;
 mod partition_model;
 mod partition;
+mod group_node;
+mod group;
