@@ -84,7 +84,7 @@ pub use collect::Keep;
 pub use configuration::Configuration;
 pub use group::{Refusal, Status};
 pub use ids::{GroupId, NodeId, Point, ReplicaId, SaveNumber, Token};
-pub use log::{LogRead, LogState, ReadError, Save, SharedLog};
+pub use log::{LogRead, LogState, ReadError, Save};
 pub use membership::ChangeRefusal;
 pub use message::{Body, Envelope, Step, decode_frame, encode_frame, encode_frames};
 pub use options::Options;

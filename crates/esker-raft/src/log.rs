@@ -49,18 +49,6 @@ pub trait LogRead: Send + Sync {
     fn term(&self, group: GroupId, index: u64) -> Result<u64, ReadError>;
 }
 
-/// The log of all groups on one disk.
-pub trait SharedLog: LogRead {
-    /// Takes the records of a turn; durable later, and then told to the shard by number.
-    fn save(&mut self, save: &Save);
-
-    /// What a group's log holds, when its replica is started again.
-    fn state(&self, group: GroupId) -> Option<LogState>;
-
-    /// The largest replica id of a group that was destroyed here.
-    fn destroyed(&self, group: GroupId) -> Option<ReplicaId>;
-}
-
 /// What the log holds of one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogState {

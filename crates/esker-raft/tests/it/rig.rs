@@ -6,8 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use esker_raft::{
     Change, ChangeStep, Committed, Effect, Envelope, Event, GroupId, Install, NodeId, Options,
-    Output, ReplicaId, SaveNumber, ServedRead, Shard, SharedLog, Start, Token, decode_frame,
-    encode_frame,
+    Output, ReplicaId, SaveNumber, ServedRead, Shard, Start, Token, decode_frame, encode_frame,
 };
 
 use crate::sim::disk::Disk;

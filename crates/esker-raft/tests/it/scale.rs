@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker_raft::{
-    GroupId, NodeId, Options, Output, ReplicaId, Shard, SharedLog, Start, Token, decode_frame,
-    encode_frame,
+    GroupId, NodeId, Options, Output, ReplicaId, Shard, Start, Token, decode_frame, encode_frame,
 };
 
 use crate::sim::disk::Disk;

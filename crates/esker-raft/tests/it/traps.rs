@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use esker_raft::{
     Body, Change, ChangeRefusal, ChangeStep, Configuration, Envelope, Event, LogRead, NodeId,
-    Options, Outcome, Refusal, ReplicaId, SharedLog, Start, Token,
+    Options, Outcome, Refusal, ReplicaId, Start, Token,
 };
 
 use crate::rig::{GROUP, Rig};

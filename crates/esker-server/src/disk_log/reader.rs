@@ -58,8 +58,8 @@ impl LogReader {
         self.index().destroyed(group)
     }
 
-    /// Why entries could not be read, if that ever was so: a group that asked for them was told
-    /// that they are not there, and its replica is to be given up.
+    /// Why entries could not be read, if that ever was so: the group that asked for them was told
+    /// so, and its replica is to be given up.
     pub fn fault(&self) -> Option<Error> {
         self.fault_cell().as_ref().map(Error::again)
     }
@@ -168,7 +168,7 @@ impl LogRead for LogReader {
         self.read(group, low, high, bytes_max)
             .unwrap_or_else(|error| {
                 self.fault_cell().get_or_insert(error);
-                Err(ReadError::Unavailable)
+                Err(ReadError::Damaged)
             })
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use esker::internals::env::fs::Fs;
 use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
 use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
-use esker_raft::{GroupId, Record, ReplicaId};
+use esker_raft::{GroupId, LogRead, ReadError, Record, ReplicaId};
 use esker_server::disk_log::{DiskLog, DiskLogOptions, Opened};
 
 use crate::log_model::{Model, Work, begin, entry};
@@ -88,6 +88,23 @@ fn a_flipped_bit_anywhere_is_told_or_harms_nobody() {
         }
     }
     assert!(found > 25, "only {found}");
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_back_damages_its_group_and_is_told() {
+    let (world, harmed, bystander) = (SimWorld::new(1), GroupId(1), GroupId(2));
+    let mut log = open(&world).0;
+    for group in [harmed, bystander] {
+        let entries = vec![entry(2, 1, &[7; 900])];
+        log.append(&[begin(group, ReplicaId(1), 1, 1)]).unwrap();
+        log.append(&[Record::Append { group, entries }]).unwrap();
+    }
+    log.sync().unwrap();
+    flip(&*world.fs, &segments(&*world.fs)[0].clone(), 600);
+    let reader = log.reader();
+    assert_eq!(reader.entries(harmed, 2, 3, 1), Err(ReadError::Damaged));
+    assert!(reader.fault().is_some());
+    assert_eq!(reader.entries(bystander, 2, 3, 1).unwrap().len(), 1);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use esker_raft::entry::Entry;
 use esker_raft::{
     Configuration, GroupId, HardState, LogRead, LogState, Point, ReadError, Record, ReplicaId,
-    Save, SaveNumber, SharedLog,
+    Save, SaveNumber,
 };
 
 use crate::sim::plan::Planted;
@@ -250,8 +250,9 @@ impl LogRead for Disk {
     }
 }
 
-impl SharedLog for Disk {
-    fn save(&mut self, save: &Save) {
+impl Disk {
+    /// Takes the records of a turn; durable later, and then told to the shard by number.
+    pub fn save(&mut self, save: &Save) {
         let mut inner = self.inner();
         inner.pending.push_back(save.clone());
         if inner.planted == Planted::AckBeforeDurable {
@@ -261,7 +262,8 @@ impl SharedLog for Disk {
         }
     }
 
-    fn state(&self, group: GroupId) -> Option<LogState> {
+    /// What a group's log holds, when its replica is started again.
+    pub fn state(&self, group: GroupId) -> Option<LogState> {
         let inner = self.inner();
         let log = inner.groups.get(&group)?;
         Some(LogState {
@@ -274,7 +276,8 @@ impl SharedLog for Disk {
         })
     }
 
-    fn destroyed(&self, group: GroupId) -> Option<ReplicaId> {
+    /// The largest replica id of a group that was destroyed here.
+    pub fn destroyed(&self, group: GroupId) -> Option<ReplicaId> {
         self.inner().destroyed.get(&group).copied()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_raft::{
     Body, Envelope, Event, GroupId, Keep, Mark, NodeId, Options, Output, ReplicaId, SaveNumber,
-    Shard, SharedLog, Start, Ticket, Token, decode_frame, encode_frames,
+    Shard, Start, Ticket, Token, decode_frame, encode_frames,
 };
 
 use crate::sim::checks::Checks;
