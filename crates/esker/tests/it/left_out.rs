@@ -7,6 +7,8 @@ use esker::internals::env::sim::fault_plan::{CallClass, Calls, Fault, Plan};
 use esker::internals::env::sim::{FaultFs, SimWorld};
 use esker::{Db, ErrorKind, Keyspace, WriteOptions};
 
+use crate::compressions::or_plain;
+
 const SETTINGS: [(&str, &str); 6] = [
     ("memory_limit", "4MiB"),
     ("memtable.size", "64KiB"),
@@ -21,6 +23,10 @@ fn open(world: &SimWorld) -> (Db, FaultFs) {
     let mut builder = Db::builder("/db").env(world.env_with(Arc::new(faults.clone())));
     for (name, text) in SETTINGS {
         builder = builder.set(name, text).unwrap();
+    }
+    if or_plain("lz4") == "none" {
+        // Smaller files would be in memory whole, and not read again.
+        builder = builder.set("compression", "none").unwrap();
     }
     (builder.open().unwrap(), faults)
 }

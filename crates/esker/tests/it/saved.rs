@@ -178,7 +178,7 @@ fn lost_values_of_the_log_are_told_together() {
     // Twenty large values were durable and are gone, with one that is there in the middle: two
     // lines say so, and not twenty.
     let world = SimWorld::new(10);
-    let db = open(&world.env(), "lz4");
+    let db = open(&world.env(), or_plain("lz4"));
     for number in 0..20 {
         if number == 10 {
             db.put("small", "stays").unwrap();
@@ -203,7 +203,7 @@ fn lost_values_of_the_log_are_told_together() {
         [(&b"00"[..], &b"09"[..], 10), (b"10", b"19", 10)],
         "{report}"
     );
-    let db = open(&env, "lz4");
+    let db = open(&env, or_plain("lz4"));
     assert!(db.verify().unwrap().is_whole());
     assert_eq!(db.iter().unwrap().count(), 2);
 }
