@@ -1,5 +1,6 @@
 //! The segments of a directory back into an index, after a crash or a close.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use esker::internals::base::types::error::{Error, ErrorKind, Result};
@@ -70,14 +71,14 @@ pub fn segments_in(fs: &dyn Fs, dir: &Path) -> Result<Vec<FileNumber>> {
 /// Errors: those of reading files; `Unsupported` for what another version wrote. Damage is no
 /// error: what may have been lost is told.
 pub fn replay(fs: &dyn Fs, dir: &Path) -> Result<Replayed> {
-    let (numbers, never_begun) = begun_segments(fs, dir)?;
-    let links = chain(fs, dir, &numbers)?;
+    let fronts = Fronts::read(fs, dir)?;
+    let links = chain(fs, dir, &fronts.begun)?;
     let first = first_unbroken(&links).unwrap_or(FileNumber(u64::MAX));
-    let first = first.max(oldest_told(fs, dir, &links)?);
+    let first = first.max(fronts.oldest_of(&links));
     let mut replayed = Replayed {
         index: Index::default(),
         segments: Vec::new(),
-        unused: never_begun,
+        unused: fronts.never_begun,
         opened: Opened::default(),
         damage: None,
         is_broken: false,
@@ -99,52 +100,58 @@ pub fn replay(fs: &dyn Fs, dir: &Path) -> Result<Replayed> {
     Ok(replayed)
 }
 
-// The segments in order, and apart those of which no checkpoint was written behind the head. These
-// are no part of the log, and their heads say nothing of others: where an opening was cut off that
-// had found damage, such a head would hide it.
-fn begun_segments(fs: &dyn Fs, dir: &Path) -> Result<(Vec<FileNumber>, Vec<FileNumber>)> {
-    let (mut begun, mut others) = (Vec::new(), Vec::new());
-    for number in segments_in(fs, dir)? {
-        let path = dir.join(FileName::Wal(number).to_string());
-        let mut reader = WalReader::new(fs.open_read(&path)?, number);
-        let head = reader.next().map(|head| head.is_some());
-        let second = head.and_then(|has_head| Ok(has_head && reader.next()?.is_none()));
-        match second {
-            Ok(true) => others.push(number),
-            // Damage is told when it is read, and a segment without a head is the chain's to judge.
-            Ok(false) => begun.push(number),
-            Err(error) if error.kind() == ErrorKind::Corruption => begun.push(number),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok((begun, others))
+/// What the segments of a directory begin with.
+#[derive(Default)]
+struct Fronts {
+    /// Segments in order.
+    begun: Vec<FileNumber>,
+    /// Those of which no checkpoint was written behind the head. These are no part of the log, and
+    /// their heads say nothing of others: where an opening was cut off that had found damage, such
+    /// a head would hide it.
+    never_begun: Vec<FileNumber>,
+    /// The oldest segment of the log, as the checkpoint of each says that can be read.
+    oldest: BTreeMap<FileNumber, FileNumber>,
 }
 
-// The oldest segment of the log as the newest checkpoint says; those before were given back, and
-// wait to be used again.
-fn oldest_told(fs: &dyn Fs, dir: &Path, links: &[Link]) -> Result<FileNumber> {
-    for link in links
-        .iter()
-        .rev()
-        .filter(|link| link.is_part && link.is_begun())
-    {
-        let mut reader = link.reader(fs, dir)?;
-        let mut second = || -> Result<Option<FileNumber>> {
-            reader.next()?;
-            Ok(match reader.next()?.map(Parts::of) {
-                Some(Ok((Kind::Checkpoint(oldest), _))) => Some(oldest),
-                _ => None,
-            })
-        };
-        match second() {
-            Ok(Some(oldest)) => return Ok(oldest),
-            // Torn, or damaged, which is told when it is read.
-            Ok(None) => {}
-            Err(error) if error.kind() == ErrorKind::Corruption => {}
-            Err(error) => return Err(error),
+impl Fronts {
+    fn read(fs: &dyn Fs, dir: &Path) -> Result<Fronts> {
+        let mut fronts = Fronts::default();
+        for number in segments_in(fs, dir)? {
+            let path = dir.join(FileName::Wal(number).to_string());
+            let mut reader = WalReader::new(fs.open_read(&path)?, number);
+            match fronts.note(number, &mut reader) {
+                // Damage is told when it is read.
+                Err(error) if error.kind() == ErrorKind::Corruption => fronts.begun.push(number),
+                noted => noted?,
+            }
         }
+        Ok(fronts)
     }
-    Ok(FileNumber(0))
+
+    fn note(&mut self, number: FileNumber, reader: &mut WalReader) -> Result<()> {
+        if reader.next()?.is_none() {
+            // One without a head is the chain's to judge.
+            self.begun.push(number);
+            return Ok(());
+        }
+        let Some(second) = reader.next()? else {
+            self.never_begun.push(number);
+            return Ok(());
+        };
+        if let Ok((Kind::Checkpoint(oldest), _)) = Parts::of(second) {
+            self.oldest.insert(number, oldest);
+        }
+        self.begun.push(number);
+        Ok(())
+    }
+
+    // As the newest checkpoint says; segments before were given back, and wait to be used again.
+    fn oldest_of(&self, links: &[Link]) -> FileNumber {
+        let parts = links.iter().rev();
+        let mut parts = parts.filter(|link| link.is_part && link.is_begun());
+        let told = parts.find_map(|link| self.oldest.get(&link.number));
+        told.copied().unwrap_or(FileNumber(0))
+    }
 }
 
 impl Replayed {
