@@ -5,6 +5,7 @@
 pub mod fixed;
 pub mod varint;
 pub mod reader;
+pub mod short_crc;
 pub mod checksum;
 pub mod compress;
 pub mod frames;
