@@ -20,9 +20,12 @@ impl fmt::Display for DecodeError {
 impl std::error::Error for DecodeError {}
 
 /// Appends integers, little-endian, and bytes.
-pub(crate) trait Put {
+pub trait Put {
+    /// One byte.
     fn put_u8(&mut self, value: u8);
+    /// Four bytes.
     fn put_u32(&mut self, value: u32);
+    /// Eight bytes.
     fn put_u64(&mut self, value: u64);
     /// The length as u32, then the bytes.
     fn put_bytes(&mut self, bytes: &[u8]);
@@ -52,31 +55,32 @@ impl Put for Vec<u8> {
 /// # Panics
 ///
 /// Above 2^32 - 1: every list and every payload has a bound far below.
-pub(crate) fn count(number: usize) -> u32 {
+pub fn count(number: usize) -> u32 {
     u32::try_from(number).expect("every length has a bound below 4 GiB")
 }
 
 /// Reads what [`Put`] wrote, and never beyond the end.
-pub(crate) struct Reader<'a> {
+///
+/// Each call says what it expects, which is what an error tells.
+pub struct Reader<'a> {
     bytes: &'a [u8],
     offset: usize,
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Reader<'a> {
+    /// At the beginning of `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { bytes, offset: 0 }
     }
 
-    pub(crate) fn refuse(&self, expected: &'static str) -> DecodeError {
+    /// The error that these are not what was expected, at this place.
+    pub fn refuse(&self, expected: &'static str) -> DecodeError {
         let offset = self.offset;
         DecodeError { expected, offset }
     }
 
-    pub(crate) fn take(
-        &mut self,
-        len: usize,
-        expected: &'static str,
-    ) -> Result<&'a [u8], DecodeError> {
+    /// The next `len` bytes.
+    pub fn take(&mut self, len: usize, expected: &'static str) -> Result<&'a [u8], DecodeError> {
         let end = self.offset.checked_add(len);
         let found = end.and_then(|end| self.bytes.get(self.offset..end));
         let found = found.ok_or_else(|| self.refuse(expected))?;
@@ -84,12 +88,14 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    pub(crate) fn u8(&mut self, expected: &'static str) -> Result<u8, DecodeError> {
+    /// One byte.
+    pub fn u8(&mut self, expected: &'static str) -> Result<u8, DecodeError> {
         let byte = self.take(1, expected)?;
         Ok(byte[0])
     }
 
-    pub(crate) fn flag(&mut self, expected: &'static str) -> Result<bool, DecodeError> {
+    /// One byte that is 0 or 1.
+    pub fn flag(&mut self, expected: &'static str) -> Result<bool, DecodeError> {
         match self.u8(expected)? {
             0 => Ok(false),
             1 => Ok(true),
@@ -97,18 +103,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn u32(&mut self, expected: &'static str) -> Result<u32, DecodeError> {
+    /// Four bytes.
+    pub fn u32(&mut self, expected: &'static str) -> Result<u32, DecodeError> {
         let bytes = self.take(4, expected)?;
         Ok(u32::from_le_bytes(bytes.try_into().expect("four bytes")))
     }
 
-    pub(crate) fn u64(&mut self, expected: &'static str) -> Result<u64, DecodeError> {
+    /// Eight bytes.
+    pub fn u64(&mut self, expected: &'static str) -> Result<u64, DecodeError> {
         let bytes = self.take(8, expected)?;
         Ok(u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
     }
 
     /// A number of at most `max`.
-    pub(crate) fn u64_to(&mut self, max: u64, expected: &'static str) -> Result<u64, DecodeError> {
+    pub fn u64_to(&mut self, max: u64, expected: &'static str) -> Result<u64, DecodeError> {
         let value = self.u64(expected)?;
         if value > max {
             return Err(self.refuse(expected));
@@ -117,7 +125,7 @@ impl<'a> Reader<'a> {
     }
 
     /// How many follow: at most `max`, and no more than the bytes left can hold at `each` bytes.
-    pub(crate) fn count(
+    pub fn count(
         &mut self,
         max: usize,
         each: usize,
@@ -132,17 +140,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Bytes behind their length, at most `max` of them.
-    pub(crate) fn bytes(
-        &mut self,
-        max: usize,
-        expected: &'static str,
-    ) -> Result<&'a [u8], DecodeError> {
+    pub fn bytes(&mut self, max: usize, expected: &'static str) -> Result<&'a [u8], DecodeError> {
         let len = self.count(max, 1, expected)?;
         self.take(len, expected)
     }
 
     /// Refuses bytes that nothing has read.
-    pub(crate) fn end(&self) -> Result<(), DecodeError> {
+    pub fn end(&self) -> Result<(), DecodeError> {
         if self.offset == self.bytes.len() {
             Ok(())
         } else {

@@ -50,7 +50,7 @@
 
 mod limits;
 mod ids;
-mod codec;
+pub mod codec;
 mod configuration;
 mod change;
 pub mod entry;
