@@ -82,7 +82,10 @@ impl Admin {
         let answer = self.metas.ask::<C>(request, deadline).await?;
         match answer.err() {
             name if name.is_ok() => Ok(answer),
-            name => Err(ClientError::Refused(name.clone())),
+            name => Err(match answer.hint() {
+                "" => ClientError::Refused(name.clone()),
+                hint => ClientError::Explained(name.clone(), hint.to_owned()),
+            }),
         }
     }
 

@@ -13,6 +13,8 @@ pub type Result<T> = std::result::Result<T, ClientError>;
 pub enum ClientError {
     /// A server refused it, or answered that it does not know what became of it.
     Refused(ErrorName),
+    /// A meta server refused it, and says in words why.
+    Explained(ErrorName, String),
     /// It was done, and the answer is not what was hoped for: 4 the request makes no sense, 7 the
     /// server stopped before the end.
     Status(Status),
@@ -35,7 +37,9 @@ impl ClientError {
     /// True if a write that failed with it was surely not done.
     pub fn is_undone(&self) -> bool {
         match self {
-            ClientError::Refused(name) => name.code().is_refused_undone(),
+            ClientError::Refused(name) | ClientError::Explained(name, _) => {
+                name.code().is_refused_undone()
+            }
             ClientError::Status(status) => {
                 ![Status::CORRUPTION, Status::IO_ERROR, Status::UNSAID].contains(status)
             }
@@ -49,6 +53,9 @@ impl fmt::Display for ClientError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ClientError::Refused(name) => write!(formatter, "the server refuses: {name}"),
+            ClientError::Explained(name, hint) => {
+                write!(formatter, "the server refuses: {name}: {hint}")
+            }
             ClientError::Status(status) => write!(formatter, "the server answers: {status}"),
             ClientError::TimedOut => {
                 formatter.write_str("no answer came before the deadline; nothing was written")

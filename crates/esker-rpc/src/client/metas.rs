@@ -29,6 +29,11 @@ pub trait MetaResponse {
     /// Its error.
     fn err(&self) -> &ErrorName;
 
+    /// What it says about its error in words; empty if nothing.
+    fn hint(&self) -> &str {
+        ""
+    }
+
     /// Where the leader is, if the answer says that this server is not it.
     fn leader(&self) -> Option<SocketAddrV4> {
         None
@@ -36,19 +41,38 @@ pub trait MetaResponse {
 }
 
 macro_rules! meta_responses {
-    ($($name:ident)*) => {
+    ($($name:ident $(with $hint:ident)?,)*) => {
         $(impl MetaResponse for $name {
             fn err(&self) -> &ErrorName {
                 &self.err
             }
+
+            $(fn hint(&self) -> &str {
+                &self.$hint
+            })?
         })*
     };
 }
 
 meta_responses! {
-    ControlMetaResponse CreateTableResponse DescribeClusterResponse DropTableResponse
-    ListNodesResponse ListTablesResponse RecallTableResponse RenameTableResponse
-    UpdateTableEnvResponse
+    ControlMetaResponse,
+    CreateTableResponse,
+    DescribeClusterResponse,
+    DropTableResponse,
+    ListNodesResponse,
+    RecallTableResponse,
+    RenameTableResponse with hint_message,
+    UpdateTableEnvResponse with hint_message,
+}
+
+impl MetaResponse for ListTablesResponse {
+    fn err(&self) -> &ErrorName {
+        &self.err
+    }
+
+    fn hint(&self) -> &str {
+        self.hint_message.as_deref().unwrap_or_default()
+    }
 }
 
 impl MetaResponse for QueryConfigResponse {

@@ -131,7 +131,9 @@ fn settings_nodes_and_levels_are_told() {
         assert_eq!(envs_of().await, envs);
         let unknown = BTreeMap::from([("no such".to_owned(), "5".to_owned())]);
         let set = admin.set_envs("t", &unknown).await;
-        assert_eq!(set, refused(ErrorCode::InvalidParameters));
+        let hint = "no such setting, or not that value".to_owned();
+        let name = ErrorCode::InvalidParameters.into();
+        assert_eq!(set, Err(ClientError::Explained(name, hint)));
         admin
             .remove_envs("t", &["default_ttl".to_owned()])
             .await
