@@ -8,6 +8,7 @@ use crate::commands::{
 };
 use crate::demo;
 use crate::global_flags::GlobalFlags;
+use crate::remote::{kv, node, table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,6 +20,7 @@ Examples:
   esker levels --html tree.html      see where the files of the tree lie
   esker verify                       read every byte and check it
   esker repair                       tell what of a damaged database can be saved
+  esker table list                   the tables of a cluster; `esker kv` reads and writes them
 
 Keys and names of keyspaces are printed and read with the same escapes, and so are values where a
 line has key and value: \\\\ is a backslash, \\t a tab, \\n a line feed, \\r a carriage return, and
@@ -26,9 +28,9 @@ line has key and value: \\\\ is a backslash, \\t a tab, \\n a line feed, \\r a c
 `put` is given and `get` prints alone is taken as it is. --hex and --base64 need no escapes.
 
 Commands that only read change nothing, and work while another process has the database open.
-Exit codes: 0 done, 1 something failed, 2 the command line makes no sense, 3 the key is not there
-or damage was found, 130 and 143 stopped by Ctrl-C or kill. Values go to standard output, everything
-else to standard error.";
+Exit codes: 0 done, 1 something failed, 2 the command line makes no sense, 3 the key is not there, a
+check did not pass or damage was found, 130 and 143 stopped by Ctrl-C or kill. Values go to standard
+output, everything else to standard error.";
 
 /// Work with an Esker database: an ordered key-value store in a directory.
 #[derive(Debug, Parser)]
@@ -89,6 +91,12 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// List the settings: value, origin, range, meaning
     Settings(settings::Settings),
+    /// Read and write keys of a table in a cluster
+    Kv(kv::Kv),
+    /// Create, list, describe and drop tables of a cluster
+    Table(table::Table),
+    /// Look after the nodes of a cluster
+    Node(node::Node),
     /// Measure: db_bench's dialects and more
     Bench(bench::Bench),
     /// Load real text, measure, kill itself, and prove that nothing was lost

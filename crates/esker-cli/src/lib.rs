@@ -52,6 +52,7 @@ pub mod load;
 mod picture;
 mod contents;
 mod commands;
+mod remote;
 mod demo;
 mod cli;
 pub mod run;

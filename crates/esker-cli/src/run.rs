@@ -14,6 +14,7 @@ use crate::commands::{
 use crate::demo;
 use crate::fail::{Code, Failure, Outcome};
 use crate::plugins::Plugins;
+use crate::remote::{kv, node, table};
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
@@ -73,6 +74,9 @@ fn carry_out(cli: &Cli) -> Outcome {
         Command::Repair(args) => repair::repair(shared, args),
         Command::Inspect(args) => inspect::inspect(shared, args),
         Command::Settings(args) => settings::settings(shared, args),
+        Command::Kv(args) => kv::kv(shared, args),
+        Command::Table(args) => table::table(shared, args),
+        Command::Node(args) => node::node(shared, args),
         Command::Bench(args) => bench::bench(args),
         Command::Demo(args) => demo::demo(shared, args),
         Command::Completions(args) => setup::completions(args, &mut Cli::command()),

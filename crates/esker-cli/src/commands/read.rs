@@ -75,7 +75,7 @@ pub fn get(shared: &GlobalFlags, args: &Get) -> Outcome {
                 out.line(number.to_string())?;
             }
             Some(value) if keys.len() > 1 => line(&mut out, shared, key, Some(&value))?,
-            Some(value) => show(&mut out, shared, args, &value)?,
+            Some(value) => show_value(&mut out, shared, args.raw, &value)?,
             None => {
                 let failure = not_there(shared, key);
                 // The last of them ends the command, the others are told on the way.
@@ -97,15 +97,17 @@ fn heading(out: &mut Out, shared: &GlobalFlags, key: &[u8], count: usize) -> Out
     Ok(())
 }
 
-fn show(out: &mut Out, shared: &GlobalFlags, args: &Get, value: &[u8]) -> Outcome {
+/// Writes a value as it is, or in its format; `is_raw` leaves out the line feed behind it and what
+/// keeps a terminal from obeying it.
+pub fn show_value(out: &mut Out, shared: &GlobalFlags, is_raw: bool, value: &[u8]) -> Outcome {
     match shared.value_format() {
-        Format::Text if !args.raw && Out::is_terminal() => {
+        Format::Text if !is_raw && Out::is_terminal() => {
             out.text(String::from_utf8_lossy(value))?;
         }
         Format::Text => out.raw(value)?,
         coded => out.raw(coded.show_field(value).as_bytes())?,
     }
-    if !args.raw {
+    if !is_raw {
         out.raw(b"\n")?;
     }
     Ok(())

@@ -70,8 +70,8 @@ pub struct Put {
     durability: Option<Survives>,
 }
 
-// As the setting `ttl` is spelled, nothing, for a put may end at once, and parts of a second.
-fn ttl(text: &str) -> Result<Duration, String> {
+/// A time as the setting `ttl` is spelled; nothing, for a put may end at once; parts of a second.
+pub fn ttl(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     if let Some(millis) = text
         .strip_suffix("ms")
@@ -93,9 +93,7 @@ fn ttl(text: &str) -> Result<Duration, String> {
 pub fn put(shared: &GlobalFlags, args: &Put) -> Outcome {
     let key = open::key(shared, &args.key)?;
     let value = match &args.value {
-        Some(word) => shared.value_format().parse(word).map_err(|reason| {
-            Failure::usage(format!("cannot read the value {word:?}: {reason}"))
-        })?,
+        Some(word) => parse_value(shared, word)?,
         None => read_value(shared)?,
     };
     let opened = open::for_filling(shared)?;
@@ -116,7 +114,14 @@ pub fn put(shared: &GlobalFlags, args: &Put) -> Outcome {
     Ok(())
 }
 
-fn read_value(shared: &GlobalFlags) -> Outcome<Vec<u8>> {
+/// The value that a word of the command line spells.
+pub fn parse_value(shared: &GlobalFlags, word: &str) -> Outcome<Vec<u8>> {
+    let parsed = shared.value_format().parse(word);
+    parsed.map_err(|reason| Failure::usage(format!("cannot read the value {word:?}: {reason}")))
+}
+
+/// The value that standard input has.
+pub fn read_value(shared: &GlobalFlags) -> Outcome<Vec<u8>> {
     // The longest spelling, hex, has two characters a byte; one more tells that it is too long.
     let bytes_max = match shared.value_format() {
         Format::Text => VALUE_BYTES_MAX,

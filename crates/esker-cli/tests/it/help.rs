@@ -2,7 +2,7 @@
 
 use crate::tool::Bench;
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 29] = [
     "get",
     "put",
     "merge",
@@ -25,6 +25,9 @@ const COMMANDS: [&str; 26] = [
     "repair",
     "inspect",
     "settings",
+    "kv",
+    "table",
+    "node",
     "bench",
     "demo",
     "completions",

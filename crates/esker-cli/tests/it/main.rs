@@ -5,6 +5,13 @@
 
 mod shown;
 mod tool;
+#[allow(
+    dead_code,
+    reason = "the tests of the wire use more of the double than these"
+)]
+#[path = "../../../esker-rpc/tests/it/memory/mod.rs"]
+mod memory;
+mod double;
 mod codes;
 mod file_sets;
 mod escapes;
@@ -28,3 +35,6 @@ mod little_memory;
 mod keyspaces;
 mod prepared;
 mod kill_demo;
+mod kv;
+mod cluster_tables;
+mod cluster_examples;

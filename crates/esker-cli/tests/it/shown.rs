@@ -91,7 +91,7 @@ fn shell(bench: &Bench, line: &str) -> (i32, String) {
 }
 
 /// The command of a line, without the words behind it that explain it.
-fn command_of(line: &str) -> Option<String> {
+pub fn command_of(line: &str) -> Option<String> {
     let line = line.trim_start();
     let is_shown = ["esker ", "zcat ", "printf "]
         .iter()
@@ -100,14 +100,17 @@ fn command_of(line: &str) -> Option<String> {
     (is_shown && plain.contains("esker ")).then(|| plain.to_owned())
 }
 
-/// Measuring takes minutes, and reports want its records: the benchmarks' own tests run them.
-fn is_measuring(command: &str) -> bool {
-    command.contains("esker bench") || command.contains("esker demo")
+/// Measuring takes minutes, and reports want its records: the benchmarks' own tests run them. What
+/// needs a cluster is run in `cluster_examples`.
+fn is_run_elsewhere(command: &str) -> bool {
+    let others = ["bench", "demo", "kv", "table", "node"];
+    let mut others = others.iter().map(|name| format!("esker {name}"));
+    others.any(|start| command.contains(&start))
 }
 
 #[track_caller]
 fn runs(fixture: &Bench, command: &str, place: &str) {
-    if is_measuring(command) {
+    if is_run_elsewhere(command) {
         return;
     }
     let bench = Bench::new();

@@ -103,7 +103,11 @@ impl Bench {
 
     /// Runs a command with `input` on its standard input.
     pub fn feed(&self, words: &[&str], input: &[u8]) -> Ran {
-        let mut command = self.command(words);
+        self.feed_command(self.command(words), input)
+    }
+
+    /// The same for a command that was changed.
+    pub fn feed_command(&self, mut command: Command, input: &[u8]) -> Ran {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -13,7 +13,10 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("esker-server", &["esker", "esker-rpc", "esker-raft"]),
     ("esker-bench", &["esker", "esker-rpc"]),
     ("esker-bench-rivals", &["esker-bench"]),
-    ("esker-cli", &["esker", "esker-bench", "esker-server"]),
+    (
+        "esker-cli",
+        &["esker", "esker-bench", "esker-rpc", "esker-server"],
+    ),
     ("esker-capi", &["esker"]),
     ("esker-kvs", &["esker"]),
     ("esker-python", &["esker"]),

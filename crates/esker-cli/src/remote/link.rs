@@ -1,0 +1,152 @@
+//! Reaches a cluster: a client, the runtime that it runs on, and what is told if it is not there.
+
+use std::future::Future;
+use std::net::{SocketAddr, SocketAddrV4, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use esker_bench::flags::nearest::nearest;
+use esker_rpc::client::{Admin, CallSettings, Client, ClientError, ClientSettings, Table};
+use esker_rpc::message::meta::{TableDescription, TableStatus};
+use tokio::runtime::Runtime;
+
+use crate::fail::{Failure, Outcome};
+use crate::remote::flags::ClusterFlags;
+use crate::remote::refusal::{failure, is_no_table};
+use crate::text::escape;
+
+/// How long a meta server may take to accept a connection before it counts as not there.
+const KNOCK_MAX: Duration = Duration::from_secs(1);
+
+/// Names of tables that are told where the one that was named is not there.
+const NAMES_TOLD_MAX: usize = 10;
+
+/// A cluster that has been found.
+pub struct Link {
+    runtime: Runtime,
+    client: Client,
+    timeout: Duration,
+}
+
+impl Link {
+    /// To the cluster that the command line names, of which one meta server listens at least.
+    pub fn open(flags: &ClusterFlags) -> Outcome<Link> {
+        let metas = addresses(flags)?;
+        let is_listening =
+            |meta: &SocketAddrV4| TcpStream::connect_timeout(&(*meta).into(), KNOCK_MAX).is_ok();
+        if !metas.iter().any(is_listening) {
+            return Err(Failure::failed(format!(
+                "no cluster answers at {}; name its meta servers with --meta HOST:PORT or set \
+                 ESKER_META, or start one",
+                flags.metas()
+            )));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::system("cannot start a client", &error))?;
+        let settings = ClientSettings {
+            call: CallSettings {
+                timeout: flags.timeout,
+                resends_writes: false,
+            },
+            ..ClientSettings::default()
+        };
+        Ok(Link {
+            runtime,
+            client: Client::new(metas, settings),
+            timeout: flags.timeout,
+        })
+    }
+
+    /// Waits for a call; `doing` reads like "cannot read the key".
+    pub fn wait<T>(
+        &self,
+        doing: &str,
+        call: impl Future<Output = Result<T, ClientError>>,
+    ) -> Outcome<T> {
+        self.attempt(call).map_err(|error| failure(doing, &error))
+    }
+
+    /// Waits for a call whose errors are the caller's business.
+    pub fn attempt<T>(
+        &self,
+        call: impl Future<Output = Result<T, ClientError>>,
+    ) -> Result<T, ClientError> {
+        self.runtime.block_on(call)
+    }
+
+    /// The administration of the cluster.
+    pub fn admin(&self) -> Admin {
+        self.client.admin(self.timeout)
+    }
+
+    /// The table of that name. If there is none, the failure says which ones are meant perhaps.
+    pub fn table(&self, name: &str) -> Outcome<Table> {
+        let told = self.attempt(self.client.table(name));
+        told.map_err(|error| match is_no_table(&error) {
+            true => self.no_table(name),
+            false => failure(&format!("cannot find table \"{}\"", shown(name)), &error),
+        })
+    }
+
+    /// What the cluster says of the table of that name.
+    pub fn description(&self, name: &str) -> Outcome<TableDescription> {
+        let mut tables = self.tables(TableStatus::AS_AVAILABLE)?.into_iter();
+        let table = tables.find(|table| table.app_name == name);
+        table.ok_or_else(|| self.no_table(name))
+    }
+
+    /// All tables of that status.
+    pub fn tables(&self, status: TableStatus) -> Outcome<Vec<TableDescription>> {
+        self.wait("cannot list the tables", self.admin().tables(status))
+    }
+
+    /// Says that there is no table of that name, and which ones there are.
+    pub fn no_table(&self, name: &str) -> Failure {
+        let tables = match self.tables(TableStatus::AS_AVAILABLE) {
+            Ok(tables) => tables,
+            Err(failure) => return failure,
+        };
+        let names: Vec<&str> = tables.iter().map(|one| one.app_name.as_str()).collect();
+        let near = nearest(name, names.iter().copied().filter(|name| name.is_ascii()));
+        let advice = match (near, names.len()) {
+            (Some(near), _) => format!("did you mean \"{}\"?", shown(near)),
+            (None, 0) => "the cluster has no tables yet, `esker table create` makes one".to_owned(),
+            (None, 1..=NAMES_TOLD_MAX) => {
+                let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
+                format!("the cluster has: {}", names.join(", "))
+            }
+            _ => "`esker table list` lists those there are".to_owned(),
+        };
+        Failure::not_found(format!("there is no table \"{}\"; {advice}", shown(name)))
+    }
+}
+
+/// A name as a message shows it.
+pub fn shown(name: &str) -> String {
+    escape(name.as_bytes())
+}
+
+fn addresses(flags: &ClusterFlags) -> Outcome<Vec<SocketAddrV4>> {
+    let mut found = Vec::new();
+    for word in &flags.meta {
+        let resolved = word.trim().to_socket_addrs().map_err(|error| {
+            Failure::usage(format!(
+                "cannot find the meta server \"{}\": {error}; an address is HOST:PORT",
+                shown(word)
+            ))
+        })?;
+        let before = found.len();
+        found.extend(resolved.filter_map(|address| match address {
+            SocketAddr::V4(address) => Some(address),
+            SocketAddr::V6(_) => None,
+        }));
+        if found.len() == before {
+            return Err(Failure::usage(format!(
+                "the meta server \"{}\" has no IPv4 address, and the wire knows no others",
+                shown(word)
+            )));
+        }
+    }
+    Ok(found)
+}

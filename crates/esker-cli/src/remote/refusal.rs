@@ -1,0 +1,77 @@
+//! What an error of the client means for the person who asked.
+
+use esker_rpc::client::ClientError;
+use esker_rpc::error::{ErrorCode, ErrorName, Status};
+
+use crate::fail::Failure;
+
+/// The failure of a command that was `doing` something, which reads like "cannot read the key".
+pub fn failure(doing: &str, error: &ClientError) -> Failure {
+    let advice = match error {
+        ClientError::Refused(name) | ClientError::Explained(name, _) => of_refusal(name),
+        ClientError::Status(status) => of_status(*status),
+        ClientError::TimedOut => Some("--timeout gives it more time"),
+        ClientError::Unreachable => {
+            Some("`esker node list` shows which nodes live, --timeout gives it more time")
+        }
+        ClientError::OutcomeUnknown => Some("read it, to know"),
+        ClientError::Malformed(_) => Some("is that a server of Pegasus, or of Esker?"),
+        ClientError::TooLong => Some("ask for fewer keys at once"),
+        ClientError::Senseless(_) => return Failure::usage(format!("{doing}: {error}")),
+    };
+    Failure::failed(match advice {
+        Some(advice) => format!("{doing}: {error}; {advice}"),
+        None => format!("{doing}: {error}"),
+    })
+}
+
+/// True if the error says that there is no such table.
+pub fn is_no_table(error: &ClientError) -> bool {
+    let (ClientError::Refused(name) | ClientError::Explained(name, _)) = error else {
+        return false;
+    };
+    matches!(
+        name.code(),
+        ErrorCode::ObjectNotFound | ErrorCode::AppNotExist | ErrorCode::AppDropped
+    )
+}
+
+fn of_refusal(name: &ErrorName) -> Option<&'static str> {
+    Some(match name.code() {
+        ErrorCode::AppExist => "there is such a table already, `esker table list` shows it",
+        ErrorCode::Busy | ErrorCode::CapacityExceeded | ErrorCode::TryAgain => {
+            "it has too much to do now: try again a little later"
+        }
+        ErrorCode::NotEnoughMember => {
+            "too few replicas live for a write: `esker node list` shows which nodes live"
+        }
+        ErrorCode::ServiceNotActive | ErrorCode::UnderRecovery => {
+            "it is starting: try again a little later"
+        }
+        ErrorCode::StateFreezed => "an administrator has frozen the cluster",
+        ErrorCode::BusyCreating | ErrorCode::BusyDropping => {
+            "the table is being made or dropped: try again a little later"
+        }
+        ErrorCode::InvalidData => "is it too large? servers take up to 1 MiB in one write",
+        ErrorCode::InvalidParameters => "`--help` tells what the command takes",
+        ErrorCode::NotImplemented | ErrorCode::HandlerNotFound => {
+            "this server does not have that; a newer one may"
+        }
+        ErrorCode::AclDeny | ErrorCode::Unauthenticated => "ask whose cluster it is",
+        _ => return None,
+    })
+}
+
+fn of_status(status: Status) -> Option<&'static str> {
+    match status {
+        Status::INVALID_ARGUMENT => Some("the server takes the request for nonsense"),
+        Status::CORRUPTION | Status::IO_ERROR => {
+            Some("the server's disk needs looking after, its log tells more")
+        }
+        Status::INCOMPLETE => Some("ask for less at once"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! Tests of `refusal`.
+
+use super::*;
+
+#[test]
+fn a_refusal_shows_the_servers_words_and_what_to_do() {
+    // Name, hint of the server, advice; and a code that nobody knows is shown as it came.
+    let hint = "no such setting".to_owned();
+    let error = ClientError::Explained(ErrorCode::InvalidParameters.into(), hint);
+    let Failure::Told { message, .. } = failure("cannot set it", &error) else {
+        panic!("told");
+    };
+    assert!(message.starts_with("cannot set it: "), "{message}");
+    assert!(
+        message.contains("ERR_INVALID_PARAMETERS: no such setting; `--help`"),
+        "{message}"
+    );
+    let error = ClientError::Refused(ErrorName::of("ERR_OF_ANOTHER_AGE"));
+    let Failure::Told { message, .. } = failure("cannot", &error) else {
+        panic!("told");
+    };
+    assert!(message.ends_with("ERR_OF_ANOTHER_AGE"), "{message}");
+}
+
+#[test]
+fn an_unknown_outcome_is_not_told_as_a_failure_to_write() {
+    // A write that may be there must be looked for, and no refusal of a table is meant.
+    let failure = failure("cannot write", &ClientError::OutcomeUnknown);
+    let Failure::Told { message, .. } = failure else {
+        panic!("told");
+    };
+    assert!(
+        message.contains("may be there or not; read it"),
+        "{message}"
+    );
+    assert!(!is_no_table(&ClientError::OutcomeUnknown));
+    assert!(is_no_table(&ClientError::Refused(
+        ErrorCode::ObjectNotFound.into()
+    )));
+}

@@ -1,0 +1,443 @@
+//! The command `table`: tables of a cluster, made, looked at, dropped.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, IsTerminal, Write as _};
+
+use clap::{Args, Subcommand};
+use esker_bench::report::date::utc;
+use esker_bench::table::Table as Lines;
+use esker_rpc::client::{ClientError, NewTable};
+use esker_rpc::error::ErrorCode;
+use esker_rpc::message::meta::{NodeStatus, TableDescription, TableStatus};
+use serde_json::{Value, json};
+
+use crate::fail::{Failure, Outcome};
+use crate::global_flags::GlobalFlags;
+use crate::out::Out;
+use crate::quantity;
+use crate::remote::flags::{ClusterFlags, refuse_local};
+use crate::remote::keys::whole_seconds;
+use crate::remote::link::{Link, shown};
+use crate::remote::placing::{address, health, secondaries, spell};
+use crate::remote::refusal::is_no_table;
+
+/// Replicas of a table where the cluster has as many nodes: one of three may go away.
+const REPLICAS: usize = 3;
+
+/// Create, list, describe and drop tables of a cluster
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  esker table create ships --partitions 64            three replicas, where there are three nodes
+  esker table list                                    the tables
+  esker table describe ships                          its partitions: who leads, who follows
+  esker table set ships default_ttl 86400             a setting
+  esker table unset ships default_ttl                 none any more
+  esker table rename ships boats
+  esker table drop boats --yes                        it can be recalled for a week
+  esker table list --dropped                          what can be recalled, with its numbers
+  esker table recall boats --as ships                 back again, by name or by number
+
+`esker kv` reads and writes them. Clusters of Esker and of Apache Pegasus understand all of this.")]
+pub struct Table {
+    #[command(flatten)]
+    cluster: ClusterFlags,
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do with tables.
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Create one, and wait until it serves
+    Create(Create),
+    /// List them
+    List {
+        /// Those that were dropped and can be recalled
+        #[arg(long)]
+        dropped: bool,
+    },
+    /// Show what one is like, and where its partitions are
+    Describe {
+        /// Its name
+        name: String,
+    },
+    /// Drop one with all that it holds
+    Drop {
+        /// Its name
+        name: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+        /// How long it can be recalled; as long as the cluster keeps tables if left out
+        #[arg(long, value_name = "TIME", value_parser = whole_seconds)]
+        keep: Option<u32>,
+    },
+    /// Bring a dropped one back
+    Recall {
+        /// Its name, or its number if several of that name were dropped
+        table: String,
+        /// Another name for it
+        #[arg(long = "as", value_name = "NAME")]
+        name: Option<String>,
+    },
+    /// Give one another name
+    Rename {
+        /// Its name
+        old: String,
+        /// Its new name
+        new: String,
+    },
+    /// Set a setting of one
+    Set {
+        /// Its name
+        name: String,
+        /// The setting
+        key: String,
+        /// Its value
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Remove settings of one
+    Unset {
+        /// Its name
+        name: String,
+        /// The settings
+        #[arg(required = true)]
+        key: Vec<String>,
+    },
+}
+
+/// What a new table is like.
+#[derive(Debug, Args)]
+struct Create {
+    /// Its name
+    name: String,
+    /// Partitions, a power of two from 2 on; a table keeps its number
+    #[arg(long, value_name = "N", default_value = "8")]
+    partitions: i32,
+    /// Replicas of each; if left out 3, or 1 where there are fewer nodes
+    #[arg(long, value_name = "N")]
+    replicas: Option<i32>,
+    /// A setting
+    #[arg(long, value_name = "KEY=VALUE")]
+    env: Vec<String>,
+    /// Take one that is there already, if it is just like this one
+    #[arg(long)]
+    if_not_exists: bool,
+}
+
+/// Does what was asked for.
+pub fn table(shared: &GlobalFlags, args: &Table) -> Outcome {
+    refuse_local(shared)?;
+    let link = Link::open(&args.cluster)?;
+    match &args.action {
+        Action::Create(args) => create(shared, &link, args),
+        Action::List { dropped } => list(shared, &link, *dropped),
+        Action::Describe { name } => describe(shared, &link, name),
+        Action::Drop { name, yes, keep } => drop_one(shared, &link, name, (*yes, *keep)),
+        Action::Recall { table, name } => recall(shared, &link, table, name.as_deref()),
+        Action::Rename { old, new } => {
+            let done = link.attempt(link.admin().rename_table(old, new));
+            settled(&link, "cannot rename the table", old, done)?;
+            told(shared, "renamed", json!({ "from": old, "to": new }))
+        }
+        Action::Set { name, key, value } => {
+            let envs = BTreeMap::from([(key.clone(), value.clone())]);
+            let done = link.attempt(link.admin().set_envs(name, &envs));
+            settled(&link, "cannot change the setting", name, done)?;
+            told(shared, "set", json!({ "table": name, "envs": envs }))
+        }
+        Action::Unset { name, key } => {
+            let done = link.attempt(link.admin().remove_envs(name, key));
+            settled(&link, "cannot remove the setting", name, done)?;
+            told(shared, "unset", json!({ "table": name, "envs": key }))
+        }
+    }
+}
+
+/// The same, with a failure that names near tables if there is none of that name.
+fn settled<T>(link: &Link, doing: &str, name: &str, done: Result<T, ClientError>) -> Outcome<T> {
+    done.map_err(|error| match is_no_table(&error) {
+        true => link.no_table(name),
+        false => crate::remote::refusal::failure(doing, &error),
+    })
+}
+
+fn told(shared: &GlobalFlags, done: &str, what: Value) -> Outcome {
+    if !shared.json {
+        return Ok(());
+    }
+    let mut out = Out::lock();
+    out.json(&json!({ done: what }))?;
+    Ok(out.finish()?)
+}
+
+fn create(shared: &GlobalFlags, link: &Link, args: &Create) -> Outcome {
+    if args.partitions < 2 || args.partitions.count_ones() != 1 {
+        return Err(Failure::usage(
+            "the number of partitions is a power of two from 2 on: some clients find no others",
+        ));
+    }
+    let replica_count = match args.replicas {
+        Some(count) => count,
+        None => {
+            let alive = link.admin();
+            let alive = link.wait("cannot list the nodes", alive.nodes(NodeStatus::NS_ALIVE))?;
+            if alive.len() < REPLICAS { 1 } else { 3 }
+        }
+    };
+    let pair = |pair: &String| match pair.split_once('=') {
+        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
+        None => Err(Failure::usage("a setting is KEY=VALUE")),
+    };
+    let new = NewTable {
+        name: args.name.clone(),
+        partition_count: args.partitions,
+        replica_count,
+        envs: args.env.iter().map(pair).collect::<Outcome<_>>()?,
+        success_if_exist: args.if_not_exists,
+    };
+    let done = link.attempt(link.admin().create_table(&new));
+    let number = done.map_err(|error| not_created(&args.name, &error))?;
+    let mut out = Out::lock();
+    if shared.json {
+        let table = json!({
+            "name": new.name, "number": number, "partitions": new.partition_count,
+            "replicas": new.replica_count,
+        });
+        out.json(&json!({ "created": table }))?;
+    } else {
+        out.line(format!(
+            "created table \"{}\": {} partitions, {} of each",
+            shown(&new.name),
+            new.partition_count,
+            quantity::counted(u64::from(replica_count.unsigned_abs()), "replica")
+        ))?;
+    }
+    Ok(out.finish()?)
+}
+
+fn not_created(name: &str, error: &ClientError) -> Failure {
+    let is_nonsense = |error: &ClientError| match error {
+        ClientError::Refused(name) => name.code() == ErrorCode::InvalidParameters,
+        _ => false,
+    };
+    let doing = format!("cannot create table \"{}\"", shown(name));
+    match error {
+        // Pegasus says no more than that.
+        error if is_nonsense(error) => Failure::failed(format!(
+            "{doing}: {error}; the cluster takes a number, a name or a setting for nonsense, or \
+             there is such a table of another kind, or fewer nodes than replicas"
+        )),
+        ClientError::Unreachable => Failure::failed(format!(
+            "{doing}: not all of its partitions have a leader yet; `esker table describe` shows \
+             how far it is, --timeout waits longer"
+        )),
+        error => crate::remote::refusal::failure(&doing, error),
+    }
+}
+
+fn list(shared: &GlobalFlags, link: &Link, is_dropped: bool) -> Outcome {
+    let status = match is_dropped {
+        true => TableStatus::AS_DROPPED,
+        false => TableStatus::AS_INVALID,
+    };
+    let mut tables = link.tables(status)?;
+    // What is being made or dropped is shown as well, with its state.
+    tables.retain(|one| is_dropped || one.status != TableStatus::AS_DROPPED);
+    let mut out = Out::lock();
+    if shared.json {
+        out.json_page(&tables.iter().map(spell_table).collect())?;
+        return Ok(out.finish()?);
+    }
+    let when = if is_dropped {
+        "recall until"
+    } else {
+        "created"
+    };
+    let heads = ["number", "name", "state", "partitions", "replicas", when];
+    let mut lines = Lines::new(&heads).with_sides("><<>><");
+    for one in &tables {
+        let when = if is_dropped {
+            one.expire_second
+        } else {
+            one.create_second
+        };
+        lines.add([
+            one.app_id.to_string(),
+            shown(&one.app_name),
+            state(one).to_owned(),
+            one.partition_count.to_string(),
+            one.max_replica_count.to_string(),
+            utc(u64::try_from(when).unwrap_or(0)),
+        ]);
+    }
+    out.text(lines.text())?;
+    Ok(out.finish()?)
+}
+
+fn state(table: &TableDescription) -> &'static str {
+    match table.status {
+        TableStatus::AS_AVAILABLE => "serves",
+        TableStatus::AS_CREATING => "being made",
+        TableStatus::AS_DROPPING => "being dropped",
+        TableStatus::AS_DROPPED => "dropped",
+        TableStatus::AS_RECALLING => "being recalled",
+        _ => "failed",
+    }
+}
+
+fn spell_table(one: &TableDescription) -> Value {
+    json!({
+        "number": one.app_id,
+        "name": one.app_name,
+        "state": state(one),
+        "partitions": one.partition_count,
+        "replicas": one.max_replica_count,
+        "envs": one.envs,
+        "created": one.create_second,
+        "recall_until": (one.status == TableStatus::AS_DROPPED).then_some(one.expire_second),
+    })
+}
+
+fn describe(shared: &GlobalFlags, link: &Link, name: &str) -> Outcome {
+    let table = link.description(name)?;
+    let partitions = link.attempt(link.admin().partitions(name));
+    let partitions = settled(
+        link,
+        "cannot ask where its partitions are",
+        name,
+        partitions,
+    )?;
+    let mut out = Out::lock();
+    if shared.json {
+        let mut object = spell_table(&table);
+        object["placing"] = partitions.iter().map(spell).collect();
+        out.json_page(&object)?;
+        return Ok(out.finish()?);
+    }
+    let healthy = partitions.iter().filter(|one| health(one) == "healthy");
+    out.line(format!("name        {}", shown(&table.app_name)))?;
+    out.line(format!("number      {}", table.app_id))?;
+    out.line(format!("state       {}", state(&table)))?;
+    out.line(format!("replicas    {}", table.max_replica_count))?;
+    out.line(format!(
+        "partitions  {}, {} of them healthy",
+        table.partition_count,
+        healthy.count()
+    ))?;
+    for (key, value) in &table.envs {
+        out.line(format!("setting     {} = {}", shown(key), shown(value)))?;
+    }
+    let heads = ["partition", "ballot", "primary", "secondaries", "state"];
+    let mut lines = Lines::new(&heads).with_sides(">><<<");
+    for one in &partitions {
+        lines.add([
+            one.pid.partition_index.to_string(),
+            one.ballot.to_string(),
+            address(one.primary),
+            secondaries(one),
+            health(one).to_owned(),
+        ]);
+    }
+    out.line("")?;
+    out.text(lines.text())?;
+    Ok(out.finish()?)
+}
+
+fn drop_one(
+    shared: &GlobalFlags,
+    link: &Link,
+    name: &str,
+    (is_insisted, keep_s): (bool, Option<u32>),
+) -> Outcome {
+    let table = link.description(name)?;
+    if !is_insisted {
+        let question = format!(
+            "drop table \"{}\" with all of its {} partitions",
+            shown(name),
+            table.partition_count
+        );
+        let stdin = std::io::stdin();
+        if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
+            return Err(Failure::usage(format!("{question}? --yes says so")));
+        }
+        if !is_agreed(&question, &mut stdin.lock()).map_err(asked_in_vain)? {
+            return Err(Failure::failed("nothing was dropped"));
+        }
+    }
+    let done = link.attempt(link.admin().drop_table(name, keep_s.map(i64::from)));
+    settled(link, "cannot drop the table", name, done)?;
+    told(
+        shared,
+        "dropped",
+        json!({ "name": name, "number": table.app_id }),
+    )
+}
+
+fn asked_in_vain(error: std::io::Error) -> Failure {
+    Failure::system("cannot ask", &error)
+}
+
+/// Asks at the terminal; anything but a yes is a no.
+fn is_agreed(question: &str, answers: &mut impl BufRead) -> std::io::Result<bool> {
+    write!(std::io::stderr(), "{question}? [y/N] ")?;
+    let mut answer = String::new();
+    answers.read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn recall(shared: &GlobalFlags, link: &Link, table: &str, name: Option<&str>) -> Outcome {
+    let number = match table.parse() {
+        Ok(number) => number,
+        Err(_) => dropped_number(link, table)?,
+    };
+    let call = link.admin();
+    let call = call.recall_table(number, name.unwrap_or(""));
+    let back = match link.attempt(call) {
+        Err(error) if is_no_table(&error) => {
+            return Err(Failure::not_found(format!(
+                "there is no dropped table number {number} that can be recalled; \
+                 `esker table list --dropped` lists them"
+            )));
+        }
+        done => settled(link, "cannot recall the table", table, done)?,
+    };
+    told(
+        shared,
+        "recalled",
+        json!({ "name": back.app_name, "number": back.app_id }),
+    )
+}
+
+/// The number of the one dropped table of that name.
+fn dropped_number(link: &Link, name: &str) -> Outcome<i32> {
+    let dropped = link.tables(TableStatus::AS_DROPPED)?;
+    let numbers: Vec<i32> = dropped
+        .iter()
+        .filter(|one| one.app_name == name)
+        .map(|one| one.app_id)
+        .collect();
+    match numbers[..] {
+        [number] => Ok(number),
+        [] => Err(Failure::not_found(format!(
+            "no table \"{}\" was dropped that can be recalled; `esker table list --dropped` lists \
+             them",
+            shown(name)
+        ))),
+        _ => Err(Failure::usage(format!(
+            "{} tables \"{}\" were dropped; give the number of the one that is meant: {}",
+            numbers.len(),
+            shown(name),
+            numbers
+                .iter()
+                .map(i32::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Tables and nodes of a cluster, through the tool.
+
+use serde_json::json;
+
+use crate::double::Double;
+
+#[test]
+fn a_table_is_created_described_renamed_dropped_and_recalled() {
+    // Its rows are there through all of it, and its name and number tell which one it is.
+    let double = Double::new();
+    let created = double.ok(&["table", "create", "ships", "--partitions", "4"]);
+    assert_eq!(
+        created.text(),
+        "created table \"ships\": 4 partitions, 3 replicas of each\n"
+    );
+    double.ok(&["kv", "--table", "ships", "set", "a", "", "1"]);
+    let list = double.ok(&["table", "list"]);
+    assert!(list.text().contains("ships") && list.text().contains("temp"));
+    let told = double.ok(&["table", "describe", "ships", "--json"]).json();
+    assert_eq!(told["placing"].as_array().unwrap().len(), 4);
+    assert_eq!(told["placing"][0]["state"], "healthy");
+    assert_eq!(
+        told["placing"][0]["secondaries"].as_array().unwrap().len(),
+        2
+    );
+    let told = double.ok(&["table", "describe", "ships"]);
+    assert!(
+        told.text().contains("partitions  4, 4 of them healthy"),
+        "{}",
+        told.text()
+    );
+    double.ok(&["table", "rename", "ships", "boats"]);
+    double.fails(&["table", "describe", "ships"], 3, "no table \"ships\"");
+    double.ok(&["table", "drop", "boats", "--yes", "--keep", "1h"]);
+    double.fails(
+        &["kv", "--table", "boats", "get", "a"],
+        3,
+        "no table \"boats\"",
+    );
+    let dropped = double.ok(&["table", "list", "--dropped", "--json"]).json();
+    assert_eq!(dropped[0]["name"], "boats");
+    assert!(dropped[0]["recall_until"].as_i64().unwrap() > 1_700_000_000);
+    assert_eq!(
+        double
+            .ok(&["table", "list", "--json"])
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    double.ok(&["table", "recall", "boats", "--as", "ships"]);
+    assert_eq!(
+        double.ok(&["kv", "--table", "ships", "get", "a"]).text(),
+        "1\n"
+    );
+}
+
+#[test]
+fn nothing_is_dropped_without_a_word() {
+    // Nobody at a terminal to ask: refused, told what it would cost, and the table is there.
+    let double = Double::new();
+    double.fails(
+        &["table", "drop", "temp"],
+        2,
+        "all of its 8 partitions? --yes",
+    );
+    double.fails(
+        &["table", "drop", "tmep", "--yes"],
+        3,
+        "did you mean \"temp\"?",
+    );
+    double.ok(&["table", "describe", "temp"]);
+}
+
+#[test]
+fn a_refused_setting_shows_the_servers_hint() {
+    // One that is taken and removed again; one that the server does not have, in its own words.
+    let double = Double::new();
+    double.ok(&["table", "set", "temp", "default_ttl", "60"]);
+    let envs = || double.ok(&["table", "describe", "temp", "--json"]).json()["envs"].clone();
+    assert_eq!(envs(), json!({ "default_ttl": "60" }));
+    double.ok(&["kv", "set", "a", "", "1"]);
+    assert_ne!(double.ok(&["kv", "ttl", "a"]).text(), "never\n");
+    double.ok(&["table", "unset", "temp", "default_ttl"]);
+    assert_eq!(envs(), json!({}));
+    double.fails(
+        &["table", "set", "temp", "default_tll", "60"],
+        1,
+        "ERR_INVALID_PARAMETERS: no such setting, or not that value",
+    );
+    double.fails(
+        &["table", "set", "tmep", "default_ttl", "60"],
+        3,
+        "did you mean",
+    );
+}
+
+#[test]
+fn a_table_is_not_created_twice_unless_it_may_be_there() {
+    // The same again, another one of that name, and numbers that no client could find rows with.
+    let double = Double::new();
+    let create = ["table", "create", "temp"];
+    double.fails(&create, 1, "there is such a table already");
+    double.ok(&[&create[..], &["--if-not-exists"]].concat());
+    let other = ["--if-not-exists", "--partitions", "16"];
+    double.fails(&[&create[..], &other].concat(), 1, "of another kind");
+    for wrong in ["0", "1", "6", "-8"] {
+        double.fails(
+            &["table", "create", "x", &format!("--partitions={wrong}")],
+            2,
+            "power of two",
+        );
+    }
+    double.fails(&["table", "create", "x", "--env", "a"], 2, "KEY=VALUE");
+}
+
+#[test]
+fn of_several_dropped_tables_one_is_recalled_by_its_number() {
+    // Two of one name were dropped: the name alone is refused with their numbers.
+    let double = Double::new();
+    for _ in 0..2 {
+        double.ok(&["table", "create", "x"]);
+        double.ok(&["table", "drop", "x", "--yes"]);
+    }
+    double.fails(&["table", "recall", "x"], 2, "is meant: 2, 3");
+    let back = double.ok(&["table", "recall", "3", "--json"]).json();
+    assert_eq!(back, json!({ "recalled": { "name": "x", "number": 3 } }));
+    double.fails(&["table", "recall", "77"], 3, "no dropped table number 77");
+    double.fails(&["table", "recall", "y"], 3, "no table \"y\" was dropped");
+}
+
+#[test]
+fn nodes_are_listed_with_what_they_have() {
+    // Eight partitions with three replicas over three nodes: all of them are somebody's.
+    let double = Double::new();
+    let nodes = double.ok(&["node", "list", "--json"]).json();
+    let nodes = nodes.as_array().unwrap();
+    let sum = |name: &str| {
+        nodes
+            .iter()
+            .map(|one| one[name].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    assert_eq!(
+        (nodes.len(), sum("primaries"), sum("secondaries")),
+        (3, 8, 16)
+    );
+    let list = double.ok(&["node", "list"]);
+    assert_eq!(list.text().matches("alive").count(), 3);
+}
