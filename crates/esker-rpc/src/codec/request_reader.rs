@@ -59,6 +59,12 @@ impl RequestReader {
         self.incoming.buffer()
     }
 
+    /// True if some bytes of a request are there and the rest is not, after [`RequestReader::next`]
+    /// had nothing more.
+    pub fn is_in_request(&self) -> bool {
+        self.to_skip > 0 || !self.incoming.rest().is_empty()
+    }
+
     /// The next request, `None` while bytes are missing. After an error the connection is useless.
     #[allow(clippy::should_implement_trait, reason = "more may come after a None")]
     pub fn next(&mut self) -> Result<Option<Request>, FrameError> {
