@@ -8,4 +8,5 @@ mod log_segments;
 mod partition_model;
 mod partition;
 mod group_node;
+mod front;
 mod group;

@@ -1,0 +1,33 @@
+//! Where a node may listen: on this machine alone, until there is a rule who may come in.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+/// An address that other machines could reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotLoopback(pub SocketAddr);
+
+impl fmt::Display for NotLoopback {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "{} can be reached from other machines, and this version can neither encrypt nor tell \
+             who asks: it listens on loopback only (127.0.0.1); reach it from elsewhere through a \
+             tunnel such as `ssh -L`",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for NotLoopback {}
+
+/// Refuses an address that is not of this machine alone.
+pub fn check_loopback(address: SocketAddr) -> Result<SocketAddr, NotLoopback> {
+    match address.ip().to_canonical().is_loopback() {
+        true => Ok(address),
+        false => Err(NotLoopback(address)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! What a door has taken and refused.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::log_lines::{Level, LogLines, Seldom};
+
+/// Why a door closed a connection, or turned a request away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// As many connections as the door takes were there.
+    TooMany,
+    /// The first bytes are of another protocol.
+    Protocol,
+    /// What came is no request.
+    Malformed,
+    /// Nothing came for long.
+    Idle,
+    /// A request began and did not go on.
+    HalfRequest,
+    /// Nobody read what was written.
+    SlowReader,
+    /// More replies waited than one connection may leave unread.
+    Unread,
+    /// The door had more calls under way than it takes.
+    Busy,
+    /// A body was longer than the door takes.
+    TooLong,
+    /// The machine gave no connection.
+    Accept,
+}
+
+impl Cause {
+    /// Every cause with the sentence that is logged for it.
+    const ALL: [(Cause, &str); 10] = [
+        (
+            Cause::TooMany,
+            "closed a connection at once: as many as may be were open",
+        ),
+        (
+            Cause::Protocol,
+            "closed a connection that speaks another protocol",
+        ),
+        (
+            Cause::Malformed,
+            "closed a connection whose request cannot be read",
+        ),
+        (Cause::Idle, "closed a connection that said nothing"),
+        (
+            Cause::HalfRequest,
+            "closed a connection whose request did not go on",
+        ),
+        (
+            Cause::SlowReader,
+            "closed a connection that does not read its replies",
+        ),
+        (
+            Cause::Unread,
+            "closed a connection that asks for more than it reads",
+        ),
+        (
+            Cause::Busy,
+            "refused a call: as many as may be were under way",
+        ),
+        (Cause::TooLong, "refused a request that is too long"),
+        (Cause::Accept, "could not accept a connection"),
+    ];
+
+    fn index(self) -> usize {
+        let found = Cause::ALL.iter().position(|row| row.0 == self);
+        found.expect("every cause is in the list")
+    }
+}
+
+/// Counts of one door. Any thread may count.
+#[derive(Debug, Default)]
+pub struct Counters {
+    accepted: AtomicU64,
+    requests: AtomicU64,
+    refused: [Seldom; Cause::ALL.len()],
+}
+
+impl Counters {
+    /// How many connections there have been.
+    pub fn accepted(&self) -> u64 {
+        // Here and below: nothing hangs on the order of a count among other writes.
+        self.accepted.load(Ordering::Relaxed)
+    }
+
+    /// How many requests there have been.
+    pub fn requests(&self) -> u64 {
+        // As above.
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// How often that happened.
+    pub fn of(&self, cause: Cause) -> u64 {
+        self.refused[cause.index()].total()
+    }
+
+    pub(crate) fn accept(&self) {
+        // As above.
+        self.accepted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn request(&self) {
+        // As above.
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a refusal, and logs it if a line is due; `detail` is added to the sentence.
+    pub(crate) fn refuse(&self, log: &LogLines, cause: Cause, detail: &str) {
+        if let Some(count) = self.refused[cause.index()].count() {
+            let (_, sentence) = Cause::ALL[cause.index()];
+            let line = match detail {
+                "" => format!("{sentence} ({count} so far)"),
+                detail => format!("{sentence}: {detail} ({count} so far)"),
+            };
+            log.write(Level::Warning, &line);
+        }
+    }
+}

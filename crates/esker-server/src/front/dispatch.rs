@@ -1,0 +1,119 @@
+//! Takes a request apart and gives it to whoever answers.
+
+use std::sync::Arc;
+
+use esker_rpc::codec::frame::put_refusal;
+use esker_rpc::codec::request_reader::Request;
+use esker_rpc::codec::scalars::Gpid;
+use esker_rpc::error::{ErrorCode, ErrorName};
+use esker_rpc::message::call::Unreadable;
+use esker_rpc::message::data::{KeyAnswer, KeyCall};
+use esker_rpc::message::meta::{MetaAnswer, MetaCall};
+use esker_rpc::message::node::{NodeAnswer, NodeCall};
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::front::outbox::Outbox;
+use crate::front::service::{KeysCall, Service};
+use crate::reply::{Reply, Responder};
+
+/// What a call holds until its reply is written: of its connection, and of its door.
+pub(crate) type Permits = [OwnedSemaphorePermit; 2];
+
+/// Where the reply to one request goes.
+pub(crate) struct Return {
+    pub(crate) outbox: Arc<Outbox<Permits>>,
+    pub(crate) permits: Permits,
+    pub(crate) unread_bytes_max: usize,
+    pub(crate) name: String,
+    pub(crate) sequence: i32,
+}
+
+impl Return {
+    /// Refuses the request.
+    pub(crate) fn refuse(self, error: &ErrorName) {
+        let named = (self.name.as_str(), self.sequence);
+        self.outbox
+            .push(self.permits, self.unread_bytes_max, |out| {
+                put_refusal(out, named, error)
+            });
+    }
+
+    fn responder<A: Answer>(self) -> Responder<A> {
+        Responder::new(move |reply: Reply<A>| match reply {
+            Reply::Answer(answer) => {
+                let sequence = self.sequence;
+                self.outbox
+                    .push(self.permits, self.unread_bytes_max, |out| {
+                        answer.put(out, sequence)
+                    });
+            }
+            Reply::Refused(error) => self.refuse(&error),
+            // The permits go back with what is dropped here.
+            Reply::Unknown => {}
+        })
+    }
+}
+
+/// A response of one of the doors' tables of calls.
+trait Answer: Send + 'static {
+    fn put(&self, out: &mut Vec<u8>, sequence: i32);
+}
+
+macro_rules! answers {
+    ($($Answer:ident)*) => {
+        $(impl Answer for $Answer {
+            fn put(&self, out: &mut Vec<u8>, sequence: i32) {
+                $Answer::put(self, out, sequence);
+            }
+        })*
+    };
+}
+
+answers! { KeyAnswer MetaAnswer NodeAnswer }
+
+/// Gives a request that came at a data server's address to `service`.
+pub(crate) fn to_keys<S: Service>(service: &S, request: Request, back: Return) {
+    let gpid = Gpid {
+        app_id: request.head.app_id,
+        partition_index: request.head.partition_index,
+    };
+    let Some(arguments) = request.arguments else {
+        return back.refuse(&ErrorCode::InvalidData.into());
+    };
+    match KeyCall::read(&request.name, &arguments) {
+        Ok(call) => {
+            let call = KeysCall {
+                gpid,
+                partition_hash: request.head.partition_hash,
+                is_backup_request: request.head.is_backup_request,
+                call,
+                arguments,
+            };
+            service.keys(call, back.responder());
+        }
+        Err(Unreadable::NoSuchCall) => match NodeCall::read(&request.name, &arguments) {
+            Ok(call) => service.node(call, back.responder()),
+            Err(unreadable) => back.refuse(&refusal(unreadable)),
+        },
+        Err(unreadable) => back.refuse(&refusal(unreadable)),
+    }
+}
+
+/// Gives a request that came at a meta server's address to `service`.
+pub(crate) fn to_meta<S: Service>(service: &S, request: Request, back: Return) {
+    let Some(arguments) = request.arguments else {
+        return back.refuse(&ErrorCode::InvalidData.into());
+    };
+    match MetaCall::read(&request.name, &arguments) {
+        Ok(call) => service.meta(call, back.responder()),
+        Err(unreadable) => back.refuse(&refusal(unreadable)),
+    }
+}
+
+fn refusal(unreadable: Unreadable) -> ErrorName {
+    match unreadable {
+        Unreadable::NoSuchCall => ErrorCode::HandlerNotFound.into(),
+        Unreadable::Malformed(_) => ErrorCode::InvalidData.into(),
+    }
+}

@@ -1,0 +1,135 @@
+//! Accepts connections at one address.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::front::bind::check_loopback;
+use crate::front::bounds::Bounds;
+use crate::front::connection::serve;
+use crate::front::counters::{Cause, Counters};
+use crate::front::door::{Door, DoorKind};
+use crate::front::service::Service;
+use crate::log_lines::LogLines;
+
+/// How long the door stays shut when the machine has no connection to give (no descriptors are
+/// left): asking again at once would only burn the processor that is needed to close some.
+const AFTER_FAILURE: Duration = Duration::from_millis(100);
+
+/// What a door is opened with.
+#[derive(Debug)]
+pub struct Opening<S> {
+    /// Which calls are asked here.
+    pub kind: DoorKind,
+    /// Where; port 0 takes any that is free.
+    pub address: SocketAddr,
+    /// Who answers.
+    pub service: Arc<S>,
+    /// How much is taken.
+    pub bounds: Bounds,
+    /// Where refusals are told.
+    pub log: LogLines,
+}
+
+/// An open door. Dropping it closes it, with its connections.
+#[derive(Debug)]
+pub struct Front {
+    address: SocketAddr,
+    counters: Arc<Counters>,
+    stop: watch::Sender<Phase>,
+}
+
+/// How far a door is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// No connection is accepted; those that are there go on.
+    Accepted,
+}
+
+impl Front {
+    /// Opens a door: from here on connections are accepted. Needs a runtime of tokio.
+    pub async fn open<S: Service>(opening: Opening<S>) -> std::io::Result<Front> {
+        let asked = check_loopback(opening.address);
+        let asked = asked.map_err(|error| {
+            std::io::Error::new(std::io::ErrorKind::PermissionDenied, error.to_string())
+        })?;
+        let listener = TcpListener::bind(asked).await?;
+        let address = listener.local_addr()?;
+        let counters = Arc::new(Counters::default());
+        let door = Door {
+            kind: opening.kind,
+            service: opening.service,
+            permits: Arc::new(Semaphore::new(opening.bounds.door_permits())),
+            bounds: opening.bounds,
+            counters: Arc::clone(&counters),
+            log: opening.log,
+        };
+        let (stop, phase) = watch::channel(Phase::Open);
+        tokio::spawn(accept_all(Arc::new(door), listener, phase));
+        Ok(Front {
+            address,
+            counters,
+            stop,
+        })
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it has taken and refused.
+    pub fn counters(&self) -> &Arc<Counters> {
+        &self.counters
+    }
+
+    /// Accepts no further connection; those that are there go on until the door is dropped.
+    pub fn stop_accepting(&self) {
+        self.stop.send_replace(Phase::Accepted);
+    }
+}
+
+async fn accept_all<S: Service>(
+    door: Arc<Door<S>>,
+    listener: TcpListener,
+    mut phase: watch::Receiver<Phase>,
+) {
+    // Dropped with the task, which ends every connection.
+    let mut connections = JoinSet::new();
+    let mut listener = Some(listener);
+    loop {
+        let accepted = async {
+            match &listener {
+                Some(listener) => listener.accept().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            changed = phase.changed() => match changed {
+                Ok(()) => listener = None,
+                Err(_) => return,
+            },
+            Some(_) = connections.join_next() => {}
+            accepted = accepted => match accepted {
+                Ok((stream, peer)) => {
+                    if connections.len() >= door.bounds.connections_max {
+                        door.counters.refuse(&door.log, Cause::TooMany, &peer.to_string());
+                        continue;
+                    }
+                    door.counters.accept();
+                    connections.spawn(serve(Arc::clone(&door), stream, peer));
+                }
+                Err(error) => {
+                    door.counters.refuse(&door.log, Cause::Accept, &error.to_string());
+                    sleep(AFTER_FAILURE).await;
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! The doors, asked by sockets: what is answered, what is refused, and every bound.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use esker_rpc::codec::frame::RequestHead;
+use esker_rpc::codec::reply_reader::{Reply as ReplyFrame, ReplyReader};
+use esker_rpc::codec::scalars::Blob;
+use esker_rpc::error::{ErrorCode, Status};
+use esker_rpc::message::data::{KeyAnswer, KeyCall, ReadResponse, UpdateRequest};
+use esker_rpc::message::meta::{ListNodesRequest, MetaAnswer, MetaCall};
+use esker_rpc::message::node::{NodeAnswer, NodeCall};
+use esker_server::front::{Bounds, Cause, DoorKind, Front, KeysCall, Opening, Service};
+use esker_server::log_lines::LogLines;
+use esker_server::reply::Responder;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// Longest that any test waits for what must happen.
+const SOON: Duration = Duration::from_secs(20);
+
+type Asked = (KeysCall, Responder<KeyAnswer>);
+
+/// Gives calls on keys to the test; refuses every other.
+struct Given(Mutex<mpsc::UnboundedSender<Asked>>);
+
+impl Service for Given {
+    fn keys(&self, call: KeysCall, reply: Responder<KeyAnswer>) {
+        // A test that has ended wants no more calls.
+        let _ = self.0.lock().unwrap().send((call, reply));
+    }
+
+    fn meta(&self, _: MetaCall, reply: Responder<MetaAnswer>) {
+        reply.refuse(ErrorCode::ServiceNotActive);
+    }
+
+    fn node(&self, _: NodeCall, reply: Responder<NodeAnswer>) {
+        reply.refuse(ErrorCode::NotImplemented);
+    }
+}
+
+struct Fixture {
+    front: Front,
+    asked: mpsc::UnboundedReceiver<Asked>,
+    lines: Arc<Mutex<Vec<String>>>,
+}
+
+impl Fixture {
+    async fn open(kind: DoorKind, bounds: Bounds) -> Fixture {
+        let (sender, asked) = mpsc::unbounded_channel();
+        let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+        let told = Arc::clone(&lines);
+        let front = Front::open(Opening {
+            kind,
+            address: "127.0.0.1:0".parse().unwrap(),
+            service: Arc::new(Given(Mutex::new(sender))),
+            bounds,
+            log: LogLines::new(move |_, line| told.lock().unwrap().push(line.to_owned())),
+        });
+        Fixture {
+            front: front.await.unwrap(),
+            asked,
+            lines,
+        }
+    }
+
+    async fn asked(&mut self) -> Asked {
+        timeout(SOON, self.asked.recv())
+            .await
+            .expect("asked soon")
+            .unwrap()
+    }
+
+    /// Waits until the door has counted that, and has told it.
+    async fn refused(&self, cause: Cause) {
+        let told = async {
+            while self.front.counters().of(cause) == 0 || self.lines.lock().unwrap().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(SOON, told).await.expect("refused soon");
+    }
+}
+
+struct Peer {
+    stream: TcpStream,
+    reader: ReplyReader,
+}
+
+impl Peer {
+    async fn connect(address: SocketAddr) -> Peer {
+        Peer {
+            stream: TcpStream::connect(address).await.unwrap(),
+            reader: ReplyReader::new(1 << 30),
+        }
+    }
+
+    async fn ask(&mut self, call: &KeyCall, sequence: i32) {
+        let mut bytes = Vec::new();
+        let head = RequestHead {
+            app_id: 7,
+            partition_index: 3,
+            partition_hash: 99,
+            ..RequestHead::default()
+        };
+        call.put(&mut bytes, &head, sequence);
+        self.stream.write_all(&bytes).await.unwrap();
+    }
+
+    async fn reply(&mut self) -> ReplyFrame {
+        loop {
+            if let Some(reply) = self.reader.next().unwrap() {
+                return reply;
+            }
+            let read = self.stream.read_buf(self.reader.buffer());
+            assert_ne!(
+                timeout(SOON, read).await.expect("read soon").unwrap(),
+                0,
+                "closed"
+            );
+        }
+    }
+
+    /// Waits until the door closes the connection; replies before that are dropped.
+    async fn closed(&mut self) {
+        let mut bytes = [0; 4096];
+        let read = async { while let Ok(1..) = self.stream.read(&mut bytes).await {} };
+        timeout(SOON, read).await.expect("closed soon");
+    }
+}
+
+fn get(key: &[u8]) -> KeyCall {
+    KeyCall::Get(Blob::of(key))
+}
+
+fn value(bytes: &[u8]) -> KeyAnswer {
+    KeyAnswer::Get(ReadResponse {
+        error: Status::OK,
+        value: Blob::of(bytes),
+        ..ReadResponse::default()
+    })
+}
+
+#[tokio::test]
+async fn replies_come_in_any_order_and_the_unknown_is_not_answered() {
+    let mut fixture = Fixture::open(DoorKind::Keys, Bounds::default()).await;
+    let mut peer = Peer::connect(fixture.front.address()).await;
+    for sequence in 1..=3 {
+        peer.ask(&get(b"\0\x01hk"), sequence).await;
+    }
+    let (call, first) = fixture.asked().await;
+    let (_, second) = fixture.asked().await;
+    let (_, third) = fixture.asked().await;
+    assert_eq!((call.gpid.app_id, call.gpid.partition_index), (7, 3));
+    assert_eq!((call.partition_hash, call.is_backup_request), (99, false));
+    assert_eq!(
+        KeyCall::read("RPC_RRDB_RRDB_GET", &call.arguments),
+        Ok(call.call)
+    );
+    third.answer(value(b"three"));
+    drop(second);
+    first.refuse(ErrorCode::InvalidState);
+    let reply = peer.reply().await;
+    let answer = KeyAnswer::read("RPC_RRDB_RRDB_GET", &reply.result.unwrap()).unwrap();
+    assert_eq!((reply.sequence, answer), (3, value(b"three")));
+    let reply = peer.reply().await;
+    assert_eq!(
+        (reply.sequence, reply.error.code()),
+        (1, ErrorCode::InvalidState)
+    );
+    peer.ask(&get(b"\0\x01hk"), 4).await;
+    fixture.asked().await.1.answer(value(b"four"));
+    assert_eq!(
+        peer.reply().await.sequence,
+        4,
+        "nothing was said about the second"
+    );
+    assert_eq!(fixture.front.counters().requests(), 4);
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_refused_and_the_connection_goes_on() {
+    let bounds = Bounds {
+        body_bytes_max: 1000,
+        ..Bounds::default()
+    };
+    let mut fixture = Fixture::open(DoorKind::Keys, bounds).await;
+    let mut peer = Peer::connect(fixture.front.address()).await;
+    let put = KeyCall::Put(UpdateRequest {
+        value: Blob(vec![0; 1001]),
+        ..UpdateRequest::default()
+    });
+    peer.ask(&put, 1).await;
+    assert_eq!(peer.reply().await.error.code(), ErrorCode::InvalidData);
+    let mut bytes = Vec::new();
+    let list = MetaCall::ListNodes(ListNodesRequest::default());
+    list.put(&mut bytes, &RequestHead::default(), 2);
+    peer.stream.write_all(&bytes).await.unwrap();
+    let reply = peer.reply().await;
+    assert_eq!(
+        (reply.sequence, reply.error.code()),
+        (2, ErrorCode::HandlerNotFound)
+    );
+    peer.ask(&get(b"k"), 3).await;
+    fixture.asked().await.1.answer(value(b"v"));
+    assert_eq!(peer.reply().await.sequence, 3);
+    fixture.refused(Cause::TooLong).await;
+}
+
+#[tokio::test]
+async fn meta_calls_are_asked_at_their_own_door() {
+    let fixture = Fixture::open(DoorKind::Meta, Bounds::default()).await;
+    let mut peer = Peer::connect(fixture.front.address()).await;
+    peer.ask(&get(b"k"), 1).await;
+    assert_eq!(peer.reply().await.error.code(), ErrorCode::HandlerNotFound);
+    let mut bytes = Vec::new();
+    let list = MetaCall::ListNodes(ListNodesRequest::default());
+    list.put(&mut bytes, &RequestHead::default(), 2);
+    peer.stream.write_all(&bytes).await.unwrap();
+    assert_eq!(peer.reply().await.error.code(), ErrorCode::ServiceNotActive);
+}
+
+#[tokio::test]
+async fn other_protocols_and_nonsense_are_closed_and_counted() {
+    let fixture = Fixture::open(DoorKind::Keys, Bounds::default()).await;
+    let mut peer = Peer::connect(fixture.front.address()).await;
+    peer.stream
+        .write_all(b"GET / HTTP/1.1\r\n\r\n")
+        .await
+        .unwrap();
+    peer.closed().await;
+    fixture.refused(Cause::Protocol).await;
+    let mut peer = Peer::connect(fixture.front.address()).await;
+    peer.stream.write_all(b"THFT\0\0\0\x09").await.unwrap();
+    peer.closed().await;
+    fixture.refused(Cause::Malformed).await;
+    let lines = fixture.lines.lock().unwrap();
+    assert!(
+        lines[0].contains("another protocol") && lines[0].contains("Http"),
+        "{lines:?}"
+    );
+}
+
+#[tokio::test]
+async fn connections_beyond_the_bound_are_closed_at_once() {
+    let bounds = Bounds {
+        connections_max: 2,
+        ..Bounds::default()
+    };
+    let mut fixture = Fixture::open(DoorKind::Keys, bounds).await;
+    let address = fixture.front.address();
+    let mut first = Peer::connect(address).await;
+    let mut second = Peer::connect(address).await;
+    for peer in [&mut first, &mut second] {
+        peer.ask(&get(b"k"), 1).await;
+        fixture.asked().await.1.answer(value(b"v"));
+        peer.reply().await;
+    }
+    Peer::connect(address).await.closed().await;
+    fixture.refused(Cause::TooMany).await;
+    // One that leaves makes room.
+    drop(first);
+    let mut again = loop {
+        let mut peer = Peer::connect(address).await;
+        peer.ask(&get(b"k"), 1).await;
+        if let Ok(asked) = timeout(Duration::from_millis(20), fixture.asked.recv()).await {
+            asked.unwrap().1.answer(value(b"v"));
+            break peer;
+        }
+    };
+    again.reply().await;
+    assert_eq!(fixture.front.counters().accepted(), 3);
+}
+
+#[tokio::test]
+async fn the_idle_and_the_half_open_are_closed() {
+    let bounds = Bounds {
+        idle_max: Duration::from_millis(60),
+        half_request_max: Duration::from_millis(30),
+        ..Bounds::default()
+    };
+    let fixture = Fixture::open(DoorKind::Keys, bounds).await;
+    let mut idle = Peer::connect(fixture.front.address()).await;
+    let mut half = Peer::connect(fixture.front.address()).await;
+    half.stream.write_all(b"THFT\0").await.unwrap();
+    half.closed().await;
+    idle.closed().await;
+    fixture.refused(Cause::HalfRequest).await;
+    fixture.refused(Cause::Idle).await;
+}
+
+#[tokio::test]
+async fn one_connection_waits_when_it_has_too_many_calls_under_way() {
+    // The bound is never below one call that returns many rows: 64 permits.
+    let bounds = Bounds {
+        in_flight_bytes_max: 0,
+        ..Bounds::default()
+    };
+    let mut fixture = Fixture::open(DoorKind::Keys, bounds).await;
+    let mut peer = Peer::connect(fixture.front.address()).await;
+    for sequence in 0..70 {
+        peer.ask(&get(b"k"), sequence).await;
+    }
+    let mut held = Vec::new();
+    for _ in 0..64 {
+        held.push(fixture.asked().await);
+    }
+    let more = timeout(Duration::from_millis(50), fixture.asked.recv()).await;
+    assert!(more.is_err(), "the sixty-fifth waits");
+    held.pop().unwrap().1.answer(value(b"v"));
+    assert_eq!(peer.reply().await.sequence, 63);
+    held.push(fixture.asked().await);
+    // A connection of somebody else does not wait for this one.
+    let mut other = Peer::connect(fixture.front.address()).await;
+    other.ask(&get(b"k"), 1).await;
+    fixture.asked().await.1.answer(value(b"v"));
+    other.reply().await;
+}
+
+#[tokio::test]
+async fn a_door_with_too_many_calls_under_way_says_busy() {
+    let bounds = Bounds {
+        door_bytes_max: 0,
+        ..Bounds::default()
+    };
+    let mut fixture = Fixture::open(DoorKind::Keys, bounds).await;
+    let mut peer = Peer::connect(fixture.front.address()).await;
+    let mut held = Vec::new();
+    for sequence in 0..65 {
+        peer.ask(&get(b"k"), sequence).await;
+    }
+    for _ in 0..64 {
+        held.push(fixture.asked().await);
+    }
+    let reply = peer.reply().await;
+    assert_eq!((reply.sequence, reply.error.code()), (64, ErrorCode::Busy));
+    assert!(ErrorCode::Busy.is_refused_undone());
+    fixture.refused(Cause::Busy).await;
+}
+
+#[tokio::test]
+async fn who_does_not_read_is_closed() {
+    for (bounds, cause) in [
+        (
+            Bounds {
+                slow_reader_max: Duration::from_millis(50),
+                ..Bounds::default()
+            },
+            Cause::SlowReader,
+        ),
+        (
+            Bounds {
+                unread_bytes_max: 20 << 20,
+                ..Bounds::default()
+            },
+            Cause::Unread,
+        ),
+    ] {
+        let mut fixture = Fixture::open(DoorKind::Keys, bounds).await;
+        let mut peer = Peer::connect(fixture.front.address()).await;
+        // More than both sockets buffer, however large the machine lets them grow.
+        for sequence in 0..8 {
+            peer.ask(&get(b"k"), sequence).await;
+        }
+        for _ in 0..8 {
+            fixture.asked().await.1.answer(value(&vec![0; 8 << 20]));
+        }
+        fixture.refused(cause).await;
+    }
+}
+
+#[tokio::test]
+async fn a_closed_door_takes_nobody_and_a_dropped_one_ends_what_it_has() {
+    let mut fixture = Fixture::open(DoorKind::Keys, Bounds::default()).await;
+    let address = fixture.front.address();
+    let mut peer = Peer::connect(address).await;
+    peer.ask(&get(b"k"), 1).await;
+    fixture.asked().await.1.answer(value(b"v"));
+    peer.reply().await;
+    fixture.front.stop_accepting();
+    let refused = async { while TcpStream::connect(address).await.is_ok() {} };
+    timeout(SOON, refused).await.expect("closed soon");
+    peer.ask(&get(b"k"), 2).await;
+    fixture.asked().await.1.answer(value(b"v"));
+    assert_eq!(peer.reply().await.sequence, 2);
+    drop(fixture.front);
+    peer.closed().await;
+}
+
+#[tokio::test]
+async fn a_door_opens_on_loopback_only() {
+    let (sender, _asked) = mpsc::unbounded_channel();
+    let opened = Front::open(Opening {
+        kind: DoorKind::Meta,
+        address: "0.0.0.0:0".parse().unwrap(),
+        service: Arc::new(Given(Mutex::new(sender))),
+        bounds: Bounds::default(),
+        log: LogLines::silent(),
+    });
+    let told = opened.await.unwrap_err().to_string();
+    assert!(told.contains("listens on loopback only"), "{told}");
+}
