@@ -9,6 +9,7 @@ pub mod sorted_file;
 pub mod wire_calls;
 pub mod raft_log;
 pub mod raft_message;
+pub mod peer_frame;
 pub mod starts;
 
 pub mod batch_reader;
@@ -32,7 +33,7 @@ pub mod wal_reader;
 pub type Run = fn(&[u8]);
 
 /// Every target by its name, which is that of its binary in `fuzz/Cargo.toml`.
-pub const TARGETS: [(&str, Run); 18] = [
+pub const TARGETS: [(&str, Run); 19] = [
     ("batch_reader", batch_reader::run),
     ("block", block::run),
     ("database", database::run),
@@ -41,6 +42,7 @@ pub const TARGETS: [(&str, Run); 18] = [
     ("manifest", manifest::run),
     ("merge", merge::run),
     ("names", names::run),
+    ("peer_frame", peer_frame::run),
     ("phrase", phrase::run),
     ("raft_log", raft_log::run),
     ("raft_message", raft_message::run),

@@ -40,6 +40,7 @@ use esker_rpc::codec::scalars::Blob;
 use esker_rpc::error::ErrorCode;
 use esker_rpc::message::data::{KeyAnswer, KeyCall, UpdateRequest, UpdateResponse};
 
+use crate::peer_frame;
 use crate::raft_log;
 use crate::raft_message;
 use crate::sorted_file::{NUMBER, props};
@@ -64,6 +65,7 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
             .map(|choice| [&[choice][..], MERGES].concat())
             .collect(),
         "names" => names(),
+        "peer_frame" => peer_frame::starts(),
         "phrase" => phrase(),
         "raft_log" => raft_log::starts(),
         "raft_message" => raft_message::starts(),

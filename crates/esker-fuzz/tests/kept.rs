@@ -42,8 +42,8 @@ macro_rules! tests_of {
 }
 
 tests_of! {
-    batch_reader block database filter load manifest merge names phrase raft_log raft_message
-    rpc_frame rpc_message searchable settings sst_reader vlog wal_reader
+    batch_reader block database filter load manifest merge names peer_frame phrase raft_log
+    raft_message rpc_frame rpc_message searchable settings sst_reader vlog wal_reader
 }
 
 #[test]

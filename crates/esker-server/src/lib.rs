@@ -10,3 +10,4 @@ pub mod reply;
 pub mod disk_log;
 pub mod partition;
 pub mod front;
+pub mod peer;

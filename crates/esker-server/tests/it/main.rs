@@ -9,4 +9,5 @@ mod partition_model;
 mod partition;
 mod group_node;
 mod front;
+mod peers;
 mod group;

@@ -1,0 +1,316 @@
+//! Frames between nodes, and the greetings that begin a connection.
+//!
+//! A frame:
+//!
+//! | offset | size | type | meaning |
+//! |---|---|---|---|
+//! | 0 | 4 | u32 | length of the payload |
+//! | 4 | 4 | u32 | CRC32C of everything that follows |
+//! | 8 | 1 | u8 | kind, of the list below |
+//! | 9 | 3 | | 0 |
+//! | 12 | 8 | u64 | number of an ask, which its answer repeats; 0 for the other kinds |
+//! | 20 | … | bytes | payload |
+//!
+//! | kind | who sends it | payload, and its greatest length |
+//! |---|---|---|
+//! | 1 hello | dialler, first | a greeting: 60 |
+//! | 2 welcome | listener, first | a greeting: 60 |
+//! | 3 refusal | listener, instead | why, in words: 500 |
+//! | 4 raft | dialler | a frame of `esker_raft`: 16 MiB |
+//! | 5 ask | dialler | as `ask.rs` has it: 2 MiB |
+//! | 6 answer | listener | as `ask.rs` has it: 34 MiB |
+//!
+//! A greeting:
+//!
+//! | offset | size | type | meaning |
+//! |---|---|---|---|
+//! | 0 | 8 | bytes | `ESKRPEER` |
+//! | 8 | 4 | u32 | version: 1 |
+//! | 12 | 8 | u64 | cluster; 0 for one who belongs to none yet |
+//! | 20 | 8 | u64 | node that speaks; 0 for one who has no number yet |
+//! | 28 | 8 | u64 | its incarnation: how often its directory was opened |
+//! | 36 | 8 | u64 | a number that its process has drawn |
+//! | 44 | 8 | u64 | node that it wants to speak to; 0 for whoever listens |
+//! | 52 | 8 | u64 | 0 |
+//!
+//! Integers are little-endian. Valid if and only if the kind is known, the bytes that are 0 are 0,
+//! the length is no greater than that of its kind, the number is 0 where it must be and not 0 where
+//! it must not, and the checksum is that of the bytes. A greeting has 60 bytes, that magic and that
+//! version, and its speaker has a number if and only if it has a cluster.
+
+use std::fmt;
+
+/// Bytes before the payload.
+pub const HEAD_BYTES: usize = 20;
+
+/// Bytes of a greeting.
+pub const GREETING_BYTES: usize = 60;
+
+/// Most bytes of a refusal.
+pub const REFUSAL_BYTES_MAX: usize = 500;
+
+/// Most bytes of an ask: a client's write of 1 MiB, or a report of a thousand replicas.
+pub const ASK_BYTES_MAX: usize = 2 << 20;
+
+/// Most bytes of an answer: rows of a `MULTI_GET` (30 MiB), and what stands around them.
+pub const ANSWER_BYTES_MAX: usize = 34 << 20;
+
+/// Most bytes of a frame of raft: a full frame, or one message beyond the bound of frames.
+pub const RAFT_BYTES_MAX: usize = 16 << 20;
+
+const MAGIC: [u8; 8] = *b"ESKRPEER";
+const VERSION: u32 = 1;
+const CHECKED_FROM: usize = 8;
+
+/// Room that a connection keeps between two frames.
+const KEPT_BYTES: usize = 64 << 10;
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The dialler says who it is.
+    Hello,
+    /// The listener says who it is, and goes on.
+    Welcome,
+    /// The listener says why it does not.
+    Refusal,
+    /// Messages of raft groups.
+    Raft,
+    /// Something that is answered.
+    Ask,
+    /// The answer.
+    Answer,
+}
+
+impl Kind {
+    /// Every kind with its number and the most bytes of its payload.
+    const ALL: [(Kind, u8, usize); 6] = [
+        (Kind::Hello, 1, GREETING_BYTES),
+        (Kind::Welcome, 2, GREETING_BYTES),
+        (Kind::Refusal, 3, REFUSAL_BYTES_MAX),
+        (Kind::Raft, 4, RAFT_BYTES_MAX),
+        (Kind::Ask, 5, ASK_BYTES_MAX),
+        (Kind::Answer, 6, ANSWER_BYTES_MAX),
+    ];
+
+    fn row(self) -> (Kind, u8, usize) {
+        let found = Kind::ALL.into_iter().find(|row| row.0 == self);
+        found.expect("every kind is in the list")
+    }
+
+    fn has_number(self) -> bool {
+        matches!(self, Kind::Ask | Kind::Answer)
+    }
+}
+
+/// A frame as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// What it is.
+    pub kind: Kind,
+    /// Number of an ask; 0 for the other kinds.
+    pub number: u64,
+    /// What it says.
+    pub payload: Vec<u8>,
+}
+
+/// Why a connection between nodes cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PeerError {
+    /// No frame has that kind.
+    Kind(u8),
+    /// Bytes that are 0 are not, or a number is where none is, or the other way round.
+    Layout,
+    /// A payload is longer than one of its kind may be.
+    Length(u32),
+    /// The bytes are not those that were sent.
+    Checksum,
+    /// A greeting does not begin as greetings do: whoever speaks is no node of Esker.
+    Magic,
+    /// The other node speaks another version of this protocol.
+    Version(u32),
+    /// A frame is none that may come here.
+    Unexpected(Kind),
+    /// The payload is not what it must be.
+    Payload(&'static str),
+}
+
+impl fmt::Display for PeerError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PeerError::Kind(byte) => write!(out, "no frame has the kind {byte}"),
+            PeerError::Layout => out.write_str("a frame's head makes no sense"),
+            PeerError::Length(length) => write!(out, "a frame of {length} bytes is refused"),
+            PeerError::Checksum => out.write_str("a frame was damaged on its way"),
+            PeerError::Magic => out.write_str("what speaks there is no node of Esker"),
+            PeerError::Version(version) => {
+                write!(
+                    out,
+                    "that node speaks version {version} of the protocol, this one {VERSION}"
+                )
+            }
+            PeerError::Unexpected(kind) => write!(out, "a frame {kind:?} does not belong here"),
+            PeerError::Payload(expected) => write!(out, "no {expected} in a frame"),
+        }
+    }
+}
+
+impl std::error::Error for PeerError {}
+
+/// Appends a frame to `out`.
+///
+/// # Panics
+/// When the payload is longer than one of its kind may be, or has a number that it must not have.
+pub fn put_frame(out: &mut Vec<u8>, kind: Kind, number: u64, payload: &[u8]) {
+    let (_, byte, len_max) = kind.row();
+    assert!(payload.len() <= len_max);
+    assert_eq!(kind.has_number(), number != 0);
+    let start = out.len();
+    let len = u32::try_from(payload.len()).expect("payloads have bounds below 4 GiB");
+    out.extend_from_slice(&len.to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+    out.extend_from_slice(&[byte, 0, 0, 0]);
+    out.extend_from_slice(&number.to_le_bytes());
+    out.extend_from_slice(payload);
+    let checksum = crc32c::crc32c(&out[start + CHECKED_FROM..]);
+    out[start + 4..start + CHECKED_FROM].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// Takes frames out of the bytes of a connection, however these are split.
+#[derive(Debug, Default)]
+pub struct FrameReader {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl FrameReader {
+    /// Where what the connection brings is appended; then [`FrameReader::next`] is asked until it
+    /// has nothing more.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        if self.taken * 2 >= self.bytes.len() {
+            self.bytes.drain(..self.taken);
+            self.taken = 0;
+            if self.bytes.len() < KEPT_BYTES {
+                self.bytes.shrink_to(KEPT_BYTES);
+            }
+        }
+        &mut self.bytes
+    }
+
+    /// The next frame, `None` while bytes are missing. After an error the connection is useless.
+    #[allow(clippy::should_implement_trait, reason = "more may come after a None")]
+    pub fn next(&mut self) -> Result<Option<Frame>, PeerError> {
+        let rest = &self.bytes[self.taken..];
+        let Some(head) = rest.first_chunk::<HEAD_BYTES>() else {
+            return Ok(None);
+        };
+        let len = word(head, 0);
+        let found = Kind::ALL.into_iter().find(|row| row.1 == head[8]);
+        let (kind, _, len_max) = found.ok_or(PeerError::Kind(head[8]))?;
+        let number = long(head, 12);
+        if head[9..12] != [0; 3] || kind.has_number() != (number != 0) {
+            return Err(PeerError::Layout);
+        }
+        let fitting = usize::try_from(len).ok().filter(|len| *len <= len_max);
+        let payload_len = fitting.ok_or(PeerError::Length(len))?;
+        let Some(whole) = rest.get(..HEAD_BYTES + payload_len) else {
+            return Ok(None);
+        };
+        if crc32c::crc32c(&whole[CHECKED_FROM..]) != word(head, 4) {
+            return Err(PeerError::Checksum);
+        }
+        let payload = whole[HEAD_BYTES..].to_vec();
+        self.taken += HEAD_BYTES + payload_len;
+        Ok(Some(Frame {
+            kind,
+            number,
+            payload,
+        }))
+    }
+}
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Speaker {
+    /// The cluster that it is of.
+    pub cluster: u64,
+    /// Its number.
+    pub node: u64,
+    /// How often its directory was opened.
+    pub incarnation: u64,
+    /// A number that its process has drawn.
+    pub instance: u64,
+}
+
+/// What begins a connection, from either side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Greeting {
+    /// Who speaks. The cluster and the number are both 0 for one who has joined none yet.
+    pub speaker: Speaker,
+    /// The node that it wants to speak to; 0 for whoever listens.
+    pub wants: u64,
+}
+
+impl Greeting {
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        let speaker = &self.speaker;
+        for number in [
+            speaker.cluster,
+            speaker.node,
+            speaker.incarnation,
+            speaker.instance,
+            self.wants,
+            0,
+        ] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        assert_eq!(bytes.len(), GREETING_BYTES);
+        bytes
+    }
+
+    /// The greeting in `bytes`.
+    pub fn decode(bytes: &[u8]) -> Result<Greeting, PeerError> {
+        if !bytes.starts_with(&MAGIC) {
+            return Err(PeerError::Magic);
+        }
+        let version = bytes.get(8..12).and_then(|version| version.first_chunk());
+        let version = version.map(|version| u32::from_le_bytes(*version));
+        match version {
+            Some(VERSION) => {}
+            Some(other) => return Err(PeerError::Version(other)),
+            None => return Err(PeerError::Payload("greeting")),
+        }
+        let bytes: &[u8; GREETING_BYTES] = bytes
+            .try_into()
+            .map_err(|_| PeerError::Payload("greeting"))?;
+        let speaker = Speaker {
+            cluster: long(bytes, 12),
+            node: long(bytes, 20),
+            incarnation: long(bytes, 28),
+            instance: long(bytes, 36),
+        };
+        if long(bytes, 52) != 0 || (speaker.cluster == 0) != (speaker.node == 0) {
+            return Err(PeerError::Payload("greeting"));
+        }
+        Ok(Greeting {
+            speaker,
+            wants: long(bytes, 44),
+        })
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    let found = bytes[at..].first_chunk();
+    u32::from_le_bytes(*found.expect("the caller has asked for fixed places of fixed bytes"))
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    let found = bytes[at..].first_chunk();
+    u64::from_le_bytes(*found.expect("the caller has asked for fixed places of fixed bytes"))
+}
+
+#[cfg(test)]
+mod tests;

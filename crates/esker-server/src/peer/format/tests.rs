@@ -1,0 +1,99 @@
+//! Frames between nodes.
+
+use super::*;
+
+const GREETING: Greeting = Greeting {
+    speaker: Speaker {
+        cluster: 0x1122_3344_5566_7788,
+        node: 3,
+        incarnation: 9,
+        instance: 0xfeed,
+    },
+    wants: 5,
+};
+
+fn read(bytes: &[u8]) -> Result<Vec<Frame>, PeerError> {
+    let mut reader = FrameReader::default();
+    let mut found = Vec::new();
+    reader.buffer().extend_from_slice(bytes);
+    while let Some(frame) = reader.next()? {
+        found.push(frame);
+    }
+    Ok(found)
+}
+
+#[test]
+fn a_greeting_has_these_bytes() {
+    let mut bytes = Vec::new();
+    put_frame(&mut bytes, Kind::Hello, 0, &GREETING.encode());
+    let shown: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let expected = "3c000000c5929f8001000000000000000000000045534b52504545520100000088776655\
+                    4433221103000000000000000900000000000000edfe0000000000000500000000000000\
+                    0000000000000000";
+    assert_eq!(shown, expected);
+    let frames = read(&bytes).unwrap();
+    assert_eq!(Greeting::decode(&frames[0].payload), Ok(GREETING));
+}
+
+#[test]
+fn frames_are_found_however_the_stream_is_split() {
+    let mut bytes = Vec::new();
+    put_frame(&mut bytes, Kind::Raft, 0, &[7; 100_000]);
+    put_frame(&mut bytes, Kind::Ask, 41, b"report");
+    put_frame(&mut bytes, Kind::Answer, 41, b"");
+    let whole = read(&bytes).unwrap();
+    assert_eq!(whole.len(), 3);
+    for piece_len in [1, 19, 20, 21, 70_000] {
+        let mut reader = FrameReader::default();
+        let mut found = Vec::new();
+        for piece in bytes.chunks(piece_len) {
+            reader.buffer().extend_from_slice(piece);
+            while let Some(frame) = reader.next().unwrap() {
+                found.push(frame);
+            }
+        }
+        assert_eq!(found, whole);
+    }
+}
+
+#[test]
+fn every_changed_bit_is_noticed() {
+    let mut bytes = Vec::new();
+    put_frame(&mut bytes, Kind::Ask, 41, b"report");
+    for bit in 0..bytes.len() * 8 {
+        let mut changed = bytes.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        // A length that has grown makes the reader wait for more; whatever comes is refused then.
+        changed.resize(ASK_BYTES_MAX + HEAD_BYTES, 0);
+        assert!(read(&changed).is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn a_length_is_refused_before_its_bytes_come() {
+    let mut head = Vec::new();
+    put_frame(&mut head, Kind::Hello, 0, &[]);
+    head[..4].copy_from_slice(&61u32.to_le_bytes());
+    assert_eq!(read(&head), Err(PeerError::Length(61)));
+    let mut head = Vec::new();
+    put_frame(&mut head, Kind::Raft, 0, &[]);
+    head[..4].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert_eq!(read(&head), Err(PeerError::Length(u32::MAX)));
+}
+
+#[test]
+fn greetings_of_others_are_told_apart() {
+    let bytes = GREETING.encode();
+    assert_eq!(Greeting::decode(b"GET / HTTP/1.1"), Err(PeerError::Magic));
+    let mut newer = bytes.clone();
+    newer[8] = 2;
+    assert_eq!(Greeting::decode(&newer), Err(PeerError::Version(2)));
+    assert!(Greeting::decode(&bytes[..59]).is_err());
+    assert!(Greeting::decode(&[&bytes[..], &[0]].concat()).is_err());
+    let mut nameless = bytes;
+    nameless[20] = 0;
+    assert_eq!(
+        Greeting::decode(&nameless),
+        Err(PeerError::Payload("greeting"))
+    );
+}

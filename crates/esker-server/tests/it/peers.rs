@@ -1,0 +1,367 @@
+//! Connections between nodes: what travels, what is refused, and what breaks.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use esker_rpc::error::ErrorCode;
+use esker_server::log_lines::LogLines;
+use esker_server::peer::ask::{Answer, Ask, Asker};
+use esker_server::peer::format::{FrameReader, Greeting, Kind, Speaker, put_frame};
+use esker_server::peer::link::LinkSettings;
+use esker_server::peer::links::Links;
+use esker_server::peer::listener::{PeerListener, PeerOpening, PeerService};
+use esker_server::peer::registry::Registry;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+/// Longest that any test waits for what must happen.
+const SOON: Duration = Duration::from_secs(20);
+
+/// How long an ask is waited for, where it is answered.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+enum Heard {
+    Raft(u64, Vec<u8>),
+    Asked(Speaker, Ask, Asker),
+}
+
+/// Gives all that is heard to the test.
+struct Given(Mutex<mpsc::UnboundedSender<Heard>>);
+
+impl PeerService for Given {
+    fn raft(&self, from: u64, frame: Vec<u8>) {
+        // A test that has ended hears no more; here and below.
+        let _ = self.0.lock().unwrap().send(Heard::Raft(from, frame));
+    }
+
+    fn ask(&self, from: Speaker, ask: Ask, asker: Asker) {
+        // As above.
+        let _ = self.0.lock().unwrap().send(Heard::Asked(from, ask, asker));
+    }
+}
+
+struct Node {
+    listener: PeerListener,
+    links: Arc<Links>,
+    heard: mpsc::UnboundedReceiver<Heard>,
+    broken: mpsc::UnboundedReceiver<u64>,
+    lines: Arc<Mutex<Vec<String>>>,
+}
+
+fn speaker(node: u64, incarnation: u64, instance: u64) -> Speaker {
+    Speaker {
+        cluster: 77,
+        node,
+        incarnation,
+        instance,
+    }
+}
+
+impl Node {
+    async fn start(myself: Speaker, address: SocketAddr) -> Node {
+        let (sender, heard) = mpsc::unbounded_channel();
+        let (gone, broken) = mpsc::unbounded_channel();
+        let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+        let told = Arc::clone(&lines);
+        let log = LogLines::new(move |_, line| told.lock().unwrap().push(line.to_owned()));
+        let registry = Arc::new(Registry::new(myself));
+        let listener = PeerListener::open(PeerOpening {
+            address,
+            service: Arc::new(Given(Mutex::new(sender))),
+            registry: Arc::clone(&registry),
+            log: log.clone(),
+        });
+        let on_broken = Arc::new(move |node| {
+            // A test that has ended hears no more.
+            let _ = gone.send(node);
+        });
+        let settings = LinkSettings {
+            queue_bytes_max: 20 << 20,
+            asks_max: 8,
+            ..LinkSettings::default()
+        };
+        Node {
+            listener: listener.await.unwrap(),
+            links: Arc::new(Links::new(registry, settings, log, on_broken)),
+            heard,
+            broken,
+            lines,
+        }
+    }
+
+    async fn any(myself: Speaker) -> Node {
+        Node::start(myself, "127.0.0.1:0".parse().unwrap()).await
+    }
+
+    fn knows(&self, node: u64, address: SocketAddr) {
+        self.links.set_addresses(&BTreeMap::from([(node, address)]));
+    }
+
+    async fn hears(&mut self) -> Heard {
+        timeout(SOON, self.heard.recv())
+            .await
+            .expect("heard soon")
+            .unwrap()
+    }
+
+    async fn asked(&mut self) -> (Speaker, Ask, Asker) {
+        match self.hears().await {
+            Heard::Asked(from, ask, asker) => (from, ask, asker),
+            Heard::Raft(from, _) => panic!("a frame of {from}"),
+        }
+    }
+
+    fn ask(&self, node: u64, text: &str, patience: Duration) -> oneshot::Receiver<Answer> {
+        let (tell, told) = oneshot::channel();
+        // A test that has ended wants no answer.
+        let asker = Asker::new(move |answer| drop(tell.send(answer)));
+        let ask = Ask::Report(text.as_bytes().to_vec());
+        self.links.ask(node, &ask, patience, asker);
+        told
+    }
+
+    async fn is_up(&self, node: u64) {
+        let up = async {
+            while !self.links.is_up(node) {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(SOON, up).await.expect("up soon");
+    }
+
+    async fn tells(&self, words: &str) {
+        let told = async {
+            while !self
+                .lines
+                .lock()
+                .unwrap()
+                .iter()
+                .any(|line| line.contains(words))
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        let told = timeout(SOON, told).await;
+        told.unwrap_or_else(|_| panic!("{words}: {:?}", self.lines.lock().unwrap()));
+    }
+}
+
+async fn soon(told: oneshot::Receiver<Answer>) -> Answer {
+    timeout(SOON, told).await.expect("told soon").unwrap()
+}
+
+#[tokio::test]
+async fn frames_and_asks_travel_in_their_order_and_answers_come_in_any() {
+    let first = Node::any(speaker(1, 1, 10)).await;
+    let mut second = Node::any(speaker(2, 1, 20)).await;
+    first.knows(2, second.listener.address());
+    first.links.send(2, vec![1; 5_000_000]);
+    first.links.send(2, vec![2]);
+    let asks: Vec<_> = ["a", "b", "c", "d"]
+        .map(|it| first.ask(2, it, PATIENCE))
+        .into();
+    for expected in [vec![1; 5_000_000], vec![2]] {
+        match second.hears().await {
+            Heard::Raft(1, frame) => assert!(frame == expected),
+            _ => panic!("the frames come first"),
+        }
+    }
+    let mut askers = Vec::new();
+    for text in ["a", "b", "c", "d"] {
+        let (from, ask, asker) = second.asked().await;
+        assert_eq!(
+            (from, ask),
+            (speaker(1, 1, 10), Ask::Report(text.as_bytes().to_vec()))
+        );
+        askers.push(asker);
+    }
+    let answers = [
+        Answer::Done(vec![9; 3_000_000]),
+        Answer::refused(ErrorCode::Busy),
+        Answer::NotLeader(Some(3)),
+    ];
+    drop(askers.pop());
+    for (asker, answer) in askers.into_iter().zip(answers.clone()).rev() {
+        asker.tell(answer);
+    }
+    for (told, answer) in asks
+        .into_iter()
+        .zip([&answers[..], &[Answer::Unknown]].concat())
+    {
+        assert_eq!(soon(told).await, answer);
+    }
+}
+
+#[tokio::test]
+async fn a_link_comes_back_and_what_was_under_way_is_unknown() {
+    let mut first = Node::any(speaker(1, 1, 10)).await;
+    let mut second = Node::any(speaker(2, 1, 20)).await;
+    let address = second.listener.address();
+    first.knows(2, address);
+    let told = first.ask(2, "under way", PATIENCE);
+    let (_, _, asker) = second.asked().await;
+    drop(second);
+    assert_eq!(soon(told).await, Answer::Unknown);
+    assert_eq!(timeout(SOON, first.broken.recv()).await.unwrap(), Some(2));
+    drop(asker);
+    let refused = async { while soon(first.ask(2, "down", PATIENCE)).await == Answer::Unknown {} };
+    timeout(SOON, refused)
+        .await
+        .expect("refused once it is known to be down");
+    let mut second = Node::start(speaker(2, 2, 21), address).await;
+    first.is_up(2).await;
+    let told = first.ask(2, "again", PATIENCE);
+    second.asked().await.2.tell(Answer::Done(Vec::new()));
+    assert_eq!(soon(told).await, Answer::Done(Vec::new()));
+}
+
+#[tokio::test]
+async fn a_late_answer_is_unknown_and_harms_no_other() {
+    let first = Node::any(speaker(1, 1, 10)).await;
+    let mut second = Node::any(speaker(2, 1, 20)).await;
+    first.knows(2, second.listener.address());
+    first.is_up(2).await;
+    let told = first.ask(2, "late", Duration::from_millis(1));
+    let late = second.asked().await.2;
+    assert_eq!(soon(told).await, Answer::Unknown);
+    late.tell(Answer::Done(b"late".to_vec()));
+    let told = first.ask(2, "next", PATIENCE);
+    second.asked().await.2.tell(Answer::Done(b"next".to_vec()));
+    assert_eq!(soon(told).await, Answer::Done(b"next".to_vec()));
+}
+
+#[tokio::test]
+async fn strangers_are_refused_with_the_reason() {
+    let node = Node::any(speaker(1, 1, 10)).await;
+    let address = node.listener.address();
+    let mut other = speaker(2, 1, 20);
+    other.cluster = 78;
+    let other = Node::any(other).await;
+    other.knows(1, address);
+    other
+        .tells("it says: it is of the cluster 000000000000004e")
+        .await;
+    let second = Node::any(speaker(2, 4, 20)).await;
+    second.knows(1, address);
+    second.is_up(1).await;
+    let copy = Node::any(speaker(2, 4, 21)).await;
+    copy.knows(1, address);
+    copy.tells("another process has that number").await;
+    let outdated = Node::any(speaker(2, 3, 22)).await;
+    outdated.knows(1, address);
+    outdated.tells("incarnation 4 of that node was seen").await;
+    let lost = Node::any(speaker(5, 1, 50)).await;
+    lost.knows(6, address);
+    lost.tells("it wants node 6").await;
+    assert!(second.links.is_up(1), "the first holder goes on");
+}
+
+#[tokio::test]
+async fn what_an_earlier_incarnation_says_is_not_heard() {
+    let mut node = Node::any(speaker(1, 1, 10)).await;
+    let address = node.listener.address();
+    let before = Node::any(speaker(2, 4, 20)).await;
+    before.knows(1, address);
+    before.is_up(1).await;
+    let after = Node::any(speaker(2, 5, 21)).await;
+    after.knows(1, address);
+    after.is_up(1).await;
+    before.links.send(1, b"before".to_vec());
+    node.tells("a later incarnation of it has spoken").await;
+    after.links.send(1, b"after".to_vec());
+    match node.hears().await {
+        Heard::Raft(2, frame) => assert_eq!(frame, b"after"),
+        _ => panic!("nobody asked"),
+    }
+}
+
+#[tokio::test]
+async fn hostile_bytes_are_closed_and_told() {
+    let mut node = Node::any(speaker(1, 1, 10)).await;
+    let hello = |myself| {
+        let mut bytes = Vec::new();
+        let greeting = Greeting {
+            speaker: myself,
+            wants: 0,
+        };
+        put_frame(&mut bytes, Kind::Hello, 0, &greeting.encode());
+        bytes
+    };
+    let sound = hello(speaker(2, 1, 20));
+    let mut stranger = speaker(0, 0, 30);
+    stranger.cluster = 0;
+    let mut frame = Vec::new();
+    put_frame(&mut frame, Kind::Raft, 0, b"vote for me");
+    let mut answer = Vec::new();
+    put_frame(&mut answer, Kind::Answer, 1, b"");
+    let mut ask = Vec::new();
+    put_frame(&mut ask, Kind::Ask, 1, b"\x07");
+    for bytes in [
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
+        vec![0xff; 64],
+        frame.clone(),
+        [sound.clone(), answer].concat(),
+        [sound.clone(), ask].concat(),
+        [sound.clone(), vec![0xff; 20]].concat(),
+        // Who has no number is no member of any group.
+        [hello(stranger), frame].concat(),
+    ] {
+        let before = node.listener.refused_count();
+        let mut stream = TcpStream::connect(node.listener.address()).await.unwrap();
+        // The other end may have closed it already.
+        let _ = stream.write_all(&bytes).await;
+        let mut sink = [0; 1024];
+        let closed = async { while let Ok(1..) = stream.read(&mut sink).await {} };
+        timeout(SOON, closed).await.expect("closed soon");
+        let counted = async {
+            while node.listener.refused_count() == before {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(SOON, counted).await.expect("counted soon");
+    }
+    assert!(node.heard.try_recv().is_err(), "nothing of it was heard");
+    node.tells("refused a node at 127.0.0.1").await;
+}
+
+#[tokio::test]
+async fn a_node_that_does_not_read_costs_a_bounded_queue() {
+    // It greets, and then reads nothing.
+    let deaf = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let node = Node::any(speaker(1, 1, 10)).await;
+    node.knows(2, deaf.local_addr().unwrap());
+    let (mut stream, _) = deaf.accept().await.unwrap();
+    let mut reader = FrameReader::default();
+    while reader.next().unwrap().is_none() {
+        stream.read_buf(reader.buffer()).await.unwrap();
+    }
+    let welcome = Greeting {
+        speaker: speaker(2, 1, 20),
+        wants: 1,
+    };
+    let mut bytes = Vec::new();
+    put_frame(&mut bytes, Kind::Welcome, 0, &welcome.encode());
+    stream.write_all(&bytes).await.unwrap();
+    node.is_up(2).await;
+    // The socket takes some, the queue 20 MiB; an ask beyond is refused, and so is the ninth.
+    let mut told: Vec<_> = (0..8).map(|_| node.ask(2, "waits", PATIENCE)).collect();
+    let ninth = node.ask(2, "too many", PATIENCE);
+    assert_eq!(
+        soon(ninth).await,
+        Answer::refused(ErrorCode::ServiceNotActive)
+    );
+    for _ in 0..20 {
+        node.links.send(2, vec![0; 4 << 20]);
+        tokio::task::yield_now().await;
+    }
+    drop(told.pop());
+    // Whatever was sent is unknown, and what was not is refused: nobody waits for ever.
+    drop(stream);
+    for one in told {
+        assert_ne!(soon(one).await, Answer::Done(Vec::new()));
+    }
+}
