@@ -41,11 +41,6 @@ impl BitWriter {
         }
     }
 
-    /// Bytes that the stream takes.
-    pub fn len_bytes(&self) -> usize {
-        self.bytes.len() + self.filled.div_ceil(8) as usize
-    }
-
     /// Appends the stream to `out`, its last byte filled up with zeros, and forgets it.
     pub fn finish_forward(&mut self, out: &mut Vec<u8>) {
         self.flush();

@@ -25,7 +25,7 @@ pub struct Dictionary {
 
 impl Dictionary {
     /// A dictionary of these parts. `Damaged` when their lengths make no codes.
-    pub fn from_parts(parts: Parts) -> Result<Dictionary> {
+    pub(crate) fn from_parts(parts: Parts) -> Result<Dictionary> {
         let bytes = parts.encode();
         Dictionary::new(parts, &bytes)
     }
@@ -104,17 +104,18 @@ impl Dictionary {
     }
 
     /// What the dictionary is made of.
-    pub fn parts(&self) -> &Parts {
+    pub(crate) fn parts(&self) -> &Parts {
         &self.parts
     }
 
     /// The codes.
-    pub fn codebook(&self) -> &Codebook {
+    pub(crate) fn codebook(&self) -> &Codebook {
         &self.codebook
     }
 
+    #[cfg(test)]
     /// The tables that decode.
-    pub fn decoder(&self) -> &Decoder {
+    pub(crate) fn decoder(&self) -> &Decoder {
         &self.decoder
     }
 }

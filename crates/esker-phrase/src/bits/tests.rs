@@ -19,7 +19,9 @@ fn two_streams_come_back_from_both_ends() {
                 codes.push((code, len));
             }
         }
-        let len = writers[0].len_bytes() + writers[1].len_bytes();
+        let bits =
+            |codes: &Vec<(u32, u32)>| codes.iter().map(|code| code.1 as usize).sum::<usize>();
+        let len: usize = streams.iter().map(|codes| bits(codes).div_ceil(8)).sum();
         writers[0].finish_forward(&mut body);
         writers[1].finish_backward(&mut body);
         assert_eq!(body.len(), len);
