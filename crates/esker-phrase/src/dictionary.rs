@@ -103,6 +103,16 @@ impl Dictionary {
         Err(Error::damaged("a record is none of its phrase dictionary"))
     }
 
+    /// How many phrases it has.
+    pub fn phrase_count(&self) -> usize {
+        self.parts.count()
+    }
+
+    /// How many classes its phrases are in.
+    pub fn class_count(&self) -> usize {
+        self.parts.class_count
+    }
+
     /// What the dictionary is made of.
     pub(crate) fn parts(&self) -> &Parts {
         &self.parts

@@ -121,12 +121,12 @@ fn phrases(name: &str, sample_mb: usize, wish: Wish, learned: &[Vec<u8>], held_o
     let clock = Instant::now();
     let dictionary = Arc::new(Dictionary::train(&sample, wish));
     println!(
-        "{name}: {} phrases of {:.1} MB in {:.1} s; {} KB stored, {} KB to decode",
-        dictionary.parts().phrases.len(),
+        "{name}: {} phrases of {:.1} MB in {:.1} s; {} KB stored, {} KB in memory",
+        dictionary.phrase_count(),
         sample.size_bytes() as f64 / 1e6,
         clock.elapsed().as_secs_f64(),
         dictionary.to_bytes().len() / 1000,
-        dictionary.decoder().size_bytes() / 1000,
+        dictionary.memory_bytes() / 1000,
     );
     for (effort, name) in [(Effort::Best, "best"), (Effort::Fast, "fast")] {
         let mut encoder = Encoder::new(&dictionary, effort);

@@ -154,7 +154,7 @@ pub fn resume(parts: &KeyspaceParts) -> bool {
     let reader = view.open(newest).ok();
     let dictionary = reader.as_ref().and_then(|reader| reader.dictionary());
     if let Some(dictionary) = dictionary {
-        let wished = dictionary.parts().count();
+        let wished = dictionary.phrase_count();
         parts
             .dictionary_policy
             .adopt(Arc::clone(dictionary), wished);

@@ -97,7 +97,7 @@ impl Phrasing {
     /// phrases, for each 60 to 80 bytes (measured with 7 to 18 thousand), and what one record
     /// needs.
     pub fn encoder_bytes(&self) -> u64 {
-        self.dictionary.parts().count() as u64 * 80 + (1 << 20)
+        self.dictionary.phrase_count() as u64 * 80 + (1 << 20)
     }
 }
 

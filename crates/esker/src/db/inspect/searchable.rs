@@ -94,8 +94,8 @@ impl<'a> RecordsWalk<'a> {
         };
         let dictionary = reader.dictionary().map(|dictionary| DictionaryContents {
             id: dictionary.id(),
-            phrase_count: dictionary.parts().count(),
-            class_count: dictionary.parts().class_count,
+            phrase_count: dictionary.phrase_count(),
+            class_count: dictionary.class_count(),
         });
         RecordsWalk {
             reader,

@@ -90,7 +90,7 @@ fn keep(named: Named) {
 
 impl fmt::Debug for SharedDictionary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let phrases = self.dictionary.parts().count();
+        let phrases = self.dictionary.phrase_count();
         write!(f, "SharedDictionary({phrases} phrases)")
     }
 }
