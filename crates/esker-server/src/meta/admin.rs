@@ -1,0 +1,312 @@
+//! What administration is answered: at once, or by a command that is proposed first.
+
+use esker_raft::NodeId;
+use esker_rpc::codec::scalars::Address;
+use esker_rpc::error::{ErrorCode, ErrorName};
+use esker_rpc::message::meta::{
+    ControlMetaResponse, CreateTableRequest, CreateTableResponse, DescribeClusterResponse,
+    DropTableRequest, DropTableResponse, EnvOperation, ListNodesResponse, ListTablesResponse,
+    MetaAnswer, MetaCall, MetaLevel, PartitionConfiguration, QueryConfigResponse,
+    RecallTableRequest, RecallTableResponse, RenameTableRequest, RenameTableResponse,
+    UpdateTableEnvRequest, UpdateTableEnvResponse,
+};
+use esker_rpc::message::service::{NegotiationResponse, NegotiationStatus, RemoteCommand};
+
+use crate::meta::command::{Command, Deed, EnvChange, NewTable};
+use crate::meta::describe;
+use crate::meta::ids::TableId;
+use crate::meta::limits::RESERVE_S;
+use crate::meta::live::Live;
+use crate::meta::outcome::{Cause, Outcome, Refusal};
+use crate::meta::rows::{Level, TableStatus};
+use crate::meta::state::State;
+
+/// What becomes of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It is answered.
+    Answer(MetaAnswer),
+    /// This is proposed, and its outcome answered by [`answered`].
+    Propose(Command),
+}
+
+/// What becomes of a call at the leader of the meta group, at `unix_ms`.
+///
+/// Reads are of a state that the leader has confirmed to be the newest.
+pub fn answer(state: &State, live: &Live, call: &MetaCall, unix_ms: u64) -> Decision {
+    if state.cluster.is_none() {
+        return Decision::Answer(refused(call, ErrorCode::ServiceNotActive));
+    }
+    let deed = match call {
+        MetaCall::QueryConfig(request) => {
+            let told = describe::partitions(state, live, request);
+            return Decision::Answer(MetaAnswer::QueryConfig(told));
+        }
+        MetaCall::ListTables(request) => {
+            return Decision::Answer(MetaAnswer::ListTables(describe::tables(state, request)));
+        }
+        MetaCall::ListNodes(request) => {
+            let told = describe::nodes(state, live, request.status);
+            return Decision::Answer(MetaAnswer::ListNodes(told));
+        }
+        MetaCall::DescribeCluster(_) => {
+            return Decision::Answer(MetaAnswer::DescribeCluster(describe::cluster(state, live)));
+        }
+        MetaCall::MetaCommand(command) => {
+            return Decision::Answer(MetaAnswer::MetaCommand(obey(command)));
+        }
+        MetaCall::MetaNegotiation(_) => return Decision::Answer(no_security()),
+        MetaCall::CreateTable(request) => create(state, live, request),
+        MetaCall::DropTable(request) => Ok(drop_table(request)),
+        MetaCall::RecallTable(request) => recall(request),
+        MetaCall::RenameTable(request) => Ok(rename(request)),
+        MetaCall::UpdateTableEnv(request) => change_envs(request),
+        MetaCall::ControlMeta(request) => match request.level {
+            MetaLevel::FL_INVALID => {
+                let before = state
+                    .cluster
+                    .as_ref()
+                    .map_or(Level::Steady, |row| row.level);
+                return Decision::Answer(answered(state, call, &Outcome::Level { before }));
+            }
+            level => match describe::level_of(level) {
+                Some(level) => Ok(Deed::SetLevel { level }),
+                None => Err(bad("the levels are 100, 200, 300, 400 and 500")),
+            },
+        },
+    };
+    match deed {
+        Ok(deed) => Decision::Propose(Command { unix_ms, deed }),
+        Err(refusal) => Decision::Answer(answered(state, call, &refusal.into())),
+    }
+}
+
+/// The answer to a call of which that came; `state` is the one after it.
+pub fn answered(state: &State, call: &MetaCall, outcome: &Outcome) -> MetaAnswer {
+    let (err, hint) = match outcome {
+        Outcome::Refused { refusal } => (refusal.code().into(), refusal.why.clone()),
+        _ => (ErrorName::OK, String::new()),
+    };
+    let table = match outcome {
+        Outcome::Table { table } => state.tables.get(table).map(|row| (*table, row)),
+        _ => None,
+    };
+    match call {
+        MetaCall::CreateTable(_) => MetaAnswer::CreateTable(CreateTableResponse {
+            err,
+            appid: table.map_or(0, |table| table.0.wire()),
+        }),
+        MetaCall::DropTable(_) => MetaAnswer::DropTable(DropTableResponse { err }),
+        MetaCall::RecallTable(_) => MetaAnswer::RecallTable(RecallTableResponse {
+            err,
+            info: table
+                .map(|(id, row)| describe::description(id, row))
+                .unwrap_or_default(),
+        }),
+        MetaCall::RenameTable(_) => MetaAnswer::RenameTable(RenameTableResponse {
+            err,
+            hint_message: hint,
+        }),
+        MetaCall::UpdateTableEnv(_) => MetaAnswer::UpdateTableEnv(UpdateTableEnvResponse {
+            err,
+            hint_message: hint,
+        }),
+        MetaCall::ControlMeta(_) => MetaAnswer::ControlMeta(ControlMetaResponse {
+            err,
+            old_level: match outcome {
+                Outcome::Level { before } => describe::wire_level(*before),
+                _ => MetaLevel::FL_INVALID,
+            },
+        }),
+        _ => refused(call, ErrorCode::Unknown),
+    }
+}
+
+/// Whether a table that `outcome` is about is still being made: who created it is answered when
+/// that is over, for the clients that ask for its partitions next take a refusal for a failure.
+pub fn is_being_made(state: &State, outcome: &Outcome) -> bool {
+    let Outcome::Table { table } = outcome else {
+        return false;
+    };
+    let row = state.tables.get(table);
+    row.is_some_and(|row| row.status == TableStatus::Creating)
+}
+
+/// The answer of a node that does not lead the meta group: who does, for those calls that tell it.
+pub fn not_leader(state: &State, call: &MetaCall, leader: Option<NodeId>) -> MetaAnswer {
+    let leader = leader.and_then(|node| describe::meta(state, node));
+    match call {
+        MetaCall::QueryConfig(_) => {
+            let leader = leader.map(|address| PartitionConfiguration {
+                primary: Address::from(address),
+                ..PartitionConfiguration::default()
+            });
+            MetaAnswer::QueryConfig(QueryConfigResponse {
+                partitions: leader.into_iter().collect(),
+                ..describe::refused(ErrorCode::ForwardToOthers)
+            })
+        }
+        call => refused(call, ErrorCode::ForwardToOthers),
+    }
+}
+
+/// The call, refused with `code`; what needs no meta group is answered.
+pub fn refused(call: &MetaCall, code: ErrorCode) -> MetaAnswer {
+    let err = ErrorName::from(code);
+    macro_rules! refused {
+        ($($Name:ident $Response:ident;)*) => {
+            match call {
+                MetaCall::MetaCommand(command) => MetaAnswer::MetaCommand(obey(command)),
+                MetaCall::MetaNegotiation(_) => no_security(),
+                MetaCall::DropTable(_) => MetaAnswer::DropTable(DropTableResponse { err }),
+                $(MetaCall::$Name(_) => MetaAnswer::$Name($Response {
+                    err,
+                    ..$Response::default()
+                }),)*
+            }
+        };
+    }
+    refused! {
+        QueryConfig QueryConfigResponse;
+        CreateTable CreateTableResponse;
+        ListTables ListTablesResponse;
+        ListNodes ListNodesResponse;
+        DescribeCluster DescribeClusterResponse;
+        UpdateTableEnv UpdateTableEnvResponse;
+        ControlMeta ControlMetaResponse;
+        RecallTable RecallTableResponse;
+        RenameTable RenameTableResponse;
+    }
+}
+
+fn create(state: &State, live: &Live, request: &CreateTableRequest) -> Result<Deed, Refusal> {
+    let options = &request.options;
+    let count =
+        |count: i32| u32::try_from(count).map_err(|_| bad("partitions and replicas are above 0"));
+    if !options.is_stateful {
+        return Err(bad("tables are stateful"));
+    }
+    if options.atomic_idempotent == Some(true) {
+        return Err(bad(
+            "tables are not copied to other clusters, so nothing needs that",
+        ));
+    }
+    Ok(Deed::CreateTable {
+        table: NewTable {
+            name: text(&request.app_name)?,
+            partition_count: count(options.partition_count)?,
+            replica_count: count(options.replica_count)?,
+            kind: text(&options.app_type)?,
+            envs: texts(options.envs.iter())?.into_iter().collect(),
+            or_same: options.success_if_exist,
+            candidates: live.alive(state).collect(),
+        },
+    })
+}
+
+fn drop_table(request: &DropTableRequest) -> Deed {
+    let told = request
+        .options
+        .reserve_seconds
+        .and_then(|seconds| u64::try_from(seconds).ok());
+    Deed::DropTable {
+        name: short(&request.app_name),
+        reserve_s: told.filter(|seconds| *seconds > 0).unwrap_or(RESERVE_S),
+        or_absent: request.options.success_if_not_exist,
+    }
+}
+
+fn recall(request: &RecallTableRequest) -> Result<Deed, Refusal> {
+    let no_table = || Refusal::new(Cause::NoTable, "there is no such table");
+    Ok(Deed::RecallTable {
+        table: TableId::of_wire(request.app_id).ok_or_else(no_table)?,
+        name: text(&request.new_app_name)?,
+    })
+}
+
+fn rename(request: &RenameTableRequest) -> Deed {
+    Deed::RenameTable {
+        old: short(&request.old_app_name),
+        new: short(&request.new_app_name),
+    }
+}
+
+fn change_envs(request: &UpdateTableEnvRequest) -> Result<Deed, Refusal> {
+    let keys = request.keys.as_deref().unwrap_or_default();
+    let values = request.values.as_deref().unwrap_or_default();
+    let change = match request.op {
+        EnvOperation::APP_ENV_OP_SET if keys.len() != values.len() || keys.is_empty() => {
+            return Err(bad(
+                "settings are set by as many keys as values, and one at least",
+            ));
+        }
+        EnvOperation::APP_ENV_OP_SET => EnvChange::Set {
+            envs: texts(keys.iter().zip(values))?.into_iter().collect(),
+        },
+        EnvOperation::APP_ENV_OP_DEL => EnvChange::Remove {
+            keys: keys.iter().map(|key| text(key)).collect::<Result<_, _>>()?,
+        },
+        EnvOperation::APP_ENV_OP_CLEAR => EnvChange::Clear {
+            prefix: text(request.clear_prefix.as_deref().unwrap_or_default())?,
+        },
+        _ => return Err(bad("settings are set (1), deleted (2) or cleared (3)")),
+    };
+    Ok(Deed::SetEnvs {
+        name: short(&request.app_name),
+        change,
+    })
+}
+
+/// Texts that a command has room for, in pairs.
+fn texts<'a>(
+    pairs: impl ExactSizeIterator<Item = (&'a String, &'a String)>,
+) -> Result<Vec<(String, String)>, Refusal> {
+    /// More than there are settings.
+    const PAIRS_MAX: usize = 64;
+    if pairs.len() > PAIRS_MAX {
+        return Err(bad("there are not so many settings"));
+    }
+    pairs
+        .map(|(key, value)| Ok((text(key)?, text(value)?)))
+        .collect()
+}
+
+/// A text of which a command has room for all.
+fn text(text: &str) -> Result<String, Refusal> {
+    /// More than any name, and any value of a setting.
+    const BYTES_MAX: usize = 2048;
+    match text.len() <= BYTES_MAX {
+        true => Ok(text.to_owned()),
+        false => Err(bad("a text is longer than any that there is")),
+    }
+}
+
+/// A name as it came, or the beginning of one that is too long for any table.
+fn short(name: &str) -> String {
+    crate::meta::outcome::cut(name.to_owned(), 2048)
+}
+
+fn bad(why: &str) -> Refusal {
+    Refusal::new(Cause::BadArgument, why)
+}
+
+fn obey(command: &RemoteCommand) -> String {
+    match command.cmd.as_str() {
+        "help" => "help: the commands\nserver-info: what this server is".to_owned(),
+        "server-info" => concat!("esker ", env!("CARGO_PKG_VERSION")).to_owned(),
+        other => {
+            let other = crate::meta::outcome::cut(other.escape_debug().to_string(), 64);
+            format!("unknown command '{other}'; help has them all")
+        }
+    }
+}
+
+fn no_security() -> MetaAnswer {
+    MetaAnswer::MetaNegotiation(NegotiationResponse {
+        status: NegotiationStatus::SASL_AUTH_DISABLE,
+        ..NegotiationResponse::default()
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! What the brain tells a node in answer to its report: what must be true there.
+//!
+//! The number of the layout (u8, 1), then a list of [`Directive`] as `codec.rs` writes it. A
+//! directive may be given again; a node that has done it does nothing.
+
+use std::collections::BTreeMap;
+
+use esker_raft::codec::DecodeError;
+use esker_raft::{Change, Configuration, GroupId, NodeId, ReplicaId};
+
+use crate::meta::codec::{choices, decode, encode, fields};
+use crate::meta::ids::TableId;
+use crate::meta::limits::DIRECTIVES_BYTES_MAX;
+use crate::meta::rows::Addresses;
+
+const VERSION: u8 = 1;
+
+fields! {
+    /// What a node is to know of a table.
+    pub struct TableFacts {
+        /// The table.
+        pub table: TableId,
+        /// Its name.
+        pub name: String,
+        /// Its partitions.
+        pub partition_count: u32,
+        /// It answers nobody.
+        pub is_dropped: bool,
+        /// Seconds that a value lives of which a client says nothing; 0 for ever.
+        pub default_ttl_s: u32,
+        /// Whether a key must belong to the partition by its hash.
+        pub validates_hash: bool,
+        /// All of its settings.
+        pub envs: BTreeMap<String, String>,
+    }
+}
+
+choices! {
+    /// What must be true on a node.
+    pub enum Directive {
+        /// These are the tables, all of them.
+        0 => Tables {
+            /// The revision of this list.
+            revision: u64,
+            /// The tables.
+            tables: Vec<TableFacts>,
+        },
+        /// These are the nodes, all of them.
+        1 => Nodes {
+            /// The revision of this list.
+            revision: u64,
+            /// Where each is reached.
+            nodes: Vec<(NodeId, Addresses)>,
+        },
+        /// The node has this replica. Never again one that was destroyed there.
+        2 => Create {
+            /// The group.
+            group: GroupId,
+            /// The replica.
+            replica: ReplicaId,
+            /// The voters that the group begins with; none if the replica waits for an image.
+            first: Vec<(ReplicaId, NodeId)>,
+        },
+        /// The node does not have this replica, and never will.
+        3 => Destroy {
+            /// The group.
+            group: GroupId,
+            /// The replica.
+            replica: ReplicaId,
+            /// Members of the group, among which it never will be again; none if its table is
+            /// forgotten.
+            without: Option<Configuration>,
+        },
+        /// The group, which the node leads, changes its members.
+        4 => Change {
+            /// The group.
+            group: GroupId,
+            /// The configuration that is changed; nothing is done if it is another one by now.
+            version: u64,
+            /// The change.
+            change: Change,
+        },
+        /// The node hands the lead over.
+        5 => Transfer {
+            /// The group.
+            group: GroupId,
+            /// Who is to lead.
+            to: ReplicaId,
+        },
+        /// The node is none of this cluster, or another process has its number: it must stop.
+        6 => Stop {
+            /// In words, for the log.
+            why: String,
+        },
+    }
+}
+
+/// The bytes of `directives`.
+pub fn encode_directives(directives: &[Directive]) -> Vec<u8> {
+    encode(VERSION, &directives.to_vec())
+}
+
+/// The directives that `bytes` are.
+pub fn decode_directives(bytes: &[u8]) -> Result<Vec<Directive>, DecodeError> {
+    decode(VERSION, bytes, DIRECTIVES_BYTES_MAX)
+}

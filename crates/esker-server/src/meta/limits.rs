@@ -1,0 +1,56 @@
+//! How long, how many and how much: every bound of the brain by its name.
+
+/// Bytes of a name of a table: it becomes part of log lines and of pages, not of file names.
+pub const NAME_BYTES_MAX: usize = 128;
+
+/// Bytes of any text: a label, the value of a setting, why something is so.
+pub const TEXT_BYTES_MAX: usize = 4096;
+
+/// Partitions of a table: each is a group on every node that has a replica of it.
+pub const PARTITIONS_MAX: u32 = 1024;
+
+/// Replicas of a partition, as in Pegasus.
+pub const REPLICAS_MAX: u32 = 5;
+
+/// Tables, dropped ones among them: each node is told of all of them.
+pub const TABLES_MAX: usize = 10_000;
+
+/// Partitions of all tables: the state is copied whole for readers after each change.
+pub const ALL_PARTITIONS_MAX: usize = 65_536;
+
+/// Nodes of a cluster.
+pub const NODES_MAX: usize = 1024;
+
+/// Bytes of a command: what one entry of the raft log may have.
+pub const COMMAND_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes of a report: each of 65 536 replicas with a configuration of five would fit.
+pub const REPORT_BYTES_MAX: usize = 16 << 20;
+
+/// Bytes of directives: all tables with their settings fit.
+pub const DIRECTIVES_BYTES_MAX: usize = 16 << 20;
+
+/// Directives in one answer, beyond what a node is to know: the rest comes with the next one.
+pub const DIRECTIVES_MAX: usize = 1024;
+
+/// A node is alive if it was heard in that time: five reports, and what a busy machine is late.
+pub const ALIVE_MS: u64 = 5_000;
+
+/// A node that is silent for that long is replaced: it may be on its way back, and every byte of
+/// it would be copied.
+pub const SILENT_MS_MAX: u64 = 600_000;
+
+/// Changes of membership that one round begins.
+pub const REPAIRS_MAX: usize = 64;
+
+/// Replicas on their way to one node: each takes a share of its disk and network.
+pub const INCOMING_MAX: usize = 8;
+
+/// Seconds that a dropped table can be recalled, unless its end was told: a week, as in Pegasus.
+pub const RESERVE_S: u64 = 7 * 86_400;
+
+/// Replicas of the meta group that are wished once there are nodes for them.
+pub const META_REPLICAS: u32 = 3;
+
+const _: () = assert!(PARTITIONS_MAX.is_power_of_two());
+const _: () = assert!(ALIVE_MS < SILENT_MS_MAX);

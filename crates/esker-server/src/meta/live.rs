@@ -1,0 +1,215 @@
+//! What the leader of the meta group remembers of reports, for as long as it leads.
+//!
+//! Nothing of it is kept: whoever leads next hears it all again within seconds.
+
+use std::collections::BTreeMap;
+
+use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
+
+use crate::meta::ids::META;
+use crate::meta::limits::{ALIVE_MS, SILENT_MS_MAX};
+use crate::meta::report::{ReplicaReport, Report, Role};
+use crate::meta::state::State;
+
+/// The most that one call adds to the watched time: a pause of the leader is no silence of others.
+const PASS_MS_MAX: u64 = 1000;
+
+/// What the nodes have reported since this leader listens.
+#[derive(Clone, Debug, Default)]
+pub struct Live {
+    /// Milliseconds that this leader has watched.
+    watched_ms: u64,
+    nodes: BTreeMap<NodeId, LiveNode>,
+    groups: BTreeMap<GroupId, LiveGroup>,
+}
+
+/// A node as it reported last.
+#[derive(Clone, Debug)]
+pub struct LiveNode {
+    heard_ms: u64,
+    /// What it said, but for its replicas.
+    pub report: Report,
+    replicas: BTreeMap<(GroupId, ReplicaId), ReplicaReport>,
+}
+
+/// A group as its leader reported last. It stays that when the leader is gone, until another one
+/// reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveGroup {
+    /// Who leads, or did last.
+    pub leader: ReplicaId,
+    /// Where that is.
+    pub node: NodeId,
+    /// The term of that.
+    pub term: u64,
+    /// Up to where it has applied.
+    pub applied: u64,
+    /// The members.
+    pub configuration: Configuration,
+}
+
+impl Live {
+    /// Of a leader that has heard nobody yet.
+    pub fn new() -> Live {
+        Live::default()
+    }
+
+    /// Time has passed. Called at each tick; a longer pause counts as a second, for what happened
+    /// in it nobody has watched.
+    pub fn pass(&mut self, elapsed_ms: u64) {
+        self.watched_ms += elapsed_ms.min(PASS_MS_MAX);
+    }
+
+    /// Takes a report up; false if it is not one of a node of this cluster, or of an older
+    /// incarnation.
+    pub fn hear(&mut self, state: &State, report: &Report) -> bool {
+        if stranger(state, self, report).is_some() {
+            return false;
+        }
+        let mut replicas = BTreeMap::new();
+        for replica in &report.replicas {
+            self.hear_leader(report.node, replica);
+            replicas.insert((replica.group, replica.replica), replica.clone());
+        }
+        let node = LiveNode {
+            heard_ms: self.watched_ms,
+            report: Report {
+                replicas: Vec::new(),
+                ..report.clone()
+            },
+            replicas,
+        };
+        self.nodes.insert(report.node, node);
+        if self.groups.len() > state.partitions.len() {
+            self.groups
+                .retain(|group, _| state.partitions.contains_key(group));
+        }
+        if self.nodes.len() > state.nodes.len() {
+            self.nodes.retain(|node, _| state.nodes.contains_key(node));
+        }
+        true
+    }
+
+    fn hear_leader(&mut self, node: NodeId, replica: &ReplicaReport) {
+        let (Role::Leader, Some(configuration)) = (replica.role, &replica.configuration) else {
+            return;
+        };
+        let known = self.groups.remove(&replica.group);
+        let mut group = LiveGroup {
+            leader: replica.replica,
+            node,
+            term: replica.term,
+            applied: replica.applied,
+            configuration: configuration.clone(),
+        };
+        if let Some(mut known) = known {
+            // A new leader need not have applied the newest configuration yet, and one that was
+            // deposed need not know.
+            if known.configuration.version > group.configuration.version {
+                group.configuration = known.configuration.clone();
+            }
+            if known.term > group.term {
+                known.configuration = group.configuration;
+                group = known;
+            }
+        }
+        self.groups.insert(replica.group, group);
+    }
+
+    /// The group as its leader reported last.
+    pub fn group(&self, group: GroupId) -> Option<&LiveGroup> {
+        self.groups.get(&group)
+    }
+
+    /// The group, if its leader lives and leads still as far as anybody knows.
+    pub fn led_group(&self, group: GroupId) -> Option<&LiveGroup> {
+        let known = self.groups.get(&group)?;
+        let leader = self.replica(known.node, group, known.leader)?;
+        let leads = leader.role == Role::Leader && leader.term == known.term;
+        (leads && self.is_alive(known.node)).then_some(known)
+    }
+
+    /// The node as it reported last.
+    pub fn node(&self, node: NodeId) -> Option<&LiveNode> {
+        self.nodes.get(&node)
+    }
+
+    /// Whether the node was heard a moment ago.
+    pub fn is_alive(&self, node: NodeId) -> bool {
+        let node = self.nodes.get(&node);
+        node.is_some_and(|node| self.watched_ms - node.heard_ms < ALIVE_MS)
+    }
+
+    /// Milliseconds that the node was watched and not heard.
+    pub fn silent_ms(&self, node: NodeId) -> u64 {
+        let heard_ms = self.nodes.get(&node).map_or(0, |node| node.heard_ms);
+        self.watched_ms - heard_ms
+    }
+
+    /// Whether the node was silent for as long as it may be before it is replaced.
+    pub fn is_gone(&self, node: NodeId) -> bool {
+        self.silent_ms(node) >= SILENT_MS_MAX
+    }
+
+    /// The nodes that live.
+    pub fn alive<'a>(&'a self, state: &'a State) -> impl Iterator<Item = NodeId> + 'a {
+        let nodes = state.nodes.keys().copied();
+        nodes.filter(|node| self.is_alive(*node))
+    }
+
+    /// The replica as its node reported it last.
+    pub fn replica(
+        &self,
+        node: NodeId,
+        group: GroupId,
+        replica: ReplicaId,
+    ) -> Option<&ReplicaReport> {
+        self.nodes.get(&node)?.replicas.get(&(group, replica))
+    }
+
+    /// Whether this leader has heard who leads the meta group: itself.
+    pub fn meta_leader(&self) -> Option<NodeId> {
+        self.groups.get(&META).map(|group| group.node)
+    }
+}
+
+impl LiveNode {
+    /// Its replicas.
+    pub fn replicas(&self) -> impl Iterator<Item = &ReplicaReport> {
+        self.replicas.values()
+    }
+
+    /// Its replicas of one group.
+    pub fn of_group(&self, group: GroupId) -> impl Iterator<Item = &ReplicaReport> {
+        let range = (group, ReplicaId(0))..=(group, ReplicaId(u64::MAX));
+        self.replicas.range(range).map(|one| one.1)
+    }
+}
+
+/// Why a report is not taken, if it is not: who sent it must stop.
+pub fn stranger(state: &State, live: &Live, report: &Report) -> Option<String> {
+    let node = report.node.0;
+    let Some(cluster) = &state.cluster else {
+        return Some("the cluster has not begun".to_owned());
+    };
+    if report.cluster != cluster.id {
+        return Some(format!(
+            "the node is of cluster {:016x}, and this one is {:016x}",
+            report.cluster.0, cluster.id.0
+        ));
+    }
+    let Some(row) = state.nodes.get(&report.node) else {
+        return Some(format!(
+            "node {node} was removed: its directory is of no use any more"
+        ));
+    };
+    let heard = live.nodes.get(&report.node);
+    let incarnation = heard.map_or(0, |heard| heard.report.incarnation);
+    if report.incarnation < row.incarnation.max(incarnation) {
+        return Some(format!("node {node} was opened again elsewhere"));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

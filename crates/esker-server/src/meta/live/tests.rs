@@ -1,0 +1,110 @@
+//! Who lives, who leads, and who is a stranger.
+
+use esker_raft::Configuration;
+
+use crate::meta::trial::{Trial, group, new_table, report};
+
+use super::*;
+
+#[test]
+fn a_pause_of_the_leader_is_no_silence_of_the_nodes() {
+    let mut trial = Trial::new(2);
+    assert!(trial.live.is_alive(NodeId(2)));
+    trial.live.pass(3_600_000);
+    assert!(trial.live.is_alive(NodeId(2)));
+    for _ in 0..4 {
+        trial.live.pass(1000);
+    }
+    assert!(!trial.live.is_alive(NodeId(2)));
+    assert!(!trial.live.is_gone(NodeId(2)));
+    for _ in 0..595 {
+        trial.live.pass(1000);
+    }
+    assert!(trial.live.is_gone(NodeId(2)));
+    // Whoever leads next has watched nobody yet.
+    assert!(!Live::new().is_gone(NodeId(2)));
+}
+
+#[test]
+fn strangers_are_told_to_stop_and_not_heard() {
+    let mut trial = Trial::new(2);
+    let mut told = |report: Report| {
+        let why = stranger(&trial.state, &trial.live, &report).expect("a stranger");
+        assert!(!trial.live.hear(&trial.state, &report));
+        why
+    };
+    let cluster = crate::meta::ids::ClusterId(5);
+    assert!(
+        told(Report {
+            cluster,
+            ..report(2)
+        })
+        .contains("cluster 0000000000000005")
+    );
+    assert!(told(report(9)).contains("removed"));
+    assert!(
+        told(Report {
+            incarnation: 0,
+            ..report(2)
+        })
+        .contains("opened again")
+    );
+    let begun = State::default();
+    assert!(stranger(&begun, &trial.live, &report(1)).is_some());
+    assert!(trial.live.hear(
+        &trial.state,
+        &Report {
+            incarnation: 2,
+            ..report(2)
+        }
+    ));
+    // The one before is a stranger even before the state knows of the new one.
+    assert!(!trial.live.hear(&trial.state, &report(2)));
+}
+
+#[test]
+fn the_newest_term_leads_and_the_newest_members_count() {
+    let mut trial = Trial::new(3);
+    let table = trial.table(new_table("t", 1, 3));
+    let group = group(table.0, 0);
+    let known = trial.live.group(group).expect("a leader").clone();
+    let others = trial.members(group);
+    let (heir, at) = others
+        .nodes
+        .iter()
+        .find(|one| *one.0 != known.leader)
+        .expect("a voter");
+    let mut say = |term, version, replica: ReplicaId, node: NodeId| {
+        let members = Configuration {
+            version,
+            ..others.clone()
+        };
+        let mut report = report(node.0);
+        report.replicas.push(ReplicaReport {
+            group,
+            replica,
+            role: Role::Leader,
+            term,
+            applied: 9,
+            bytes: 0,
+            damage: None,
+            configuration: Some(members),
+        });
+        assert!(trial.live.hear(&trial.state, &report));
+        let known = trial.live.group(group).expect("a leader");
+        (known.leader, known.term, known.configuration.version)
+    };
+    let (leader, node) = (known.leader, known.node);
+    assert_eq!(say(5, 7, leader, node), (leader, 5, 7));
+    // A new leader has not applied the newest members yet.
+    assert_eq!(say(6, 6, *heir, *at), (*heir, 6, 7));
+    // One that was deposed and does not know knows the members at the best.
+    assert_eq!(say(5, 8, leader, node), (*heir, 6, 8));
+    let led = trial.live.led_group(group).expect("led");
+    assert_eq!(led.leader, *heir);
+    for _ in 0..5 {
+        trial.live.pass(1000);
+    }
+    assert_eq!(trial.live.led_group(group), None);
+    assert!(trial.live.group(group).is_some());
+}

@@ -1,0 +1,180 @@
+//! What a node is told in answer to its report: a pure function of what is wished and what is.
+
+use esker_raft::{GroupId, NodeId, ReplicaId};
+
+use crate::meta::directive::{Directive, TableFacts};
+use crate::meta::ids::{PartitionId, TableId};
+use crate::meta::limits::DIRECTIVES_MAX;
+use crate::meta::live::{Live, stranger};
+use crate::meta::report::Report;
+use crate::meta::rows::{Level, PartitionRow, TableRow, TableStatus};
+use crate::meta::settings;
+use crate::meta::state::State;
+use crate::meta::steps::{Step, next_step};
+
+/// What must be true on the node that has sent `report`, which `live` has heard.
+///
+/// Only what follows from the state, the group's own configuration and the report is said; a node
+/// may be told the same many times, by more than one who thinks that it leads.
+pub fn directives(state: &State, live: &Live, report: &Report) -> Vec<Directive> {
+    if let Some(why) = stranger(state, live, report) {
+        return vec![Directive::Stop { why }];
+    }
+    let told = knowledge(state, report);
+    let destroyed = report
+        .replicas
+        .iter()
+        .filter_map(|replica| destroyed(state, live, (replica.group, replica.replica)));
+    let created = state.partitions.iter();
+    let created = created.filter_map(|(group, row)| created_here(state, live, report, *group, row));
+    let steps = report
+        .replicas
+        .iter()
+        .filter_map(|replica| step(state, live, (replica.group, replica.replica), report.node));
+    let work = destroyed.chain(created).chain(steps).take(DIRECTIVES_MAX);
+    told.into_iter().chain(work).collect()
+}
+
+/// The lists of tables and nodes, if the node knows others.
+fn knowledge(state: &State, report: &Report) -> Vec<Directive> {
+    let Some(cluster) = &state.cluster else {
+        return Vec::new();
+    };
+    let mut told = Vec::new();
+    if report.tables_revision != cluster.tables_revision {
+        told.push(Directive::Tables {
+            revision: cluster.tables_revision,
+            tables: state
+                .tables
+                .iter()
+                .map(|(id, row)| facts(*id, row))
+                .collect(),
+        });
+    }
+    if report.nodes_revision != cluster.nodes_revision {
+        let nodes = state.nodes.iter();
+        told.push(Directive::Nodes {
+            revision: cluster.nodes_revision,
+            nodes: nodes
+                .map(|(id, row)| (*id, row.addresses.clone()))
+                .collect(),
+        });
+    }
+    told
+}
+
+fn facts(table: TableId, row: &TableRow) -> TableFacts {
+    TableFacts {
+        table,
+        name: row.name.clone(),
+        partition_count: row.partition_count,
+        is_dropped: row.is_dropped(),
+        default_ttl_s: settings::default_ttl_s(&row.envs),
+        validates_hash: settings::validates_hash(&row.envs),
+        envs: row.envs.clone(),
+    }
+}
+
+/// That a replica goes: its group has let it go for ever, or its table is forgotten.
+///
+/// A table that this state never gave a number to is none of ours to destroy: the state may be the
+/// one that is behind.
+fn destroyed(
+    state: &State,
+    live: &Live,
+    (group, replica): (GroupId, ReplicaId),
+) -> Option<Directive> {
+    let table = PartitionId::of(group).table;
+    let next_table = state.cluster.as_ref()?.next_table;
+    let was_given = table.0 > 0 && table < next_table;
+    let without = if was_given && !state.tables.contains_key(&table) {
+        None
+    } else {
+        let members = &live.group(group)?.configuration;
+        Some(members.has_left(replica).then(|| members.clone())?)
+    };
+    Some(Directive::Destroy {
+        group,
+        replica,
+        without,
+    })
+}
+
+/// That a replica is made here: a first voter that no node has reported yet, or a new one that
+/// waits for the log.
+///
+/// One that is a member already and is not here has lost what it promised; so has a first voter
+/// that was reported once. Those are replaced under a new id and never made again.
+fn created_here(
+    state: &State,
+    live: &Live,
+    report: &Report,
+    group: GroupId,
+    row: &PartitionRow,
+) -> Option<Directive> {
+    let (replica, _) = row.wished.iter().find(|wished| *wished.1 == report.node)?;
+    let is_here = live.node(report.node)?.of_group(group).next().is_some();
+    if is_here || report.lost.contains(&(group, *replica)) || !is_wanted(state, group) {
+        return None;
+    }
+    let first = match row.unmade.contains(replica) {
+        true => row
+            .first
+            .iter()
+            .map(|(replica, node)| (*replica, *node))
+            .collect(),
+        false => {
+            let members = &live.led_group(group)?.configuration;
+            let is_new = !members.contains(*replica) && !members.has_left(*replica);
+            is_new.then(Vec::new)?
+        }
+    };
+    let replica = *replica;
+    Some(Directive::Create {
+        group,
+        replica,
+        first,
+    })
+}
+
+/// Whether replicas of the group are made: not of a table that was dropped before it was open.
+fn is_wanted(state: &State, group: GroupId) -> bool {
+    let table = state.tables.get(&PartitionId::of(group).table);
+    let status = table.map(|table| table.status);
+    !matches!(
+        status,
+        Some(TableStatus::Dropped {
+            was_open: false,
+            ..
+        })
+    )
+}
+
+/// What the leader of a group does next, if `replica` on `node` is that.
+fn step(
+    state: &State,
+    live: &Live,
+    (id, replica): (GroupId, ReplicaId),
+    node: NodeId,
+) -> Option<Directive> {
+    let level = state.cluster.as_ref()?.level;
+    let group = live.led_group(id)?;
+    if level <= Level::Frozen || (group.leader, group.node) != (replica, node) {
+        return None;
+    }
+    if !state.is_settled(id) {
+        return None;
+    }
+    let wished = &state.partitions.get(&id)?.wished;
+    Some(match next_step(id, wished, group, live)? {
+        Step::Change(change) => Directive::Change {
+            group: id,
+            version: group.configuration.version,
+            change,
+        },
+        Step::Transfer(to) => Directive::Transfer { group: id, to },
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! What the brain does by itself: a pure function of what is wished and what is, each second.
+
+use crate::meta::command::{Command, Deed};
+use crate::meta::ids::TableId;
+use crate::meta::limits::REPAIRS_MAX;
+use crate::meta::live::Live;
+use crate::meta::mending::Mending;
+use crate::meta::rows::{Level, TableStatus};
+use crate::meta::state::State;
+
+/// Replicas that one command says to be made.
+const MADE_MAX: usize = 4096;
+
+/// The commands that are due, to be proposed in this order.
+///
+/// Each is checked again when it is applied; one that came twice changes nothing the second time.
+pub fn repairs(state: &State, live: &Live, unix_ms: u64) -> Vec<Command> {
+    let Some(cluster) = &state.cluster else {
+        return Vec::new();
+    };
+    let mut deeds = updated_nodes(state, live);
+    deeds.extend(made(state, live));
+    deeds.extend(opened(state, live));
+    deeds.extend(forgotten(state, unix_ms));
+    if cluster.level > Level::Frozen {
+        let wishes = Mending::new(state, live).wishes(REPAIRS_MAX);
+        deeds.extend(wishes.into_iter().map(|wish| Deed::Wish { wish }));
+    }
+    deeds
+        .into_iter()
+        .map(|deed| Command { unix_ms, deed })
+        .collect()
+}
+
+/// Nodes that were opened again, or are reached elsewhere than before.
+fn updated_nodes(state: &State, live: &Live) -> Vec<Deed> {
+    let differs = state.nodes.iter().filter_map(|(node, row)| {
+        let report = &live.node(*node)?.report;
+        let is_known = report.incarnation == row.incarnation
+            && report.addresses == row.addresses
+            && report.label == row.label;
+        (!is_known && report.incarnation >= row.incarnation).then(|| Deed::UpdateNode {
+            node: *node,
+            incarnation: report.incarnation,
+            addresses: report.addresses.clone(),
+            label: report.label.clone(),
+        })
+    });
+    differs.collect()
+}
+
+/// First voters that a node has reported, or has lost already.
+fn made(state: &State, live: &Live) -> Option<Deed> {
+    let mut replicas = Vec::new();
+    for (group, row) in &state.partitions {
+        for replica in &row.unmade {
+            let Some(node) = row.first.get(replica) else {
+                continue;
+            };
+            let is_lost = live
+                .node(*node)
+                .is_some_and(|node| node.report.lost.contains(&(*group, *replica)));
+            if is_lost || live.replica(*node, *group, *replica).is_some() {
+                replicas.push((*group, *replica));
+            }
+        }
+        if replicas.len() >= MADE_MAX {
+            break;
+        }
+    }
+    (!replicas.is_empty()).then_some(Deed::NoteMade { replicas })
+}
+
+/// Tables of which every partition has a leader.
+fn opened(state: &State, live: &Live) -> Vec<Deed> {
+    let creating = state
+        .tables
+        .iter()
+        .filter(|table| table.1.status == TableStatus::Creating);
+    let is_led = |table: TableId| {
+        state
+            .groups(table)
+            .all(|group| live.group(group.0).is_some())
+    };
+    let led = creating
+        .map(|table| *table.0)
+        .filter(|table| is_led(*table));
+    led.map(|table| Deed::OpenTable { table }).collect()
+}
+
+/// Dropped tables whose time is over.
+fn forgotten(state: &State, unix_ms: u64) -> Vec<Deed> {
+    let is_over = |status| match status {
+        TableStatus::Dropped { ends_s, .. } => ends_s <= unix_ms / 1000,
+        _ => false,
+    };
+    let over = state.tables.iter().filter(|table| is_over(table.1.status));
+    over.map(|table| Deed::ForgetTable { table: *table.0 })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

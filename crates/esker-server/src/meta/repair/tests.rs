@@ -1,0 +1,82 @@
+//! What is due without anybody's asking.
+
+use esker_raft::NodeId;
+
+use crate::meta::trial::{Trial, UNIX_MS, addresses, new_table};
+
+use super::*;
+
+#[test]
+fn a_table_opens_when_each_partition_has_a_leader() {
+    let mut trial = Trial::new(3);
+    trial.rounds(20);
+    trial.done(Deed::CreateTable {
+        table: new_table("t", 4, 3),
+    });
+    trial.rounds(1);
+    let opens = |trial: &Trial| {
+        let all = repairs(&trial.state, &trial.live, UNIX_MS);
+        all.iter()
+            .any(|one| matches!(one.deed, Deed::OpenTable { .. }))
+    };
+    assert!(!opens(&trial));
+    trial.hear();
+    assert!(opens(&trial));
+    // With one partition that nobody leads, it waits.
+    let group = crate::meta::trial::group(1, 3);
+    let leader = trial.live.group(group).expect("a leader").node;
+    let mut live = Live::new();
+    let leader = trial.replica(leader, group).expect("it leads");
+    leader.configuration = None;
+    leader.role = crate::meta::report::Role::Follower;
+    for report in trial.reports.values() {
+        live.hear(&trial.state, report);
+    }
+    trial.live = live;
+    assert!(!opens(&trial));
+}
+
+#[test]
+fn a_node_that_moved_is_known_where_it_is() {
+    let mut trial = Trial::new(2);
+    trial.rounds(20);
+    let report = trial.reports.get_mut(&NodeId(2)).expect("a node");
+    report.addresses = addresses(77);
+    report.incarnation = 9;
+    trial.rounds(2);
+    let row = &trial.state.nodes[&NodeId(2)];
+    assert_eq!((&row.addresses, row.incarnation), (&addresses(77), 9));
+}
+
+#[test]
+fn a_dropped_table_is_forgotten_at_its_end() {
+    let mut trial = Trial::new(1);
+    trial.table(new_table("t", 1, 1));
+    trial.done(Deed::DropTable {
+        name: "t".into(),
+        reserve_s: 10,
+        or_absent: false,
+    });
+    let due = |trial: &Trial, s: u64| {
+        let all = repairs(&trial.state, &trial.live, UNIX_MS + s * 1000);
+        all.into_iter()
+            .filter(|one| matches!(one.deed, Deed::ForgetTable { .. }))
+            .collect()
+    };
+    let early: Vec<Command> = due(&trial, 9);
+    assert_eq!(early, []);
+    let late: Vec<Command> = due(&trial, 10);
+    trial.apply_command(&late[0]);
+    assert_eq!(trial.state.tables.len(), 0);
+    trial.rounds(2);
+    assert_eq!(
+        trial.reports[&NodeId(1)].replicas.len(),
+        1,
+        "the meta group's"
+    );
+}
+
+#[test]
+fn nothing_is_due_before_the_cluster_begins() {
+    assert_eq!(repairs(&State::default(), &Live::new(), UNIX_MS), []);
+}

@@ -1,0 +1,88 @@
+//! What a node tells the brain of itself, each second and whenever something has changed.
+//!
+//! The number of the layout (u8, 1), then [`Report`] as `codec.rs` writes it.
+
+use esker_raft::codec::DecodeError;
+use esker_raft::{Configuration, GroupId, NodeId, ReplicaId};
+
+use crate::meta::codec::{choices, decode, encode, fields};
+use crate::meta::ids::ClusterId;
+use crate::meta::limits::REPORT_BYTES_MAX;
+use crate::meta::rows::Addresses;
+
+const VERSION: u8 = 1;
+
+choices! {
+    /// What a replica does in its group.
+    #[derive(Copy)]
+    pub enum Role {
+        /// It leads.
+        0 => Leader,
+        /// It votes, or does not know that it does not any more.
+        1 => Follower,
+        /// It gets the log, or waits for its first image.
+        2 => Learner,
+    }
+}
+
+fields! {
+    /// What is on one node.
+    pub struct Report {
+        /// The cluster that the node belongs to.
+        pub cluster: ClusterId,
+        /// The node.
+        pub node: NodeId,
+        /// How often it was opened.
+        pub incarnation: u64,
+        /// Where it is reached.
+        pub addresses: Addresses,
+        /// The host or the rack that it shares with others; empty for none.
+        pub label: String,
+        /// The revision of what it knows of tables.
+        pub tables_revision: u64,
+        /// The revision of what it knows of nodes.
+        pub nodes_revision: u64,
+        /// Bytes of its disk.
+        pub space_total_bytes: u64,
+        /// Bytes that are free there.
+        pub space_free_bytes: u64,
+        /// Every replica on its disk, also those that wait for an image or are damaged.
+        pub replicas: Vec<ReplicaReport>,
+        /// Replicas that it destroyed because its disk had lost something of them.
+        pub lost: Vec<(GroupId, ReplicaId)>,
+    }
+}
+
+fields! {
+    /// A replica on the reporting node.
+    pub struct ReplicaReport {
+        /// Its group.
+        pub group: GroupId,
+        /// Its id.
+        pub replica: ReplicaId,
+        /// What it does there.
+        pub role: Role,
+        /// Its term.
+        pub term: u64,
+        /// Up to where it has applied the log; 0 while it waits for its first image.
+        pub applied: u64,
+        /// Bytes that it takes on the disk, about.
+        pub bytes: u64,
+        /// Why it takes no part any more, if it does not.
+        pub damage: Option<String>,
+        /// The members of its group, if it leads.
+        pub configuration: Option<Configuration>,
+    }
+}
+
+impl Report {
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        encode(VERSION, self)
+    }
+
+    /// The report that `bytes` are.
+    pub fn decode(bytes: &[u8]) -> Result<Report, DecodeError> {
+        decode(VERSION, bytes, REPORT_BYTES_MAX)
+    }
+}

@@ -1,0 +1,214 @@
+//! The settings of a table: each that Pegasus has, told once, with what becomes of it here.
+//!
+//! A setting is honoured, or it is refused with what to do instead: one that is stored and does
+//! nothing would be a promise that nobody keeps.
+
+use std::collections::BTreeMap;
+
+use crate::meta::outcome::{Cause, Refusal};
+
+/// Seconds that a value lives of which the client says nothing; 0 for ever.
+pub const DEFAULT_TTL: &str = "default_ttl";
+
+/// Rows that lie in another partition by their hash are hidden, and requests with one refused.
+pub const VALIDATES_HASH: &str = "replica.split.validate_partition_hash";
+
+/// The longest value.
+const VALUE_BYTES_MAX: usize = 1024;
+
+/// What becomes of a setting.
+enum Rule {
+    /// Seconds since its writing, as the wire has them.
+    Seconds,
+    /// `true` or `false`.
+    Flag,
+    /// Any text.
+    Text,
+    /// This value only, which says what happens anyway.
+    Only(&'static str, &'static str),
+    /// No value; what to do instead.
+    Refused(&'static str),
+}
+
+const NO_RATES: &str = "rates are not limited by table yet";
+const NO_COMPACTION: &str = "the engine compacts by itself; compaction by hand is not offered yet";
+const NO_LEVELS: &str = "the engine chooses it from the memory that it has";
+const NO_SLOW_LOG: &str = "slow requests are not kept by table yet";
+const NO_ACCESS: &str = "who may come in is not told apart yet: listen on loopback only";
+const NO_CHECKPOINTS: &str = "there are no checkpoints: replicas keep their log instead";
+
+/// Every setting of Pegasus.
+const RULES: [(&str, Rule); 30] = [
+    (DEFAULT_TTL, Rule::Seconds),
+    (VALIDATES_HASH, Rule::Flag),
+    ("business.info", Rule::Text),
+    ("replica.slow_query_threshold", Rule::Refused(NO_SLOW_LOG)),
+    ("replica.write_throttling", Rule::Refused(NO_RATES)),
+    ("replica.write_throttling_by_size", Rule::Refused(NO_RATES)),
+    ("replica.read_throttling", Rule::Refused(NO_RATES)),
+    ("replica.read_throttling_by_size", Rule::Refused(NO_RATES)),
+    (
+        "replica.backup_request_throttling",
+        Rule::Refused("only leaders answer reads, so there are no backup requests to limit"),
+    ),
+    (
+        "replica.deny_client_request",
+        Rule::Refused("clients are not denied by table yet"),
+    ),
+    (
+        "replica.rocksdb_iteration_threshold_time_ms",
+        Rule::Refused("a scan ends after a fixed time: ask for smaller pages"),
+    ),
+    (
+        "replica.rocksdb_block_cache_enabled",
+        Rule::Only("true", "all reads share the cache of their node"),
+    ),
+    (
+        "rocksdb.usage_scenario",
+        Rule::Only("normal", "the engine follows the load by itself"),
+    ),
+    ("rocksdb.write_buffer_size", Rule::Refused(NO_LEVELS)),
+    ("rocksdb.num_levels", Rule::Refused(NO_LEVELS)),
+    (
+        "rocksdb.checkpoint.reserve_min_count",
+        Rule::Refused(NO_CHECKPOINTS),
+    ),
+    (
+        "rocksdb.checkpoint.reserve_time_seconds",
+        Rule::Refused(NO_CHECKPOINTS),
+    ),
+    (
+        "rocksdb.allow_ingest_behind",
+        Rule::Only("false", "files are not taken in below what is there"),
+    ),
+    ("manual_compact.disabled", Rule::Only("true", NO_COMPACTION)),
+    (
+        "manual_compact.max_concurrent_running_count",
+        Rule::Refused(NO_COMPACTION),
+    ),
+    (
+        "manual_compact.once.trigger_time",
+        Rule::Refused(NO_COMPACTION),
+    ),
+    (
+        "manual_compact.once.target_level",
+        Rule::Refused(NO_COMPACTION),
+    ),
+    (
+        "manual_compact.once.bottommost_level_compaction",
+        Rule::Refused(NO_COMPACTION),
+    ),
+    (
+        "manual_compact.periodic.trigger_time",
+        Rule::Refused(NO_COMPACTION),
+    ),
+    (
+        "manual_compact.periodic.target_level",
+        Rule::Refused(NO_COMPACTION),
+    ),
+    (
+        "manual_compact.periodic.bottommost_level_compaction",
+        Rule::Refused(NO_COMPACTION),
+    ),
+    (
+        "user_specified_compaction",
+        Rule::Refused("rows go when they expire: set default_ttl, or a time with each write"),
+    ),
+    (
+        "replica_access_controller.allowed_users",
+        Rule::Refused(NO_ACCESS),
+    ),
+    (
+        "replica_access_controller.ranger_policies",
+        Rule::Refused(NO_ACCESS),
+    ),
+    (
+        "max_replica_count.update",
+        Rule::Refused("set the number of replicas itself"),
+    ),
+];
+
+/// Checks settings that are to be set.
+pub fn check(envs: &BTreeMap<String, String>) -> Result<(), Refusal> {
+    for (key, value) in envs {
+        check_one(key, value).map_err(|why| Refusal::new(Cause::BadSetting, why))?;
+    }
+    Ok(())
+}
+
+/// The default expiry that settings tell; 0 for none.
+pub fn default_ttl_s(envs: &BTreeMap<String, String>) -> u32 {
+    let told = envs.get(DEFAULT_TTL).and_then(|value| value.parse().ok());
+    told.unwrap_or_default()
+}
+
+/// Whether hashes are checked.
+pub fn validates_hash(envs: &BTreeMap<String, String>) -> bool {
+    envs.get(VALIDATES_HASH)
+        .is_some_and(|value| value == "true")
+}
+
+fn check_one(key: &str, value: &str) -> Result<(), String> {
+    let Some((_, rule)) = RULES.iter().find(|row| row.0 == key) else {
+        return Err(unknown(key));
+    };
+    if value.len() > VALUE_BYTES_MAX {
+        return Err(format!("{key} has at most {VALUE_BYTES_MAX} bytes"));
+    }
+    match rule {
+        Rule::Seconds => match value.parse::<u32>() {
+            Ok(seconds) if seconds <= i32::MAX.cast_unsigned() => Ok(()),
+            _ => Err(format!(
+                "{key} is a number of seconds, from 0 to {}",
+                i32::MAX
+            )),
+        },
+        Rule::Flag => match value {
+            "true" | "false" => Ok(()),
+            _ => Err(format!("{key} is true or false")),
+        },
+        Rule::Text => Ok(()),
+        Rule::Only(only, _) if value == *only => Ok(()),
+        Rule::Only(only, why) => Err(format!("{key} is always {only} here: {why}")),
+        Rule::Refused(why) => Err(format!("{key} is not offered: {why}")),
+    }
+}
+
+/// Says that there is no such setting, and which one may have been meant.
+fn unknown(key: &str) -> String {
+    let near = RULES.iter().map(|row| (distance(key, row.0), row.0)).min();
+    match near {
+        Some((distance, name)) if distance <= key.len().min(name.len()) / 3 => {
+            format!("there is no setting {key:?}: did you mean {name}?")
+        }
+        _ => {
+            let honoured = RULES
+                .iter()
+                .filter(|row| !matches!(row.1, Rule::Refused(_)));
+            let names: Vec<&str> = honoured.map(|row| row.0).collect();
+            format!(
+                "there is no setting {key:?}: there are {}",
+                names.join(", ")
+            )
+        }
+    }
+}
+
+/// How many bytes are to be changed, added or left out to make one name of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let one = &one.as_bytes()[..one.len().min(64)];
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, byte) in one.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, other_byte) in other.bytes().enumerate() {
+            let changed = diagonal + usize::from(*byte != other_byte);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests;
