@@ -6,5 +6,6 @@ pub mod summary;
 pub mod latency;
 pub mod series;
 pub mod process;
+pub mod neighbour;
 pub mod pace;
 pub mod clock;

@@ -102,7 +102,7 @@ pub fn forget_peak() {
 }
 
 /// The number behind `name:` at the start of a line.
-fn field(text: &str, name: &str) -> Option<u64> {
+pub fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix(name)?.strip_prefix(':')?;
         rest.split_whitespace().next()?.parse().ok()

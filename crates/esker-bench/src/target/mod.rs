@@ -10,3 +10,4 @@ pub mod marker;
 pub mod translate;
 pub mod division;
 pub mod embedded;
+pub mod pegasus;

@@ -6,12 +6,20 @@
 )]
 
 mod tool;
+#[allow(
+    dead_code,
+    reason = "the tests of the wire use more of the double than these"
+)]
+#[path = "../../../esker-rpc/tests/it/memory/mod.rs"]
+mod memory;
+mod double;
 mod dialects;
 mod documented;
 mod wiki_lines;
 mod additions;
 mod refusals;
 mod ycsb;
+mod ycsb_cluster;
 mod scenarios;
 mod reports;
 mod browser;

@@ -7,6 +7,7 @@ use crate::fail::{Failure, Outcome};
 use crate::scenario::ycsb::builtin::{self, SHARED};
 use crate::scenario::ycsb::catalogue::OWN;
 use crate::scenario::ycsb::properties::Properties;
+use crate::target::pegasus::TableAddress;
 
 /// What the command line says.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,8 @@ pub struct Arguments {
     pub json_path: Option<PathBuf>,
     /// Where the database is.
     pub dir: Option<PathBuf>,
+    /// The table of a cluster that is measured; else it is our engine in this process.
+    pub target: Option<TableAddress>,
     /// Whether a database that is there is kept; `None` where nothing was said.
     pub keeps_existing: Option<bool>,
     /// Whether somebody else's database may be destroyed.
@@ -74,6 +77,7 @@ pub fn parse(words: &[String]) -> Outcome<Arguments> {
             "--verify" => win("dataintegrity", "true"),
             "--json" => arguments.json_path = Some(value()?.into()),
             "--db" | "--dir" => arguments.dir = Some(value()?.into()),
+            "--target" => arguments.target = target(value()?)?,
             "--use_existing_db" => arguments.keeps_existing = Some(is_kept(value()?)?),
             "--yes" => arguments.is_insisted = true,
             "--drain" => arguments.drains = true,
@@ -137,7 +141,7 @@ impl Arguments {
 }
 
 /// Every option, for whoever slips.
-const OPTIONS: [&str; 18] = [
+const OPTIONS: [&str; 19] = [
     "-P",
     "-p",
     "-threads",
@@ -148,6 +152,7 @@ const OPTIONS: [&str; 18] = [
     "-l",
     "-db",
     "--workload",
+    "--target",
     "--db",
     "--dir",
     "--json",
@@ -189,6 +194,18 @@ fn bare(word: &str, place: usize) -> Outcome<(String, String)> {
     }
 }
 
+/// What `--target` names; with one dash it is YCSB's own, and a rate.
+fn target(text: &str) -> Outcome<Option<TableAddress>> {
+    match text {
+        "embedded" => Ok(None),
+        number if number.parse::<f64>().is_ok() => Err(Failure::usage(format!(
+            "--target={number} makes no sense: it is embedded or the address of a table; \
+             -target {number}, with one dash, is operations a second"
+        ))),
+        address => TableAddress::parse(address).map(Some),
+    }
+}
+
 fn is_kept(text: &str) -> Outcome<bool> {
     match text {
         "1" | "true" => Ok(true),
@@ -203,7 +220,10 @@ fn is_kept(text: &str) -> Outcome<bool> {
 /// RocksDB does: its layout of records is the one used, so that its scripts run.
 pub fn is_known_binding(name: &str) -> bool {
     let class = name.rsplit('.').next().unwrap_or(name);
-    matches!(class, "esker" | "EskerClient" | "rocksdb" | "RocksDBClient")
+    matches!(
+        class,
+        "esker" | "EskerClient" | "rocksdb" | "RocksDBClient" | "pegasus" | "PegasusClient"
+    )
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ fn help() -> String {
          \x20 -db NAME          what is measured: esker; rocksdb is understood\n\nAnd ours:\n\
          \x20 --workload NAME   a workload by letter, or a file\n\
          \x20 --db DIR          directory of the database\n\
+         \x20 --target WHAT     embedded, or a table of a cluster: pegasus://HOST:PORT/TABLE\n\
          \x20 --json FILE       a record of everything measured\n\
          \x20 --seed N          start of all random numbers\n\
          \x20 --verify          the same as -p dataintegrity=true\n\
@@ -57,6 +58,8 @@ fn help() -> String {
     }
     text += "\nExamples:\n  esker bench ycsb load --workload a -p recordcount=1000000\n  \
              esker bench ycsb run --workload a -p recordcount=1000000 -p operationcount=1000000 \
-             -threads 4 -s\n";
+             -threads 4 -s\n  \
+             esker bench ycsb load --workload a --target pegasus://127.0.0.1:34601/usertable \
+             -threads 30 -p pegasus.clients=3\n";
     text
 }

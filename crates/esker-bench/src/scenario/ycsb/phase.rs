@@ -1,6 +1,5 @@
 //! A phase from its plan to its results: the store is opened, worked on, closed and told of.
 
-use std::path::Path;
 use std::time::Instant;
 
 use crate::console::{Console, Remarks};
@@ -11,13 +10,12 @@ use crate::scenario::ycsb::arguments::Arguments;
 use crate::scenario::ycsb::core_client::Shared;
 use crate::scenario::ycsb::drive::{Driven, drive};
 use crate::scenario::ycsb::meter::Metric;
+use crate::scenario::ycsb::place::{self, Place};
 use crate::scenario::ycsb::plan::Plan;
 use crate::scenario::ycsb::reply::Reply;
 use crate::scenario::ycsb::results;
 use crate::scenario::ycsb::table::Table;
-use crate::target::marker::{is_marked, make_fresh, make_ready};
-use crate::target::settings::StoreSettings;
-use crate::target::store::{Engine, Opened, Store};
+use crate::target::store::Engine;
 
 /// Carries out what the command line asks for, on `engine`.
 pub fn carry_out(
@@ -31,24 +29,16 @@ pub fn carry_out(
     for note in arguments.notes.iter().chain(&plan.notes) {
         console.err.line(note)?;
     }
-    let dir = arguments.dir();
-    make_place(engine, &dir, arguments, &plan)?;
-    let is_there = engine.is_there(&dir);
-    let settings = StoreSettings {
-        own: arguments.own_settings(),
-        ..StoreSettings::default()
-    };
-    let Opened { store, matched } = engine.open(&dir, &settings)?;
+    let place = place::open(engine, arguments, &plan)?;
     console.err.line(&format!(
         "{} {} in {}",
-        engine.name(),
-        engine.version(),
-        dir.display()
+        place.engine, place.version, place.shown
     ))?;
     console.err.line("Starting test.")?;
-    let mut record = Record::begin("ycsb", &dir, words);
+    let store = &place.store;
+    let mut record = Record::begin("ycsb", &place.dir, words);
     let before = store.counters();
-    let mut worked = work(&plan, store.as_ref(), &console.err)?;
+    let mut worked = work(&plan, &place, &console.err)?;
     let mut elapsed = worked.driven.finished.wall();
     if arguments.drains {
         let start = Instant::now();
@@ -57,14 +47,14 @@ pub fn carry_out(
     }
     let after = store.counters();
     let mut done = EngineWork::between(&before, &after);
-    if plan.is_load && arguments.drains && !is_there {
+    if plan.is_load && arguments.drains && place.is_fresh {
         // All that was written is alive, because each key came once, and is in files by now.
         let bytes = done.live_bytes.zip(done.user_bytes);
         let bytes = bytes.filter(|(_, user)| *user > 0);
         done.space_amplification = bytes.map(|(live, user)| live as f64 / user as f64);
     }
     let start = Instant::now();
-    store.close()?;
+    place.store.close()?;
     worked
         .driven
         .tally
@@ -72,9 +62,9 @@ pub fn carry_out(
     results::print(&plan, &worked.driven, &done, elapsed, console.out)?;
     if let Some(path) = &arguments.json_path {
         let mut measured = results::measurement(&plan, &worked.driven, done, &arguments.properties);
-        measured.engine = engine.name().to_owned();
-        measured.engine_version = engine.version();
-        measured.settings = matched;
+        measured.engine = place.engine;
+        measured.engine_version = place.version;
+        measured.settings = place.matched;
         measured.is_drained = arguments.drains;
         measured.wall_s = elapsed.as_secs_f64();
         measured.ops_per_s = measured.ops as f64 / measured.wall_s.max(1e-9);
@@ -84,43 +74,15 @@ pub fn carry_out(
     verdict(&worked)
 }
 
-/// Makes the directory ready, or says why it will not be touched.
-fn make_place(engine: &dyn Engine, dir: &Path, arguments: &Arguments, plan: &Plan) -> Outcome {
-    let is_there = engine.is_there(dir);
-    if !plan.is_load && !is_there {
-        return Err(Failure::usage(format!(
-            "there is no database in {}; load one first: esker bench ycsb load …",
-            dir.display()
-        )));
-    }
-    if arguments.keeps_existing == Some(false) {
-        return match plan.is_load {
-            true => make_fresh(engine, dir, arguments.is_insisted),
-            false => Err(Failure::usage(
-                "--use_existing_db=0 makes sense for a load only: a run needs what was loaded",
-            )),
-        };
-    }
-    // A phase writes records between those that are there: only with a clear word where a
-    // benchmark did not make them.
-    if is_there && !is_marked(dir) && arguments.keeps_existing != Some(true) {
-        return Err(Failure::usage(format!(
-            "the database in {} was not made by a benchmark: refusing to write records into it; \
-             name another directory with --db, or say --use_existing_db=1",
-            dir.display()
-        )));
-    }
-    make_ready(dir)
-}
-
 /// What was done, and what failed of it.
 struct Worked {
     driven: Driven,
     first_failure: Option<String>,
 }
 
-fn work(plan: &Plan, store: &dyn Store, remarks: &Remarks<'_>) -> Outcome<Worked> {
-    let shared = Shared::new(&plan.workload, Table::new(store));
+fn work(plan: &Plan, place: &Place, remarks: &Remarks<'_>) -> Outcome<Worked> {
+    let store = place.store.as_ref();
+    let shared = Shared::new(&plan.workload, Table::new(store, place.binding));
     let driven = drive(plan, store, &shared, remarks)?;
     Ok(Worked {
         driven,

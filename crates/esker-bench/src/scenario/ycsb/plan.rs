@@ -56,7 +56,7 @@ impl Plan {
     pub fn new(arguments: &Arguments) -> Outcome<Plan> {
         let properties = &arguments.properties;
         let mut notes = Vec::new();
-        check_binding(properties, &mut notes)?;
+        check_binding(arguments, &mut notes)?;
         let is_load = !properties.flag("dotransactions", true);
         check_class(properties)?;
         let workload = Workload::from_properties(properties)?;
@@ -117,10 +117,22 @@ impl Plan {
     }
 }
 
-fn check_binding(properties: &Properties, notes: &mut Vec<String>) -> Outcome {
-    let Some(name) = properties.get("db") else {
+fn check_binding(arguments: &Arguments, notes: &mut Vec<String>) -> Outcome {
+    let Some(name) = arguments.properties.get("db") else {
         return Ok(());
     };
+    let is_remote = name.to_ascii_lowercase().contains("pegasus");
+    if is_remote != arguments.target.is_some() && is_known_binding(name) {
+        return Err(Failure::usage(format!(
+            "db={name} is {}; --target=pegasus://HOST:PORT/TABLE measures a cluster, and without \
+             --target it is our engine in this process",
+            if is_remote {
+                "a cluster"
+            } else {
+                "in this process"
+            }
+        )));
+    }
     if !is_known_binding(name) {
         return Err(Failure::usage(format!(
             "db={name} cannot be measured here; leave it away to measure Esker in this process"

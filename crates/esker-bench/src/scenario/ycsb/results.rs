@@ -51,8 +51,13 @@ fn engine(driven: &Driven, work: &EngineWork) -> String {
         ("DeviceReadBytes", whole(Some(usage.device_read_bytes))),
     ];
     let told = all.into_iter();
-    told.filter_map(|(name, value)| Some(line("ENGINE", name, value?)))
-        .collect()
+    let told = told.filter_map(|(name, value)| Some(line("ENGINE", name, value?)));
+    let servers = work
+        .own
+        .iter()
+        .filter(|(name, _)| name.starts_with("Server"));
+    let servers = servers.map(|(name, value)| line("ENGINE", name, value.to_string()));
+    told.chain(servers).collect()
 }
 
 /// The phase as a measurement; the names of engine and settings are still to be filled in.

@@ -1,9 +1,10 @@
-//! YCSB's operations on a table: a record is one value, in the layout of the RocksDB binding.
+//! YCSB's operations on a table: a record is one value, laid out as a binding of YCSB does it.
 
 use std::fmt::Display;
 use std::sync::OnceLock;
 
 use crate::fail::{Failure, Outcome};
+use crate::scenario::ycsb::json_record;
 use crate::scenario::ycsb::record::{NoRecord, fields, replace_fields};
 use crate::scenario::ycsb::reply::Reply;
 use crate::target::store::{Store, WriteHow};
@@ -26,9 +27,19 @@ impl Wanted<'_> {
     }
 }
 
+/// Which binding of YCSB is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binding {
+    /// That of RocksDB: fields with their lengths; an update reads, changes and writes.
+    RocksDb,
+    /// That of Pegasus: an object in JSON; an update writes the fields it has and nothing else.
+    Pegasus,
+}
+
 /// A table in a store. Any number of threads use it at the same time.
 pub struct Table<'a> {
     store: &'a dyn Store,
+    binding: Binding,
     first_failure: OnceLock<String>,
 }
 
@@ -44,9 +55,10 @@ pub type Take<'a> = dyn FnMut(&[u8], &[u8]) + 'a;
 
 impl<'a> Table<'a> {
     /// The table that is all of the store.
-    pub fn new(store: &'a dyn Store) -> Table<'a> {
+    pub fn new(store: &'a dyn Store, binding: Binding) -> Table<'a> {
         Table {
             store,
+            binding,
             first_failure: OnceLock::new(),
         }
     }
@@ -54,20 +66,38 @@ impl<'a> Table<'a> {
     /// Reads the wanted fields of a record.
     pub fn read(&self, key: &[u8], wanted: Wanted<'_>, take: &mut Take<'_>) -> Reply {
         let mut parsed = Ok(());
-        let found = self
-            .store
-            .get(key, &mut |record| parsed = deliver(record, wanted, take));
+        let found = self.store.get(key, &mut |record| {
+            let told = match self.binding {
+                Binding::RocksDb => deliver(record, wanted, take),
+                Binding::Pegasus => deliver_json(record, wanted, take),
+            };
+            parsed = parsed.and(told);
+        });
         self.reply_of(found, parsed)
     }
 
     /// Writes a record, whether it is there or not.
     pub fn insert(&self, key: &[u8], record: &[u8]) -> Reply {
-        self.written(self.store.put(key, record, WriteHow::default()))
+        match self.binding {
+            Binding::RocksDb => self.written(self.store.put(key, record, WriteHow::default())),
+            Binding::Pegasus => self.insert_json(key, record),
+        }
+    }
+
+    fn insert_json(&self, key: &[u8], record: &[u8]) -> Reply {
+        match json_record::encode(record) {
+            Ok(json) => self.written(self.store.put(key, &json, WriteHow::default())),
+            Err(NoRecord) => self.reply_of(Ok(true), Err(NoRecord)),
+        }
     }
 
     /// Replaces fields of a record: reads it, and writes it with the fields of `changes`. As in
-    /// the binding, of two updates at the same time one may be lost.
+    /// the binding, of two updates at the same time one may be lost. That of Pegasus leaves the
+    /// fields of `changes` alone.
     pub fn update(&self, key: &[u8], changes: &[u8], scratch: &mut Scratch) -> Reply {
+        if self.binding == Binding::Pegasus {
+            return self.insert_json(key, changes);
+        }
         let Scratch { current, updated } = scratch;
         let found = self.store.get(key, &mut |record| {
             current.clear();
@@ -145,6 +175,15 @@ fn deliver(record: &[u8], wanted: Wanted<'_>, take: &mut Take<'_>) -> Result<(),
         let (name, value) = field?;
         if wanted.has(name) {
             take(name, value);
+        }
+    }
+    Ok(())
+}
+
+fn deliver_json(json: &[u8], wanted: Wanted<'_>, take: &mut Take<'_>) -> Result<(), NoRecord> {
+    for (name, value) in &json_record::decode(json)? {
+        if wanted.has(name.as_bytes()) {
+            take(name.as_bytes(), value.as_bytes());
         }
     }
     Ok(())

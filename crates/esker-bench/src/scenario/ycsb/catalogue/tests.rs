@@ -8,7 +8,7 @@ fn unknown_properties_are_noted_with_the_nearest() {
     let mut properties = Properties::default();
     for (name, value) in [
         ("recordcont", "1"),
-        ("pegasus.config", "x"),
+        ("mongodb.url", "x"),
         ("esker.memory_limit", "1GiB"),
         ("measurementtype", "hdrhistogram"),
         ("measurement.trackjvm", "true"),
@@ -20,7 +20,7 @@ fn unknown_properties_are_noted_with_the_nearest() {
     assert_eq!(notes.len(), 3, "{notes:?}");
     assert_eq!(
         notes[1],
-        "note: there is no property pegasus.config; it has no effect"
+        "note: there is no property mongodb.url; it has no effect"
     );
     assert!(notes[0].contains("no Java machine"), "{}", notes[0]);
     assert!(
