@@ -168,7 +168,7 @@ fn marks_are_of_unlogged_keyspaces_and_of_some_bytes() {
     batch.mark(&db, "1");
     let error = batch.commit().unwrap_err();
     assert!(error.to_string().contains("has no mark"), "{error}");
-    for len in [0, 257] {
+    for len in [0, 513] {
         let mut batch = db.batch();
         batch.mark(&one, vec![b'm'; len]);
         assert_eq!(batch.commit().unwrap_err().kind(), ErrorKind::TooLarge);
@@ -181,7 +181,7 @@ fn marks_are_of_unlogged_keyspaces_and_of_some_bytes() {
     assert_eq!(batch.commit().unwrap_err().kind(), ErrorKind::Invalid);
     batch.clear();
     // The last that is given counts; a batch that was cleared has none.
-    batch.mark(&one, vec![b'm'; 256]).commit().unwrap();
+    batch.mark(&one, vec![b'm'; 512]).commit().unwrap();
     batch.mark(&one, "1").mark(&one, "2").commit().unwrap();
     batch.put(&two, "a", "1").commit().unwrap();
     assert_eq!(one.mark().unwrap().as_deref(), Some(&b"2"[..]));

@@ -20,8 +20,9 @@ pub const PREPARED_ID_BYTES_MAX: usize = 256;
 /// level 0 cover more than any single machine's disk.
 pub const LEVEL_COUNT: usize = 7;
 
-/// Longest mark of a keyspace, in bytes: room for an index, a term, who is a member, and a clock.
-pub const MARK_BYTES_MAX: usize = 256;
+/// Longest mark of a keyspace, in bytes: indexes, terms and a clock, and the members of a group, of
+/// which sixteen take 293.
+pub const MARK_BYTES_MAX: usize = 512;
 
 /// Longest name of a keyspace, in bytes: it stands in the manifest and in messages.
 pub const KEYSPACE_NAME_BYTES_MAX: usize = 255;

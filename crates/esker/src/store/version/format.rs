@@ -54,7 +54,7 @@
 //! - settings: count varint, then name text and value text of each, names ascending.
 //! - first log: segments of the write-ahead log with smaller numbers count no more. Flushed: no
 //!   entry of the keyspace up to that seqno counts that lies in the log.
-//! - mark: at most 256 bytes, whose meaning is the user's; none takes the mark away. Only of a
+//! - mark: at most 512 bytes, whose meaning is the user's; none takes the mark away. Only of a
 //!   keyspace with the setting `unlogged` = `true`, which no change of its settings changes, and
 //!   which is in databases of format 2 on.
 //!

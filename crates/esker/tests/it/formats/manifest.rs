@@ -151,7 +151,7 @@ impl State {
                     let keyspace = self.keyspaces.get_mut(&body.varint()).unwrap();
                     assert!(self.format >= 2 && keyspace.settings["unlogged"] == "true");
                     keyspace.mark = body.prefixed().to_vec();
-                    assert!(keyspace.mark.len() <= 256);
+                    assert!(keyspace.mark.len() <= 512);
                 }
                 _ => panic!("tag {tag:#x}"),
             }
