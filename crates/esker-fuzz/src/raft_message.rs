@@ -10,11 +10,17 @@ use std::sync::Arc;
 
 use esker_raft::entry::Entry;
 use esker_raft::{
-    Change, ChangeStep, Configuration, Envelope, Event, GroupId, LogRead, NodeId, Options, Output,
-    ReadError, Record, ReplicaId, Shard, Start, Ticket, Token, decode_frame, encode_frame,
+    Change, ChangeStep, Configuration, Envelope, Event, GroupId, LogRead, Member, NodeId, Options,
+    Output, ReadError, Record, ReplicaId, Shard, Start, Ticket, Token, decode_frame, encode_frame,
 };
 
 const GROUP: GroupId = GroupId(1);
+
+/// The replica of it that is here.
+const MEMBER: Member = Member {
+    group: GROUP,
+    replica: ReplicaId(1),
+};
 
 /// Runs the target on one input.
 pub fn run(input: &[u8]) {
@@ -93,7 +99,7 @@ pub fn starts() -> Vec<Vec<u8>> {
             leader.propose(GROUP, Token(2), write).expect("it leads");
         }
         if turns == 20 {
-            leader.image_made(GROUP, Some((2, b"an image".to_vec().into())));
+            leader.image_made(MEMBER, Some((2, b"an image".to_vec().into())));
         }
         outputs.push(turn(&mut voter, true, true));
         outputs.push(turn(&mut leader, true, true));
@@ -167,11 +173,11 @@ fn turn(shard: &mut Shard, is_tick: bool, is_synced: bool) -> Output {
     }
     for apply in &output.applies {
         let last = apply.entries.last().expect("an apply has entries");
-        shard.applied(apply.group, last.index);
+        shard.applied(apply.member, last.index);
     }
     for event in &output.events {
-        if let Event::ImageOffered { group, ticket, .. } = event {
-            shard.image_fetched(*group, ticket.index, true);
+        if let Event::ImageOffered { member, ticket, .. } = event {
+            shard.image_fetched(*member, ticket.index, true);
         }
     }
     output

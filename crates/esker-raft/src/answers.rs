@@ -56,7 +56,7 @@ impl Group {
             .filter(|offered| offered.point.index == index)
         {
             Some(offered) => offered.is_fetched = true,
-            None => out.events.push(Event::ImageUnused(self.id, index)),
+            None => out.events.push(Event::ImageUnused(self.member(), index)),
         }
         self.install_fetched(out);
     }
@@ -77,7 +77,7 @@ impl Group {
         self.step_raft(offered.message);
         if self.raw.raft.raft_log.unstable_snapshot().is_none() {
             out.events
-                .push(Event::ImageUnused(self.id, offered.point.index));
+                .push(Event::ImageUnused(self.member(), offered.point.index));
         }
     }
 

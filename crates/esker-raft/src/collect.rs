@@ -58,7 +58,7 @@ impl Group {
         if let Some(index) = self.desk().take_wanted() {
             // The one who lacks it must be a member in it.
             let index = index.max(self.configuration.version);
-            out.events.push(Event::ImageWanted(self.id, index));
+            out.events.push(Event::ImageWanted(self.member(), index));
         }
         self.tell_leader(out);
         self.installing.is_none() && self.damage.is_none() && self.raw.has_ready()
@@ -76,7 +76,7 @@ impl Group {
             let ticket = crate::ticket::Ticket::of_raft(ready.snapshot());
             self.begin_install(
                 Install {
-                    group: self.id,
+                    member: self.member(),
                     ticket,
                 },
                 number,
@@ -228,7 +228,7 @@ impl Group {
             });
         }
         out.applies.push(Apply {
-            group: self.id,
+            member: self.member(),
             entries: committed,
         });
     }
@@ -357,7 +357,7 @@ impl Group {
 
     /// The replica takes no part any more, for `why`.
     pub(crate) fn retire(&mut self, why: &'static str, out: &mut Output) {
-        out.events.push(Event::Damaged(self.id, why));
+        out.events.push(Event::Damaged(self.member(), why));
         self.damage = Some(why);
         self.answer_all(out);
     }

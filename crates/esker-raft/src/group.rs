@@ -11,7 +11,7 @@ use raft::eraftpb::Message;
 use raft::{Config, RawNode, StateRole};
 
 use crate::configuration::Configuration;
-use crate::ids::{GroupId, NodeId, Point, ReplicaId, SaveNumber};
+use crate::ids::{GroupId, Member, NodeId, Point, ReplicaId, SaveNumber};
 use crate::image::ImageDesk;
 use crate::leaving::Leaving;
 use crate::log::LogRead;
@@ -177,6 +177,13 @@ impl Group {
             group.raw.raft.election_elapsed = group.timeout.2 - 1;
         }
         Ok(group)
+    }
+
+    pub(crate) fn member(&self) -> Member {
+        Member {
+            group: self.id,
+            replica: self.replica,
+        }
     }
 
     /// Whether input is taken: not while an image is being installed (trap 2), nor after damage.

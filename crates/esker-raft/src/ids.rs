@@ -22,6 +22,21 @@ pub struct SaveNumber(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(pub u64);
 
+/// A replica with its group: what a report is about, so that a late one never meets a successor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Member {
+    /// The group.
+    pub group: GroupId,
+    /// Its replica.
+    pub replica: ReplicaId,
+}
+
+impl fmt::Display for Member {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} of {}", self.replica, self.group)
+    }
+}
+
 impl fmt::Display for GroupId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "group {}", self.0)

@@ -25,6 +25,7 @@
 //! }
 //!
 //! let (group, replica, node) = (GroupId(7), ReplicaId(1), NodeId(1));
+//! let member = Member { group, replica };
 //! let mut shard = Shard::new(node, Options::default(), Arc::new(Unread), BTreeMap::new());
 //! shard.start(group, replica, Start::First(vec![(replica, node)])).expect("a new group");
 //! let mut applied = Vec::new();
@@ -36,7 +37,7 @@
 //!     shard.durable(output.save.number);
 //!     for apply in output.applies {
 //!         applied.extend(apply.entries.iter().filter_map(|entry| entry.token));
-//!         shard.applied(group, apply.entries.last().expect("never empty").index);
+//!         shard.applied(member, apply.entries.last().expect("never empty").index);
 //!     }
 //! }
 //! assert_eq!(applied, [Token(1)]);
@@ -83,7 +84,7 @@ pub use codec::DecodeError;
 pub use collect::Keep;
 pub use configuration::Configuration;
 pub use group::{Refusal, Status};
-pub use ids::{GroupId, NodeId, Point, ReplicaId, SaveNumber, Token};
+pub use ids::{GroupId, Member, NodeId, Point, ReplicaId, SaveNumber, Token};
 pub use log::{LogRead, LogState, ReadError, Save};
 pub use membership::ChangeRefusal;
 pub use message::{Body, Envelope, Step, decode_frame, encode_frame, encode_frames};

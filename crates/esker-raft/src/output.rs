@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::configuration::Configuration;
-use crate::ids::{GroupId, NodeId, ReplicaId, SaveNumber, Token};
+use crate::ids::{GroupId, Member, NodeId, ReplicaId, SaveNumber, Token};
 use crate::log::Save;
 use crate::message::Envelope;
 use crate::proposals::Outcome;
@@ -64,8 +64,8 @@ impl Output {
 /// the group takes no input until that save is durable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Install {
-    /// The group.
-    pub group: GroupId,
+    /// The replica.
+    pub member: Member,
     /// The image, which the owner has fetched before.
     pub ticket: Ticket,
 }
@@ -73,8 +73,8 @@ pub struct Install {
 /// Committed entries of one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Apply {
-    /// The group.
-    pub group: GroupId,
+    /// The replica.
+    pub member: Member,
     /// One after the other, none left out.
     pub entries: Vec<Committed>,
 }
@@ -131,18 +131,18 @@ pub enum Event {
         leader: Option<ReplicaId>,
     },
     /// A follower lacks what is compacted: make an image of at least this index, and offer it.
-    ImageWanted(GroupId, u64),
+    ImageWanted(Member, u64),
     /// The leader offers an image: fetch it, and say so.
     ImageOffered {
-        /// The group.
-        group: GroupId,
+        /// The replica that is to fetch it.
+        member: Member,
         /// Where to fetch it.
         from_node: NodeId,
         /// What it is.
         ticket: Ticket,
     },
     /// An image that was fetched is not needed.
-    ImageUnused(GroupId, u64),
+    ImageUnused(Member, u64),
     /// This replica has left its group, by a committed change, and a majority of those who stay
     /// know: it may be destroyed.
     Left(GroupId, ReplicaId),
@@ -161,6 +161,7 @@ pub enum Event {
     },
     /// A message of another replica cannot be: it is damaged, or none of the group.
     PeerDamaged(GroupId, ReplicaId, &'static str),
-    /// This replica's log lacks what it once acknowledged: it must not vote, and is to be replaced.
-    Damaged(GroupId, &'static str),
+    /// This replica's log lacks what it once acknowledged, or its owner said that it is damaged: it
+    /// must not vote, and is to be replaced.
+    Damaged(Member, &'static str),
 }

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use crate::change::Change;
 use crate::collect::Keep;
 use crate::group::{Group, Identity, Refusal, Status};
-use crate::ids::{GroupId, NodeId, ReplicaId, SaveNumber, Token};
+use crate::ids::{GroupId, Member, NodeId, ReplicaId, SaveNumber, Token};
 use crate::limits::{INBOX_BYTES_MAX, INBOX_MESSAGES_MAX, TURN_MESSAGES_MAX};
 use crate::log::LogRead;
 use crate::message::{Body, Envelope};
@@ -181,48 +181,58 @@ impl Shard {
         }
     }
 
-    /// The state machine of `group` has applied everything up to `index`.
-    pub fn applied(&mut self, group: GroupId, index: u64) {
-        if let Some(found) = self.groups.get_mut(&group) {
+    /// The state machine of a replica has applied everything up to `index`.
+    pub fn applied(&mut self, member: Member, index: u64) {
+        if let Some(found) = running(&mut self.groups, member) {
             found.applied(index, &mut self.out);
-            self.dirty.insert(group);
+            self.dirty.insert(member.group);
         }
     }
 
-    /// What a group has applied is durable up to `index`: its log needs no more before that.
-    pub fn compact(&mut self, group: GroupId, index: u64, keep: Keep) {
-        if let Some(found) = self.groups.get_mut(&group)
+    /// What a replica has applied is durable up to `index`: its log needs no more before that.
+    pub fn compact(&mut self, member: Member, index: u64, keep: Keep) {
+        if let Some(found) = running(&mut self.groups, member)
             && found.compact(index, keep)
         {
-            self.dirty.insert(group);
+            self.dirty.insert(member.group);
         }
     }
 
     /// An image was made as of an index, or none could be.
-    pub fn image_made(&mut self, group: GroupId, image: Option<(u64, Bytes)>) {
-        if let Some(found) = self.groups.get_mut(&group) {
+    pub fn image_made(&mut self, member: Member, image: Option<(u64, Bytes)>) {
+        if let Some(found) = running(&mut self.groups, member) {
             found.image_made(image);
         }
     }
 
-    /// What became of the image that a replica was offered.
-    pub fn image_sent(&mut self, group: GroupId, replica: ReplicaId, arrived: bool) {
-        if let Some(found) = self.groups.get_mut(&group) {
-            found.image_sent(replica, arrived);
-            self.dirty.insert(group);
+    /// What became of the image that was offered to the replica `to`.
+    pub fn image_sent(&mut self, member: Member, to: ReplicaId, arrived: bool) {
+        if let Some(found) = running(&mut self.groups, member) {
+            found.image_sent(to, arrived);
+            self.dirty.insert(member.group);
         }
     }
 
     /// The image of `index` is fetched and can be switched to, or could not be fetched.
-    pub fn image_fetched(&mut self, group: GroupId, index: u64, is_here: bool) {
-        let Some(found) = self.groups.get_mut(&group) else {
+    pub fn image_fetched(&mut self, member: Member, index: u64, is_here: bool) {
+        let Some(found) = running(&mut self.groups, member) else {
             return;
         };
         match is_here {
             true => found.image_fetched(index, &mut self.out),
             false => found.image_lost(index),
         }
-        self.dirty.insert(group);
+        self.dirty.insert(member.group);
+    }
+
+    /// The state machine of a replica is damaged, for `why`: it takes no part any more, and whoever
+    /// waits for it is answered. It promises nothing else from now on, and nothing is forgotten.
+    pub fn retire(&mut self, member: Member, why: &'static str) {
+        let running = running(&mut self.groups, member);
+        if let Some(found) = running.filter(|found| found.damage.is_none()) {
+            found.retire(why, &mut self.out);
+            self.dirty.insert(member.group);
+        }
     }
 
     /// What a group knows of itself.
@@ -341,6 +351,12 @@ impl Shard {
         let next = SaveNumber(self.out.save.number.0 + 1);
         std::mem::replace(&mut self.out, Output::new(next))
     }
+}
+
+// Reports about another replica than the one that runs say nothing of it.
+fn running(groups: &mut BTreeMap<GroupId, Group>, member: Member) -> Option<&mut Group> {
+    let found = groups.get_mut(&member.group)?;
+    (found.replica == member.replica).then_some(found)
 }
 
 #[cfg(test)]

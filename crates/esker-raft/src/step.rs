@@ -100,7 +100,7 @@ impl Group {
             is_fetched,
         });
         out.events.push(Event::ImageOffered {
-            group: self.id,
+            member: self.member(),
             from_node,
             ticket,
         });

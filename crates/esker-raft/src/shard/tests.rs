@@ -41,7 +41,7 @@ fn turn(shard: &mut Shard, is_tick: bool) -> Output {
     shard.durable(output.save.number);
     for apply in &output.applies {
         let last = apply.entries.last().expect("an apply has entries");
-        shard.applied(apply.group, last.index);
+        shard.applied(apply.member, last.index);
     }
     output
 }
@@ -142,10 +142,16 @@ fn a_log_that_cannot_be_read_retires_its_group_and_nothing_else() {
     let mut events = Vec::new();
     for _ in 0..30 {
         let output = turn(&mut shard, true);
-        assert!(output.applies.iter().all(|apply| apply.group != other));
+        assert!(
+            output
+                .applies
+                .iter()
+                .all(|apply| apply.member.group != other)
+        );
         events.extend(output.events);
     }
-    let is_told = |event: &&Event| matches!(event, Event::Damaged(group, _) if *group == other);
+    let is_told =
+        |event: &&Event| matches!(event, Event::Damaged(member, _) if member.group == other);
     assert_eq!(events.iter().filter(is_told).count(), 1);
     let status = shard.status(GROUP).expect("it is here");
     assert_eq!(status.leader, Some(ReplicaId(1)));
@@ -203,4 +209,60 @@ fn an_image_of_another_entry_than_the_committed_one_is_no_image() {
     assert!(output.installs.is_empty());
     let is_told = |event: &Event| matches!(event, Event::PeerDamaged(..));
     assert!(output.events.iter().any(is_told), "{:?}", output.events);
+}
+
+#[test]
+fn a_late_report_about_a_destroyed_replica_does_not_meet_its_successor() {
+    // Applies are done elsewhere: what was applied of the old replica is told when the new one runs.
+    let mut shard = sole_voter();
+    turn(&mut shard, true);
+    turn(&mut shard, false);
+    let old = Member {
+        group: GROUP,
+        replica: ReplicaId(1),
+    };
+    shard.destroy(GROUP, ReplicaId(1));
+    turn(&mut shard, false);
+    shard
+        .start(GROUP, ReplicaId(9), Start::Empty)
+        .expect("it is new");
+    shard.applied(old, 5000);
+    shard.compact(old, 5000, Keep::Nothing);
+    shard.image_made(old, Some((5000, Bytes::from_static(b"of before"))));
+    shard.image_fetched(old, 5000, true);
+    shard.image_sent(old, ReplicaId(2), true);
+    shard.retire(old, "of before");
+    let output = turn(&mut shard, true);
+    assert!(output.installs.is_empty());
+    let is_of_it = |event: &Event| matches!(event, Event::ImageUnused(..) | Event::Damaged(..));
+    assert!(!output.events.iter().any(is_of_it), "{:?}", output.events);
+    let status = shard.status(GROUP).expect("it runs");
+    assert_eq!((status.applied, status.damage), (0, None));
+}
+
+#[test]
+fn a_retired_replica_answers_who_waits_and_takes_no_more() {
+    let mut shard = sole_voter();
+    turn(&mut shard, true);
+    turn(&mut shard, false);
+    let payload = Bytes::from_static(b"a write");
+    shard
+        .propose(GROUP, Token(7), payload.clone())
+        .expect("it leads");
+    let member = Member {
+        group: GROUP,
+        replica: ReplicaId(1),
+    };
+    shard.retire(member, "a block is corrupt");
+    let output = shard.turn(false);
+    let is_answered = |event: &Event| matches!(event, Event::Proposal(_, Token(7), _));
+    assert!(output.events.iter().any(is_answered));
+    assert!(
+        output
+            .events
+            .contains(&Event::Damaged(member, "a block is corrupt"))
+    );
+    assert!(output.applies.is_empty());
+    let refused = shard.propose(GROUP, Token(8), payload);
+    assert!(refused.is_err());
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use esker_raft::{Change, ChangeStep, Event, Keep, NodeId, Options, ReplicaId, Start, Token};
 
-use crate::rig::{GROUP, Rig};
+use crate::rig::{GROUP, Rig, member};
 
 fn write(rig: &mut Rig, leader: u64, text: &'static str) {
     let payload = Bytes::from_static(text.as_bytes());
@@ -15,7 +15,9 @@ fn write(rig: &mut Rig, leader: u64, text: &'static str) {
 // Lets `node` compact all that it may. Returns up to where it did.
 fn compacted(rig: &mut Rig, node: u64, keep: Keep) -> u64 {
     let status = rig.at(node).shard.status(GROUP).expect("it is here");
-    rig.at(node).shard.compact(GROUP, status.applied, keep);
+    rig.at(node)
+        .shard
+        .compact(member(node), status.applied, keep);
     rig.turn(false);
     let status = rig.at(node).shard.status(GROUP).expect("it is here");
     status.compacted
@@ -102,7 +104,7 @@ fn an_image_that_is_lost_is_offered_again() {
     let mut rig = Rig::new(3, 1, &options);
     let leader = rig.elect();
     let index = rig.add_learner(leader);
-    rig.at(4).shard.image_fetched(GROUP, index, false);
+    rig.at(4).shard.image_fetched(member(9), index, false);
     rig.at(4).events.clear();
     rig.turns(40, true);
     let offered = rig.at(4).events.iter().filter_map(|event| match event {
@@ -117,12 +119,12 @@ fn an_image_that_was_replaced_while_it_was_fetched_is_not_used() {
     let mut rig = Rig::new(3, 1, &Options::default());
     let leader = rig.elect();
     let index = rig.add_learner(leader);
-    rig.at(4).shard.image_fetched(GROUP, index - 1, true);
+    rig.at(4).shard.image_fetched(member(9), index - 1, true);
     rig.turns(3, false);
     assert!(
         rig.at(4)
             .events
-            .contains(&Event::ImageUnused(GROUP, index - 1))
+            .contains(&Event::ImageUnused(member(9), index - 1))
     );
     assert!(rig.at(4).installs.is_empty());
 }
@@ -132,7 +134,7 @@ fn once_the_image_has_arrived_its_index_holds_nothing_back() {
     let mut rig = Rig::new(3, 1, &Options::default());
     let leader = rig.elect();
     let index = rig.add_learner(leader);
-    rig.at(4).shard.image_fetched(GROUP, index, true);
+    rig.at(4).shard.image_fetched(member(9), index, true);
     rig.turns(8, true);
     write(&mut rig, leader, "more");
     rig.turns(4, true);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use esker_raft::{
-    Change, ChangeStep, Committed, Effect, Envelope, Event, GroupId, Install, NodeId, Options,
-    Output, ReplicaId, SaveNumber, ServedRead, Shard, Start, Token, decode_frame, encode_frame,
+    Change, ChangeStep, Committed, Effect, Envelope, Event, GroupId, Install, Member, NodeId,
+    Options, Output, ReplicaId, SaveNumber, ServedRead, Shard, Start, Token, decode_frame,
+    encode_frame,
 };
 
 use crate::sim::disk::Disk;
@@ -14,6 +15,14 @@ use crate::sim::plan::Planted;
 
 /// The one group of most tests.
 pub const GROUP: GroupId = GroupId(1);
+
+/// Its replica of that id.
+pub fn member(replica: u64) -> Member {
+    Member {
+        group: GROUP,
+        replica: ReplicaId(replica),
+    }
+}
 
 /// One node, and all that came out of it.
 pub struct Bench {
@@ -168,7 +177,7 @@ impl Rig {
             .applied;
         assert!(wanted.is_some_and(|wanted| wanted <= applied));
         let image = Some((applied, Bytes::from_static(b"the state")));
-        self.at(leader).shard.image_made(GROUP, image);
+        self.at(leader).shard.image_made(member(leader), image);
         self.turns(6, true);
         applied
     }
@@ -215,7 +224,7 @@ impl Bench {
             let last = apply.entries.last().map(|entry| entry.index);
             self.applied.extend(apply.entries);
             self.shard
-                .applied(apply.group, last.expect("an apply has entries"));
+                .applied(apply.member, last.expect("an apply has entries"));
         }
         self.installs.extend(output.installs);
         self.reads.extend(output.reads);

@@ -77,7 +77,7 @@ fn turn(shard: &mut Shard, disk: &mut Disk, is_tick: bool) -> Output {
     }
     for apply in &output.applies {
         let last = apply.entries.last().expect("an apply has entries");
-        shard.applied(apply.group, last.index);
+        shard.applied(apply.member, last.index);
     }
     output
 }

@@ -9,7 +9,7 @@ use esker_raft::{
     Options, Outcome, Refusal, ReplicaId, Start, Token,
 };
 
-use crate::rig::{GROUP, Rig};
+use crate::rig::{GROUP, Rig, member};
 
 fn write(text: &'static str) -> Bytes {
     Bytes::from_static(text.as_bytes())
@@ -81,7 +81,7 @@ fn trap_2_an_image_is_durable_before_anything_else_is_taken() {
         "nothing is installed before it is fetched"
     );
     rig.at(4).is_stuck = true;
-    rig.at(4).shard.image_fetched(GROUP, ticket.index, true);
+    rig.at(4).shard.image_fetched(member(9), ticket.index, true);
     rig.turn(false);
     assert_eq!(rig.at(4).installs.len(), 1);
     rig.at(4).sent.clear();

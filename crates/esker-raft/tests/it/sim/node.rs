@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use esker_raft::{
-    Body, Envelope, Event, GroupId, Keep, Mark, NodeId, Options, Output, ReplicaId, SaveNumber,
-    Shard, Start, Ticket, Token, decode_frame, encode_frames,
+    Body, Envelope, Event, GroupId, Keep, Mark, Member, NodeId, Options, Output, ReplicaId,
+    SaveNumber, Shard, Start, Ticket, Token, decode_frame, encode_frames,
 };
 
 use crate::sim::checks::Checks;
@@ -30,8 +30,8 @@ pub struct Around {
 
 /// Work that takes its time.
 enum Later {
-    MakeImage(GroupId),
-    Fetch(GroupId, NodeId, u64),
+    MakeImage(Member),
+    Fetch(Member, NodeId, u64),
     Destroy(GroupId, ReplicaId),
 }
 
@@ -210,7 +210,7 @@ impl Node {
                 if let (Some(token), esker_raft::Effect::Write(_)) = (entry.token, &entry.effect) {
                     around.checks.acknowledged(group, token);
                 }
-                shard.applied(group, entry.index);
+                shard.applied(member_of(&self.assigned, group), entry.index);
             }
         }
     }
@@ -221,7 +221,7 @@ impl Node {
             if around.rng.hits(around.plan.flush) {
                 machine.flush();
                 shard.compact(
-                    group,
+                    member_of(&self.assigned, group),
                     machine.flushed.mark.applied.index,
                     Keep::ForFollowers,
                 );
@@ -235,20 +235,20 @@ impl Node {
         for (_, later) in due {
             let Some(shard) = &mut self.shard else { return };
             match later {
-                Later::MakeImage(group) => {
-                    let Some(machine) = self.machines.get(&group) else {
+                Later::MakeImage(member) => {
+                    let Some(machine) = self.machines.get(&member.group) else {
                         continue;
                     };
                     let mut index = machine.live.mark.applied.index;
                     if around.plan.planted == Planted::MislabelledImage {
                         index = index.saturating_sub(1);
                     }
-                    shard.image_made(group, Some((index, machine.contents().into())));
+                    shard.image_made(member, Some((index, machine.contents().into())));
                 }
-                Later::Fetch(group, from, index) => {
+                Later::Fetch(member, from, index) => {
                     let cut = around.net.cut.contains(&(from, self.id));
                     let is_here = !cut && around.up.contains(&from);
-                    shard.image_fetched(group, index, is_here);
+                    shard.image_fetched(member, index, is_here);
                 }
                 Later::Destroy(group, replica) => self.destroy(group, replica, around),
             }
@@ -298,10 +298,10 @@ impl Node {
             return;
         }
         for install in &output.installs {
-            let machine = self.machines.entry(install.group).or_default();
+            let machine = self.machines.entry(install.member.group).or_default();
             machine.install(&install.ticket);
             around.checks.image_count += 1;
-            around.checks.state_is(install.group, &machine.live);
+            around.checks.state_is(install.member.group, &machine.live);
         }
         let number = output.save.number;
         if !output.save.records.is_empty() {
@@ -318,7 +318,7 @@ impl Node {
             self.send(to, messages, around);
         }
         for apply in output.applies {
-            let machine = self.machines.entry(apply.group).or_default();
+            let machine = self.machines.entry(apply.member.group).or_default();
             for entry in &apply.entries {
                 let last = machine
                     .queue
@@ -399,18 +399,18 @@ impl Node {
                     around.checks.leads(group, term, leader, &self.disk);
                 }
             }
-            Event::ImageWanted(group, _) => {
+            Event::ImageWanted(member, _) => {
                 let due = now + around.rng.below(10);
-                self.later.push((due, Later::MakeImage(group)));
+                self.later.push((due, Later::MakeImage(member)));
             }
             Event::ImageOffered {
-                group,
+                member,
                 from_node,
                 ticket,
             } => {
                 let due = now + around.rng.below(20);
                 self.later
-                    .push((due, Later::Fetch(group, from_node, ticket.index)));
+                    .push((due, Later::Fetch(member, from_node, ticket.index)));
             }
             Event::Left(group, replica) => {
                 let due = now + around.rng.below(30);
@@ -480,4 +480,9 @@ fn options(plan: &Plan) -> Options {
         catch_up_max: 10,
         ..Options::default()
     }
+}
+
+fn member_of(assigned: &BTreeMap<GroupId, (ReplicaId, bool)>, group: GroupId) -> Member {
+    let replica = assigned[&group].0;
+    Member { group, replica }
 }
