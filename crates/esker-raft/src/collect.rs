@@ -33,6 +33,9 @@ impl Group {
     /// there is more for the next turn.
     pub(crate) fn collect(&mut self, number: SaveNumber, out: &mut Output) -> bool {
         if !self.records.is_empty() {
+            // Its owner writes down elsewhere that the log knows it, and waits for that.
+            let begins = |record: &Record| matches!(record, Record::Begin { .. });
+            out.save.must_sync |= self.records.iter().any(begins);
             out.save.records.append(&mut self.records);
         }
         self.notice_damage(out);

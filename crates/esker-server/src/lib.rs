@@ -1,8 +1,8 @@
 //! The service: tables cut into partitions, each replicated, over the engine.
 //!
 //! What stands so far: the log that all Raft groups of a disk share, what a partition makes of its
-//! entries, the doors for clients, what nodes say to one another, and the brain that says which
-//! replica belongs where.
+//! entries, a node of stages without its threads, the doors for clients, what nodes say to one
+//! another, and the brain that says which replica belongs where.
 
 #![forbid(unsafe_code)]
 
@@ -11,5 +11,6 @@ pub mod reply;
 pub mod disk_log;
 pub mod meta;
 pub mod partition;
+pub mod node;
 pub mod front;
 pub mod peer;

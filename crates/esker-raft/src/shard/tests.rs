@@ -213,7 +213,8 @@ fn an_image_of_another_entry_than_the_committed_one_is_no_image() {
 
 #[test]
 fn a_late_report_about_a_destroyed_replica_does_not_meet_its_successor() {
-    // Applies are done elsewhere: what was applied of the old replica is told when the new one runs.
+    // Applies are done elsewhere: what was applied of the old replica is told when the new one
+    // runs.
     let mut shard = sole_voter();
     turn(&mut shard, true);
     turn(&mut shard, false);

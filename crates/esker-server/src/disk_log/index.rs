@@ -54,7 +54,12 @@ impl Index {
                 term: *term,
             }),
             Record::Destroy { group, replica } => {
-                self.groups.remove(group);
+                // A late word about an older replica takes nothing from its successor.
+                if let Some(known) = self.groups.get(group)
+                    && known.replica <= *replica
+                {
+                    self.groups.remove(group);
+                }
                 let known = self.destroyed.entry(*group).or_insert(*replica);
                 *known = (*known).max(*replica);
                 Ok(())
@@ -100,6 +105,13 @@ impl Index {
     /// The largest replica id of a group that was destroyed here.
     pub fn destroyed(&self, group: GroupId) -> Option<ReplicaId> {
         self.destroyed.get(&group).copied()
+    }
+
+    /// Every group of which a replica was destroyed here, with the largest id.
+    pub fn all_destroyed(&self) -> impl Iterator<Item = (GroupId, ReplicaId)> {
+        self.destroyed
+            .iter()
+            .map(|(group, replica)| (*group, *replica))
     }
 
     /// The oldest segment that has an entry which is needed.
@@ -183,6 +195,7 @@ impl Index {
         let mut outlines = Outlines {
             index: self,
             changed: BTreeMap::new(),
+            replicas: BTreeMap::new(),
             destroyed: BTreeMap::new(),
         };
         records
@@ -205,6 +218,8 @@ struct Outlines<'a> {
     index: &'a Index,
     /// Last compacted and last entry of the groups that they speak of; `None` of one destroyed.
     changed: BTreeMap<GroupId, Option<(Point, Point)>>,
+    /// The replicas that they begin.
+    replicas: BTreeMap<GroupId, ReplicaId>,
     destroyed: BTreeMap<GroupId, ReplicaId>,
 }
 
@@ -225,6 +240,7 @@ impl Outlines<'_> {
             } => {
                 let destroyed = self.destroyed.get(&id).copied();
                 check_begin(destroyed.or(self.index.destroyed(id)), id, *replica)?;
+                self.replicas.insert(id, *replica);
                 let begin = Point {
                     index: *index,
                     term: *term,
@@ -232,8 +248,13 @@ impl Outlines<'_> {
                 Some((begin, begin))
             }
             Record::Destroy { replica, .. } => {
-                self.destroyed.insert(id, *replica);
-                None
+                let destroyed = self.destroyed.entry(id).or_insert(*replica);
+                *destroyed = (*destroyed).max(*replica);
+                now.filter(|_| {
+                    let here = self.replicas.get(&id).copied();
+                    let here = here.or(self.index.group(id).map(|known| known.replica));
+                    here > Some(*replica)
+                })
             }
             Record::Append { entries, .. } => {
                 let (compacted, last) = now.ok_or_else(|| never_began(id))?;

@@ -3,6 +3,7 @@
 //! Each write sees those before it. The clock is the partition's: the leader's of the entry, but
 //! never before that of an earlier entry.
 
+use esker::internals::base::types::limits::KEY_BYTES_MAX;
 use esker::{Keyspace, Result, WriteBatch};
 use esker_rpc::codec::scalars::Blob;
 use esker_rpc::error::Status;
@@ -20,6 +21,9 @@ use esker_rpc::value::TimeTag;
 
 use crate::partition::command::{Command, Stamp};
 use crate::partition::overlay::{Overlay, Row};
+
+/// Bytes before the hash key in a raw key.
+const HASH_KEY_LEN_BYTES: usize = 2;
 
 /// Microseconds of a second.
 const US_PER_S: u64 = 1_000_000;
@@ -106,7 +110,7 @@ impl Writes<'_> {
     }
 
     fn put(&mut self, request: &UpdateRequest) -> Status {
-        if split_raw_key(&request.key).is_none() {
+        if !is_row_key(&request.key) {
             return Status::INVALID_ARGUMENT;
         }
         let expiry = self.expiry(request.expire_ts_seconds);
@@ -116,7 +120,7 @@ impl Writes<'_> {
     }
 
     fn remove(&mut self, key: &[u8]) -> Status {
-        if split_raw_key(key).is_none() {
+        if !is_row_key(key) {
             return Status::INVALID_ARGUMENT;
         }
         self.rows.remove(key.to_vec());
@@ -124,7 +128,8 @@ impl Writes<'_> {
     }
 
     fn multi_put(&mut self, request: &MultiPutRequest) -> Status {
-        if request.kvs.is_empty() || is_too_long(&request.hash_key) {
+        let sort_keys = request.kvs.iter().map(|row| &row.key[..]);
+        if request.kvs.is_empty() || are_too_long(&request.hash_key, sort_keys) {
             return Status::INVALID_ARGUMENT;
         }
         let expiry = self.expiry(request.expire_ts_seconds);
@@ -137,7 +142,8 @@ impl Writes<'_> {
     }
 
     fn multi_remove(&mut self, request: &MultiRemoveRequest) -> MultiRemoveResponse {
-        if request.sort_keys.is_empty() || is_too_long(&request.hash_key) {
+        let sort_keys = request.sort_keys.iter().map(|sort_key| &sort_key[..]);
+        if request.sort_keys.is_empty() || are_too_long(&request.hash_key, sort_keys) {
             return MultiRemoveResponse {
                 error: Status::INVALID_ARGUMENT,
                 ..MultiRemoveResponse::default()
@@ -162,7 +168,7 @@ impl Writes<'_> {
             new_value,
             ..IncrResponse::default()
         };
-        if split_raw_key(&request.key).is_none() {
+        if !is_row_key(&request.key) {
             return Ok(answer(Status::INVALID_ARGUMENT, 0));
         }
         let row = self.rows.row(&request.key)?;
@@ -193,7 +199,7 @@ impl Writes<'_> {
             status: Status::INVALID_ARGUMENT,
             row: None,
         };
-        if is_too_long(hash_key) || kind.name().is_none() {
+        if are_too_long(hash_key, [sort_key]) || kind.name().is_none() {
             return Ok(nothing);
         }
         let Some(key) = raw_key(hash_key, sort_key) else {
@@ -210,6 +216,13 @@ impl Writes<'_> {
     }
 
     fn check_and_set(&mut self, request: &CheckAndSetRequest) -> Result<CheckAndSetResponse> {
+        if are_too_long(&request.hash_key, [&request.set_sort_key[..]]) {
+            return Ok(CheckAndSetResponse {
+                error: Status::INVALID_ARGUMENT,
+                check_value_returned: request.return_check_value,
+                ..CheckAndSetResponse::default()
+            });
+        }
         let at = (&request.hash_key[..], &request.check_sort_key[..]);
         let checked = self.check(at, request.check_type, &request.check_operand)?;
         if checked.status.is_ok() {
@@ -237,11 +250,19 @@ impl Writes<'_> {
         request: &CheckAndMutateRequest,
     ) -> Result<CheckAndMutateResponse> {
         let is_known = |operation: MutateOperation| operation.name().is_some();
-        let mut mutations = request.mutate_list.iter();
+        let mutations = &request.mutate_list;
+        let sort_keys = mutations.iter().map(|it| &it.sort_key[..]);
         // Refused before anything is looked at.
-        if request.mutate_list.is_empty() || !mutations.all(|it| is_known(it.operation)) {
+        if mutations.is_empty() || !mutations.iter().all(|it| is_known(it.operation)) {
             return Ok(CheckAndMutateResponse {
                 error: Status::INVALID_ARGUMENT,
+                ..CheckAndMutateResponse::default()
+            });
+        }
+        if are_too_long(&request.hash_key, sort_keys) {
+            return Ok(CheckAndMutateResponse {
+                error: Status::INVALID_ARGUMENT,
+                check_value_returned: request.return_check_value,
                 ..CheckAndMutateResponse::default()
             });
         }
@@ -271,9 +292,18 @@ impl Writes<'_> {
     }
 }
 
-// Whether no raw key can have it. Calls that carry a bare hash key are asked for that.
-fn is_too_long(hash_key: &[u8]) -> bool {
+// Whether a raw key is one, and the engine takes it. What it does not take must be refused here: an
+// entry that no replica can apply would be the end of all of them.
+fn is_row_key(key: &[u8]) -> bool {
+    key.len() <= KEY_BYTES_MAX && split_raw_key(key).is_some()
+}
+
+// Whether no raw key can have the hash key, or the engine takes none of them with a sort key.
+fn are_too_long<'a>(hash_key: &[u8], sort_keys: impl IntoIterator<Item = &'a [u8]>) -> bool {
+    let bytes_left = (KEY_BYTES_MAX - HASH_KEY_LEN_BYTES).checked_sub(hash_key.len());
+    let mut sort_keys = sort_keys.into_iter();
     hash_key.len() > HASH_KEY_LEN_MAX
+        || sort_keys.any(|sort_key| bytes_left.is_none_or(|left| sort_key.len() > left))
 }
 
 // The value that was checked, for who asked to see it.

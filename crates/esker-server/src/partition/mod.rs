@@ -1,7 +1,8 @@
 //! One replicated piece of a table: what its log says, and what a keyspace makes of it.
 //!
 //! `command` is what one entry of the log says, `machine` does it, `reads` and `scans` answer
-//! without an entry. A row's key is a raw key, its value has the header of `esker_rpc::value`.
+//! without an entry; `replica` is all of it in one keyspace, whose `mark` says how far it has come.
+//! A row's key is a raw key, its value has the header of `esker_rpc::value`.
 //!
 //! Law: the same commands upon the same rows give the same rows and the same answers, on every
 //! replica: no clock but the one that commands carry. Nothing here starts a thread or waits for
@@ -16,3 +17,5 @@ pub mod machine;
 pub mod rows;
 pub mod reads;
 pub mod scans;
+pub mod mark;
+pub mod replica;

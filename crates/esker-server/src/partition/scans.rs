@@ -4,6 +4,7 @@
 //! read.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use esker::{Keyspace, Result};
@@ -41,40 +42,55 @@ struct Context {
     used_at: Duration,
 }
 
-/// The scans of a partition that are under way.
+/// The scans of a partition that are under way. Any thread may call anything; no lock is held while
+/// a page is read.
 pub struct Scans {
-    contexts: BTreeMap<i64, Context>,
+    contexts: Mutex<Contexts>,
     /// What the next id is made of.
     incarnation: i64,
-    count: u32,
     /// Rows that belong elsewhere are passed over, as a partition that was split has them.
     validated: Option<Share>,
+}
+
+#[derive(Default)]
+struct Contexts {
+    open: BTreeMap<i64, Context>,
+    /// How many there were.
+    count: u32,
+}
+
+impl Contexts {
+    // Those that nobody has used for five minutes.
+    fn forget_idle(&mut self, now: Duration) {
+        let idle_max = Duration::from_millis(SCAN_CONTEXT_MS_MAX);
+        self.open
+            .retain(|_, context| now.saturating_sub(context.used_at) < idle_max);
+    }
 }
 
 impl Scans {
     /// None. Lives of the server have different incarnations, of which the lower 31 bits count.
     pub fn new(incarnation: u64, validated: Option<Share>) -> Scans {
         Scans {
-            contexts: BTreeMap::new(),
+            contexts: Mutex::default(),
             incarnation: i64::from((incarnation & 0x7fff_ffff) as u32),
-            count: 0,
             validated,
         }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.contexts.len()
+        self.contexts().open.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.contexts.is_empty()
+        self.contexts().open.is_empty()
     }
 
     /// Begins a scan, and reads its first page.
     pub fn begin(
-        &mut self,
+        &self,
         keyspace: &Keyspace,
         request: GetScannerRequest,
         moment: Moment<'_>,
@@ -85,32 +101,35 @@ impl Scans {
 
     /// Reads the next page of a scan. An id is good for one page: the answer has another.
     pub fn go_on(
-        &mut self,
+        &self,
         keyspace: &Keyspace,
         context_id: i64,
         moment: Moment<'_>,
     ) -> Result<ScanResponse> {
-        self.forget_idle(moment.clock.monotonic());
-        let Some(context) = self.contexts.remove(&context_id) else {
+        let found = {
+            let mut contexts = self.contexts();
+            contexts.forget_idle(moment.clock.monotonic());
+            contexts.open.remove(&context_id)
+        };
+        let Some(context) = found else {
             return Ok(ended(Status::NOT_FOUND));
         };
         self.page(keyspace, context.request, context.left, moment)
     }
 
     /// Forgets a scan.
-    pub fn clear(&mut self, context_id: i64) {
-        self.contexts.remove(&context_id);
+    pub fn clear(&self, context_id: i64) {
+        self.contexts().open.remove(&context_id);
     }
 
-    // Those that nobody has used for five minutes.
-    fn forget_idle(&mut self, now: Duration) {
-        let idle_max = Duration::from_millis(SCAN_CONTEXT_MS_MAX);
-        self.contexts
-            .retain(|_, context| now.saturating_sub(context.used_at) < idle_max);
+    // Contexts are whole whatever the thread that panicked was about to do.
+    fn contexts(&self) -> MutexGuard<'_, Contexts> {
+        let contexts = &self.contexts;
+        contexts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn page(
-        &mut self,
+        &self,
         keyspace: &Keyspace,
         request: GetScannerRequest,
         mut left: KeyRange,
@@ -186,22 +205,23 @@ impl Scans {
         Ok(self.answer(&request, rows, count, SCAN_ENDED))
     }
 
-    fn keep(&mut self, request: GetScannerRequest, left: KeyRange, now: Duration) -> i64 {
-        self.forget_idle(now);
-        if self.contexts.len() >= CONTEXTS_MAX {
+    fn keep(&self, request: GetScannerRequest, left: KeyRange, now: Duration) -> i64 {
+        let mut contexts = self.contexts();
+        contexts.forget_idle(now);
+        if contexts.open.len() >= CONTEXTS_MAX {
             let by_use = |(id, context): (&i64, &Context)| (context.used_at, *id);
-            if let Some((_, oldest)) = self.contexts.iter().map(by_use).min() {
-                self.contexts.remove(&oldest);
+            if let Some((_, oldest)) = contexts.open.iter().map(by_use).min() {
+                contexts.open.remove(&oldest);
             }
         }
-        self.count = self.count.wrapping_add(1);
-        let id = (self.incarnation << COUNT_BITS) | i64::from(self.count);
+        contexts.count = contexts.count.wrapping_add(1);
+        let id = (self.incarnation << COUNT_BITS) | i64::from(contexts.count);
         let context = Context {
             request,
             left,
             used_at: now,
         };
-        self.contexts.insert(id, context);
+        contexts.open.insert(id, context);
         id
     }
 

@@ -11,8 +11,9 @@ use esker::internals::env::random::Random;
 use esker::internals::env::sim::{CrashMode, SimWorld};
 use esker::{Db, Durability, Keyspace, KeyspaceOptions, OwnLog, WriteOptions};
 use esker_raft::{
-    Apply, Committed, Effect, Envelope, Event, GroupId, Keep, Mark, NodeId, Options, Outcome,
-    Output, Point, ReplicaId, SaveNumber, Shard, Start, Token, decode_frame, encode_frames,
+    Apply, Committed, Effect, Envelope, Event, GroupId, Keep, Mark, Member, NodeId, Options,
+    Outcome, Output, Point, ReplicaId, SaveNumber, Shard, Start, Token, decode_frame,
+    encode_frames,
 };
 use esker_rpc::message::data::KeyAnswer;
 use esker_server::disk_log::{DiskLog, DiskLogOptions};
@@ -93,6 +94,7 @@ struct Process {
     own: Arc<Own>,
     log: DiskLog,
     shard: Shard,
+    member: Member,
     machine: Machine,
     applied: Point,
     /// Committed entries that are to be applied.
@@ -184,6 +186,10 @@ impl Node {
             own,
             log,
             shard,
+            member: Member {
+                group: GROUP,
+                replica: self.replica,
+            },
             machine,
             applied,
             queue: Vec::new(),
@@ -333,7 +339,7 @@ impl Process {
             no_wait: true,
         };
         batch.commit_with(options).unwrap();
-        self.shard.applied(GROUP, entry.index);
+        self.shard.applied(self.member, entry.index);
         if let Some(token) = entry.token {
             told.push((token, Told::Answers(answers)));
         }
@@ -354,7 +360,7 @@ impl Process {
                 _ => unneeded.saturating_sub(KEPT),
             };
             if up_to > 0 {
-                self.shard.compact(GROUP, up_to, Keep::ForFollowers);
+                self.shard.compact(self.member, up_to, Keep::ForFollowers);
             }
             self.log.release().unwrap();
         }

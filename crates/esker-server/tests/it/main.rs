@@ -7,6 +7,8 @@ mod log_damage;
 mod log_segments;
 mod partition_model;
 mod partition;
+mod requests;
+mod sole_node;
 mod group_node;
 mod front;
 mod peers;

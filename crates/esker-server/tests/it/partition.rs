@@ -292,7 +292,7 @@ fn two_replicas_do_what_the_protocol_says_and_stay_equal() {
 
 // All rows of a scan, by pages.
 fn scan(
-    scans: &mut Scans,
+    scans: &Scans,
     keyspace: &Keyspace,
     request: &GetScannerRequest,
     moment: Moment<'_>,
@@ -359,13 +359,13 @@ fn moment(world: &SimWorld) -> Moment<'_> {
 #[test]
 fn a_scan_has_each_row_that_lives_once_whatever_its_pages() {
     let (world, replica) = harbour();
-    let mut scans = Scans::new(5, None);
+    let scans = Scans::new(5, None);
     for (batch_size, pages_min) in [(0, 1), (1, 670), (7, 95), (100, 7), (5000, 1)] {
         let request = GetScannerRequest {
             batch_size,
             ..whole()
         };
-        let (rows, pages, _) = scan(&mut scans, &replica.db, &request, moment(&world));
+        let (rows, pages, _) = scan(&scans, &replica.db, &request, moment(&world));
         assert_eq!(rows.len(), 670);
         assert!(rows.windows(2).all(|pair| pair[0].key < pair[1].key));
         assert!(
@@ -384,7 +384,7 @@ fn a_scan_has_each_row_that_lives_once_whatever_its_pages() {
         return_expire_ts: Some(true),
         ..whole()
     };
-    let (rows, ..) = scan(&mut scans, &replica.db, &request, moment(&world));
+    let (rows, ..) = scan(&scans, &replica.db, &request, moment(&world));
     let keys =
         [40, 42, 43, 45, 46, 48, 49].map(|berth| Blob(raw(b"q7", format!("{berth}").as_bytes())));
     assert_eq!(
@@ -399,7 +399,7 @@ fn a_scan_has_each_row_that_lives_once_whatever_its_pages() {
         only_return_count: Some(true),
         ..whole()
     };
-    let (rows, _, count) = scan(&mut scans, &replica.db, &request, moment(&world));
+    let (rows, _, count) = scan(&scans, &replica.db, &request, moment(&world));
     assert_eq!((rows.len(), count), (0, 670));
 }
 
@@ -425,8 +425,8 @@ fn a_page_ends_right_before_the_next_key_there_can_be() {
         batch_size: 3,
         ..whole()
     };
-    let mut scans = Scans::new(1, None);
-    let (rows, ..) = scan(&mut scans, &replica.db, &request, moment(&world));
+    let scans = Scans::new(1, None);
+    let (rows, ..) = scan(&scans, &replica.db, &request, moment(&world));
     assert_eq!(rows.len(), 20);
 }
 
@@ -436,15 +436,13 @@ fn rows_of_another_partition_are_passed_over_unless_told_otherwise() {
     let mut found = 0;
     for index in 0..4 {
         let share = Share { index, count: 4 };
-        let mut scans = Scans::new(1, Some(share));
-        found += scan(&mut scans, &replica.db, &whole(), moment(&world))
-            .0
-            .len();
+        let scans = Scans::new(1, Some(share));
+        found += scan(&scans, &replica.db, &whole(), moment(&world)).0.len();
         let request = GetScannerRequest {
             validate_partition_hash: Some(false),
             ..whole()
         };
-        let all = scan(&mut scans, &replica.db, &request, moment(&world)).0;
+        let all = scan(&scans, &replica.db, &request, moment(&world)).0;
         assert_eq!(all.len(), 670);
     }
     assert_eq!(found, 670);
@@ -453,7 +451,7 @@ fn rows_of_another_partition_are_passed_over_unless_told_otherwise() {
 #[test]
 fn contexts_are_bounded_forgotten_when_idle_and_never_those_of_another_life() {
     let (world, replica) = harbour();
-    let mut scans = Scans::new(5, None);
+    let scans = Scans::new(5, None);
     let request = GetScannerRequest {
         batch_size: 1,
         ..whole()
@@ -466,7 +464,7 @@ fn contexts_are_bounded_forgotten_when_idle_and_never_those_of_another_life() {
         ids.push(page.context_id);
     }
     assert_eq!(scans.len(), 1000);
-    let mut life = Scans::new(6, None);
+    let life = Scans::new(6, None);
     let page = life
         .begin(&replica.db, request.clone(), moment(&world))
         .unwrap();
@@ -542,7 +540,7 @@ fn a_read_stops_where_its_limits_are_and_says_so() {
     assert_eq!((page.error, page.kvs.len()), (Status::INCOMPLETE, 29));
     let count = reads.sortkey_count(b"quay").unwrap();
     assert_eq!((count.error, count.count), (Status::OK, -1));
-    let mut scans = Scans::new(1, None);
+    let scans = Scans::new(1, None);
     let page = scans.begin(&replica.db, whole(), reads.moment).unwrap();
     assert_eq!(page.error, Status::INCOMPLETE);
     assert!(!page.kvs.is_empty() && page.kvs.len() < 40);
@@ -602,4 +600,79 @@ impl esker::internals::env::clock::Clock for Hasty {
     fn unix_time(&self) -> Duration {
         Duration::ZERO
     }
+}
+
+#[test]
+fn a_key_that_the_engine_does_not_take_is_refused_and_the_entry_is_applied() {
+    // An entry that no replica can apply would be the end of all of them.
+    let (_world, mut replica) = Replica::new(1);
+    let long = vec![b'k'; 65_533];
+    let row = || KeyValue {
+        key: Blob(long.clone()),
+        ..KeyValue::default()
+    };
+    let hash_key = Blob::of(b"hash");
+    let check = CheckAndSetRequest {
+        hash_key: hash_key.clone(),
+        check_sort_key: Blob(long.clone()),
+        check_type: CasCheckType::CT_NO_CHECK,
+        set_sort_key: Blob(long.clone()),
+        set_diff_sort_key: true,
+        ..CheckAndSetRequest::default()
+    };
+    let mutate = Mutate {
+        operation: MutateOperation::MO_PUT,
+        sort_key: Blob(long.clone()),
+        ..Mutate::default()
+    };
+    let calls = [
+        KeyCall::Put(UpdateRequest {
+            key: Blob(raw(b"hash", &long)),
+            ..UpdateRequest::default()
+        }),
+        KeyCall::Remove(Blob(raw(b"hash", &long))),
+        KeyCall::MultiPut(MultiPutRequest {
+            hash_key: hash_key.clone(),
+            kvs: vec![row()],
+            ..MultiPutRequest::default()
+        }),
+        KeyCall::MultiRemove(MultiRemoveRequest {
+            hash_key: hash_key.clone(),
+            sort_keys: vec![Blob(long.clone())],
+            ..MultiRemoveRequest::default()
+        }),
+        KeyCall::Incr(IncrRequest {
+            key: Blob(raw(b"hash", &long)),
+            increment: 1,
+            ..IncrRequest::default()
+        }),
+        KeyCall::CheckAndSet(check),
+        KeyCall::CheckAndMutate(CheckAndMutateRequest {
+            hash_key,
+            check_type: CasCheckType::CT_NO_CHECK,
+            mutate_list: vec![mutate],
+            ..CheckAndMutateRequest::default()
+        }),
+    ];
+    let stamp = Stamp {
+        unix_us: 1_700_000_000_000_000,
+        default_ttl_s: 0,
+        cluster: 1,
+    };
+    let answers = replica.apply(&entry(stamp, &calls));
+    let statuses = answers.iter().map(|answer| match answer {
+        KeyAnswer::Put(it) | KeyAnswer::Remove(it) | KeyAnswer::MultiPut(it) => it.error,
+        KeyAnswer::MultiRemove(it) => it.error,
+        KeyAnswer::Incr(it) => it.error,
+        KeyAnswer::CheckAndSet(it) => it.error,
+        KeyAnswer::CheckAndMutate(it) => it.error,
+        other => panic!("{other:?}"),
+    });
+    assert!(
+        statuses
+            .into_iter()
+            .all(|it| it == Status::INVALID_ARGUMENT),
+        "{answers:?}"
+    );
+    assert!(replica.rows().is_empty());
 }

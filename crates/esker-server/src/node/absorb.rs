@@ -1,0 +1,220 @@
+//! What a turn of the groups means for the other stages, and for those who wait.
+
+use esker_raft::{
+    Apply, Committed, Effect, Event, GroupId, Install, Member, Outcome, Output, ReplicaId, Token,
+    encode_frames,
+};
+
+use crate::node::ask::{Entry, Work};
+use crate::node::consensus::{Consensus, Waiting};
+use crate::node::request::{Now, Reply, RequestId};
+use crate::node::seat::Lead;
+use crate::node::turn::{Cleared, NodeEvent};
+
+impl Consensus {
+    /// Takes what came out of the shard.
+    pub(crate) fn absorb(&mut self, output: Output, now: Now) {
+        let number = output.save.number;
+        let destroying = std::mem::take(&mut self.destroying).into_iter();
+        let beginning = std::mem::take(&mut self.beginning).into_iter();
+        let work = beginning.map(Work::Begun).chain(destroying.map(Work::Drop));
+        self.after_saves.extend(work.map(|work| (number, work)));
+        for Install { member, ticket } in output.installs {
+            self.out.work.push(Work::Install(member, ticket));
+            // The log's new beginning is the switch: until it is durable a crash leaves the old
+            // one.
+            let dropped = Work::DropReplaced(member);
+            self.after_saves.push_back((number, dropped));
+        }
+        if !output.save.records.is_empty() {
+            self.out.saves.push(output.save);
+        }
+        for (node, messages) in output.sends {
+            let frames = encode_frames(&messages).into_iter();
+            self.out.frames.extend(frames.map(|frame| (node, frame)));
+        }
+        for apply in output.applies {
+            self.apply(apply);
+        }
+        for read in output.reads {
+            if let Some(Waiting::Read(request)) = self.waiting.remove(&read.token) {
+                self.clear(request, read.group, read.index);
+            }
+        }
+        for event in output.events {
+            self.hear(event, now);
+        }
+    }
+
+    fn clear(&mut self, request: RequestId, group: GroupId, index: u64) {
+        let Some(member) = self.seats.get(&group).map(|seat| seat.member) else {
+            self.reply(request, Reply::NotLeader(None));
+            return;
+        };
+        self.out.cleared.push(Cleared {
+            request,
+            member,
+            index,
+        });
+    }
+
+    fn apply(&mut self, apply: Apply) {
+        let mut bytes = 0;
+        let entries = apply.entries.into_iter().map(|committed| {
+            bytes += entry_bytes(&committed);
+            let requests = match committed.token.and_then(|it| self.waiting.remove(&it)) {
+                Some(Waiting::Writes(requests, write_bytes)) => {
+                    self.waiting_bytes -= write_bytes;
+                    requests
+                }
+                Some(Waiting::Change(request) | Waiting::Read(request)) => vec![request],
+                None => Vec::new(),
+            };
+            Entry {
+                committed,
+                requests,
+            }
+        });
+        let entries = entries.collect();
+        self.replicas.add_unapplied(bytes);
+        self.out.work.push(Work::Apply(apply.member, entries));
+    }
+
+    fn hear(&mut self, event: Event, now: Now) {
+        match event {
+            Event::Proposal(_, token, outcome) => self.give_up(token, outcome),
+            Event::ReadFailed(group, token) => {
+                if let Some(Waiting::Read(request)) = self.waiting.remove(&token) {
+                    let node = match self.seats.get(&group).map(|seat| seat.lead) {
+                        Some(Lead::There(node)) => node,
+                        _ => None,
+                    };
+                    self.reply(request, Reply::NotLeader(node));
+                }
+            }
+            Event::Leader {
+                group,
+                term,
+                leader,
+            } => self.hear_leader(group, term, leader, now),
+            Event::ImageWanted(member, index) => {
+                self.out.work.push(Work::MakeImage(member, index));
+            }
+            Event::ImageOffered {
+                member,
+                from_node,
+                ticket,
+            } => self.out.events.push(NodeEvent::ImageOffered {
+                member,
+                from_node,
+                ticket,
+            }),
+            Event::ImageUnused(member, index) => {
+                self.out.work.push(Work::DropImage(member, index));
+            }
+            Event::Left(group, replica) => {
+                let member = Member { group, replica };
+                self.out.events.push(NodeEvent::Left(member));
+                self.out.work.push(Work::Purge(member));
+            }
+            Event::PeerDestroyed(group, replica) => {
+                let peer = Member { group, replica };
+                self.out.events.push(NodeEvent::PeerDestroyed(peer));
+            }
+            Event::Stray {
+                group,
+                to,
+                from_node,
+                ..
+            } => {
+                let to = Member { group, replica: to };
+                self.out.events.push(NodeEvent::Stray { to, from_node });
+            }
+            Event::PeerDamaged(group, replica, why) => {
+                let peer = Member { group, replica };
+                self.out.events.push(NodeEvent::PeerDamaged(peer, why));
+            }
+            Event::Damaged(member, why) => self.damaged(member, why.to_owned()),
+        }
+    }
+
+    fn give_up(&mut self, token: Token, outcome: Outcome) {
+        let reply = match outcome {
+            Outcome::NotProposed | Outcome::Overwritten | Outcome::Refused => Reply::Undone,
+            Outcome::Unknown => Reply::Unknown,
+        };
+        match self.waiting.remove(&token) {
+            Some(Waiting::Writes(requests, write_bytes)) => {
+                self.waiting_bytes -= write_bytes;
+                for request in requests {
+                    self.reply(request, reply.clone());
+                }
+            }
+            Some(Waiting::Change(request) | Waiting::Read(request)) => self.reply(request, reply),
+            None => {}
+        }
+    }
+
+    fn damaged(&mut self, member: Member, why: String) {
+        if let Some(seat) = self.seats.get_mut(&member.group) {
+            seat.is_damaged = true;
+            seat.lead = Lead::Nobody;
+        }
+        self.answer_seat(member.group);
+        self.out.work.push(Work::Retire(member, why.clone()));
+        self.out.events.push(NodeEvent::Damaged(member, why));
+    }
+
+    fn hear_leader(&mut self, group: GroupId, term: u64, leader: Option<ReplicaId>, now: Now) {
+        let at = leader.map(|leader| (leader, self.node_of(group, leader)));
+        let Some(seat) = self.seats.get_mut(&group).filter(|seat| !seat.is_damaged) else {
+            return;
+        };
+        let member = seat.member;
+        seat.lead = match at {
+            None => Lead::Nobody,
+            Some((leader, _)) if leader == member.replica => Lead::Here,
+            Some((_, node)) => Lead::There(node),
+        };
+        let lead = seat.lead;
+        if let Some(view) = self.replicas.view(group).filter(|it| it.member == member) {
+            view.set_standing(|standing| {
+                standing.term = term;
+                standing.leader = at;
+            });
+        }
+        let leader = at;
+        self.out.events.push(NodeEvent::Leader {
+            member,
+            term,
+            leader,
+        });
+        match lead {
+            Lead::Nobody => {}
+            Lead::There(_) => self.answer_seat(group),
+            Lead::Here => self.admit_held(group, now),
+        }
+    }
+
+    // Who has waited for a leader is served by this one.
+    fn admit_held(&mut self, group: GroupId, now: Now) {
+        let Some(seat) = self.seats.get_mut(&group) else {
+            return;
+        };
+        let held = std::mem::take(&mut seat.held);
+        self.holding.remove(&group);
+        for (_, held) in held {
+            self.waiting_bytes -= held.size_bytes();
+            self.admit(group, held, now);
+        }
+    }
+}
+
+/// Bytes that an entry counts for while it waits to be applied.
+pub fn entry_bytes(committed: &Committed) -> usize {
+    let payload = match &committed.effect {
+        Effect::Write(bytes) => bytes.len(),
+        Effect::Nothing | Effect::Configuration(_) => 0,
+    };
+    payload + size_of::<Committed>()
+}

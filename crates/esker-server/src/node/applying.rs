@@ -1,0 +1,469 @@
+//! The stage that has the state machines: committed entries in; answers, and how far it came, out.
+//!
+//! Replicas have their turns one after the other, some entries at a time. One that the engine tells
+//! to wait is parked, and tried again at the next tick; the others go on.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use esker::{Db, Error, Keyspace, KeyspaceOptions, Result};
+use esker_raft::{GroupId, Mark, Member, NodeId, ReplicaId, Start};
+
+use crate::disk_log::LogReader;
+use crate::node::absorb::entry_bytes;
+use crate::node::ask::{Ask, Begin, Entry, Work};
+use crate::node::keyspace_name::{ReplicaKeyspace, partition_of};
+use crate::node::limits::ENTRIES_AT_ONCE;
+use crate::node::replicas::Replicas;
+use crate::node::request::{Answer, Reply, RequestId};
+use crate::node::switch::{State, Switch, Switches};
+use crate::node::view::View;
+use crate::partition::mark::ReplicaMark;
+use crate::partition::place::Place;
+use crate::partition::replica::{Brought, NotApplied, Replica};
+
+/// What came of applying.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// What consensus is to be told.
+    pub asks: Vec<Ask>,
+    /// Answers.
+    pub replies: Vec<(RequestId, Reply)>,
+}
+
+/// What a node says of itself in answers and ids.
+#[derive(Clone, Debug, Default)]
+pub struct Voice {
+    /// The address for clients.
+    pub server: String,
+    /// The incarnation.
+    pub incarnation: u64,
+}
+
+/// A replica that is to be here from now on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Create {
+    /// Which.
+    pub member: Member,
+    /// The voters that the group begins with, it among them; none if it is added to a group.
+    pub first: Vec<(ReplicaId, NodeId)>,
+}
+
+/// What of a node's disk the state machines need.
+pub struct Disk {
+    /// The database of all replicas.
+    pub db: Db,
+    /// Which of its keyspaces are whose.
+    pub switches: Switches,
+    /// The raft log, which knows who was destroyed.
+    pub log: LogReader,
+}
+
+/// One replica, and what it has to do.
+struct Machinery {
+    member: Member,
+    replica: Replica,
+    view: Arc<View>,
+    queue: VecDeque<Entry>,
+    is_ready: bool,
+    is_parked: bool,
+}
+
+/// The replicas of a node. One thread calls it.
+pub struct Applying {
+    db: Db,
+    switches: Switches,
+    log: LogReader,
+    replicas: Arc<Replicas>,
+    voice: Voice,
+    machines: BTreeMap<GroupId, Machinery>,
+    /// Those with something to do, in the order of their turns.
+    ready: VecDeque<GroupId>,
+    parked: Vec<GroupId>,
+    /// What the disk had no room for.
+    later: Vec<Work>,
+    out: Applied,
+    fault: Option<Error>,
+}
+
+impl Applying {
+    /// No replica yet.
+    pub fn new(disk: Disk, replicas: Arc<Replicas>, voice: Voice) -> Applying {
+        Applying {
+            db: disk.db,
+            switches: disk.switches,
+            log: disk.log,
+            replicas,
+            voice,
+            machines: BTreeMap::new(),
+            ready: VecDeque::new(),
+            parked: Vec::new(),
+            later: Vec::new(),
+            out: Applied::default(),
+            fault: None,
+        }
+    }
+
+    /// Takes work, for the next [`Applying::run`].
+    pub fn take(&mut self, work: Work) {
+        match work {
+            Work::Apply(member, entries) => self.queue(member, entries),
+            Work::Retire(member, why) => {
+                let retired = self.retire(member, &why);
+                self.settle(retired, Work::Retire(member, why));
+            }
+            Work::Drop(member) => {
+                let dropped = self.drop_replica(member);
+                self.settle(dropped, Work::Drop(member));
+            }
+            Work::Begun(member) => {
+                let noted = self.begun(member);
+                self.settle(noted, Work::Begun(member));
+            }
+            Work::Purge(member) => match self.purge(member) {
+                Ok(ask) => self.out.asks.push(ask),
+                Err(error) => self.settle(Err(error), Work::Purge(member)),
+            },
+            Work::Install(..)
+            | Work::DropReplaced(..)
+            | Work::MakeImage(..)
+            | Work::DropImage(..) => {}
+        }
+    }
+
+    /// Applies up to so many entries, and tells what came of all that was taken.
+    ///
+    /// Errors: the whole database refuses writes, and the node must end.
+    pub fn run(&mut self, entries_max: usize) -> Result<Applied> {
+        let mut left = entries_max;
+        while left > 0 {
+            let Some(group) = self.ready.pop_front() else {
+                break;
+            };
+            left -= self.run_one(group, left.min(ENTRIES_AT_ONCE));
+        }
+        match self.fault.take() {
+            None => Ok(std::mem::take(&mut self.out)),
+            Some(fault) => {
+                self.fault = Some(fault.again());
+                Err(fault)
+            }
+        }
+    }
+
+    /// Whether something can be applied now.
+    pub fn is_busy(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Replicas that were told to wait are tried again by the next [`Applying::run`], and what the
+    /// disk had no room for is tried now.
+    pub fn retry(&mut self) {
+        for work in std::mem::take(&mut self.later) {
+            self.take(work);
+        }
+        for group in std::mem::take(&mut self.parked) {
+            if let Some(machine) = self.machines.get_mut(&group) {
+                machine.is_parked = false;
+                machine.is_ready = true;
+                self.ready.push_back(group);
+            }
+        }
+    }
+
+    /// How many replicas wait until the engine lets them go on.
+    pub fn parked_count(&self) -> usize {
+        self.parked.len()
+    }
+
+    /// Makes room for a replica: its keyspace, and a durable record that it is the group's. What
+    /// comes back is to be told to consensus. May be said again.
+    ///
+    /// Errors: `Invalid` while an older replica of the group is here, and for one that was
+    /// destroyed here; those of the engine.
+    pub fn create(&mut self, create: Create) -> Result<Begin> {
+        let member = create.member;
+        let gone = self.log.destroyed(member.group);
+        if gone.is_some_and(|gone| gone >= member.replica) {
+            let message = format!("{member} was destroyed here: its successor needs a larger id");
+            return Err(Error::invalid(message));
+        }
+        match self.switches.get(member.group)? {
+            Some(known) if known.member == member && self.has(member) => {}
+            // What is kept of one that was lost makes room for its successor.
+            Some(known) if is_retired(&known) && known.member.replica < member.replica => {
+                self.drop_replica(known.member)?;
+                self.switches.set(&new_switch(&create))?;
+            }
+            Some(known) => {
+                let message = format!("{} is here: {member} cannot be", known.member);
+                return Err(Error::invalid(message));
+            }
+            None => self.switches.set(&new_switch(&create))?,
+        }
+        let start = match create.first.is_empty() {
+            true => (Start::Empty, Mark::default()),
+            false => {
+                let mark = Mark::first(&create.first);
+                (Start::First(create.first), mark)
+            }
+        };
+        let (start, raft) = start;
+        if !self.has(member) {
+            let image = None;
+            let clock_us = 0;
+            let keyspace = ReplicaKeyspace { member, image };
+            self.open(keyspace, ReplicaMark { raft, clock_us })?;
+        }
+        Ok(Begin { member, start })
+    }
+
+    /// Writes down that a replica is to be destroyed. What comes back is to be told to consensus.
+    /// May be said again, and of one that is not here.
+    ///
+    /// Errors: those of the engine.
+    pub fn purge(&mut self, member: Member) -> Result<Ask> {
+        if let Some(known) = self.switches.get(member.group)?
+            && known.member == member
+        {
+            let state = State::Purging;
+            self.switches.set(&Switch { state, ..known })?;
+        }
+        Ok(Ask::Destroy(member))
+    }
+
+    // The raft log knows the replica.
+    fn begun(&mut self, member: Member) -> Result<()> {
+        match self.switches.get(member.group)? {
+            Some(known) if known.member == member && known.state == State::Beginning => {
+                let state = State::Living;
+                self.switches.set_lazily(&Switch { state, ..known })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn has(&self, member: Member) -> bool {
+        let found = self.machines.get(&member.group);
+        found.is_some_and(|machine| machine.member == member)
+    }
+
+    /// Opens a replica on its keyspace, which is made if need be, as its mark says.
+    pub(crate) fn open(&mut self, keyspace: ReplicaKeyspace, mark: ReplicaMark) -> Result<()> {
+        let options = KeyspaceOptions {
+            is_unlogged: true,
+            ..KeyspaceOptions::default()
+        };
+        let member = keyspace.member;
+        let keyspace = self.db.keyspace_with(&keyspace.name(), options)?;
+        let view = Arc::new(self.view(member, &keyspace, &mark));
+        self.replicas.set_view(Arc::clone(&view));
+        let machinery = Machinery {
+            member,
+            replica: Replica::new(&self.db, keyspace, mark),
+            view,
+            queue: VecDeque::new(),
+            is_ready: false,
+            is_parked: false,
+        };
+        self.machines.insert(member.group, machinery);
+        Ok(())
+    }
+
+    fn view(&self, member: Member, keyspace: &Keyspace, mark: &ReplicaMark) -> View {
+        let (table, partition) = partition_of(member.group);
+        let place = Place {
+            app_id: i32::try_from(table).unwrap_or(i32::MAX),
+            partition_index: i32::try_from(partition).unwrap_or(i32::MAX),
+            server: self.voice.server.clone(),
+        };
+        let since = (
+            mark.raft.applied.index,
+            mark.clock_us,
+            self.voice.incarnation,
+        );
+        View::new(member, keyspace.clone(), place, since)
+    }
+
+    /// Every replica that the disk has, whether it takes part or is damaged.
+    pub fn switches(&self) -> Result<Vec<Switch>> {
+        self.switches.all()
+    }
+
+    /// The replica is known to be damaged from now on, whatever happens.
+    pub(crate) fn write_retired(&mut self, member: Member) -> Result<()> {
+        self.retire(member, "")
+    }
+
+    /// The largest replica id of a group that was destroyed here.
+    pub(crate) fn destroyed(&self, group: GroupId) -> Option<ReplicaId> {
+        self.log.destroyed(group)
+    }
+
+    /// The rows of the node's own.
+    pub fn own_rows(&self) -> &Switches {
+        &self.switches
+    }
+
+    fn queue(&mut self, member: Member, entries: Vec<Entry>) {
+        let found = self.machines.get_mut(&member.group);
+        let Some(machine) = found.filter(|machine| machine.member == member) else {
+            self.forget(entries);
+            return;
+        };
+        machine.queue.extend(entries);
+        if !machine.is_parked && !std::mem::replace(&mut machine.is_ready, true) {
+            self.ready.push_back(member.group);
+        }
+    }
+
+    // Entries that nobody here will apply: they may be done elsewhere.
+    fn forget(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        for entry in entries {
+            self.replicas.take_unapplied(entry_bytes(&entry.committed));
+            let unknown = entry.requests.into_iter().map(|it| (it, Reply::Unknown));
+            self.out.replies.extend(unknown);
+        }
+    }
+
+    // Gives a replica its turn. Says how many entries it took, one at least.
+    fn run_one(&mut self, group: GroupId, entries_max: usize) -> usize {
+        let Some(machine) = self.machines.get_mut(&group) else {
+            return 1;
+        };
+        machine.is_ready = false;
+        let (mut count, mut damage) = (0, None);
+        while count < entries_max {
+            let Some(entry) = machine.queue.front() else {
+                break;
+            };
+            match machine.replica.apply(&entry.committed) {
+                Ok(brought) => {
+                    count += 1;
+                    let Some(entry) = machine.queue.pop_front() else {
+                        break;
+                    };
+                    self.replicas.take_unapplied(entry_bytes(&entry.committed));
+                    let clock_us = machine.replica.mark().clock_us;
+                    machine.view.set_applied(entry.committed.index, clock_us);
+                    let replies = &mut self.out.replies;
+                    answer(&machine.view.place, entry, brought, replies);
+                }
+                Err(NotApplied::Later(_)) => {
+                    machine.is_parked = true;
+                    self.parked.push(group);
+                    break;
+                }
+                Err(NotApplied::Damaged(error)) => {
+                    damage = Some((machine.member, error.to_string()));
+                    break;
+                }
+                Err(NotApplied::Ended(error)) => {
+                    self.fault = Some(error);
+                    break;
+                }
+            }
+        }
+        if count > 0 {
+            let index = machine.replica.mark().raft.applied.index;
+            self.out.asks.push(Ask::Applied(machine.member, index));
+        }
+        let is_left = !machine.queue.is_empty() && !machine.is_parked;
+        if is_left && damage.is_none() && self.fault.is_none() {
+            machine.is_ready = true;
+            self.ready.push_back(group);
+        }
+        if let Some((member, why)) = damage {
+            self.out.asks.push(Ask::Retired(member));
+            self.take(Work::Retire(member, why));
+        }
+        count.max(1)
+    }
+
+    // The replica takes no part any more. Its state is kept, and so is the word of it: it must not
+    // vote after a restart either.
+    fn retire(&mut self, member: Member, why: &str) -> Result<()> {
+        let found = self.machines.get(&member.group);
+        if found.is_some_and(|machine| machine.member == member)
+            && let Some(machine) = self.machines.remove(&member.group)
+        {
+            machine.view.set_standing(|standing| {
+                standing.leader = None;
+                standing.damage = Some(why.to_owned());
+            });
+            self.forget(machine.queue);
+        }
+        match self.switches.get(member.group)? {
+            Some(known) if known.member == member && !is_ended(&known) => {
+                let state = State::Retired;
+                self.switches.set(&Switch { state, ..known })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    // Nothing of the replica is needed: its record goes first, so that no opening looks for it.
+    fn drop_replica(&mut self, member: Member) -> Result<()> {
+        let found = self.machines.get(&member.group);
+        if found.is_some_and(|machine| machine.member == member)
+            && let Some(machine) = self.machines.remove(&member.group)
+        {
+            self.forget(machine.queue);
+        }
+        self.replicas.remove_view(member);
+        let known = self.switches.get(member.group)?;
+        if known.is_some_and(|known| known.member == member) {
+            self.switches.remove(member.group)?;
+        }
+        for name in self.db.keyspaces() {
+            let keyspace = ReplicaKeyspace::parse(&name);
+            if keyspace.is_some_and(|keyspace| keyspace.member == member) {
+                self.db.drop_keyspace(&name)?;
+            }
+        }
+        Ok(())
+    }
+
+    // What cannot be done for want of room is done later; any other error is the node's end.
+    fn settle(&mut self, done: Result<()>, work: Work) {
+        match done {
+            Ok(()) => {}
+            Err(error) if error.is_retryable() => self.later.push(work),
+            Err(error) => {
+                self.fault.get_or_insert(error);
+            }
+        }
+    }
+}
+
+fn is_retired(switch: &Switch) -> bool {
+    switch.state == State::Retired
+}
+
+fn is_ended(switch: &Switch) -> bool {
+    matches!(switch.state, State::Retired | State::Purging)
+}
+
+fn new_switch(create: &Create) -> Switch {
+    Switch {
+        member: create.member,
+        state: State::Beginning,
+        first: create.first.clone(),
+    }
+}
+
+// Tells those who asked for an entry what it brought.
+fn answer(place: &Place, entry: Entry, brought: Brought, replies: &mut Vec<(RequestId, Reply)>) {
+    let index = entry.committed.index;
+    match brought {
+        Brought::Keys(answers) => {
+            let signed = answers.into_iter().map(|it| place.sign(it, index));
+            let done = signed.map(|it| Reply::Done(Answer::Key(it)));
+            replies.extend(entry.requests.into_iter().zip(done));
+        }
+        Brought::Nothing => {
+            let done = |request| (request, Reply::Done(Answer::Nothing));
+            replies.extend(entry.requests.into_iter().map(done));
+        }
+    }
+}

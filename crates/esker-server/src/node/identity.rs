@@ -1,0 +1,196 @@
+//! Who a data directory belongs to: the file `NODE`.
+//!
+//! | offset | size | type | meaning |
+//! |---|---|---|---|
+//! | 0 | 8 | bytes | `ESKRNODE` |
+//! | 8 | 1 | u8 | version: 1 |
+//! | 9 | 8 | u64 | cluster, above 0 |
+//! | 17 | 8 | u64 | node, above 0 |
+//! | 25 | 8 | u64 | incarnation: how often the directory was opened |
+//! | 33 | 1 | u8 | 1 once the keyspace `node` has cluster and node as well |
+//! | 34 | 4 | u32 | CRC32C of all before it |
+//!
+//! Integers are little-endian. Valid if and only if it is exactly so long, begins as it should, the
+//! checksum is right, the flag is known, and cluster and node are above 0. The file is written anew
+//! under another name and then renamed, so a crash leaves the old one or the new one.
+
+use std::path::{Path, PathBuf};
+
+use esker::internals::base::codec::checksum::crc32c;
+use esker::internals::base::codec::reader::ByteReader;
+use esker::internals::env::bundle::Env;
+use esker::{Error, ErrorKind, Result};
+use esker_raft::NodeId;
+
+/// Name of the file.
+const NAME: &str = "NODE";
+
+/// Name of one that is being written.
+const NAME_ASIDE: &str = "NODE.new";
+
+const MAGIC: [u8; 8] = *b"ESKRNODE";
+
+/// Version of the layout.
+const VERSION: u8 = 1;
+
+const FILE_BYTES: usize = 8 + 1 + 3 * 8 + 1 + 4;
+
+/// Who a node says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The cluster that it is of.
+    pub cluster: u64,
+    /// Its number in the cluster.
+    pub node: NodeId,
+    /// Which life of the process this is: it rises with every opening.
+    pub incarnation: u64,
+    /// The database of the directory says the same: one that does not was wiped.
+    pub is_settled: bool,
+}
+
+/// Whose directory it is; `None` if it is nobody's yet.
+///
+/// Errors: `Corruption` of a file that is damaged, or is missing where a node's files lie;
+/// `Unsupported` of another version; those of files.
+pub fn read(env: &Env, dir: &Path) -> Result<Option<Identity>> {
+    let path = dir.join(NAME);
+    if !env.fs.exists(&path)? {
+        let lost = ["db", "raft"].map(|name| dir.join(name));
+        for part in lost {
+            if env.fs.exists(&part)? {
+                let message = "a node's files are here, and the file that says whose they are is \
+                               missing: bring it back, or give the node an empty directory";
+                return Err(Error::corruption(message).in_file(path.display()));
+            }
+        }
+        return Ok(None);
+    }
+    let file = env.fs.open_read(&path)?;
+    let len = usize::try_from(file.size_bytes()).unwrap_or(usize::MAX);
+    if len != FILE_BYTES {
+        return Err(damaged(&path, "has another length"));
+    }
+    let mut bytes = [0; FILE_BYTES];
+    file.read_at(0, &mut bytes)?;
+    decode(&bytes, &path).map(Some)
+}
+
+/// Says whose a new directory is: once, at the first start.
+///
+/// Errors: `Invalid` if it is somebody's already, or for numbers of 0; those of files.
+pub fn create(env: &Env, dir: &Path, cluster: u64, node: NodeId) -> Result<()> {
+    if cluster == 0 || node.0 == 0 {
+        return Err(Error::invalid(
+            "clusters and nodes have numbers above 0: 0 is nobody",
+        ));
+    }
+    env.fs.create_dir_all(dir)?;
+    if let Some(known) = read(env, dir)? {
+        let message = format!(
+            "the directory belongs to node {} of cluster {:016x} already",
+            known.node.0, known.cluster
+        );
+        return Err(Error::invalid(message).in_file(dir.display()));
+    }
+    let identity = Identity {
+        cluster,
+        node,
+        incarnation: 0,
+        is_settled: false,
+    };
+    write(env, dir, identity)
+}
+
+/// Begins a life of the node: raises the incarnation, durably, before anything is said under it.
+///
+/// Errors: `Invalid` of a directory that is nobody's, or another cluster's than `cluster`; those of
+/// [`read`].
+pub fn begin_life(env: &Env, dir: &Path, cluster: Option<u64>) -> Result<Identity> {
+    let Some(known) = read(env, dir)? else {
+        let message = "the directory is no node's yet: a node begins by an explicit first start";
+        return Err(Error::invalid(message).in_file(dir.display()));
+    };
+    if let Some(expected) = cluster.filter(|expected| *expected != known.cluster) {
+        let message = format!(
+            "the directory is of cluster {:016x}, this is cluster {expected:016x}: nodes do not \
+             change their cluster, take another directory",
+            known.cluster
+        );
+        return Err(Error::invalid(message).in_file(dir.display()));
+    }
+    let identity = Identity {
+        incarnation: known.incarnation + 1,
+        ..known
+    };
+    write(env, dir, identity)?;
+    Ok(identity)
+}
+
+/// From now on the directory's database says the same.
+///
+/// Errors: those of files.
+pub fn settle(env: &Env, dir: &Path, identity: Identity) -> Result<Identity> {
+    let settled = Identity {
+        is_settled: true,
+        ..identity
+    };
+    write(env, dir, settled)?;
+    Ok(settled)
+}
+
+fn write(env: &Env, dir: &Path, identity: Identity) -> Result<()> {
+    let aside: PathBuf = dir.join(NAME_ASIDE);
+    let mut file = env.fs.create(&aside)?;
+    file.append(&encode(identity))?;
+    file.sync()?;
+    drop(file);
+    env.fs.rename(&aside, &dir.join(NAME))?;
+    env.fs.sync_dir(dir)
+}
+
+fn encode(identity: Identity) -> Vec<u8> {
+    let mut out = MAGIC.to_vec();
+    out.push(VERSION);
+    for word in [identity.cluster, identity.node.0, identity.incarnation] {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    out.push(u8::from(identity.is_settled));
+    let crc = crc32c(&out);
+    out.extend_from_slice(&crc.to_le_bytes());
+    assert_eq!(out.len(), FILE_BYTES);
+    out
+}
+
+fn decode(bytes: &[u8; FILE_BYTES], path: &Path) -> Result<Identity> {
+    let (content, crc) = bytes.split_at(FILE_BYTES - 4);
+    let is_whole = content.starts_with(&MAGIC) && crc32c(content).to_le_bytes() == crc;
+    if !is_whole {
+        return Err(damaged(path, "is not what was written"));
+    }
+    let mut reader = ByteReader::new(&content[MAGIC.len()..]);
+    if reader.byte() != Some(VERSION) {
+        let message = "the file that says whose a directory is has another version";
+        return Err(Error::new(ErrorKind::Unsupported, message).in_file(path.display()));
+    }
+    let words = [reader.u64(), reader.u64(), reader.u64()];
+    let is_settled = reader.byte().filter(|flag| *flag <= 1);
+    match (words, is_settled) {
+        ([Some(cluster), Some(node), Some(incarnation)], Some(flag)) if cluster > 0 && node > 0 => {
+            Ok(Identity {
+                cluster,
+                node: NodeId(node),
+                incarnation,
+                is_settled: flag == 1,
+            })
+        }
+        _ => Err(damaged(path, "names nobody")),
+    }
+}
+
+fn damaged(path: &Path, why: &str) -> Error {
+    let message = format!("the file that says whose a directory is {why}: bring it back");
+    Error::corruption(message).in_file(path.display())
+}
+
+#[cfg(test)]
+mod tests;

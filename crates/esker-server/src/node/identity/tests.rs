@@ -1,0 +1,75 @@
+//! A directory has one owner, and each life of it a number of its own, whatever call fails.
+
+use std::sync::Arc;
+
+use esker::internals::env::sim::fault::FaultFs;
+use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
+use esker::internals::env::sim::{CrashMode, SimWorld};
+
+use super::*;
+
+const DIR: &str = "/node";
+
+fn dir() -> &'static Path {
+    Path::new(DIR)
+}
+
+#[test]
+fn a_directory_has_one_owner_and_lives_that_are_counted() {
+    let env = SimWorld::new(1).env();
+    assert_eq!(read(&env, dir()).unwrap(), None);
+    let error = begin_life(&env, dir(), None).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    create(&env, dir(), 77, NodeId(3)).unwrap();
+    for life in 1..=3 {
+        let identity = begin_life(&env, dir(), Some(77)).unwrap();
+        assert_eq!((identity.node, identity.incarnation), (NodeId(3), life));
+    }
+    assert!(create(&env, dir(), 77, NodeId(4)).is_err());
+    let error = begin_life(&env, dir(), Some(78)).unwrap_err();
+    assert!(error.to_string().contains("cluster"), "{error}");
+    assert_eq!(read(&env, dir()).unwrap().unwrap().incarnation, 3);
+}
+
+#[test]
+fn a_directory_whose_file_is_gone_is_nobodys_new_one() {
+    let env = SimWorld::new(1).env();
+    env.fs.create_dir_all(&dir().join("raft")).unwrap();
+    let error = create(&env, dir(), 1, NodeId(1)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corruption);
+}
+
+#[test]
+fn each_changed_bit_is_noticed() {
+    let whole = encode(Identity {
+        cluster: 5,
+        node: NodeId(6),
+        incarnation: 7,
+        is_settled: true,
+    });
+    for bit in 0..whole.len() * 8 {
+        let mut bytes: [u8; FILE_BYTES] = whole[..].try_into().unwrap();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        assert!(decode(&bytes, dir()).is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn no_incarnation_is_used_twice_whatever_call_the_power_fails_at() {
+    for skip in 0..12 {
+        for mode in CrashMode::ALL {
+            let world = SimWorld::new(skip);
+            create(&world.env(), dir(), 9, NodeId(1)).unwrap();
+            begin_life(&world.env(), dir(), None).unwrap();
+            let faulty = Arc::new(FaultFs::new(Arc::clone(&world.fs) as _, 1));
+            faulty.set_plans(vec![Plan::once(Fault::PowerOff, Calls::Mutating, skip)]);
+            let told = begin_life(&world.env_with(faulty), dir(), None);
+            let after = world.after_crash(mode, skip);
+            let next = begin_life(&after.env(), dir(), None).unwrap();
+            if let Ok(told) = told {
+                assert!(next.incarnation > told.incarnation, "{mode:?} {skip}");
+            }
+            assert!(next.incarnation >= 2);
+        }
+    }
+}

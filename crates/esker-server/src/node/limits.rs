@@ -1,0 +1,30 @@
+//! How many, how much and how long: every bound of a node by its name.
+
+use std::time::Duration;
+
+/// Bytes of the writes that become one entry; one write alone may be longer.
+pub const COMMAND_BYTES_MAX: usize = 1 << 20;
+
+/// How long a request waits for a group that elects: a vote among nodes that are near takes less.
+pub const HOLD_MAX: Duration = Duration::from_millis(200);
+
+/// Requests of one group that wait to be proposed, or for a leader.
+pub const QUEUED_MAX: usize = 4096;
+
+/// Bytes of all writes that wait for their entry, and of all entries that wait to be applied.
+pub const WAITING_BYTES_MAX: usize = 256 << 20;
+
+/// Entries that are kept though nobody lacks them: `raft` 0.7.0 lets an answer that comes late
+/// lower what a leader takes a follower to have, and near the compacted end it asks for an image
+/// that nobody needs.
+pub const KEPT_ENTRIES: u64 = 64;
+
+/// Entries of one replica that are applied before another one has its turn.
+pub const ENTRIES_AT_ONCE: usize = 32;
+
+/// Bytes of rows in one page of an image.
+pub const IMAGE_PAGE_BYTES: usize = 1 << 20;
+
+/// Rounds of upkeep for which groups may keep the oldest segment of a log that is too long before
+/// what they keep is written anew.
+pub const PIN_ROUNDS_MAX: u32 = 20;

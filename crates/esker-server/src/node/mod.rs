@@ -1,0 +1,43 @@
+//! One machine of the service, without thread, socket or clock: stages that own their state.
+//!
+//! `Consensus` has the groups, `Logging` the raft log, `Applying` the state machines; `Replicas` is
+//! the directory that all threads read, and reads that consensus has cleared are served from its
+//! views. What goes from one to the other are plain values: `Ask` into consensus, `Turn` out of it,
+//! saves to the log, `Work` to the state machines. The shell gives each stage a thread and a
+//! channel; tests call them one by one in an order that a seed draws (docs/decisions/0029).
+//!
+//! Law: every request is answered once. Nothing waits for a lock that is held over I/O, nothing
+//! reads a clock: whoever calls gives the time. On the disk: log sync, then apply, then flush with
+//! the mark, then truncation.
+//!
+//! Not here: threads and sockets (the shell), who decides which replica goes where (`meta`).
+
+pub mod request;
+pub mod limits;
+pub mod keyspace_name;
+pub mod identity;
+pub mod switch;
+pub mod ask;
+pub mod turn;
+pub mod view;
+pub mod replicas;
+pub mod seat;
+pub mod consensus;
+pub mod absorb;
+pub mod logging;
+pub mod applying;
+pub mod stages;
+pub mod rejoining;
+pub mod opening;
+
+pub use applying::{Applied, Applying, Create};
+pub use ask::{Ask, Begin, Entry, LogPressure, Work};
+pub use consensus::Consensus;
+pub use identity::Identity;
+pub use logging::Logging;
+pub use opening::{NodeOptions, open};
+pub use replicas::{Replicas, TableFacts};
+pub use request::{Answer, Now, Reply, RequestId};
+pub use stages::{Found, Outcome, Stages};
+pub use turn::{Cleared, NodeEvent, Turn};
+pub use view::{Standing, View};

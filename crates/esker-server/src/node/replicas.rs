@@ -1,0 +1,143 @@
+//! The directory of a node: what all threads, and the engine's hooks, know of its replicas.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use esker::OwnLog;
+use esker_raft::{GroupId, Member};
+
+use crate::node::keyspace_name::{ReplicaKeyspace, partition_of};
+use crate::node::view::View;
+use crate::partition::mark::ReplicaMark;
+
+/// What a node must know of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableFacts {
+    /// Seconds that a value lives of which the client says nothing; 0 for ever.
+    pub default_ttl_s: u32,
+}
+
+/// The replicas of a node by their groups, and the tables that they are of.
+///
+/// Any thread may call anything; no lock is held over anything but a look or a change.
+#[derive(Default)]
+pub struct Replicas {
+    views: RwLock<BTreeMap<GroupId, Arc<View>>>,
+    tables: RwLock<BTreeMap<u32, TableFacts>>,
+    /// Who has more in files since somebody last asked, and up to which entry.
+    flushed: Mutex<BTreeMap<Member, u64>>,
+    /// Bytes of entries that are committed and not applied.
+    unapplied_bytes: AtomicUsize,
+}
+
+impl Replicas {
+    /// The replica of a group here.
+    pub fn view(&self, group: GroupId) -> Option<Arc<View>> {
+        // A map of pointers is whole whatever a thread that panicked was about to do, here and
+        // below.
+        let views = self.views.read().unwrap_or_else(PoisonError::into_inner);
+        views.get(&group).cloned()
+    }
+
+    /// The view of that very replica, if it has applied so much: where a read that was cleared may
+    /// be served. `None` says that the read is to be asked for again.
+    pub fn cleared_view(&self, member: Member, index: u64) -> Option<Arc<View>> {
+        let view = self.view(member.group)?;
+        (view.member == member && view.applied() >= index).then_some(view)
+    }
+
+    /// All of them.
+    pub fn views(&self) -> Vec<Arc<View>> {
+        let views = self.views.read().unwrap_or_else(PoisonError::into_inner);
+        views.values().cloned().collect()
+    }
+
+    /// From now on that is the view of its group.
+    pub fn set_view(&self, view: Arc<View>) {
+        let mut views = self.views.write().unwrap_or_else(PoisonError::into_inner);
+        views.insert(view.member.group, view);
+    }
+
+    /// The replica is here no more.
+    pub fn remove_view(&self, member: Member) {
+        let mut views = self.views.write().unwrap_or_else(PoisonError::into_inner);
+        let found = views.get(&member.group);
+        if found.is_some_and(|view| view.member == member) {
+            views.remove(&member.group);
+        }
+    }
+
+    /// Says what is to be known of a table from now on.
+    pub fn set_table(&self, table: u32, facts: TableFacts) {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        tables.insert(table, facts);
+    }
+
+    /// What is known of the table of a group.
+    pub fn table_of(&self, group: GroupId) -> TableFacts {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let found = tables.get(&partition_of(group).0);
+        found.copied().unwrap_or_default()
+    }
+
+    /// Who has more in files since this was last asked, and up to which entry.
+    pub fn take_flushed(&self) -> BTreeMap<Member, u64> {
+        std::mem::take(&mut *self.flushed_cell())
+    }
+
+    /// Bytes of entries that are committed and not applied.
+    pub fn unapplied_bytes(&self) -> usize {
+        self.unapplied_bytes.load(Ordering::SeqCst)
+    }
+
+    /// So many more bytes of entries are to be applied.
+    pub fn add_unapplied(&self, bytes: usize) {
+        self.unapplied_bytes.fetch_add(bytes, Ordering::SeqCst);
+    }
+
+    /// So many bytes of entries are applied, or never will be.
+    pub fn take_unapplied(&self, bytes: usize) {
+        self.unapplied_bytes.fetch_sub(bytes, Ordering::SeqCst);
+    }
+
+    fn flushed_cell(&self) -> MutexGuard<'_, BTreeMap<Member, u64>> {
+        let flushed = &self.flushed;
+        flushed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    // The view of a keyspace, if that is the one that its group has.
+    fn view_of(&self, name: &str) -> Option<Arc<View>> {
+        let keyspace = ReplicaKeyspace::parse(name)?;
+        let view = self.view(keyspace.member.group)?;
+        (view.keyspace.name() == name).then_some(view)
+    }
+}
+
+/// The raft log, as the engine asks for it before and after a flush.
+pub struct RaftLogHooks(pub Arc<Replicas>);
+
+impl OwnLog for RaftLogHooks {
+    fn is_durable(&self, keyspace: &str, mark: &[u8]) -> bool {
+        let Ok(mark) = ReplicaMark::decode(mark) else {
+            return false;
+        };
+        // What a replica began with did not come from the log, nor did an image that is on its way.
+        if mark.is_as_begun() {
+            return true;
+        }
+        // `raft` hands out nothing that is not durable here, as far as it knows. The log is asked
+        // all the same: a flush of what it may lose would be a damaged replica.
+        let view = self.0.view_of(keyspace);
+        view.is_some_and(|view| mark.raft.applied.index <= view.durable())
+    }
+
+    fn flushed(&self, keyspace: &str, mark: &[u8]) {
+        let (Ok(mark), Some(view)) = (ReplicaMark::decode(mark), self.0.view_of(keyspace)) else {
+            return;
+        };
+        let index = mark.raft.applied.index;
+        view.set_flushed(index);
+        self.0.flushed_cell().insert(view.member, index);
+    }
+}

@@ -1,0 +1,177 @@
+//! What all threads may know of one replica here, and the reads that are served from it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use esker::internals::env::clock::Clock;
+use esker::{Error, Keyspace, Result};
+use esker_raft::{Member, NodeId, ReplicaId};
+use esker_rpc::message::call::Silence;
+use esker_rpc::message::data::{KeyAnswer, KeyCall};
+use esker_rpc::time::WireSecond;
+
+use crate::partition::place::Place;
+use crate::partition::reads::Reads;
+use crate::partition::rows::Moment;
+use crate::partition::scans::Scans;
+
+/// Microseconds of a second.
+const US_PER_S: u64 = 1_000_000;
+
+/// Who leads the group, as far as the replica knows, and whether it takes part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Its term.
+    pub term: u64,
+    /// Who leads, and where.
+    pub leader: Option<(ReplicaId, Option<NodeId>)>,
+    /// Why it takes no part any more, if it does not.
+    pub damage: Option<String>,
+}
+
+/// One replica here, with one keyspace: another image is another view.
+///
+/// Any thread may call anything. The lock is held over no call of the engine.
+pub struct View {
+    /// Whose.
+    pub member: Member,
+    /// Its rows.
+    pub keyspace: Keyspace,
+    /// What its answers say of where they come from.
+    pub place: Place,
+    scans: Scans,
+    standing: Mutex<Standing>,
+    clock_us: AtomicU64,
+    applied: AtomicU64,
+    durable: AtomicU64,
+    flushed: AtomicU64,
+}
+
+impl View {
+    /// A view of a replica that has applied everything up to an entry, at the partition's time.
+    pub fn new(
+        member: Member,
+        keyspace: Keyspace,
+        place: Place,
+        (applied, clock_us, incarnation): (u64, u64, u64),
+    ) -> View {
+        View {
+            member,
+            keyspace,
+            place,
+            scans: Scans::new(incarnation, None),
+            standing: Mutex::default(),
+            clock_us: AtomicU64::new(clock_us),
+            applied: AtomicU64::new(applied),
+            durable: AtomicU64::new(0),
+            flushed: AtomicU64::new(0),
+        }
+    }
+
+    /// Answers a call that reads, and that consensus has cleared.
+    ///
+    /// Errors: those of reading; `Invalid` of a call that writes.
+    pub fn serve(&self, call: &KeyCall, clock: &dyn Clock) -> Result<KeyAnswer> {
+        // The partition's clock stands while nobody writes; values end all the same.
+        let unix_s = clock.unix_time().as_secs();
+        let now = WireSecond::of_unix(unix_s.max(self.clock_us() / US_PER_S));
+        let moment = Moment { now, clock };
+        let reads = Reads {
+            keyspace: &self.keyspace,
+            moment,
+        };
+        let answer = match call {
+            KeyCall::Get(key) => KeyAnswer::Get(reads.get(key)?),
+            KeyCall::Ttl(key) => KeyAnswer::Ttl(reads.ttl(key)?),
+            KeyCall::MultiGet(request) => KeyAnswer::MultiGet(reads.multi_get(request)?),
+            KeyCall::BatchGet(request) => KeyAnswer::BatchGet(reads.batch_get(request)?),
+            KeyCall::SortkeyCount(key) => KeyAnswer::SortkeyCount(reads.sortkey_count(key)?),
+            KeyCall::GetScanner(request) => {
+                let page = self.scans.begin(&self.keyspace, request.clone(), moment)?;
+                KeyAnswer::GetScanner(page)
+            }
+            KeyCall::Scan(request) => {
+                let id = request.context_id;
+                KeyAnswer::Scan(self.scans.go_on(&self.keyspace, id, moment)?)
+            }
+            KeyCall::ClearScanner(id) => {
+                self.scans.clear(*id);
+                KeyAnswer::ClearScanner(Silence)
+            }
+            KeyCall::Put(_)
+            | KeyCall::Remove(_)
+            | KeyCall::MultiPut(_)
+            | KeyCall::MultiRemove(_)
+            | KeyCall::Incr(_)
+            | KeyCall::CheckAndSet(_)
+            | KeyCall::CheckAndMutate(_) => {
+                return Err(Error::invalid("a call that writes is not served as a read"));
+            }
+        };
+        Ok(self.place.sign(answer, self.applied()))
+    }
+
+    /// Who leads, and where, as far as it knows.
+    pub fn leader(&self) -> Option<(ReplicaId, Option<NodeId>)> {
+        self.standing().leader
+    }
+
+    /// Whether it leads itself, as far as it knows.
+    pub fn is_leader(&self) -> bool {
+        self.leader()
+            .is_some_and(|leader| leader.0 == self.member.replica)
+    }
+
+    /// Term, leader, damage.
+    pub fn standing(&self) -> Standing {
+        self.standing_cell().clone()
+    }
+
+    /// Changes them.
+    pub fn set_standing(&self, change: impl FnOnce(&mut Standing)) {
+        change(&mut self.standing_cell());
+    }
+
+    /// The last entry that it has applied.
+    pub fn applied(&self) -> u64 {
+        self.applied.load(Ordering::SeqCst)
+    }
+
+    /// The partition's clock: microseconds since 1970.
+    pub fn clock_us(&self) -> u64 {
+        self.clock_us.load(Ordering::SeqCst)
+    }
+
+    /// The replica has applied that entry, at that time.
+    pub fn set_applied(&self, index: u64, clock_us: u64) {
+        self.clock_us.store(clock_us, Ordering::SeqCst);
+        self.applied.store(index, Ordering::SeqCst);
+    }
+
+    /// The last entry of its log that is durable.
+    pub fn durable(&self) -> u64 {
+        self.durable.load(Ordering::SeqCst)
+    }
+
+    /// The log is durable up to there, and no further: entries behind it are being overwritten, or
+    /// are not synced.
+    pub fn set_durable(&self, index: u64) {
+        self.durable.store(index, Ordering::SeqCst);
+    }
+
+    /// The last entry that is in files.
+    pub fn flushed(&self) -> u64 {
+        self.flushed.load(Ordering::SeqCst)
+    }
+
+    /// Everything up to that entry is in files.
+    pub fn set_flushed(&self, index: u64) {
+        self.flushed.fetch_max(index, Ordering::SeqCst);
+    }
+
+    // A standing is whole whatever a thread that panicked was about to do.
+    fn standing_cell(&self) -> MutexGuard<'_, Standing> {
+        let standing = &self.standing;
+        standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,197 @@
+//! One node, one voter: written to, read from, killed at every call, opened again.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use esker::internals::env::bundle::Env;
+use esker::internals::env::fs::Fs;
+use esker::internals::env::sim::fault_plan::{Calls, Fault, Plan};
+use esker::internals::env::sim::{CrashMode, FaultFs, SimWorld};
+use esker_raft::{GroupId, Member, NodeId, ReplicaId};
+use esker_rpc::codec::scalars::Blob;
+use esker_rpc::error::Status;
+use esker_rpc::message::data::{KeyAnswer, KeyCall, UpdateRequest};
+use esker_server::node::keyspace_name::group_of;
+use esker_server::node::{
+    Answer, Create, Found, NodeOptions, Now, Reply, RequestId, Stages, identity, open,
+};
+
+use crate::partition_model::raw;
+use crate::requests::write;
+
+const DIR: &str = "/node";
+
+fn now(step: u64) -> Now {
+    Now {
+        monotonic: Duration::from_millis(step * 50),
+        unix_us: 1_700_000_000_000_000 + step * 50_000,
+    }
+}
+
+fn group() -> GroupId {
+    group_of(1, 0)
+}
+
+fn member() -> Member {
+    Member {
+        group: group(),
+        replica: ReplicaId(1),
+    }
+}
+
+fn options() -> NodeOptions {
+    NodeOptions {
+        log_segment_bytes: 32 << 10,
+        ..NodeOptions::default()
+    }
+}
+
+fn open_node(env: &Env) -> esker::Result<(Stages, Found)> {
+    open(env, Path::new(DIR), options())
+}
+
+/// What a client has asked for, and was told.
+#[derive(Default)]
+struct Client {
+    asked: BTreeMap<u64, Vec<u8>>,
+    acknowledged: Vec<u64>,
+}
+
+fn put(key: Vec<u8>, value: &str) -> KeyCall {
+    KeyCall::Put(UpdateRequest {
+        key: Blob(key),
+        value: Blob::of(value.as_bytes()),
+        ..UpdateRequest::default()
+    })
+}
+
+impl Client {
+    fn hear(&mut self, replies: Vec<(RequestId, Reply)>) {
+        for (request, reply) in replies {
+            if let Reply::Done(Answer::Key(KeyAnswer::Put(put))) = reply {
+                assert_eq!(put.error, Status::OK);
+                self.acknowledged.push(request.0);
+            }
+        }
+    }
+}
+
+// A short life: `steps` turns with a write in each, everything done at once, flushes between.
+fn live(
+    stages: &mut Stages,
+    world: &SimWorld,
+    steps: std::ops::Range<u64>,
+    client: &mut Client,
+) -> esker::Result<()> {
+    let first = vec![(ReplicaId(1), NodeId(1))];
+    let member = member();
+    stages.create(Create { member, first }, now(steps.start))?;
+    for step in steps {
+        let key = raw(b"harbour", format!("{step:06}").as_bytes());
+        let request = RequestId(step);
+        client.asked.insert(step, key.clone());
+        let ask = write(request, group(), &put(key, "in port"));
+        stages.consensus.ask(ask, now(step));
+        for is_tick in [true, false] {
+            let outcome = stages.turn(now(step), is_tick);
+            client.hear(outcome.replies);
+            stages.write_log(now(step))?;
+            client.hear(stages.apply(now(step), 100)?);
+        }
+        if step % 5 == 0
+            && let Some(view) = stages.replicas.view(group())
+        {
+            view.keyspace.flush_soon()?;
+        }
+        world.pool.run_all();
+        if step % 4 == 0 {
+            stages.upkeep(now(step))?;
+        }
+    }
+    Ok(())
+}
+
+fn rows(stages: &Stages) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let view = stages.replicas.view(group()).unwrap();
+    let rows = view.keyspace.iter().unwrap().map(|row| row.unwrap());
+    rows.map(|(key, value)| (key.to_vec(), value.to_vec()))
+        .collect()
+}
+
+// Opens what is left on the disk, lets it come to rest, and holds it against what was told.
+fn check(world: &SimWorld, client: &Client, story: &str) {
+    let env = world.env();
+    let (mut stages, found) = open_node(&env).unwrap_or_else(|error| panic!("{story}: {error}"));
+    assert!(found.damaged.is_empty(), "{story}: {:?}", found.damaged);
+    assert_eq!(found.loss, None, "{story}");
+    let mut after = Client::default();
+    live(&mut stages, world, 500..512, &mut after).unwrap();
+    let rows = rows(&stages);
+    for request in client.acknowledged.iter().chain(&after.acknowledged) {
+        let key = client
+            .asked
+            .get(request)
+            .or(after.asked.get(request))
+            .unwrap();
+        assert!(rows.contains_key(key), "{story}: write {request} is lost");
+    }
+    assert!(
+        after.acknowledged.len() > 5,
+        "{story}: {:?}",
+        after.acknowledged
+    );
+    let asked: Vec<_> = client.asked.values().chain(after.asked.values()).collect();
+    assert!(
+        rows.keys().all(|key| asked.contains(&key)),
+        "{story}: a row that nobody wrote"
+    );
+}
+
+fn new_world(seed: u64) -> SimWorld {
+    let world = SimWorld::new(seed);
+    identity::create(&world.env(), Path::new(DIR), 77, NodeId(1)).unwrap();
+    world
+}
+
+#[test]
+fn a_sole_voter_answers_each_write_once_and_keeps_it() {
+    let world = new_world(1);
+    let mut client = Client::default();
+    {
+        let (mut stages, _) = open_node(&world.env()).unwrap();
+        live(&mut stages, &world, 1..60, &mut client).unwrap();
+        let unique: std::collections::BTreeSet<_> = client.acknowledged.iter().collect();
+        assert_eq!(unique.len(), client.acknowledged.len(), "told twice");
+        assert!(client.acknowledged.len() > 50);
+    }
+    check(&world.after_kill(), &client, "killed");
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_at_whatever_call_the_power_fails() {
+    let count = {
+        let world = new_world(3);
+        let faulty = Arc::new(FaultFs::new(Arc::clone(&world.fs) as Arc<dyn Fs>, 1));
+        let env = world.env_with(Arc::clone(&faulty) as Arc<dyn Fs>);
+        let (mut stages, _) = open_node(&env).unwrap();
+        live(&mut stages, &world, 1..24, &mut Client::default()).unwrap();
+        faulty.counts().mutating()
+    };
+    assert!(count > 60, "{count}");
+    for skip in 0..count {
+        let mode = CrashMode::ALL[(skip % 5) as usize];
+        let world = new_world(3);
+        let faulty = Arc::new(FaultFs::new(Arc::clone(&world.fs) as Arc<dyn Fs>, 1));
+        let plan = Plan::once(Fault::PowerOff, Calls::Mutating, skip);
+        faulty.set_plans(vec![plan]);
+        let mut client = Client::default();
+        if let Ok((mut stages, _)) = open_node(&world.env_with(faulty)) {
+            // It ends where the power does.
+            let _ = live(&mut stages, &world, 1..24, &mut client);
+        }
+        let after = world.after_crash(mode, skip);
+        check(&after, &client, &format!("call {skip}, {mode:?}"));
+    }
+}
