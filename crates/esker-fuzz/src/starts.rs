@@ -190,6 +190,10 @@ fn edit() -> Vec<u8> {
             keyspace: KeyspaceId(2),
             mark: Bytes::copy_of(b"index 41, term 3"),
         },
+        Change::SetClock {
+            keyspace: KeyspaceId(2),
+            unix_ms: 1_700_000_000_123,
+        },
         Change::DropKeyspace { id: KeyspaceId(1) },
     ])
 }

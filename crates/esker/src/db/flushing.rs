@@ -162,6 +162,9 @@ fn record(core: &Core, flushes: &mut [Flush<'_>]) -> Result<()> {
             if let Some(mark) = newest.and_then(|sealed| sealed.mark.clone()) {
                 edit.push(Change::SetMark { keyspace, mark });
             }
+            if let Some(unix_ms) = newest.and_then(|sealed| sealed.clock_ms) {
+                edit.push(Change::SetClock { keyspace, unix_ms });
+            }
         }
         if edit.is_empty() {
             return Ok(());

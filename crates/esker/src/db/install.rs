@@ -102,6 +102,7 @@ fn is_for_dropped(change: &Change, version: &Version) -> bool {
         Change::AddFile { keyspace, .. }
         | Change::RemoveFile { keyspace, .. }
         | Change::SetMark { keyspace, .. }
+        | Change::SetClock { keyspace, .. }
         | Change::SetFlushed { keyspace, .. } => version.keyspace(*keyspace).is_none(),
         _ => false,
     }

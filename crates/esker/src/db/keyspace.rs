@@ -19,6 +19,7 @@ use crate::db::retained::Retained;
 use crate::flow::current::Current;
 use crate::flow::dictionary_policy::DictionaryPolicy;
 use crate::flow::flush_hold::FlushHold;
+use crate::flow::told_clock::ToldClock;
 
 /// The parts of one open keyspace.
 pub struct KeyspaceParts {
@@ -33,6 +34,8 @@ pub struct KeyspaceParts {
     pub is_unlogged: bool,
     /// Whether what is sealed may be flushed, where the user's own log is asked for that.
     pub hold: Option<Arc<FlushHold>>,
+    /// What time it is, where it has a clock of its own.
+    pub clock: Option<Arc<ToldClock>>,
     /// Two of them again: every put asks for them, and a load of all costs a put 1.5 percent.
     ttl_s: AtomicU32,
     value_threshold_bytes: AtomicUsize,
@@ -59,6 +62,7 @@ impl KeyspaceParts {
             name: name.into(),
             is_unlogged: options.is_unlogged,
             hold: None,
+            clock: None,
             ttl_s: AtomicU32::new(options.ttl_s),
             value_threshold_bytes: AtomicUsize::new(options.value_threshold_bytes),
             options: ArcSwap::from_pointee(options),
@@ -72,6 +76,11 @@ impl KeyspaceParts {
     /// The same, whose flushes wait for the user's own log.
     pub fn held_by(self, hold: Option<Arc<FlushHold>>) -> KeyspaceParts {
         KeyspaceParts { hold, ..self }
+    }
+
+    /// The same, in which what ends does so by that clock.
+    pub fn timed_by(self, clock: Option<Arc<ToldClock>>) -> KeyspaceParts {
+        KeyspaceParts { clock, ..self }
     }
 
     /// Its settings now.

@@ -168,7 +168,7 @@ impl Keyspace {
         value: impl AsRef<[u8]>,
         ttl: Duration,
     ) -> Result<()> {
-        let expiry = writing::expiry(self.database.core(), ttl);
+        let expiry = writing::expiry(self.database.core(), &self.parts, ttl);
         let value = LargeBytes::Lent(value.as_ref());
         self.write(|batch| {
             writing::put_until(batch, &self.parts, key.as_ref(), Some(expiry), value)

@@ -19,6 +19,7 @@ pub mod work;
 pub mod durable_calls;
 pub mod own_log_calls;
 pub mod core;
+pub mod keyspace_time;
 pub mod lock_refusal;
 pub mod claim_wait;
 pub mod locking;

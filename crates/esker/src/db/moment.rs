@@ -10,6 +10,7 @@ use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::keyspace_time::now_unix_ms;
 use crate::db::locking;
 use crate::db::read_cost::CostMeter;
 use crate::db::txn::read_set::ScanRecorder;
@@ -77,7 +78,7 @@ impl Moment<'_> {
     pub fn read_at(&self, visibility: Visibility) -> ReadAt {
         ReadAt {
             visibility,
-            now_unix_ms: self.database.core().env.clock.unix_millis(),
+            now_unix_ms: now_unix_ms(self.database.core(), self.parts),
             options: self.options,
         }
     }

@@ -4,6 +4,7 @@ use crate::base::options::keyspace::KeyspaceOptions;
 use crate::db::core::Core;
 use crate::db::dead_space;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::keyspace_time::files_unix_ms;
 use crate::db::work::WorkState;
 use crate::flow::compact::leveled::CompactionPicker;
 use crate::flow::compact::picker::Occasion;
@@ -29,7 +30,7 @@ pub fn picker_of<'a>(
         claims: &state.claims,
         oldest_snapshot: snapshots.first().copied().unwrap_or(visible),
         snapshots,
-        now_unix_s: core.env.clock.unix_seconds(),
+        now_unix_s: files_unix_ms(core, parts) / 1000,
         is_searchable_wanted: parts.compression_dictionary().is_some(),
         is_retaining: parts.retain_rule().is_some(),
     }

@@ -29,12 +29,13 @@ use crate::flow::current::{Current, Sealed};
 use crate::flow::flush_hold::FlushHold;
 use crate::flow::read::fold::Folder;
 use crate::flow::read::view::ViewParts;
+use crate::flow::told_clock::ToldClock;
 use crate::flow::write::live_table::LiveTable;
 use crate::flow::write::replay::ReplayTarget;
 use crate::store::mem::memtable::Memtable;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, SettingsText};
-use crate::store::version::format::UNLOGGED_FORMAT;
+use crate::store::version::format::{CLOCK_FORMAT, UNLOGGED_FORMAT};
 use crate::store::version::state::{Identity, KeyspaceState, Orders, Version};
 
 /// The keyspace on which `Db` itself acts.
@@ -176,6 +177,7 @@ pub fn open_all(core: &Core, mut targets: BTreeMap<KeyspaceId, ReplayTarget>) ->
             first_log: Some(replayed.first_log),
             last_seqno: replayed.last_seqno,
             mark: None,
+            clock_ms: None,
             reason: FlushReason::Recovery,
         });
         opened.push(make(core, state, options, sealed.collect()));
@@ -215,8 +217,10 @@ fn make(
     let current = Arc::new(Current::new(view, sealed));
     let is_asked_for = options.is_unlogged && core.own_log.is_there();
     let hold: Option<Arc<FlushHold>> = is_asked_for.then(Arc::default);
+    let clock = state.clock_ms.map(|told| Arc::new(ToldClock::at(told)));
     let live = LiveTable {
         hold: hold.clone(),
+        clock: clock.clone(),
         current: Arc::clone(&current),
         writer,
         first_log: (!options.is_unlogged).then_some(FileNumber(0)),
@@ -228,7 +232,9 @@ fn make(
     };
     core.committer
         .paused(|active| active.add_keyspace(state.id, live));
-    KeyspaceParts::new(state.id, &state.name, options, current).held_by(hold)
+    KeyspaceParts::new(state.id, &state.name, options, current)
+        .held_by(hold)
+        .timed_by(clock)
 }
 
 /// Writes down what was asked of the keyspace `default` at this open, where it is new.
@@ -308,7 +314,15 @@ pub fn find_or_create(
     check_keyspace(&settings.db, &options)?;
     version.comparators.find(options.comparator.name())?;
     if options.is_unlogged {
-        raise_format(core, UNLOGGED_FORMAT)?;
+        let has_clock = options.has_own_clock;
+        raise_format(
+            core,
+            if has_clock {
+                CLOCK_FORMAT
+            } else {
+                UNLOGGED_FORMAT
+            },
+        )?;
     }
     let id = version.next_keyspace;
     install(core, vec![create_change(id, name, &asked)], None)?;
@@ -339,6 +353,20 @@ fn refuse_other(parts: &KeyspaceParts, asked: Option<&KeyspaceOptions>) -> Resul
         return Err(Error::invalid(format!(
             "keyspace {name:?} is {there}, not {wanted}, which is settled when a keyspace is \
              created; open it as it is, or by its name alone"
+        )));
+    }
+    if options.has_own_clock != asked.has_own_clock {
+        let clock = |is_own| {
+            if is_own {
+                "a clock of its own"
+            } else {
+                "the machine's clock"
+            }
+        };
+        let (there, wanted) = (clock(options.has_own_clock), clock(asked.has_own_clock));
+        return Err(Error::invalid(format!(
+            "keyspace {name:?} goes by {there}, not by {wanted}, which is settled when a keyspace \
+             is created; open it as it is, or by its name alone"
         )));
     }
     if let (Some(there), Some(wanted)) = (&options.merge, &asked.merge)

@@ -29,6 +29,14 @@ impl Keyspace {
         Ok(state.mark.clone())
     }
 
+    /// What time it is for the keyspace, in unix milliseconds, if it has a clock of its own: the
+    /// latest time that came with a mark ([`WriteBatch::mark_at`](crate::WriteBatch::mark_at)), 0
+    /// before the first. After an opening it is that of [`Keyspace::flushed_mark`].
+    pub fn clock_unix_ms(&self) -> Result<Option<u64>> {
+        self.database().core().gate.check_read()?;
+        Ok(self.parts().clock.as_ref().map(|clock| clock.unix_ms()))
+    }
+
     /// What a write to the keyspace would meet now: for who must not wait
     /// ([`WriteOptions::no_wait`]), and admits work by it.
     ///

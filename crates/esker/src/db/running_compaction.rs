@@ -16,6 +16,7 @@ use crate::db::flushing::output_settings;
 use crate::db::install::install;
 use crate::db::job_events::{JobEvents, note_made};
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::keyspace_time::files_unix_ms;
 use crate::db::occasion::is_pressed;
 use crate::db::work::WorkState;
 use crate::env::pool::Priority;
@@ -88,10 +89,12 @@ pub fn book(
     let sharers = Sharers::new(pieces.len(), threads);
     let (buffers, charge) = compaction_memory::take(core, state, sharers, &plan, &mut settings);
     let rule_generation = parts.retained.generation();
+    let now_unix_ms = files_unix_ms(core, parts);
     let context = JobContext {
         settings,
         merge: options.merge.clone(),
-        retaining: retaining(parts, &plan),
+        retaining: retaining(parts, &plan, now_unix_ms),
+        now_unix_ms,
         snapshots: core.snapshots.seqnos(),
         view: Arc::new(view.of_files()),
         obsolete: core.obsolete_files.numbers(),
@@ -139,13 +142,14 @@ fn gave_way() -> Error {
 }
 
 // Merges within level 0 are there for the time that others take, and ask nobody.
-fn retaining(parts: &KeyspaceParts, plan: &Plan) -> Option<Retaining> {
+fn retaining(parts: &KeyspaceParts, plan: &Plan, now_unix_ms: u64) -> Option<Retaining> {
     let is_asked = plan.reason != CompactionReason::IntraL0;
     let rule = parts.retain_rule().filter(|_| is_asked)?;
     Some(Retaining {
         rule,
         keyspace: Arc::from(&*parts.name),
         level: plan.output,
+        now_unix_ms,
         has_failed: Arc::default(),
     })
 }

@@ -22,11 +22,13 @@ use crate::base::types::user_code;
 use crate::db::core::Core;
 use crate::db::dead_space::SETTLED_DEAD_BYTES;
 use crate::db::job::{Booking, run_guarded};
+use crate::db::keyspace_time;
 use crate::db::rest::Next;
 use crate::db::space;
 use crate::db::worker;
 use crate::env::pool::Priority;
 use crate::store::sst::passing::Passing;
+use crate::store::version::state::KeyspaceState;
 
 /// Without a write for so long, and without a job, a database is at rest: long enough that whoever
 /// writes in bursts is not met between two of them by merges, short enough for "within seconds".
@@ -70,7 +72,8 @@ pub fn released(core: &Arc<Core>, seqno: SeqNo) {
         // Whoever looks for work sees it at once, or when the time has come.
         return;
     }
-    let is_held = |passing: &Passing| passing.held().any(|(holder, _)| holder == seqno);
+    let is_held =
+        |_: &KeyspaceState, passing: &Passing| passing.held().any(|(holder, _)| holder == seqno);
     if core.gate.check_upkeep().is_ok() && has_file(core, is_held) {
         watch(core);
     }
@@ -173,19 +176,22 @@ fn begin(core: &Arc<Core>, is_over: bool) {
 // expired.
 fn has_passed(core: &Core) -> bool {
     let snapshots = core.snapshots.seqnos();
-    let now_unix_s = core.env.clock.unix_seconds();
-    has_file(core, |passing| {
+    has_file(core, |state, passing| {
+        let now_unix_s = keyspace_time::of_state(core, state) / 1000;
         passing.released_bytes(&snapshots) + passing.expired_bytes(now_unix_s) > 0
     })
 }
 
-fn has_file(core: &Core, is_meant: impl Fn(&Passing) -> bool) -> bool {
+fn has_file(core: &Core, is_meant: impl Fn(&KeyspaceState, &Passing) -> bool) -> bool {
     let version = core.history.peek();
-    let mut files = version
-        .keyspaces
-        .values()
-        .flat_map(|state| state.levels.files());
-    files.any(|(_, file)| file.passing.as_ref().is_some_and(&is_meant))
+    let mut states = version.keyspaces.values();
+    states.any(|state| {
+        let mut files = state.levels.files();
+        files.any(|(_, file)| {
+            let passing = file.passing.as_ref();
+            passing.is_some_and(|passing| is_meant(state, passing))
+        })
+    })
 }
 
 /// Whether the value log, and so much of the log, take more than the limit leaves beside what

@@ -62,7 +62,7 @@ impl Transaction {
         value: impl AsRef<[u8]>,
         ttl: Duration,
     ) -> Result<()> {
-        let expiry = writing::expiry(self.database().core(), ttl);
+        let expiry = writing::expiry(self.database().core(), keyspace.parts(), ttl);
         self.put_until(keyspace, key, value, Some(expiry))
     }
 

@@ -13,7 +13,7 @@ use crate::db::database_ref::DatabaseRef;
 use crate::db::keyspace::KeyspaceParts;
 use crate::db::keyspace_handle::Keyspace;
 use crate::db::writing::{self, Terms};
-use crate::flow::write::unlogged::{NewMark, marked_log};
+use crate::flow::write::unlogged::{NewMark, machine_time, marked_log};
 use crate::store::batch::writer::Batch;
 
 /// Writes that happen together: after a crash all of them are there or none. Over several
@@ -99,7 +99,7 @@ impl WriteBatch {
         ttl: Duration,
     ) -> &mut WriteBatch {
         self.add(keyspace, |core, batch, parts| {
-            let expiry = Some(writing::expiry(core, ttl));
+            let expiry = Some(writing::expiry(core, parts, ttl));
             writing::put_kept(batch, parts, key.as_ref(), expiry, value.as_ref())
         })
     }
@@ -218,11 +218,39 @@ impl WriteBatch {
     /// # }
     /// ```
     pub fn mark(&mut self, keyspace: &Keyspace, mark: impl AsRef<[u8]>) -> &mut WriteBatch {
-        match self.new_mark(keyspace, mark.as_ref()) {
-            Ok(mark) => self.mark = Some(mark),
-            Err(error) => drop(self.refusal.get_or_insert(error)),
-        }
-        self
+        self.take_mark(keyspace, mark.as_ref(), None)
+    }
+
+    /// As [`WriteBatch::mark`], and tells the keyspace what time it is, in unix milliseconds: one
+    /// that has a [clock of its own](crate::KeyspaceOptions::has_own_clock). What ends does so by
+    /// that clock from this batch on, in reads and in files, on every machine that has the
+    /// same batches. It never goes back: an earlier time changes nothing.
+    ///
+    /// ```
+    /// # fn main() -> esker::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// # let db = esker::Db::open(dir.path())?;
+    /// use esker::{Expiry, KeyspaceOptions};
+    ///
+    /// let mut options = KeyspaceOptions { is_unlogged: true, ..KeyspaceOptions::default() };
+    /// options.has_own_clock = true;
+    /// let replica = db.keyspace_with("replica 7", options)?;
+    /// let end = Some(Expiry::from_unix_ms(2_000));
+    /// let mut batch = db.batch();
+    /// batch.put_until(&replica, "berth:3", "anna", end).mark_at(&replica, "1", 1_999).commit()?;
+    /// assert!(replica.contains_key("berth:3")?);
+    /// db.batch().mark_at(&replica, "2", 2_000).commit()?;
+    /// assert!(!replica.contains_key("berth:3")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn mark_at(
+        &mut self,
+        keyspace: &Keyspace,
+        mark: impl AsRef<[u8]>,
+        unix_ms: u64,
+    ) -> &mut WriteBatch {
+        self.take_mark(keyspace, mark.as_ref(), Some(unix_ms))
     }
 
     /// How many writes are in the batch.
@@ -303,10 +331,26 @@ impl WriteBatch {
         Ok(())
     }
 
-    fn new_mark(&self, keyspace: &Keyspace, mark: &[u8]) -> Result<NewMark> {
+    fn take_mark(
+        &mut self,
+        keyspace: &Keyspace,
+        mark: &[u8],
+        unix_ms: Option<u64>,
+    ) -> &mut WriteBatch {
+        match self.new_mark(keyspace, mark, unix_ms) {
+            Ok(mark) => self.mark = Some(mark),
+            Err(error) => drop(self.refusal.get_or_insert(error)),
+        }
+        self
+    }
+
+    fn new_mark(&self, keyspace: &Keyspace, mark: &[u8], unix_ms: Option<u64>) -> Result<NewMark> {
         let parts = keyspace.parts_in(&self.database)?;
         if !parts.is_unlogged {
             return Err(marked_log(Some(&parts.name)));
+        }
+        if unix_ms.is_some() && parts.clock.is_none() {
+            return Err(machine_time(&parts.name));
         }
         if let Some(other) = self
             .mark
@@ -327,6 +371,7 @@ impl WriteBatch {
         Ok(NewMark {
             keyspace: parts.id,
             bytes: Bytes::copy_of(mark),
+            unix_ms,
         })
     }
 

@@ -14,6 +14,7 @@ use crate::db::claims;
 use crate::db::core::Core;
 use crate::db::format_raise::raise_format;
 use crate::db::keyspace::KeyspaceParts;
+use crate::db::keyspace_time::now_unix_ms;
 use crate::db::settling;
 use crate::db::space;
 use crate::db::txn::locks::owned_locks::OwnedLocks;
@@ -31,7 +32,7 @@ use crate::store::version::format::MILLIS_FORMAT;
 /// When something put into the keyspace now expires; `None` without a time to live.
 pub fn own_expiry(core: &Core, parts: &KeyspaceParts) -> Option<Expiry> {
     let ttl = Duration::from_secs(u64::from(parts.ttl_s()));
-    (!ttl.is_zero()).then(|| expiry(core, ttl))
+    (!ttl.is_zero()).then(|| expiry(core, parts, ttl))
 }
 
 /// Adds a put that ends at `expiry`, if it is given.
@@ -121,12 +122,16 @@ pub fn is_empty_range(parts: &KeyspaceParts, start: &[u8], end: &[u8]) -> bool {
 
 /// When something written now expires. Whole seconds count from the second that it is, so that the
 /// end is one too; any other time counts from now on, and is rounded up to whole milliseconds.
-pub fn expiry(core: &Core, ttl: Duration) -> Expiry {
-    let clock = &core.env.clock;
+///
+/// By the clock of the keyspace, where it has one of its own.
+pub fn expiry(core: &Core, parts: &KeyspaceParts, ttl: Duration) -> Expiry {
     if ttl.subsec_nanos() > 0 {
-        return Expiry::after_epoch(clock.unix_time().saturating_add(ttl));
+        let told = parts.clock.as_ref();
+        let told = told.map(|clock| Duration::from_millis(clock.unix_ms()));
+        let now = told.unwrap_or_else(|| core.env.clock.unix_time());
+        return Expiry::after_epoch(now.saturating_add(ttl));
     }
-    let second = clock.unix_seconds().saturating_add(ttl.as_secs());
+    let second = (now_unix_ms(core, parts) / 1000).saturating_add(ttl.as_secs());
     Expiry::from_unix_s(u32::try_from(second).unwrap_or(u32::MAX))
 }
 

@@ -24,6 +24,8 @@ pub struct Sealed {
     pub last_seqno: SeqNo,
     /// Up to which mark everything is in it or in older ones; of an unlogged keyspace only.
     pub mark: Option<Bytes>,
+    /// What time it was then, in unix milliseconds; of a keyspace with a clock of its own only.
+    pub clock_ms: Option<u64>,
     /// Why it was sealed; for people.
     pub reason: FlushReason,
 }

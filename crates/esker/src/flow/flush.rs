@@ -43,7 +43,10 @@ pub fn flush(
         .iter()
         .flat_map(|sealed| sealed.table.range_deletes().iter());
     let tombstones = RangeTombstones::new(&comparator, deletes);
-    let now_unix_ms = settings.env.clock.unix_millis();
+    // Of a clock of its own the time that the files will have with the mark of the newest: a crash
+    // takes the keyspace back to there, and what ends later must be found again.
+    let told_ms = tables.last().and_then(|sealed| sealed.clock_ms);
+    let now_unix_ms = told_ms.unwrap_or_else(|| settings.env.clock.unix_millis());
     let cursors = tables
         .iter()
         .rev()

@@ -14,6 +14,7 @@ pub mod dictionary_policy;
 pub mod sampling;
 pub mod current;
 pub mod flush_hold;
+pub mod told_clock;
 pub mod own_operands;
 pub mod operands;
 pub mod stripes;

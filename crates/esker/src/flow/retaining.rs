@@ -22,6 +22,8 @@ pub struct Retaining {
     pub keyspace: Arc<str>,
     /// Where survivors are written to.
     pub level: Level,
+    /// What time it is for the keyspace.
+    pub now_unix_ms: u64,
     /// Set when the rule fails.
     pub has_failed: Arc<AtomicBool>,
 }
@@ -49,6 +51,7 @@ impl Retaining {
             key,
             expiry: part.expiry,
             level: self.level.index(),
+            now_unix_ms: self.now_unix_ms,
             value: &value,
         };
         let told = retain::ask(&*self.rule, &entry);

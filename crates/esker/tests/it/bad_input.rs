@@ -215,7 +215,7 @@ const ROWS: &[Row] = &[
         },
         kind: ErrorKind::Unsupported,
         message: "unsupported: written by a newer Esker: format version 99, and this \
-                  program knows up to 3; open the database with a newer program (file \
+                  program knows up to 4; open the database with a newer program (file \
                   MANIFEST-000007, offset 0)",
     },
     Row {

@@ -525,12 +525,19 @@ fn tell(story: &mut Story, world: &SimWorld) {
 fn tell_replica(story: &mut Story) {
     let options = KeyspaceOptions {
         is_unlogged: true,
+        has_own_clock: true,
         ..KeyspaceOptions::default()
     };
     let replica = story.db.keyspace_with("replica", options).unwrap();
-    for (key, mark) in [("applied/1", "index 1"), ("applied/2", "index 2")] {
+    let told = [
+        ("applied/1", "index 1", 7_001),
+        ("applied/2", "index 2", 6_000),
+    ];
+    for (key, mark, unix_ms) in told {
         let mut batch = story.db.batch();
-        batch.put(&replica, key, "1").mark(&replica, mark);
+        batch
+            .put(&replica, key, "1")
+            .mark_at(&replica, mark, unix_ms);
         batch.commit().unwrap();
         story.contents("replica").insert(key.into(), b"1".into());
     }
@@ -594,12 +601,14 @@ fn a_reader_made_from_the_tables_alone_finds_what_was_put() {
     assert_eq!(found.logged, BTreeSet::from([0, 1, 2, 3, 4, 6, 7]));
     assert_eq!(found.fragment_count_max, 4, "a record over four blocks");
     assert_eq!(found.prepared, [b"undecided"]);
-    assert_eq!(found.state.format, 2);
+    assert_eq!(found.state.format, 4);
     assert!(found.mark_count > 100);
-    assert_eq!(found.state.tags, (1..=0x0c).collect());
+    assert_eq!(found.state.tags, (1..=0x0d).collect());
     let marks = found.state.keyspaces.values().map(|state| &state.mark[..]);
     let marks: Vec<_> = marks.filter(|mark| !mark.is_empty()).collect();
     assert_eq!(marks, [b"index 2"]);
+    let clocks = found.state.keyspaces.values().map(|state| state.clock_ms);
+    assert_eq!(clocks.max(), Some(7_001));
     assert_eq!(
         met(&found),
         [

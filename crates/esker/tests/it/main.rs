@@ -71,6 +71,7 @@ mod ordered_commit;
 mod marks;
 mod own_log;
 mod marks_crash;
+mod own_clock;
 mod two_phases_model;
 mod typed_records;
 mod value_pool;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use esker::internals::env::random::Random;
 use esker::internals::env::sim::clock::SimClock;
 use esker::internals::env::sim::{CrashMode, SimFs, SimWorld};
-use esker::{Db, Keyspace, OwnLog, WriteBatch, merge};
+use esker::{Db, Expiry, Keyspace, OwnLog, WriteBatch, merge};
 
 use crate::marks::{builder_in, unlogged};
 use crate::seeds;
@@ -23,7 +23,26 @@ const STEPS: u32 = 40;
 /// The unlogged keyspaces.
 const NAMES: [&str; 2] = ["one", "two"];
 
+/// That of them which has a clock of its own, half a century behind the machine's.
+const TIMED: &str = "two";
+
 type State = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Values, and when they end.
+type Ending = BTreeMap<Vec<u8>, (Vec<u8>, u64)>;
+
+// What time it is from the batch with that mark on.
+fn time_of(mark: u32) -> u64 {
+    1_000 * u64::from(mark)
+}
+
+// What has not ended.
+fn alive(ending: &Ending, now: u64) -> State {
+    let alive = ending.iter().filter(|(_, (_, end))| *end > now);
+    alive
+        .map(|(key, (value, _))| (key.clone(), value.clone()))
+        .collect()
+}
 
 /// One write to an unlogged keyspace.
 #[derive(Clone, Debug)]
@@ -32,10 +51,11 @@ enum Write {
     Delete(Vec<u8>),
     DeleteRange(Vec<u8>, Vec<u8>),
     Append(Vec<u8>, Vec<u8>),
+    PutUntil(Vec<u8>, Vec<u8>, u64),
 }
 
 impl Write {
-    fn random(random: &mut Random, number: u32) -> Write {
+    fn random(random: &mut Random, number: u32, is_timed: bool) -> Write {
         let key = |random: &mut Random| format!("k{:02}", random.below(30)).into_bytes();
         let (key, other) = (key(random), key(random));
         // Some are large enough to lie apart; some fill a memtable.
@@ -44,6 +64,11 @@ impl Write {
         match random.below(8) {
             0 => Write::Delete(key),
             1 => Write::DeleteRange(key.clone().min(other.clone()), key.max(other)),
+            // What ends has keys of its own, since what operands make of it is another test's.
+            2 | 3 if is_timed => {
+                let end = time_of(number) + random.below(9_000);
+                Write::PutUntil([b"k-", &key[..]].concat(), value, end)
+            }
             2 => Write::Append(key, format!("{number}").into_bytes()),
             _ => Write::Put(key, value),
         }
@@ -55,20 +80,28 @@ impl Write {
             Write::Delete(key) => batch.delete(keyspace, key),
             Write::DeleteRange(start, end) => batch.delete_range(keyspace, start, end),
             Write::Append(key, operand) => batch.merge(keyspace, key, operand),
+            Write::PutUntil(key, value, end) => {
+                batch.put_until(keyspace, key, value, Some(Expiry::from_unix_ms(*end)))
+            }
         };
     }
 
-    fn apply(&self, state: &mut State) {
+    fn apply(&self, state: &mut Ending) {
         match self {
-            Write::Put(key, value) => drop(state.insert(key.clone(), value.clone())),
+            Write::Put(key, value) => {
+                drop(state.insert(key.clone(), (value.clone(), u64::MAX)));
+            }
+            Write::PutUntil(key, value, end) => {
+                drop(state.insert(key.clone(), (value.clone(), *end)));
+            }
             Write::Delete(key) => drop(state.remove(key)),
             Write::DeleteRange(start, end) => state.retain(|key, _| key < start || key >= end),
             Write::Append(key, operand) => match state.get_mut(key) {
-                Some(value) => {
+                Some((value, _)) => {
                     value.push(b',');
                     value.extend_from_slice(operand);
                 }
-                None => drop(state.insert(key.clone(), operand.clone())),
+                None => drop(state.insert(key.clone(), (operand.clone(), u64::MAX))),
             },
         }
     }
@@ -93,7 +126,7 @@ impl History {
     // The batches that are there, as the mark and the content tell: a prefix of all, with that mark
     // as the last one in it. Without a batch that has none it is the only one.
     fn survivors(&self, mark: Option<u32>, found: &State) -> Option<usize> {
-        let (mut state, mut last) = (State::new(), None);
+        let (mut state, mut last) = (Ending::new(), None);
         let mut survivors = (mark.is_none() && found.is_empty()).then_some(0);
         for (place, batch) in self.batches.iter().enumerate() {
             batch
@@ -101,7 +134,9 @@ impl History {
                 .iter()
                 .for_each(|write| write.apply(&mut state));
             last = batch.mark.or(last);
-            if last == mark && state == *found {
+            // What ends is in one keyspace alone, and nothing of the other ever does.
+            let now = last.map_or(0, time_of);
+            if last == mark && alive(&state, now) == *found {
                 survivors = Some(place + 1);
             }
         }
@@ -124,6 +159,13 @@ fn check_one(db: &Db, name: &str, history: &History) -> Result<(), String> {
         return Err(format!("{name}: behind an opening memory has another mark"));
     }
     let mark = mark.map(|mark| u32::from_be_bytes((*mark).try_into().unwrap()));
+    let clock = keyspace
+        .clock_unix_ms()
+        .map_err(|error| error.to_string())?;
+    let told = (name == TIMED).then(|| mark.map_or(0, time_of));
+    if clock != told {
+        return Err(format!("{name}: it is {clock:?}, and not {told:?}"));
+    }
     let rows = keyspace.iter().map_err(|error| error.to_string())?;
     let rows = rows.map(|row| row.map(|(key, value)| (key.to_vec(), value.to_vec())));
     let found = rows.collect::<Result<State, _>>();
@@ -222,16 +264,21 @@ impl Sweep {
             let name = NAMES[random.below(2) as usize];
             let mut options = unlogged();
             options.merge = Some(merge::append(","));
+            options.has_own_clock = name == TIMED;
             let keyspace = db.keyspace_with(name, options).unwrap();
             let batch = Batch {
                 mark: (!random.one_in(4)).then_some(number),
                 writes: (0..random.below(4))
-                    .map(|_| Write::random(&mut random, number))
+                    .map(|_| Write::random(&mut random, number, name == TIMED))
                     .collect(),
             };
             let mut asked = db.batch();
             if let Some(mark) = batch.mark {
-                asked.mark(&keyspace, mark.to_be_bytes());
+                let bytes = mark.to_be_bytes();
+                match name {
+                    TIMED => asked.mark_at(&keyspace, bytes, time_of(mark)),
+                    _ => asked.mark(&keyspace, bytes),
+                };
             }
             let writes = batch.writes.iter();
             writes.for_each(|write| write.add(&mut asked, &keyspace));

@@ -12,10 +12,10 @@ use crate::base::types::user_code;
 /// [`KeyspaceOptions::retain_rule`](crate::KeyspaceOptions::retain_rule).
 ///
 /// The rule is asked at times that nobody promises: for any one value never, once or often, by
-/// several threads at once. What it says must follow from the entry alone, and what it has dropped
-/// once it must drop whenever it is asked again: until a compaction comes by, readers go on seeing
-/// the value. Only [`compact`](crate::Keyspace::compact) asks about everything in its range. A
-/// flush asks about nothing.
+/// several threads at once. What it says must follow from the entry and the time that comes with it
+/// alone, and what it has dropped once it must drop whenever it is asked again: until a compaction
+/// comes by, readers go on seeing the value. Only [`compact`](crate::Keyspace::compact) asks about
+/// everything in its range. A flush asks about nothing.
 ///
 /// It is asked about whole values: not about merge operands, nor about a value that they lie over
 /// in the same files, only about what both make. It is not asked about what a snapshot or a
@@ -64,6 +64,11 @@ pub struct RetainEntry<'a> {
     pub expiry: Option<Expiry>,
     /// The level that it is about to be written to.
     pub level: usize,
+    /// What time it is for the keyspace, in unix milliseconds: by the machine's clock, or by its
+    /// own ([`has_own_clock`](crate::KeyspaceOptions::has_own_clock)) as far as that is on the
+    /// medium, so that no crash takes it back. A rule that drops what is over asks this, and no
+    /// clock.
+    pub now_unix_ms: u64,
     pub(crate) value: &'a dyn RetainedValue,
 }
 
@@ -87,6 +92,7 @@ impl fmt::Debug for RetainEntry<'_> {
             .field("key", &self.key)
             .field("expiry", &self.expiry)
             .field("level", &self.level)
+            .field("now_unix_ms", &self.now_unix_ms)
             .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! Every setting of a keyspace.
 
 use crate::base::options::codec::{Shape, Unit};
-use crate::base::options::keyspace::UNLOGGED;
+use crate::base::options::keyspace::{OWN_CLOCK, UNLOGGED};
 use crate::base::options::setting::{Access, Field, Rank, Setting};
 
 // The field of `KeyspaceOptions`, or of a part of it, in which a setting lives.
@@ -87,6 +87,17 @@ pub(crate) static KEYSPACE_SETTINGS: &[Setting] = &[
         reason: "Whether there is another log that brings back what a crash took is the user's to \
                  know.",
         access: field!(is_unlogged),
+    },
+    Setting {
+        name: OWN_CLOCK,
+        rank: Rank::Expert,
+        is_live: false,
+        shape: Shape::Flag,
+        example: "true",
+        doc: "Whether what ends in the keyspace does so by the time that marks bring, not by the \
+              machine's clock; of unlogged keyspaces only, and settled when one is created.",
+        reason: "Only the user knows whether several machines must drop the same records.",
+        access: field!(has_own_clock),
     },
     Setting {
         name: "memtable.size",

@@ -88,6 +88,7 @@ pub fn check_keyspace(db: &DbOptions, keyspace: &KeyspaceOptions) -> Result<()> 
     for (setting, value) in keyspace_values(keyspace) {
         setting.check(&value)?;
     }
+    check_own_clock(keyspace)?;
     check_built(&keyspace.sst)?;
     let memory = ("memory_limit", db.memory_limit);
     let memtable = ("memtable.size", bytes(keyspace.memtable_bytes));
@@ -140,6 +141,18 @@ pub fn check_keyspace(db: &DbOptions, keyspace: &KeyspaceOptions) -> Result<()> 
         },
     ];
     bounds.iter().try_for_each(hold)
+}
+
+// The time comes with marks, and is kept as they are.
+fn check_own_clock(keyspace: &KeyspaceOptions) -> Result<()> {
+    match keyspace.has_own_clock && !keyspace.is_unlogged {
+        true => Err(Error::invalid(
+            "`own_clock` is true and `unlogged` is false: the time comes with marks, which a \
+             logged keyspace does not have; create the keyspace with `unlogged` too, or without \
+             `own_clock`",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// `Invalid` when files are to be compressed in a way that this build does not have.

@@ -11,6 +11,9 @@ use crate::base::types::comparator::Comparator;
 /// The setting that keeps writes out of the log: what the manifest says of it is for ever.
 pub const UNLOGGED: &str = "unlogged";
 
+/// The setting that gives a keyspace a clock of its own: what the manifest says of it is for ever.
+pub const OWN_CLOCK: &str = "own_clock";
+
 /// How one keyspace behaves. Comparator and merge operator are kept by name in the manifest.
 #[derive(Clone, Debug)]
 pub struct KeyspaceOptions {
@@ -32,6 +35,10 @@ pub struct KeyspaceOptions {
     /// what was flushed, up to its [mark](crate::Keyspace::flushed_mark). Settled when it is
     /// created.
     pub is_unlogged: bool,
+    /// Whether what ends in it does so by a clock of its own, which stands still until a batch
+    /// brings a later time ([`mark_at`](crate::WriteBatch::mark_at)), and not by the machine's. Of
+    /// unlogged keyspaces only; settled when it is created.
+    pub has_own_clock: bool,
     /// How its sorted files are written.
     pub sst: SstOptions,
     /// When and how its files are merged.
@@ -54,6 +61,7 @@ impl Default for KeyspaceOptions {
             memtable_bytes: 0,
             value_threshold_bytes: 4 << 10,
             is_unlogged: false,
+            has_own_clock: false,
             sst: SstOptions::default(),
             compaction: CompactionOptions::default(),
         }

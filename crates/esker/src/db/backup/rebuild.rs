@@ -36,7 +36,7 @@ use crate::store::sst::origin::Lineage;
 use crate::store::version::apply::apply;
 use crate::store::version::edit::{Change, Edit, SettingsText};
 use crate::store::version::file::FileRecord;
-use crate::store::version::format::UNLOGGED_FORMAT;
+use crate::store::version::format::{CLOCK_FORMAT, FORMAT_VERSION, UNLOGGED_FORMAT};
 use crate::store::version::identity::Known;
 use crate::store::version::levels::Levels;
 use crate::store::version::numbers::FileNumbers;
@@ -234,11 +234,17 @@ pub fn version_of(
             seqno: sorted.last_seqno(id),
         });
     }
-    let mut states = version.keyspaces.values();
-    if version.format_version < UNLOGGED_FORMAT && states.any(|state| state.is_unlogged()) {
-        edit.push(Change::SetFormat {
-            version: UNLOGGED_FORMAT,
+    let needed = version
+        .keyspaces
+        .values()
+        .map(|state| match state.clock_ms {
+            Some(_) => CLOCK_FORMAT,
+            None if state.is_unlogged() => UNLOGGED_FORMAT,
+            None => FORMAT_VERSION,
         });
+    let needed = needed.max().unwrap_or(FORMAT_VERSION);
+    if version.format_version < needed {
+        edit.push(Change::SetFormat { version: needed });
     }
     // Those whose creation is lost get the numbers that they had.
     let next_keyspace = version.next_keyspace;

@@ -18,6 +18,7 @@ use crate::base::types::seqno::{SeqNo, Visibility};
 use crate::db::core::Core;
 use crate::db::flushing::output_settings;
 use crate::db::ingest::source::Source;
+use crate::db::keyspace_time::files_unix_ms;
 use crate::flow::output::{Output, Written};
 use crate::flow::read::fold::Folder;
 use crate::flow::read::get::ReadAt;
@@ -52,7 +53,7 @@ pub fn rewrite(
     let view = Arc::new(view_of(core, source));
     let at = ReadAt {
         visibility: Visibility::at(SeqNo::MAX),
-        now_unix_ms: core.env.clock.unix_millis(),
+        now_unix_ms: files_unix_ms(core, &source.target),
         options: ReadOptions {
             fill_cache: false,
             ..ReadOptions::default()

@@ -46,6 +46,8 @@ pub struct JobContext {
     pub merge: Option<MergeRule>,
     /// The user's say in what lives on.
     pub retaining: Option<Retaining>,
+    /// What time it is for the keyspace: what has ended by then is dropped.
+    pub now_unix_ms: u64,
     /// The snapshots that were live when the job began, ascending.
     pub snapshots: Vec<SeqNo>,
     /// The view that the plan was made from; keeps the inputs on the disk.
@@ -131,7 +133,7 @@ pub fn run_part(plan: &Plan, part: &Part, context: &JobContext) -> Result<PartRe
         tombstones: &tombstones,
         merge: context.merge.as_ref(),
         values: &context.settings.values,
-        now_unix_ms: context.settings.env.clock.unix_millis(),
+        now_unix_ms: context.now_unix_ms,
         is_bottom: &mut is_bottom,
         ceiling: &mut |user_key: &[u8]| ceiling.of(comparator, user_key),
         verbatim: context.settings.verbatim(),

@@ -526,6 +526,7 @@ fn retaining(rule: Arc<dyn retain::RetainRule>) -> Retaining {
     Retaining {
         rule,
         keyspace: "k".into(),
+        now_unix_ms: 0,
         level: Level::new(3).unwrap(),
         has_failed: Arc::default(),
     }

@@ -31,6 +31,7 @@ fn sealed(table: &Arc<Memtable>, last_seqno: u64) -> Sealed {
     Sealed {
         table: Arc::clone(table),
         first_log: Some(FileNumber(1)),
+        clock_ms: None,
         mark: None,
         last_seqno: SeqNo::new(last_seqno),
         reason: FlushReason::Manual,

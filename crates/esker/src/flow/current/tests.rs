@@ -67,6 +67,7 @@ fn views_live_as_long_as_their_readers() {
         let sealed = Sealed {
             table: Arc::clone(live.table()),
             first_log: Some(FileNumber(1)),
+            clock_ms: None,
             mark: None,
             last_seqno: SeqNo::new(round),
             reason: FlushReason::Manual,

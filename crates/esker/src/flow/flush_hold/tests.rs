@@ -13,6 +13,7 @@ fn sealed(mark: Option<&str>) -> Sealed {
     Sealed {
         table: Arc::clone(writer.table()),
         first_log: None,
+        clock_ms: None,
         mark: mark.map(|mark| Bytes::copy_of(mark.as_bytes())),
         last_seqno: SeqNo::ZERO,
         reason: FlushReason::Manual,

@@ -469,6 +469,7 @@ impl Active {
             first_log: table.first_log,
             last_seqno: self.last_seqno,
             mark: table.mark.clone(),
+            clock_ms: table.clock.as_ref().map(|clock| clock.unix_ms()),
             reason,
         };
         self.live_bytes -= full.table().used_bytes();

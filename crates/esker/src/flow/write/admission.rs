@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::base::options::call::Durability;
 use crate::base::types::error::Result;
 use crate::base::types::expiry::Expiry;
-use crate::env::clock::Clock;
 use crate::flow::write::active::Active;
 use crate::flow::write::lock_holders::LockHolders;
 use crate::flow::write::unlogged::NewMark;
@@ -63,7 +62,7 @@ impl Admission {
     pub fn refuse(
         &self,
         active: &Active,
-        clock: &dyn Clock,
+        now_unix_ms: impl Fn() -> u64,
         options: &CommitOptions<'_>,
         validation: Option<&Validation<'_>>,
     ) -> Result<Option<Refusal>> {
@@ -71,7 +70,7 @@ impl Admission {
             return Ok(Some(Refusal::Locked));
         }
         if let Some(end) = options.alive_until
-            && end.is_past(clock.unix_millis())
+            && end.is_past(now_unix_ms())
         {
             return Ok(Some(Refusal::Expired));
         }

@@ -274,8 +274,8 @@ impl Committer {
         if !active.prepared().is_empty() {
             active.check_unclaimed(&BatchReader::new(batch.bytes())?)?;
         }
-        let clock = &*self.env.clock;
-        let refusal = self.admission.refuse(&active, clock, options, validation)?;
+        let now = || active.now_unix_ms(batch.keyspaces(), &*self.env.clock);
+        let refusal = self.admission.refuse(&active, now, options, validation)?;
         if let Some(refusal) = refusal {
             return Ok((Outcome::Refused(refusal), None));
         }

@@ -6,6 +6,7 @@ use crate::base::types::bytes::Bytes;
 use crate::base::types::ids::FileNumber;
 use crate::flow::current::Current;
 use crate::flow::flush_hold::FlushHold;
+use crate::flow::told_clock::ToldClock;
 use crate::store::mem::memtable::MemtableWriter;
 
 /// The live memtable of one keyspace, and what is needed to replace it.
@@ -25,6 +26,8 @@ pub struct LiveTable {
     /// Whether the mark came since a memtable was sealed last: then this one is sealed although it
     /// is empty.
     pub is_mark_new: bool,
+    /// What time it is, of a keyspace with a clock of its own.
+    pub clock: Option<Arc<ToldClock>>,
     /// Whether what is sealed may be flushed, where the user's own log is asked for that.
     pub hold: Option<Arc<FlushHold>>,
     /// Bytes after which it is sealed.

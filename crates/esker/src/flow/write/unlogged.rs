@@ -3,6 +3,7 @@
 use crate::base::types::bytes::Bytes;
 use crate::base::types::error::{Error, Result};
 use crate::base::types::ids::KeyspaceId;
+use crate::env::clock::Clock;
 use crate::flow::write::active::Active;
 
 /// A mark that comes with a batch.
@@ -12,6 +13,9 @@ pub struct NewMark {
     pub keyspace: KeyspaceId,
     /// 1 to [`MARK_BYTES_MAX`](crate::base::types::limits::MARK_BYTES_MAX) bytes.
     pub bytes: Bytes,
+    /// What time it is from then on, in unix milliseconds; only of a keyspace with a clock of its
+    /// own, which never goes back.
+    pub unix_ms: Option<u64>,
 }
 
 impl Active {
@@ -59,8 +63,22 @@ impl Active {
             let table = self.table_mut(mark.keyspace)?;
             table.mark = Some(mark.bytes.clone());
             table.is_mark_new = true;
+            if let (Some(clock), Some(unix_ms)) = (&table.clock, mark.unix_ms) {
+                clock.tell(unix_ms);
+            }
         }
         Ok(())
+    }
+
+    /// What time it is for who writes to these keyspaces: by the machine's clock, or by its own
+    /// where that is one that has it, which a batch writes to alone.
+    pub fn now_unix_ms(&self, keyspaces: &[KeyspaceId], machine: &dyn Clock) -> u64 {
+        let only = match keyspaces {
+            [only] => self.table(*only).ok(),
+            _ => None,
+        };
+        let told = only.and_then(|table| table.clock.as_ref());
+        told.map_or_else(|| machine.unix_millis(), |clock| clock.unix_ms())
     }
 
     /// Refuses a transaction that touches these keyspaces if it cannot be prepared: one of them is
@@ -108,6 +126,15 @@ pub fn marked_log(name: Option<&str>) -> Error {
     Error::invalid(format!(
         "{which} is logged, and has no mark: after a crash it holds what the log does, which is \
          not what a mark in memory or in the files would say; create the keyspace `unlogged`"
+    ))
+}
+
+/// Why a mark is refused that brings the time, of the keyspace with that name.
+#[cold]
+pub fn machine_time(name: &str) -> Error {
+    Error::invalid(format!(
+        "keyspace {name:?} goes by the machine's clock, and is not told the time; create it with \
+         `own_clock`, or give the mark without a time"
     ))
 }
 

@@ -13,7 +13,7 @@ use crate::store::version::file::FileRecord;
 use crate::store::version::format::check_format;
 use crate::store::version::levels::{Levels, LevelsEdit};
 use crate::store::version::run::RunId;
-use crate::store::version::state::{KeyspaceState, Version, is_unlogged};
+use crate::store::version::state::{KeyspaceState, Version, has_own_clock, is_unlogged};
 
 /// The version that `edit` makes of `base`. Cost: one pass over each level that the edit names,
 /// and a shared pointer for each keyspace and each other level.
@@ -122,6 +122,7 @@ impl Replay {
                 Ok(())
             }
             Change::SetMark { keyspace, mark } => self.set_mark(*keyspace, mark),
+            Change::SetClock { keyspace, unix_ms } => self.set_clock(*keyspace, *unix_ms),
             Change::SetFirstLog { number } => {
                 self.next.first_log = self.next.first_log.max(*number);
                 // A log with a smaller number would not be replayed.
@@ -181,6 +182,10 @@ impl Replay {
             let what = "is empty, too long or taken";
             return Err(Error::corruption(format!("keyspace name {name:?} {what}")));
         }
+        if has_own_clock(settings) && !is_unlogged(settings) {
+            let what = "has a clock of its own and is not unlogged";
+            return Err(Error::corruption(format!("keyspace {name:?} {what}")));
+        }
         if id < self.next.next_keyspace {
             return Err(Error::corruption(format!("keyspace {id} was there before")));
         }
@@ -206,6 +211,7 @@ impl Replay {
             settings: Arc::new(settings.clone()),
             flushed: SeqNo::ZERO,
             mark: None,
+            clock_ms: has_own_clock(settings).then_some(0),
             levels: Arc::new(Levels::default()),
         };
         self.next.next_keyspace = KeyspaceId(following);
@@ -235,6 +241,11 @@ impl Replay {
                 "keyspace {id} changes whether it is unlogged, which is for ever"
             )));
         }
+        if has_own_clock(settings) != state.clock_ms.is_some() {
+            return Err(Error::corruption(format!(
+                "keyspace {id} changes whether it has a clock of its own, which is for ever"
+            )));
+        }
         state.settings = Arc::new(settings.clone());
         state.merge_name = merge_name.map(Arc::from);
         Ok(())
@@ -248,6 +259,17 @@ impl Replay {
             )));
         }
         state.mark = (!mark.is_empty()).then(|| mark.clone());
+        Ok(())
+    }
+
+    fn set_clock(&mut self, id: KeyspaceId, unix_ms: u64) -> Result<()> {
+        let state = self.keyspace(id)?;
+        let Some(clock_ms) = state.clock_ms else {
+            return Err(Error::corruption(format!(
+                "keyspace {id} is told the time and has no clock of its own"
+            )));
+        };
+        state.clock_ms = Some(clock_ms.max(unix_ms));
         Ok(())
     }
 

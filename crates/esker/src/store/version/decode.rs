@@ -99,6 +99,7 @@ fn take_change(tag: u8, body: &mut ByteReader<'_>) -> Taken {
         TAG_CHANGE_SETTINGS => take_change_settings(body),
         TAG_SET_FLUSHED => take_flushed(body),
         TAG_SET_MARK => take_mark(body),
+        TAG_SET_CLOCK => take_clock(body),
         TAG_SET_FIRST_LOG => take_file_number(body).map(|number| Change::SetFirstLog { number }),
         TAG_SET_NEXT_FILE => take_file_number(body).map(|number| Change::SetNextFile { number }),
         TAG_SET_LAST_SEQNO => take_seqno(body).map(|seqno| Change::SetLastSeqno { seqno }),
@@ -173,6 +174,13 @@ fn take_mark(body: &mut ByteReader<'_>) -> Option<Change> {
     Some(Change::SetMark {
         keyspace,
         mark: Bytes::copy_of(mark),
+    })
+}
+
+fn take_clock(body: &mut ByteReader<'_>) -> Option<Change> {
+    Some(Change::SetClock {
+        keyspace: take_keyspace(body)?,
+        unix_ms: body.varint()?,
     })
 }
 

@@ -87,6 +87,14 @@ pub enum Change {
         /// At most [`MARK_BYTES_MAX`](crate::base::types::limits::MARK_BYTES_MAX) bytes.
         mark: Bytes,
     },
+    /// What time it is for what ends in the files of a keyspace with a clock of its own. Never goes
+    /// back: an earlier time changes nothing.
+    SetClock {
+        /// Whose clock.
+        keyspace: KeyspaceId,
+        /// Unix milliseconds.
+        unix_ms: u64,
+    },
     /// Logs with smaller numbers hold nothing that is not in sorted files, of any keyspace, and
     /// smaller file numbers count as given out. Never goes back.
     SetFirstLog {
@@ -163,6 +171,9 @@ impl fmt::Display for Change {
             }
             Change::SetMark { keyspace, mark } => {
                 write!(f, "mark \"{}\" keyspace {keyspace}", mark.escape_ascii())
+            }
+            Change::SetClock { keyspace, unix_ms } => {
+                write!(f, "clock {unix_ms} keyspace {keyspace}")
             }
             Change::SetFirstLog { number } => write!(f, "first log {number}"),
             Change::SetNextFile { number } => write!(f, "next file {number}"),

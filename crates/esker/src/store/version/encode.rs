@@ -97,6 +97,11 @@ fn put_body(out: &mut Vec<u8>, change: &Change) -> u8 {
             put_prefixed(out, mark);
             TAG_SET_MARK
         }
+        Change::SetClock { keyspace, unix_ms } => {
+            put_varint(out, u64::from(keyspace.0));
+            put_varint(out, *unix_ms);
+            TAG_SET_CLOCK
+        }
         Change::SetFirstLog { number } => put_number(out, number.0, TAG_SET_FIRST_LOG),
         Change::SetNextFile { number } => put_number(out, number.0, TAG_SET_NEXT_FILE),
         Change::SetLastSeqno { seqno } => put_number(out, seqno.get(), TAG_SET_LAST_SEQNO),

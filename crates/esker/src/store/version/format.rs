@@ -33,10 +33,11 @@
 //! | 0x0a | set format | version varint |
 //! | 0x0b | set flushed | keyspace varint, seqno varint |
 //! | 0x0c | set mark | keyspace varint, mark bytes; from format 2 on |
+//! | 0x0d | set clock | keyspace varint, unix milliseconds varint; from format 4 on |
 //!
 //! Changes act in their order, but for those to files: of all that a record does to the files of a
-//! keyspace, removals come first. What is set under the tags 0x06 to 0x09 and 0x0b never goes back:
-//! a smaller number changes nothing. A keyspace that is dropped takes its files with it.
+//! keyspace, removals come first. What is set under the tags 0x06 to 0x09, 0x0b and 0x0d never goes
+//! back: a smaller number changes nothing. A keyspace that is dropped takes its files with it.
 //!
 //! - file: number varint, size varint, flags u8 (bit 0: the largest key is exclusive; bit 1: an
 //!   expiry follows; bit 2: live bytes of the value log follow; bit 3: the file is searchable; bit
@@ -57,6 +58,9 @@
 //! - mark: at most 512 bytes, whose meaning is the user's; none takes the mark away. Only of a
 //!   keyspace with the setting `unlogged` = `true`, which no change of its settings changes, and
 //!   which is in databases of format 2 on.
+//! - clock: what time it is for what ends in the files of the keyspace. Only of one with the
+//!   setting `own_clock` = `true`, which no change of its settings changes, and which has
+//!   `unlogged` = `true` too.
 //!
 //! Tags from 0x80 on are optional (none is in use yet): a program that does not know one skips
 //! it. Others it must know: the record was written by a newer Esker otherwise.
@@ -89,8 +93,9 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// The newest format that this program reads, and writes where it is needed. Format 2 has records
 /// of other kinds than batches in the write-ahead log, adopted files, and keyspaces that are kept
-/// out of the log; format 3 has expiries that are no whole seconds.
-pub const FORMAT_NEWEST: u32 = 3;
+/// out of the log; format 3 has expiries that are no whole seconds; format 4 has keyspaces with a
+/// clock of their own.
+pub const FORMAT_NEWEST: u32 = 4;
 
 /// The first format whose log may have transactions that are prepared.
 pub const TWO_PHASES_FORMAT: u32 = 2;
@@ -104,6 +109,10 @@ pub const UNLOGGED_FORMAT: u32 = 2;
 
 /// The first format in which an expiry may be another moment than a whole second.
 pub const MILLIS_FORMAT: u32 = 3;
+
+/// The first format in which a keyspace may have a clock of its own: an Esker that knows no such
+/// thing would drop by the machine's clock what has not ended.
+pub const CLOCK_FORMAT: u32 = 4;
 
 /// What a snapshot record begins with. The line feed shows a copy that was treated as text.
 pub const SNAPSHOT_MAGIC: [u8; 8] = *b"eskermf\n";
@@ -144,6 +153,8 @@ pub const TAG_SET_FLUSHED: u8 = 0x0b;
 
 /// See the table of changes above.
 pub const TAG_SET_MARK: u8 = 0x0c;
+/// See the table of changes above.
+pub const TAG_SET_CLOCK: u8 = 0x0d;
 
 /// The largest key is the end of a range delete.
 pub const FLAG_LARGEST_EXCLUSIVE: u8 = 1;

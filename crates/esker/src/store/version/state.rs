@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::options::keyspace::{KeyspaceOptions, UNLOGGED};
+use crate::base::options::keyspace::{KeyspaceOptions, OWN_CLOCK, UNLOGGED};
 use crate::base::options::pairs::from_pairs;
 use crate::base::types::bytes::Bytes;
 use crate::base::types::comparator::Comparator;
@@ -72,6 +72,9 @@ pub struct KeyspaceState {
     pub flushed: SeqNo,
     /// Up to which mark of the user's everything is in its files; only of an unlogged keyspace.
     pub mark: Option<Bytes>,
+    /// What time it is for what ends in its files, in unix milliseconds; only of a keyspace with a
+    /// clock of its own.
+    pub clock_ms: Option<u64>,
     /// Its files.
     pub levels: Arc<Levels>,
 }
@@ -90,6 +93,7 @@ impl KeyspaceState {
         Ok(KeyspaceOptions {
             comparator: self.comparator.clone(),
             is_unlogged: self.is_unlogged(),
+            has_own_clock: self.clock_ms.is_some(),
             ..settings
         })
     }
@@ -117,6 +121,9 @@ impl KeyspaceState {
             let mark = mark.clone();
             changes.push(Change::SetMark { keyspace, mark });
         }
+        if let Some(unix_ms) = self.clock_ms.filter(|unix_ms| *unix_ms > 0) {
+            changes.push(Change::SetClock { keyspace, unix_ms });
+        }
         for (level, run) in self.levels.all_runs() {
             changes.extend(run.files().iter().map(|record| Change::AddFile {
                 keyspace,
@@ -131,6 +138,11 @@ impl KeyspaceState {
 /// Whether a keyspace with these settings is kept out of the log.
 pub fn is_unlogged(settings: &SettingsText) -> bool {
     settings.get(UNLOGGED).is_some_and(|text| text == "true")
+}
+
+/// Whether what ends in a keyspace with these settings does so by a clock of its own.
+pub fn has_own_clock(settings: &SettingsText) -> bool {
+    settings.get(OWN_CLOCK).is_some_and(|text| text == "true")
 }
 
 /// Every keyspace, its settings and its files, at one moment. Immutable; a change gives a new

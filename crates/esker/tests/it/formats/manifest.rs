@@ -32,6 +32,7 @@ pub struct KeyspaceState {
     pub flushed: u64,
     /// No bytes where it has none.
     pub mark: Vec<u8>,
+    pub clock_ms: u64,
     pub files: BTreeMap<u64, FileRow>,
 }
 
@@ -140,7 +141,7 @@ impl State {
                 0x09 => self.next_keyspace = self.next_keyspace.max(body.varint()),
                 0x0a => {
                     let raised = u32::try_from(body.varint()).unwrap();
-                    assert!((self.format..=3).contains(&raised));
+                    assert!((self.format..=4).contains(&raised));
                     self.format = raised;
                 }
                 0x0b => {
@@ -152,6 +153,12 @@ impl State {
                     assert!(self.format >= 2 && keyspace.settings["unlogged"] == "true");
                     keyspace.mark = body.prefixed().to_vec();
                     assert!(keyspace.mark.len() <= 512);
+                }
+                0x0d => {
+                    let keyspace = self.keyspaces.get_mut(&body.varint()).unwrap();
+                    assert!(self.format >= 4 && keyspace.settings["own_clock"] == "true");
+                    assert_eq!(keyspace.settings["unlogged"], "true");
+                    keyspace.clock_ms = keyspace.clock_ms.max(body.varint());
                 }
                 _ => panic!("tag {tag:#x}"),
             }

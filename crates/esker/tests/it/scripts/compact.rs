@@ -73,6 +73,7 @@ impl CompactStage {
             settings: tree.settings.clone(),
             merge: None,
             retaining: None,
+            now_unix_ms: tree.settings.env.clock.unix_millis(),
             snapshots: tree.snapshots.clone(),
             view,
             obsolete: Vec::new(),

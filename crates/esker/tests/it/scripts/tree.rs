@@ -136,6 +136,7 @@ impl Tree {
         let sealed = Sealed {
             table: Arc::clone(full.table()),
             first_log: Some(FileNumber(1)),
+            clock_ms: None,
             mark: None,
             last_seqno: self.seqno,
             reason: FlushReason::Manual,

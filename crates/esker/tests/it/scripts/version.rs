@@ -108,6 +108,9 @@ fn show(version: &Version, out: &mut String) {
         if let Some(mark) = &state.mark {
             write!(out, " mark \"{}\"", mark.escape_ascii()).unwrap();
         }
+        if let Some(clock_ms) = state.clock_ms {
+            write!(out, " clock {clock_ms}").unwrap();
+        }
         writeln!(out).unwrap();
         for (level, run) in state.levels.all_runs() {
             let files: Vec<String> = run
@@ -167,6 +170,10 @@ fn change(words: &[&str]) -> Result<Change, String> {
         ["mark", id, text @ ..] => Change::SetMark {
             keyspace: keyspace(id)?,
             mark: Bytes::copy_of(text.concat().as_bytes()),
+        },
+        ["clock", id, word] => Change::SetClock {
+            keyspace: keyspace(id)?,
+            unix_ms: number(word)?,
         },
         ["flushed", id, word] => Change::SetFlushed {
             keyspace: keyspace(id)?,

@@ -157,6 +157,7 @@ impl Tree {
         let sealed = Sealed {
             table: Arc::clone(full.table()),
             first_log: Some(FileNumber(1)),
+            clock_ms: None,
             mark: None,
             last_seqno: self.seqno,
             reason: FlushReason::Manual,
@@ -247,6 +248,7 @@ impl Tree {
             settings: self.settings.clone(),
             merge: Some(self.rule.clone()),
             retaining: None,
+            now_unix_ms: self.settings.env.clock.unix_millis(),
             snapshots: self.live_snapshots(),
             view: self.current.view(),
             obsolete: Vec::new(),

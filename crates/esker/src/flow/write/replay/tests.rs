@@ -119,6 +119,7 @@ impl Log {
             mark: None,
             is_mark_new: false,
             hold: None,
+            clock: None,
             is_plain: true,
             limit_bytes: usize::MAX,
             values_limit_bytes: u64::MAX,
