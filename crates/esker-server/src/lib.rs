@@ -2,7 +2,8 @@
 //!
 //! What stands so far: the log that all Raft groups of a disk share, what a partition makes of its
 //! entries, a node of stages without its threads, the doors for clients, what nodes say to one
-//! another, and the brain that says which replica belongs where.
+//! another, the brain that says which replica belongs where, and what brings its wishes and the
+//! nodes together.
 
 #![forbid(unsafe_code)]
 
@@ -12,5 +13,6 @@ pub mod disk_log;
 pub mod meta;
 pub mod partition;
 pub mod node;
+pub mod reconcile;
 pub mod front;
 pub mod peer;

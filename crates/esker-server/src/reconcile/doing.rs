@@ -1,0 +1,110 @@
+//! What a node does of what it is told must be true.
+
+use std::collections::BTreeMap;
+
+use esker_raft::{Configuration, GroupId, Member, ReplicaId, Status};
+
+use crate::meta::directive::Directive;
+use crate::meta::ids::META;
+use crate::node::{Ask, Create, RequestId};
+
+/// What is to be done on this node.
+#[derive(Debug)]
+pub enum Action {
+    /// Tables or nodes are like that from now on: to be learned, and kept.
+    Learn(Directive),
+    /// A replica is to be here.
+    Create(Create),
+    /// A replica is to go, for good.
+    Purge(Member),
+    /// Consensus is asked. Nobody waits for what comes of it: meta sees it in the next report.
+    Ask(Ask),
+    /// The node must stop, and say why.
+    Stop(String),
+}
+
+/// What follows from `directives` on a node with such groups. What is done already, or must not be
+/// done here, comes to nothing: whoever said it may have been deposed, or have heard an old report.
+///
+/// `statuses` are those of all groups, from consensus; `draw` names requests.
+pub fn actions(
+    directives: Vec<Directive>,
+    statuses: &BTreeMap<GroupId, Status>,
+    draw: &mut dyn FnMut() -> RequestId,
+) -> Vec<Action> {
+    let action = |directive| match directive {
+        learned @ (Directive::Tables { .. } | Directive::Nodes { .. }) => {
+            Some(Action::Learn(learned))
+        }
+        Directive::Create {
+            group,
+            replica,
+            first,
+        } => {
+            let member = Member { group, replica };
+            let here = statuses.get(&group).map(|status| status.replica);
+            (here < Some(replica)).then_some(Action::Create(Create { member, first }))
+        }
+        Directive::Destroy {
+            group,
+            replica,
+            without,
+        } => {
+            let status = statuses.get(&group);
+            may_go((group, replica), without.as_ref(), status)
+                .then_some(Action::Purge(Member { group, replica }))
+        }
+        Directive::Change {
+            group,
+            version,
+            change,
+        } => {
+            let led = led_here(statuses, group)?;
+            (led.configuration.version == version).then(|| {
+                Action::Ask(Ask::Change {
+                    request: draw(),
+                    group,
+                    change,
+                })
+            })
+        }
+        Directive::Transfer { group, to } => {
+            let led = led_here(statuses, group)?;
+            (led.replica != to && led.configuration.votes(to)).then(|| {
+                Action::Ask(Ask::Transfer {
+                    request: draw(),
+                    group,
+                    to,
+                })
+            })
+        }
+        Directive::Stop { why } => Some(Action::Stop(why)),
+    };
+    directives.into_iter().filter_map(action).collect()
+}
+
+fn led_here(statuses: &BTreeMap<GroupId, Status>, group: GroupId) -> Option<&Status> {
+    let status = statuses.get(&group)?;
+    (status.leader == Some(status.replica) && status.damage.is_none()).then_some(status)
+}
+
+// Whether a replica may be destroyed because somebody says so: its group has let it go, in a
+// configuration that is not older than the one it knows itself, or its table is forgotten. The
+// meta group is never forgotten.
+fn may_go(
+    (group, replica): (GroupId, ReplicaId),
+    without: Option<&Configuration>,
+    status: Option<&Status>,
+) -> bool {
+    let here = status.filter(|status| status.replica == replica);
+    match without {
+        Some(members) => {
+            members.has_left(replica)
+                && here.is_none_or(|here| here.configuration.version <= members.version)
+        }
+        None => group != META,
+    }
+}
+
+#[cfg(test)]
+mod tests;

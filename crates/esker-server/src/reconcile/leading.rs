@@ -1,0 +1,313 @@
+//! The side of the node that leads the meta group: it hears, answers, and proposes what is due.
+//!
+//! Every call is read through consensus first: who was deposed and does not know it answers nobody.
+//! Then it is answered from the state as it is, or becomes an entry, whose outcome is the answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use esker_raft::NodeId;
+use esker_rpc::error::ErrorCode;
+use esker_rpc::message::meta::{MetaAnswer, MetaCall};
+
+use crate::meta::admin::{self, Decision, answer, answered, is_being_made, not_leader};
+use crate::meta::command::{Command, Deed, NewNode};
+use crate::meta::directive::encode_directives;
+use crate::meta::ids::META;
+use crate::meta::live::Live;
+use crate::meta::outcome::Outcome;
+use crate::meta::plan::directives;
+use crate::meta::repair::repairs;
+use crate::meta::report::Report;
+use crate::meta::state::State;
+use crate::node::{Answer, Ask, Now, Reply, RequestId};
+
+/// How long the creator of a table waits for its partitions to have leaders.
+const MAKING_MAX: Duration = Duration::from_secs(10);
+
+/// Calls that wait at once. Beyond it callers are told that the service is busy.
+const CALLS_MAX: usize = 1024;
+
+/// Microseconds of a millisecond.
+const US_PER_MS: u64 = 1000;
+
+/// Names a call, as whoever takes calls does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallId(pub u64);
+
+/// What comes of a call. Each gets exactly one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// The answer to a call of administration.
+    Meta(MetaAnswer),
+    /// What must be true on the node that reported: the bytes of its directives.
+    Directives(Vec<u8>),
+    /// The number of the node that registered.
+    Node(NodeId),
+    /// It was not done, for that reason.
+    Refused(ErrorCode, String),
+    /// Another node leads the meta group, or nobody that is known.
+    NotLeader(Option<NodeId>),
+    /// Nobody knows whether it was done.
+    Unknown,
+}
+
+/// What leaves the leader's side.
+#[derive(Debug)]
+pub enum Out {
+    /// Consensus is asked.
+    Ask(Ask),
+    /// A call is answered.
+    Told(CallId, Told),
+}
+
+/// What a request to consensus is for.
+#[derive(Debug)]
+enum Wait {
+    /// To see that the answer is of now.
+    Look(CallId, Call),
+    /// An entry that a call became.
+    Entry(CallId, Call),
+    /// An entry that was due by itself.
+    Due,
+}
+
+#[derive(Clone, Debug)]
+enum Call {
+    Admin(MetaCall),
+    Register(NewNode),
+}
+
+/// A table whose creator waits for its leaders.
+#[derive(Debug)]
+struct Making {
+    until: Duration,
+    call: MetaCall,
+    outcome: Outcome,
+}
+
+/// What this node does while it leads the meta group, and how it turns callers away while it does
+/// not.
+///
+/// One thread calls it. `state` is always that of the replica here, as it is now.
+#[derive(Debug, Default)]
+pub struct Leading {
+    /// What was heard since this node leads; `None` while it does not.
+    live: Option<Live>,
+    leader: Option<NodeId>,
+    waits: BTreeMap<RequestId, Wait>,
+    making: BTreeMap<CallId, Making>,
+    /// Entries that are due and on their way: no others are proposed before they are done.
+    due: BTreeSet<RequestId>,
+    /// What begins a new cluster, on the node that founds it.
+    founding: Option<Deed>,
+    out: Vec<Out>,
+}
+
+impl Leading {
+    /// The side of a node that founds a cluster by `founding`, if it does.
+    pub fn new(founding: Option<Deed>) -> Leading {
+        Leading {
+            founding,
+            ..Leading::default()
+        }
+    }
+
+    /// Who leads the meta group, as far as the replica here knows; whether that is this node.
+    pub fn lead(&mut self, leader: Option<NodeId>, is_here: bool) {
+        self.leader = leader;
+        if is_here != self.live.is_some() {
+            self.live = is_here.then(Live::new);
+        }
+    }
+
+    /// Whether this node leads the meta group, as far as it knows.
+    pub fn is_leading(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// A call of administration came, from a client or from a node that forwards it.
+    pub fn admin(&mut self, id: CallId, call: MetaCall, draw: &mut dyn FnMut() -> RequestId) {
+        self.look(id, Call::Admin(call), draw);
+    }
+
+    /// A node without a number asks for one.
+    pub fn register(&mut self, id: CallId, node: NewNode, draw: &mut dyn FnMut() -> RequestId) {
+        self.look(id, Call::Register(node), draw);
+    }
+
+    /// A node reports, and is told at once what must be true there.
+    pub fn report(&mut self, id: CallId, report: &Report, state: &State) {
+        let told = match &mut self.live {
+            None => Told::NotLeader(self.leader),
+            Some(live) => {
+                // Who is not heard is a stranger, and is told to stop.
+                let _is_of_here = live.hear(state, report);
+                Told::Directives(encode_directives(&directives(state, live, report)))
+            }
+        };
+        self.out.push(Out::Told(id, told));
+    }
+
+    /// A read of the meta group is cleared: the replica here has applied what it must see.
+    pub fn cleared(
+        &mut self,
+        request: RequestId,
+        state: &State,
+        now: Now,
+        draw: &mut dyn FnMut() -> RequestId,
+    ) {
+        let Some(Wait::Look(id, call)) = self.waits.remove(&request) else {
+            return;
+        };
+        let unix_ms = now.unix_us / US_PER_MS;
+        let command = match (&call, &self.live) {
+            (_, None) => return self.tell(id, Told::NotLeader(self.leader)),
+            (Call::Admin(asked), Some(live)) => match answer(state, live, asked, unix_ms) {
+                Decision::Answer(answer) => return self.tell(id, Told::Meta(answer)),
+                Decision::Propose(command) => command,
+            },
+            (Call::Register(node), Some(_)) => Command {
+                unix_ms,
+                deed: Deed::RegisterNode { node: node.clone() },
+            },
+        };
+        self.propose(&command, Wait::Entry(id, call), draw);
+    }
+
+    /// What consensus or the state machine says of a request. True if it was one of here.
+    pub fn replied(&mut self, request: RequestId, reply: &Reply, state: &State, now: Now) -> bool {
+        self.due.remove(&request);
+        let (id, call) = match self.waits.remove(&request) {
+            None => return false,
+            Some(Wait::Due) => return true,
+            Some(Wait::Look(id, call) | Wait::Entry(id, call)) => (id, call),
+        };
+        match reply {
+            Reply::Done(Answer::Meta(bytes)) => match Outcome::decode(bytes) {
+                Ok(outcome) => self.done(id, call, outcome, state, now),
+                Err(_) => self.tell(id, Told::Unknown),
+            },
+            Reply::Done(_) | Reply::Unknown => self.tell(id, Told::Unknown),
+            Reply::NotLeader(node) => self.tell(id, Told::NotLeader(*node)),
+            Reply::Undone | Reply::Busy | Reply::Refused(_) => {
+                self.tell(id, turned_away(&call, ErrorCode::Busy));
+            }
+        }
+        true
+    }
+
+    /// Time has passed: tables that were made are told of, and what is due is proposed.
+    pub fn tick(
+        &mut self,
+        state: &State,
+        elapsed: Duration,
+        now: Now,
+        draw: &mut dyn FnMut() -> RequestId,
+    ) {
+        let is_over = |making: &Making| {
+            making.until <= now.monotonic || !is_being_made(state, &making.outcome)
+        };
+        // Also once another node leads: the state here follows.
+        let over: Vec<CallId> = self
+            .making
+            .iter()
+            .filter(|row| is_over(row.1))
+            .map(|row| *row.0)
+            .collect();
+        for id in over {
+            if let Some(making) = self.making.remove(&id) {
+                let told = Told::Meta(answered(state, &making.call, &making.outcome));
+                self.out.push(Out::Told(id, told));
+            }
+        }
+        let Some(live) = &mut self.live else { return };
+        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        live.pass(elapsed_ms);
+        let unix_ms = now.unix_us / US_PER_MS;
+        let founding = self.founding.clone().filter(|_| state.cluster.is_none());
+        let commands = match (self.due.is_empty(), founding) {
+            (false, _) => Vec::new(),
+            // The state refuses a second one.
+            (true, Some(deed)) => vec![Command { unix_ms, deed }],
+            (true, None) => repairs(state, live, unix_ms),
+        };
+        for command in commands {
+            self.propose(&command, Wait::Due, draw);
+        }
+    }
+
+    /// What is to be done, in this order.
+    pub fn take(&mut self) -> Vec<Out> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// What a caller of administration is told who was turned away for want of a leader here.
+    pub fn elsewhere(state: &State, call: &MetaCall, leader: Option<NodeId>) -> MetaAnswer {
+        not_leader(state, call, leader)
+    }
+
+    fn look(&mut self, id: CallId, call: Call, draw: &mut dyn FnMut() -> RequestId) {
+        if self.live.is_none() {
+            return self.tell(id, Told::NotLeader(self.leader));
+        }
+        if self.waits.len() + self.making.len() >= CALLS_MAX {
+            return self.tell(id, turned_away(&call, ErrorCode::Busy));
+        }
+        let request = draw();
+        self.waits.insert(request, Wait::Look(id, call));
+        let group = META;
+        self.out.push(Out::Ask(Ask::Read { request, group }));
+    }
+
+    fn propose(&mut self, command: &Command, wait: Wait, draw: &mut dyn FnMut() -> RequestId) {
+        let request = draw();
+        if matches!(wait, Wait::Due) {
+            self.due.insert(request);
+        }
+        self.waits.insert(request, wait);
+        self.out.push(Out::Ask(Ask::Command {
+            request,
+            group: META,
+            bytes: command.encode(),
+        }));
+    }
+
+    fn done(&mut self, id: CallId, call: Call, outcome: Outcome, state: &State, now: Now) {
+        match (call, outcome) {
+            (Call::Register(_), Outcome::Node { node }) => self.tell(id, Told::Node(node)),
+            (Call::Register(_), Outcome::Refused { refusal }) => {
+                self.tell(id, Told::Refused(refusal.code(), refusal.why));
+            }
+            (Call::Register(_), _) => self.tell(id, Told::Unknown),
+            (Call::Admin(call @ MetaCall::CreateTable(_)), outcome)
+                if is_being_made(state, &outcome) =>
+            {
+                let until = now.monotonic + MAKING_MAX;
+                let making = Making {
+                    until,
+                    call,
+                    outcome,
+                };
+                self.making.insert(id, making);
+            }
+            (Call::Admin(call), outcome) => {
+                self.tell(id, Told::Meta(answered(state, &call, &outcome)));
+            }
+        }
+    }
+
+    fn tell(&mut self, id: CallId, told: Told) {
+        self.out.push(Out::Told(id, told));
+    }
+}
+
+fn turned_away(call: &Call, code: ErrorCode) -> Told {
+    match call {
+        Call::Admin(call) => Told::Meta(admin::refused(call, code)),
+        Call::Register(_) => Told::Refused(code, "the meta service is busy: ask again".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,391 @@
+//! Tests of the side of the meta group's leader, with a state machine of one replica.
+
+use std::net::SocketAddrV4;
+
+use esker::internals::env::random::Random;
+use esker_raft::{Configuration, GroupId, ReplicaId};
+use esker_rpc::error::ErrorName;
+use esker_rpc::message::meta::{
+    CreateTableOptions, CreateTableRequest, ListTablesRequest, QueryConfigRequest,
+};
+
+use super::*;
+use crate::meta::directive::{Directive, decode_directives};
+use crate::meta::ids::ClusterId;
+use crate::meta::report::{ReplicaReport, Role};
+use crate::meta::rows::Addresses;
+
+const HERE: NodeId = NodeId(1);
+
+/// One node, whose meta group commits at once whatever is proposed.
+struct Bench {
+    leading: Leading,
+    state: State,
+    next: u64,
+    asked: Vec<Ask>,
+    told: BTreeMap<CallId, Told>,
+    /// What the node has made of what it was told.
+    made: Vec<(GroupId, ReplicaId)>,
+}
+
+fn addresses(port: u16) -> Addresses {
+    let at = |port| SocketAddrV4::new([127, 0, 0, 1].into(), port);
+    Addresses {
+        client: at(port),
+        meta: Some(at(port + 1)),
+        peer: at(port + 2).into(),
+    }
+}
+
+fn node(nonce: u64) -> NewNode {
+    NewNode {
+        nonce,
+        addresses: addresses(34_000),
+        label: String::new(),
+    }
+}
+
+fn now(monotonic_ms: u64) -> Now {
+    Now {
+        monotonic: Duration::from_millis(monotonic_ms),
+        unix_us: 1_700_000_000_000_000 + 1000 * monotonic_ms,
+    }
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let founding = Deed::Begin {
+            cluster: ClusterId(77),
+            name: "bench".to_owned(),
+            node: node(1),
+        };
+        Bench {
+            leading: Leading::new(Some(founding)),
+            state: State::default(),
+            next: 0,
+            asked: Vec::new(),
+            told: BTreeMap::new(),
+            made: Vec::new(),
+        }
+    }
+
+    /// One that leads, whose cluster has begun, and whose only node has reported.
+    fn begun() -> Bench {
+        let mut bench = Bench::new();
+        bench.leading.lead(Some(HERE), true);
+        for second in 1..5 {
+            bench.tick(1000 * second);
+            bench.settle(1000 * second);
+            bench.report(100_000 + second);
+        }
+        bench
+    }
+
+    fn call(&mut self, make: impl FnOnce(&mut Leading, &mut dyn FnMut() -> RequestId)) {
+        let next = &mut self.next;
+        make(&mut self.leading, &mut || {
+            *next += 1;
+            RequestId(*next)
+        });
+        self.take();
+    }
+
+    fn admin(&mut self, id: u64, call: MetaCall) {
+        self.call(|leading, draw| leading.admin(CallId(id), call, draw));
+    }
+
+    fn tick(&mut self, monotonic_ms: u64) {
+        let state = self.state.clone();
+        self.call(|leading, draw| {
+            leading.tick(&state, Duration::from_secs(1), now(monotonic_ms), draw);
+        });
+    }
+
+    fn take(&mut self) {
+        for out in self.leading.take() {
+            match out {
+                Out::Ask(ask) => self.asked.push(ask),
+                Out::Told(id, told) => {
+                    let before = self.told.insert(id, told);
+                    assert!(before.is_none(), "{id:?} was told twice: {before:?}");
+                }
+            }
+        }
+    }
+
+    /// Does one thing that consensus was asked for; false if there is none.
+    fn step(&mut self, monotonic_ms: u64) -> bool {
+        if self.asked.is_empty() {
+            return false;
+        }
+        match self.asked.remove(0) {
+            Ask::Read { request, .. } => {
+                let state = self.state.clone();
+                self.call(|leading, draw| {
+                    leading.cleared(request, &state, now(monotonic_ms), draw);
+                });
+            }
+            Ask::Command { request, bytes, .. } => {
+                let applied = self.state.apply(&bytes).unwrap();
+                let reply = Reply::Done(Answer::Meta(applied.answer));
+                self.reply(request, &reply, monotonic_ms);
+            }
+            other => panic!("{other:?}"),
+        }
+        true
+    }
+
+    fn reply(&mut self, request: RequestId, reply: &Reply, monotonic_ms: u64) {
+        let state = self.state.clone();
+        assert!(
+            self.leading
+                .replied(request, reply, &state, now(monotonic_ms))
+        );
+        self.take();
+    }
+
+    fn settle(&mut self, monotonic_ms: u64) {
+        while self.step(monotonic_ms) {}
+    }
+
+    /// The node reports what it has, and makes what it is told.
+    fn report(&mut self, id: u64) {
+        let member = |&(group, replica): &(GroupId, ReplicaId)| ReplicaReport {
+            group,
+            replica,
+            role: Role::Leader,
+            term: 2,
+            applied: 5,
+            bytes: 0,
+            damage: None,
+            configuration: Some(Configuration::first(1, &[(replica, HERE)])),
+        };
+        let meta = (META, ReplicaId(1));
+        let report = Report {
+            cluster: ClusterId(77),
+            node: HERE,
+            incarnation: 1,
+            addresses: addresses(34_000),
+            label: String::new(),
+            tables_revision: 0,
+            nodes_revision: 0,
+            space_total_bytes: 1 << 30,
+            space_free_bytes: 1 << 29,
+            replicas: self.made.iter().chain([&meta]).map(member).collect(),
+            lost: Vec::new(),
+        };
+        self.leading.report(CallId(id), &report, &self.state);
+        self.take();
+        let Some(Told::Directives(bytes)) = self.told.get(&CallId(id)) else {
+            return;
+        };
+        for directive in decode_directives(bytes).unwrap() {
+            if let Directive::Create { group, replica, .. } = directive {
+                self.made.push((group, replica));
+            }
+        }
+    }
+}
+
+fn create(name: &str) -> MetaCall {
+    MetaCall::CreateTable(CreateTableRequest {
+        app_name: name.to_owned(),
+        options: CreateTableOptions {
+            partition_count: 4,
+            replica_count: 1,
+            app_type: "pegasus".to_owned(),
+            is_stateful: true,
+            ..CreateTableOptions::default()
+        },
+    })
+}
+
+fn list() -> MetaCall {
+    MetaCall::ListTables(ListTablesRequest::default())
+}
+
+fn created(told: Option<&Told>) -> (ErrorName, i32) {
+    match told {
+        Some(Told::Meta(MetaAnswer::CreateTable(answer))) => (answer.err.clone(), answer.appid),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn who_founds_a_cluster_begins_it_once() {
+    let mut bench = Bench::new();
+    bench.tick(0);
+    assert!(bench.asked.is_empty(), "it does not lead yet");
+    bench.leading.lead(Some(HERE), true);
+    bench.tick(1000);
+    bench.tick(2000);
+    let commands = bench.asked.len();
+    assert_eq!(commands, 1, "one is on its way");
+    bench.settle(2000);
+    assert_eq!(bench.state.cluster.as_ref().unwrap().id, ClusterId(77));
+    bench.tick(3000);
+    let begins = |ask: &Ask| {
+        matches!(ask, Ask::Command { bytes, .. }
+        if matches!(Command::decode(bytes).unwrap().deed, Deed::Begin { .. }))
+    };
+    assert!(!bench.asked.iter().any(begins));
+}
+
+#[test]
+fn who_creates_a_table_hears_of_it_when_every_partition_has_a_leader() {
+    let mut bench = Bench::begun();
+    bench.admin(1, create("ships"));
+    bench.settle(5000);
+    assert!(
+        !bench.told.contains_key(&CallId(1)),
+        "nobody has made anything"
+    );
+    bench.report(2000);
+    assert_eq!(bench.made.len(), 4);
+    bench.report(2001);
+    for second in 6..10 {
+        bench.tick(1000 * second);
+        bench.settle(1000 * second);
+    }
+    assert_eq!(created(bench.told.get(&CallId(1))), (ErrorName::OK, 1));
+    let query = QueryConfigRequest {
+        app_name: "ships".to_owned(),
+        partition_indices: Vec::new(),
+    };
+    bench.admin(2, MetaCall::QueryConfig(query));
+    bench.settle(10_000);
+    let Some(Told::Meta(MetaAnswer::QueryConfig(answer))) = bench.told.get(&CallId(2)) else {
+        panic!("{:?}", bench.told.get(&CallId(2)));
+    };
+    assert_eq!((&answer.err, answer.partitions.len()), (&ErrorName::OK, 4));
+}
+
+#[test]
+fn who_creates_a_table_does_not_wait_for_ever() {
+    let mut bench = Bench::begun();
+    bench.admin(1, create("ships"));
+    bench.settle(5000);
+    bench.tick(5000 + 9999);
+    assert!(!bench.told.contains_key(&CallId(1)));
+    bench.tick(5000 + 10_000);
+    created(bench.told.get(&CallId(1)));
+}
+
+#[test]
+fn who_does_not_lead_says_who_does() {
+    let mut bench = Bench::begun();
+    bench.leading.lead(Some(NodeId(4)), false);
+    bench.admin(1, list());
+    bench.call(|leading, draw| leading.register(CallId(2), node(9), draw));
+    bench.report(3);
+    for id in 1..=3 {
+        let told = bench.told.get(&CallId(id));
+        assert_eq!(told, Some(&Told::NotLeader(Some(NodeId(4)))), "{id}");
+    }
+    bench.tick(9000);
+    assert!(bench.asked.is_empty(), "it proposes nothing either");
+}
+
+#[test]
+fn a_call_that_was_looked_up_by_a_deposed_leader_is_not_answered_from_its_state() {
+    let mut bench = Bench::begun();
+    bench.admin(1, list());
+    bench.leading.lead(Some(NodeId(4)), false);
+    bench.settle(6000);
+    let told = bench.told.get(&CallId(1));
+    assert_eq!(told, Some(&Told::NotLeader(Some(NodeId(4)))));
+}
+
+#[test]
+fn a_creator_that_waits_is_answered_by_a_node_that_leads_no_more() {
+    let mut bench = Bench::begun();
+    bench.admin(1, create("ships"));
+    bench.settle(5000);
+    bench.leading.lead(None, false);
+    bench.tick(6000);
+    assert!(
+        !bench.told.contains_key(&CallId(1)),
+        "the next leader opens the table"
+    );
+    bench.tick(15_000);
+    assert_eq!(created(bench.told.get(&CallId(1))), (ErrorName::OK, 1));
+}
+
+#[test]
+fn a_node_gets_one_number_however_often_it_asks() {
+    let mut bench = Bench::begun();
+    for id in 1..=2 {
+        bench.call(|leading, draw| leading.register(CallId(id), node(9), draw));
+        bench.settle(6000);
+        assert_eq!(bench.told.get(&CallId(id)), Some(&Told::Node(NodeId(2))));
+    }
+}
+
+#[test]
+fn beyond_the_bound_callers_are_told_that_it_is_busy() {
+    let mut bench = Bench::begun();
+    for id in 0..CALLS_MAX as u64 + 3 {
+        bench.admin(id, list());
+    }
+    assert_eq!(bench.told.iter().filter(|row| row.0.0 < 2000).count(), 3);
+    bench.settle(7000);
+    assert!((0..CALLS_MAX as u64 + 3).all(|id| bench.told.contains_key(&CallId(id))));
+}
+
+#[test]
+fn whatever_happens_each_call_is_told_once() {
+    for seed in 0..200 {
+        let mut dice = Random::new(seed);
+        let mut bench = Bench::begun();
+        let (mut calls, mut at) = (10_000, 10_000);
+        for _ in 0..200 {
+            at += dice.below(700);
+            match dice.below(9) {
+                0 => bench.leading.lead(Some(HERE), true),
+                1 => bench.leading.lead(None, false),
+                2 => bench.tick(at),
+                3 => {
+                    calls += 1;
+                    bench.report(calls);
+                }
+                4 | 5 => {
+                    calls += 1;
+                    let name = format!("t{}", dice.below(9));
+                    bench.admin(
+                        calls,
+                        if dice.one_in(2) {
+                            create(&name)
+                        } else {
+                            list()
+                        },
+                    );
+                }
+                6 => {
+                    // Consensus gives something up, or cannot say.
+                    let request = match bench.asked.pop() {
+                        Some(Ask::Read { request, .. } | Ask::Command { request, .. }) => request,
+                        _ => continue,
+                    };
+                    let replies = [
+                        Reply::Unknown,
+                        Reply::Undone,
+                        Reply::Busy,
+                        Reply::NotLeader(None),
+                    ];
+                    let reply = &replies[dice.below(4) as usize];
+                    bench.reply(request, reply, at);
+                }
+                _ => {
+                    let _is_done = bench.step(at);
+                }
+            }
+            bench.take();
+        }
+        bench.settle(at);
+        bench.leading.lead(None, false);
+        bench.tick(at + 10_000);
+        let told = (10_001..=calls).all(|id| bench.told.contains_key(&CallId(id)));
+        assert!(told, "seed {seed}");
+        assert!(bench.leading.waits.is_empty() && bench.leading.due.is_empty());
+    }
+}

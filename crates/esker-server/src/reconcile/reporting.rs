@@ -1,0 +1,153 @@
+//! What a node says of itself and its replicas to the leader of meta.
+
+use std::collections::BTreeMap;
+
+use esker_raft::{GroupId, Member, Status};
+
+use crate::meta::ids::ClusterId;
+use crate::meta::report::{ReplicaReport, Report, Role};
+use crate::meta::rows::Addresses;
+use crate::node::{Found, Identity, NodeEvent, Replicas, View};
+use crate::reconcile::knowledge::Knowledge;
+
+/// Who reports, and where it is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// Who.
+    pub identity: Identity,
+    /// Where, as others are to call it.
+    pub addresses: Addresses,
+    /// The host or the rack that it shares with others; empty for none.
+    pub label: String,
+}
+
+/// Room on the disk of a node, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// All of it.
+    pub total: u64,
+    /// What is free.
+    pub free: u64,
+}
+
+/// Makes the reports of a node.
+#[derive(Debug)]
+pub struct Reporter {
+    home: Home,
+    /// Replicas that take no part any more, and why. What is left of them is on the disk.
+    damaged: BTreeMap<Member, String>,
+}
+
+impl Reporter {
+    /// A reporter of a node that was opened and found like that.
+    pub fn new(home: Home, found: &Found) -> Reporter {
+        Reporter {
+            home,
+            damaged: found.damaged.iter().cloned().collect(),
+        }
+    }
+
+    /// Whose reports these are.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Takes up what happened. True if meta should hear of it at once.
+    pub fn note(&mut self, event: &NodeEvent) -> bool {
+        match event {
+            NodeEvent::Damaged(member, why) => {
+                self.damaged.insert(*member, why.clone());
+                true
+            }
+            NodeEvent::Destroyed(member) => {
+                self.damaged.remove(member);
+                true
+            }
+            NodeEvent::Leader { member, leader, .. } => {
+                leader.is_some_and(|leader| leader.0 == member.replica)
+            }
+            NodeEvent::Left(_) | NodeEvent::PeerDestroyed(_) => true,
+            _ => false,
+        }
+    }
+
+    /// A report of now; `statuses` are those of all groups, from consensus.
+    pub fn report(
+        &self,
+        statuses: &BTreeMap<GroupId, Status>,
+        replicas: &Replicas,
+        (knowledge, space): (&Knowledge, Space),
+    ) -> Report {
+        let views = replicas.views();
+        let mut told: BTreeMap<Member, ReplicaReport> = BTreeMap::new();
+        for view in &views {
+            let status = statuses.get(&view.member.group);
+            let status = status.filter(|status| status.replica == view.member.replica);
+            told.insert(view.member, of_view(view, status));
+        }
+        for (member, why) in &self.damaged {
+            let report = told.entry(*member).or_insert_with(|| nothing_of(*member));
+            report.role = Role::Follower;
+            report.configuration = None;
+            report.damage = Some(why.clone());
+        }
+        Report {
+            cluster: ClusterId(self.home.identity.cluster),
+            node: self.home.identity.node,
+            incarnation: self.home.identity.incarnation,
+            addresses: self.home.addresses.clone(),
+            label: self.home.label.clone(),
+            tables_revision: knowledge.tables_revision,
+            nodes_revision: knowledge.nodes_revision,
+            space_total_bytes: space.total,
+            space_free_bytes: space.free,
+            replicas: told.into_values().collect(),
+            // What was lost is damaged here until meta says that it is not needed.
+            lost: Vec::new(),
+        }
+    }
+}
+
+fn nothing_of(member: Member) -> ReplicaReport {
+    ReplicaReport {
+        group: member.group,
+        replica: member.replica,
+        role: Role::Learner,
+        term: 0,
+        applied: 0,
+        bytes: 0,
+        damage: None,
+        configuration: None,
+    }
+}
+
+fn of_view(view: &View, status: Option<&Status>) -> ReplicaReport {
+    let member = view.member;
+    let Some(status) = status else {
+        // It was opened, and has not begun yet, or takes no part any more.
+        return ReplicaReport {
+            applied: view.applied(),
+            damage: view.standing().damage,
+            ..nothing_of(member)
+        };
+    };
+    let leads = status.leader == Some(member.replica) && status.damage.is_none();
+    let role = match leads {
+        true => Role::Leader,
+        false if status.configuration.votes(member.replica) => Role::Follower,
+        false => Role::Learner,
+    };
+    ReplicaReport {
+        role,
+        term: status.term,
+        applied: view.applied(),
+        // The engine's guess reads no file; without one the balancer counts replicas alone.
+        bytes: view.keyspace.approximate_size::<&[u8]>(..).unwrap_or(0),
+        damage: status.damage.map(str::to_owned),
+        configuration: leads.then(|| status.configuration.clone()),
+        ..nothing_of(member)
+    }
+}
+
+#[cfg(test)]
+mod tests;

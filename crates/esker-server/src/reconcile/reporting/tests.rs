@@ -1,0 +1,155 @@
+//! Tests of a node's reports, on a database in memory.
+
+use std::sync::Arc;
+
+use esker::internals::env::sim::SimWorld;
+use esker::{Db, KeyspaceOptions};
+use esker_raft::{Configuration, NodeId, ReplicaId};
+
+use super::*;
+use crate::partition::place::Place;
+
+fn member(group: u64, replica: u64) -> Member {
+    Member {
+        group: GroupId(group),
+        replica: ReplicaId(replica),
+    }
+}
+
+fn home() -> Home {
+    let at = |port| std::net::SocketAddrV4::new([127, 0, 0, 1].into(), port);
+    Home {
+        identity: Identity {
+            cluster: 77,
+            node: NodeId(2),
+            incarnation: 5,
+            is_settled: true,
+        },
+        addresses: Addresses {
+            client: at(1),
+            meta: None,
+            peer: at(2).into(),
+        },
+        label: "rack 1".to_owned(),
+    }
+}
+
+/// Two replicas that take part, one that leads and one that learns; and one that has not begun.
+fn node() -> (Db, Replicas, BTreeMap<GroupId, Status>) {
+    let db = Db::builder("/db")
+        .env(SimWorld::new(1).env())
+        .open()
+        .unwrap();
+    let (replicas, mut statuses) = (Replicas::default(), BTreeMap::new());
+    for group in [7, 8, 9] {
+        let options = KeyspaceOptions {
+            is_unlogged: true,
+            ..KeyspaceOptions::default()
+        };
+        let keyspace = db.keyspace_with(&format!("{group}"), options).unwrap();
+        let view = View::new(member(group, 1), keyspace, Place::default(), (40, 0, 1));
+        replicas.set_view(Arc::new(view));
+        let mut configuration = Configuration::first(1, &[(ReplicaId(group - 6), NodeId(2))]);
+        if group == 8 {
+            configuration.learners.insert(ReplicaId(1));
+        }
+        let status = Status {
+            replica: ReplicaId(1),
+            term: 3,
+            leader: Some(ReplicaId(group - 6)),
+            commit: 41,
+            applied: 40,
+            compacted: 1,
+            last: 41,
+            configuration,
+            damage: None,
+        };
+        if group < 9 {
+            statuses.insert(GroupId(group), status);
+        }
+    }
+    (db, replicas, statuses)
+}
+
+fn report(reporter: &Reporter) -> Report {
+    let (db, replicas, statuses) = node();
+    let knowledge = Knowledge {
+        tables_revision: 6,
+        ..Knowledge::default()
+    };
+    let space = Space {
+        total: 100,
+        free: 30,
+    };
+    let report = reporter.report(&statuses, &replicas, (&knowledge, space));
+    drop((replicas, db));
+    report
+}
+
+#[test]
+fn a_report_has_every_replica_with_its_role() {
+    let report = report(&Reporter::new(home(), &Found::default()));
+    assert_eq!(
+        (report.cluster, report.node, report.incarnation),
+        (ClusterId(77), NodeId(2), 5)
+    );
+    assert_eq!((report.tables_revision, report.space_free_bytes), (6, 30));
+    let roles: Vec<_> = report
+        .replicas
+        .iter()
+        .map(|it| (it.group.0, it.role))
+        .collect();
+    assert_eq!(
+        roles,
+        [(7, Role::Leader), (8, Role::Learner), (9, Role::Learner)]
+    );
+    let told: Vec<_> = report
+        .replicas
+        .iter()
+        .map(|it| it.configuration.is_some())
+        .collect();
+    assert_eq!(
+        told,
+        [true, false, false],
+        "who leads says who the members are"
+    );
+    assert_eq!(report.replicas[0].applied, 40);
+    assert_eq!(Report::decode(&report.encode()).unwrap(), report);
+}
+
+#[test]
+fn a_damaged_replica_is_reported_until_it_is_destroyed() {
+    let found = Found {
+        damaged: vec![(member(9, 1), "its log is gone".to_owned())],
+        ..Found::default()
+    };
+    let mut reporter = Reporter::new(home(), &found);
+    let elsewhere = NodeEvent::Damaged(member(30, 4), "a block is damaged".to_owned());
+    assert!(reporter.note(&elsewhere));
+    assert!(reporter.note(&NodeEvent::Damaged(member(7, 1), "another".to_owned())));
+    let told = report(&reporter).replicas;
+    let damaged: Vec<_> = told.iter().filter(|it| it.damage.is_some()).collect();
+    let groups: Vec<_> = damaged.iter().map(|it| it.group.0).collect();
+    assert_eq!(groups, [7, 9, 30]);
+    assert!(
+        damaged
+            .iter()
+            .all(|it| it.role == Role::Follower && it.configuration.is_none())
+    );
+    reporter.note(&NodeEvent::Destroyed(member(30, 4)));
+    assert_eq!(report(&reporter).replicas.len(), 3);
+}
+
+#[test]
+fn meta_hears_at_once_of_a_new_leader_and_of_what_goes() {
+    let mut reporter = Reporter::new(home(), &Found::default());
+    let leader = |replica| NodeEvent::Leader {
+        member: member(7, 1),
+        term: 3,
+        leader: Some((ReplicaId(replica), None)),
+    };
+    assert!(reporter.note(&leader(1)));
+    assert!(!reporter.note(&leader(2)), "its own node says so");
+    assert!(reporter.note(&NodeEvent::Left(member(7, 1))));
+    assert!(!reporter.note(&NodeEvent::BadFrame("short".to_owned())));
+}
