@@ -2,23 +2,24 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use esker_rpc::codec::frame::{Protocol, sniff};
 use esker_rpc::codec::request_reader::{Request, RequestReader};
 use esker_rpc::error::ErrorCode;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::tcp::OwnedReadHalf;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::front::bounds::permits_of;
+use crate::front::bounds::{Bounds, permits_of};
 use crate::front::counters::Cause;
 use crate::front::dispatch::{Permits, Return, to_keys, to_meta};
 use crate::front::door::{Door, DoorKind};
-use crate::front::outbox::Outbox;
+use crate::front::outbox::{Closing, Outbox};
+use crate::front::pace::Pace;
 use crate::front::service::Service;
+use crate::front::writing::{Slowest, Unwritten, write_all};
 
 /// Least room for what the socket brings at once.
 const READ_BYTES: usize = 32 << 10;
@@ -37,19 +38,28 @@ pub(crate) async fn serve<S: Service>(door: Arc<Door<S>>, stream: TcpStream, pee
     let _ = stream.set_nodelay(true);
     let (read_half, write_half) = stream.into_split();
     let outbox = Arc::new(Outbox::new());
+    // However this ends, by a panic of the service as well: who replies late keeps nothing alive.
+    let closing = Closing(&outbox);
+    let slowest = Slowest {
+        grace: door.bounds.slow_reader_max,
+        bytes_s_min: door.bounds.pace_bytes_s_min,
+    };
     let mut reading = Reading {
         permits: Arc::new(Semaphore::new(door.bounds.connection_permits())),
         outbox: Arc::clone(&outbox),
         reader: RequestReader::new(door.bounds.body_bytes_max),
         half: read_half,
-        is_in_request: false,
         door: Arc::clone(&door),
     };
     let end = tokio::select! {
         end = reading.run() => end,
-        end = write_all(write_half, &outbox, door.bounds.slow_reader_max) => end,
+        end = write_all(write_half, &outbox, slowest) => match end {
+            Unwritten::Closed => End::Closed,
+            Unwritten::Slow => End::Refused(Cause::SlowReader, String::new()),
+            Unwritten::Overfull => End::Refused(Cause::Unread, String::new()),
+        },
     };
-    outbox.close();
+    drop(closing);
     if let End::Refused(cause, detail) = end {
         let detail = match detail.as_str() {
             "" => format!("{peer}"),
@@ -63,8 +73,6 @@ struct Reading<S> {
     door: Arc<Door<S>>,
     half: OwnedReadHalf,
     reader: RequestReader,
-    /// True while the first bytes of a request are there and the rest is not.
-    is_in_request: bool,
     permits: Arc<Semaphore>,
     outbox: Arc<Outbox<Permits>>,
 }
@@ -72,8 +80,10 @@ struct Reading<S> {
 impl<S: Service> Reading<S> {
     async fn run(&mut self) -> End {
         let mut is_first = true;
+        // Of the request whose first bytes are there, and the rest is not.
+        let mut begun: Option<Pace> = None;
         loop {
-            if let Some(end) = self.receive().await {
+            if let Some(end) = self.receive(begun.as_mut()).await {
                 return end;
             }
             if is_first && let Some(first) = self.reader.buffer().first_chunk() {
@@ -86,38 +96,76 @@ impl<S: Service> Reading<S> {
             }
             loop {
                 match self.reader.next() {
-                    Ok(Some(request)) => self.take(request).await,
+                    Ok(Some(request)) => {
+                        begun = None;
+                        self.take(request).await;
+                    }
                     Ok(None) => break,
-                    Err(error) => return End::Refused(Cause::Malformed, error.to_string()),
+                    Err(error) => {
+                        self.finish().await;
+                        return End::Refused(Cause::Malformed, error.to_string());
+                    }
                 }
             }
-            self.is_in_request = self.reader.is_in_request();
+            let Bounds {
+                half_request_max,
+                pace_bytes_s_min,
+                ..
+            } = self.door.bounds;
+            begun = match self.reader.is_in_request() {
+                true => begun.or_else(|| Some(Pace::new(half_request_max, pace_bytes_s_min))),
+                false => None,
+            };
         }
     }
 
     /// Reads what has come; the end, if nothing comes.
-    async fn receive(&mut self) -> Option<End> {
-        let (wait, cause) = match self.is_in_request {
-            true => (self.door.bounds.half_request_max, Cause::HalfRequest),
-            false => (self.door.bounds.idle_max, Cause::Idle),
+    async fn receive(&mut self, begun: Option<&mut Pace>) -> Option<End> {
+        let (wait, cause) = match &begun {
+            Some(pace) => (pace.left(), Cause::HalfRequest),
+            None => (self.door.bounds.idle_max, Cause::Idle),
         };
         let buffer = self.reader.buffer();
         buffer.reserve(READ_BYTES);
         match timeout(wait, self.half.read_buf(buffer)).await {
             Err(_) => Some(End::Refused(cause, String::new())),
-            Ok(Ok(0) | Err(_)) => Some(End::Closed),
-            Ok(Ok(_)) => None,
+            Ok(Ok(0)) => {
+                self.finish().await;
+                Some(End::Closed)
+            }
+            Ok(Err(_)) => Some(End::Closed),
+            Ok(Ok(read)) => {
+                if let Some(pace) = begun {
+                    pace.went(read);
+                }
+                None
+            }
         }
     }
 
-    /// Waits until the connection may have one more call under way, and begins it.
+    /// Waits until what was asked is answered, for a while: the peer may read though it does not
+    /// write any more.
+    async fn finish(&self) {
+        let all = u32::try_from(self.door.bounds.connection_permits()).unwrap_or(u32::MAX);
+        let answered = self.permits.acquire_many(all);
+        // Calls that take longer are not answered, as if nobody knew.
+        let _ = timeout(self.door.bounds.half_request_max, answered).await;
+    }
+
+    /// Waits until the connection may have one more call under way, and begins it: until the peer
+    /// has read half of what it may leave unread, and calls before this one have been answered.
     async fn take(&self, request: Request) {
+        let unread_bytes_max = self.door.bounds.unread_bytes_max;
+        self.outbox.caught_up(unread_bytes_max / 2).await;
         self.door.counters.request();
-        let needed = permits_of(&request.name);
+        let arguments_bytes = request.arguments.as_ref().map_or(0, Vec::len);
+        let needed_of = |all| permits_of(&request.name, arguments_bytes, all);
+        let needed = needed_of(self.door.bounds.connection_permits());
         let own = Arc::clone(&self.permits).acquire_many_owned(needed).await;
         let own = own.expect("nobody closes the semaphore");
-        let (shared, is_busy) = match Arc::clone(&self.door.permits).try_acquire_many_owned(needed)
-        {
+        let needed = needed_of(self.door.bounds.door_permits());
+        let door_permits = Arc::clone(&self.door.permits);
+        let (shared, is_busy) = match door_permits.try_acquire_many_owned(needed) {
             Ok(shared) => (shared, false),
             Err(_) => {
                 let none = Arc::clone(&self.door.permits).try_acquire_many_owned(0);
@@ -127,7 +175,7 @@ impl<S: Service> Reading<S> {
         let back = Return {
             outbox: Arc::clone(&self.outbox),
             permits: [own, shared],
-            unread_bytes_max: self.door.bounds.unread_bytes_max,
+            unread_bytes_max,
             name: request.name.clone(),
             sequence: request.sequence,
         };
@@ -137,34 +185,12 @@ impl<S: Service> Reading<S> {
             return back.refuse(&ErrorCode::Busy.into());
         }
         if request.arguments.is_none() {
-            counters.refuse(log, Cause::TooLong, &request.name);
+            let name = request.name.escape_debug().to_string();
+            counters.refuse(log, Cause::TooLong, &name);
         }
         match self.door.kind {
             DoorKind::Keys => to_keys(&*self.door.service, request, back),
             DoorKind::Meta => to_meta(&*self.door.service, request, back),
         }
-    }
-}
-
-async fn write_all(
-    mut half: OwnedWriteHalf,
-    outbox: &Outbox<Permits>,
-    slow_reader_max: Duration,
-) -> End {
-    let mut bytes = Vec::new();
-    while let Some(held) = outbox.take(&mut bytes).await {
-        let mut rest = bytes.as_slice();
-        while !rest.is_empty() {
-            match timeout(slow_reader_max, half.write(rest)).await {
-                Err(_) => return End::Refused(Cause::SlowReader, String::new()),
-                Ok(Ok(0) | Err(_)) => return End::Closed,
-                Ok(Ok(written)) => rest = &rest[written..],
-            }
-        }
-        drop(held);
-    }
-    match outbox.is_overfull() {
-        true => End::Refused(Cause::Unread, String::new()),
-        false => End::Closed,
     }
 }

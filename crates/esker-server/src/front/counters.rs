@@ -27,11 +27,13 @@ pub enum Cause {
     TooLong,
     /// The machine gave no connection.
     Accept,
+    /// The service panicked over a call.
+    Panicked,
 }
 
 impl Cause {
     /// Every cause with the sentence that is logged for it.
-    const ALL: [(Cause, &str); 10] = [
+    const ALL: [(Cause, &str); 11] = [
         (
             Cause::TooMany,
             "closed a connection at once: as many as may be were open",
@@ -63,6 +65,10 @@ impl Cause {
         ),
         (Cause::TooLong, "refused a request that is too long"),
         (Cause::Accept, "could not accept a connection"),
+        (
+            Cause::Panicked,
+            "a fault of this program closed a connection",
+        ),
     ];
 
     fn index(self) -> usize {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::sleep;
 
 use crate::front::bind::check_loopback;
@@ -115,9 +115,13 @@ async fn accept_all<S: Service>(
                 Ok(()) => listener = None,
                 Err(_) => return,
             },
-            Some(_) = connections.join_next() => {}
+            Some(ended) = connections.join_next() => note(&door, &ended),
             accepted = accepted => match accepted {
                 Ok((stream, peer)) => {
+                    // Many may have ended at once, and one is noticed at a turn.
+                    while let Some(ended) = connections.try_join_next() {
+                        note(&door, &ended);
+                    }
                     if connections.len() >= door.bounds.connections_max {
                         door.counters.refuse(&door.log, Cause::TooMany, &peer.to_string());
                         continue;
@@ -131,5 +135,13 @@ async fn accept_all<S: Service>(
                 }
             },
         }
+    }
+}
+
+/// Tells of a connection that ended by a fault of this program.
+fn note<S>(door: &Door<S>, ended: &Result<(), JoinError>) {
+    if let Err(error) = ended {
+        let fault = error.to_string().escape_debug().to_string();
+        door.counters.refuse(&door.log, Cause::Panicked, &fault);
     }
 }

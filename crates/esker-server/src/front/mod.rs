@@ -2,10 +2,10 @@
 //!
 //! A door takes connections of one kind of address, reads requests from them, gives each to a
 //! `Service` with a `Responder`, and writes what comes back. `bind` says where a door may listen,
-//! `service` is who answers, `bounds` how much a door takes,
-//! `counters` what it has refused. `outbox` holds what a connection has yet to write, `dispatch`
-//! takes a request apart, `door` is what all connections of one address share, `connection` serves
-//! one socket and `listener` accepts them.
+//! `service` is who answers, `bounds` how much a door takes, `counters` what it has refused.
+//! `outbox` holds what a connection has yet to write, `writing` writes it, `pace` says whether
+//! bytes go fast enough, `dispatch` takes a request apart, `door` is what all connections of one
+//! address share, `connection` serves one socket and `listener` accepts them.
 //!
 //! Law: everything that a stranger can make grow has a bound; a bound that is reached is a typed
 //! refusal, a pause in reading, or a close that is counted and logged. What nobody knows the
@@ -17,7 +17,9 @@ pub mod bind;
 pub mod service;
 pub mod bounds;
 pub mod counters;
+pub(crate) mod pace;
 pub(crate) mod outbox;
+pub(crate) mod writing;
 mod dispatch;
 mod door;
 mod connection;

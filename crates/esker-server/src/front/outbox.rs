@@ -12,12 +12,19 @@ const KEPT_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct Outbox<H> {
     queue: Mutex<Queue<H>>,
+    /// Something is there to write, or nothing ever will be. The writer waits.
     changed: Notify,
+    /// The writer's other half waits, while the socket takes nothing.
+    closed: Notify,
+    /// Something was written. The reader waits.
+    written: Notify,
 }
 
 #[derive(Debug)]
 struct Queue<H> {
     bytes: Vec<u8>,
+    /// Of those that the writer has taken, how many are not written.
+    taken_bytes: usize,
     held: Vec<H>,
     is_closed: bool,
     is_overfull: bool,
@@ -28,16 +35,19 @@ impl<H> Outbox<H> {
         Outbox {
             queue: Mutex::new(Queue {
                 bytes: Vec::new(),
+                taken_bytes: 0,
                 held: Vec::new(),
                 is_closed: false,
                 is_overfull: false,
             }),
             changed: Notify::new(),
+            closed: Notify::new(),
+            written: Notify::new(),
         }
     }
 
-    /// Lets `put` append a reply; its permits are given back once it is written. A reply that
-    /// comes when more than `bytes_max` wait closes the outbox.
+    /// Lets `put` append a reply; its permits are given back once it is written. A reply that makes
+    /// more than `bytes_max` wait, with those that the writer has taken, closes the outbox.
     pub(crate) fn push(&self, permits: H, bytes_max: usize, put: impl FnOnce(&mut Vec<u8>)) {
         let mut queue = self.lock();
         if queue.is_closed {
@@ -45,9 +55,10 @@ impl<H> Outbox<H> {
         }
         put(&mut queue.bytes);
         queue.held.push(permits);
-        if queue.bytes.len() > bytes_max {
+        if queue.unread_bytes() > bytes_max {
             queue.is_overfull = true;
-            queue.close();
+            drop(queue);
+            return self.close();
         }
         drop(queue);
         self.changed.notify_one();
@@ -55,8 +66,37 @@ impl<H> Outbox<H> {
 
     /// Nothing more is taken or given out, and nothing is kept.
     pub(crate) fn close(&self) {
-        self.lock().close();
+        let mut queue = self.lock();
+        queue.is_closed = true;
+        let bytes = std::mem::take(&mut queue.bytes);
+        let held = std::mem::take(&mut queue.held);
+        drop(queue);
+        // Outside of the lock: what is held may be much.
+        drop((bytes, held));
         self.changed.notify_one();
+        self.closed.notify_one();
+    }
+
+    /// Waits until it is closed. One task calls it.
+    pub(crate) async fn closed(&self) {
+        while !self.lock().is_closed {
+            self.closed.notified().await;
+        }
+    }
+
+    /// Waits until no more than `bytes_max` wait to be written. One task calls it.
+    pub(crate) async fn caught_up(&self, bytes_max: usize) {
+        while self.lock().unread_bytes() > bytes_max {
+            self.written.notified().await;
+        }
+    }
+
+    /// The writer has written so many of the bytes that it took.
+    pub(crate) fn wrote(&self, bytes: usize) {
+        let mut queue = self.lock();
+        queue.taken_bytes = queue.taken_bytes.saturating_sub(bytes);
+        drop(queue);
+        self.written.notify_one();
     }
 
     /// True if it was closed because nobody read.
@@ -77,6 +117,7 @@ impl<H> Outbox<H> {
                 }
                 if !queue.bytes.is_empty() || !queue.held.is_empty() {
                     std::mem::swap(&mut queue.bytes, bytes);
+                    queue.taken_bytes = bytes.len();
                     return Some(std::mem::take(&mut queue.held));
                 }
             }
@@ -91,9 +132,19 @@ impl<H> Outbox<H> {
 }
 
 impl<H> Queue<H> {
-    fn close(&mut self) {
-        self.is_closed = true;
-        self.bytes = Vec::new();
-        self.held = Vec::new();
+    fn unread_bytes(&self) -> usize {
+        self.bytes.len() + self.taken_bytes
     }
 }
+
+/// Closes an outbox when it is dropped.
+pub(crate) struct Closing<'a, H>(pub(crate) &'a Outbox<H>);
+
+impl<H> Drop for Closing<'_, H> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+#[cfg(test)]
+mod tests;

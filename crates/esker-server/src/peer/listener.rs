@@ -297,8 +297,8 @@ impl<S: PeerService> Reading<'_, S> {
             Kind::Ask => {
                 let ask = Ask::decode(&frame.payload).map_err(|error| error.to_string())?;
                 let needed = match &ask {
-                    Ask::Keys(call) => permits_of(&call.name),
-                    Ask::Page(_) => permits_of("RPC_RRDB_RRDB_SCAN"),
+                    Ask::Keys(call) => permits_of(&call.name, call.arguments.len(), PERMITS),
+                    Ask::Page(_) => permits_of("RPC_RRDB_RRDB_SCAN", 0, PERMITS),
                     _ => 1,
                 };
                 let permit = Arc::clone(&self.permits).acquire_many_owned(needed).await;

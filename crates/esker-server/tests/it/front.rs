@@ -19,6 +19,8 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+mod bounds;
+
 /// Longest that any test waits for what must happen.
 const SOON: Duration = Duration::from_secs(20);
 
@@ -29,6 +31,7 @@ struct Given(Mutex<mpsc::UnboundedSender<Asked>>);
 
 impl Service for Given {
     fn keys(&self, call: KeysCall, reply: Responder<KeyAnswer>) {
+        assert_ne!(call.call, get(b"a fault"), "planted by a test");
         // A test that has ended wants no more calls.
         let _ = self.0.lock().unwrap().send((call, reply));
     }
